@@ -29,7 +29,7 @@ const exitHelp = `Exit codes:
   0  nothing that --fail-on selects
   1  usage error or failure; something could not be compared, even if drift was found; the dry
      run by the API server contradicts the prediction; or --fail-on has restart or downtime,
-     and something that they depend on could not be read
+     and something that they depend on is not known
   2  something that --fail-on selects: by default drift, a conflict, or an object on which the
      upgrade fails`
 
@@ -137,7 +137,7 @@ func (f failOn) status(r *report.Report) error {
 	return nil
 }
 
-// lacksEffects reports whether the exit code depends on a forecast that lacks something: what could not be read may restart pods.
+// lacksEffects reports whether the exit code depends on a forecast that lacks something: what is not known may restart pods.
 func (f failOn) lacksEffects(r *report.Report) bool {
 	return (f["restart"] || f["downtime"]) && slices.ContainsFunc(r.Releases, report.Release.LacksEffects)
 }

@@ -116,7 +116,8 @@ func TestInterruptedScan(t *testing.T) {
 func TestInterruptEnds(t *testing.T) {
 	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		command := exec.Command("helmdrift", "report", "-")
-		if _, err := command.StdinPipe(); err != nil {
+		stdin, err := command.StdinPipe()
+		if err != nil {
 			t.Fatal(err)
 		}
 		var stderr bytes.Buffer
@@ -124,7 +125,10 @@ func TestInterruptEnds(t *testing.T) {
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second) // it cannot be seen from outside when the handler is there
+		// The pipe takes so many blanks only if the command reads them, which it does after it has set up its handler of signals.
+		if _, err := stdin.Write(bytes.Repeat([]byte(" "), 1<<20)); err != nil {
+			t.Fatal(err)
+		}
 		if err := command.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}

@@ -80,7 +80,7 @@ func (o *printOptions) print(s streams, r *report.Report, look output.Options) e
 		return err
 	}
 	if o.failOn.lacksEffects(r) {
-		s.print("Error: ", "--fail-on restart,downtime depends on what could not be read; the warnings of the report say what")
+		s.print("Error: ", "--fail-on restart,downtime depends on what is not known; the warnings of the report say what")
 	}
 	switch {
 	case o.quiet:

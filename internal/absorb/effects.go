@@ -28,7 +28,7 @@ func (s *search) effects(before, after Rendering, w Wanted) []Effect {
 			out = append(out, Effect{Key: key, After: is.Content})
 		}
 	}
-	return out
+	return append(out, s.Hooks.Effects(before.Hooks, after.Hooks)...)
 }
 
 // sortedKeys returns the keys of objects in their order, so that a result does not depend on that of a map.
@@ -190,13 +190,16 @@ func isDerived(path object.Path, before, after any) bool {
 	return checksum.MatchString(is) && checksum.MatchString(was) || strings.HasPrefix(last, "checksum/")
 }
 
+// counts reports whether an effect counts as a side effect.
+func (e Effect) counts() bool { return !e.Converges && !e.Derived && !e.isTest() }
+
 // harm counts what effects move in other objects, and in the object of the field. Other objects count first: the object of the field is
 // changed in any case, and somebody looks at it.
 func harm(effects []Effect, w Wanted) (others, same int) {
 	for _, e := range effects {
 		switch {
-		case e.Converges || e.Derived:
-		case e.Key == w.Key:
+		case !e.counts():
+		case e.Key == w.Key && e.Hook == nil:
 			same++
 		default:
 			others++

@@ -3,6 +3,7 @@ package absorb
 import (
 	"context"
 	"encoding/json"
+	"reflect"
 	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -27,6 +28,8 @@ type fieldSearch struct {
 	tried  map[string]bool
 	tries  int
 	proved []proof
+	// superfluous counts the proofs with more edits than another one needs.
+	superfluous int
 	// refused is the best change that would do it if the chart or the values file took it.
 	refused *Refused
 	// moves are the values that moved the field when they were changed, with what stood around them.
@@ -86,7 +89,7 @@ func (f *fieldSearch) run(ctx context.Context) {
 
 // isSettled reports whether a candidate was found that moves nothing else in other objects.
 func (f *fieldSearch) isSettled() bool {
-	return f.tries > maxTries || len(f.proved) >= maxProved ||
+	return f.tries > maxTries || len(f.proved)+f.superfluous >= maxProved ||
 		slices.ContainsFunc(f.proved, func(p proof) bool { return p.others == 0 && len(p.breaks) == 0 })
 }
 
@@ -197,6 +200,10 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 			continue
 		}
 		p := proof{edits: all[i], score: kept[i].score, rendering: r, effects: f.effects(f.current, r, f.Wanted)}
+		if hole := f.hole(p.edits, p.effects); hole != nil {
+			f.refuse(&Refused{Edits: p.edits, Hole: hole})
+			continue
+		}
 		// Fields of the same object are no side effects for effects, so those that are absorbed are asked one by one.
 		for _, n := range f.done {
 			if !f.holds(r, f.search.Wanted[n]) {
@@ -205,9 +212,21 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 		}
 		p.others, p.same = harm(p.effects, f.Wanted)
 		p.contested = f.contested(p.effects)
+		if slices.ContainsFunc(f.proved, p.isSuperfluous) {
+			f.superfluous++
+			continue
+		}
 		f.proved = append(f.proved, p)
 	}
 	return next
+}
+
+// isSuperfluous reports whether another proof does with some of the edits what this one does with all of them.
+func (p proof) isSuperfluous(other proof) bool {
+	return len(other.edits) < len(p.edits) && other.others <= p.others && len(other.breaks) <= len(p.breaks) &&
+		!slices.ContainsFunc(other.edits, func(e Edit) bool {
+			return !slices.ContainsFunc(p.edits, func(o Edit) bool { return reflect.DeepEqual(e, o) })
+		})
 }
 
 // contested returns the wanted fields that effects move to a value that live does not have. Fields of the same object are told by the
@@ -216,7 +235,7 @@ func (f *fieldSearch) contested(effects []Effect) []int {
 	var out []int
 	for i, w := range f.search.Wanted {
 		if w.Key != f.Key && slices.ContainsFunc(effects, func(e Effect) bool {
-			return e.Key == w.Key && !e.Converges && len(e.Path) > 0 && e.Path.Equal(w.Path)
+			return e.Key == w.Key && e.Hook == nil && !e.Converges && len(e.Path) > 0 && e.Path.Equal(w.Path)
 		}) {
 			out = append(out, i)
 		}

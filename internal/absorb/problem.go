@@ -20,6 +20,8 @@ type Problem struct {
 	LiveForm func(key object.Key) map[string]any
 	// Again is another rendering with the values as they are: where it differs, the chart is random.
 	Again Rendering
+	// Hooks tells the same of the hooks.
+	Hooks Hooks
 	// MaxSideEffects is how many fields of other objects an edit may move.
 	MaxSideEffects int
 	// Refuses returns why the values file cannot take edits, and nil if it can. If Refuses is nil, the file takes everything.
@@ -38,6 +40,8 @@ type Chart interface {
 // Rendering is what the chart renders to.
 type Rendering struct {
 	Objects map[object.Key]object.Object
+	// Hooks are those of the whole chart; none if only a template is rendered.
+	Hooks []Hook
 	// Fault says why the chart cannot be rendered.
 	Fault string
 	// GivenUp is set if the Fault is that the rendering took too much time or memory.
@@ -56,10 +60,12 @@ type Refusal struct {
 // Error returns the reason.
 func (r *Refusal) Error() string { return r.Reason }
 
-// Refused is a change that would absorb a field if the chart or the values file took it.
+// Refused is a change that would absorb a field if the chart or the values file took it, or if it left no hole elsewhere.
 type Refused struct {
 	Edits  []Edit
 	Reason string
+	// Hole is the place in which it would leave a text without a value that the text needs; nil if there is none.
+	Hole *Effect
 	// ByFile is set if the values file refuses it, at Line. Otherwise the chart or its schema does.
 	ByFile bool
 	Line   int
@@ -132,6 +138,8 @@ type Candidate struct {
 // Effect is a place that edits move beyond the field.
 type Effect struct {
 	Key object.Key
+	// Hook has the events of a hook; nil if the object is none.
+	Hook []string
 	// Path is empty if the object appears or disappears.
 	Path          object.Path
 	Before, After any

@@ -76,9 +76,12 @@ func absorption(t *testing.T, dir, comment string, parts map[string][]byte) *rep
 	if err := c.edit(string(parts["edits"])); err != nil {
 		t.Fatal(err)
 	}
-	a, err := drift.New(c.connection(), drift.Options{}).Absorb(t.Context(), target(dir, parts["file.yaml"]), drift.AbsorbOptions{
+	a, err := drift.New(c.connection(), drift.Options{NoHooks: strings.Contains(comment, "no-hooks")}).Absorb(t.Context(), target(dir, parts["file.yaml"]), drift.AbsorbOptions{
 		Unmanaged: strings.Contains(comment, "unmanaged"),
 		Rewrite: func(edits []absorb.Edit, _ map[string]any) ([]byte, error) {
+			if text := parts["rewritten"]; text != nil {
+				return text, nil
+			}
 			return drift.RewriteValues("values.yaml", parts["file.yaml"], edits)
 		},
 	})
@@ -113,7 +116,8 @@ func described(r *report.AbsorbResult) string {
 			fmt.Fprintf(&b, " %s:%d", f.File, f.Line)
 		}
 		b.WriteString("\n")
-		if f.Reason == report.LeftNotRendered || f.Reason == report.LeftConflict && len(f.With) == 0 {
+		if f.Reason == report.LeftNotRendered || f.Reason == report.LeftConflict && len(f.With) == 0 ||
+			f.Reason == report.LeftSideEffects && len(f.Others) == 0 {
 			fmt.Fprintf(&b, "  %s\n", f.Message)
 		}
 		describeEdits(&b, "  ", f.Edits, f.SideEffects)
@@ -153,7 +157,11 @@ func describeEdits(b *strings.Builder, indent string, edits []report.ValueEdit, 
 		if e.Masked {
 			values = "masked"
 		}
-		fmt.Fprintf(b, "%salso %s %s %s%s: %s", indent, e.Object.Kind, e.Object.Name, e.Path, e.Action, values)
+		name := "also "
+		if e.Hook != nil {
+			name = "also hook (" + strings.Join(e.Hook, ", ") + ") "
+		}
+		fmt.Fprintf(b, "%s%s%s %s %s%s: %s", indent, name, e.Object.Kind, e.Object.Name, e.Path, e.Action, values)
 		if e.Derived {
 			b.WriteString(" (derived)")
 		}

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -64,21 +65,29 @@ func kindReasons(key object.Key, obj map[string]any) []string {
 	case "Service":
 		return ServiceOf(obj).reasons()
 	case "Deployment.apps":
-		return rolloutReasons(spec)
+		return deploymentReasons(spec)
+	case "DaemonSet.apps":
+		return daemonSetReasons(spec)
 	case "HorizontalPodAutoscaler.autoscaling":
 		return autoscalerReasons(spec)
+	case "PodDisruptionBudget.policy":
+		return percentReasons(spec, "spec", "minAvailable", "maxUnavailable")
+	case "ConfigMap":
+		return dataReasons(obj)
 	}
 	return nil
 }
 
-// rolloutReasons: apps/validation ValidateRollingUpdateDeployment.
-func rolloutReasons(spec map[string]any) []string {
-	rolling := object.Child(object.Child(spec, "strategy"), "rollingUpdate")
-	isNone := func(v any) bool { return object.IsZero(v) || v == "0%" || v == "0" } // getIntOrPercentValue
-	if rolling["maxUnavailable"] != nil && isNone(rolling["maxUnavailable"]) && isNone(rolling["maxSurge"]) {
-		return []string{"spec.strategy.rollingUpdate cannot have 0 for both maxUnavailable and maxSurge"}
+// dataReasons: core/validation ValidateConfigMap. An upgrade leads to a key in both fields if somebody moved the chart's key.
+func dataReasons(obj map[string]any) []string {
+	var out []string
+	binary := object.Child(obj, "binaryData")
+	for _, key := range object.SortedKeys(object.Child(obj, "data")) {
+		if object.Has(binary, key) {
+			out = append(out, fmt.Sprintf("data[%s] is in binaryData too", key))
+		}
 	}
-	return nil
+	return out
 }
 
 // autoscalerReasons: autoscaling/validation validateHorizontalPodAutoscalerSpec.

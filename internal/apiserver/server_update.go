@@ -16,7 +16,7 @@ import (
 // A Service has one of four types. The server removes what its new type does not use, and restores what it had allocated and the patch
 // leaves out (kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go beginUpdate, then pkg/registry/core/service/strategy.go
 // PrepareForUpdate). What it newly allocates cannot be predicted. The spec of a CertificateSigningRequest never changes
-// (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate).
+// (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate). Admission gives a Pod back the priority that it had resolved.
 func ApplyServerRules(key object.Key, live, result kinds.State) {
 	if rule := serverRule(key); rule != nil {
 		rule(live.Object(), result.Object())
@@ -37,6 +37,8 @@ func serverRule(key object.Key) func(was, is map[string]any) {
 		}
 	case schema.GroupKind{Kind: "Namespace"}:
 		return labelNamespace
+	case schema.GroupKind{Kind: "Pod"}:
+		return func(was, is map[string]any) { restorePriority(object.Child(was, "spec"), object.Child(is, "spec")) }
 	case schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}:
 		return func(was, is map[string]any) { restoreTarget(object.Child(was, "spec"), object.Child(is, "spec")) }
 	case schema.GroupKind{Group: "certificates.k8s.io", Kind: "CertificateSigningRequest"}:
@@ -47,6 +49,17 @@ func serverRule(key object.Key) func(was, is map[string]any) {
 		}
 	}
 	return nil
+}
+
+// restorePriority restores what admission has resolved from the class of a Pod, if a write leaves it out (kubernetes v1.36.3
+// plugin/pkg/admission/priority/admission.go admitPod).
+func restorePriority(was, is map[string]any) {
+	if is == nil {
+		return
+	}
+	for _, name := range []string{"priority", "preemptionPolicy"} {
+		kinds.CopyDefault(is, name, was, name)
+	}
 }
 
 // labelNamespace restores the label with the name of a namespace, whatever is written (kubernetes v1.36.3 pkg/apis/core/v1/defaults.go

@@ -6,18 +6,19 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/user"
 	"path/filepath"
 	"strconv"
 	"syscall"
 )
 
-// anybody is the permission bit that lets everybody on the machine write.
-const anybody fs.FileMode = 0o002
+// anybody and group are the permission bits that let everybody on the machine write, and the members of a group.
+const anybody, group fs.FileMode = 0o002, 0o020
 
 // reasonToDistrust returns why a file that was found, and not named by the user, must not be used. It is empty if the file is trusted. The
-// owner must be the user who runs the program, or root. As in git (CVE-2022-24765; git-compat-util.h is_path_owned_by_current_uid), root
-// also trusts the files of the user who called sudo. Nobody else may be able to write the file or to replace it. The sticky bit of a
-// directory does not help, because it lets everybody add a file where there was none.
+// owner of the file and of its directory must be the user who runs the program, or root. As in git (CVE-2022-24765; git-compat-util.h
+// is_path_owned_by_current_uid), root also trusts the files of the user who called sudo. Nobody else may be able to write the file or to
+// replace it. The sticky bit of a directory does not help, because it lets others add a file where there was none.
 func reasonToDistrust(path string, env func(string) string) (string, error) {
 	target, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -36,19 +37,44 @@ func reasonToDistrust(path string, env func(string) string) (string, error) {
 			return fmt.Sprintf("it belongs to somebody else (user %d)", uid), nil
 		}
 	}
-	if file.Mode()&anybody != 0 {
-		return "anybody may write to it", nil
+	if who := writers(file); who != "" {
+		return who + " may write to it", nil
 	}
 	for _, dir := range []string{filepath.Dir(path), filepath.Dir(target)} {
 		info, err := os.Stat(dir)
 		if err != nil {
 			return "", err
 		}
-		if info.Mode()&anybody != 0 {
-			return "anybody may write to " + dir, nil
+		if uid, ok := ownerOf(info); ok && !isTrusted(uid, env) {
+			return fmt.Sprintf("%s belongs to somebody else (user %d)", dir, uid), nil
+		}
+		if who := writers(info); who != "" {
+			return who + " may write to " + dir, nil
 		}
 	}
 	return "", nil
+}
+
+// writers returns who may write to a file or a directory besides its owner; empty if nobody may. Many systems give each user a group of the
+// same name, in which nobody else is, and let it write.
+func writers(info fs.FileInfo) string {
+	switch stat, ok := info.Sys().(*syscall.Stat_t); {
+	case info.Mode()&anybody != 0:
+		return "anybody"
+	case info.Mode()&group != 0 && ok && !isPrivate(stat.Uid, stat.Gid):
+		return fmt.Sprintf("a group (%d)", stat.Gid)
+	}
+	return ""
+}
+
+// isPrivate reports whether a group has the name of a user.
+func isPrivate(uid, gid uint32) bool {
+	owner, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+	if err != nil {
+		return false
+	}
+	group, err := user.LookupGroupId(strconv.FormatUint(uint64(gid), 10))
+	return err == nil && group.Name == owner.Username
 }
 
 // ownerOf returns the numeric owner of a file, if the system has one.

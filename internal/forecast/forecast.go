@@ -43,17 +43,24 @@ type Effects struct {
 	Objects map[object.Key]*report.Effect
 	// Release is the sum; nil if no object has an effect.
 	Release *report.ReleaseEffect
-	// Unread says what could not be read, each a clause.
+	// Unread says what could not be read, or is not known for another reason, each a clause.
 	Unread []string
+	// Unknown holds the objects of which nobody but their controller knows what their write means for pods.
+	Unknown map[object.Key]bool
 }
 
 // Predict returns the effects of an operation.
 func Predict(in Input) Effects {
 	in = in.withUnread()
-	out := Effects{Objects: map[object.Key]*report.Effect{}, Unread: in.unread()}
+	out := Effects{Objects: map[object.Key]*report.Effect{}, Unread: in.unread(), Unknown: map[object.Key]bool{}}
 	for i := range in.Objects {
-		if effect := in.effectOf(&in.Objects[i]); effect != nil {
-			out.Objects[in.Objects[i].Key] = effect
+		o := &in.Objects[i]
+		if effect := in.effectOf(o); effect != nil {
+			out.Objects[o.Key] = effect
+		}
+		if o.isUnknown() {
+			out.Unknown[o.Key] = true
+			out.Unread = append(out.Unread, "what becomes of the pods of "+named(o.Key)+" is not known")
 		}
 	}
 	in.addOthers(out.Objects)
@@ -66,5 +73,8 @@ func (in Input) effectOf(o *Object) *report.Effect {
 	if w, ok := workloadOf(o); ok {
 		return in.workload(w)
 	}
-	return nil
+	if o.isPod() {
+		return barePod(o)
+	}
+	return customWorkload(o)
 }

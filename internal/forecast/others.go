@@ -42,7 +42,7 @@ func (in *prediction) addToWorkload(o *Object) {
 	if e == nil {
 		return
 	}
-	if e.Restarts > 0 {
+	if e.Restarts > 0 && !o.isPod() {
 		e.Notes = append(e.Notes, in.checksumNotes(o)...)
 	}
 	in.claimsOf(e, o)

@@ -16,9 +16,9 @@ import (
 
 // pod is a pod as it was read.
 type pod struct {
-	owner  object.Key
-	labels map[string]string
-	ready  bool
+	owner object.Key
+	// ready is 1 if the pod is ready, else 0.
+	ready  int
 	object map[string]any
 }
 
@@ -36,10 +36,10 @@ func (in Input) pods(namespace string) ([]pod, string) {
 	var out []pod
 	for _, item := range list.Items {
 		meta, status := object.Child(item, "metadata"), object.Child(item, "status")
-		if meta["deletionTimestamp"] != nil || status["phase"] == "Succeeded" || status["phase"] == "Failed" {
+		if meta["deletionTimestamp"] != nil || hasEnded(status) {
 			continue
 		}
-		out = append(out, pod{owner: in.ownerOf(meta, namespace), labels: texts(meta["labels"]), ready: isReady(status), object: item})
+		out = append(out, pod{owner: in.ownerOf(meta, namespace), ready: readyPods(status), object: item})
 	}
 	return out, unread(list, "pods")
 }
@@ -103,6 +103,11 @@ func isReady(status map[string]any) bool {
 	})
 }
 
+// hasEnded reports whether the status of a pod says that its containers run no more.
+func hasEnded(status map[string]any) bool {
+	return status["phase"] == "Succeeded" || status["phase"] == "Failed"
+}
+
 // templateIn returns the template of the pods that an object runs, which for a Pod is the object itself; nil if it runs none.
 func templateIn(key object.Key, m map[string]any) map[string]any {
 	switch key.GroupKind() {
@@ -126,6 +131,12 @@ func (o *Object) runsPods() bool {
 // podSpec returns the spec of a pod or of a template.
 func podSpec(template map[string]any) corev1.PodSpec {
 	return decoded[corev1.PodSpec](object.Child(template, "spec"))
+}
+
+// longRunning returns the containers in the spec of a pod that run as long as the pod does: its containers and its sidecars.
+func longRunning(spec map[string]any) []map[string]any {
+	sidecars := object.Filter(object.Items(spec, "initContainers"), func(c map[string]any) bool { return c["restartPolicy"] == "Always" })
+	return slices.Concat(object.Items(spec, "containers"), sidecars)
 }
 
 // labelsOf returns the labels of an object or of a template.

@@ -54,7 +54,7 @@ func (in Input) limitRanges(namespace string) []corev1.LimitRange {
 
 // limit adds to the effect on a workload which of its new pods are refused by a LimitRange or a ResourceQuota.
 func (in *prediction) limit(e *report.Effect, o *Object) {
-	if e.Restarts+e.Starts == 0 || o.After == nil {
+	if e.Restarts+e.Starts == 0 || o.After == nil || o.isPod() && e.Starts == 0 {
 		return
 	}
 	e.Inexact = cmp.Or(e.Inexact, unread(in.Seen[quotasIn(o.Namespace)], "resource quotas"),

@@ -8,16 +8,23 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// podGroup is a number of pods of one workload that have the same labels.
+// podGroup is a number of pods of one workload that have the same labels and ports.
 type podGroup struct {
 	owner    object.Key
 	labels   map[string]string
+	ports    portNames
 	n, ready int
 }
 
-// population is what runs in a namespace, now and once the operation is over.
+// groupOf returns a number of pods of a template.
+func groupOf(owner object.Key, template map[string]any, n, ready int) podGroup {
+	return podGroup{owner, labelsOf(template), portNamesOf(template), n, ready}
+}
+
+// population is what runs in a namespace: now, right after the writes, which change the labels of a Pod in place, and once the operation
+// is over. The groups of now and atOnce are the same pods in the same order.
 type population struct {
-	now, then []podGroup
+	now, atOnce, then []podGroup
 	// why says why there may be more; empty if there are none.
 	why string
 }
@@ -28,23 +35,24 @@ func (in *prediction) population(namespace string) population {
 	var listed []pod
 	if listed, out.why = in.pods(namespace); out.why == "" {
 		for _, p := range listed {
-			g := podGroup{p.owner, p.labels, 1, 0}
-			if p.ready {
-				g.ready = 1
-			}
-			out.now = append(out.now, g)
+			out.now = append(out.now, groupOf(p.owner, p.object, 1, p.ready))
 		}
 	} else {
 		out.now = in.wanted(namespace)
 	}
 	for _, g := range out.now {
-		if o := in.find(g.owner); o == nil || in.effects[g.owner] == nil || !o.runsPods() {
+		o := in.find(g.owner)
+		if o != nil && o.isPod() && o.After != nil {
+			g.labels = labelsOf(o.After)
+		}
+		out.atOnce = append(out.atOnce, g)
+		if o == nil || in.effects[g.owner] == nil || !o.runsPods() {
 			out.then = append(out.then, g)
 		}
 	}
 	for i := range in.Objects {
 		if o := &in.Objects[i]; o.Namespace == namespace && in.effects[o.Key] != nil && o.runsPods() {
-			out.then = append(out.then, rolledOut(o, in.effects[o.Key], out.now)...)
+			out.then = append(out.then, rolledOut(o, in.effects[o.Key], out.atOnce)...)
 		}
 	}
 	return out
@@ -55,9 +63,13 @@ func (in Input) wanted(namespace string) []podGroup {
 	var out []podGroup
 	for i := range in.Objects {
 		o := &in.Objects[i]
-		w, is := workloadOf(o)
-		if is && o.Before != nil && o.Namespace == namespace {
-			out = append(out, podGroup{o.Key, labelsOf(template(o.Before)), w.before, w.ready})
+		if o.Before == nil || o.Namespace != namespace {
+			continue
+		}
+		if w, is := workloadOf(o); is {
+			out = append(out, groupOf(o.Key, template(o.Before), w.before, w.ready))
+		} else if status := object.Child(o.Live, "status"); o.isPod() && !hasEnded(status) {
+			out = append(out, groupOf(o.Key, o.Before, 1, readyPods(status)))
 		}
 	}
 	return out
@@ -74,11 +86,11 @@ func rolledOut(o *Object, effect *report.Effect, now []podGroup) []podGroup {
 		stays := max(0, g.n-gone)
 		gone -= g.n - stays
 		if stays > 0 {
-			out = append(out, podGroup{g.owner, g.labels, stays, min(g.ready, stays)})
+			out = append(out, podGroup{g.owner, g.labels, g.ports, stays, min(g.ready, stays)})
 		}
 	}
 	if started := effect.Restarts + effect.Starts; started > 0 && o.After != nil {
-		out = append(out, podGroup{o.Key, labelsOf(templateIn(o.Key, o.After)), started, started})
+		out = append(out, groupOf(o.Key, templateIn(o.Key, o.After), started, started))
 	}
 	return out
 }
@@ -91,6 +103,14 @@ func matched(groups []podGroup, s labels.Selector) (n, ready int) {
 		}
 	}
 	return n, ready
+}
+
+// readyPods returns 1 if the status of a pod says that it is ready, else 0.
+func readyPods(status map[string]any) int {
+	if isReady(status) {
+		return 1
+	}
+	return 0
 }
 
 // simpleSelector returns the selector of a Service or a ReplicationController. An empty one selects nothing.

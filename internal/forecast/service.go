@@ -23,15 +23,24 @@ func (in *prediction) service(o *Object) *report.Effect {
 	before, after := decoded[corev1.Service](o.Before), decoded[corev1.Service](o.After)
 	if len(before.Spec.Selector) > 0 && !isExternal(before) && (o.After == nil || !isExternal(after)) {
 		in.selects(e, o)
-	}
-	if e.Text != "" && !o.Action.Writes() {
-		// A Service that is not written may not be in the report, but the workload is.
-		for _, key := range in.leaving(o) {
-			in.effects[key].Notes = append(in.effects[key].Notes, named(o.Key)+" "+e.Text)
-		}
+		withClauses(e, in.reaches(e, o, before, after))
 	}
 	given := append(addressesGivenUp(o, before, after), portsGone(before, after, o.After != nil)...)
 	return withClauses(e, given)
+}
+
+// addNotes adds to the effects on workloads what they mean for a Service that is not written: it may not be in the report, but they are. A
+// Pod whose labels change may have no effect yet.
+func (in *prediction) addNotes(workloads []object.Key, service *Object, note string) {
+	for _, key := range workloads {
+		switch e := in.effects[key]; {
+		case service.Action.Writes():
+		case e != nil:
+			e.Notes = append(e.Notes, note)
+		default:
+			in.effects[key] = &report.Effect{Text: note}
+		}
+	}
 }
 
 // withClauses adds clauses to an effect. The first becomes its text if it has none.
@@ -51,17 +60,18 @@ func isExternal(s corev1.Service) bool { return s.Spec.Type == corev1.ServiceTyp
 // selects says how many pods a Service selects before, right after and long after the write, if that changes for any other reason than
 // their number.
 func (in *prediction) selects(e *report.Effect, o *Object) {
-	old, desired := object.Child(object.Child(o.Before, "spec"), "selector"), object.Child(object.Child(o.After, "spec"), "selector")
+	old, desired := selectorIn(o.Before), selectorIn(o.After)
 	changed := !object.Equal(old, desired)
-	left := in.leaving(o)
+	selector := simpleSelector(desired)
+	left := in.leaving(o, func(template map[string]any) bool { return selector.Matches(labels.Set(labelsOf(template))) })
 	if !changed && len(left) == 0 {
 		return
 	}
 	p := in.population(o.Namespace)
 	before, ready := matched(p.now, simpleSelector(old))
-	atOnce, _ := matched(p.now, simpleSelector(desired))
-	after, _ := matched(p.then, simpleSelector(desired))
-	if e.Inexact = p.why; after == before && samePods(p.now, simpleSelector(old), simpleSelector(desired)) {
+	atOnce, _ := matched(p.atOnce, selector)
+	after, _ := matched(p.then, selector)
+	if e.Inexact = p.why; after == before && samePods(p, simpleSelector(old), selector) {
 		if p.why != "" {
 			e.Text = unknownPods(o)
 		}
@@ -73,7 +83,7 @@ func (in *prediction) selects(e *report.Effect, o *Object) {
 		e.Text = fmt.Sprintf("nothing reaches its %s through it any more", english.Count(before, "pod"))
 	case o.After == nil:
 	case after == 0 && before > 0 && !changed:
-		e.Text = fmt.Sprintf("selects no pod any more, before %d: the new pods of %s lack its labels", before, named(left[0]))
+		e.Text = fmt.Sprintf("selects no pod any more, before %d: %s its labels", before, lacking(left[0]))
 	case after == 0 && before > 0:
 		e.Text = fmt.Sprintf("selects no pod any more, before %d", before)
 	case atOnce == 0 && after > 0 && before > 0:
@@ -83,6 +93,7 @@ func (in *prediction) selects(e *report.Effect, o *Object) {
 	default:
 		e.Text = fmt.Sprintf("selects %s, before %d", english.Count(after, "pod"), before)
 	}
+	in.addNotes(left, o, named(o.Key)+" "+e.Text)
 }
 
 // unknownPods is the effect on a Service that selects no pod of the release, while others could not be listed.
@@ -93,28 +104,47 @@ func unknownPods(o *Object) string {
 	return "selects pods by other labels, and pods of other workloads may be among them"
 }
 
-// samePods reports whether two selectors select the same pods.
-func samePods(groups []podGroup, a, b labels.Selector) bool {
-	return !slices.ContainsFunc(groups, func(g podGroup) bool { return a.Matches(labels.Set(g.labels)) != b.Matches(labels.Set(g.labels)) })
+// selectorIn returns the selector of a Service.
+func selectorIn(m map[string]any) map[string]any {
+	return object.Child(object.Child(m, "spec"), "selector")
 }
 
-// leaving returns the workloads of the release whose new pods a Service with this selector does not select, as it selects the old ones.
-func (in *prediction) leaving(o *Object) []object.Key {
+// lacking says which pods lack what a Service asks for.
+func lacking(workload object.Key) string {
+	if workload.Kind == "Pod" {
+		return named(workload) + " lacks"
+	}
+	return "the new pods of " + named(workload) + " lack"
+}
+
+// samePods reports whether one selector selects the pods that the other one selected before the writes.
+func samePods(p population, before, after labels.Selector) bool {
+	for i := range p.now {
+		if before.Matches(labels.Set(p.now[i].labels)) != after.Matches(labels.Set(p.atOnce[i].labels)) {
+			return false
+		}
+	}
+	return true
+}
+
+// leaving returns the workloads of the release whose new pods a Service does not reach as it reached the old ones. Reached reports whether
+// it reaches pods of a template.
+func (in *prediction) leaving(o *Object, reached func(template map[string]any) bool) []object.Key {
 	var out []object.Key
-	s := simpleSelector(object.Child(object.Child(o.After, "spec"), "selector"))
 	for i := range in.Objects {
 		w := &in.Objects[i]
-		if effect := in.effects[w.Key]; w.Namespace != o.Namespace || effect == nil || effect.Restarts == 0 {
-			continue
-		}
 		before, after := templateIn(w.Key, w.Before), templateIn(w.Key, w.After)
-		_, old := matched([]podGroup{{labels: labelsOf(before), n: 1, ready: 1}}, s)
-		_, now := matched([]podGroup{{labels: labelsOf(after), n: 1, ready: 1}}, s)
-		if old > now {
+		if w.Namespace == o.Namespace && in.replaces(w) && before != nil && after != nil && reached(before) && !reached(after) {
 			out = append(out, w.Key)
 		}
 	}
 	return out
+}
+
+// replaces reports whether a workload gets pods of another template, or is a Pod that changes in place.
+func (in *prediction) replaces(w *Object) bool {
+	effect := in.effects[w.Key]
+	return effect != nil && effect.Restarts > 0 || w.isPod() && w.Action.Writes()
 }
 
 // addressesGivenUp returns which addresses a Service gives up: because its type no longer has them, or because it is deleted.

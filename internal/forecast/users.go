@@ -62,7 +62,7 @@ func (in *prediction) findUsers(namespace string) knownUsers {
 func userOf(o *Object, effect *report.Effect) user {
 	before, after := templateIn(o.Key, o.Before), templateIn(o.Key, o.After)
 	u := user{key: o.Key, deleted: after == nil}
-	u.restarts = before == nil || effect != nil && effect.Restarts > 0
+	u.restarts = before == nil || effect != nil && effect.Restarts > 0 && !(o.isPod() && o.keepsContainers())
 	if u.restarts || o.Kind == "CronJob" && after != nil {
 		u.spec = podSpec(after)
 	} else {

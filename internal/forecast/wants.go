@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -157,7 +158,7 @@ func wantsOfClaim(o *Object) []Want {
 // startsPods reports whether the write of an object makes its controller start pods.
 func (o *Object) startsPods() bool {
 	before, after := templateIn(o.Key, o.Before), templateIn(o.Key, o.After)
-	if after == nil || o.Kind == "CronJob" {
+	if after == nil || o.Kind == "CronJob" || o.isPod() && before != nil {
 		return false
 	}
 	return before == nil || !object.Equal(before, after) || scales(o.Key) && replicas(o.After) > replicas(o.Before)
@@ -171,18 +172,20 @@ func (in Input) needsPods(o *Object) bool {
 	case "ConfigMap", "Secret":
 		return (o.Before == nil || o.After == nil || len(changedData(o)) > 0) && in.hasPods(o.Namespace)
 	case "Service":
-		return o.Before != nil && len(object.Child(spec, "selector")) > 0 && !object.Equal(spec["selector"], desired["selector"])
+		return o.Before != nil && len(object.Child(spec, "selector")) > 0 && changesReach(o)
 	case "NetworkPolicy.networking.k8s.io", "PodDisruptionBudget.policy":
 		return changes && in.hasPods(o.Namespace)
 	case "ServiceAccount":
 		return o.After == nil
 	}
 	before, after := templateIn(o.Key, o.Before), templateIn(o.Key, o.After)
-	if before == nil || after == nil || object.Equal(labelsOfAny(before), labelsOfAny(after)) {
+	if before == nil || after == nil || object.Equal(before, after) {
 		return false
 	}
+	relabelled, was, is := !object.Equal(labelsOfAny(before), labelsOfAny(after)), portNamesOf(before), portNamesOf(after)
 	return slices.ContainsFunc(in.Objects, func(other Object) bool {
-		return other.GroupKind() == schema.GroupKind{Kind: "Service"} && other.Namespace == o.Namespace
+		return other.GroupKind() == schema.GroupKind{Kind: "Service"} && other.Namespace == o.Namespace &&
+			(relabelled || losesPort(decoded[corev1.Service](other.After), was, is))
 	})
 }
 

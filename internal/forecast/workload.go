@@ -109,6 +109,7 @@ func (in Input) rollOut(w workload) rollout {
 	}
 	r := w.controller()(w)
 	scaler, scaled := in.Autoscaled[w.Key]
+	scaled = scaled && !scaler.Leaves
 	// An autoscaler that does not scale to zero is off while there are no replicas.
 	switch {
 	case !w.rescales():

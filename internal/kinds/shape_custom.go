@@ -24,7 +24,7 @@ func customShape(schema map[string]any) *Shape {
 	properties := object.Child(schema, "properties")
 	switch {
 	case schema["x-kubernetes-int-or-string"] == true:
-		return &Shape{Form: FormLeaf, Canonical: unchanged, alike: sameQuantity(schema)}
+		return customIntOrString(schema)
 	case len(properties) > 0:
 		return customStruct(schema, properties)
 	case schema["additionalProperties"] != nil:
@@ -92,26 +92,35 @@ func customList(schema map[string]any) *Shape {
 	return s
 }
 
-// sameQuantity returns the function that reports whether two values of an int-or-string field are equal quantities. The server stores such
-// a text as it was written, so a controller that rewrites 0.5 as 500m has changed nothing. An integer equals a text only if the schema asks
-// for quantities: for a port, 8080 and "8080" are different values.
-func sameQuantity(schema map[string]any) func(a, b any) bool {
-	pattern, _ := schema["pattern"].(string)
-	integers := strings.Contains(pattern, "[KMGTPE]i")
-	return func(a, b any) bool {
-		p, ok := quantityOf(a, integers)
-		q, alsoOK := quantityOf(b, integers)
-		return ok && alsoOK && p.Cmp(q) == 0
+// quantityUnits is a part of the pattern that controller-gen writes for every resource.Quantity of a Go type. A port or a percentage is an
+// int-or-string too, and has no pattern.
+const quantityUnits = "[KMGTPE]i"
+
+// customIntOrString returns the shape of a value that is an integer or a text. The server stores both as they are written. If the schema asks
+// for a quantity, a controller that decodes 0.5 and writes 500m has changed nothing. Otherwise they are plain JSON: 8080 and "8080" are two
+// values.
+func customIntOrString(schema map[string]any) *Shape {
+	s := &Shape{Form: FormLeaf, Canonical: unchanged}
+	if pattern, _ := schema["pattern"].(string); strings.Contains(pattern, quantityUnits) {
+		s.alike = sameQuantity
 	}
+	return s
 }
 
-// quantityOf returns the quantity that a text is, and the one that an integer is if integers count.
-func quantityOf(v any, integers bool) (resource.Quantity, bool) {
+// sameQuantity reports whether two values are equal quantities.
+func sameQuantity(a, b any) bool {
+	p, ok := quantityOf(a)
+	q, alsoOK := quantityOf(b)
+	return ok && alsoOK && p.Cmp(q) == 0
+}
+
+// quantityOf returns the quantity that a text or an integer is.
+func quantityOf(v any) (resource.Quantity, bool) {
 	switch v := v.(type) {
 	case string:
 		return ParseQuantity(v)
 	case int64:
-		return *resource.NewQuantity(v, resource.DecimalSI), integers
+		return *resource.NewQuantity(v, resource.DecimalSI), true
 	}
 	return resource.Quantity{}, false
 }

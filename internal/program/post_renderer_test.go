@@ -22,7 +22,7 @@ func TestPostRenderer(t *testing.T) {
 		"silent":  {"cat > /dev/null", "", "printed nothing"},
 		"fails":   {"echo 'no such overlay' >&2; exit 3", "", "ended with exit code 3:\nno such overlay"},
 		"talks":   {"exec cat /dev/zero", "", "/render prints more than 2 MiB"}, // it never ends by itself
-		"leaves":  {"echo kind: b; sleep 3 &", "", "a program that it started keeps its output open"},
+		"leaves":  {`echo kind: b; while [ -e "$0" ]; do sleep 0.1; done &`, "", "a program that it started keeps its output open"},
 		"hangs":   {"sleep 5 & wait", "", "deadline"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -56,15 +56,17 @@ func argOffsets(args []string, inText bool) []int {
 	for i, arg := range args {
 		if program := programs()[path.Base(arg)]; program != "" {
 			command = program
+		} else if slices.Contains([]string{"&&", "||", "|", ";"}, arg) {
+			command = "" // another one follows
 		}
 		next := i + 1
-		switch at := joinedPassword(arg, command, hasUser); {
+		switch at := max(joinedPassword(arg, command, hasUser), joinedLogin(arg, command)); {
 		case at > 0:
 			out[i] = at
 		case next == len(args) || !mayBeValue(args[next], inText):
 		case announcesNext(arg, command):
 			out[next] = 0
-		case command == "curl" && (arg == "-u" || arg == "--user" || arg == "--proxy-user"):
+		case command == "curl" && isLoginFlag(arg):
 			if user, _, found := strings.Cut(args[next], ":"); found {
 				out[next] = len(user) + 1
 			}
@@ -116,6 +118,28 @@ func joinedPassword(arg, command string, hasUser func() bool) int {
 		return len("-p")
 	}
 	return 0
+}
+
+// isLoginFlag reports whether an argument of curl is followed by a user and a password: -u, --user, or short flags that end with it (-sSu).
+func isLoginFlag(arg string) bool {
+	isShort := strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--")
+	return arg == "--user" || arg == "--proxy-user" || isShort && (strings.HasSuffix(arg, "u") || strings.HasSuffix(arg, "U")) && len(arg) < 8
+}
+
+// joinedLogin returns the offset of the password in --user=USER:PASSWORD, or in -uUSER:PASSWORD of curl; 0 if there is none. Docker has
+// numbers there: a user and a group.
+func joinedLogin(arg, command string) int {
+	flag, login, found := strings.Cut(arg, "=")
+	isFlag := found && (flag == "--user" || flag == "--proxy-user" || flag == "--login")
+	if short := strings.HasPrefix(arg, "-u") || strings.HasPrefix(arg, "-U"); command == "curl" && short && len(arg) > 2 {
+		login, isFlag = arg[2:], true
+	}
+	user, password, found := strings.Cut(login, ":")
+	isNumber := strings.Trim(password, "0123456789") == "" && command != "curl"
+	if !isFlag || !found || isNumber || isHarmless(password) || strings.HasPrefix(password, "//") {
+		return 0
+	}
+	return len(arg) - len(login) + len(user) + 1
 }
 
 // isUserFlag reports whether an argument is -uUSER.

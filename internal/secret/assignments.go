@@ -17,8 +17,12 @@ func assignments(s *scan) (out []span) {
 		if !announcesAssignment(s.text, name, from, i) {
 			continue
 		}
-		a := assignment{scan: s, from: from, sign: i, inHeader: !Name(name)}
+		a := assignment{scan: s, from: from, sign: i, inHeader: headers()[strings.ToLower(name)]}
+		a.isCookie = a.inHeader && strings.HasSuffix(strings.ToLower(name), "cookie")
 		for _, found := range a.values() {
+			if name == "auth" && !isLogin(s.text[found.from:found.to]) {
+				continue
+			}
 			out = append(out, found)
 			i = max(i, found.to-1)
 		}
@@ -45,7 +49,7 @@ func (s *scan) nameBefore(sign int) (name string, from int) {
 // is no assignment, nor is the kind of an object in an error of Helm (k8s.io/apimachinery v0.37.1
 // pkg/runtime/schema/group_version.go GroupVersionKind.String): "/v1, Kind=Secret: Apply failed".
 func announcesAssignment(text, name string, from, sign int) bool {
-	if name == "" || !isSecretHeader(name) {
+	if name == "" || !isSecretHeader(name) && !isSignature(text, name, from, sign) && !encodedLogins()[name] {
 		return false
 	}
 	isImage := from > 0 && text[from-1] == '/' && text[sign] == ':'
@@ -53,6 +57,17 @@ func announcesAssignment(text, name string, from, sign int) bool {
 	isKind := name == "Secret" && strings.HasSuffix(text[:from], "Kind=")
 	return !isImage && !isOther && !isKind
 }
+
+// isSignature reports whether a name is that of the parameter that signs a URL. Who has the URL may do what it allows.
+func isSignature(text, name string, from, sign int) bool {
+	return text[sign] == '=' && from > 0 && strings.IndexByte("?&;", text[from-1]) >= 0 && signatures()[strings.ToLower(name)]
+}
+
+// signatures are the names of those parameters in Azure, AWS and Google Cloud.
+var signatures = set(`sig signature x-amz-signature x-goog-signature`)
+
+// encodedLogins are the names of logins in base64, in the files of npm and Docker.
+var encodedLogins = set(`_auth auth`)
 
 // configLine matches lines without a sign between a name and its value, as in redis.conf, sentinel.conf and .netrc.
 var configLine = sync.OnceValue(func() *regexp.Regexp {
@@ -79,8 +94,8 @@ func configLines(s *scan) (out []span) {
 type assignment struct {
 	*scan
 	from, sign int
-	// inHeader is set if the name is that of an HTTP header and does not announce a secret otherwise.
-	inHeader bool
+	// inHeader is set if the name is that of an HTTP header, isCookie if that has cookies.
+	inHeader, isCookie bool
 }
 
 // values finds the secrets after the sign.
@@ -96,6 +111,9 @@ func (a assignment) values() []span {
 	}
 	blanks := a.end(blank, at) - at
 	at += blanks
+	if next := a.quoteBelow(at); next > 0 {
+		return a.secret(a.quoted(next))
+	}
 	switch {
 	case at == len(a.text):
 		return nil
@@ -146,9 +164,9 @@ func (a assignment) plainValue(at, blanks int) []span {
 	first := a.end(notSpace, at)
 	more := first < to && strings.TrimLeft(a.text[first:to], " \t\r") != ""
 	word := a.text[at:min(first, to)]
-	a.spend(len(word))
+	a.spend(len(word) + nameWork*min(to-at, longestHarmless))
 	switch {
-	case more && prose()[strings.ToLower(strings.Trim(word, ",.;:"))]:
+	case more && isSentence(a.text[at:min(to, at+longestHarmless)]):
 		return nil
 	case more && a.inSentence() && strings.Trim(word, "abcdefghijklmnopqrstuvwxyz:,-") == "":
 		return nil // such as "getting credentials: exec: the plugin is not there"
@@ -188,15 +206,51 @@ func (a assignment) endOfWord(from, to int) int {
 	}
 }
 
-// headerValue returns the credentials in the value of an HTTP header: "Bearer x", or one word.
+// headerValue returns the credentials in the value of an HTTP header: "Bearer x", or one word, or cookies.
 func (a assignment) headerValue(at int) []span {
 	schemes := []string{"bearer", "basic", "token", "digest", "apikey", "aws4-hmac-sha256"}
 	const longestScheme = 16
+	at = a.end(quotes, at)
 	to := a.end(inHeader, at)
-	if word := a.end(notSpace, at); word < to && word-at <= longestScheme && slices.Contains(schemes, strings.ToLower(a.text[at:word])) {
+	word := min(a.end(notSpace, at), to)
+	switch {
+	case word < to && word-at <= longestScheme && slices.Contains(schemes, strings.ToLower(a.text[at:word])):
 		return a.secret(span{word + 1, to})
+	case a.isCookie:
+		const longestName = 256
+		if a.spend(longestName); strings.Contains(a.text[at:min(to, at+longestName)], "=") {
+			return a.secret(span{at, to})
+		}
+	case word == to && (to-at >= longToken || !isSetting(a.text[at:to])):
+		return a.secret(span{at, to})
 	}
 	return nil
+}
+
+// isSetting reports whether a word says how somebody is authorized, in a configuration with the name of a header: enabled, RBAC.
+func isSetting(word string) bool {
+	word = strings.Trim(word, ",;:{}[] \t\\")
+	return strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") == "" || strings.HasPrefix(word, "$")
+}
+
+// quoteBelow returns where the quoted value of a quoted name begins if that is in a line below, as JSON allows; 0 if it is not. In YAML, a
+// quoted name may be there.
+func (a assignment) quoteBelow(at int) int {
+	if a.from == 0 || a.text[a.from-1] != '"' || at == len(a.text) || a.text[at] != '\r' && a.text[at] != '\n' {
+		return 0
+	}
+	next := at
+	for next < len(a.text) && isSpace(a.text[next]) {
+		next++
+	}
+	a.spend(next - at)
+	if next == len(a.text) || a.text[next] != '"' {
+		return 0
+	}
+	if end := a.end(blank, min(a.quoted(next).to+1, len(a.text))); end < len(a.text) && a.text[end] == ':' {
+		return 0
+	}
+	return next
 }
 
 // quoted returns the part between quotes, which may be escaped themselves.

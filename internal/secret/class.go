@@ -37,6 +37,8 @@ const (
 	inDigest
 	// inArgument are the bytes of an argument in a command line.
 	inArgument
+	// inElement are the bytes between two tags of XML.
+	inElement
 	// classes is the number of classes.
 	classes
 )
@@ -84,6 +86,8 @@ func (c class) has(b byte) bool {
 		return inBase64.has(b) || b == ':'
 	case inArgument:
 		return strings.IndexByte(" \t\r\n\"'`,[]", b) < 0
+	case inElement:
+		return b != '<' && b != '>'
 	case classes:
 	}
 	return false

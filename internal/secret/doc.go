@@ -31,17 +31,19 @@
 // # Texts
 //
 // A text is searched for what people write into arguments and files: assignments (password: x, Pwd=x;), items with a secret name and a
-// value ({name: DB_PASSWORD, value: x}), flags (--token x, mysql -px), URLs with credentials, HTTP headers, JSON Web Tokens, private
-// keys, tokens of known services, a whole Secret. Name decides about the names of assignments, items and flags. Values that only point to
-// a secret, such as $(DB_PASSWORD) or /run/secrets/db, are no secrets.
+// value ({name: DB_PASSWORD, value: x}), elements (<password>x</password>), flags (--token x, mysql -px), logins (--user=u:x), URLs with
+// credentials or a signature, HTTP headers, JSON Web Tokens, private keys, tokens of known services, a whole Secret. Name decides about the
+// names of assignments, items, elements and flags. Values that only point to a secret, such as $(DB_PASSWORD) or /run/secrets/db, are no
+// secrets; pointer.go says which.
 //
 // A text may be hostile. The finders of a form take time in proportion to its length: they read it through a scan, which counts their work
 // and remembers what was read last (scan.go). A text that takes more work than it may is masked whole.
 //
 // # Values
 //
-// Known collects the secrets of one run and removes them from texts, in each form in which they may be quoted. The constants in
-// known.go say how long a value must be for that: a short value may be an ordinary word.
+// Known collects the secrets of one run and removes them from texts, as they are and in the encodings in which they may be quoted, also
+// within each other: encoded.go decodes what a text has in base64, in hexadecimal digits, escaped or folded, and needles.go looks for the
+// secrets in it. The constants in known.go say how long a value must be for that: a short value may be an ordinary word.
 //
 // # What always holds
 //

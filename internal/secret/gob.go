@@ -50,13 +50,13 @@ func (k *Known) addForms(c knownForms) {
 	for form, wherever := range c.Texts {
 		k.addForm(form)
 		if _, added := k.texts[form]; added {
-			k.texts[form] = k.texts[form] || wherever
+			k.texts[form], k.inTexts = k.texts[form] || wherever, nil
 		}
 	}
 	for form := range c.Members {
 		if k.members == nil {
 			k.members = map[string]bool{}
 		}
-		k.members[form] = true
+		k.members[form], k.inMembers = true, nil
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -33,9 +32,8 @@ type Known struct {
 	// texts are all secrets, in every form in which a text may quote them. The value is true for those that are
 	// removed even from the middle of a word.
 	texts map[string]bool
-	// long replaces the texts that are removed everywhere. short are the others, the longest first.
-	long  *strings.Replacer
-	short []string
+	// inTexts and inMembers find the texts and the members. They are nil if something was added since.
+	inTexts, inMembers *needles
 }
 
 // AddObject adds the secrets of an object, which must not change afterwards: all values of a Secret, and of other
@@ -94,7 +92,7 @@ func (k *Known) addMember(name, text string) {
 		}
 	}
 	for _, form := range forms {
-		k.members[form] = true
+		k.members[form], k.inMembers = true, nil
 		k.addForm(form)
 	}
 }
@@ -229,38 +227,18 @@ func (k *Known) addForm(form string) {
 	if k.texts == nil {
 		k.texts = map[string]bool{}
 	}
-	k.texts[form], k.long = k.texts[form] || len(form) >= shortestInside, nil
+	k.texts[form], k.inTexts = k.texts[form] || len(form) >= shortestInside, nil
 }
 
 // update reads the pending sources. The caller holds the lock.
 func (k *Known) update() {
-	if len(k.pending) == 0 && k.long != nil {
-		return
-	}
 	for _, source := range k.pending {
 		source()
 	}
-	k.pending, k.short = nil, nil
-	all := make([]string, 0, len(k.texts))
-	for text := range k.texts {
-		all = append(all, text)
+	k.pending = nil
+	if k.inTexts == nil {
+		k.inTexts = newNeedles(k.texts)
 	}
-	// The longest comes first, so that no part of a text is left.
-	slices.SortFunc(all, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	var pairs []string
-	for _, text := range all {
-		if k.texts[text] {
-			pairs = append(pairs, text, Mask)
-		} else {
-			k.short = append(k.short, text)
-		}
-	}
-	k.long = strings.NewReplacer(pairs...)
 }
 
 // Holds reports whether a value contains a value of a Secret.
@@ -270,28 +248,28 @@ func (k *Known) Holds(v any) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return len(k.members) > 0 && k.holds(v)
+	if len(k.members) == 0 {
+		return false
+	}
+	if k.inMembers == nil {
+		k.inMembers = newNeedles(k.members)
+	}
+	return k.inMembers.holds(v)
 }
 
-func (k *Known) holds(v any) bool {
+// holds reports whether a value contains one of the secrets.
+func (n *needles) holds(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if k.holds(name) || k.holds(below) {
+			if n.holds(name) || n.holds(below) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, k.holds)
+		return slices.ContainsFunc(v, n.holds)
 	case string:
-		if len(v) < shortestMember {
-			return false
-		}
-		for member := range k.members {
-			if strings.Contains(v, member) {
-				return true
-			}
-		}
+		return len(v) >= shortestMember && len(n.spans(v)) > 0
 	}
 	return false
 }
@@ -304,47 +282,11 @@ func (k *Known) Scrub(text string) string {
 	if k != nil {
 		k.mu.Lock()
 		k.update()
-		text = k.long.Replace(text)
-		for _, word := range k.short {
-			text = withoutWord(text, word)
-		}
+		n := k.inTexts
 		k.mu.Unlock()
+		text = replaced(text, n.spans(text), func(string) string { return Mask })
 	}
 	return Scrub(text)
-}
-
-// withoutWord replaces a short secret in a text where it is a word of its own.
-func withoutWord(text, word string) string {
-	var b strings.Builder
-	for {
-		i := strings.Index(text, word)
-		if i < 0 {
-			b.WriteString(text)
-			return b.String()
-		}
-		b.WriteString(text[:i])
-		before, after := b.String(), text[i+len(word):]
-		if isWholeWord(before, after, len(word) < shortestWord) {
-			b.WriteString(Mask)
-		} else {
-			b.WriteString(word)
-		}
-		text = after
-	}
-}
-
-// isWholeWord reports whether the text between two others is a word, or a quoted word if isQuoted is set.
-func isWholeWord(before, after string, isQuoted bool) bool {
-	left, _ := utf8.DecodeLastRuneInString(before)
-	right, _ := utf8.DecodeRuneInString(after)
-	isPart := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
-	if !isQuoted {
-		return !isPart(left) && !isPart(right)
-	}
-	// A quoted word is in quotes or brackets, or follows "=" or ": ".
-	opens := strings.ContainsRune("\"'`=([{", left) || strings.HasSuffix(before, ": ") && !strings.HasSuffix(before, "::")
-	closes := after == "" || strings.ContainsRune("\"'`)]},;:", right)
-	return before != "" && opens && closes
 }
 
 // Writer returns a writer that passes on what is written to it without secrets. A secret must not be split over two

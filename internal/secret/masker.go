@@ -22,7 +22,9 @@ import (
 type Masker struct {
 	key []byte
 	// members replaces the values of Secrets anywhere in a text. given does the same for everything that is known to be secret.
-	members, given *strings.Replacer
+	members, given *needles
+	// known are the texts of both.
+	known map[string]bool
 	// texts are the texts that are secret if a value of a release consists of them.
 	texts map[string]bool
 	// values is set for the values of a release: any of them may be a secret that a template puts where a name announces it.
@@ -32,7 +34,7 @@ type Masker struct {
 // Masker returns a masker of everything that is known now. Public are texts that stay readable even if a Secret has such a value or a part
 // of one: the names of objects.
 func (k *Known) Masker(public []string) *Masker {
-	m := &Masker{key: make([]byte, sha256.Size), texts: map[string]bool{}}
+	m := &Masker{key: make([]byte, sha256.Size), known: map[string]bool{}, texts: map[string]bool{}}
 	_, _ = rand.Read(m.key) // it never returns an error
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -40,10 +42,10 @@ func (k *Known) Masker(public []string) *Masker {
 	isPublic := func(text string) bool {
 		return slices.ContainsFunc(public, func(name string) bool { return strings.Contains(name, text) })
 	}
-	var members, given []string
+	members := map[string]bool{}
 	for form := range k.members {
 		if !isPublic(form) {
-			members = append(members, form)
+			members[form], m.known[form] = true, true
 		}
 	}
 	for form, anywhere := range k.texts {
@@ -51,31 +53,16 @@ func (k *Known) Masker(public []string) *Masker {
 			m.texts[form] = true
 		}
 		if anywhere && !isPublic(form) {
-			given = append(given, form)
+			m.known[form] = true
 		}
 	}
-	m.members, m.given = m.replacer(members), m.replacer(append(given, members...))
+	m.members, m.given = newNeedles(members), newNeedles(m.known)
 	return m
 }
 
-// replacer returns a replacer of texts by their tokens, the longest first. The base64 form of one of the texts becomes that of its token.
-func (m *Masker) replacer(texts []string) *strings.Replacer {
-	slices.SortFunc(texts, func(a, b string) int {
-		if len(a) != len(b) {
-			return len(b) - len(a)
-		}
-		return strings.Compare(a, b)
-	})
-	texts = slices.Compact(texts)
-	known := map[string]bool{}
-	for _, text := range texts {
-		known[text] = true
-	}
-	pairs := make([]string, 0, 2*len(texts))
-	for _, text := range texts {
-		pairs = append(pairs, text, m.form(text, known))
-	}
-	return strings.NewReplacer(pairs...)
+// replace returns a text with known secrets replaced by their tokens. The base64 form of one of them becomes that of its token.
+func (m *Masker) replace(text string) string {
+	return replaced(text, m.members.spans(text), func(part string) string { return m.form(part, m.known) })
 }
 
 // form returns the token of a text, or the base64 form of a token if the text is the base64 form of one that is known.
@@ -153,20 +140,8 @@ func (m *Masker) Text(text string) string {
 	if m.isBroken(text) {
 		return m.base64(text)
 	}
-	text = m.members.Replace(text)
-	spans := spansOf(text)
-	if len(spans) == 0 {
-		return text
-	}
-	var b strings.Builder
-	at := 0
-	for _, s := range spans {
-		b.WriteString(text[at:s.from])
-		b.WriteString(m.mask(text[s.from:s.to]))
-		at = s.to
-	}
-	b.WriteString(text[at:])
-	return b.String()
+	text = m.replace(text)
+	return replaced(text, spansOf(text), m.mask)
 }
 
 // value returns a copy of a value at a place. It follows Place.each, which visits what is secret.
@@ -243,7 +218,7 @@ func (m *Masker) isBroken(text string) bool {
 		return false
 	}
 	line := base64.StdEncoding.EncodeToString(raw)
-	return m.members.Replace(line) != line
+	return len(m.members.spans(line)) > 0
 }
 
 // text returns a text at a place with its secrets replaced.
@@ -268,7 +243,7 @@ func (m *Masker) name(name string) string {
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
 		return name
 	}
-	return m.members.Replace(name)
+	return m.replace(name)
 }
 
 // mask returns the token of a text. Blanks around the text stay: templates trim and indent values.

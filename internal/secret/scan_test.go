@@ -13,6 +13,8 @@ var hostileTexts = []string{
 	"hooks.slack.com/services/", "hd-masked-", "@tcp(", "u:p@tcp(", "$@unix(", "://", "://a:b@", "-----BEGIN PRIVATE KEY", "-----BEGIN ", "LS0tLS1CRUdJTi",
 	"bearer ", "basic ", "requirepass ", "login a ", "-p", "-pX ", "--token ", "mysql ", "<name>token</name>", "{name: token, value: ", "value", `\"`, "[", "\n",
 	" ", "é", "kind: Secret\n", `{"token": `, `{"token": {}} `, "token: {a: b} ", "secret: {name: ",
+	"<password>", "</password>", "<![CDATA[", "]]></password>", "user a on >", "user ", " >x", "cookie: a=", "\"password\":\n",
+	"\"password\":\n\"", "&sig=", "_auth=",
 }
 
 // TestFindersAreLinear checks that the finders take twice the work for twice the text, without the bound on their work.

@@ -12,15 +12,19 @@ const Mask = "***"
 
 // Scrub replaces the parts of a text that have the form of a secret.
 func Scrub(text string) string {
-	spans := spansOf(text)
-	if len(spans) == 0 {
+	return replaced(text, spansOf(text), func(string) string { return Mask })
+}
+
+// replaced returns a text in which parts are replaced.
+func replaced(text string, parts []span, by func(part string) string) string {
+	if len(parts) == 0 {
 		return text
 	}
 	var b strings.Builder
 	at := 0
-	for _, s := range spans {
+	for _, s := range parts {
 		b.WriteString(text[at:s.from])
-		b.WriteString(Mask)
+		b.WriteString(by(text[s.from:s.to]))
 		at = s.to
 	}
 	b.WriteString(text[at:])
@@ -38,21 +42,24 @@ func (s *scan) spans() []span {
 	if len(s.text) < 3 {
 		return nil
 	}
-	out := s.find(
+	return merged(s.find(
 		secretManifests, privateKeys, urls, dataSources, httpCredentials, webTokens, knownTokens, maskedTokens, checksums, assignments, pairs,
-		configLines, flags,
-	)
-	// Spans that overlap or touch become one, and empty spans are dropped.
-	slices.SortFunc(out, func(a, b span) int { return a.from - b.from })
-	merged := out[:0]
-	for _, part := range out {
-		if n := len(merged); n > 0 && part.from <= merged[n-1].to {
-			merged[n-1].to = max(merged[n-1].to, part.to)
+		configLines, flags, elements, redisUsers,
+	))
+}
+
+// merged returns spans in order. Those that overlap or touch become one, and empty ones are dropped.
+func merged(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	out := spans[:0]
+	for _, part := range spans {
+		if n := len(out); n > 0 && part.from <= out[n-1].to {
+			out[n-1].to = max(out[n-1].to, part.to)
 		} else if part.from < part.to {
-			merged = append(merged, part)
+			out = append(out, part)
 		}
 	}
-	return merged
+	return out
 }
 
 // secretKind matches the kind of a Secret in YAML or JSON, even within a quoted string. secretData matches its data fields.

@@ -115,10 +115,15 @@ func isCredential(scheme, text string, isWhole bool) bool {
 		return false
 	}
 	if scheme == "basic" {
-		raw, err := base64.StdEncoding.DecodeString(text)
-		return err == nil && strings.Contains(string(raw), ":")
+		return isLogin(text)
 	}
 	return isWhole || len(text) >= 8 && (strings.ContainsAny(text, "0123456789._~+/=") || len(text) >= longToken)
+}
+
+// isLogin reports whether a text is the base64 form of a user and a password.
+func isLogin(text string) bool {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	return err == nil && strings.Contains(string(raw), ":")
 }
 
 // webTokens finds JSON Web Tokens.

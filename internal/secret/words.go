@@ -117,6 +117,6 @@ var harmless = set(`true false yes no on off null none nil ~ enabled disabled **
 // empty".
 var prose = set(`
 	must may should can cannot could will would is are was has have not no a an the and or of in for to with without if from by on at be
-	required forbidden field missing invalid unsupported duplicate too unknown expected internal not found failed does do it this that
+	required forbidden such field missing invalid unsupported duplicate too unknown expected internal not found failed does do it this that
 	value values key keys name expired wrong empty too undefined unauthorized
 `)

@@ -90,7 +90,7 @@ func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 // classOf returns the class of one place, which is empty for most.
 func (w *Walker) classOf(path object.Path, n States) report.Class {
 	switch {
-	case w.Autoscaler.Name != "" && IsReplicas(path) && !w.isSwitchedOff(path, n):
+	case w.Autoscaler.Name != "" && !w.Autoscaler.Leaves && IsReplicas(path) && !w.isSwitchedOff(path, n):
 		return report.ClassAutoscaled
 	case w.Volatile && n.isVolatile():
 		return report.ClassVolatile

@@ -36,8 +36,21 @@ func (w *Walker) isScaled(path object.Path, owners []report.Owner) bool {
 	return !w.Custom && IsReplicas(path) && len(owners) == 0
 }
 
-// noteReplicas explains replicas that are 0: the autoscaler did not set them, and the API server records no owner.
+// withScaledOld returns old with the replicas that an autoscaler has set, if the operation takes that autoscaler away. They are no drift, and
+// what the operation makes of them is its own change, which no autoscaler undoes.
+func (w *Walker) withScaledOld(path object.Path, n States) kinds.State {
+	if w.Autoscaler.Leaves && IsReplicas(path) && n.Live.Present && !w.isSwitchedOff(path, n) {
+		n.Old.Value, n.Old.Present = n.Live.Value, true
+	}
+	return n.Old
+}
+
+// noteReplicas explains replicas that an autoscaler set which leaves, and replicas that are 0: the autoscaler did not set them, and the API
+// server records no owner.
 func (w *Walker) noteReplicas(e *entry, n States) {
+	if w.Autoscaler.Leaves && IsReplicas(e.Path) && e.Cause == report.CauseChange {
+		e.Notes.Add(report.NoteAutoscaler, w.Autoscaler.Name+" has set the replicas, and no longer scales this object after "+w.Command)
+	}
 	if !isZeroReplicas(e.Path, n.Live) || e.Cause == report.CauseChange {
 		return
 	}

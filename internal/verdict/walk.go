@@ -135,11 +135,12 @@ func (w *Walker) walk(path object.Path, n States, s *kinds.Shape) []entry {
 		return []entry{{weight: silent}}
 	}
 	n.Old = w.withAllocatedOld(path, n)
+	n.Old = w.withScaledOld(path, n)
 	if below := w.walkBelow(path, n, s); len(below) > 0 {
 		return w.fold(path, n, below)
 	}
 	if (s.Keyed() && n.areLists() || n.areMaps()) && n.Desired.Present && n.Live.Present && n.Result.Present {
-		return nil // the same items, and Helm leaves live's order
+		return nil // the same items, in the same order
 	}
 	return []entry{w.classify(path, n)}
 }
@@ -301,17 +302,22 @@ func (e *entry) addListNote(note string) {
 	}
 }
 
-// orderFindings returns a finding if Helm's patch changes the order of the managed items of a keyed list.
+// orderFindings returns a finding if the managed items of a keyed list have another order than in desired, or Helm's patch changes theirs.
 func (w *Walker) orderFindings(path object.Path, n States, steps []object.Step) []entry {
 	live, result := n.orderOf(n.Live, steps), n.orderOf(n.Result, steps)
-	if object.EqualLists(live, result) || len(live) != len(result) {
+	old, desired := n.orderOf(n.Old, steps), n.orderOf(n.Desired, steps)
+	stays := object.EqualLists(live, result)
+	if len(live) != len(result) || stays && (object.EqualLists(live, desired) || !object.EqualSets(live, desired) || repeats(desired)) {
 		return nil
 	}
-	old, desired := n.orderOf(n.Old, steps), n.orderOf(n.Desired, steps)
 	f := Finding{Path: path, Certain: true, Old: old, Desired: desired, Live: live}
 	f.Verdict, f.Managed, f.Class = report.Overwrite, true, report.ClassOrder
+	f.Notes = report.NotesOf(report.NoteSpelling, noteOrder)
+	if stays {
+		f.Verdict, f.Notes = report.Ignore, report.NotesOf(report.NoteSpelling, fmt.Sprintf(noteSameOrder, w.Command))
+	}
 	f.Cause = causeOf(!object.EqualLists(live, old), !object.EqualLists(desired, old))
-	if f.Notes = report.NotesOf(report.NoteSpelling, noteOrder); !object.EqualLists(result, desired) {
+	if !stays && !object.EqualLists(result, desired) {
 		f.After = result
 	}
 	if last := n.orderOf(n.Last, steps); w.LastRevision > 0 && object.EqualLists(live, last) && !object.EqualLists(live, old) {
@@ -325,6 +331,16 @@ func (w *Walker) orderFindings(path object.Path, n States, steps []object.Step) 
 		w.setClass(&e, report.ClassVolatile)
 	}
 	return []entry{e}
+}
+
+// repeats reports whether a list has an item twice. Items that share their keys are compared together, wherever they are in their list.
+func repeats(list []any) bool {
+	for i, item := range list {
+		if slices.Contains(list[:i], item) {
+			return true
+		}
+	}
+	return false
 }
 
 // orderOf returns the names of the managed items that live and result share, in the order of a state.

@@ -225,6 +225,7 @@ func (r run) search(ctx context.Context, a *Absorption, server *variantServer, o
 	for _, o := range comparison.Input.DesiredObjects {
 		p.Again.Objects[o.Key] = o
 	}
+	p.Hooks = absorb.NewHooks(chart.hooks(server.first.Hooks), chart.hooks(server.first.HooksAgain))
 	a.found, a.values, a.Edited, a.templates = absorb.Search(ctx, p), p.Values, p.Edited, server.first.Templates
 	a.Edits = a.found.Edits
 	if len(a.Edits) > 0 {
@@ -285,7 +286,7 @@ func (v *variantChart) Render(ctx context.Context, edited []map[string]any, sour
 		if out[i].Fault, out[i].GivenUp = one.Fault, one.GivenUp; one.Fault != "" {
 			continue
 		}
-		out[i].Objects = map[object.Key]object.Object{}
+		out[i].Objects, out[i].Hooks = map[object.Key]object.Object{}, v.hooks(one.Hooks)
 		for _, o := range v.list(one) {
 			if o.Name != "" && o.Problem == "" {
 				out[i].Objects[o.Key] = o
@@ -302,4 +303,15 @@ func (v *variantChart) list(one render.VariantRendering) []object.Object {
 		out = append(out, v.first[i]...)
 	}
 	return append(out, v.objects(one.Changed)...)
+}
+
+// hooks returns the hooks of documents.
+func (v *variantChart) hooks(documents []render.HookDocument) []absorb.Hook {
+	var out []absorb.Hook
+	for _, d := range documents {
+		for _, o := range v.objects([]render.Document{d.Document}) {
+			out = append(out, absorb.Hook{Object: o, Events: d.Events})
+		}
+	}
+	return out
 }

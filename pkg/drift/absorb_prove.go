@@ -20,7 +20,7 @@ const maxProofs = 4
 func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, p absorb.Problem, o AbsorbOptions) error {
 	chart.server.renew() // the proof must not fail because the search took all the time
 	for range maxProofs {
-		refuted, err := r.proveOnce(ctx, a, chart, o)
+		refuted, err := r.proveOnce(ctx, a, chart, p, o)
 		if err != nil || len(refuted) == 0 {
 			return err
 		}
@@ -39,7 +39,7 @@ func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, p ab
 
 // proveOnce renders the changed values file, now with the schema of the chart, and compares the release with the result. It returns the
 // fields that are not as live has them.
-func (r run) proveOnce(ctx context.Context, a *Absorption, chart *variantChart, o AbsorbOptions) (refuted []int, err error) {
+func (r run) proveOnce(ctx context.Context, a *Absorption, chart *variantChart, p absorb.Problem, o AbsorbOptions) (refuted []int, err error) {
 	content, err := json.Marshal(a.found.Edited)
 	if err != nil {
 		return nil, errors.New("the changed values are no JSON")
@@ -78,7 +78,22 @@ func (r run) proveOnce(ctx context.Context, a *Absorption, chart *variantChart, 
 			refuted = append(refuted, i)
 		}
 	}
+	if len(refuted) == 0 && a.movesMoreHooks(p.Hooks.Effects(chart.hooks(chart.server.first.Hooks), chart.hooks(rendered[0].Hooks))) {
+		a.refuteAll()
+	}
 	return refuted, nil
+}
+
+// movesMoreHooks reports whether the changed values file moves more in hooks than the search has seen. Each edit was found on top of those
+// before it, and without one that was withdrawn it may do something else.
+func (a *Absorption) movesMoreHooks(proved []absorb.Effect) bool {
+	seen := 0
+	for i, found := range a.found.Found {
+		if found.Status == absorb.Absorbed && !a.unproved[i] {
+			seen += absorb.CountHooks(found.Effects)
+		}
+	}
+	return absorb.CountHooks(proved) > seen
 }
 
 // refuteAll marks all fields as unproved, so that nothing is proposed.

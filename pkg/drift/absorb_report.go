@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -110,10 +111,15 @@ func (a *Absorption) field(i int) report.AbsorbField {
 }
 
 // describeRefused says that a change would absorb the field if it was not refused. What the values file refuses is a conflict: some other
-// place has the same value.
+// place has the same value. A hole is a side effect.
 func (a *Absorption) describeRefused(out *report.AbsorbField, found absorb.Found) {
 	r := found.Refused
 	switch {
+	case r.Hole != nil && found.Status == absorb.NoValue:
+		place := a.effect(*r.Hole)
+		out.Reason, out.File, out.Line = report.LeftSideEffects, "", 0
+		out.Message = fmt.Sprintf("without %s, %s of %s would lack a part", namesOf(r.Edits), place.Path, place.Object.Key)
+	case r.Hole != nil:
 	case r.ByFile && len(found.With) == 0:
 		out.Reason, out.File, out.Line = report.LeftConflict, a.file, r.Line
 		out.Message = "the values file cannot take the change of " + namesOf(r.Edits) + ": " + a.Result.Comparison.Scrub(r.Reason)
@@ -232,7 +238,7 @@ func (a *Absorption) effects(effects []absorb.Effect) []report.AbsorbEffect {
 }
 
 func (a *Absorption) effect(e absorb.Effect) report.AbsorbEffect {
-	out := report.AbsorbEffect{Object: report.ObjectKey{Key: e.Key}, Derived: e.Derived, Converges: e.Converges}
+	out := report.AbsorbEffect{Object: report.ObjectKey{Key: e.Key}, Derived: e.Derived, Converges: e.Converges, Hook: e.Hook}
 	if len(e.Path) == 0 {
 		out.Action = report.ActionCreate
 		if e.After == nil {
@@ -240,17 +246,16 @@ func (a *Absorption) effect(e absorb.Effect) report.AbsorbEffect {
 		}
 		return out
 	}
+	if e.Hook != nil {
+		a.show(&out, e, &threeway.ObjectComparison{Object: object.Object{Ref: object.Ref{Key: e.Key}}})
+		return out
+	}
 	for _, c := range []*threeway.Comparison{a.after, a.Result.Comparison} {
 		o := objectOf(c, e.Key)
 		if o == nil {
 			continue
 		}
-		f := threeway.Finding{Path: e.Path, Old: e.Before, Desired: e.After}
-		shown := a.Result.Comparison.Field(o, f, threeway.Mask{})
-		out.Path, out.Masked, out.Before, out.After = shown.Path, shown.Masked, shown.Old, shown.Desired
-		if a.showsAnnounced([]any{e.Before, e.After}) {
-			out.Masked, out.Before, out.After = true, nil, nil
-		}
+		a.show(&out, e, o)
 		for _, f := range o.Findings {
 			if c == a.after && f.Path.Overlaps(e.Path) {
 				out.Verdict = f.Verdict
@@ -262,6 +267,16 @@ func (a *Absorption) effect(e absorb.Effect) report.AbsorbEffect {
 	return out
 }
 
+// show adds the place of an effect and its values, masked, to what is reported.
+func (a *Absorption) show(out *report.AbsorbEffect, e absorb.Effect, o *threeway.ObjectComparison) {
+	f := threeway.Finding{Path: e.Path, Old: e.Before, Desired: e.After}
+	shown := a.Result.Comparison.Field(o, f, threeway.Mask{})
+	out.Path, out.Masked, out.Before, out.After = shown.Path, shown.Masked, shown.Old, shown.Desired
+	if a.showsAnnounced([]any{e.Before, e.After}) {
+		out.Masked, out.Before, out.After = true, nil, nil
+	}
+}
+
 // allEffects returns what all changes together move beyond the fields.
 func (a *Absorption) allEffects() []report.AbsorbEffect {
 	var out []report.AbsorbEffect
@@ -271,7 +286,7 @@ func (a *Absorption) allEffects() []report.AbsorbEffect {
 			continue
 		}
 		for _, e := range found.Effects {
-			id := e.Key.String() + " " + e.Path.String()
+			id := strings.Join(e.Hook, ",") + " " + e.Key.String() + " " + e.Path.String()
 			if !seen[id] && !a.isWanted(e) {
 				seen[id] = true
 				out = append(out, a.effect(e))
@@ -284,7 +299,7 @@ func (a *Absorption) allEffects() []report.AbsorbEffect {
 // isWanted reports whether an effect is on a field that is absorbed itself.
 func (a *Absorption) isWanted(e absorb.Effect) bool {
 	for _, w := range a.wanted {
-		if w.Key == e.Key && (len(w.Path) == 0 || w.Path.Overlaps(e.Path)) {
+		if w.Key == e.Key && e.Hook == nil && (len(w.Path) == 0 || w.Path.Overlaps(e.Path)) {
 			return true
 		}
 	}

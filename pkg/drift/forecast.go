@@ -81,13 +81,17 @@ func forecastObject(o *threeway.ObjectComparison, c *threeway.Comparison) foreca
 	return out
 }
 
-// templateEdited returns when the live pod template last drifted; zero if it did not, or if nobody knows when. A value that only is
-// written in another way, or that a controller fills in, is no edit.
+// templateEdited returns when the live pod template last drifted, which for a Pod is its spec; zero if it did not, or if nobody knows when.
+// A value that only is written in another way, or that a controller fills in, is no edit.
 func templateEdited(o *threeway.ObjectComparison) time.Time {
 	var last time.Time
+	template := object.Path{{Name: "spec"}, {Name: "template"}}
+	if o.GroupKind() == (schema.GroupKind{Kind: "Pod"}) {
+		template = template[:1]
+	}
 	for _, f := range o.Findings {
 		isEdit := f.Cause != report.CauseChange && !f.Equivalent && f.Class != report.ClassAllocated
-		if !isEdit || !f.Path.HasPrefix(object.Path{{Name: "spec"}, {Name: "template"}}) {
+		if !isEdit || !f.Path.HasPrefix(template) {
 			continue
 		}
 		for _, owner := range f.Owners {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -60,50 +61,54 @@ func rendered(t *testing.T, s *variantServer, text string) ([]string, error) {
 
 // TestVariantServer checks that a variant that ends its worker costs no other variant its answer.
 func TestVariantServer(t *testing.T) {
-	starts := 0
-	s, err := startVariants(t.Context(), ChartRequest{Known: &secret.Known{}}, fragile(&starts), 2*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
-	for _, test := range []struct {
-		words  string
-		lost   []string
-		starts int
-	}{
-		{"a bb ccc", nil, 1},
-		{"a die bb", []string{"die: no memory"}, 4}, // after the batch, alone after a, and alone in a new worker
-		{"tired a", nil, 5},
-		{"a bb", nil, 5},
-		{"hang a", []string{"hang: it takes longer than 100ms"}, 7},
-	} {
-		lost, err := rendered(t, s, test.words)
-		if err != nil || !slices.Equal(lost, test.lost) {
-			t.Errorf("%s: lost %q, error %v", test.words, lost, err)
+	synctest.Test(t, func(t *testing.T) {
+		starts := 0
+		s, err := startVariants(t.Context(), ChartRequest{Known: &secret.Known{}}, fragile(&starts), 2*time.Second)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if starts != test.starts {
-			t.Errorf("%s: %d starts, want %d", test.words, starts, test.starts)
+		defer s.close()
+		for _, test := range []struct {
+			words  string
+			lost   []string
+			starts int
+		}{
+			{"a bb ccc", nil, 1},
+			{"a die bb", []string{"die: no memory"}, 4}, // after the batch, alone after a, and alone in a new worker
+			{"tired a", nil, 5},
+			{"a bb", nil, 5},
+			{"hang a", []string{"hang: it takes longer than 100ms"}, 7},
+		} {
+			lost, err := rendered(t, s, test.words)
+			if err != nil || !slices.Equal(lost, test.lost) {
+				t.Errorf("%s: lost %q, error %v", test.words, lost, err)
+			}
+			if starts != test.starts {
+				t.Errorf("%s: %d starts, want %d", test.words, starts, test.starts)
+			}
 		}
-	}
+	})
 }
 
 // TestVariantServerEnds checks that the server gives up at its limits, and can be renewed.
 func TestVariantServerEnds(t *testing.T) {
-	starts := 0
-	s, err := startVariants(t.Context(), ChartRequest{Known: &secret.Known{}}, fragile(&starts), 400*time.Millisecond)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
-	time.Sleep(450 * time.Millisecond)
-	if _, err := rendered(t, s, "a hang"); err == nil || !strings.Contains(err.Error(), "takes longer than 400ms") {
-		t.Errorf("error %v", err)
-	}
-	s.renew()
-	if lost, err := rendered(t, s, "a"); err != nil || lost != nil {
-		t.Errorf("after the renewal: %v, %v", lost, err)
-	}
-	if _, err := rendered(t, s, strings.Repeat("die ", 2*maxRestarts)); err == nil || starts > 2*maxRestarts {
-		t.Errorf("error %v after %d starts", err, starts)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		starts := 0
+		s, err := startVariants(t.Context(), ChartRequest{Known: &secret.Known{}}, fragile(&starts), 400*time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+		time.Sleep(450 * time.Millisecond)
+		if _, err := rendered(t, s, "a hang"); err == nil || !strings.Contains(err.Error(), "takes longer than 400ms") {
+			t.Errorf("error %v", err)
+		}
+		s.renew()
+		if lost, err := rendered(t, s, "a"); err != nil || lost != nil {
+			t.Errorf("after the renewal: %v, %v", lost, err)
+		}
+		if _, err := rendered(t, s, strings.Repeat("die ", 2*maxRestarts)); err == nil || starts > 2*maxRestarts {
+			t.Errorf("error %v after %d starts", err, starts)
+		}
+	})
 }

@@ -40,6 +40,8 @@ type FirstVariant struct {
 	Documents      []render.Document
 	Templates      []render.Template
 	Reads          map[string]render.Reads
+	// Hooks are those of the first rendering, and HooksAgain those of another one with the same values.
+	Hooks, HooksAgain []render.HookDocument
 }
 
 // NextVariants takes an answer and returns the next order.
@@ -56,6 +58,7 @@ func ServeVariants(ctx context.Context, q ChartRequest, next NextVariants) error
 		return err
 	}
 	first := &FirstVariant{Documents: v.Documents(), Templates: v.Templates(), Reads: v.Reads()}
+	first.Hooks, first.HooksAgain = v.Hooks()
 	if first.Edited, err = json.Marshal(v.Edited()); err != nil {
 		return errors.New("the values are no JSON")
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -40,16 +39,8 @@ func check(t *testing.T, err error, want, wantHint string) {
 	}
 }
 
-// closed returns an address where nobody listens.
-func closed(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	return listener.Addr().String()
-}
+// closed is an address where nobody listens: a port that was free a moment ago may be taken by another process.
+const closed = "127.0.0.1:1"
 
 func answer(status int, text string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -70,7 +61,7 @@ func TestRepositoryErrors(t *testing.T) {
 	moved := serve(t, false, http.RedirectHandler(locks.elsewhere()+"/web-1.0.0.tgz?token=canary", http.StatusFound))
 	demanding := serve(t, true, http.NotFoundHandler())
 	demanding.TLS.ClientAuth = tls.RequireAnyClientCert
-	nobody := closed(t)
+	nobody := closed
 	lockedDir := t.TempDir()
 	index(t, dir, locks.elsewhere(), nil)
 	if err := os.Rename(filepath.Join(dir, "index.yaml"), filepath.Join(lockedDir, "index.yaml")); err != nil {

@@ -28,7 +28,7 @@ func TestRegistryErrors(t *testing.T) {
 	}))
 	refusing := serve(t, false, answer(http.StatusForbidden, `{"errors":[{"code":"DENIED","message":"canary"}]}`))
 	page := serve(t, false, answer(http.StatusOK, "<html>canary</html>"))
-	nobody := closed(t)
+	nobody := closed
 	absent := "sha256:" + strings.Repeat("0", 64)
 
 	login := func(o *Options) { o.PlainHTTP, o.Username, o.Password = true, "canary-other", "canary-word" }

@@ -185,7 +185,7 @@ func TestInterrupted(t *testing.T) {
 		cancel()
 	}
 	const connections = 20 // of an HTTP client and its server
-	for range 100 {
+	for range 3000 {
 		if runtime.NumGoroutine() <= before+connections {
 			return
 		}

@@ -217,12 +217,20 @@ func TestListIsBounded(t *testing.T) {
 	for i := range 30 {
 		s.put(fmt.Sprintf("app-%d", i), 1, "deployed", nil)
 	}
+	together := make(chan struct{})
+	meet := sync.OnceFunc(func() { close(together) })
 	s.onGet = func(string) {
 		s.mu.Lock()
 		s.reading++
 		s.most = max(s.most, s.reading)
+		if s.reading > 1 {
+			meet()
+		}
 		s.mu.Unlock()
-		time.Sleep(5 * time.Millisecond)
+		select { // the first read waits for a second one
+		case <-together:
+		case <-time.After(time.Minute):
+		}
 		s.mu.Lock()
 		s.reading--
 		s.mu.Unlock()

@@ -21,7 +21,8 @@ type Loaded struct {
 	Target *Record
 }
 
-// Load lists the records, chooses old and last, and reads both. It sends one list, and one get for each of the two.
+// Load lists the records, chooses old and last, and reads both. It sends one list, and one get for each of the two. If there is no record, it
+// looks for one without labels.
 // Revision is the argument of Choose, whose errors Load returns; errors of the API server are wrapped.
 func (s *Store) Load(ctx context.Context, name string, revision int, opts Options) (*Loaded, error) {
 	h, err := s.History(ctx, name)
@@ -29,7 +30,7 @@ func (s *Store) Load(ctx context.Context, name string, revision int, opts Option
 		return nil, err
 	}
 	if len(h.Entries) == 0 {
-		return nil, h.noneForUpgrade()
+		return nil, s.noRecord(ctx, h, h.noneForUpgrade())
 	}
 	// The last record is read first, because its status takes part in the choice. If the user has chosen, it may be unreadable.
 	last, err := s.Get(ctx, h.last(), opts)
@@ -73,6 +74,9 @@ func (s *Store) LoadRollback(ctx context.Context, name string, to int, opts Opti
 	h, err := s.History(ctx, name)
 	if err != nil {
 		return nil, err
+	}
+	if len(h.Entries) == 0 {
+		return nil, s.noRecord(ctx, h, h.noneForRollback())
 	}
 	c, target, err := h.ChooseRollback(to)
 	if err != nil {

@@ -99,6 +99,8 @@ type Hook struct {
 	Weight int
 	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … Without any, it is before-hook-creation.
 	DeletePolicies []string
+	// Text is its document.
+	Text string
 }
 
 // Chart renders a chart as `helm upgrade RELEASE CHART` would. A problem with the chart or its values is an *[Error]. Nothing

@@ -81,7 +81,7 @@ func (h helm3) sort(files map[string]string) ([]sortedDocument, []Hook, error) {
 	for _, h := range hooks {
 		listed = append(listed, Hook{
 			Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight,
-			Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies),
+			Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies), Text: h.Manifest,
 		})
 	}
 	return sorted, listed, nil

@@ -80,7 +80,7 @@ func rendered3(r *release.Release, err error) (*Rendered, error) {
 	for _, h := range r.Hooks {
 		rendered.Hooks = append(rendered.Hooks, Hook{
 			Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight,
-			Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies),
+			Events: stringsOf(h.Events), DeletePolicies: stringsOf(h.DeletePolicies), Text: h.Manifest,
 		})
 	}
 	return rendered, nil

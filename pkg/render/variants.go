@@ -26,6 +26,8 @@ type Variants struct {
 	edited, values map[string]any
 	sources        []Template
 	base           []Document
+	// hooks are those of the first rendering, and hooksAgain those of another one with the same values.
+	hooks, hooksAgain []HookDocument
 	// chunks has the texts of the documents of the first rendering.
 	chunks map[string]int
 	mu     sync.Mutex
@@ -58,9 +60,17 @@ type VariantRendering struct {
 	// Same are the documents of the first rendering that are unchanged, by their numbers, and Changed are the others.
 	Same    []int
 	Changed []Document
+	// Hooks are all hooks; none if only some templates were rendered.
+	Hooks []HookDocument
 	// Fault says why the chart cannot be rendered; empty if it can. GivenUp is set if that is the time or the memory that it takes.
 	Fault   string
 	GivenUp bool
+}
+
+// HookDocument is the document of a hook, with the events at which Helm runs it.
+type HookDocument struct {
+	Document
+	Events []string
 }
 
 // editedFile stands for the values file whose content varies. No file has this name.
@@ -88,10 +98,15 @@ func NewVariants(ctx context.Context, o ChartOptions) (*Variants, error) {
 	// Templates may change what they see, so the values are copied before the chart is rendered.
 	v.values, _ = copyValue(p.values).(map[string]any)
 	v.sources = p.chart.templates()
-	manifest, _, err := r.render(ctx, p)
+	manifest, hooks, err := r.render(ctx, p)
 	if err != nil {
 		return nil, r.asError(ctx, err)
 	}
+	again, err := r.hooksAgain(ctx, p, hooks)
+	if err != nil {
+		return nil, r.asError(ctx, err)
+	}
+	v.hooks, v.hooksAgain = hookDocuments(hooks), hookDocuments(again)
 	v.base, v.chunks = splitDocuments(manifest), map[string]int{}
 	for i, chunk := range chunksOf(manifest) {
 		v.chunks[chunk] = i
@@ -153,6 +168,9 @@ func (v *Variants) Values() map[string]any { return v.values }
 // Documents returns the documents of the first rendering.
 func (v *Variants) Documents() []Document { return v.base }
 
+// Hooks returns the hooks of the first rendering, and those of another one with the same values, in which the clock is moved forward.
+func (v *Variants) Hooks() (first, again []HookDocument) { return v.hooks, v.hooksAgain }
+
 // Templates returns the templates of the chart and of those subcharts that the first rendering had.
 func (v *Variants) Templates() []Template { return v.sources }
 
@@ -167,11 +185,24 @@ func (v *Variants) Render(ctx context.Context, one Variant) (out VariantRenderin
 	if err != nil {
 		return VariantRendering{Fault: r.asError(ctx, err).Error()}
 	}
-	manifest, _, err := r.render(ctx, p)
+	manifest, hooks, err := r.render(ctx, p)
 	if err != nil {
 		return VariantRendering{Fault: r.asError(ctx, err).Error()}
 	}
-	return v.compare(manifest)
+	out = v.compare(manifest)
+	if one.Only == nil {
+		out.Hooks = hookDocuments(hooks)
+	}
+	return out
+}
+
+// hookDocuments reads the documents of hooks.
+func hookDocuments(hooks []Hook) []HookDocument {
+	var out []HookDocument
+	for _, h := range hooks {
+		out = append(out, HookDocument{yamlDocument([]byte(sourcePrefix + h.Path + "\n" + h.Text)), h.Events})
+	}
+	return out
 }
 
 // prepare prepares a copy of the chart with the values of a variant. What the renderings learn of secrets is forgotten, since most values

@@ -214,28 +214,43 @@ func (r renderer) renderAgain(ctx context.Context, first prepared, manifest stri
 
 // renderVariant renders changed templates. If that fails, it renders the unchanged ones once more.
 func (r renderer) renderVariant(ctx context.Context, calls *callGraph, manifest string, later bool) (string, error) {
-	again, err := r.renderShifted(ctx, &shift{later: later, values: calls.tpl, descending: true})
+	again, _, err := r.renderShifted(ctx, &shift{later: later, values: calls.tpl, descending: true})
 	if calls.tpl && showsShift(again, manifest) {
-		again, err = r.renderShifted(ctx, &shift{later: later, descending: true})
+		again, _, err = r.renderShifted(ctx, &shift{later: later, descending: true})
 	}
 	if err == nil && again == manifest && calls.volatile[unordered] {
-		again, err = r.renderShifted(ctx, &shift{later: later})
+		again, _, err = r.renderShifted(ctx, &shift{later: later})
 	}
 	if err != nil && ctx.Err() == nil {
-		return r.renderShifted(ctx, nil)
+		again, _, err = r.renderShifted(ctx, nil)
 	}
 	return again, err
 }
 
 // renderShifted loads the chart, changes its templates unless s is nil, and renders them.
-func (r renderer) renderShifted(ctx context.Context, s *shift) (string, error) {
+func (r renderer) renderShifted(ctx context.Context, s *shift) (string, []Hook, error) {
 	p, err := r.prepare()
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	if s != nil {
 		s.apply(p)
 	}
-	manifest, _, err := r.render(ctx, p)
-	return manifest, err
+	return r.render(ctx, p)
+}
+
+// hooksAgain returns the hooks of a second rendering if the chart calls volatile functions, and otherwise those of the first one.
+func (r renderer) hooksAgain(ctx context.Context, first prepared, hooks []Hook) ([]Hook, error) {
+	if len(hooks) == 0 {
+		return nil, nil
+	}
+	calls := findCalls(first, r.EnableDNS)
+	if !calls.volatile[random] && !calls.volatile[unordered] && !calls.volatile[clock] {
+		return hooks, nil
+	}
+	_, again, err := r.renderShifted(ctx, &shift{later: calls.volatile[clock], descending: true})
+	if err != nil && ctx.Err() == nil {
+		_, again, err = r.renderShifted(ctx, nil)
+	}
+	return again, err
 }

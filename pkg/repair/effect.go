@@ -2,8 +2,8 @@ package repair
 
 import (
 	"context"
-	"fmt"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/forecast"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -50,17 +50,22 @@ func (o *ObjectPlan) forecastObject(changes []Change) forecast.Object {
 	return out
 }
 
-// restarts returns how many pods restart because of some changes of an object.
-func (b *builder) restarts(changes []Change) int {
+// restarts returns why some changes of an object must not be made if no pod may restart; empty if they restart none.
+func (b *builder) restarts(changes []Change) string {
 	o := b.plan.forecastObject(changes)
 	in := forecast.Input{Objects: []forecast.Object{o}, Autoscaled: b.planner.plan.comparison.Input.Autoscaled}
-	if e := forecast.Predict(in).Objects[o.Key]; e != nil {
-		return e.Restarts
+	effects := forecast.Predict(in)
+	switch e := effects.Objects[o.Key]; {
+	case effects.Unknown[o.Key]:
+		return "may restart its pods, which only the controller of its kind knows"
+	case e != nil && e.Restarts > 0:
+		return "would restart " + english.Count(e.Restarts, "pod")
 	}
-	return 0
+	return ""
 }
 
-// withoutRestarts returns the changes that restart no pod, and declines the others. Each is tried beside all that were kept before it.
+// withoutRestarts returns the changes that restart no pod, and declines those that do or may. Each is tried beside all that were kept
+// before it.
 func (b *builder) withoutRestarts(kept, changes []Change) []Change {
 	if !b.noRestart {
 		return changes
@@ -68,20 +73,12 @@ func (b *builder) withoutRestarts(kept, changes []Change) []Change {
 	var out []Change
 	for _, c := range changes {
 		kept = append(kept[:len(kept):len(kept)], c)
-		if n := b.restarts(kept); n > 0 {
-			b.decline(b.compared, c.ID, wouldRestart(n))
+		if why := b.restarts(kept); why != "" {
+			b.decline(b.compared, c.ID, why)
 			kept = kept[:len(kept)-1]
 			continue
 		}
 		out = append(out, c)
 	}
 	return out
-}
-
-// wouldRestart is the reason of a change that restarts pods and must not.
-func wouldRestart(pods int) string {
-	if pods == 1 {
-		return "would restart 1 pod"
-	}
-	return fmt.Sprintf("would restart %d pods", pods)
 }

@@ -173,6 +173,8 @@ func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
 		return p.whyNotCreatedOutside(o.Key)
 	case p.whyNoOwner() != "":
 		return p.whyNoOwner()
+	case o.Uncreatable != "" && !p.choice.isNamed(o.Key):
+		return fmt.Sprintf("the API server would refuse it: %s; --only %s/%s tries it", o.Uncreatable, o.Kind, o.Name)
 	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.isNamed(o.Key):
 		// This takes --no-default-ignores. To create the Job is to run its work once more, which is more than putting it back.
 		return fmt.Sprintf("it may have finished and expired (ttlSecondsAfterFinished); --only Job/%s creates it again", o.Name)

@@ -136,6 +136,8 @@ type AbsorbEffect struct {
 	// Path is empty if the object as a whole appears or disappears; Action says which.
 	Path   string `json:"path,omitempty"`
 	Action Action `json:"action,omitempty"`
+	// Hook lists the events of the object if it is a hook. One that only helm test runs does not count as a side effect.
+	Hook []string `json:"hook,omitempty"`
 	// Verdict is what the next upgrade does with the field.
 	Verdict Verdict `json:"verdict,omitempty"`
 	// Before and After are the desired values without and with the change.

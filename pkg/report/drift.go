@@ -14,8 +14,7 @@ type Classification struct {
 	// Managed reports whether the manifest of old or desired names the field.
 	Managed bool
 	Class   Class // empty for an ordinary value
-	// Equivalent reports whether live differs from old only in the way it is written. Such a difference is a finding only if Helm writes
-	// the field or fails on it.
+	// Equivalent reports whether live differs from old only in the way it is written.
 	Equivalent bool
 	// IgnoredBy is the rule that silences the finding; nil for most.
 	IgnoredBy *IgnoreRule

@@ -9,7 +9,8 @@ import (
 type Effect struct {
 	// Text is the prediction in one short phrase, such as "restarts 3 pods, at least 2 stay ready".
 	Text string `json:"text"`
-	// Restarts is the number of pods that are replaced by others. Starts and Stops are the numbers of pods that are added and taken away.
+	// Restarts is the number of pods that are replaced by others, and of Pods without a controller whose containers restart in place. Starts
+	// and Stops are the numbers of pods that are added and taken away.
 	Restarts int `json:"restarts,omitempty"`
 	Starts   int `json:"starts,omitempty"`
 	Stops    int `json:"stops,omitempty"`
@@ -43,11 +44,12 @@ type ReleaseEffect struct {
 	Inexact string `json:"inexact,omitempty"`
 }
 
-// CodeEffects is the code of the warning that something could not be read from which Effect is predicted.
+// CodeEffects is the code of the warning that something could not be read from which Effect is predicted, or that nobody but the controller
+// of a custom kind knows what becomes of its pods.
 const CodeEffects = "effects-unread"
 
-// LacksEffects reports whether something could not be read from which Effect is predicted. The operation may then restart more pods, and
-// more of them may go down, than Effect says.
+// LacksEffects reports whether something is not known from which Effect is predicted. The operation may then restart more pods, and more of
+// them may go down, than Effect says.
 func (r Release) LacksEffects() bool {
 	return slices.ContainsFunc(r.Warnings, func(m Message) bool { return m.Code == CodeEffects })
 }

@@ -142,7 +142,7 @@ func (c *comparer) decideDropped(p pair, rules *ignore.ObjectRules, live map[str
 		if !hook.DeletedBefore {
 			d.reason = "the chart turns it into a hook: Helm applies the hook over the live object and deletes it when it has succeeded"
 		}
-	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
+	case isKept(live):
 		d.action, d.reason = report.ActionKeep, "helm.sh/resource-policy: keep"
 		fieldVerdict, notes = report.Ignore, report.Notes{{Kind: report.NoteObject, Text: "the object is kept as it is"}}
 	}

@@ -13,6 +13,7 @@ import (
 
 // Compare compares one release. It is pure: Needs lists what could be read to make the answer better.
 func Compare(in Input) *Comparison {
+	in.Autoscaled = markLeaving(in)
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
 	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Clone(in.Errors)
@@ -64,7 +65,7 @@ func (c *comparer) compare(p pair) ObjectComparison {
 	out.fields, out.write, out.remarks = d.fields, d.write, remarks
 	out.Action, out.Reason, out.failure = d.outcome()
 	out.deletes, out.hook = out.Action == report.ActionDelete, d.hook
-	out.Missing, out.Terminating, out.OfLast = d.missing, d.terminating, d.ofLast
+	out.Missing, out.Terminating, out.OfLast, out.Uncreatable = d.missing, d.terminating, d.ofLast, d.uncreatable
 	out.Notes.Add(report.NoteObject, out.Note)
 	for _, note := range d.notes {
 		out.Notes.AddNote(note)

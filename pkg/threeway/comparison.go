@@ -42,6 +42,8 @@ type ObjectComparison struct {
 	BlockedBy []report.ObjectKey
 	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
 	OfLast bool
+	// Uncreatable says why the API server is predicted to refuse the creation of the object; empty if it is not.
+	Uncreatable string
 	// Err is why the object could not be compared; nil if it was.
 	Err   *report.ObjectError
 	Notes report.Notes

@@ -51,6 +51,8 @@ type decision struct {
 	// failures are all that Helm fails on, in the order in which they were found.
 	failures                     []failure
 	missing, terminating, ofLast bool
+	// uncreatable is why the API server refuses to create the object; empty if it does not.
+	uncreatable string
 	// hook is the position, from 1, of the hook that the object becomes, if that runs before Helm writes the manifest.
 	hook  int
 	notes report.Notes

@@ -31,6 +31,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 			reason = apiserver.Join(reason, creation.Invalid())
 		}
 		if reason != "" {
+			d.uncreatable = reason
 			d.fail(scopeLater, reason)
 		}
 	case d.Live != nil && d.Result != nil:

@@ -108,7 +108,7 @@ func TestWaitNoticesAnEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err = (&Plane{Dir: dir, processes: []process{child}}).Wait(ctx)
 	if err == nil || err.Error() != "etcd ended: disk full" {

@@ -215,6 +215,21 @@ func (c *cluster) waitUntilGone(ctx context.Context, r ref) error {
 	})
 }
 
+// waitUntilServed waits until discovery offers a resource of a version of a group. A definition may be established before that.
+func (c *cluster) waitUntilServed(ctx context.Context, version, resource string) error {
+	served, err := discovery.NewDiscoveryClientForConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	return poll(ctx, resource+" of "+version+" to be served", func() (bool, error) {
+		list, err := served.ServerResourcesForGroupVersion(version)
+		if apierrors.IsNotFound(err) {
+			return false, nil
+		}
+		return err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == resource }), err
+	})
+}
+
 // waitUntilUnserved waits until discovery no longer offers a version of a group.
 func (c *cluster) waitUntilUnserved(ctx context.Context, version string) error {
 	served, err := discovery.NewDiscoveryClientForConfig(c.Config)

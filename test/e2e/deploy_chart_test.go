@@ -21,9 +21,11 @@ import (
 	loader4 "helm.sh/helm/v4/pkg/chart/loader"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -50,6 +52,8 @@ func chartValues() map[string]string {
 			"rbac.customResources[0].apiGroup=cert-manager.io,rbac.customResources[0].resources={certificates},serviceAccount.name=other," +
 			"serviceAccount.annotations.a=b,runAsUser=null,podAnnotations.a=b,podLabels.a=b,nodeSelector.a=b,tolerations[0].key=a," +
 			"tolerations[0].operator=Exists,affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution=null,priorityClassName=low",
+		"narrow": "networkPolicy.apiServer.cidrs={10.0.0.1/32},networkPolicy.apiServer.ports={8443},metrics.mode=pushgateway,clusterName=c," +
+			"metrics.pushgateway.url=https://10.0.0.9,networkPolicy.egress[0].ports[0].port=5432",
 		"no rights": "rbac.create=false,serviceAccount.create=false,serviceAccount.name=mine",
 	}
 }
@@ -109,11 +113,11 @@ func TestChartValues(t *testing.T) {
 		"shedule=x": "shedule", "metrics.mod=none": "mod", "metrics.mode=push": "metrics", "rbac.scope=all": "scope", "failOn=drfit": "failOn",
 		"runAsUser=0": "runAsUser", "rbac.customResources[0].apiGroup=*,rbac.customResources[0].resources={a}": "apiGroup",
 		"rbac.customResources[0].apiGroup=a,rbac.customResources[0].resources={pods/exec}": "resources",
-		"metrics.mode=textfile":     "metrics.textfile.volume is needed",
-		"metrics.mode=pushgateway":  "metrics.pushgateway.url is needed",
-		"rbac.scope=namespaces":     "rbac.namespaces is needed",
-		"image.repository=":         "repository",
-		"metrics.textfile.name=a/b": "name",
+		"metrics.mode=textfile":    "metrics.textfile.volume is needed",
+		"metrics.mode=pushgateway": "metrics.pushgateway.url is needed",
+		"rbac.scope=namespaces":    "rbac.namespaces is needed",
+		"image.repository=":        "repository", "networkPolicy.ingress=x": "ingress",
+		"metrics.textfile.name=a/b":                                 "name",
 		"metrics.mode=pushgateway,metrics.pushgateway.url=http://x": "clusterName is needed",
 	} {
 		for _, by4 := range []bool{false, true} {
@@ -164,6 +168,12 @@ func checkChartObject(obj *unstructured.Unstructured) error {
 			}
 		}
 		return err
+	case "NetworkPolicy":
+		policy := networkingv1.NetworkPolicy{}
+		if err := yaml.UnmarshalStrict(text, &policy); err != nil {
+			return err
+		}
+		return checkPolicy(policy.Spec)
 	case "CronJob":
 		job := batchv1.CronJob{}
 		if err := yaml.UnmarshalStrict(text, &job); err != nil {
@@ -178,6 +188,35 @@ func checkChartObject(obj *unstructured.Unstructured) error {
 		return nil
 	}
 	return fmt.Errorf("is of a kind that nobody checks")
+}
+
+// checkPolicy checks that nothing may connect to the pods, and that they may connect to nothing but what a rule names by its port.
+func checkPolicy(policy networkingv1.NetworkPolicySpec) error {
+	if len(policy.Ingress) > 0 || len(policy.PolicyTypes) != 2 || len(policy.Egress) < 2 || len(policy.PodSelector.MatchLabels) != 1 {
+		return fmt.Errorf("allows more than it should: %+v", policy)
+	}
+	for _, rule := range policy.Egress {
+		if len(rule.Ports) == 0 || slices.ContainsFunc(rule.Ports, func(p networkingv1.NetworkPolicyPort) bool { return p.Port == nil }) {
+			return fmt.Errorf("allows all ports: %+v", rule)
+		}
+	}
+	return nil
+}
+
+// TestPolicySelectsPods checks that the policy is that of the pods of the CronJob and of the Job.
+func TestPolicySelectsPods(t *testing.T) {
+	policy := decodeDeployed[networkingv1.NetworkPolicy](t, "networkpolicy.yaml")
+	must(t, checkPolicy(policy.Spec))
+	selector, err := metav1.LabelSelectorAsSelector(&policy.Spec.PodSelector)
+	must(t, err)
+	for file, pod := range map[string]corev1.PodTemplateSpec{
+		"cronjob.yaml": decodeDeployed[batchv1.CronJob](t, "cronjob.yaml").Spec.JobTemplate.Spec.Template,
+		"job.yaml":     decodeDeployed[batchv1.Job](t, "job.yaml").Spec.Template,
+	} {
+		if !selector.Matches(labels.Set(pod.Labels)) {
+			t.Errorf("%s: the labels of the pods are %v", file, pod.Labels)
+		}
+	}
 }
 
 // rightsOf returns every right of the rules: a verb, and a resource of a group or a path.
@@ -204,7 +243,7 @@ func TestChartIsLikeKubernetes(t *testing.T) {
 	for _, by4 := range []bool{false, true} {
 		text, err := renderChart(by4, likeKubernetes)
 		must(t, err)
-		got, want := likeManifests(t, text), likeManifests(t, deployFile(t, "rbac.yaml")+"\n---\n"+deployFile(t, "cronjob.yaml"))
+		got, want := likeManifests(t, text), likeManifests(t, strings.Join([]string{deployFile(t, "rbac.yaml"), deployFile(t, "networkpolicy.yaml"), deployFile(t, "cronjob.yaml")}, "\n---\n"))
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("the chart differs from deploy/kubernetes (-kubernetes +chart):\n%s", diff)
 		}
@@ -248,13 +287,13 @@ func likeManifests(t *testing.T, text string) map[string]any {
 	must(t, err)
 	out := map[string]any{}
 	for _, obj := range objects {
-		labels := obj.GetLabels()
-		for name := range labels {
+		own := obj.GetLabels()
+		for name := range own {
 			if strings.HasPrefix(name, "app.kubernetes.io/") || strings.HasPrefix(name, "helm.sh/") {
-				delete(labels, name)
+				delete(own, name)
 			}
 		}
-		if obj.SetLabels(labels); len(labels) == 0 {
+		if obj.SetLabels(own); len(own) == 0 {
 			obj.SetLabels(nil)
 		}
 		if rules, found := obj.Object["rules"]; found {

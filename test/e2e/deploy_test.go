@@ -31,7 +31,7 @@ var deployGroups = []string{"system:serviceaccounts", "system:serviceaccounts:he
 func TestDeploy(t *testing.T) {
 	c := newCase(t, suite.cluster)
 	ctx := context.Background()
-	for _, file := range []string{"namespace.yaml", "rbac.yaml"} {
+	for _, file := range []string{"namespace.yaml", "rbac.yaml", "networkpolicy.yaml"} {
 		text := deployFile(t, file)
 		t.Cleanup(func() {
 			_ = c.cluster.eachObject(text, deployNamespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -162,7 +163,7 @@ func TestFixInterrupted(t *testing.T) {
 			if err := c.process.Signal(signal); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(500 * time.Millisecond) // it cannot be seen from outside when the signal arrives
+			awaitRest(t, c.process.Pid)
 		})))
 		state, text := c.startFix(t)
 		if !state.Exited() || state.ExitCode() != 1 || !strings.Contains(text, "interrupted") {
@@ -177,6 +178,31 @@ func TestFixInterrupted(t *testing.T) {
 		}
 		c.mustComplete(t)
 	})
+}
+
+// awaitRest waits until a process has done what it does upon a signal that it was sent: none of its threads runs, and none has run since the
+// look before. The handler of Go's runtime runs in a thread before anything else does. Without /proc it only gives the process some time.
+func awaitRest(t *testing.T, pid int) {
+	t.Helper()
+	threads := fmt.Sprintf("/proc/%d/task/*/status", pid)
+	for before := ""; ; {
+		names, _ := filepath.Glob(threads)
+		if len(names) == 0 {
+			time.Sleep(time.Second)
+			return
+		}
+		now, sleeps := "", true
+		for _, name := range names {
+			text, _ := os.ReadFile(name)
+			now += string(text)
+			sleeps = sleeps && strings.Contains(string(text), "State:\tS")
+		}
+		if sleeps && now == before {
+			return
+		}
+		before = now
+		time.Sleep(time.Millisecond)
+	}
 }
 
 // TestFixWithConcurrentWriters has controllers that constantly write other fields of the same objects. No update is lost.

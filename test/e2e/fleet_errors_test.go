@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"helm.sh/helm/v3/pkg/release"
 )
@@ -203,7 +202,7 @@ spec:
 `, "", "kubectl-create"))
 	definition := ref{resource: "customresourcedefinition", name: "gadgets.gone.ex.com"}
 	must(c.t, c.on.waitFor(context.Background(), definition, "Established", isEstablished))
-	time.Sleep(time.Second) // a new kind may not be served yet
+	must(c.t, c.on.waitUntilServed(context.Background(), "gone.ex.com/v1", "gadgets"))
 	c.install("bad-c", "orphan", "apiVersion: gone.ex.com/v1\nkind: Gadget\nmetadata: {name: g}\nspec: {a: 1}\n"+configMap("beside", "1"))
 	must(c.t, c.on.delete(context.Background(), definition))
 	must(c.t, c.on.waitUntilGone(context.Background(), definition))

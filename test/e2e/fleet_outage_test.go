@@ -24,6 +24,8 @@ type outages struct {
 	// seen counts requests; at the request number at, the server goes away for the duration.
 	seen, at int
 	away     time.Duration
+	// back is done when no server is away.
+	back sync.WaitGroup
 	// every is which requests are refused with 429; refused is when, by URI.
 	every   int
 	refused map[string]time.Time
@@ -97,10 +99,10 @@ func (p *outages) handle(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case goes:
 		p.end()
-		go func() {
-			time.Sleep(p.away)
+		time.AfterFunc(p.away, func() {
+			defer p.back.Done()
 			_ = p.begin()
-		}()
+		})
 	case refuses:
 		throttle(w, r, nil)
 	default:
@@ -126,7 +128,11 @@ func (p *outages) count(r *http.Request) (goes, refuses bool) {
 		p.refused[uri] = time.Now()
 		return false, true
 	}
-	return p.at > 0 && p.seen == p.at, false
+	goes = p.at > 0 && p.seen == p.at
+	if goes {
+		p.back.Add(1)
+	}
+	return goes, false
 }
 
 // testOutage takes the API server away in the middle of scans. What such a report says is right or an error, and the next scan is right.
@@ -152,7 +158,7 @@ func testOutage(c *fleetCluster) {
 			failed++
 		}
 		checkOutage(c.t, fmt.Sprintf("at request %d of %d for %v", at, total, away), got, want)
-		time.Sleep(away + 100*time.Millisecond)
+		p.back.Wait()
 	}
 	if failed == 0 {
 		c.t.Errorf("no outage of %d had an effect", outageScans)

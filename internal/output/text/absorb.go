@@ -148,7 +148,11 @@ func (t *text) valueEdit(e report.ValueEdit) string {
 func (t *text) sideEffects(indent string, effects []report.AbsorbEffect, in scope) {
 	for _, e := range effects {
 		said := t.keyName(e.Object, in)
+		if e.Hook != nil {
+			said = t.hookEffect(e, said)
+		}
 		switch {
+		case e.Path == "" && e.Hook != nil:
 		case e.Path == "" && e.Action == report.ActionDelete:
 			said += " disappears"
 		case e.Path == "":
@@ -165,6 +169,18 @@ func (t *text) sideEffects(indent string, effects []report.AbsorbEffect, in scop
 		}
 		t.line(indent, "also ", said)
 	}
+}
+
+// hookEffect says what becomes of a hook.
+func (t *text) hookEffect(e report.AbsorbEffect, name string) string {
+	verb := "changes"
+	switch e.Action {
+	case report.ActionCreate:
+		verb = "adds"
+	case report.ActionDelete:
+		verb = "removes"
+	}
+	return verb + " hook " + name + " (" + t.escape(strings.Join(e.Hook, ", ")) + ")"
 }
 
 // leftBecause says why a field is left.
