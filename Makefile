@@ -25,7 +25,7 @@ MAX_SIZE   := 55000000
 .PHONY: build help demo cluster cluster-down bench snapshots docs clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
-.PHONY: oracle forecast soak conformance flux argocd planes defaults peers peer-charts
+.PHONY: oracle forecast writes soak conformance flux argocd planes defaults peers peer-charts
 .PHONY: plugin release-files snapshot-release signing changelog release-notes
 # A recipe that fails half-way is repeated.
 .DELETE_ON_ERROR:
@@ -189,6 +189,9 @@ conformance: planes ## records the cases of testdata/conformance again, from at 
 
 forecast: planes ## compares the forecast of N random upgrades and fixes per engine with what the controllers do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestForecast -forecast.n=$(N) -forecast.budget=5h .
+
+writes: planes ## compares what a fix of N forged or copied records writes, by the audit log, with what it may write
+	cd test/e2e && go test -count=1 -timeout 12h -run 'TestWrites$$' -writes.n=$(N) .
 
 # test/argocd says which version. It needs Go 1.27, which go downloads as a module. bin/argocd also gets the definitions of its kinds, and
 # the script by which it looks for signatures of commits.

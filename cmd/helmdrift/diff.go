@@ -278,7 +278,7 @@ func (o *diffOptions) repairOptions() fixOptions {
 // without it, and fix itself reports why.
 func planned(c *threeway.Comparison) []report.FixPlan {
 	defer func() { _ = recover() }()
-	plan, err := repair.New(c, repair.Options{})
+	plan, err := repair.New(c, repair.Options{Asks: true})
 	if err != nil {
 		return nil
 	}

@@ -35,6 +35,8 @@ type fixOptions struct {
 	manager string
 	// targetNamespace is the namespace that the user allows fix to write to; see checkNamespace.
 	targetNamespace string
+	// allow lists the namespaces, besides that of the release, in which --yes creates objects; see repair.Options.
+	allow []string
 	// timeout limits the retries for one object.
 	timeout time.Duration
 	// backup is the directory to save objects in before they are written; empty means no backup.
@@ -63,6 +65,9 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 		"field manager `name` under which Helm writes the release, if the cluster does not show it or Helm applies client-side")
 	fs.StringVar(&o.targetNamespace, "target-namespace", "",
 		"allow writing to this `namespace`, which the release record names although it is stored in another one")
+	fs.StringArrayVar(&o.allow, "allow-namespace", nil,
+		"with --yes, also create missing objects in this `namespace`, which is not the release's own; the word cluster allows it for "+
+			"cluster-scoped objects; may be repeated")
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to retry one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "",
 		"before the first write, save each object to this `directory`, without Secrets and secret fields")
@@ -108,6 +113,8 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 		return errors.New("--field-manager needs a name")
 	case flags.Changed("target-namespace") && o.targetNamespace == "":
 		return errors.New("--target-namespace needs a namespace")
+	case slices.Contains(o.allow, ""):
+		return errors.New("--allow-namespace needs a namespace, or the word " + repair.Cluster)
 	}
 	_, err := o.selection()
 	return err
@@ -115,7 +122,9 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 
 // selection returns what the flags select from the drift.
 func (o *fixOptions) selection() (repair.Options, error) {
-	chosen := repair.Options{Manager: o.manager, Prune: o.prune, NoRestart: o.noRestart}
+	chosen := repair.Options{
+		Manager: o.manager, Prune: o.prune, NoRestart: o.noRestart, Allow: o.allow, Asks: !o.yes && o.dryRun.word == "",
+	}
 	var errs []error
 	parse := func(flag string, words []string) (parsed []repair.Selector) {
 		for _, word := range words {

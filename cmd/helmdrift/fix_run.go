@@ -112,6 +112,7 @@ func (f fixRun) plan() (*repair.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	chosen.Revision = f.target.Revision != 0
 	// With server-side apply, the deployer must own what it applied, or its next upgrade has a conflict.
 	d := f.before.Comparison.Deployer()
 	if f.before.Comparison.Input.ServerSide() && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {

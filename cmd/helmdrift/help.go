@@ -105,7 +105,7 @@ func diffGroups() []flagGroup {
 // fixGroups returns the flags of fix.
 func fixGroups() []flagGroup {
 	return []flagGroup{
-		{"What to put back", []string{"only", "skip", "prune", "no-restart", "revision", "target-namespace"}},
+		{"What to put back", []string{"only", "skip", "prune", "no-restart", "revision", "target-namespace", "allow-namespace"}},
 		{"How to put it back", []string{"yes", "dry-run", "backup", "wait", "wait-timeout", "timeout", "field-manager"}},
 		{"What to ignore", ignoreFlags()},
 		{"Output", []string{"output", "show-secrets", "color"}},

@@ -25,7 +25,7 @@ func main() {
 		os.Exit(serveParent())
 	}
 	debug.SetTraceback("crash") // without it, a fatal error of the runtime ends the process with 2, which means drift
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	var onScreen atomic.Bool
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal ends the process at once
@@ -44,6 +44,15 @@ func main() {
 	})
 	stop()
 	os.Exit(code)
+}
+
+// interrupts returns the signals that end a command. A terminal that is closed is one of them, unless nohup asks to ignore that.
+func interrupts() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // run is the program without its process: it parses args, runs one command and returns the exit code. An error that is an exitStatus was

@@ -114,7 +114,7 @@ func TestInterruptedScan(t *testing.T) {
 
 // TestInterruptEnds checks that a signal ends a command which waits for something that no context cancels: here its standard input.
 func TestInterruptEnds(t *testing.T) {
-	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP} {
 		command := exec.Command("helmdrift", "report", "-")
 		stdin, err := command.StdinPipe()
 		if err != nil {
@@ -137,5 +137,30 @@ func TestInterruptEnds(t *testing.T) {
 		if hangs.Stop(); command.ProcessState.ExitCode() != exitFailure || !strings.HasSuffix(stderr.String(), "Error: interrupted\n") {
 			t.Errorf("%v: %v, %s", signal, command.ProcessState, stderr.String())
 		}
+	}
+}
+
+// TestIgnoredHangup checks that a command which nohup started goes on when its terminal is closed.
+func TestIgnoredHangup(t *testing.T) {
+	command := exec.Command("sh", "-c", "trap '' HUP; exec helmdrift report -")
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		t.Skip(err)
+	}
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	if err := command.Start(); err != nil {
+		t.Skip(err) // there is no shell
+	}
+	time.Sleep(time.Second) // it cannot be seen from outside when the program has begun
+	if err := command.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	_, _ = io.WriteString(stdin, "no report")
+	_ = stdin.Close()
+	_ = command.Wait()
+	if text := stderr.String(); strings.Contains(text, "interrupted") || !command.ProcessState.Exited() {
+		t.Errorf("%v, %s", command.ProcessState, text)
 	}
 }

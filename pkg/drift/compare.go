@@ -176,6 +176,7 @@ func (r run) compareOnce(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	in.Warnings = append(in.Warnings, r.recordElsewhere(ctx, in)...)
+	r.addOthers(ctx, &in)
 	if r.target.Chart != nil {
 		if in, err = r.withChartOrError(ctx, loaded, fetched, in); err != nil {
 			return nil, err

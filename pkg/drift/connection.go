@@ -23,6 +23,9 @@ type Connection struct {
 	Name string
 	// Records opens the release records of a namespace.
 	Records func(namespace string) (Records, error)
+	// HasRelease reports whether a release is installed whose records are in a namespace. It is asked only if the annotations of a live object
+	// name another release than the one that is compared. If it is nil, that is not known.
+	HasRelease func(ctx context.Context, namespace, release string) (bool, error)
 	// Cluster answers everything else.
 	Cluster Cluster
 	// Lookups starts to answer what the templates of one chart look up in the cluster. It returns the address of the server for messages,
@@ -89,6 +92,7 @@ type Cluster interface {
 func LiveConnection(cluster *live.Cluster, name string, storage *release.Storage) Connection {
 	return Connection{
 		Name: name, Cluster: cluster, Lookups: cluster.Lookups, DryRun: cluster.DryRun,
-		Records: func(namespace string) (Records, error) { return storage.Namespace(namespace) },
+		Records:    func(namespace string) (Records, error) { return storage.Namespace(namespace) },
+		HasRelease: storage.Has,
 	}
 }

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,6 +93,19 @@ func (r run) helmRelease(ctx context.Context, name, namespace string) (map[strin
 		return nil, errors.New(found.Err.Message)
 	}
 	return found.Object, nil
+}
+
+// fluxNamespaces returns the namespaces in which a HelmRelease stores the records of its release and to which it deploys; both are empty if
+// there is no such HelmRelease (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go GetStorageNamespace, GetReleaseNamespace).
+func (r run) fluxNamespaces(ctx context.Context, name, namespace string) (storage, target string, err error) {
+	owner, err := r.helmRelease(ctx, name, namespace)
+	if err != nil || owner == nil {
+		return "", "", err
+	}
+	spec := object.Child(owner, "spec")
+	storage, _ = spec["storageNamespace"].(string)
+	target, _ = spec["targetNamespace"].(string)
+	return cmp.Or(storage, namespace), cmp.Or(target, namespace), nil
 }
 
 // fluxOwner returns the HelmRelease that deployed the objects; empty if none did.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -36,22 +34,24 @@ func (r *Result) RecordElsewhere() bool {
 }
 
 // isFluxStorage reports whether Flux stores the records of the release where they were found: in the namespace of the HelmRelease that the
-// objects name, or in the storage namespace of that HelmRelease (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go
-// GetStorageNamespace).
+// objects name, or in the storage namespace of that HelmRelease. The labels in the manifest prove nothing, because whoever forges a record
+// writes them too. Those of a live object of this release do, and so does a HelmRelease that deploys to the namespace of the record.
 func (r run) isFluxStorage(ctx context.Context, in threeway.Input) bool {
-	name, namespace := fluxOwner(append(liveObjects(in), in.OldObjects...))
+	var ours []object.Object
+	for _, o := range liveObjects(in) {
+		if o.Namespace == in.Namespace && object.ReleaseOf(o.Content) == in.Release() {
+			ours = append(ours, o)
+		}
+	}
+	if _, namespace := fluxOwner(ours); namespace == in.StorageNamespace {
+		return true
+	}
+	name, namespace := fluxOwner(append(ours, in.OldObjects...))
 	if name == "" {
 		return false
 	}
-	if namespace == in.StorageNamespace {
-		return true
-	}
-	owner, err := r.helmRelease(ctx, name, namespace)
-	if err != nil || owner == nil {
-		return false
-	}
-	storage, _, err := unstructured.NestedString(owner, "spec", "storageNamespace")
-	return err == nil && storage == in.StorageNamespace
+	storage, target, err := r.fluxNamespaces(ctx, name, namespace)
+	return err == nil && storage == in.StorageNamespace && target == in.Namespace
 }
 
 // liveObjects returns the live objects of the release, without those that are missing.

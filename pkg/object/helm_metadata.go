@@ -38,6 +38,20 @@ func HelmMetadata(obj map[string]any, release, namespace string) map[string]any 
 	return u.Object
 }
 
+// ReleaseName names a release: its own namespace, which need not be that of its records, and its name.
+type ReleaseName struct{ Namespace, Name string }
+
+// ReleaseOf returns the release that the annotations of an object name. It is empty unless they have both of its names.
+func ReleaseOf(obj map[string]any) ReleaseName {
+	annotations := Child(Child(obj, "metadata"), "annotations")
+	name, _ := annotations[ReleaseNameAnnotation].(string)
+	namespace, _ := annotations[ReleaseNamespaceAnnotation].(string)
+	if name == "" || namespace == "" {
+		return ReleaseName{}
+	}
+	return ReleaseName{namespace, name}
+}
+
 // nonNil returns the fresh map that an accessor returned, or an empty one for nil.
 func nonNil(m map[string]string) map[string]string {
 	if m == nil {

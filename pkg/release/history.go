@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"helm.sh/helm/v3/pkg/chartutil"
+	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -65,6 +66,21 @@ func (s *Store) History(ctx context.Context, name string) (History, error) {
 	}
 	slices.SortFunc(h.Entries, compareEntries)
 	return h, nil
+}
+
+// Has reports whether a namespace has the records of a release that is installed, whatever its status. It lists the records and reads none.
+func (s *Storage) Has(ctx context.Context, namespace, name string) (bool, error) {
+	store, err := s.Namespace(namespace)
+	if err != nil {
+		return false, err
+	}
+	h, err := store.History(ctx, name)
+	return h.Installed(), err
+}
+
+// Installed reports whether the history is that of a release that is installed, whatever its status.
+func (h History) Installed() bool {
+	return len(h.Entries) > 0 && h.last().Status != string(helm.StatusUninstalled)
 }
 
 // Names lists the releases of the namespace, by name, without reading a record. The error reports records with

@@ -33,7 +33,10 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/repa
 //	ignore.yaml rules, as a configuration has them under ignore
 //	autoscaled  "Kind.group d/name", one a line: objects with an autoscaler
 //	options     words: server-side, raw (live is as written, without Helm's metadata), prune, no-restart, built-in (the built-in
-//	            rules hold), stripped (live names no writers)
+//	            rules hold), stripped (live names no writers), asks (somebody is asked), failed (revision 1 failed), revision (the user
+//	            named the revision)
+//	allow       namespaces in which missing objects are created, one a line
+//	releases    other releases, one a line: "NAMESPACE/NAME exists", or why it is not known
 //	deployer    the field manager as which the manifest was installed; helm where there is none
 //	field-manager  the one that the user names
 //	only, skip  selectors, one a line
@@ -79,7 +82,10 @@ func runCase(t *testing.T, file string) {
 	options := Options{
 		Only: selectors(t, files["only"]), Skip: selectors(t, files["skip"]), Prune: strings.Contains(files["options"], "prune"),
 		NoRestart: strings.Contains(files["options"], "no-restart"), Manager: strings.TrimSpace(files["field-manager"]),
+		Allow: strings.Fields(files["allow"]), Asks: strings.Contains(files["options"], "asks"),
+		Revision: strings.Contains(files["options"], "revision"),
 	}
+	w.caseReleases(files)
 	got := ""
 	p, err := New(w.compare(), options)
 	if err != nil {
@@ -101,6 +107,22 @@ func runCase(t *testing.T, file string) {
 	}
 	if got != files["want"] {
 		t.Errorf("got\n%swant\n%s", got, files["want"])
+	}
+}
+
+// caseReleases adds the status of the release, and the other releases.
+func (w *site) caseReleases(files map[string]string) {
+	if strings.Contains(files["options"], "failed") {
+		w.status = "failed"
+	}
+	for line := range strings.Lines(files["releases"]) {
+		named, about, _ := strings.Cut(strings.TrimSpace(line), " ")
+		namespace, name, _ := strings.Cut(named, "/")
+		other := threeway.OtherRelease{Exists: about == "exists"}
+		if !other.Exists {
+			other.Problem = about
+		}
+		w.others[object.ReleaseName{Namespace: namespace, Name: name}] = other
 	}
 }
 

@@ -46,7 +46,7 @@ func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	case len(ops) == 0:
 		return nil, nil
 	}
-	return json.Marshal(append([]operation{testUID(after)}, ops...))
+	return json.Marshal(slices.Concat([]operation{testUID(after)}, o.testOwner(after), ops))
 }
 
 // entry is one entry of managedFields. A patch changes it in place, so it keeps its index and its raw form.

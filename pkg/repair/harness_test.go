@@ -43,13 +43,16 @@ type site struct {
 	live       map[object.Ref]map[string]any
 	autoscaled map[object.Key]object.Autoscaler
 	rules      []ignore.Rule
+	// status is that of revision 1, and others are other releases.
+	status string
+	others map[object.ReleaseName]threeway.OtherRelease
 }
 
 func newSite(t testing.TB, old, crds string, serverSide bool) *site {
 	w := &site{
 		t: t, serverSide: serverSide, deployer: "helm", live: map[object.Ref]map[string]any{},
 		schemas: map[schema.GroupKind]*kinds.CustomSchema{}, types: map[schema.GroupVersion]*engine.ApplyTypes{},
-		converters: map[schema.GroupVersion]managedfields.TypeConverter{},
+		converters: map[schema.GroupVersion]managedfields.TypeConverter{}, others: map[object.ReleaseName]threeway.OtherRelease{},
 	}
 	for _, content := range documents(t, crds) {
 		w.define(content)
@@ -89,7 +92,7 @@ func (w *site) define(crd map[string]any) {
 func (w *site) input() threeway.Input {
 	in := threeway.Input{
 		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: "client-side",
-		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1},
+		Old: &report.Revision{Revision: 1, Status: w.status}, Last: &report.Revision{Revision: 1, Status: w.status}, Others: w.others,
 		OldObjects: w.old, DesiredObjects: w.old, Live: map[object.Ref]threeway.Live{}, Schemas: w.schemas, ApplyTypes: w.types,
 		Autoscaled: w.autoscaled, Rules: w.rules,
 	}

@@ -59,7 +59,7 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 	if len(p.ops) == 0 {
 		return nil, nil
 	}
-	return append([]operation{testUID(live)}, p.ops...), nil
+	return slices.Concat([]operation{testUID(live)}, o.testOwner(live), p.ops), nil
 }
 
 // pending returns the changes that are still to be made.

@@ -22,6 +22,12 @@ type Options struct {
 	Prune bool
 	// NoRestart leaves out the changes because of which pods would restart.
 	NoRestart bool
+	// Allow lists the namespaces, besides the release's own, in which missing objects are created; Cluster allows it for cluster-scoped
+	// ones. Asks plans all of them, because somebody is asked to confirm the plan, in which they are marked.
+	Allow []string
+	Asks  bool
+	// Revision says that the user named the revision. Then what is missing of it is created even if Helm never deployed it.
+	Revision bool
 	// Manager is the deployer, the field manager under which the release is written; empty means the one that the cluster shows.
 	Manager string
 }
@@ -38,7 +44,10 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, noRestart: o.NoRestart, deployer: o.Manager}
+	p := &planner{
+		plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, noRestart: o.NoRestart, deployer: o.Manager,
+		allow: o.Allow, asks: o.Asks, revision: o.Revision,
+	}
 	if o.Manager == "" {
 		p.deployer, p.deployerDoubt = c.Deployer().Manager, c.Deployer().Uncertainty()
 	}
@@ -59,7 +68,10 @@ type planner struct {
 	plan              *Plan
 	choice            choice
 	prunes, noRestart bool
-	deployer          string
+	// allow, asks and revision are those of the options.
+	allow          []string
+	asks, revision bool
+	deployer       string
 	// deployerDoubt says that the deployer is a guess; empty if it is known.
 	deployerDoubt string
 }
@@ -119,7 +131,7 @@ func (p *planner) planMissing(o *threeway.ObjectComparison) {
 	default:
 		in := p.plan.comparison.Input
 		p.plan.Objects = append(p.plan.Objects, ObjectPlan{
-			Ref: o.Ref, Create: object.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(),
+			Ref: o.Ref, Create: object.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(), Outside: p.isOutside(o.Key),
 			Manager: p.managerOfValues(), Deployer: p.deployer, compared: o,
 		})
 	}
@@ -155,6 +167,10 @@ func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
 		return fmt.Sprintf("its namespace %q does not exist", o.Namespace)
 	case o.OfLast && !p.choice.isNamed(o.Key):
 		return p.failedRevision() + " no longer has it" + p.undoFailedHint()
+	case p.neverDeployed(o) != "":
+		return p.neverDeployed(o)
+	case p.whyNotCreatedOutside(o.Key) != "":
+		return p.whyNotCreatedOutside(o.Key)
 	case p.whyNoOwner() != "":
 		return p.whyNoOwner()
 	case o.Uncreatable != "" && !p.choice.isNamed(o.Key):
@@ -176,7 +192,10 @@ func (p *Plan) createsNamespace(name string) bool {
 // planPresent plans the changes of an object that exists.
 func (p *planner) planPresent(o *threeway.ObjectComparison) {
 	drift, added := p.selected(o), p.additions(o)
-	plan := ObjectPlan{Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), Deployer: p.deployer, compared: o}
+	plan := ObjectPlan{
+		Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), Deployer: p.deployer, compared: o,
+		release: p.plan.comparison.Input.Release(),
+	}
 	if reason := p.whyNotWritable(&plan); reason != "" {
 		if len(drift) > 0 { // the reason concerns the whole object
 			p.decline(o, "", reason)
@@ -202,6 +221,10 @@ func (p *planner) whyNotWritable(plan *ObjectPlan) string {
 	}
 	plan.source = source
 	plan.UID, _ = object.Child(source.Live, "metadata")["uid"].(string)
+	plan.owner = object.ReleaseOf(source.Live)
+	if reason := p.whyNotOurs(plan.compared); reason != "" {
+		return reason
+	}
 	if reason := p.whyNoOwner(); reason != "" {
 		return reason
 	}

@@ -40,8 +40,9 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 // shown returns one object of the plan as a FixResult has it. Pruned fields are listed apart from those that are put back.
 func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	out := report.FixPlan{
-		Object: report.ObjectKey{Key: o.Ref.Key}, UID: o.UID, Create: o.Create != nil, HandOver: o.Create == nil && len(o.Changes) == 0,
-		Fields: []report.Finding{}, Requests: o.requests(),
+		Object: report.ObjectKey{Key: o.Ref.Key}, UID: o.UID, Create: o.Create != nil, Outside: o.Outside,
+		HandOver: o.Create == nil && len(o.Changes) == 0,
+		Fields:   []report.Finding{}, Requests: o.requests(),
 	}
 	for _, c := range o.Changes {
 		field := p.comparison.Field(o.compared, c.finding, mask)

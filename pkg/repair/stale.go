@@ -44,6 +44,8 @@ func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 		return &StaleError{Reason: "another object has its name now: it was deleted and created again after the plan was made"}
 	case metadata["deletionTimestamp"] != nil:
 		return &StaleError{Reason: beingDeleted}
+	case o.isOthers(live):
+		return &StaleError{Reason: "its annotations no longer name this release: they changed after the plan was made"}
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ type ObjectPlan struct {
 	Changes []Change
 	// Create is the object to be created if it is missing, with Helm's metadata; nil otherwise.
 	Create map[string]any
+	// Outside reports that Create is for another namespace than the release's own, or for none.
+	Outside bool
 	// ServerSide reports that the release is applied server-side, so that the ownership of what is put back goes to Deployer.
 	ServerSide bool
 	// Manager is the field manager of the writes. An object that is created by an apply belongs to Deployer at once.
@@ -35,6 +37,8 @@ type ObjectPlan struct {
 	// Deployer is the field manager under which the release is written.
 	Deployer string
 
+	// release is the one that is repaired, and owner the one that the annotations of live named when the plan was made.
+	release, owner object.ReleaseName
 	// source is what the comparison knows of an object that is not missing.
 	source *threeway.Repairable
 	// compared is the object in the comparison, for what is shown of it.

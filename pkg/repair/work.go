@@ -183,12 +183,19 @@ func (w *work) jsonPatch(body []byte) threeway.Request {
 	return threeway.Request{Ref: w.plan.Ref, Method: threeway.MethodPatch, PatchType: string(types.JSONPatchType), Body: body}
 }
 
-// write sends a request and remembers if it got no answer.
+// write sends a request and remembers if it got no answer. A request that the server turned away with 429 is sent once more at once: it had
+// no effect, and what it depends on is tested again. An overloaded server turns away each request alike. If the next step began with reads
+// every time, the reads could take all the turns that are free, and the write never.
 func (w *work) write(ctx context.Context, request threeway.Request, manager string) (map[string]any, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	after, err := w.send(ctx, request, manager)
+	if wait := pause(1, err); codeOf(err) == codeThrottled && !w.DryRun && wait < maxPause && !endsBefore(ctx, wait) {
+		if sleep(ctx, wait); ctx.Err() == nil {
+			after, err = w.send(ctx, request, manager)
+		}
+	}
 	w.unanswered = w.unanswered || err != nil && !w.DryRun && isUnanswered(err)
 	return after, err
 }

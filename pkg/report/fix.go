@@ -48,6 +48,8 @@ type FixPlan struct {
 	UID string `json:"uid,omitempty"`
 	// Create is set if the object is missing and is created again.
 	Create bool `json:"create,omitempty"`
+	// Outside is set if it is created outside of the release's namespace: in another one, or in none.
+	Outside bool `json:"outside,omitempty"`
 	// HandOver is set if only ownership is put back: a fix that was interrupted left its field manager behind.
 	HandOver bool `json:"handOver,omitempty"`
 	// Fields are the findings that are put back, as the report has them. Each field becomes old; a field without old is removed.

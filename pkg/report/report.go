@@ -188,6 +188,10 @@ const ErrorNotFound = "not-found"
 // in. The code is part of the contract.
 const WarnRecordElsewhere = "record-elsewhere"
 
+// WarnOtherRelease is the code of the warning that the annotations of a live object name another release, which exists. The code is part of
+// the contract.
+const WarnOtherRelease = "other-release"
+
 // WarnMasked is the code of the warning that values of a chart were not compared with those of a snapshot, which are masked there.
 const WarnMasked = "masked"
 

@@ -31,6 +31,7 @@ type Snapshot struct {
 	Chart string `json:"chart,omitempty"`
 
 	Records      Records       `json:"records"`
+	Releases     []Release     `json:"releases,omitempty"`
 	Server       Server        `json:"server"`
 	Objects      []Object      `json:"objects"`
 	Terminating  []string      `json:"terminating,omitempty"`
@@ -103,6 +104,14 @@ type Hook struct {
 	Events         []string `json:"events,omitempty"`
 	Weight         int      `json:"weight,omitempty"`
 	DeletePolicies []string `json:"deletePolicies,omitempty"`
+}
+
+// Release is another release that annotations of objects name, and whether it is installed, or why that could not be read.
+type Release struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Installed bool   `json:"installed"`
+	Problem   string `json:"problem,omitempty"`
 }
 
 // Server is what the API server is and serves.

@@ -48,7 +48,7 @@ func NewPlayer(s *Snapshot) *Player {
 func (p *Player) Connection() drift.Connection {
 	return drift.Connection{
 		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked, Time: p.from.Time,
-		ReadManifest: p.ReadManifest,
+		ReadManifest: p.ReadManifest, HasRelease: p.hasRelease,
 		Records: func(namespace string) (drift.Records, error) {
 			if namespace != p.from.Namespace {
 				return nil, fmt.Errorf("the snapshot is of namespace %q", p.from.Namespace)
@@ -56,6 +56,18 @@ func (p *Player) Connection() drift.Connection {
 			return playedRecords{p}, nil
 		},
 	}
+}
+
+// hasRelease implements drift.Connection.HasRelease.
+func (p *Player) hasRelease(_ context.Context, namespace, name string) (bool, error) {
+	i := slices.IndexFunc(p.from.Releases, func(r Release) bool { return r.Namespace == namespace && r.Name == name })
+	switch {
+	case i < 0:
+		return false, errors.New("it is not in the snapshot")
+	case p.from.Releases[i].Problem != "":
+		return false, errors.New(p.from.Releases[i].Problem)
+	}
+	return p.from.Releases[i].Installed, nil
 }
 
 // Scope implements drift.Cluster.

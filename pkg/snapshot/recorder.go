@@ -37,6 +37,7 @@ type Recorder struct {
 type answers struct {
 	scopes       map[schema.GroupVersionKind]bool
 	objects      map[object.Ref]threeway.Live
+	releases     map[object.ReleaseName]releaseAnswer
 	terminating  map[string]bool
 	definitions  map[schema.GroupKind]answer[map[string]any]
 	documents    map[schema.GroupVersion]answer[[]byte]
@@ -55,6 +56,12 @@ type answer[T any] struct {
 	found    T
 	any      bool
 	warnings []report.Message
+}
+
+// releaseAnswer says whether a release is installed, or why that could not be read.
+type releaseAnswer struct {
+	installed bool
+	problem   string
 }
 
 // listed names a list of objects.
@@ -79,7 +86,8 @@ type lookupAnswer struct {
 // NewRecorder returns a recorder of what is asked through its Connection.
 func NewRecorder(c drift.Connection) *Recorder {
 	r := &Recorder{connection: c, records: map[int]*release.Record{}, answers: answers{
-		scopes: map[schema.GroupVersionKind]bool{}, objects: map[object.Ref]threeway.Live{}, terminating: map[string]bool{},
+		scopes: map[schema.GroupVersionKind]bool{}, releases: map[object.ReleaseName]releaseAnswer{},
+		objects: map[object.Ref]threeway.Live{}, terminating: map[string]bool{},
 		definitions: map[schema.GroupKind]answer[map[string]any]{}, documents: map[schema.GroupVersion]answer[[]byte]{},
 		autoscalers: map[string]answer[map[object.Key]object.Autoscaler]{}, lists: map[listed]listAnswer{},
 		lookups: map[live.LookupRequest]lookupAnswer{}, undiscovered: map[string][]report.Message{},
@@ -97,7 +105,19 @@ func (r *Recorder) Connection() drift.Connection {
 	if r.connection.Lookups != nil {
 		out.Lookups = r.lookups
 	}
+	if r.connection.HasRelease != nil {
+		out.HasRelease = r.hasRelease
+	}
 	return out
+}
+
+// hasRelease implements drift.Connection.HasRelease.
+func (r *Recorder) hasRelease(ctx context.Context, namespace, name string) (bool, error) {
+	installed, err := r.connection.HasRelease(ctx, namespace, name)
+	r.keep(func() {
+		r.releases[object.ReleaseName{Namespace: namespace, Name: name}] = releaseAnswer{installed, textOf(err)}
+	})
+	return installed, err
 }
 
 // keep runs a function that stores an answer.

@@ -75,6 +75,12 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 		}
 	}
 	slices.Sort(out.Terminating)
+	for named, a := range r.releases {
+		out.Releases = append(out.Releases, Release{named.Namespace, named.Name, a.installed, s.text(a.problem)})
+	}
+	slices.SortFunc(out.Releases, func(a, b Release) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	return out, errors.Join(s.errs...)
 }
 

@@ -62,6 +62,8 @@ type Input struct {
 	// records are stored: secrets or configmaps, or empty if they are not in the cluster.
 	Terminating map[string]bool
 	Records     string
+	// Others says of the other releases that annotations of live objects name whether they exist.
+	Others map[object.ReleaseName]OtherRelease
 	// Schemas holds the schemas of custom kinds from their CRDs; a kind that is not in it is compared without a schema.
 	// Comparison.Needs lists those that would help.
 	Schemas map[schema.GroupKind]*kinds.CustomSchema
@@ -88,6 +90,11 @@ type Input struct {
 // ServerSide reports whether the operation applies server-side.
 func (in Input) ServerSide() bool { return in.ApplyMethod == "server-side" }
 
+// Release returns the name of the release.
+func (in Input) Release() object.ReleaseName {
+	return object.ReleaseName{Namespace: in.Namespace, Name: in.Name}
+}
+
 // helm4 reports whether Helm 4 does the operation.
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
 
@@ -101,6 +108,12 @@ type Hook struct {
 	Weight int
 	// DeletedBefore and DeletedAfter are set if Helm deletes what exists before it creates the hook, and the hook after it has succeeded.
 	DeletedBefore, DeletedAfter bool
+}
+
+// OtherRelease says whether a release exists. Problem is why that is not known; empty if it is.
+type OtherRelease struct {
+	Exists  bool
+	Problem string
 }
 
 // Live is the result of reading one Ref: an object, or the reason why there is none. The zero value means that it does not exist.

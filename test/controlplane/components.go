@@ -70,7 +70,7 @@ func (l layout) etcdArgs() []string {
 
 // apiServerArgs returns the arguments of the API server, with RBAC and the
 // header authentication of a front proxy.
-func (l layout) apiServerArgs(controllers bool) []string {
+func (l layout) apiServerArgs(options Options) []string {
 	args := []string{
 		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", l.etcd),
 		"--bind-address=127.0.0.1",
@@ -98,7 +98,10 @@ func (l layout) apiServerArgs(controllers bool) []string {
 		// This is the address at which the fake nodes serve logs.
 		"--kubelet-preferred-address-types=ExternalIP",
 	}
-	if !controllers {
+	if options.Audit {
+		args = append(args, "--audit-policy-file="+l.file(auditPolicy), "--audit-log-path="+l.file(auditLog), "--audit-log-mode=blocking-strict")
+	}
+	if !options.Controllers {
 		// Without controllers nothing creates the default service accounts, so the plugin would refuse every pod.
 		args = append(args, "--disable-admission-plugins=ServiceAccount")
 	}

@@ -23,6 +23,8 @@ type Options struct {
 	// FakeNodes is how many nodes there are, whose pods become ready although nothing runs. With one or more, kube-scheduler runs too. It
 	// binds pods only if there are controllers, because one of them removes the taint of a new node.
 	FakeNodes int
+	// Audit makes the API server write its audit log, in which every request that changes something has a line; see Plane.AuditLog.
+	Audit bool
 	// Detached lets the processes outlive the caller.
 	Detached bool
 }
@@ -64,6 +66,9 @@ func start(ctx context.Context, options Options, binaries map[string]string) (*P
 		return nil, err
 	}
 	plane := &Plane{Kubeconfig: layout.kubeconfig(), Server: layout.server(), Dir: dir}
+	if options.Audit {
+		plane.AuditLog = layout.file(auditLog)
+	}
 	if err := plane.run(ctx, options, layout, binaries); err != nil {
 		return nil, errors.Join(err, plane.Stop())
 	}
@@ -93,7 +98,7 @@ func (p *Plane) run(ctx context.Context, options Options, layout layout, binarie
 		ready  string
 	}{
 		{true, etcd, layout.etcdArgs(), ""},
-		{true, apiServer, layout.apiServerArgs(options.Controllers), "/readyz"},
+		{true, apiServer, layout.apiServerArgs(options), "/readyz"},
 		{options.FakeNodes > 0, fakeNode, layout.fakeNodeArgs(options.FakeNodes), "/api/v1/nodes/" + fakeNode},
 		{options.FakeNodes > 0, scheduler, layout.schedulerArgs(), ""},
 		{options.Controllers, controllerManager, layout.controllerManagerArgs(), "/api/v1/namespaces/default/serviceaccounts/default"},
@@ -203,6 +208,7 @@ func prepare(layout layout) (credentials, error) {
 	}
 	return keys, errors.Join(
 		keys.write(layout.dir),
+		writeAuditPolicy(layout.file(auditPolicy)),
 		writeKubeconfig(layout.kubeconfig(), layout.server(), keys.ca.cert, keys.admin),
 		writeKubeconfig(layout.controllerKubeconfig(), layout.server(), keys.ca.cert, keys.controller),
 		writeKubeconfig(layout.schedulerKubeconfig(), layout.server(), keys.ca.cert, keys.scheduler),

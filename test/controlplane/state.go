@@ -21,6 +21,8 @@ type Plane struct {
 	Server string `json:"server"`
 	// Dir contains all files of the plane.
 	Dir string `json:"dir"`
+	// AuditLog is the file of the API server's audit log; empty without Options.Audit.
+	AuditLog string `json:"auditLog,omitempty"`
 
 	probe probe
 	// mu guards processes, because Wait looks at them while Kill and Restart change them.

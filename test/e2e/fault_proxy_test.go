@@ -25,7 +25,9 @@ type faultProxy struct {
 	mu sync.Mutex
 	// writes counts the writes since the last call of setFaults; choose returns the fault for the nth write, or nil.
 	writes int
-	choose func(n int, r *http.Request) writeFault
+	// requests counts all requests. The functions that setFaults gets may read it.
+	requests int
+	choose   func(n int, r *http.Request) writeFault
 }
 
 // startFaults starts a fault proxy in front of the proxy of a case.
@@ -50,11 +52,11 @@ func startFaults(t *testing.T, c *Case) *faultProxy {
 }
 
 func (p *faultProxy) next(r *http.Request) writeFault {
-	if r.Method == http.MethodGet {
-		return nil
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.requests++; r.Method == http.MethodGet {
+		return nil
+	}
 	p.writes++
 	if p.choose == nil {
 		return nil

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -77,6 +78,27 @@ func TestFixUnderPermanentFaults(t *testing.T) {
 	})
 }
 
+// TestFixThrottled has a server that turns away each write that is its third request. An attempt of fix has three requests: two reads and a
+// write.
+func TestFixThrottled(t *testing.T) {
+	t.Parallel()
+	underBothHelms(t, func(t *testing.T, c *faultCase) {
+		for phase := range 3 {
+			c.drift(t, "configmap/conf")
+			c.setFaults(func(int, *http.Request) writeFault {
+				if (c.faultProxy.requests+phase)%3 == 0 {
+					return throttle
+				}
+				return nil
+			})
+			if out, result := c.runFix(t, "--timeout", "8s"); out.exit != 0 {
+				t.Errorf("phase %d: exit %d: %s", phase, out.exit, strings.Join(result.lines(), "\n"))
+			}
+			c.mustBeRestored(t)
+		}
+	})
+}
+
 // TestFixOwnershipPatchFails checks that the values are back and reported so, and that the next run hands over their ownership.
 func TestFixOwnershipPatchFails(t *testing.T) {
 	t.Parallel()
@@ -129,14 +151,16 @@ func TestFixKilled(t *testing.T) {
 	})
 }
 
-// TestFixInterrupted checks that fix finishes and reports the write in flight and begins no other.
+// TestFixInterrupted checks that fix finishes and reports the write in flight and begins no other, after Ctrl-C and when its terminal is
+// closed.
 func TestFixInterrupted(t *testing.T) {
 	t.Parallel()
 	underBothHelms(t, func(t *testing.T, c *faultCase) {
+		signal := map[bool]os.Signal{false: os.Interrupt, true: syscall.SIGHUP}[c.by4]
 		c.drift(t, "configmap/conf", "deployment/web")
 		web := c.objects(t)["deployment/web"]
 		c.setFaults(nthWrite(1, afterDoing(func() {
-			if err := c.process.Signal(os.Interrupt); err != nil {
+			if err := c.process.Signal(signal); err != nil {
 				t.Error(err)
 			}
 			awaitRest(t, c.process.Pid)

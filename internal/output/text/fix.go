@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -39,6 +40,9 @@ func FixQuestion(r *report.FixResult, opts Options) []byte {
 	if len(created) > 0 {
 		question += " (" + strings.Join(t.firstNames(created, maxNames), ", ") + ")"
 	}
+	if n := workOf(r.Plan).outside; n > 0 {
+		question += fmt.Sprintf(", %d outside of namespace %s", n, t.label(r.Namespace))
+	}
 	t.prose(strings.ToUpper(question[:1]) + question[1:] + "? [y/N]")
 	return append(t.out.Bytes()[:t.out.Len()-1], ' ')
 }
@@ -59,7 +63,7 @@ func (t *text) plannedObject(p report.FixPlan, in scope) {
 	name := t.keyName(p.Object, in)
 	switch {
 	case p.Create:
-		t.subject(name, "missing; to be created")
+		t.subject(name, "missing; to be created"+t.outside(p, in))
 		t.effect(p.Effect)
 		return
 	case p.HandOver:
@@ -83,6 +87,17 @@ func (t *text) plannedObject(p report.FixPlan, in scope) {
 	t.subject(name, strings.Join(said, ", "))
 	t.effect(p.Effect)
 	t.sections("  ", sections...)
+}
+
+// outside says that an object is created outside of the release's namespace. It is empty for any other.
+func (t *text) outside(p report.FixPlan, in scope) string {
+	switch {
+	case !p.Outside:
+		return ""
+	case p.Object.Namespace == "":
+		return " for the whole cluster"
+	}
+	return " outside of namespace " + t.label(in.namespace)
 }
 
 // fixFindings returns findings as a fix shows them: the sign is what the fix does, whatever the next upgrade would do.
@@ -111,7 +126,7 @@ func fixFindings(fields []report.Finding) []report.Finding {
 }
 
 // work counts what a plan, or a part of it, writes.
-type work struct{ fields, prunes, creates, handOvers int }
+type work struct{ fields, prunes, creates, outside, handOvers int }
 
 // workOf adds up what plans write.
 func workOf(plans []report.FixPlan) work {
@@ -127,6 +142,7 @@ func (w *work) add(p report.FixPlan, ids []string) {
 	w.fields += countOf(p.Fields, ids)
 	w.prunes += countOf(p.Prune, ids)
 	w.creates += oneIf(p.Create)
+	w.outside += oneIf(p.Outside)
 	w.handOvers += oneIf(p.HandOver)
 }
 

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -98,9 +99,9 @@ func (t *text) stateClause(r *report.FixResult, said string, c counts) string {
 	case remains == "" && isUnfinished(r):
 		return said
 	case remains == "" && c.ignored+c.known > 0:
-		return t.label(r.Name) + " is as Helm deployed it, except for what rules ignore: " + said
+		return t.label(r.Name) + asDeployed(rel) + ", except for what rules ignore: " + said
 	case remains == "":
-		return t.label(r.Name) + " is as Helm deployed it: " + said
+		return t.label(r.Name) + asDeployed(rel) + ": " + said
 	}
 	verb := " remain"
 	if fields+objects == 1 {
@@ -111,6 +112,14 @@ func (t *text) stateClause(r *report.FixResult, said string, c counts) string {
 		names = strings.Join(t.remainingNames(rel), ", ")
 	}
 	return english.JoinNonEmpty("; ", said, english.JoinNonEmpty(": ", remains+verb, names))
+}
+
+// asDeployed says what a release without drift is like. A failed revision was written at most in part.
+func asDeployed(rel report.Release) string {
+	if old := rel.Old; old != nil && old.Status == "failed" {
+		return fmt.Sprintf(" is as revision %d (failed) has it", old.Revision)
+	}
+	return " is as Helm deployed it"
 }
 
 // isUnfinished reports whether a part of the plan was not put back. The comparison need not show it, because ownership is no drift.

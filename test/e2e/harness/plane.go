@@ -23,6 +23,8 @@ type Launcher struct {
 // Plane is a control plane that runs until Stop is called or this process ends, because the launcher watches its standard input.
 type Plane struct {
 	Kubeconfig string
+	// AuditLog is the file of the API server's audit log; empty without --audit.
+	AuditLog string
 	// Stop ends everything. It may be called twice.
 	Stop func()
 

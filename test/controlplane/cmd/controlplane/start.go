@@ -27,6 +27,7 @@ func runStart(ctx context.Context, builder controlplane.Builder, args []string, 
 		"the plane's folder, removed by stop (default: one in the user's cache; in the foreground a temporary one)")
 	flags.BoolVar(&options.Controllers, "controllers", false, "run kube-controller-manager")
 	flags.IntVar(&options.FakeNodes, "fake-nodes", 0, "run kube-scheduler and this many nodes whose pods become ready although nothing runs")
+	flags.BoolVar(&options.Audit, "audit", false, "write an audit log of the requests that change something")
 	if err := parse(flags, args); err != nil {
 		return err
 	}

@@ -1,0 +1,107 @@
+package repair
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// A release record is a claim: whoever may write Secrets in a namespace can write one there that names any object of the cluster. So can a
+// copy, or a chart whose names are those of another release. Whoever runs a fix may often write everywhere. So the record decides only in
+// the release's own namespace. Elsewhere, and for cluster-scoped objects, the annotations that Helm has left on the live object decide, and
+// creation needs somebody's word. In its own namespace, too, the release keeps off what another release has taken over.
+
+// Cluster stands for the place of cluster-scoped objects among the namespaces of Options.Allow.
+const Cluster = "cluster"
+
+// isOutside reports whether an object is in another namespace than the release, or in none.
+func (p *planner) isOutside(key object.Key) bool {
+	return key.Namespace != p.plan.comparison.Input.Namespace
+}
+
+// place returns the word for the place of an object outside of the release's namespace in Options.Allow; empty if there is none, as for a
+// namespace that is called as Cluster is.
+func place(key object.Key) string {
+	switch key.Namespace {
+	case "":
+		return Cluster
+	case Cluster:
+		return ""
+	}
+	return key.Namespace
+}
+
+// whyNotOurs returns why nothing is written to an object that exists: it does not belong to the release. It is empty if it does.
+func (p *planner) whyNotOurs(o *threeway.ObjectComparison) string {
+	in := p.plan.comparison.Input
+	named := object.ReleaseOf(in.Live[o.Ref].Object)
+	other := in.Others[named]
+	switch {
+	case named == in.Release():
+	case p.isOutside(o.Key):
+		return fmt.Sprintf("its annotations do not name this release, and it is outside of namespace %s", in.Namespace)
+	case reachOfObject(p.choice.only, o.Key) != outside:
+	case other.Exists:
+		return fmt.Sprintf("it belongs to release %s in namespace %s; --only %s/%s takes it over", named.Name, named.Namespace, o.Kind, o.Name)
+	case other.Problem != "":
+		return fmt.Sprintf("it may belong to release %s in namespace %s: %s; --only %s/%s takes it over",
+			named.Name, named.Namespace, other.Problem, o.Kind, o.Name)
+	}
+	return ""
+}
+
+// whyNotCreatedOutside returns why a missing object is not created outside of the release's namespace; empty if it is.
+func (p *planner) whyNotCreatedOutside(key object.Key) string {
+	at := place(key)
+	switch {
+	case p.asks || !p.isOutside(key) || at != "" && slices.Contains(p.allow, at):
+		return ""
+	case at == "":
+		return p.beyond(key) + "; fix creates it after a yes at a terminal"
+	}
+	return p.beyond(key) + "; --allow-namespace " + at + " allows fix to create it"
+}
+
+// beyond says that an object is outside of the release's namespace.
+func (p *planner) beyond(key object.Key) string {
+	if key.Namespace == "" {
+		return "it is missing, and belongs to no namespace"
+	}
+	return "it is missing, and outside of namespace " + p.plan.comparison.Input.Namespace
+}
+
+// neverDeployed is why nothing is created of a revision that failed while none was deployed; empty for any other. Its objects may never
+// have existed, and to create them is to do the installation that failed, without its hooks. Helm starts from a failed revision only if
+// there is no deployed one (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade).
+func (p *planner) neverDeployed(o *threeway.ObjectComparison) string {
+	old := p.plan.comparison.Input.Old
+	if old == nil || old.Status != "failed" || p.revision || p.choice.isNamed(o.Key) {
+		return ""
+	}
+	return fmt.Sprintf("revision %d failed and no revision is deployed, so it may never have existed; --only %s/%s creates it, "+
+		"--revision %[1]d all that is missing", old.Revision, o.Kind, o.Name)
+}
+
+// isOthers reports that an object of the release belongs to it no longer: its annotations changed after the plan was made. In the release's
+// own namespace, annotations that name no release are drift.
+func (o *ObjectPlan) isOthers(live map[string]any) bool {
+	now := object.ReleaseOf(live)
+	return o.owner == o.release && now != o.release && (now != object.ReleaseName{} || o.Ref.Namespace != o.release.Namespace)
+}
+
+// testOwner returns the tests that an object outside of the release's namespace still belongs to the release. A patch of any other object
+// does not need them: it writes what the manifest names.
+func (o *ObjectPlan) testOwner(live map[string]any) []operation {
+	if o.Ref.Namespace == o.release.Namespace {
+		return nil
+	}
+	annotations := object.Pointer{"metadata", "annotations"}
+	var out []operation
+	for _, name := range []string{object.ReleaseNameAnnotation, object.ReleaseNamespaceAnnotation} {
+		value := object.Child(object.Child(live, "metadata"), "annotations")[name]
+		out = append(out, operation{"test", append(slices.Clone(annotations), name).String(), value})
+	}
+	return out
+}
