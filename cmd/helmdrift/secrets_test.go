@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"log"
 	"math/rand/v2"
@@ -21,6 +22,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
@@ -28,19 +30,23 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// FuzzNoSecretIsShown plants canaries under names, at places and in texts that internal/secret's table calls secret, on both sides of a
-// comparison, and writes all that the program writes: reports in each format, results of a fix, errors, warnings, Helm's log, a backup, a
-// snapshot. No canary is in any of it, while the requests of the fix have them in clear.
+// secretSeeds is how many releases FuzzNoSecretIsShown makes if it does not fuzz.
+var secretSeeds = flag.Uint64("seeds", 40, "releases with secrets")
+
+// FuzzNoSecretIsShown plants canaries under names, at places and in texts that internal/secret's table calls secret, and encodings of them in
+// keys, values, annotations, lists, documents and errors, on both sides of a comparison. It writes all that the program writes: reports in each
+// format, results of a fix, errors, warnings, Helm's log, a backup, a snapshot. No canary is in any of it, in none of the encodings, while the
+// requests of the fix have them in clear.
 func FuzzNoSecretIsShown(f *testing.F) {
-	words := readSecretTable(f)
-	for seed := range uint64(25) {
+	words, encodings := readSecretTable(f), secrettest.Composed(3)
+	for seed := range *secretSeeds {
 		f.Add(seed, "")
 	}
 	f.Add(uint64(99), `"quote`)
 	f.Add(uint64(98), `back\slash`)
 	f.Add(uint64(97), "é中")
 	f.Fuzz(func(t *testing.T, seed uint64, salt string) {
-		p := planter{rng: rand.New(rand.NewPCG(seed, 1)), table: words}
+		p := planter{rng: rand.New(rand.NewPCG(seed, 1)), table: words, encodings: encodings}
 		was, is := canaryOf("was", seed, salt), canaryOf("is", seed, salt)
 		c := threeway.Compare(p.input(was, is))
 		plan, err := repair.New(c, repair.Options{Prune: true})
@@ -51,7 +57,7 @@ func FuzzNoSecretIsShown(f *testing.F) {
 		shown["a snapshot"] = snapshotText(t, c, was)
 		for name, text := range shown {
 			for _, canary := range []string{was, is} {
-				for _, form := range []string{canary, base64.StdEncoding.EncodeToString([]byte(canary)), "canary"} {
+				for _, form := range append([]string{canary, base64.StdEncoding.EncodeToString([]byte(canary)), "canary"}, p.planted...) {
 					if i := strings.Index(text, form); i >= 0 {
 						t.Fatalf("%s shows %q: …%s…", name, form, text[max(0, i-200):min(len(text), i+100)])
 					}
@@ -108,8 +114,21 @@ func canaryOf(side string, seed uint64, salt string) string {
 
 // planter makes a release with secrets.
 type planter struct {
-	rng   *rand.Rand
-	table secretTable
+	rng       *rand.Rand
+	table     secretTable
+	encodings []secrettest.Encoding
+	// planted are the encoded canaries.
+	planted []string
+}
+
+// encoding returns a random encoding, whose results are noted.
+func (p *planter) encoding() func(canary string) string {
+	e := p.encodings[p.rng.IntN(len(p.encodings))]
+	return func(canary string) string {
+		encoded := e.Encode(canary)
+		p.planted = append(p.planted, secrettest.Parts(encoded)...)
+		return encoded
+	}
 }
 
 func (p *planter) name() string { return p.table.SecretNames[p.rng.IntN(len(p.table.SecretNames))] }
@@ -121,8 +140,9 @@ func (p *planter) input(was, is string) threeway.Input {
 	in := threeway.Input{
 		Name: "web", Namespace: "prod", StorageNamespace: "prod", Operation: report.OperationDrift, ApplyMethod: "client-side",
 		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Live: map[object.Ref]threeway.Live{},
-		Errors:   []report.Message{{Code: "x", Message: "the chart says " + was + " and " + is}},
-		Warnings: []report.Message{{Code: "x", Message: "db_password=" + is}},
+		Errors: []report.Message{{Code: "x", Message: "the chart says " + was + " and " + is},
+			{Code: "y", Message: "the chart says " + p.encoding()(was) + " and " + p.encoding()(is)}},
+		Warnings: []report.Message{{Code: "x", Message: "db_password=" + is}, {Code: "y", Message: "see " + p.encoding()(is)}},
 	}
 	for _, obj := range p.objects() {
 		ref := obj(was).Ref
@@ -181,6 +201,19 @@ func (p *planter) objects() (out []func(string) object.Object) {
 			"settings": []any{map[string]any{"name": a, "value": canary}}, "texts": []any{with(other, canary)},
 		}}
 	})
+	key, value, note, item, name, inYAML, inJSON := p.encoding(), p.encoding(), p.encoding(), p.encoding(), p.encoding(), p.encoding(), p.encoding()
+	build("ex.com", "v1", "Encoded", func(canary string) map[string]any {
+		side := canary[7:9]
+		asYAML, _ := yaml.Marshal(map[string]any{"side": side, "x": inYAML(canary)})
+		asJSON, _ := json.Marshal(map[string]any{"side": side, "x": []any{inJSON(canary)}})
+		return map[string]any{
+			"metadata": map[string]any{"name": "web", "namespace": "prod", "annotations": map[string]any{"note": note(canary)}},
+			"spec": map[string]any{
+				"keys": map[string]any{key(canary): side}, "text": side + " (" + value(canary) + ")", "list": []any{side, item(canary)},
+				"items": []any{map[string]any{"name": name(canary), "side": side}}, "app.yaml": string(asYAML), "app.json": string(asJSON),
+			},
+		}
+	})
 	return out
 }
 
@@ -232,7 +265,7 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	}
 	out["stderr"] = stderr.String()
 	files, err := filepath.Glob(dir + "/*")
-	if err != nil || len(files) != 3 {
+	if err != nil || len(files) != 4 {
 		t.Errorf("the backup has %v %v", files, err)
 	}
 	for _, file := range files {

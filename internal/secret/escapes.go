@@ -96,7 +96,15 @@ func (*needles) backslashes(text string) []decoding {
 
 // codePoint returns the character that x41, u0041 or U00000041 means, and the length of that; 0 if it is none of them.
 func codePoint(text string) (r rune, length int) {
-	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[(text + " ")[0]]
+	digits := 0
+	switch {
+	case strings.HasPrefix(text, "x"):
+		digits = 2
+	case strings.HasPrefix(text, "u"):
+		digits = 4
+	case strings.HasPrefix(text, "U"):
+		digits = 8
+	}
 	if digits == 0 || len(text) <= digits {
 		return 0, 0
 	}

@@ -1,35 +1,99 @@
 package secret
 
 import (
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
 	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
 )
 
-// hostileTexts are fragments of the forms that the finders look for. Repeated, they are the beginnings of many secrets without an end.
-var hostileTexts = []string{
-	"token: [", "token: {", "token: [token: [", "- token:\n", "token:\n", " token: |\n", "token:|", "token: '", `token: "\`, "token: the ", "token=$( ",
-	"token={{", "token: Invalid value: [", "token: Invalid value: \"\\", "cookie:", "authorization: basic ", "eyJ.", "eyJaaaaaaa.", "SG.", "ghp_.",
-	"hooks.slack.com/services/", "hd-masked-", "@tcp(", "u:p@tcp(", "$@unix(", "://", "://a:b@", "-----BEGIN PRIVATE KEY", "-----BEGIN ", "LS0tLS1CRUdJTi",
-	"bearer ", "basic ", "requirepass ", "login a ", "-p", "-pX ", "--token ", "mysql ", "<name>token</name>", "{name: token, value: ", "value", `\"`, "[", "\n",
-	" ", "é", "kind: Secret\n", `{"token": `, `{"token": {}} `, "token: {a: b} ", "secret: {name: ",
-	"<password>", "</password>", "<![CDATA[", "]]></password>", "user a on >", "user ", " >x", "cookie: a=", "\"password\":\n",
-	"\"password\":\n\"", "&sig=", "_auth=",
-}
+// growth is how many random texts are tried beyond the known ones.
+var growth = flag.Int("growth", 30, "random hostile texts")
 
-// TestFindersAreLinear checks that the finders take twice the work for twice the text, without the bound on their work.
+// TestFindersAreLinear checks that each finder takes twice the work for twice the text, without the bound on its work. The finders are all
+// functions of this package that read a scan and return spans, whether somebody calls them or not.
 func TestFindersAreLinear(t *testing.T) {
-	work := func(fragment string, size int) int {
-		s := &scan{text: strings.Repeat(fragment, size/len(fragment)), left: math.MaxInt}
-		s.spans()
+	names := findersByType(t)
+	for _, find := range finders() {
+		name := runtime.FuncForPC(reflect.ValueOf(find).Pointer()).Name()
+		name = name[strings.LastIndex(name, ".")+1:]
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is no function of the type of a finder", name)
+		}
+		names = slices.DeleteFunc(names, func(n string) bool { return n == name })
+	}
+	if len(names) > 0 {
+		t.Errorf("%s have the type of a finder and are not in the table", names)
+	}
+	var k Known
+	k.AddMembers(map[string]any{"stringData": map[string]any{"a": "hunter2-canary", "b": "a secret with blanks", "c": "token: [token: ["}})
+	k.Holds("")
+	known := func(s *scan) []span { return k.inMembers.find(s, s.text, deepestEncoding) }
+	work := func(find func(*scan) []span, text string) int {
+		s := &scan{text: text, left: math.MaxInt}
+		find(s)
 		return math.MaxInt - s.left
 	}
-	const size = 8 << 10
-	for _, fragment := range hostileTexts {
-		short, long := work(fragment, size), work(fragment, 4*size)
-		if float64(long) > 4.5*float64(short) {
-			t.Errorf("%q takes %d steps for %d bytes, and %d for four times as many", fragment, short, size, long)
+	const size, times = 8 << 10, 4
+	texts := secrettest.Hostile(rand.New(rand.NewPCG(1, 2)), *growth)
+	for _, fragment := range texts {
+		short := strings.Repeat(fragment, size/len(fragment)+1)
+		long := strings.Repeat(short, times)
+		for i, find := range append(finders(), known) {
+			before, after := work(find, short), work(find, long)
+			if after > times*before*9/8+leastWork/8 {
+				t.Errorf("finder %d takes %d steps for %d bytes of %q, and %d for %d times as many", i, before, len(short), fragment, after, times)
+			}
 		}
+	}
+	t.Logf("%d finders on %d texts", len(finders())+1, len(texts))
+}
+
+// findersByType returns the names of the functions with the type of a finder.
+func findersByType(t *testing.T) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Type.Results.NumFields() == 1 && f.Type.Params.NumFields() == 1 &&
+				types.ExprString(f.Type.Params.List[0].Type) == "*scan" && types.ExprString(f.Type.Results.List[0].Type) == "[]span" {
+				names = append(names, f.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+// TestWorkOnKnownIsBounded checks that a secret that nearly is in a text at each of its positions takes no more work than a text may.
+func TestWorkOnKnownIsBounded(t *testing.T) {
+	var k Known
+	k.AddMembers(map[string]any{"stringData": map[string]any{"a": strings.Repeat("a", 64<<10) + "b"}})
+	if got := k.Scrub(strings.Repeat("a", 256<<10)); got != Mask {
+		t.Errorf("the text became one of %d bytes", len(got))
+	}
+	if got := k.Scrub(strings.Repeat("apiVersion: v1\n", 1000)); strings.Contains(got, Mask) {
+		t.Errorf("the text became %q", got)
 	}
 }
 

@@ -34,6 +34,14 @@ func replaced(text string, parts []span, by func(part string) string) string {
 // span is a part of a text.
 type span struct{ from, to int }
 
+// finders returns what finds the secrets of each form.
+func finders() []func(*scan) []span {
+	return []func(*scan) []span{
+		secretManifests, privateKeys, urls, dataSources, httpCredentials, webTokens, knownTokens, maskedTokens, checksums, assignments, pairs,
+		configLines, flags, elements, redisUsers,
+	}
+}
+
 // spansOf returns the secrets of a text in order, without overlaps.
 func spansOf(text string) []span { return newScan(text, nil).spans() }
 
@@ -42,10 +50,7 @@ func (s *scan) spans() []span {
 	if len(s.text) < 3 {
 		return nil
 	}
-	return merged(s.find(
-		secretManifests, privateKeys, urls, dataSources, httpCredentials, webTokens, knownTokens, maskedTokens, checksums, assignments, pairs,
-		configLines, flags, elements, redisUsers,
-	))
+	return merged(s.find(finders()...))
 }
 
 // merged returns spans in order. Those that overlap or touch become one, and empty ones are dropped.

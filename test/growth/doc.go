@@ -1,0 +1,8 @@
+// Package growth has the test of how the work on foreign text grows: twice the text may take twice the work, and no more. The functions that
+// take a text are found by their type.
+//
+//	exported functions of internal and pkg with one text ─► called with hostile texts of two sizes ─► bytes and objects allocated
+//	every output format, every format of documents       ─►
+//
+// The finders of internal/secret count their steps; TestFindersAreLinear there is the same for them.
+package growth

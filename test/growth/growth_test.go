@@ -1,0 +1,212 @@
+package growth
+
+import (
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/document"
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/lookalike"
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
+	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
+	"github.com/helmdrift/helmdrift/internal/unified"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// texts is how many random texts are tried beyond the known ones.
+var texts = flag.Int("growth", 10, "random hostile texts")
+
+// takers are the functions that take one text, by package and name.
+func takers() map[string]func(text string) {
+	return map[string]func(string){
+		"internal/engine.NewApplyTypes":         func(s string) { _, _ = engine.NewApplyTypes([]byte(s)) },
+		"internal/english.Count":                func(s string) { english.Count(2, s) },
+		"internal/english.PluralOfKind":         func(s string) { english.PluralOfKind(s) },
+		"internal/escape.Text":                  func(s string) { escape.Text(s, true) },
+		"internal/escape.Lines":                 func(s string) { escape.Lines(s, true) },
+		"internal/escape.SplitLines":            func(s string) { escape.SplitLines(s, true) },
+		"internal/escape.StartsCommand":         func(s string) { escape.StartsCommand(s) },
+		"internal/escape.JSON":                  func(s string) { escape.JSON(strconv.Quote(s)) },
+		"internal/escape.YAML":                  func(s string) { escape.YAML(strconv.Quote(s)) },
+		"internal/hint.ShellWord":               func(s string) { hint.ShellWord(s) },
+		"internal/ignore.ParsePattern":          func(s string) { _, _ = ignore.ParsePattern(s) },
+		"internal/kinds.IsComparedMetadata":     func(s string) { kinds.IsComparedMetadata(s) },
+		"internal/kinds.ParseQuantity":          func(s string) { _, _ = kinds.ParseQuantity(s) },
+		"internal/kinds.HasHugeExponent":        func(s string) { kinds.HasHugeExponent(s) },
+		"internal/output/monospace.Width":       func(s string) { monospace.Width(s) },
+		"internal/output/monospace.Pad":         func(s string) { monospace.Pad(s, 80) },
+		"internal/output/monospace.DropColumns": func(s string) { monospace.DropColumns(s, 5) },
+		"internal/output/monospace.Wrap":        func(s string) { monospace.Wrap(s, 80) },
+		"internal/owners.IsForgotten":           func(s string) { owners.IsForgotten(s) },
+		"internal/secret.Name":                  func(s string) { secret.Name(s) },
+		"internal/secret.EmbedsObject":          func(s string) { secret.EmbedsObject(s) },
+		"internal/secret.Scrub":                 func(s string) { secret.Scrub(s) },
+		"pkg/fetch.IsLocal":                     func(s string) { fetch.IsLocal(s) },
+		"pkg/fetch.IsPluginURL":                 func(s string) { fetch.IsPluginURL(s) },
+		"pkg/object.EscapeToken":                func(s string) { object.EscapeToken(s) },
+		"pkg/render.NeedsNoBounds":              func(s string) { render.NeedsNoBounds(s) },
+		"pkg/render.ReadDocuments":              func(s string) { render.ReadDocuments(s) },
+		"pkg/repair.ParseSelector":              func(s string) { _, _ = repair.ParseSelector(s) },
+		"pkg/report.Read":                       func(s string) { _, _ = report.Read([]byte(s)) },
+		"pkg/report.ReadTime":                   func(s string) { _, _ = report.ReadTime([]byte(s)) },
+	}
+}
+
+// notTried are the functions whose text is the name of a file or comes from a table of this program, and those that tests alone call.
+var notTried = map[string]bool{
+	"pkg/object.TablePath": true,
+	"internal/config.Read": true, "internal/files.TreeOf": true, "internal/files.IsSystem": true, "internal/files.CheckLinks": true,
+	"internal/files.Open": true, "internal/saved.Baseline": true, "internal/output/reporttest.Check": true,
+	"internal/secret/secrettest.Parts": true,
+}
+
+// others are ways of a foreign text through several functions, or through one with another type.
+func others() map[string]func(text string) {
+	var known secret.Known
+	known.AddMembers(map[string]any{"stringData": map[string]any{"a": "hunter2-canary", "b": "with blanks in it"}})
+	masker := known.Masker(nil)
+	out := map[string]func(string){
+		"Known.Scrub":           func(s string) { known.Scrub(s) },
+		"Known.Holds":           func(s string) { known.Holds(map[string]any{s: []any{s}}) },
+		"Masker.Value":          func(s string) { masker.Value(map[string]any{"args": []any{s, s}, "a": s}) },
+		"Place.Holds":           func(s string) { secret.Root("", "ConfigMap").Holds(map[string]any{"data": map[string]any{"a": s}}) },
+		"lookalike.Distinguish": func(s string) { lookalike.Distinguish([]string{s, s + "x"}) },
+		"unified.Diff":          func(s string) { unified.Diff("a", "b", s, s+"x\n") },
+	}
+	for _, name := range []string{"a.yaml", "a.json", "a.toml", "a.ini", "a.properties", "a"} {
+		out["document.Compare "+name] = func(s string) {
+			other := s + "\nx: 1\n"
+			document.Compare(name, document.Sides[*string]{&s, &s, &other})
+		}
+	}
+	for _, format := range output.Formats() {
+		out["the format "+format] = func(s string) { _ = output.Write(io.Discard, output.Format(format), reportOf(s), output.Options{}) }
+	}
+	out["the text of errors"] = func(s string) { text.Errors(reportOf(s), text.Options{}) }
+	return out
+}
+
+// reportOf is a report with a text in each place that can have one.
+func reportOf(s string) *report.Report {
+	return report.New("test", time.Unix(0, 0), []report.Release{{
+		Name: "web", Namespace: "prod", Errors: []report.Message{{Code: "x", Message: s}}, Warnings: []report.Message{{Code: "x", Message: s}},
+		Objects: []report.Object{{
+			APIVersion: "v1", Kind: "ConfigMap", Namespace: "prod", Name: "settings",
+			Fields: []report.Finding{{Path: "data.a", Verdict: report.Overwrite, Live: s, Desired: s + "x"}},
+		}},
+	}})
+}
+
+// TestWorkGrowsWithText calls each function with a text and one that is eight times as long: it allocates about eight times as much.
+func TestWorkGrowsWithText(t *testing.T) {
+	found := textFunctions(t)
+	known := takers()
+	for name := range found {
+		if known[name] == nil && !notTried[name] {
+			t.Errorf("%s takes a text and is not tried", name)
+		}
+	}
+	for name := range known {
+		if !found[name] {
+			t.Errorf("%s is no exported function that takes one text", name)
+		}
+	}
+	for name, call := range others() {
+		known[name] = call
+	}
+	fragments := secrettest.Hostile(rand.New(rand.NewPCG(3, 4)), *texts)
+	fragments = append(fragments, "\x1b[31m", "e\u0301\u0301\u0301\u0301\u0301", "##[", "\u202e", "a: &a [*a]\n", "[[a]]\n", "a.", "{", "- ", "\t", "a,", "&a ", "1e9", "!!x ", "\x00")
+	const size, times = 1 << 10, 8
+	for name, call := range known {
+		for _, fragment := range fragments {
+			short := strings.Repeat(fragment, size/len(fragment)+1)
+			long := strings.Repeat(short, times)
+			call(short) // what is made once
+			bytes, objects := allocated(call, short)
+			moreBytes, moreObjects := allocated(call, long)
+			// A buffer grows by doubling, so it may have twice the size that it needs.
+			if moreBytes > 2*times*bytes+times*64*size || moreObjects > times*objects*3/2+1000 {
+				t.Errorf("%s: %d bytes of %q take %d bytes in %d objects, and %d times as many take %d in %d", name, len(short), fragment, bytes, objects,
+					times, moreBytes, moreObjects)
+			}
+		}
+	}
+	t.Logf("%d functions on %d texts", len(known), len(fragments))
+}
+
+// allocated returns what a call allocates.
+func allocated(call func(string), text string) (bytes, objects uint64) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call(text)
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, after.Mallocs - before.Mallocs
+}
+
+// textFunctions returns the exported functions of internal and pkg that take exactly one string or slice of bytes, and else only numbers and
+// switches.
+func textFunctions(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for _, root := range []string{"internal", "pkg"} {
+		err := filepath.WalkDir(filepath.Join("../..", root), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "testdata") {
+				return err
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return err
+			}
+			dir, err := filepath.Rel("../..", filepath.Dir(path))
+			for _, d := range file.Decls {
+				if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.IsExported() && takesText(f.Type.Params) {
+					out[filepath.ToSlash(dir)+"."+f.Name.Name] = true
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+func takesText(params *ast.FieldList) bool {
+	taken := 0
+	for _, p := range params.List {
+		switch types.ExprString(p.Type) {
+		case "string", "[]byte":
+			taken += max(1, len(p.Names))
+		case "bool", "int":
+		default:
+			return false
+		}
+	}
+	return taken == 1
+}
