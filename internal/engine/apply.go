@@ -15,12 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/util/csaupgrade"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
-
-	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // ApplyTypes is what the API's OpenAPI v3 says of the kinds of one group and version; server-side apply of custom resources needs it.
@@ -152,20 +148,4 @@ func managerIn(message string) string {
 	}
 	name, _ := strconv.Unquote(quoted)
 	return name
-}
-
-// migrated returns live as Helm 4 leaves it before it first applies server-side to an object that was patched client-side: what
-// the deployer wrote as an update becomes its apply (helm v4.3.1 pkg/kube/client.go upgradeClientSideFieldManager, which passes its own
-// name for both).
-func migrated(live map[string]any, deployer string) map[string]any {
-	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
-	if err := csaupgrade.UpgradeManagedFields(u, sets.New(deployer), deployer); err != nil {
-		return live
-	}
-	return u.Object
-}
-
-// isMigrated reports whether Helm migrates live in this way.
-func isMigrated(live map[string]any, deployer string) bool {
-	return live != nil && !object.Equal(object.Child(live, "metadata")["managedFields"], object.Child(migrated(live, deployer), "metadata")["managedFields"])
 }

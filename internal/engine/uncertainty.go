@@ -80,7 +80,8 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 	d := c.Deployer()
 	for _, other := range d.Others {
 		s.deployer = other
-		theirs, err := s.result(desired, c.liveBeforeApply(live, other), c.ForceConflicts)
+		before, _ := c.liveBeforeApply(s.gvk, live, other)
+		theirs, err := s.result(desired, before, c.ForceConflicts)
 		fails := err != nil || theirs.Refusal != ""
 		switch {
 		case err != nil || !object.Equal(withoutManagedFields(theirs.Result), withoutManagedFields(got.Result)):

@@ -78,7 +78,7 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	}
 	deployer := c.Deployer()
 	original := live
-	live = c.liveBeforeApply(original, deployer.Manager)
+	live, taken := c.liveBeforeApply(ref.GVK(), original, deployer.Manager)
 	types, uncertainties, err := c.typesOf(ref, desired, live)
 	if err != nil && types.canRead(desired) {
 		return out, applyFailed(ref, err)
@@ -98,17 +98,10 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	}
 	out.WantsSchema = out.WantsSchema || len(types.guessed) > 0 || desired["status"] != nil
 	out.Uncertainties = append(uncertainties, apply.uncertainties(types, desired, live, c.ForceConflicts, out.applied)...)
+	out.Uncertainties = append(out.Uncertainties, apply.takenOver(taken, desired, original, c.ForceConflicts)...)
 	out.Uncertainties = append(out.Uncertainties, c.otherDeployers(apply, desired, original, out.applied)...)
 	out.keepMetrics(ref, live)
 	return out, nil
-}
-
-// liveBeforeApply returns live as it is just before a deployer applies.
-func (c Writer) liveBeforeApply(live map[string]any, deployer string) map[string]any {
-	if c.Migrates {
-		return migrated(live, deployer)
-	}
-	return live
 }
 
 // applyFailed returns Helm's error for an apply that the server rejects (helm v4.3.1 pkg/kube/client.go patchResourceServerSide).
