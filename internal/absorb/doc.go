@@ -22,8 +22,8 @@
 //   - For what live lacks: nulls, empty values, and switches. For what hides behind a switch: both together (switches.go).
 //
 // Everything that is tried is rendered, and a candidate is offered only if desired equals live at the field in that rendering, in the
-// normal form of the comparison. Candidates are ordered by what else they move in other objects, then by what they move in the same one,
-// and then by how near the value is.
+// normal form of the comparison. Candidates are ordered by what else they move in other objects, hooks included (hooks.go), then by what
+// they move in the same one, and then by how near the value is. One that leaves a hole in a text is none (plausible.go).
 //
 // Attempts of which most do nothing share a rendering, which is split only if the field moves in it (trial.go). A chart with 300 values so
 // takes some 60 renderings to say that none of them controls a field.

@@ -72,8 +72,8 @@ func (h Hooks) byID(hooks []Hook) map[hookID]Hook {
 	return out
 }
 
-// Effects returns what differs between the hooks of two renderings, apart from what each rendering makes anew. Helm never patches a hook, so
-// hooks are compared as they are written, without the defaults of the API.
+// Effects returns what differs between the hooks of two renderings, apart from what each rendering makes anew. Helm never patches a hook,
+// so hooks are compared as they are written, without the defaults of the API.
 func (h Hooks) Effects(before, after []Hook) []Effect {
 	was, is := h.byID(before), h.byID(after)
 	var out []Effect

@@ -61,6 +61,7 @@ func absorbOf(s string) *report.AbsorbResult {
 		{Path: []any{s}, Name: name, Remove: true, Old: s}}
 	effects := []report.AbsorbEffect{
 		{Object: hostileKey(s), Path: s, Verdict: report.Overwrite, Before: s, After: s + "x"}, {Object: hostileKey(s), Action: report.ActionDelete},
+		{Object: hostileKey(s), Action: report.ActionCreate, Hook: []string{s}},
 	}
 	finding := reportOf(s).Releases[0].Objects[0].Fields
 	field := report.AbsorbField{

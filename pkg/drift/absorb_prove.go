@@ -39,7 +39,9 @@ func (r run) prove(ctx context.Context, a *Absorption, chart *variantChart, p ab
 
 // proveOnce renders the changed values file, now with the schema of the chart, and compares the release with the result. It returns the
 // fields that are not as live has them.
-func (r run) proveOnce(ctx context.Context, a *Absorption, chart *variantChart, p absorb.Problem, o AbsorbOptions) (refuted []int, err error) {
+func (r run) proveOnce(
+	ctx context.Context, a *Absorption, chart *variantChart, p absorb.Problem, o AbsorbOptions,
+) (refuted []int, err error) {
 	content, err := json.Marshal(a.found.Edited)
 	if err != nil {
 		return nil, errors.New("the changed values are no JSON")

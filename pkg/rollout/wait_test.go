@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/tools/txtar"
@@ -134,6 +135,13 @@ func quick() Options {
 	return Options{Timeout: 300 * time.Millisecond, Interval: 10 * time.Millisecond}
 }
 
+// waitFor returns the last state of a wait for the object of a namespace, on a clock that only the wait moves.
+func waitFor(t *testing.T, n *namespace, o Options) (last State) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { last = Wait(t.Context(), n, []object.Ref{n.ref()}, o)[0] })
+	return last
+}
+
 // TestWaitUntilReady checks that the wait ends when the object is ready, and that its last state has no problem.
 func TestWaitUntilReady(t *testing.T) {
 	n := selecting(newNamespace(t, "crash-loop"))
@@ -147,7 +155,7 @@ func TestWaitUntilReady(t *testing.T) {
 	var shown [][]State
 	o := quick()
 	o.Timeout, o.Show = time.Minute, func(states []State) { shown = append(shown, states) }
-	got := Wait(t.Context(), n, []object.Ref{n.ref()}, o)[0]
+	got := waitFor(t, n, o)
 	if got.Status != report.RolloutReady || got.Ready != 2 || got.Reason != "" || len(got.Events) > 0 || len(shown) != 3 {
 		t.Errorf("%d looks: %+v", len(shown), got)
 	}
@@ -161,7 +169,7 @@ func TestWaitUntilReady(t *testing.T) {
 func TestWaitTimesOut(t *testing.T) {
 	n := selecting(newNamespace(t, "crash-loop"))
 	n.log = strings.Repeat("before\n", 30) + "panic: no database\n\n"
-	got := Wait(t.Context(), n, []object.Ref{n.ref()}, quick())[0]
+	got := waitFor(t, n, quick())
 	if got.Status != report.RolloutTimedOut || got.Pod != "web-new-1" || got.Container != "app" || *got.ExitCode != 3 ||
 		len(got.Log) != 20 || got.Log[19] != "panic: no database" || len(got.Events) != 1 || got.Unavailable != 2 {
 		t.Errorf("%+v", got)
@@ -205,7 +213,7 @@ func TestWaitScrubs(t *testing.T) {
 	}
 	o := quick()
 	o.Scrub = func(text string) string { return strings.ReplaceAll(text, canary, "***") }
-	got := Wait(t.Context(), n, []object.Ref{n.ref()}, o)[0]
+	got := waitFor(t, n, o)
 	text := fmt.Sprintf("%+v %+v %s", got, got.Events, strings.Join(got.Log, "\n"))
 	for i := 4; i <= len(canary); i++ {
 		if strings.Contains(text, canary[:i]) {
@@ -221,14 +229,14 @@ func TestWaitScrubs(t *testing.T) {
 func TestWaitWithoutRights(t *testing.T) {
 	n := selecting(newNamespace(t, "replica-failure"))
 	n.refused = []string{"pods", "replicasets", "events"}
-	got := Wait(t.Context(), n, []object.Ref{n.ref()}, quick())[0]
+	got := waitFor(t, n, quick())
 	if !slices.Equal(got.Unread, []string{"pods: forbidden", "replicasets: forbidden", "events: forbidden"}) ||
 		!strings.HasPrefix(got.Reason, "FailedCreate: ") {
 		t.Errorf("%+v", got)
 	}
 	n = selecting(newNamespace(t, "crash-loop"))
 	n.refused = []string{"pods/log"}
-	got = Wait(t.Context(), n, []object.Ref{n.ref()}, quick())[0]
+	got = waitFor(t, n, quick())
 	if !slices.Equal(got.Unread, []string{"pods/log: forbidden"}) || got.Log != nil {
 		t.Errorf("%+v", got)
 	}
@@ -238,7 +246,7 @@ func TestWaitWithoutRights(t *testing.T) {
 func TestWaitBeforeTheControllerLooked(t *testing.T) {
 	n := selecting(newNamespace(t, "crash-loop"))
 	n.objects[0].SetGeneration(3)
-	got := Wait(t.Context(), n, []object.Ref{n.ref()}, quick())[0]
+	got := waitFor(t, n, quick())
 	if got.Reason != "" || got.Updated != 0 || !strings.Contains(got.Message, "generation") || len(n.requests) > 0 {
 		t.Errorf("%+v, requests %q", got, n.requests)
 	}

@@ -180,8 +180,9 @@ func TestFixInterrupted(t *testing.T) {
 	})
 }
 
-// awaitRest waits until a process has done what it does upon a signal that it was sent: none of its threads runs, and none has run since the
-// look before. The handler of Go's runtime runs in a thread before anything else does. Without /proc it only gives the process some time.
+// awaitRest waits until a process has done what it does upon a signal that it was sent: none of its threads runs, and none has run since
+// the look before. The handler of Go's runtime runs in a thread before anything else does. Without /proc it only gives the process some
+// time.
 func awaitRest(t *testing.T, pid int) {
 	t.Helper()
 	threads := fmt.Sprintf("/proc/%d/task/*/status", pid)

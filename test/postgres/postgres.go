@@ -30,6 +30,9 @@ const (
 // binaries is where Debian's packages install the server, in a folder for each version.
 const binaries = "/usr/lib/postgresql/*/bin/postgres"
 
+// portAttempts is how many ports are tried: another process may take one before the server does.
+const portAttempts = 3
+
 // startTimeout is how long a server may take to answer. It replays nothing, so only the speed of the machine counts.
 const startTimeout = 60 * time.Second
 
@@ -60,8 +63,14 @@ func Start(t testing.TB) *Server {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &Server{t: t, dir: dir, bin: filepath.Dir(found[len(found)-1])}
 	s.initialize()
-	s.start()
-	return s
+	s.t.Cleanup(s.stop)
+	for range portAttempts {
+		if s.start(); s.wait() {
+			return s
+		}
+	}
+	t.Fatalf("PostgreSQL ended: %s", s.log())
+	return nil
 }
 
 // initialize creates the data of the server.
@@ -89,7 +98,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start starts the server on a free port and waits until it answers.
+// start starts the server on a free port.
 func (s *Server) start() {
 	s.t.Helper()
 	var err error
@@ -113,31 +122,37 @@ func (s *Server) start() {
 		_ = s.server.Wait()
 		close(s.ended)
 	}()
-	s.t.Cleanup(s.stop)
-	s.wait()
 }
 
-// wait waits until the server answers.
-func (s *Server) wait() {
+// wait waits until the server answers; it returns false if the port was taken. What answers then is another server, with other data.
+func (s *Server) wait() bool {
 	s.t.Helper()
 	db := s.open("postgres")
 	defer db.Close()
 	var err error
 	for end := time.Now().Add(startTimeout); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if err = db.Ping(); err == nil {
-			return
+		var data string
+		if err = db.QueryRow("SHOW data_directory").Scan(&data); err == nil && data == filepath.Join(s.dir, "data") {
+			return true
 		}
 		select {
 		case <-s.ended:
+			if strings.Contains(s.log(), "Address already in use") {
+				return false
+			}
 			s.t.Fatalf("PostgreSQL ended: %s", s.log())
 		default:
 		}
 	}
 	s.t.Fatalf("PostgreSQL does not answer: %v\n%s", err, s.log())
+	return false
 }
 
 // stop ends the server and waits for it. Clients are disconnected.
 func (s *Server) stop() {
+	if s.server == nil || s.server.Process == nil {
+		return
+	}
 	_ = s.server.Process.Signal(os.Interrupt)
 	select {
 	case <-s.ended:
