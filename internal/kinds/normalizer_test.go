@@ -119,7 +119,7 @@ func TestNormalFormOfCustomKinds(t *testing.T) {
 		"a null that the schema forbids":          {"{mode: null}", "{}", "{mode: fast}"},
 		"a null in a map that the schema forbids": {"{labels: {a: null}}", "{}", "{mode: fast, labels: {}}"},
 	} {
-		n := NewNormalizer(ref.Key, ShapeOf(ref, definition), thing(t, c.live))
+		n := NewNormalizer(ref.Key, ShapeOf(ref, definition, false), thing(t, c.live))
 		got := n.Manifest(thing(t, c.manifest)).Object()["spec"]
 		if diff := cmp.Diff(any(thing(t, c.want)["spec"]), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
