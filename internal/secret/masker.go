@@ -238,9 +238,14 @@ func (m *Masker) text(p Place, text string) string {
 	return m.Text(text)
 }
 
-// name returns a key of a map with the values of Secrets replaced. A key of letters alone is the name of a field and stays.
+// MayBeValue reports whether a key of a map may be the value of a Secret. One of letters alone is the name of a field.
+func MayBeValue(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != ""
+}
+
+// name returns a key of a map with the values of Secrets replaced.
 func (m *Masker) name(name string) string {
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == "" {
+	if !MayBeValue(name) {
 		return name
 	}
 	return m.replace(name)

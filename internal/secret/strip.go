@@ -3,6 +3,7 @@ package secret
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Strip returns a copy of an object without the fields that contain a secret, and the paths of these fields. If a
@@ -29,9 +30,12 @@ func (s *stripper) stripMap(p Place, m map[string]any, path string) map[string]a
 		if path == "" {
 			at = name
 		}
-		if field := p.mapField(m, name); s.isRemoved(field, below) {
+		switch field := p.mapField(m, name); {
+		case MayBeValue(name) && s.known.Holds(name):
+			s.paths = append(s.paths, strings.TrimSuffix(at, name)+Mask)
+		case s.isRemoved(field, below):
 			s.paths = append(s.paths, at)
-		} else {
+		default:
 			out[name] = s.stripValue(field, below, at)
 		}
 	}

@@ -42,7 +42,7 @@ func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	out := report.FixPlan{
 		Object: report.ObjectKey{Key: o.Ref.Key}, UID: o.UID, Create: o.Create != nil, Outside: o.Outside,
 		HandOver: o.Create == nil && len(o.Changes) == 0,
-		Fields:   []report.Finding{}, Requests: o.requests(),
+		Fields:   []report.Finding{}, Requests: o.requests(func(pointer string) string { return p.comparison.ShownPointer(pointer, mask) }),
 	}
 	for _, c := range o.Changes {
 		field := p.comparison.Field(o.compared, c.finding, mask)
@@ -56,9 +56,9 @@ func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	return out
 }
 
-// requests returns the writes of an object without their values. The ownership patch stands for itself: which entries of managedFields it
-// changes is known only after the patch of values.
-func (o *ObjectPlan) requests() []report.FixRequest {
+// requests returns the writes of an object without their values, with their pointers as they are shown. The ownership patch stands for
+// itself: which entries of managedFields it changes is known only after the patch of values.
+func (o *ObjectPlan) requests(shown func(pointer string) string) []report.FixRequest {
 	switch {
 	case o.Create != nil && o.ServerSide:
 		return []report.FixRequest{{Verb: "apply", FieldManager: o.Deployer}}
@@ -69,7 +69,7 @@ func (o *ObjectPlan) requests() []report.FixRequest {
 	if ops, err := o.operations(o.source.Live); err == nil && len(ops) > 0 {
 		request := report.FixRequest{Verb: "patch", FieldManager: o.Manager}
 		for _, op := range ops {
-			request.Operations = append(request.Operations, report.FixOperation{Op: op.Op, Path: op.Path})
+			request.Operations = append(request.Operations, report.FixOperation{Op: op.Op, Path: shown(op.Path)})
 		}
 		out = append(out, request)
 	}

@@ -1,8 +1,10 @@
 package threeway
 
 import (
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -136,7 +138,7 @@ func (m *masker) shownPath(path object.Path) object.Path {
 	return m.hiddenPath(path)
 }
 
-// hiddenPath returns a path in which secret keys of list items are replaced by the number of the item.
+// hiddenPath returns a path in which secret keys of list items are replaced by the number of the item, and so are secret names of fields.
 func (m *masker) hiddenPath(path object.Path) object.Path {
 	var shown object.Path
 	for i, s := range path {
@@ -153,7 +155,7 @@ func (m *masker) hiddenPath(path object.Path) object.Path {
 	return shown
 }
 
-// hiddenKeys returns the indexes of the secret keys of a step below a path; for the member of a set, 0.
+// hiddenKeys returns the indexes of the secret keys of a step below a path; for the member of a set and for the name of a field, 0.
 func (m *masker) hiddenKeys(path object.Path, s object.Step) (hidden []int) {
 	switch s.Form {
 	case object.KeyStep:
@@ -167,16 +169,25 @@ func (m *masker) hiddenKeys(path object.Path, s object.Step) (hidden []int) {
 		if m.placeAt(path).Item("").Holds(s.Value) || m.known.Holds(s.Value) {
 			hidden = []int{0}
 		}
-	case object.FieldStep, object.IndexStep:
+	case object.FieldStep:
+		if secret.MayBeValue(s.Name) && m.known.Holds(s.Name) {
+			hidden = []int{0}
+		}
+	case object.IndexStep:
 	}
 	return hidden
 }
 
 // hideKeys returns a step in which the values of hidden keys are replaced by shown.
 func hideKeys(s object.Step, hidden []int, shown string) object.Step {
-	if s.Form == object.SetStep {
+	switch s.Form {
+	case object.SetStep:
 		s.Value = shown
 		return s
+	case object.FieldStep:
+		s.Name = shown
+		return s
+	case object.KeyStep, object.IndexStep:
 	}
 	s.Keys = slices.Clone(s.Keys)
 	for _, i := range hidden {
@@ -185,11 +196,24 @@ func hideKeys(s object.Step, hidden []int, shown string) object.Step {
 	return s
 }
 
-// ordinal identifies an item whose keys are hidden: its number in live's list, or in that of another state.
+// hidesName reports whether the name of a field in a path is hidden.
+func (m *masker) hidesName(path object.Path) bool {
+	return !m.showsAll && slices.ContainsFunc(path, func(s object.Step) bool {
+		return s.Form == object.FieldStep && len(m.hiddenKeys(nil, s)) > 0
+	})
+}
+
+// ordinal identifies an item whose keys are hidden: its number in live's list, or in that of another state. Fields are numbered by their names.
 func (m *masker) ordinal(path object.Path) string {
 	last := len(path) - 1
 	for _, side := range m.states {
 		if list, ok := path[:last].Lookup(side.value); ok {
+			if fields, isMap := list.(map[string]any); isMap {
+				if n := slices.Index(slices.Sorted(maps.Keys(fields)), path[last].Name); n >= 0 {
+					return "#" + strconv.Itoa(n+1) + side.name
+				}
+				continue
+			}
 			if index, _, found := path[last].Find(list); found {
 				n, _ := strconv.Atoi(index)
 				return "#" + strconv.Itoa(n+1) + side.name
@@ -200,7 +224,7 @@ func (m *masker) ordinal(path object.Path) string {
 }
 
 // pattern returns the pattern of an ignore rule for a path. An item with secret keys is named by its index in live's list; the pattern is
-// empty if live lacks such an item.
+// empty if live lacks such an item, or if the name of a field is hidden.
 func (m *masker) pattern(path object.Path) string {
 	if m.showsAll {
 		return ignore.PatternOf(path)
@@ -212,13 +236,27 @@ func (m *masker) pattern(path object.Path) string {
 		}
 		list, _ := path[:i].Lookup(m.states[0].value)
 		index, _, found := s.Find(list)
-		if !found {
+		if !found || s.Form == object.FieldStep {
 			return ""
 		}
 		n, _ := strconv.Atoi(index)
 		shown[i] = object.Step{Form: object.IndexStep, Index: n}
 	}
 	return ignore.PatternOf(shown)
+}
+
+// ShownPointer returns a JSON pointer as a Report has it: a name of a field that is a secret is hidden.
+func (c *Comparison) ShownPointer(pointer string, mask Mask) string {
+	if mask.Show {
+		return pointer
+	}
+	tokens := strings.Split(pointer, "/")
+	for i, token := range tokens {
+		if secret.MayBeValue(token) && c.secrets().Holds(strings.NewReplacer("~1", "/", "~0", "~").Replace(token)) {
+			tokens[i] = secret.Mask
+		}
+	}
+	return strings.Join(tokens, "/")
 }
 
 // ShownPath returns a path as a Report names it.

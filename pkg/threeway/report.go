@@ -97,7 +97,9 @@ func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.F
 		Notes: f.Notes.Map(mask.scrub), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: shownRule(f.IgnoredBy, mask.scrub),
 		Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
 	}
-	out.Pointer, out.DesiredPointer = o.pointers(f.Path)
+	if !mask.hidesName(f.Path) {
+		out.Pointer, out.DesiredPointer = o.pointers(f.Path)
+	}
 	if !out.Masked {
 		out.Old, out.Desired, out.Live, out.After = f.Old, f.Desired, f.Live, f.After
 		out.Inside = o.inside(f, mask)

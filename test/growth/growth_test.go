@@ -64,6 +64,7 @@ func takers() map[string]func(text string) {
 		"internal/output/monospace.Wrap":        func(s string) { monospace.Wrap(s, 80) },
 		"internal/owners.IsForgotten":           func(s string) { owners.IsForgotten(s) },
 		"internal/secret.Name":                  func(s string) { secret.Name(s) },
+		"internal/secret.MayBeValue":            func(s string) { secret.MayBeValue(s) },
 		"internal/secret.EmbedsObject":          func(s string) { secret.EmbedsObject(s) },
 		"internal/secret.Scrub":                 func(s string) { secret.Scrub(s) },
 		"pkg/fetch.IsLocal":                     func(s string) { fetch.IsLocal(s) },
