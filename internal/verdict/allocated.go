@@ -63,7 +63,8 @@ func (w *Walker) isAllocated(path object.Path, n States) bool {
 	if line == nil {
 		return false
 	}
-	overrides := line.overrides(w.old, w.text, w.result)
+	// A controller that has left what Helm deployed does not overwrite it, whatever asks for it.
+	overrides := line.overrides(w.old, w.text, w.result) && !n.Live.Same(n.Old.WithoutNulls(n.Live.Value))
 	if !overrides && !(object.IsZero(n.Old.Written) && object.IsZero(n.Desired.Written)) || !line.when.holds(w.result) {
 		return false
 	}

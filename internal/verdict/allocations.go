@@ -82,11 +82,11 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "HorizontalPodAutoscaler.autoscaling", Path: "spec.targetCPUUtilizationPercentage", fits: isDefaultTarget, Reason: "version 2's default metric, read at version 1"},
 
 		{Kind: "ClusterRole.rbac.authorization.k8s.io", Path: "rules", when: isAggregated, OverridesManifest: isAggregated, Reason: "the aggregation controller fills the rules"},
-		{Kind: mutating, Path: webhook, OverridesManifest: hasInjector, lost: true, Reason: "an injector fills it"},
-		{Kind: validating, Path: webhook, OverridesManifest: hasInjector, lost: true, Reason: "an injector fills it"},
-		{Kind: definition, Path: conversion, OverridesManifest: hasInjector, lost: true, Reason: "an injector fills it"},
+		{Kind: mutating, Path: webhook, OverridesManifest: hasInjector, Edited: true, lost: true, Reason: "an injector fills it"},
+		{Kind: validating, Path: webhook, OverridesManifest: hasInjector, Edited: true, lost: true, Reason: "an injector fills it"},
+		{Kind: definition, Path: conversion, OverridesManifest: hasInjector, Edited: true, lost: true, Reason: "an injector fills it"},
 		{Kind: definition, Path: "metadata.finalizers/customresourcecleanup.apiextensions.k8s.io", Reason: "the server removes custom resources by it"},
-		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", OverridesManifest: hasInjector, lost: true, Reason: "an injector fills it"},
+		{Kind: "APIService.apiregistration.k8s.io", Path: "spec.caBundle", OverridesManifest: hasInjector, Edited: true, lost: true, Reason: "an injector fills it"},
 		{Kind: "APIService.apiregistration.k8s.io", Path: "metadata.labels/kube-aggregator.kubernetes.io/automanaged", Reason: "the aggregator's bookkeeping"},
 
 		{Kind: "Namespace", Path: "spec.finalizers", Reason: "set by the API server"},

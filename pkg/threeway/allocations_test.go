@@ -69,7 +69,7 @@ func ownedBy(manager string, live map[string]any, line verdict.Allocation) map[s
 		name, item, isItem := strings.Cut(name, "[")
 		down("f:" + name)
 		if isItem && item != "" {
-			down(`k:{"port":80,"protocol":"TCP"}`)
+			down(keyOf(name))
 		}
 	}
 	switch {
@@ -81,6 +81,14 @@ func ownedBy(manager string, live map[string]any, line verdict.Allocation) map[s
 	return map[string]any{
 		"manager": manager, "operation": "Update", "apiVersion": live["apiVersion"], "fieldsType": "FieldsV1", "fieldsV1": fields,
 	}
+}
+
+// keyOf returns the key of the item that seedCase puts into a list, as managedFields have it.
+func keyOf(list string) string {
+	if list == "webhooks" {
+		return `k:{"name":"a"}`
+	}
+	return `k:{"port":80,"protocol":"TCP"}`
 }
 
 // walkerOf and sidesOf repeat the walk of a comparison.

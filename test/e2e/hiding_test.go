@@ -1,0 +1,205 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// hidingCase is one object in which a field decides whether another one is compared: an aggregationRule and the rules, the annotation of an
+// injector and the CA, the type of a Service and what the server allocates for it.
+type hidingCase struct {
+	// ref names the object, old and desired are its manifests.
+	ref, old, desired string
+	edits             []hidingEdit
+}
+
+// hidingEdit is what somebody does to the live object.
+type hidingEdit struct {
+	manager, body string
+	// field is the place that the edit changes, and that must have a line unless a controller fills it in by design.
+	field    string
+	byDesign bool
+}
+
+// TestHiding makes each combination of such fields in what Helm deployed, in live and in the new chart. Every edit must have a line, and the
+// upgrade must change exactly what was predicted. The control plane has no controllers, so what they fill in stays as the case has it, and
+// Helm's write is not undone before it is judged.
+func TestHiding(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+	defer cancel()
+	p, err := startPlane(ctx)
+	must(t, err)
+	t.Cleanup(p.Stop)
+	on, err := newCluster(p.Kubeconfig)
+	must(t, err)
+	must(t, on.waitFor(ctx, ref{resource: "namespace", name: "default"}, "creation", func(*unstructured.Unstructured) bool { return true }))
+	for name, make := range map[string]func(prefix string) []hidingCase{
+		"aggregated": aggregatedCases, "injected": injectedCases, "service types": serviceCases,
+	} {
+		for _, by4 := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, Helm 4 %v", name, by4), func(t *testing.T) {
+				t.Parallel()
+				c := newCase(t, on)
+				cases := make(c.ns)
+				c.hide(t, by4, cases)
+				t.Logf("%d objects", len(cases))
+			})
+		}
+	}
+}
+
+// hide installs the objects, edits them, and lets Helm judge the predictions of the upgrade. Helm 4 first meets the conflicts, and then forces
+// them.
+func (c *Case) hide(t *testing.T, by4 bool, cases []hidingCase) {
+	t.Helper()
+	var old, desired []string
+	for _, h := range cases {
+		old, desired = append(old, h.old), append(desired, h.desired)
+	}
+	must(t, os.WriteFile(c.dir+"/old.yaml", []byte(strings.Join(old, "\n---\n")), 0o600))
+	must(t, os.WriteFile(c.dir+"/new.yaml", []byte(strings.Join(desired, "\n---\n")), 0o600))
+	must(t, c.helm(by4, "install", "old.yaml"))
+	refused := 0
+	for i := range cases {
+		h := &cases[i]
+		h.edits = slices.DeleteFunc(h.edits, func(e hidingEdit) bool {
+			err := c.patch(e.manager, h.ref, e.body)
+			if apierrors.IsInvalid(err) {
+				refused++
+				return true
+			}
+			must(t, err)
+			return false
+		})
+	}
+	t.Logf("the API server refused %d edits", refused)
+	out, err := c.diff()
+	must(t, err)
+	for _, h := range cases {
+		for _, e := range h.edits {
+			if !e.byDesign && !hasLine(out.report, h.ref, e.field) {
+				t.Errorf("%s: %s changed %s, and the report has no line on it\nold %s\nedit %s", h.ref, e.manager, e.field, h.old, e.body)
+			}
+		}
+	}
+	runs := [][]string{{"new.yaml"}}
+	if by4 {
+		runs = append(runs, []string{"new.yaml", "--force-conflicts"})
+	}
+	for _, args := range runs {
+		if _, err := c.diff(append([]string{c.release}, args...)...); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.proves(); err != nil {
+			t.Errorf("diff %v: %v", args, err)
+		}
+	}
+}
+
+// hasLine reports whether a report has a line on a field of an object, or on something below it.
+func hasLine(r *driftReport, object, field string) bool {
+	_, name, _ := strings.Cut(object, "/")
+	return slices.ContainsFunc(r.Releases[0].Objects, func(o objectReport) bool {
+		return o.Name == name && slices.ContainsFunc(o.Fields, func(f fieldReport) bool { return strings.HasPrefix(f.Path, field) })
+	})
+}
+
+// aggregatedCases are ClusterRoles that are aggregated or not, and whose rules the aggregation controller has filled in or not.
+func aggregatedCases(prefix string) []hidingCase {
+	const rule, filled = "{clusterRoleSelectors: [{matchLabels: {part-of: none}}]}", `[{apiGroups: [""], resources: [configmaps], verbs: [get]}]`
+	rules := []string{"", `[{apiGroups: [""], resources: [pods], verbs: [get]}]`, `[{apiGroups: ["*"], resources: ["*"], verbs: ["*"]}]`}
+	manifest := func(name string, isAggregated bool, rules string) string {
+		text := fmt.Sprintf("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: %s}\n", name)
+		if isAggregated {
+			text += "aggregationRule: " + rule + "\n"
+		}
+		if rules != "" {
+			text += "rules: " + rules + "\n"
+		}
+		return text
+	}
+	var out []hidingCase
+	for n := range 8 * 2 * 3 * 2 {
+		was, live, will := n&1 > 0, n&2 > 0, n&4 > 0
+		wasRules, willRules, isFilled := rules[n/8%2], rules[n/16%3], n/48 > 0
+		name := fmt.Sprintf("%s-%d", prefix, n)
+		h := hidingCase{ref: "clusterrole/" + name, old: manifest(name, was, wasRules), desired: manifest(name, will, willRules)}
+		switch {
+		case live && !was:
+			h.edits = append(h.edits, hidingEdit{manager: "kubectl-edit", body: "{aggregationRule: " + rule + "}", field: "aggregationRule"})
+		case was && !live:
+			h.edits = append(h.edits, hidingEdit{manager: "kubectl-edit", body: "{aggregationRule: null}", field: "aggregationRule"})
+		}
+		if isFilled {
+			h.edits = append(h.edits, hidingEdit{"clusterrole-aggregation-controller", "{rules: " + filled + "}", "rules", was && live || wasRules == ""})
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// injectedCases are webhooks with and without the annotation of an injector, and with a CA of the chart, of an injector or of a person.
+func injectedCases(prefix string) []hidingCase {
+	const annotation = "cert-manager.io/inject-ca-from"
+	cas := []string{"", "QQ==", "Qg=="}
+	manifest := func(name string, isInjected bool, ca string) string {
+		text := fmt.Sprintf("apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingWebhookConfiguration\nmetadata:\n  name: %s\n", name)
+		if isInjected {
+			text += "  annotations: {" + annotation + ": a/b}\n"
+		}
+		return text + "webhooks:\n- name: a.ex.com\n  sideEffects: None\n  admissionReviewVersions: [v1]\n" +
+			"  rules: [{apiGroups: [none.ex.com], apiVersions: [v1], operations: [CREATE], resources: [nones]}]\n" +
+			"  clientConfig: {service: {name: a, namespace: a}" + map[bool]string{true: ", caBundle: " + ca}[ca != ""] + "}\n"
+	}
+	var out []hidingCase
+	for n := range 8 * 2 * 3 * 3 {
+		was, live, will := n&1 > 0, n&2 > 0, n&4 > 0
+		wasCA, willCA, writer := cas[n/8%2], cas[n/16%3], []string{"", "cainjector", "kubectl-edit"}[n/48]
+		name := fmt.Sprintf("%s-%d", prefix, n)
+		h := hidingCase{ref: "validatingwebhookconfiguration/" + name, old: manifest(name, was, wasCA), desired: manifest(name, will, willCA)}
+		if was != live {
+			body := fmt.Sprintf("{metadata: {annotations: {%s: %s}}}", annotation, map[bool]string{false: "null", true: "a/b"}[live])
+			h.edits = append(h.edits, hidingEdit{manager: "kubectl-edit", body: body, field: "metadata.annotations"})
+		}
+		if writer != "" {
+			byDesign := writer == "cainjector" && (was && live || wasCA == "")
+			body := "{webhooks: [{name: a.ex.com, clientConfig: {caBundle: Q0E=}}]}"
+			h.edits = append(h.edits, hidingEdit{writer, body, "webhooks[name=a.ex.com].clientConfig", byDesign})
+		}
+		out = append(out, h)
+	}
+	return out
+}
+
+// serviceCases are Services of each type that somebody, the chart or both give another type.
+func serviceCases(string) []hidingCase {
+	types := []string{
+		"type: ClusterIP", "type: NodePort", "type: LoadBalancer", "type: ExternalName, externalName: ex.com", `type: ClusterIP, clusterIP: "None"`,
+	}
+	manifest := func(name, spec string) string {
+		return fmt.Sprintf("apiVersion: v1\nkind: Service\nmetadata: {name: %s}\nspec: {%s, ports: [{name: a, port: 80}]}\n", name, spec)
+	}
+	var out []hidingCase
+	for was := range types {
+		for will := range types {
+			for live := range len(types) + 1 {
+				name := fmt.Sprintf("s%d-%d-%d", was, will, live)
+				h := hidingCase{ref: "service/" + name, old: manifest(name, types[was]), desired: manifest(name, types[will])}
+				if isHeadless := was == len(types)-1; live < len(types) && live != was && !(isHeadless && live == 0) {
+					h.edits = append(h.edits, hidingEdit{manager: "kubectl-edit", body: "{spec: {" + types[live] + "}}", field: "spec"})
+				}
+				out = append(out, h)
+			}
+		}
+	}
+	return out
+}
