@@ -75,6 +75,7 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 		}
 	}
 	slices.Sort(out.Terminating)
+	out.NamespacesUnread = r.namespacesUnread
 	return out, errors.Join(s.errs...)
 }
 

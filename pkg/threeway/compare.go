@@ -15,7 +15,7 @@ import (
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
-	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Clone(in.Errors)
+	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Concat(in.Errors, in.NamespacesUnread)
 	if in.Operation == report.OperationInstall {
 		c.applyInstallRules()
 	}
@@ -25,6 +25,7 @@ func Compare(in Input) *Comparison {
 	c.warnOfDuplicates()
 	c.warnOfDeployer()
 	c.failOnUnseenAutoscalers()
+	c.failOnUnseenDefinitions()
 	c.noteGroupChanges()
 	return c
 }
