@@ -25,7 +25,7 @@ MAX_SIZE   := 55000000
 .PHONY: build help demo cluster cluster-down bench snapshots docs clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
-.PHONY: oracle forecast writes soak conformance flux argocd planes defaults peers peer-charts
+.PHONY: oracle rights writes forecast soak conformance flux argocd planes defaults peers peer-charts
 .PHONY: plugin release-files snapshot-release signing changelog release-notes
 # A recipe that fails half-way is repeated.
 .DELETE_ON_ERROR:
@@ -182,6 +182,9 @@ ruby:
 N ?= 1000
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
 	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
+
+rights: planes ## repeats N diffs of the stories without each of their rights
+	cd test/e2e && go test -count=1 -timeout 12h -run 'TestRights|TestFleet/Rights' -rights.n=$(N) .
 
 conformance: planes ## records the cases of testdata/conformance again, from at most N random cases per engine
 	rm -f testdata/conformance/*.json

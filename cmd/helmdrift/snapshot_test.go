@@ -41,7 +41,9 @@ func (c inputCluster) Read(_ context.Context, wanted []object.Ref) map[object.Re
 	return out
 }
 
-func (c inputCluster) Terminating(context.Context, []string) map[string]bool { return nil }
+func (c inputCluster) Terminating(context.Context, []string) (map[string]bool, []report.Message) {
+	return nil, nil
+}
 
 func (c inputCluster) CRDs(context.Context, []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message) {
 	return nil, c.warning()

@@ -94,7 +94,9 @@ func (c *cluster) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
 	return true, true
 }
 
-func (c *cluster) Terminating(context.Context, []string) map[string]bool { return nil }
+func (c *cluster) Terminating(context.Context, []string) (map[string]bool, []report.Message) {
+	return nil, nil
+}
 
 func (c *cluster) List(context.Context, schema.GroupVersionKind, string) ([]map[string]any, error) {
 	return nil, nil

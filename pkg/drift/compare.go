@@ -229,7 +229,7 @@ func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Com
 	if r.connection.Masked && in.Desired.Source == "chart" {
 		withoutMasked(&in)
 	}
-	in.Terminating = r.connection.Cluster.Terminating(ctx, namespacesOf(in))
+	in.Terminating, in.NamespacesUnread = r.connection.Cluster.Terminating(ctx, namespacesOf(in))
 	comparison := threeway.Compare(in)
 	if needs := comparison.Needs(); !needs.Empty() {
 		r.options.Doing("reading schemas and autoscalers")

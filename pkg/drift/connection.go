@@ -68,7 +68,7 @@ type Records interface {
 type Cluster interface {
 	Scope(kind schema.GroupVersionKind) (namespaced, known bool)
 	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live
-	Terminating(ctx context.Context, namespaces []string) map[string]bool
+	Terminating(ctx context.Context, namespaces []string) (map[string]bool, []report.Message)
 
 	// The following methods are called only if the comparison needs them; see threeway.Needs.
 

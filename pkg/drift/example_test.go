@@ -9,6 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -31,7 +32,9 @@ func (m inMemory) Load(ctx context.Context, name string, _ int, _ release.Option
 
 func (m inMemory) Resource() string                                       { return "secrets" }
 func (m inMemory) Scope(schema.GroupVersionKind) (namespaced, known bool) { return true, true }
-func (m inMemory) Terminating(context.Context, []string) map[string]bool  { return nil }
+func (m inMemory) Terminating(context.Context, []string) (map[string]bool, []report.Message) {
+	return nil, nil
+}
 func (m inMemory) List(context.Context, schema.GroupVersionKind, string) ([]map[string]any, error) {
 	return nil, nil
 }

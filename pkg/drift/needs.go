@@ -3,6 +3,7 @@ package drift
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,6 +38,9 @@ func (r run) schemas(ctx context.Context, wanted []schema.GroupKind, in *threewa
 		out[kind] = nil
 		crd, found := crds[kind]
 		if !found {
+			if slices.ContainsFunc(warnings, func(w report.Message) bool { return w.Object == kind.String() }) {
+				in.SchemasUnread = merged(in.SchemasUnread, map[schema.GroupKind]bool{kind: true})
+			}
 			continue
 		}
 		known, err := r.parsed.schema(crd)

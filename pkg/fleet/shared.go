@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -47,10 +48,12 @@ type answer[T any] struct {
 	warnings []report.Message
 }
 
-// namespaces are all namespaces and whether each is being deleted. Listed is false if the role may not list them.
+// namespaces are all namespaces and whether each is being deleted. Listed is false if the role may not list them. Unread are the messages
+// about one that could not be read.
 type namespaces struct {
 	terminating map[string]bool
 	listed      bool
+	unread      []report.Message
 }
 
 // Read implements drift.Cluster with the lists of the sweep.
@@ -59,21 +62,27 @@ func (s *shared) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]t
 }
 
 // Terminating implements drift.Cluster.
-func (s *shared) Terminating(ctx context.Context, names []string) map[string]bool {
+func (s *shared) Terminating(ctx context.Context, names []string) (map[string]bool, []report.Message) {
 	if s.wide {
 		all := s.namespaces.get("", func() (namespaces, bool) {
 			found, err := s.Cluster.Namespaces(ctx)
 			return namespaces{terminating: found, listed: err == nil}, err == nil
 		})
 		if all.listed {
-			return chosen(names, func(name string) bool { return all.terminating[name] })
+			return chosen(names, func(name string) bool { return all.terminating[name] }), nil
 		}
 	}
-	return chosen(names, func(name string) bool {
-		return s.namespaces.get(name, func() (namespaces, bool) {
-			return namespaces{terminating: s.Cluster.Terminating(ctx, []string{name})}, true
-		}).terminating[name]
+	var unread []report.Message
+	slices.Sort(names)
+	going := chosen(slices.Compact(names), func(name string) bool {
+		one := s.namespaces.get(name, func() (out namespaces, read bool) {
+			out.terminating, out.unread = s.Cluster.Terminating(ctx, []string{name})
+			return out, true
+		})
+		unread = append(unread, one.unread...)
+		return one.terminating[name]
 	})
+	return going, unread
 }
 
 // chosen returns the names for which is reports true.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -85,22 +86,37 @@ func (c *Cluster) Namespaces(ctx context.Context) (map[string]bool, error) {
 const namespacePage = 500
 
 // Terminating returns the namespaces that are being deleted, with one get each. A namespace that cannot be read,
-// often because the role does not allow it, is left out: objects that are being deleted in it say so themselves.
-func (c *Cluster) Terminating(ctx context.Context, names []string) map[string]bool {
-	out := map[string]bool{}
+// often because the role does not allow it, is left out and causes a message.
+func (c *Cluster) Terminating(ctx context.Context, names []string) (map[string]bool, []report.Message) {
+	type result struct {
+		going bool
+		err   error
+	}
 	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	for i, going := range inParallel(names, func(name string) bool { return c.isTerminating(ctx, name) }) {
-		if going {
+	out := map[string]bool{}
+	var unread []report.Message
+	for i, r := range inParallel(names, func(name string) (r result) {
+		r.going, r.err = c.isTerminating(ctx, name)
+		return r
+	}) {
+		switch {
+		case r.err != nil:
+			unread = append(unread, warning("", "get", fmt.Sprintf("namespaces %q", names[i]), r.err,
+				"nobody knows whether it is being deleted, and the objects with it"))
+		case r.going:
 			out[names[i]] = true
 		}
 	}
-	return out
+	return out, unread
 }
 
-func (c *Cluster) isTerminating(ctx context.Context, name string) (going bool) {
-	defer func() { _ = recover() }()
+func (c *Cluster) isTerminating(ctx context.Context, name string) (going bool, err error) {
+	defer recoverError(&err)
 	found, err := c.dynamic.Resource(namespaceResource).Get(ctx, name, metav1.GetOptions{})
-	return err == nil && found.GetDeletionTimestamp() != nil
+	if isObjectNotFound(err) {
+		return false, nil
+	}
+	return err == nil && found.GetDeletionTimestamp() != nil, err
 }
 
 var namespaceResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -46,7 +47,8 @@ func TestNamespaceOfTheReleaseIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestTerminatingNamespaces checks that each namespace costs one get, and that one that cannot be read is left out.
+// TestTerminatingNamespaces checks that each namespace costs one get, and that one that cannot be read is left out, with a
+// message.
 func TestTerminatingNamespaces(t *testing.T) {
 	f := newFakeAPI(t)
 	for _, name := range []string{"going", "stays", "closed"} {
@@ -55,7 +57,10 @@ func TestTerminatingNamespaces(t *testing.T) {
 	going, _ := f.objects[f.kind("Namespace").collection("")+"/going"]["metadata"].(map[string]any)
 	going["deletionTimestamp"] = "2026-11-20T10:00:00Z"
 	f.intercept = failing(-1, "/namespaces/closed", forbid)
-	got := f.connect(Options{}).Terminating(t.Context(), []string{"going", "stays", "closed", "absent", "going"})
+	got, unread := f.connect(Options{}).Terminating(t.Context(), []string{"going", "stays", "closed", "absent", "going"})
+	if len(unread) != 1 || unread[0].Code != CodeForbidden || !strings.Contains(unread[0].Message, `namespaces "closed"`) {
+		t.Errorf("messages %v", unread)
+	}
 	if len(got) != 1 || !got["going"] {
 		t.Errorf("got %v", got)
 	}

@@ -30,17 +30,19 @@ type Snapshot struct {
 	// Chart is the chart whose objects and lookups were captured too; empty if there was none.
 	Chart string `json:"chart,omitempty"`
 
-	Records      Records       `json:"records"`
-	Releases     []Release     `json:"releases,omitempty"`
-	Server       Server        `json:"server"`
-	Objects      []Object      `json:"objects"`
-	Terminating  []string      `json:"terminating,omitempty"`
-	Definitions  []Definition  `json:"definitions,omitempty"`
-	Documents    []Document    `json:"openapi,omitempty"`
-	Autoscalers  []Autoscalers `json:"autoscalers,omitempty"`
-	Lists        []List        `json:"lists,omitempty"`
-	LookupServer string        `json:"lookupServer,omitempty"`
-	Lookups      []Lookup      `json:"lookups,omitempty"`
+	Records     Records   `json:"records"`
+	Releases    []Release `json:"releases,omitempty"`
+	Server      Server    `json:"server"`
+	Objects     []Object  `json:"objects"`
+	Terminating []string  `json:"terminating,omitempty"`
+	// NamespacesUnread are the messages about namespaces that could not be read.
+	NamespacesUnread []report.Message `json:"namespacesUnread,omitempty"`
+	Definitions      []Definition     `json:"definitions,omitempty"`
+	Documents        []Document       `json:"openapi,omitempty"`
+	Autoscalers      []Autoscalers    `json:"autoscalers,omitempty"`
+	Lists            []List           `json:"lists,omitempty"`
+	LookupServer     string           `json:"lookupServer,omitempty"`
+	Lookups          []Lookup         `json:"lookups,omitempty"`
 }
 
 // Records are the release records: the list of all revisions, and the content of those that a comparison needs.

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"maps"
+	"slices"
 	"sync"
 
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -35,17 +36,19 @@ type Recorder struct {
 
 // answers are what the cluster said, by question.
 type answers struct {
-	scopes       map[schema.GroupVersionKind]bool
-	objects      map[object.Ref]threeway.Live
-	releases     map[object.ReleaseName]releaseAnswer
-	terminating  map[string]bool
-	definitions  map[schema.GroupKind]answer[map[string]any]
-	documents    map[schema.GroupVersion]answer[[]byte]
-	autoscalers  map[string]answer[map[object.Key]object.Autoscaler]
-	lists        map[listed]listAnswer
-	lookupServer string
-	lookups      map[live.LookupRequest]lookupAnswer
-	capabilities *chartutil.Capabilities
+	scopes      map[schema.GroupVersionKind]bool
+	objects     map[object.Ref]threeway.Live
+	releases    map[object.ReleaseName]releaseAnswer
+	terminating map[string]bool
+	// namespacesUnread are the messages about namespaces that could not be read.
+	namespacesUnread []report.Message
+	definitions      map[schema.GroupKind]answer[map[string]any]
+	documents        map[schema.GroupVersion]answer[[]byte]
+	autoscalers      map[string]answer[map[object.Key]object.Autoscaler]
+	lists            map[listed]listAnswer
+	lookupServer     string
+	lookups          map[live.LookupRequest]lookupAnswer
+	capabilities     *chartutil.Capabilities
 	// versionProblem says why there are no capabilities.
 	versionProblem string
 	undiscovered   map[string][]report.Message
@@ -223,10 +226,17 @@ func (c recordedCluster) Read(ctx context.Context, wanted []object.Ref) map[obje
 }
 
 // Terminating implements drift.Cluster.
-func (c recordedCluster) Terminating(ctx context.Context, namespaces []string) map[string]bool {
-	found := c.Cluster.Terminating(ctx, namespaces)
-	c.to.keep(func() { maps.Copy(c.to.terminating, found) })
-	return found
+func (c recordedCluster) Terminating(ctx context.Context, namespaces []string) (map[string]bool, []report.Message) {
+	found, unread := c.Cluster.Terminating(ctx, namespaces)
+	c.to.keep(func() {
+		maps.Copy(c.to.terminating, found)
+		for _, w := range unread {
+			if !slices.Contains(c.to.namespacesUnread, w) {
+				c.to.namespacesUnread = append(c.to.namespacesUnread, w)
+			}
+		}
+	})
+	return found, unread
 }
 
 // CRDs implements drift.Cluster.

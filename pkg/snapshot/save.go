@@ -81,6 +81,7 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 	slices.SortFunc(out.Releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
+	out.NamespacesUnread = r.namespacesUnread
 	return out, errors.Join(s.errs...)
 }
 

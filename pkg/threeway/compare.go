@@ -16,7 +16,7 @@ func Compare(in Input) *Comparison {
 	in.Autoscaled = markLeaving(in)
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
-	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Clone(in.Errors)
+	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Concat(in.Errors, in.NamespacesUnread)
 	if in.Operation == report.OperationInstall {
 		c.applyInstallRules()
 	}
@@ -26,6 +26,7 @@ func Compare(in Input) *Comparison {
 	c.warnOfDuplicates()
 	c.warnOfDeployer()
 	c.failOnUnseenAutoscalers()
+	c.failOnUnseenDefinitions()
 	c.noteGroupChanges()
 	return c
 }

@@ -62,11 +62,15 @@ type Input struct {
 	// records are stored: secrets or configmaps, or empty if they are not in the cluster.
 	Terminating map[string]bool
 	Records     string
+	// NamespacesUnread are the errors of those that could not be read: nobody knows whether they are being deleted.
+	NamespacesUnread []report.Message
 	// Others says of the other releases that annotations of live objects name whether they exist.
 	Others map[object.ReleaseName]OtherRelease
 	// Schemas holds the schemas of custom kinds from their CRDs; a kind that is not in it is compared without a schema.
 	// Comparison.Needs lists those that would help.
 	Schemas map[schema.GroupKind]*kinds.CustomSchema
+	// SchemasUnread are the kinds whose definition could not be read.
+	SchemasUnread map[schema.GroupKind]bool
 	// ApplyTypes are the schemas by which custom resources are applied server-side.
 	ApplyTypes map[schema.GroupVersion]*engine.ApplyTypes
 	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.

@@ -82,6 +82,19 @@ func (c *Comparison) failOnUnseenAutoscalers() {
 	}
 }
 
+// failOnUnseenDefinitions adds an error for each custom resource that the chart changes and whose definition could not be read: the API
+// server may refuse what its schema does not allow. What only drifted goes back to what the server has accepted before.
+func (c *Comparison) failOnUnseenDefinitions() {
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		changed := o.isCreated() || slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Cause != report.CauseDrift })
+		if c.Input.SchemasUnread[o.GroupKind()] && o.Action.Writes() && changed {
+			c.Errors = append(c.Errors, report.Message{Code: report.CodeDefinition, Object: o.key.String(),
+				Message: "its definition could not be read, so nobody knows whether the API server accepts what Helm sends"})
+		}
+	}
+}
+
 // hasRepairerEntry reports whether an interrupted repair has left its entry in the managedFields of an object that is applied server-side.
 func (o *ObjectComparison) hasRepairerEntry() bool {
 	isRepairer := func(e owners.Entry) bool { return e.Manager == owners.Repairer && e.Operation == "Update" }

@@ -30,6 +30,9 @@ type Case struct {
 	// call is the last deployment of a chart, which proves repeats.
 	call helmCall
 	last binaryRun
+
+	// rights is what TestRights does with the diffs of the story; nil in every other test.
+	rights *rightsPlan
 }
 
 // binaryRun is one run of the binary.

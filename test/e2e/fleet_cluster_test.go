@@ -52,6 +52,7 @@ func TestFleet(t *testing.T) {
 		{"Throttled", testThrottledScan},
 		{"Contexts", testContexts},
 		{"Roles", testRoles},
+		{"Rights", testRightsOfScan},
 		{"Errors", testEntriesWithErrors},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(&fleetCluster{t: t, plane: p, on: on, scanner: newScanner(t, on)}) })

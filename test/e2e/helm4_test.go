@@ -41,6 +41,7 @@ func (c *Case) install4(cfg *action.Configuration, call helmCall) (string, error
 	install.WaitStrategy, install.ServerSideApply = kube.HookOnlyStrategy, call.serverSide != "false"
 	install.ForceConflicts, install.ForceReplace = call.forceConflicts, call.force
 	install.TakeOwnership, install.SkipSchemaValidation = call.takeOwnership, call.skipSchema
+	install.DisableOpenAPIValidation, install.EnableDNS = call.noOpenAPI, call.enableDNS
 	install.DisableHooks, install.SkipCRDs, install.CreateNamespace = call.noHooks, call.skipCRDs, call.createNamespace
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
 	install.PostRenderer = renderer
@@ -64,6 +65,7 @@ func (c *Case) upgrade4(cfg *action.Configuration, call helmCall) (string, error
 	if call.dryRun {
 		upgrade.DryRunStrategy = action.DryRunServer
 	}
+	upgrade.DisableOpenAPIValidation, upgrade.EnableDNS = call.noOpenAPI, call.enableDNS
 	upgrade.DisableHooks, upgrade.SkipCRDs = call.noHooks, call.skipCRDs
 	upgrade.PostRenderer = renderer
 	return manifest4(upgrade.Run(c.release, chart, vals))

@@ -66,6 +66,7 @@ func (c *Case) install3(cfg *action.Configuration, call helmCall) (string, error
 	install := action.NewInstall(cfg)
 	install.ReleaseName, install.Namespace, install.Timeout = c.release, c.ns, helmTimeout
 	install.TakeOwnership, install.Force, install.SkipSchemaValidation = call.takeOwnership, call.force, call.skipSchema
+	install.DisableOpenAPIValidation, install.EnableDNS = call.noOpenAPI, call.enableDNS
 	install.DisableHooks, install.SkipCRDs, install.CreateNamespace = call.noHooks, call.skipCRDs, call.createNamespace
 	install.Replace = true // as upgrade --install does, for a name that was uninstalled
 	install.PostRenderer = renderer
@@ -84,6 +85,7 @@ func (c *Case) upgrade3(cfg *action.Configuration, call helmCall) (string, error
 	if call.dryRun {
 		upgrade.DryRunOption = "server"
 	}
+	upgrade.DisableOpenAPIValidation, upgrade.EnableDNS = call.noOpenAPI, call.enableDNS
 	upgrade.DisableHooks, upgrade.SkipCRDs = call.noHooks, call.skipCRDs
 	upgrade.PostRenderer = renderer
 	return manifest3(upgrade.Run(c.release, chart, vals))

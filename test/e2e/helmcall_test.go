@@ -35,6 +35,8 @@ type helmCall struct {
 	force, forceConflicts, takeOwnership bool
 	// noHooks is --no-hooks; an installation alone has skipCRDs and createNamespace.
 	noHooks, skipCRDs, createNamespace bool
+	// noOpenAPI is --disable-openapi-validation.
+	noOpenAPI, enableDNS bool
 	// serverSide is auto, true or false. An installation takes auto as true, as upgrade --install does.
 	serverSide string
 	// dryRun is --dry-run=server: Helm renders the release and writes nothing.
@@ -95,6 +97,8 @@ func (h *helmCall) addFlags(flags *pflag.FlagSet, dir string) {
 	flags.BoolVar(&h.noHooks, "no-hooks", false, "")
 	flags.BoolVar(&h.skipCRDs, "skip-crds", false, "")
 	flags.BoolVar(&h.createNamespace, "create-namespace", false, "")
+	flags.BoolVar(&h.noOpenAPI, "disable-openapi-validation", false, "")
+	flags.BoolVar(&h.enableDNS, "enable-dns", false, "")
 	flags.StringVar(&h.postRenderer, "post-renderer", "", "")
 	flags.StringArrayVar(&h.postArgs, "post-renderer-args", nil, "")
 }

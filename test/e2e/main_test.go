@@ -63,6 +63,7 @@ func runAll(m *testing.M) int {
 	suite.dir = dir
 	setLibraryGlobals()
 	if *noCluster {
+		suite.binary = os.Getenv(binaryEnv)
 		return m.Run()
 	}
 	stop, err := prepare(dir)

@@ -30,6 +30,7 @@ type oracleCase struct {
 	unknownHook bool
 	// listed are the names of objects that are items of a List, by the file of the chart.
 	listed map[string][]string
+	flags  caseFlags
 }
 
 // oracleObject is one object of the charts; old or new is nil if that chart lacks it.
@@ -354,6 +355,9 @@ func (c *oracleCase) subset(pool []poolKind, places []int) *oracleCase {
 	out.objects = slices.DeleteFunc(out.objects, func(o *oracleObject) bool { return !kept[o] })
 	out.edits = slices.DeleteFunc(out.edits, func(e *oracleEdit) bool { return !kept[e.object] })
 	out.extras = nil
+	if !kept[out.flags.values] {
+		out.flags.values = nil
+	}
 	return out
 }
 

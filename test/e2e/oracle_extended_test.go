@@ -9,7 +9,7 @@ import (
 )
 
 // newExtendedCase is the case of a seed with more of what happens to releases: namespaces that charts write, Lists, hooks, objects without
-// a name, releases that do not exist yet or whose chart stays the same, and all routes.
+// a name, releases that do not exist yet or whose chart stays the same, all routes, and all flags.
 func newExtendedCase(pool []poolKind, seed uint64) *oracleCase {
 	c := newOracleCase(pool, seed)
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -29,6 +29,7 @@ func newExtendedCase(pool []poolKind, seed uint64) *oracleCase {
 	c.putIntoLists(r)
 	c.addHooks(r)
 	c.addNameless(r)
+	c.addFlags(pool, rand.New(rand.NewPCG(seed, 4)))
 	return c
 }
 

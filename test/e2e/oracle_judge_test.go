@@ -76,7 +76,7 @@ func (o objectReport) deletionDependsOn(other objectReport) bool {
 // judgeUnknownObjects checks that the report contains only objects of the charts.
 func (r *oracleRun) judgeUnknownObjects(report *driftReport) {
 	for _, reported := range report.Releases[0].Objects {
-		known := reported.Name == "" || slices.ContainsFunc(r.testCase.objects, func(o *oracleObject) bool { return o.name == reported.Name })
+		known := reported.Name == "" || reported.Name == r.testCase.flags.definition || slices.ContainsFunc(r.testCase.objects, func(o *oracleObject) bool { return o.name == reported.Name })
 		if !known {
 			r.mispredict(reported.Name, "is no object of the charts, reported: %q", reported.Action)
 		}

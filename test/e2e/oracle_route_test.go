@@ -72,7 +72,10 @@ func (r route) helmFlags(verb string) []string {
 	if r.force {
 		out = append(out, "--force-conflicts")
 	}
-	if r.replace {
+	switch {
+	case r.replace && r.upgrades4:
+		out = append(out, "--force-replace")
+	case r.replace:
 		out = append(out, "--force")
 	}
 	if r.takeOwnership && verb != "rollback" && verb != "again" {

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // oracleRun is one run of a case on a cluster.
@@ -61,6 +61,9 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 		return run, err
 	}
 	failed := run.runHelm()
+	if err := run.fillInValues(); err != nil {
+		return run, err
+	}
 	after, err := run.snapshot()
 	if err != nil {
 		return run, err
@@ -74,6 +77,7 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 			run.mispredictions = append(run.mispredictions, "helmdrift, without the chart:\n  "+strings.Join(predicted.stored.lines(), "\n  "))
 		}
 	}
+	run.judgeDefinition()
 	run.judge(predicted.plain, run.predictedOn, after, failed)
 	return run, nil
 }
@@ -149,16 +153,20 @@ func (c *Case) otherRelease(seed uint64) *Case {
 
 func (r *oracleRun) writeFile(name, text string) error {
 	r.files[name], r.fileNames = text, append(r.fileNames, name)
-	return errors.Join(os.MkdirAll(r.story.dir, 0o755), os.WriteFile(filepath.Join(r.story.dir, name), []byte(text), 0o644))
+	path, mode := filepath.Join(r.story.dir, name), os.FileMode(0o644)
+	if strings.HasSuffix(name, ".sh") {
+		mode = 0o755
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode))
 }
 
 // helm calls one of the Helms and adds the line for it. The call may fail if mayFail is set.
 func (r *oracleRun) helm(by4, mayFail bool, args ...string) error {
-	line := "helm " + strings.Join(args, " ")
+	line := "helm " + scriptWords(args)
 	if by4 {
-		line = "helm4 " + strings.Join(args, " ")
+		line = "helm4 " + scriptWords(args)
 	}
-	err := r.story.helm(by4, args...)
+	err := r.story.helm(by4, r.withWork(args)...)
 	if err != nil && mayFail {
 		line, r.upgradeFailed, r.upgradeError, err = "! "+line, true, err.Error(), nil
 	}
@@ -182,6 +190,9 @@ func (r *oracleRun) deploy() error {
 func (r *oracleRun) isTerminating() (bool, error) {
 	for _, o := range r.testCase.objects {
 		client, _, err := r.story.cluster.OfKind(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns))
+		if meta.IsNoMatchError(err) {
+			continue
+		}
 		if err != nil {
 			return false, err
 		}
@@ -198,7 +209,7 @@ func (r *oracleRun) isTerminating() (bool, error) {
 
 // deployRelease lets Helm deploy the revisions before the edits.
 func (r *oracleRun) deployRelease() error {
-	if err := r.createOtherNamespace(); err != nil {
+	if err := errors.Join(r.writeFlagFiles(), r.createOtherNamespace()); err != nil {
 		return err
 	}
 	for _, name := range []string{"old.yaml", "failed.yaml", "new.yaml"} {
@@ -217,7 +228,7 @@ func (r *oracleRun) deployRelease() error {
 		return nil
 	}
 	first := r.route.installs4
-	if err := r.helm(first, false, append(append([]string{"install"}, r.route.install...), "old.yaml")...); err != nil {
+	if err := r.helm(first, false, slices.Concat([]string{"install"}, r.route.install, r.testCase.flags.first, []string{"old.yaml"})...); err != nil {
 		return installError{err}
 	}
 	var err error
@@ -286,9 +297,9 @@ func (r *oracleRun) applyEdits() error {
 // predict runs helmdrift diff.
 func (r *oracleRun) predict(more ...string) (*driftReport, error) {
 	verb, _ := r.testCase.operation()
-	flags := append(r.route.flagsFor(verb), more...)
-	args := append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, flags...)
-	flagText := " " + strings.Join(flags, " ")
+	flags := slices.Concat(r.route.flagsFor(verb), r.testCase.flags.given, more)
+	args := append([]string{"--show-secrets", "--show-controllers", "--fail-on", "none"}, r.withWork(flags)...)
+	flagText := " " + scriptWords(flags)
 	switch {
 	case r.testCase.rollback:
 		r.commands = append(r.commands, "diff --to-revision 1"+flagText)
@@ -321,7 +332,7 @@ func (r *oracleRun) predict(more ...string) (*driftReport, error) {
 func (r *oracleRun) runHelm() error {
 	r.commands = append(r.commands, "proves")
 	verb, target := r.testCase.operation()
-	flags := r.route.helmFlags(verb)
+	flags := append(r.route.helmFlags(verb), r.withWork(r.testCase.flags.given)...)
 	if verb == "again" {
 		verb = "upgrade"
 	}
@@ -333,6 +344,9 @@ func (r *oracleRun) snapshot() (map[string]map[string]any, error) {
 	out := map[string]map[string]any{}
 	for _, o := range r.testCase.objects {
 		client, _, err := r.story.cluster.OfKind(o.gvk(r.testCase.rollback), o.namespaceIn(r.story.ns))
+		if meta.IsNoMatchError(err) { // an instance of what the folder crds/ defines
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -358,24 +372,6 @@ func (r *oracleRun) waitForDefinitions() {
 			_ = r.story.cluster.waitFor(ctx, ref{resource: o.kind.name, name: o.name}, "Established", isEstablished)
 		}
 	}
-}
-
-// clean deletes the objects and the records without waiting, and removes the holding finalizer.
-func (r *oracleRun) clean() {
-	background := metav1.DeletePropagationBackground
-	ctx, options := context.Background(), metav1.DeleteOptions{PropagationPolicy: &background}
-	for _, o := range r.testCase.objects {
-		at := ref{resource: o.kind.name, namespace: o.namespaceIn(r.story.ns), name: o.name}
-		if obj, err := r.story.cluster.get(ctx, at); err == nil && slices.Contains(obj.GetFinalizers(), holdingFinalizer) {
-			_ = r.story.cluster.patch(ctx, at, "oracle", `[{"op": "remove", "path": "/metadata/finalizers"}]`)
-		}
-		_ = r.story.cluster.delete(ctx, at)
-	}
-	for _, name := range r.testCase.hookNames("new.yaml") {
-		_ = r.story.cluster.delete(ctx, ref{resource: "configmap", namespace: r.story.ns, name: name})
-	}
-	secrets := r.story.cluster.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).Namespace(r.story.ns)
-	_ = secrets.DeleteCollection(ctx, options, metav1.ListOptions{LabelSelector: "owner=helm,name=" + r.story.release})
 }
 
 // holdingFinalizer is the pool's finalizer that no controller removes.

@@ -19,6 +19,8 @@ type proxy struct {
 
 	mu        sync.Mutex
 	permitted permission
+	// denied says which requests the API server answers as those of a user without any right; nil for none.
+	denied func(*http.Request) bool
 	traffic
 }
 
@@ -47,6 +49,10 @@ func (p *proxy) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.permits(r) {
 			http.Error(w, "this proxy does not permit the request", http.StatusMethodNotAllowed)
+			return
+		}
+		if p.denies(r) {
+			serveDenied(w, r, next)
 			return
 		}
 		next.ServeHTTP(&byteCounter{ResponseWriter: w, proxy: p}, r)

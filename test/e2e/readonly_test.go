@@ -59,7 +59,7 @@ func TestForbiddenRecords(t *testing.T) {
 	}
 }
 
-// grant allows a user, or a group of that name, to get and list resources in the story's namespace.
+// grant allows a user, or a group of that name, to get and list resources in the story's namespace, and to get that namespace.
 func (c *Case) grant(name, group string, resources ...string) error {
 	return c.grantVerbs(name, "get, list", group, resources...)
 }
@@ -70,7 +70,7 @@ func (c *Case) grantVerbs(name, verbs, group string, resources ...string) error 
 	return c.cluster.create(context.Background(), `apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata: {name: `+name+`}
-rules: [{apiGroups: ["`+group+`"], resources: `+quoted+`, verbs: [`+verbs+`]}]
+rules: [{apiGroups: ["`+group+`"], resources: `+quoted+`, verbs: [`+verbs+`]}, {apiGroups: [""], resources: [namespaces], verbs: [get]}]
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
@@ -120,6 +120,52 @@ Deployment web: none
 	out, err = c.diff(append(as, "--kube-as-group", user+"-d")...)
 	must(t, err)
 	want(t, out, 2, "warning forbidden\n"+finding)
+}
+
+// TestForbiddenNamespace compares an untouched release whose namespace may not be read. It may be about to go with all its objects, so that
+// the release is no clean one.
+func TestForbiddenNamespace(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	must(t, c.helm(false, "install", "web"))
+	out, err := c.diff()
+	must(t, err)
+	want(t, out, 0, "")
+	c.proxy.deny(requestOf("GET /api/v1/namespaces/" + c.ns).matches)
+	out, err = c.diff()
+	must(t, err)
+	want(t, out, 1, "error forbidden")
+}
+
+// TestForbiddenDefinition upgrades a custom resource to a value that its schema refuses. A role that may not read the definition does not
+// know that. What only drifted goes back to what the server has accepted, and stays drift.
+func TestForbiddenDefinition(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	thing := "{apiVersion: ex.com/v1, kind: Thing, metadata: {name: demo}, spec: {max: MAX, min: 1}}"
+	for name, most := range map[string]string{"old.yaml": "10", "new.yaml": "many"} {
+		must(t, os.WriteFile(filepath.Join(c.dir, name), []byte(strings.ReplaceAll(thing, "MAX", most)), 0o600))
+	}
+	must(t, c.helm(false, "install", "old.yaml"))
+	chart, err := c.chart("new.yaml")
+	must(t, err)
+	out, err := c.diff(c.release, chart)
+	must(t, err)
+	if out.exit != 2 || len(out.report.failing()) != 1 {
+		t.Errorf("for an administrator: exit %d\n%s", out.exit, out.stdout)
+	}
+	c.proxy.deny(requestOf("GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/things.ex.com").matches)
+	out, err = c.diff(c.release, chart)
+	must(t, err)
+	if out.exit != 1 || !strings.Contains(out.stdout, `"code": "definition-unread"`) {
+		t.Errorf("without the definition: exit %d\n%s", out.exit, out.stdout)
+	}
+	must(t, c.patch("kubectl-edit", "things.ex.com/demo", "{spec: {max: 30}}"))
+	out, err = c.diff()
+	must(t, err)
+	want(t, out, 2, `warning forbidden Thing.ex.com
+Thing demo: update drifted
+  overwrite/drift spec.max old=10 desired=10 live=30 by:kubectl-edit`)
 }
 
 // TestForbiddenPods upgrades a Service to a selector that selects nothing. It led to pods of another release. A role that may not list pods

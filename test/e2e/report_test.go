@@ -17,6 +17,8 @@ import (
 type driftReport struct {
 	Summary  map[string]any  `json:"summary"`
 	Releases []releaseReport `json:"releases"`
+	// Errors are those of a scan: what could not be searched.
+	Errors []message `json:"errors"`
 }
 
 type releaseReport struct {

@@ -221,7 +221,12 @@ func scriptDiff(c *Case, args []string) (string, error) {
 	if err != nil {
 		return out.stderr, err
 	}
-	if err := c.checkSnapshot(c.named(args), out); err != nil {
+	if c.rights == nil {
+		err = c.checkSnapshot(c.named(args), out)
+	} else {
+		err = c.rights.check(c, c.named(args))
+	}
+	if err != nil {
 		return "", err
 	}
 	if err := os.WriteFile(c.dir+"/report.json", []byte(out.stdout), 0o600); err != nil {

@@ -1,0 +1,209 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+// The size of TestRights. It takes that many diffs of the stories, chosen by the seed; make rights takes all.
+var (
+	rightsN    = flag.Int("rights.n", 30, "how many diffs of stories TestRights repeats without a right")
+	rightsSeed = flag.Uint64("rights.seed", 1, "chooses the diffs of TestRights")
+)
+
+// TestRights runs diffs of stories again, and takes away one right each time: for each request that the diff sends, the API server answers
+// that one as it answers a user without any right. Once for each resource it does so with all requests for the resource, as a role without
+// it has it. The exit code may only become 1, the report says what could not be read, and no finding that counts disappears without an
+// error.
+func TestRights(t *testing.T) {
+	sum := &rightsTally{}
+	t.Cleanup(func() { t.Log(sum) })
+	dir, chosen := t.TempDir(), chooseDiffs(t, *rightsN, *rightsSeed)
+	testscript.Run(t, testscript.Params{
+		Files: cutStories(t, dir, chosen),
+		Setup: func(env *testscript.Env) error {
+			if err := openStory(env); err != nil {
+				return err
+			}
+			env.Values[caseKey{}].(*Case).rights = &rightsPlan{chosen: chosen[storyName(env)], sum: sum}
+			return nil
+		},
+		Cmds: commands(),
+	})
+}
+
+// diffLine matches a line of a script that compares.
+var diffLine = regexp.MustCompile(`^\s*(! )?diff( |$)`)
+
+// chooseDiffs chooses diffs of all stories and returns their numbers by story.
+func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
+	t.Helper()
+	type diff struct {
+		story  string
+		number int
+	}
+	var all []diff
+	files, err := filepath.Glob(filepath.Join(*storyDir, "*.txtar"))
+	must(t, err)
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		must(t, err)
+		number := 0
+		for line := range strings.Lines(string(archive.Comment)) {
+			if diffLine.MatchString(strings.TrimSuffix(line, "\n")) {
+				all = append(all, diff{strings.TrimSuffix(filepath.Base(file), ".txtar"), number})
+				number++
+			}
+		}
+	}
+	r := rand.New(rand.NewPCG(seed, 3))
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	out := map[string][]int{}
+	for _, d := range all[:min(n, len(all))] {
+		out[d.story] = append(out[d.story], d.number)
+	}
+	return out
+}
+
+// cutStories writes the stories of the chosen diffs without what follows the last of them.
+func cutStories(t *testing.T, dir string, chosen map[string][]int) []string {
+	t.Helper()
+	var out []string
+	for _, story := range slices.Sorted(maps.Keys(chosen)) {
+		archive, err := txtar.ParseFile(filepath.Join(*storyDir, story+".txtar"))
+		must(t, err)
+		var script strings.Builder
+		number, last := 0, slices.Max(chosen[story])
+		for line := range strings.Lines(string(archive.Comment)) {
+			script.WriteString(line)
+			if diffLine.MatchString(strings.TrimSuffix(line, "\n")) {
+				if number == last {
+					break
+				}
+				number++
+			}
+		}
+		archive.Comment = []byte(script.String())
+		file := filepath.Join(dir, story+".txtar")
+		must(t, os.WriteFile(file, txtar.Format(archive), 0o600))
+		out = append(out, file)
+	}
+	return out
+}
+
+// rightsPlan says which diffs of a story are repeated without a right.
+type rightsPlan struct {
+	chosen []int
+	// next is the number of the next diff.
+	next int
+	sum  *rightsTally
+}
+
+// rightsTally counts what TestRights did.
+type rightsTally struct {
+	mutex sync.Mutex
+	// diffs, runs and worse count the diffs, the runs without a right, and those whose exit code became 1.
+	diffs, runs, worse int
+	// byName counts the runs that read objects one by one in place of a list.
+	byName int
+}
+
+// String returns the counts as a run prints them.
+func (s *rightsTally) String() string {
+	return fmt.Sprintf("%d diffs, %d runs without a right: %d with exit code 1 instead of another, %d that read objects one by one instead of a list",
+		s.diffs, s.runs, s.worse, s.byName)
+}
+
+// check repeats the last diff without each of its rights, if the plan chooses that diff.
+func (p *rightsPlan) check(c *Case, args []string) error {
+	number := p.next
+	p.next++
+	if !slices.Contains(p.chosen, number) {
+		return nil
+	}
+	last := c.last
+	defer func() { c.last = last }()
+	r := rightsRun{proxy: c.proxy, full: last, diff: func() (binaryRun, error) { return c.diff(args...) }, sum: p.sum}
+	if faults := r.takeAway(); len(faults) > 0 {
+		return fmt.Errorf("diff %d of the story, %q:\n%s", number, args, strings.Join(faults, "\n"))
+	}
+	return nil
+}
+
+// rightsRun repeats one comparison without each of its rights.
+type rightsRun struct {
+	proxy *proxy
+	// full is the comparison with all rights.
+	full binaryRun
+	diff func() (binaryRun, error)
+	sum  *rightsTally
+}
+
+// takeAway returns the faults of all runs without a right.
+func (r *rightsRun) takeAway() []string {
+	defer r.proxy.deny(nil)
+	var faults, resources []string
+	for _, request := range distinctRequests(r.full.traffic) {
+		faults = append(faults, r.without(request, request.matches, request.String())...)
+		of := request.group + "/" + request.resource
+		if request.resource == "" || slices.Contains(resources, of) {
+			continue
+		}
+		resources = append(resources, of)
+		faults = append(faults, r.without(request, request.isOfResource, "all of "+of)...)
+	}
+	r.sum.mutex.Lock()
+	defer r.sum.mutex.Unlock()
+	r.sum.diffs++
+	return faults
+}
+
+// without repeats a diff without one right. Controllers may have changed something since the full diff, which is then made again.
+func (r *rightsRun) without(request apiRequest, denied func(*http.Request) bool, what string) []string {
+	var faults []string
+	for try := range 3 {
+		var err error
+		if try > 0 {
+			r.proxy.deny(nil)
+			if r.full, err = r.diff(); err != nil {
+				return []string{what + ": " + err.Error()}
+			}
+		}
+		r.proxy.deny(denied)
+		out, err := r.diff()
+		if err != nil {
+			return []string{what + ": " + err.Error()}
+		}
+		judge := rightsJudge{full: r.full, without: out, request: request}
+		if faults = judge.faults(); len(faults) == 0 {
+			r.sum.add(judge)
+			return nil
+		}
+	}
+	return []string{"without " + what + ":\n  " + strings.Join(faults, "\n  ")}
+}
+
+func (s *rightsTally) add(j rightsJudge) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.runs++
+	if j.full.exit != j.without.exit {
+		s.worse++
+	}
+	if !j.says() && j.readsByName() {
+		s.byName++
+	}
+}
