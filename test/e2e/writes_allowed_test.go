@@ -89,5 +89,5 @@ func (c *writesCase) neverDeployed() bool {
 // differs reports whether there is something to write to an object.
 func (c *writesCase) differs(o *writesObject) bool {
 	ours := o.ownerName == c.release && o.ownerNamespace == c.own
-	return !o.exists || o.drifted || !ours || c.prune && o.extended
+	return !o.exists || o.drifted || o.interrupted || !ours || c.prune && o.extended
 }

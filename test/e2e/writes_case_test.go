@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -45,8 +46,9 @@ type writesObject struct {
 	kind, name string
 	// namespace is empty for a cluster-scoped object.
 	namespace string
-	// exists says that live has it, drifted that its fields differ from the manifest, and extended that a person added something.
-	exists, drifted, extended bool
+	// exists says that live has it, drifted that its fields differ from the manifest, extended that a person added something, and interrupted
+	// that a fix which was interrupted put the fields back and still owns them.
+	exists, drifted, extended, interrupted bool
 	// ownerName and ownerNamespace are in its annotations; empty where live lacks the annotation.
 	ownerName, ownerNamespace string
 }
@@ -94,6 +96,7 @@ func (c *writesCase) newObject(r *rand.Rand, name string) *writesObject {
 		o.namespace = oneOf(r, append([]string{c.own}, c.namespaces...))
 	}
 	o.exists, o.drifted, o.extended = r.IntN(3) > 0, r.IntN(3) > 0, r.IntN(3) == 0
+	o.interrupted = c.serverSide && !o.drifted && r.IntN(2) == 0
 	owner := oneOf(r, [][2]string{
 		{c.release, c.own}, {c.release, c.own}, {c.release, c.own}, {c.release, oneOf(r, c.namespaces)},
 		{"other", c.own}, {"other", c.own}, {"other", oneOf(r, c.namespaces)},
@@ -172,11 +175,12 @@ func (c *writesCase) String() string {
 
 // text is the object as the manifest has it.
 func (c *writesCase) text(o *writesObject) *unstructured.Unstructured {
-	content := map[string]any{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": o.kind, "rules": rule("get")}
+	out := &unstructured.Unstructured{Object: o.fields(true)}
+	out.SetKind(o.kind)
+	out.SetAPIVersion("rbac.authorization.k8s.io/v1")
 	if o.kind == "ConfigMap" {
-		content = map[string]any{"apiVersion": "v1", "kind": o.kind, "data": map[string]any{"k": "1"}}
+		out.SetAPIVersion("v1")
 	}
-	out := &unstructured.Unstructured{Object: content}
 	out.SetName(o.name)
 	if o.namespace != c.own { // in the release's namespace it is left out, as charts do
 		out.SetNamespace(o.namespace)
@@ -253,25 +257,38 @@ func (c *writesCase) place(ctx context.Context, on *cluster, o *writesObject) er
 	if _, err := client.Apply(ctx, o.name, live, metav1.ApplyOptions{FieldManager: "helm"}); err != nil {
 		return err
 	}
-	edit := map[string]any{}
-	switch {
-	case o.drifted && o.kind == "ConfigMap":
-		edit["data"] = map[string]any{"k": "edited"}
-	case o.drifted:
-		edit["rules"] = rule("list")
-	}
-	if o.extended {
-		edit["metadata"] = map[string]any{"labels": map[string]any{"added": "yes"}}
-	}
-	if len(edit) == 0 {
-		return nil
-	}
-	body, err := json.Marshal(edit)
-	if err != nil {
+	write := func(manager string, change map[string]any) error {
+		body, err := json.Marshal(change)
+		if err != nil {
+			return err
+		}
+		_, err = client.Patch(ctx, o.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: manager})
 		return err
 	}
-	_, err = client.Patch(ctx, o.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: "kubectl-edit"})
-	return err
+	var errs []error
+	if o.drifted || o.interrupted {
+		errs = append(errs, write("kubectl-edit", o.fields(false)))
+	}
+	if o.interrupted {
+		errs = append(errs, write("helmdrift", o.fields(true)))
+	}
+	if o.extended {
+		errs = append(errs, write("kubectl-edit", map[string]any{"metadata": map[string]any{"labels": map[string]any{"added": "yes"}}}))
+	}
+	return errors.Join(errs...)
+}
+
+// fields returns the fields of an object, as the manifest has them or as somebody edited them.
+func (o *writesObject) fields(asDeployed bool) map[string]any {
+	switch {
+	case o.kind == "ConfigMap" && asDeployed:
+		return map[string]any{"data": map[string]any{"k": "1"}}
+	case o.kind == "ConfigMap":
+		return map[string]any{"data": map[string]any{"k": "edited"}}
+	case asDeployed:
+		return map[string]any{"rules": rule("get")}
+	}
+	return map[string]any{"rules": rule("list")}
 }
 
 // storeRecord writes a release record as Helm does; whoever may write Secrets can.
