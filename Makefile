@@ -25,7 +25,7 @@ MAX_SIZE   := 55000000
 .PHONY: build help demo cluster cluster-down bench snapshots docs clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
-.PHONY: oracle rights writes forecast soak conformance flux argocd planes defaults peers peer-charts
+.PHONY: oracle rights writes growth secrets forecast soak conformance flux argocd planes defaults peers peer-charts
 .PHONY: plugin release-files snapshot-release signing changelog release-notes
 # A recipe that fails half-way is repeated.
 .DELETE_ON_ERROR:
@@ -185,6 +185,14 @@ oracle: planes ## predicts N random upgrades and rollbacks per engine, and compa
 
 rights: planes ## repeats N diffs of the stories without each of their rights
 	cd test/e2e && go test -count=1 -timeout 12h -run 'TestRights|TestFleet/Rights' -rights.n=$(N) .
+
+growth: ## tries N random hostile texts: the work on them must grow in proportion to their length
+	go test -count=1 -timeout 12h -v -run '^TestWorkGrowsWithText$$' ./test/growth -args -growth=$(N)
+	go test -count=1 -timeout 12h -v -run '^TestFindersAreLinear$$' ./internal/secret -args -growth=$(N)
+
+secrets: ## tries N random secrets in each encoding, and N releases with encoded secrets at each place
+	go test -count=1 -timeout 12h -v -run '^TestEncodedSecrets$$' ./internal/secret -args -rounds=$(N)
+	go test -count=1 -timeout 12h -v -run '^FuzzNoSecretIsShown$$' ./cmd/helmdrift -args -seeds=$(N)
 
 conformance: planes ## records the cases of testdata/conformance again, from at most N random cases per engine
 	rm -f testdata/conformance/*.json

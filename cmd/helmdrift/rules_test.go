@@ -87,6 +87,7 @@ func arrows() map[string][]string {
 		"internal/secret/secrettest": {},
 		"internal/output/reporttest": {"internal/output/schema", "pkg/report"},
 		"test/postgres":              {},
+		"test/growth":                {},
 		"test/project":               {},
 		"test/conformance":           {"test/conformance/corpus"},
 		"test/conformance/corpus":    {"internal/kinds", "internal/verdict", "pkg/object"},

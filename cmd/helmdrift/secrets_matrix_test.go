@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
 )
 
 // TestNoCanaryInAnyFormat runs diff with every verbosity and several failures, whose messages quote secrets. Each run writes every format.
-// The release, live and the values of the chart have canaries, and no output has one.
+// The release, live and the values of the chart have canaries, the messages have them in all encodings, and no output has one.
 func TestNoCanaryInAnyFormat(t *testing.T) {
 	const object = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: prod}\ndata:\n  password: %\n" +
 		"---\napiVersion: v1\nkind: ConfigMap\n" +
@@ -27,8 +28,16 @@ func TestNoCanaryInAnyFormat(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer server.Close()
-	quoting := `admission webhook says: canary-new-81aa, not canary-old-5f2c`
-	failing := chartWith(t, `{{ fail (printf "the password %s is too short" .Values.db.password) }}`)
+	quoting, forbidden := `admission webhook says: canary-new-81aa, not canary-old-5f2c`, []string{"canary", "Y2FuYXJ5"}
+	for _, e := range secrettest.Encodings() {
+		for _, canary := range []string{"canary-new-81aa", "canary-old-5f2c"} {
+			quoting += ", or " + e.Encode(canary)
+			forbidden = append(forbidden, secrettest.Parts(e.Encode(canary))...)
+		}
+	}
+	failing := chartWith(t, `{{ fail (printf "the password %s is too short, as is %s" .Values.db.password `+
+		`(printf "a:%s" .Values.db.password | b64enc)) }}`)
+	forbidden = append(forbidden, base64.StdEncoding.EncodeToString([]byte("a:canary-set-77d0")))
 	for name, failure := range map[string]struct {
 		fault string
 		args  []string
@@ -63,7 +72,7 @@ func TestNoCanaryInAnyFormat(t *testing.T) {
 				t.Errorf("%s %s: exit %d, want %d: %s", name, verbosity, code, failure.want, &stderr)
 			}
 			for where, text := range shown {
-				for _, canary := range []string{"canary", "Y2FuYXJ5"} {
+				for _, canary := range forbidden {
 					if i := bytes.Index(text, []byte(canary)); i >= 0 {
 						t.Errorf("%s %s: %s has %q", name, verbosity, where, text[max(0, i-100):min(len(text), i+50)])
 					}

@@ -88,7 +88,8 @@ func hides(now, was, masked any) bool {
 		was, isMap := was.(map[string]any)
 		masked, isMasked := masked.(map[string]any)
 		for name, below := range was {
-			isMasked = isMasked && hides(now[name], below, masked[name])
+			_, isShown := masked[name] // a name that is a secret is not
+			isMasked = isMasked && isShown && hides(now[name], below, masked[name])
 		}
 		return isMap && isMasked && len(now) == len(was) && len(was) == len(masked)
 	case []any:

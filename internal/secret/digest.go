@@ -2,11 +2,15 @@ package secret
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 )
 
 // A digest is what charts and controllers put beside the values that they hash: the checksum of a file with a password, the hash of a pod
 // template with one in a variable. It has no salt, so whoever sees it and everything else that was hashed can try guesses at the password.
+
+// shortestHash is the length from which a hash is one, if its name says so. A few digits suffice to try a guess.
+const shortestHash = 6
 
 // shortestDigest is the length from which hexadecimal digits can be a digest under any name. Numbers with so many digits are rare but for
 // times in nanoseconds, so there must be a letter.
@@ -33,7 +37,13 @@ const (
 	atPodMetadata
 	atPodAnnotations
 	atPodAnnotation
+	atPodLabels
+	// atPodHash is an annotation or a label whose name says that it is a hash.
+	atPodHash
 )
+
+// hashWords are words in the names of hashes: config-hash, sha256sum.
+var hashWords = set(`checksum checksums hash sha sha1 sha256 sha512 md md5 digest sum sha256sum fingerprint`)
 
 // field returns the step of a field.
 func (s podStep) field(name string) podStep {
@@ -42,6 +52,10 @@ func (s podStep) field(name string) podStep {
 		return atPodMetadata
 	case s == atPodMetadata && name == "annotations":
 		return atPodAnnotations
+	case s == atPodMetadata && name == "labels":
+		return atPodLabels
+	case (s == atPodAnnotations || s == atPodLabels) && slices.ContainsFunc(wordsOf(name), func(word string) bool { return hashWords()[word] }):
+		return atPodHash
 	case s == atPodAnnotations:
 		return atPodAnnotation
 	case name == "template" || strings.HasSuffix(name, "Template"):
@@ -52,10 +66,13 @@ func (s podStep) field(name string) podStep {
 
 // isDigest reports whether a text is a digest because of its form, at a place where charts put digests.
 func (p Place) isDigest(text string) bool {
+	text = strings.TrimSpace(text)
+	if p.step == atPodHash {
+		return len(text) >= shortestHash && strings.ContainsAny(text, "0123456789") && !strings.ContainsAny(text, " \n")
+	}
 	if p.step != atPodAnnotation {
 		return false
 	}
-	text = strings.TrimSpace(text)
 	if raw, err := base64.StdEncoding.DecodeString(text); err == nil && isLongHex(string(raw)) {
 		return true
 	}

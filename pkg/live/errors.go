@@ -181,7 +181,8 @@ func oneLine(s string) string {
 	return line
 }
 
-// shortLine returns the text as one line without control characters, and whether it was cut.
+// shortLine returns the text as one line without control characters, and whether it was cut. It is cut between two words: the secrets in it
+// are found later, and nobody would recognise the beginning of one.
 func shortLine(s string) (line string, cut bool) {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -191,7 +192,11 @@ func shortLine(s string) (line string, cut bool) {
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
 	if runes := []rune(s); len(runes) > maxDetail {
-		return string(runes[:maxDetail]), true
+		line = string(runes[:maxDetail])
+		if end := strings.LastIndexByte(line, ' '); end > 0 && runes[maxDetail] != ' ' {
+			line = line[:end]
+		}
+		return line, true
 	}
 	return s, false
 }

@@ -1,13 +1,22 @@
 package snapshot
 
 import (
+	"crypto/md5"
+	"crypto/sha1"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"hash/adler32"
+	"hash/fnv"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/rand"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -18,6 +27,69 @@ import (
 var digests = map[string]string{
 	"checksum": "5f4dcc3b5aa765d61d8327deb882cf995f4dcc3b5aa765d61d8327deb882cf99", "short": "5f4dcc3b5a",
 	"hex": "e99a18c428cb38d5f260853678922e03", "hash": "6d4cf56db6", "revision": "7c5b9f8d4",
+}
+
+// TestPasswordCannotBeGuessed makes every digest that charts and controllers make of a file with a password of six characters, and looks for
+// those of the right guess in a masked snapshot. The clear one has all of them, so the guess would succeed there.
+func TestPasswordCannotBeGuessed(t *testing.T) {
+	const password = "k3y9zq"
+	file := func(guess string) string { return "user: app\npassword: " + guess + "\n" }
+	sums := func(guess string) map[string]string {
+		long, short, old := sha256.Sum256([]byte(file(guess))), sha1.Sum([]byte(file(guess))), md5.Sum([]byte(file(guess)))
+		hash := fnv.New32a()
+		hash.Write([]byte(file(guess)))
+		return map[string]string{
+			"checksum/config": hex.EncodeToString(long[:]), "sum": hex.EncodeToString(long[:])[:10], "rev": hex.EncodeToString(short[:]),
+			"config-sha": base64.StdEncoding.EncodeToString(long[:]), "md5": hex.EncodeToString(old[:]),
+			"checksum/adler": fmt.Sprint(adler32.Checksum([]byte(file(guess)))),
+			"config-hash":    rand.SafeEncodeString(fmt.Sprint(hash.Sum32())),
+			"encoded":        base64.StdEncoding.EncodeToString([]byte(hex.EncodeToString(short[:]))),
+		}
+	}
+	s := exampleSnapshot(t)
+	annotations, err := json.Marshal(sums(password))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range s.Objects {
+		if o := &s.Objects[i]; o.Kind == "Deployment" {
+			o.Object = patched(t, o.Object, `{"spec":{"template":{"metadata":{"annotations":`+string(annotations)+`}}}}`)
+		}
+	}
+	saved := recorded(t, s)
+	for guess, want := range map[string]bool{password: true, "k3y9zr": false} {
+		for name, sum := range sums(guess) {
+			if clear := text(t, s); strings.Contains(clear, sum) != want {
+				t.Errorf("the clear snapshot has the %s of %s: %v", name, guess, !want)
+			}
+			if strings.Contains(text(t, saved), sum) {
+				t.Errorf("the %s of %s is in the masked snapshot", name, guess)
+			}
+		}
+	}
+}
+
+// recorded is a masked snapshot of what another one plays.
+func recorded(t *testing.T, s *Snapshot) *Snapshot {
+	t.Helper()
+	r := NewRecorder(NewPlayer(s).Connection())
+	if _, err := drift.New(r.Connection(), drift.Options{}).Compare(t.Context(), drift.Target{Namespace: "prod", Release: "web"}); err != nil {
+		t.Fatal(err)
+	}
+	saved, err := r.Snapshot(t.Context(), Options{Time: time.Unix(0, 0), Namespace: "prod", Release: "web"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return saved
+}
+
+func text(t *testing.T, s *Snapshot) string {
+	t.Helper()
+	out, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
 }
 
 // withDigests replaces @NAME by a digest.
