@@ -37,7 +37,7 @@ func (s serverSide) takenOver(taken *fieldpath.Set, desired, original map[string
 	}
 	without, err := s.result(desired, migrated(original, s.deployer), force)
 	return []Uncertainty{{
-		Reason:  "it is helm's own write, on which helm fails if the API server has sent the object to a client that watches it, such as its controller",
+		Reason:  "helm fails on its own write if the API server has sent the object to a client that watches it, such as its controller",
 		Affects: Conflicting, Clears: err == nil && without.Refusal == "",
 		Matches: func(path object.Path) bool { return taken.Has(owners.FieldPath(path)) },
 	}}

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // proves runs the upgrade that the last diff predicted and compares the cluster with the report: what the report says happens, and nothing
@@ -396,12 +395,6 @@ func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error 
 		return fmt.Errorf("%s: the report predicts %v, live has %v", f.Path, value, after)
 	}
 	return nil
-}
-
-// isNative reports whether an object is of a kind whose Go type says which of its values are quantities.
-func isNative(obj map[string]any) bool {
-	u := unstructured.Unstructured{Object: obj}
-	return scheme.Scheme.Recognizes(u.GroupVersionKind())
 }
 
 // acts reports whether the report predicts that Helm changes the field.

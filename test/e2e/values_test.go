@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
 )
 
 // withoutServerFields copies an object without what every write changes.
@@ -117,4 +118,10 @@ func decodeValue(raw json.RawMessage) (any, error) {
 	var out any
 	err := decoder.Decode(&out)
 	return out, err
+}
+
+// isNative reports whether an object is of a kind whose Go type says which of its values are quantities.
+func isNative(obj map[string]any) bool {
+	u := unstructured.Unstructured{Object: obj}
+	return scheme.Scheme.Recognizes(u.GroupVersionKind())
 }
