@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func (j rightsJudge) says() bool {
 		word = "discovery"
 	}
 	return slices.ContainsFunc(j.without.complaints(), func(text string) bool {
-		return strings.Contains(strings.ReplaceAll(strings.ToLower(text), " ", ""), word)
+		return strings.Contains(strings.ReplaceAll(strings.ToLower(text), " ", ""), word) || strings.Contains(text, strconv.Quote(j.request.path))
 	})
 }
 
