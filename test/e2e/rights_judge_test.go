@@ -24,10 +24,10 @@ func (j rightsJudge) faults() []string {
 	}
 	switch diff := cmp.Diff(j.full.report.statements(), j.without.report.statements()); {
 	case j.says():
-	case !j.readsByName():
+	case !j.readsInParts():
 		out = append(out, "nothing says what could not be read")
 	case diff != "":
-		out = append(out, "objects are read one by one, and the report differs (-full +without):\n"+diff)
+		out = append(out, "the objects are read in parts, and the report differs (-full +without):\n"+diff)
 	}
 	for _, lost := range j.lost() {
 		out = append(out, "disappears without an error: "+lost)
@@ -38,11 +38,11 @@ func (j rightsJudge) faults() []string {
 	return out
 }
 
-// readsByName reports whether the request is a list, in place of which the objects were read one by one. That needs no word: nothing is
-// missing, and the report must be the same.
-func (j rightsJudge) readsByName() bool {
+// readsInParts reports whether the request is a list, in place of which the objects were read one by one, or namespace by namespace. That
+// needs no word: nothing is missing, and the report must be the same.
+func (j rightsJudge) readsInParts() bool {
 	return j.request.resource != "" && j.request.name == "" && slices.ContainsFunc(distinctRequests(j.without.traffic), func(a apiRequest) bool {
-		return a.group == j.request.group && a.resource == j.request.resource && a.name != "" && !slices.Contains(distinctRequests(j.full.traffic), a)
+		return a.group == j.request.group && a.resource == j.request.resource && !slices.Contains(distinctRequests(j.full.traffic), a)
 	})
 }
 
