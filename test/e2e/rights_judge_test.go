@@ -41,9 +41,12 @@ func (j rightsJudge) faults() []string {
 // readsInParts reports whether the request is a list, in place of which the objects were read one by one, or namespace by namespace. That
 // needs no word: nothing is missing, and the report must be the same.
 func (j rightsJudge) readsInParts() bool {
-	return j.request.resource != "" && j.request.name == "" && slices.ContainsFunc(distinctRequests(j.without.traffic), func(a apiRequest) bool {
-		return a.group == j.request.group && a.resource == j.request.resource && !slices.Contains(distinctRequests(j.full.traffic), a)
-	})
+	before := distinctRequests(j.full.traffic)
+	replaces := func(a apiRequest) bool {
+		return a.group == j.request.group && a.resource == j.request.resource && !slices.Contains(before, a)
+	}
+	isList := j.request.resource != "" && j.request.name == ""
+	return isList && slices.ContainsFunc(distinctRequests(j.without.traffic), replaces)
 }
 
 // says reports whether an error, a warning or a sentence of the report names what could not be read. Sentences write names in words,
