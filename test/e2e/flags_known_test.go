@@ -52,7 +52,8 @@ func TestFlagsOfHelm(t *testing.T) {
 			t.Errorf("--%s is in testdata/flags.yaml, and no Helm has it", name)
 		}
 	}
-	t.Logf("%d flags of Helm: %d generated, %d excepted, %d that diff does not have", len(ofHelm), len(known.Generated), len(known.Excepted), len(known.Refused))
+	t.Logf("%d flags of Helm: %d generated, %d excepted, %d that diff does not have",
+		len(ofHelm), len(known.Generated), len(known.Excepted), len(known.Refused))
 }
 
 // accepts reports whether diff knows a flag, hidden ones included. The second flag, which nobody has, ends every run.

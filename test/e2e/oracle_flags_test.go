@@ -92,8 +92,8 @@ func (c *oracleCase) addValues(pool []poolKind, r *rand.Rand) {
 	}
 	c.flags.files[".charts/failed/values.yaml"] = c.flags.files[".charts/old/values.yaml"]
 	sets := [][]string{
-		{"-f", "mine.yaml"}, {"--values", "more.yaml"}, {"--set", "user=set,map.both=null"}, {"--set", "list[1]=9"}, {"--set-string", "number=007"},
-		{"--set-json", `map={"json":[1,{"a":null}]}`}, {"--set-file", "file=$WORK/text.txt"}, {"--set-literal", `literal=a\,b{c}`},
+		{"-f", "mine.yaml"}, {"--values", "more.yaml"}, {"--set", "user=set,map.both=null"}, {"--set", "list[1]=9"},
+		{"--set-string", "number=007"}, {"--set-json", `map={"json":[1,{"a":null}]}`}, {"--set-file", "file=$WORK/text.txt"}, {"--set-literal", `literal=a\,b{c}`},
 	}
 	choose := func(in int) (out []string) {
 		for _, set := range sets {

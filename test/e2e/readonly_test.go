@@ -138,7 +138,7 @@ func TestForbiddenNamespace(t *testing.T) {
 }
 
 // TestForbiddenDefinition upgrades a custom resource to a value that its schema refuses. A role that may not read the definition does not
-// know that. What only drifted goes back to what the server has accepted, and stays drift.
+// know that. What only drifted stays drift.
 func TestForbiddenDefinition(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -164,8 +164,8 @@ func TestForbiddenDefinition(t *testing.T) {
 	out, err = c.diff()
 	must(t, err)
 	want(t, out, 2, `warning forbidden Thing.ex.com
-Thing demo: update drifted
-  overwrite/drift spec.max old=10 desired=10 live=30 by:kubectl-edit`)
+Thing demo: none drifted
+  ignore/drift spec.max old=10 desired=10 live=30 by:kubectl-edit`)
 }
 
 // TestForbiddenPods upgrades a Service to a selector that selects nothing. It led to pods of another release. A role that may not list pods

@@ -117,14 +117,14 @@ type rightsTally struct {
 	mutex sync.Mutex
 	// diffs, runs and worse count the diffs, the runs without a right, and those whose exit code became 1.
 	diffs, runs, worse int
-	// byName counts the runs that read objects one by one in place of a list.
-	byName int
+	// inParts counts the runs that read objects one by one, or namespace by namespace, in place of a list.
+	inParts int
 }
 
 // String returns the counts as a run prints them.
 func (s *rightsTally) String() string {
-	return fmt.Sprintf("%d diffs, %d runs without a right: %d with exit code 1 instead of another, %d that read objects one by one instead of a list",
-		s.diffs, s.runs, s.worse, s.byName)
+	return fmt.Sprintf("%d diffs, %d runs without a right: %d with exit code 1 instead of another, %d that read in parts",
+		s.diffs, s.runs, s.worse, s.inParts)
 }
 
 // check repeats the last diff without each of its rights, if the plan chooses that diff.
@@ -203,7 +203,7 @@ func (s *rightsTally) add(j rightsJudge) {
 	if j.full.exit != j.without.exit {
 		s.worse++
 	}
-	if !j.says() && j.readsByName() {
-		s.byName++
+	if !j.says() && j.readsInParts() {
+		s.inParts++
 	}
 }
