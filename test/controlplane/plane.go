@@ -215,13 +215,17 @@ func prepare(layout layout) (credentials, error) {
 	)
 }
 
+// startTimeout is how long a server may take until it is ready. One that ends is noticed
+// at once, so only the speed of the machine counts.
+const startTimeout = 10 * time.Minute
+
 // await asks for path until the server answers 200. Without a path it does not
 // wait. If a process ends, the error has the end of its log.
 func (p *Plane) await(ctx context.Context, path string) error {
 	if path == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	for {
 		last := p.probe.get(ctx, path)

@@ -3,7 +3,6 @@ package e2e
 import (
 	"fmt"
 	"path/filepath"
-	"time"
 
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -13,7 +12,7 @@ import (
 )
 
 // helmTimeout limits one call of Helm; no call waits for pods.
-const helmTimeout = 60 * time.Second
+const helmTimeout = waitTimeout
 
 // configFlags returns what Helm's command line makes of its flags.
 func (c *Case) configFlags() *genericclioptions.ConfigFlags {

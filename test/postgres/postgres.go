@@ -34,7 +34,7 @@ const binaries = "/usr/lib/postgresql/*/bin/postgres"
 const portAttempts = 3
 
 // startTimeout is how long a server may take to answer. It replays nothing, so only the speed of the machine counts.
-const startTimeout = 60 * time.Second
+const startTimeout = 5 * time.Minute
 
 // Server is a running server.
 type Server struct {
