@@ -129,7 +129,7 @@ func TestNormalFormOfCustomKinds(t *testing.T) {
 			t.Errorf("%s: respelled is %t", name, n.Respelled)
 		}
 	}
-	n := NewNormalizer(ref.Key, ShapeOf(ref, definition), nil)
+	n := NewNormalizer(ref.Key, ShapeOf(ref, definition, false), nil)
 	got := object.Child(n.Manifest(thing(t, "{note: null, open: {a: null}}")).Object(), "spec")
 	if !object.Equal(got["note"], object.CustomNull{}) || !object.Equal(object.Child(got, "open")["a"], object.CustomNull{}) {
 		t.Errorf("a null that the server stores is %v", got)
