@@ -119,7 +119,7 @@ func TestNormalFormOfCustomKinds(t *testing.T) {
 		"a null that the schema forbids":          {"{mode: null}", "{}", "{mode: fast}"},
 		"a null in a map that the schema forbids": {"{labels: {a: null}}", "{}", "{mode: fast, labels: {}}"},
 	} {
-		n := NewNormalizer(ref.Key, ShapeOf(ref, definition), thing(t, c.live))
+		n := NewNormalizer(ref.Key, ShapeOf(ref, definition, false), thing(t, c.live))
 		got := n.Manifest(thing(t, c.manifest)).Object()["spec"]
 		if diff := cmp.Diff(any(thing(t, c.want)["spec"]), got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -129,7 +129,7 @@ func TestNormalFormOfCustomKinds(t *testing.T) {
 			t.Errorf("%s: respelled is %t", name, n.Respelled)
 		}
 	}
-	n := NewNormalizer(ref.Key, ShapeOf(ref, definition), nil)
+	n := NewNormalizer(ref.Key, ShapeOf(ref, definition, false), nil)
 	got := object.Child(n.Manifest(thing(t, "{note: null, open: {a: null}}")).Object(), "spec")
 	if !object.Equal(got["note"], object.CustomNull{}) || !object.Equal(object.Child(got, "open")["a"], object.CustomNull{}) {
 		t.Errorf("a null that the server stores is %v", got)
