@@ -56,7 +56,7 @@ func aliasTable() []alias {
 		{name: "suppress-output-line-regex", takes: "text",
 			refusal: "a report has fields and no lines: --ignore PATH ignores a field"},
 		{name: "include-crds", takes: "bool",
-			refusal: "helm upgrade never writes the folder crds/ of a chart: kubectl diff -f CHART/crds compares it"},
+			refusal: "only an installation writes the folder crds/ of a chart, and --install compares it: kubectl diff -f CHART/crds compares it otherwise"},
 		{name: "include-tests", takes: "bool",
 			refusal: "hooks are not compared, and tests are hooks: helm get hooks RELEASE shows them"},
 

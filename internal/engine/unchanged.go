@@ -63,16 +63,21 @@ func dropsNoMetadata(old, desired map[string]any) bool {
 }
 
 // withoutIdentity returns a text without the scalars of its metadata, such as its name and a creationTimestamp that is null: no normal form
-// has them.
+// has them. Those that the API server refuses to change are kept.
 func withoutIdentity(text map[string]any) map[string]any {
 	out, meta := maps.Clone(text), maps.Clone(object.Child(text, "metadata"))
 	maps.DeleteFunc(meta, func(name string, v any) bool {
-		return (v == nil || object.IsScalar(v)) && !kinds.IsComparedMetadata(name)
+		return (v == nil || object.IsScalar(v) && !isFixedMetadata(name)) && !kinds.IsComparedMetadata(name)
 	})
 	if meta != nil {
 		out["metadata"] = meta
 	}
 	return out
+}
+
+// isFixedMetadata reports whether the API server refuses a write that changes a scalar of the metadata.
+func isFixedMetadata(name string) bool {
+	return slices.Contains([]string{"resourceVersion", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"}, name)
 }
 
 // holdsFields reports whether live has every field of desired with the same value, except for values that the server would leave out. A

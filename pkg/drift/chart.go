@@ -106,7 +106,7 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 		in.CreateNamespace = r.target.Chart.CreateNamespace
 	}
 	if loaded.Old == nil && !r.target.Chart.SkipCRDs {
-		in.Brings = rendered.Brings
+		in.Brings, in.Definitions = rendered.Brings, r.objectsOf(rendered.Definitions, in.Namespace, &in)
 	}
 	if answer.Again != nil {
 		r.addSecondRendering(in.DesiredObjects, answer, in.Namespace)

@@ -257,7 +257,7 @@ func (r run) readLive(ctx context.Context, in threeway.Input) (map[object.Ref]th
 func refs(in threeway.Input) []object.Ref {
 	seen := map[object.Ref]bool{}
 	var out []object.Ref
-	for _, o := range slices.Concat(in.DesiredObjects, in.OldObjects) {
+	for _, o := range slices.Concat(in.DesiredObjects, in.OldObjects, in.Definitions) {
 		if o.Name != "" && o.Problem == "" && !seen[o.Ref] {
 			seen[o.Ref] = true
 			out = append(out, o.Ref)

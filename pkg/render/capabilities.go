@@ -24,20 +24,27 @@ func OverrideCapabilities(caps *chartutil.Capabilities, kubeVersion string, apiV
 	return &changed, nil
 }
 
-// definedKinds returns the kinds that the files of a crds/ folder define. A file that cannot be read defines none.
-func definedKinds(texts []string) []schema.GroupKind {
+// definitionsIn returns the documents of a file of a crds/ folder.
+func definitionsIn(name string, text []byte) []Document {
+	documents := ReadDocuments(string(text))
+	for i := range documents {
+		documents[i].Source = name
+	}
+	return documents
+}
+
+// definedKinds returns the kinds that the documents of crds/ folders define. One that cannot be read defines none.
+func definedKinds(documents []Document) []schema.GroupKind {
 	var kinds []schema.GroupKind
-	for _, text := range texts {
-		for _, o := range Parse(text, ParseOptions{}).Objects {
-			if o.Group != apiextensionsv1.GroupName || o.Kind != "CustomResourceDefinition" {
-				continue
-			}
-			spec, _ := o.Content["spec"].(map[string]any)
-			names, _ := spec["names"].(map[string]any)
-			group, _ := spec["group"].(string)
-			if kind, _ := names["kind"].(string); kind != "" {
-				kinds = append(kinds, schema.GroupKind{Group: group, Kind: kind})
-			}
+	for _, o := range Objects(documents, ParseOptions{}).Objects {
+		if o.Group != apiextensionsv1.GroupName || o.Kind != "CustomResourceDefinition" {
+			continue
+		}
+		spec, _ := o.Content["spec"].(map[string]any)
+		names, _ := spec["names"].(map[string]any)
+		group, _ := spec["group"].(string)
+		if kind, _ := names["kind"].(string); kind != "" {
+			kinds = append(kinds, schema.GroupKind{Group: group, Kind: kind})
 		}
 	}
 	return kinds

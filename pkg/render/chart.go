@@ -77,9 +77,10 @@ type Rendered struct {
 	AtOnce string
 	// Hooks are the hooks, which are not part of the manifest.
 	Hooks []Hook
-	// Brings are the custom kinds that the crds/ folders of the chart and its subcharts define. Only an install
-	// creates them.
-	Brings []schema.GroupKind
+	// Definitions are the documents of the crds/ folders of the chart and its subcharts, in the order in which an install
+	// creates them. Brings are the custom kinds that they define.
+	Definitions []Document
+	Brings      []schema.GroupKind
 	// Undiscovered are those of ChartOptions.Undiscovered that a template may have asked about. It was told that they
 	// are not served.
 	Undiscovered []string
@@ -163,9 +164,9 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	info := p.chart.info()
+	info, definitions := p.chart.info(), p.chart.definitions()
 	return &Rendered{
-		Manifest: manifest, Again: again, AtOnce: atOnce, Hooks: hooks, Brings: definedKinds(p.chart.definitions()),
+		Manifest: manifest, Again: again, AtOnce: atOnce, Hooks: hooks, Definitions: definitions, Brings: definedKinds(definitions),
 		Undiscovered: p.usedGroups(r.ChartOptions.Undiscovered),
 		ChartName:    info.name, ChartVersion: info.version, AppVersion: info.appVersion,
 		Warnings: append(warnings, r.warnings(info)...),

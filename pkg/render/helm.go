@@ -31,8 +31,8 @@ type helmChart interface {
 	templates() []Template
 	// retain drops every template for which keep returns false, by its path.
 	retain(keep func(path string) bool)
-	// definitions returns the files of the crds/ folders of the chart and its subcharts.
-	definitions() []string
+	// definitions returns the documents of the crds/ folders of the chart and its subcharts.
+	definitions() []Document
 }
 
 // chartInfo is the metadata of a chart.

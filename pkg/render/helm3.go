@@ -101,12 +101,11 @@ func (h helm3) sources() (templates, files []source) {
 	return templates, files
 }
 
-func (h helm3) definitions() []string {
-	var texts []string
+func (h helm3) definitions() (documents []Document) {
 	for _, crd := range h.CRDObjects() {
-		texts = append(texts, string(crd.File.Data))
+		documents = append(documents, definitionsIn(crd.Filename, crd.File.Data)...)
 	}
-	return texts
+	return documents
 }
 
 func (h helm3) clone() helmChart { return helm3{cloneHelm3(h.Chart)} }

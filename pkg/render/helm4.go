@@ -116,12 +116,11 @@ func (h helm4) sources() (templates, files []source) {
 	return templates, files
 }
 
-func (h helm4) definitions() []string {
-	var texts []string
+func (h helm4) definitions() (documents []Document) {
 	for _, crd := range h.CRDObjects() {
-		texts = append(texts, string(crd.File.Data))
+		documents = append(documents, definitionsIn(crd.Filename, crd.File.Data)...)
 	}
-	return texts
+	return documents
 }
 
 func (h helm4) clone() helmChart { return helm4{cloneHelm4(h.Chart)} }

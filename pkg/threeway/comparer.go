@@ -21,6 +21,8 @@ type comparer struct {
 	writer engine.Writer
 	// hooks are the input's in the order in which Helm runs them.
 	hooks []Hook
+	// asWritten is set for objects that Helm sends as the chart has them, without metadata of its own.
+	asWritten bool
 }
 
 // newComparer returns a comparer. It looks for the field manager of the release only if it needs that, which most client-side comparisons
@@ -41,6 +43,9 @@ func newComparer(in Input) *comparer {
 
 // helmText returns a manifest's object as Helm sends it.
 func (c *comparer) helmText(content map[string]any) map[string]any {
+	if c.asWritten {
+		return content
+	}
 	return object.HelmMetadata(content, c.in.Name, c.in.Namespace)
 }
 
@@ -71,6 +76,9 @@ func (c *comparer) compareFields(p pair, rules *ignore.ObjectRules, live, origin
 	if w.Custom {
 		out.Old, _ = kinds.PlainNulls(out.Old).(map[string]any)
 		out.Desired, _ = kinds.PlainNulls(out.Desired).(map[string]any)
+	}
+	if err == nil {
+		out.invalid = apiserver.Join(out.invalid, c.metadataReason(ref, live, done))
 	}
 	var spelled *verdict.States
 	if f.Respelled {

@@ -23,6 +23,9 @@ func (c *comparer) decide(p pair, f found, rules *ignore.ObjectRules, unseen *re
 		d.notes = append(report.Notes{{Kind: report.NoteObject, Text: note}}, d.notes...)
 	}
 	c.refuse(&d, p)
+	if p.isDefinition() {
+		d.stopInstall(p.desired.Source)
+	}
 	c.noteControlCharacters(&d, p)
 	return d
 }
@@ -30,6 +33,8 @@ func (c *comparer) decide(p pair, f found, rules *ignore.ObjectRules, unseen *re
 // decideNamed decides about an object that has a name, so that its live state is known.
 func (c *comparer) decideNamed(p pair, f found, rules *ignore.ObjectRules) decision {
 	switch ref := p.subject().Ref; {
+	case p.isDefinition():
+		return c.decideDefinition(p, f, rules)
 	case p.old == nil && f.live.Absence == AbsentKind && slices.Contains(c.in.Brings, ref.GroupKind()):
 		return decision{action: report.ActionCreate, write: write{method: MethodCreate, waitsFor: "its CustomResourceDefinition"}}
 	case f.was.Absence == AbsentKind || f.live.Absence == AbsentKind:

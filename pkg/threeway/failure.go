@@ -18,12 +18,16 @@ func propagateFailures(objects []ObjectComparison) {
 		objects[i].unblockDeletion()
 	}
 	failing := object.Filter(failuresInOrder(objects), func(o *ObjectComparison) bool { return o.failure.scope > scopeNothing })
+	if skipAfterDefinition(objects, failing) {
+		return
+	}
 	all := object.Filter(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeAll })
 	hook := firstFailingHook(failing)
 	later := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeLater })
 	for i := range objects {
 		o := &objects[i]
 		switch {
+		case o.isDefinition(): // Helm has written it by then
 		case len(all) > 0 && o.failure.scope != scopeAll:
 			o.skip(all...)
 		case len(all) == 0 && hook != nil && o != hook && (o.hook == 0 || o.hook > hook.hook):

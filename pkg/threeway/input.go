@@ -51,8 +51,10 @@ type Input struct {
 	NotCompared []report.NotCompared
 	// Hooks are the hooks that Helm runs in the course of the operation.
 	Hooks []Hook
-	// Brings are the kinds that Helm creates before it builds the manifest: those of the chart's crds folder, at an install.
-	Brings []schema.GroupKind
+	// Definitions are the objects of the chart's crds folder, which an install writes before it builds the manifest. Brings are the kinds
+	// that they define.
+	Definitions []object.Object
+	Brings      []schema.GroupKind
 	// CreateNamespace says that an install creates StorageNamespace if it does not exist, before it stores the record.
 	CreateNamespace bool
 

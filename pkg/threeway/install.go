@@ -15,7 +15,7 @@ func (c *Comparison) failDuplicateCreations() {
 	for i := range c.Objects {
 		o := &c.Objects[i]
 		twice := o.Times > 1 || c.Input.CreateNamespace && o.Kind == "Namespace" && o.Group == "" && o.Name == c.Input.StorageNamespace
-		if !twice || o.Action != report.ActionCreate || c.Input.ServerSide() {
+		if !twice || o.isDefinition() || o.Action != report.ActionCreate || c.Input.ServerSide() {
 			continue
 		}
 		o.fail(scopeDeletions, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error())
@@ -27,9 +27,9 @@ func (c *Comparison) failDuplicateCreations() {
 // whether Helm adopts it or not, works as an upgrade does, which reads each object by its name (helm v4.3.1 pkg/action/install.go
 // performInstall, toBeAdopted).
 func (c *Comparison) applyInstallRules() {
-	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil })
+	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil && !o.isDefinition() })
 	for i := range c.Objects {
-		if o := &c.Objects[i]; adopts && o.Name == "" && o.failure.scope != scopeAll {
+		if o := &c.Objects[i]; adopts && !o.isDefinition() && o.Name == "" && o.failure.scope != scopeAll {
 			o.fail(scopeLater, "could not get information about the resource: "+emptyName)
 		}
 	}

@@ -17,9 +17,12 @@ type pair struct {
 	key                object.Key
 	old, desired, last *object.Object
 	// index is the object's position in desired's manifest, the order in which Helm visits the objects. Objects of old that desired
-	// lacks come last, since Helm deletes last.
+	// lacks come last, since Helm deletes last. Those of the crds folder come first, and have a negative index.
 	index int
 }
+
+// isDefinition reports whether the object is of the crds folder.
+func (p pair) isDefinition() bool { return p.index < 0 }
 
 // subject is the object that the report names: desired's, or old's if desired has none.
 func (p pair) subject() *object.Object {
@@ -49,6 +52,11 @@ func pairs(in Input) []pair {
 	eachObject(in.LastObjects, func(_ int, key object.Key, o *object.Object) {
 		if p := byKey[key]; p != nil {
 			p.last = o
+		}
+	})
+	eachObject(in.Definitions, func(i int, key object.Key, o *object.Object) {
+		if byKey[key] == nil {
+			at(key, i-len(in.Definitions)).desired = o
 		}
 	})
 	out := make([]pair, 0, len(byKey))

@@ -1,7 +1,10 @@
 package threeway
 
 import (
+	"cmp"
+
 	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -24,6 +27,8 @@ func (c *comparer) refuse(d *decision, p pair) {
 		refused := ""
 		if c.in.ServerSide() && d.waitsFor == "" {
 			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
+			metadata := apiserver.MetadataWrite{Ref: p.desired.Ref, Resource: resourceOf(p.desired.Ref), Result: text}
+			refused = cmp.Or(refused, metadata.Refused())
 		}
 		if refused != "" {
 			reason = apiserver.Join(refused, reason) // the server checks nothing after that
@@ -44,6 +49,14 @@ func (c *comparer) refuse(d *decision, p pair) {
 			d.fail(scopeDeletions, reason)
 		}
 	}
+}
+
+// metadataReason returns the server's error about metadata that only the server sets; empty if it accepts what Helm writes there.
+func (c *comparer) metadataReason(ref object.Ref, live map[string]any, done engine.Written) string {
+	return apiserver.MetadataWrite{
+		Ref: ref, Resource: resourceOf(ref), Live: live, Result: done.Result, Replaces: done.Engine == report.EngineReplace,
+		WantsVersion: kinds.Native().Shape(ref.GVK()) == nil || ref.Group == "apiregistration.k8s.io" || wantsResourceVersion(ref.Key),
+	}.Refused()
 }
 
 // storedForm returns the normal form of a new object as the server would store it.

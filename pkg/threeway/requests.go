@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Requests returns the writes that Helm would send if the upgrade began now: creations, patches and replacements, also if the server is
@@ -26,7 +28,8 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 		return Request{}, false
 	}
 	out := Request{Ref: o.Ref, Method: o.method}
-	target := c.job.helmText(o.Content)
+	job := c.job.writerOf(o.index)
+	target := job.helmText(o.Content)
 	var err error
 	if c.Input.ServerSide() {
 		out.Method, out.PatchType, out.Force = MethodPatch, string(types.ApplyYAMLPatchType), c.Input.ForceConflicts
@@ -35,11 +38,13 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 	}
 	switch o.method {
 	case MethodPatch:
-		out.PatchType, out.Body, err = c.job.writer.Patch(o.Ref, o.original, target, o.liveText)
+		out.PatchType, out.Body, err = job.writer.Patch(o.Ref, o.original, target, o.liveText)
 	case MethodReplace:
 		out.Strict = c.Input.helm4()
-		out.Body, err = c.job.writer.Replacement(target, o.liveText)
+		out.Body, err = job.writer.Replacement(target, o.liveText)
 	case MethodCreate:
+		// Helm sends no resourceVersion then (k8s.io/cli-runtime v0.37 pkg/resource/helper.go CreateWithOptions).
+		target = withoutVersion(target)
 		out.Body, err = json.Marshal(target)
 	}
 	// Helm sends no patch that is empty (helm v3.22.0 pkg/kube/client.go updateResource). A patch that cannot be made is a predicted failure.
@@ -49,10 +54,16 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 // notAskedReason returns the reason why there is no request for an object that Helm writes; empty if there may be one.
 func (c *Comparison) notAskedReason(o *ObjectComparison) string {
 	switch {
-	case c.job.writer.MigratesFirst(o.liveText):
+	case c.job.writerOf(o.index).writer.MigratesFirst(o.liveText):
 		return "Helm first turns its own earlier writes into an apply, which a dry run cannot do"
 	case o.waitsFor != "":
 		return "the release creates " + o.waitsFor + " first"
 	}
 	return ""
+}
+
+// withoutVersion returns an object without its resourceVersion.
+func withoutVersion(target map[string]any) map[string]any {
+	out, _ := object.Pointer{"metadata", "resourceVersion"}.Remove(target).(map[string]any)
+	return out
 }

@@ -20,7 +20,6 @@ const mostPathsNamed = 5
 // object. An object that Helm writes but for which there can be no request gets the reason; one without an answer is left as it is. If
 // verdicts were not certain, the answer decides them: Verify changes c, so call it before Report.
 func (c *Comparison) Verify(answers map[object.Ref]Answer) {
-	job := c.job
 	defer func() { propagateFailures(c.Objects) }() // an object whose verdicts were not certain may turn out to fail
 	for i := range c.Objects {
 		o := &c.Objects[i]
@@ -30,6 +29,7 @@ func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 		if reason := c.notAskedReason(o); reason != "" {
 			o.DryRun = &report.DryRun{Result: report.DryRunRefused, Message: "not asked: " + reason}
 		} else if answer, asked := answers[o.Ref]; asked {
+			job := c.job.writerOf(o.index)
 			job.applyAnswer(o, answer)
 			dryRun := job.dryRunResult(o, answer)
 			o.DryRun = &dryRun

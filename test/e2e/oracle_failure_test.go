@@ -328,7 +328,7 @@ func quotesHelmOrServer(reason string) bool {
 	for _, words := range []string{
 		"cannot be imported", "failed to create patch", "failed to replace object", "failed to create typed patch", "server-side apply failed",
 		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "no matches for kind ", "unknown object type",
-		"because it is being terminated", "already exists",
+		"because it is being terminated", "already exists", "Operation cannot be fulfilled on", "strconv.ParseUint: ",
 	} {
 		if strings.Contains(reason, words) {
 			return true

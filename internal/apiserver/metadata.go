@@ -1,0 +1,77 @@
+package apiserver
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// MetadataWrite is a write of metadata that the API server itself sets, such as that of an object which was exported from a cluster and
+// pasted into a chart. The server ignores creationTimestamp, generation and selfLink (apiserver v0.36.3 pkg/registry/rest/update.go
+// BeforeUpdate, apimachinery v0.36.3 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
+type MetadataWrite struct {
+	Ref      object.Ref
+	Resource schema.GroupResource
+	// Live and Result are the object before and after the write, as texts. Live is nil if an apply creates the object.
+	Live, Result map[string]any
+	// WantsVersion is set if the server takes no update of the kind without a resourceVersion, Replaces if Helm replaces the object: it sends
+	// live's resourceVersion then if the manifest has none.
+	WantsVersion, Replaces bool
+}
+
+// Refused returns the server's error; empty if it accepts the metadata.
+func (w MetadataWrite) Refused() string {
+	was, is := object.Child(w.Live, "metadata"), object.Child(w.Result, "metadata")
+	if reason := w.versionReason(was["resourceVersion"], is["resourceVersion"]); reason != "" {
+		return reason
+	}
+	if w.Live == nil {
+		if is["uid"] == nil {
+			return ""
+		}
+		return w.conflict(fmt.Sprintf("uid mismatch: the provided object specified uid %v, and no existing object was found", is["uid"]))
+	}
+	for _, name := range []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+		if is[name] == nil || is[name] == "" || object.Equal(was[name], is[name]) {
+			continue
+		}
+		value := is[name]
+		if text, isText := value.(string); isText {
+			value = strconv.Quote(text)
+		}
+		return fmt.Sprintf("%s %q is invalid: metadata.%s: Invalid value: %v: field is immutable", w.Ref.GroupKind(), w.Ref.Name, name, value)
+	}
+	return ""
+}
+
+// versionReason returns the server's error about the resourceVersion (apiserver v0.36.3 pkg/registry/generic/registry/store.go Update). An
+// apply that creates the object only reads it.
+func (w MetadataWrite) versionReason(was, is any) string {
+	text, _ := is.(string)
+	version := uint64(0)
+	if text != "" {
+		var err error
+		if version, err = strconv.ParseUint(text, 10, 64); err != nil {
+			return err.Error()
+		}
+	}
+	switch {
+	case w.Live == nil || object.Equal(was, is) || w.Replaces && text == "":
+		return ""
+	case version != 0:
+		return w.conflict("the object has been modified; please apply your changes to the latest version and try again")
+	case w.WantsVersion:
+		return fmt.Sprintf("%s %q is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update", w.Resource, w.Ref.Name)
+	}
+	return ""
+}
+
+// conflict returns the server's error for a conflict that has nothing to do with field managers.
+func (w MetadataWrite) conflict(reason string) string {
+	return apierrors.NewConflict(w.Resource, w.Ref.Name, errors.New(reason)).Error()
+}
