@@ -213,7 +213,7 @@ func TestDryRunAnswers(t *testing.T) {
 		"terminating":     {status: said(403, metav1.StatusReasonForbidden, `x is forbidden: unable to create new content in namespace prod because it is being terminated`), rejected: "x is forbidden: unable to create new content in namespace prod because it is being terminated"},
 		"webhook denies":  {status: said(500, "", `admission webhook "a.b" denied the request: no`), rejected: `admission webhook "a.b" denied the request: no`},
 		"policy denies":   {status: said(422, metav1.StatusReasonInvalid, `x "web" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`), rejected: `x "web" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no`},
-		"long words":      {status: said(400, metav1.StatusReasonBadRequest, strings.Repeat("words ", 100)), rejected: strings.Repeat("words ", 49) + "words …"},
+		"long words":      {status: said(400, metav1.StatusReasonBadRequest, strings.Repeat("words ", 100)), rejected: strings.Repeat("words ", 49) + "…"},
 		"no dry run":      {status: said(400, metav1.StatusReasonBadRequest, `admission webhook "a.b" does not support dry run`), refused: subject + `the server refused the request (400): admission webhook "a.b" does not support dry run`},
 		"webhook is down": {status: said(500, metav1.StatusReasonInternalError, `failed calling webhook "a.b": refused`), refused: subject + `the server failed (500): failed calling webhook "a.b": refused`},
 		"role": {status: said(403, metav1.StatusReasonForbidden, `configmaps "web" is forbidden: User "ci" cannot patch resource "configmaps" in API group "" in the namespace "prod"`),

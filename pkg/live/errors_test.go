@@ -119,7 +119,7 @@ func TestOtherErrorsQuoteOneSafeLine(t *testing.T) {
 	f := newFakeAPI(t)
 	ref := f.ref("ConfigMap", "prod", "a")
 	f.intercept = failing(-1, "/a", func(w http.ResponseWriter) {
-		status(w, 500, metav1.StatusReasonInternalError, "line one\nline \x1b[31mtwo"+strings.Repeat("x", 1000))
+		status(w, 500, metav1.StatusReasonInternalError, "line one\nline \x1b[31mtwo "+strings.Repeat("x", 1000))
 	})
 	live := f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref]
 	mustError(t, live, CodeServerError, `cannot get configmaps "a" in namespace "prod": the server failed (500): line one line [31mtwo`)
