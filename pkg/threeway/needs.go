@@ -90,7 +90,7 @@ func (c *Comparison) failOnUnseenDefinitions() {
 		differs := o.Action.Writes() || slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Managed })
 		if c.Input.SchemasUnread[o.GroupKind()] && differs {
 			c.Errors = append(c.Errors, report.Message{Code: report.CodeDefinition, Object: o.key.String(),
-				Message: "its definition could not be read, so nobody knows which differences are defaults, "+
+				Message: "its definition could not be read, so nobody knows which differences are defaults, " +
 					"and whether the API server accepts the object"})
 		}
 	}
