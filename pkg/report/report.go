@@ -19,7 +19,7 @@ const (
 // CodeAutoscalers is the code of an error of a release: autoscalers could not be read, and only they would say whether replicas are drift.
 const CodeAutoscalers = "autoscalers-unread"
 
-// CodeDefinition is the code of an error of a release: the definition of a custom resource that changes could not be read.
+// CodeDefinition is the code of an error of a release: the definition of a custom resource that differs could not be read.
 const CodeDefinition = "definition-unread"
 
 // Report is the contract of helmdrift diff: every output format is a view of it. [New] and [NewScan] make one, and [Read] reads a saved

@@ -82,15 +82,16 @@ func (c *Comparison) failOnUnseenAutoscalers() {
 	}
 }
 
-// failOnUnseenDefinitions adds an error for each custom resource that the chart changes and whose definition could not be read: the API
-// server may refuse what its schema does not allow. What only drifted goes back to what the server has accepted before.
+// failOnUnseenDefinitions adds an error for each custom resource that differs or is created and whose definition could not be read: what
+// differs may be a default of its schema, and the API server may refuse what its schema does not allow.
 func (c *Comparison) failOnUnseenDefinitions() {
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		changed := o.isCreated() || slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Cause != report.CauseDrift })
-		if c.Input.SchemasUnread[o.GroupKind()] && o.Action.Writes() && changed {
+		differs := o.Action.Writes() || slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Managed })
+		if c.Input.SchemasUnread[o.GroupKind()] && differs {
 			c.Errors = append(c.Errors, report.Message{Code: report.CodeDefinition, Object: o.key.String(),
-				Message: "its definition could not be read, so nobody knows whether the API server accepts what Helm sends"})
+				Message: "its definition could not be read, so nobody knows which differences are defaults, " +
+					"and whether the API server accepts the object"})
 		}
 	}
 }

@@ -138,7 +138,7 @@ func TestForbiddenNamespace(t *testing.T) {
 }
 
 // TestForbiddenDefinition upgrades a custom resource to a value that its schema refuses. A role that may not read the definition does not
-// know that. What only drifted stays drift.
+// know that, nor whether a difference is a default.
 func TestForbiddenDefinition(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -163,7 +163,8 @@ func TestForbiddenDefinition(t *testing.T) {
 	must(t, c.patch("kubectl-edit", "things.ex.com/demo", "{spec: {max: 30}}"))
 	out, err = c.diff()
 	must(t, err)
-	want(t, out, 2, `warning forbidden Thing.ex.com
+	want(t, out, 1, `warning forbidden Thing.ex.com
+error definition-unread Thing.ex.com `+c.ns+`/demo
 Thing demo: none drifted
   ignore/drift spec.max old=10 desired=10 live=30 by:kubectl-edit`)
 }

@@ -161,7 +161,8 @@ func (b binaryRun) findings() map[findingID]bool {
 	for _, release := range b.report.Releases {
 		for _, o := range release.Objects {
 			id := findingID{release.Namespace + "/" + release.Name, o.Kind, o.Namespace, o.Name, "", ""}
-			for verdict, on := range map[string]bool{o.Action: o.Action != "" && o.Action != "none", "missing": o.Missing, "drifted": o.Drifted} {
+			acts := !slices.Contains([]string{"", "none", "skip"}, o.Action) // what is skipped follows from another object
+			for verdict, on := range map[string]bool{o.Action: acts, "missing": o.Missing, "drifted": o.Drifted} {
 				id.verdict = verdict
 				out[id] = on
 			}
