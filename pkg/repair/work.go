@@ -146,13 +146,15 @@ const noVersion = "1"
 // creation returns the request that creates the object.
 func (w *work) creation() (threeway.Request, error) {
 	request := threeway.Request{Ref: w.plan.Ref, Method: threeway.MethodCreate}
-	object := w.plan.Create
+	object := maps.Clone(w.plan.Create)
+	metadata, _ := object["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	object["metadata"] = metadata
 	if w.plan.ServerSide {
 		request.Method, request.PatchType = threeway.MethodPatch, string(types.ApplyYAMLPatchType)
-		metadata, _ := object["metadata"].(map[string]any)
-		object, metadata = maps.Clone(object), maps.Clone(metadata)
 		metadata["resourceVersion"] = noVersion
-		object["metadata"] = metadata
+	} else {
+		delete(metadata, "resourceVersion") // as Helm does; the server creates no object with one
 	}
 	var err error
 	if request.Body, err = json.Marshal(object); err != nil {
