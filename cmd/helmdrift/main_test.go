@@ -100,6 +100,7 @@ func TestInterruptedScan(t *testing.T) {
 		p.meanwhile = func(r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/secrets/sh.helm.release.v1.zoo.v1") {
 				interrupt()
+				<-r.Context().Done() // the command has hung up
 			}
 		}
 		var stdout, stderr bytes.Buffer
