@@ -35,7 +35,7 @@ type fixOptions struct {
 	manager string
 	// targetNamespace is the namespace that the user allows fix to write to; see checkNamespace.
 	targetNamespace string
-	// allow lists the namespaces, besides that of the release, in which --yes creates objects; see repair.Options.
+	// allow lists the namespaces where --yes creates objects, besides that of the release; see repair.Options.
 	allow []string
 	// timeout limits the retries for one object.
 	timeout time.Duration

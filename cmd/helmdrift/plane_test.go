@@ -178,7 +178,7 @@ func (p *plane) start(kubeconfig, manifest, live, status string) (*httptest.Serv
 	return server, errors.Join(err, os.WriteFile(kubeconfig, []byte(config), 0o600))
 }
 
-// record is the Secret in which Helm 3 keeps a revision of the release web.
+// record returns the Secret of a revision of the release web, as Helm 3 stores it.
 func record(revision int, status, manifest string) map[string]any {
 	return recordOf("web", revision, status, manifest)
 }

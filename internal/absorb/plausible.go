@@ -74,7 +74,7 @@ func eachScalar(v any, visit func(any)) {
 	}
 }
 
-// isHole reports whether a text is another one in which a value became nothing, or what templates write for nothing.
+// isHole reports whether one text differs from another by a value that became nothing, or what templates write for nothing.
 func isHole(before, after, value string) bool {
 	head, tail, found := strings.Cut(before, value)
 	if !found || head+tail == "" {

@@ -64,7 +64,7 @@ func (r *Refusal) Error() string { return r.Reason }
 type Refused struct {
 	Edits  []Edit
 	Reason string
-	// Hole is the place in which it would leave a text without a value that the text needs; nil if there is none.
+	// Hole is the place where it would leave a text without a value that the text needs; nil if there is none.
 	Hole *Effect
 	// ByFile is set if the values file refuses it, at Line. Otherwise the chart or its schema does.
 	ByFile bool

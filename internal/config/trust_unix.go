@@ -56,7 +56,7 @@ func reasonToDistrust(path string, env func(string) string) (string, error) {
 }
 
 // writers returns who may write to a file or a directory besides its owner; empty if nobody may. Many systems give each user a group of the
-// same name, in which nobody else is, and let it write.
+// same name, which has no other member, and let it write.
 func writers(info fs.FileInfo) string {
 	switch stat, ok := info.Sys().(*syscall.Stat_t); {
 	case info.Mode()&anybody != 0:

@@ -52,7 +52,7 @@ func (t Tree) Refuses(target string) string {
 	return ""
 }
 
-// IsSystem reports whether a path without links is below a folder in which the system shows its state and its devices.
+// IsSystem reports whether a path without links is below a folder where the system shows its state and its devices.
 func IsSystem(path string) bool {
 	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(dir string) bool { return isInside(path, dir) })
 }

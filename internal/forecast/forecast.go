@@ -45,7 +45,7 @@ type Effects struct {
 	Release *report.ReleaseEffect
 	// Unread says what could not be read, or is not known for another reason, each a clause.
 	Unread []string
-	// Unknown holds the objects of which nobody but their controller knows what their write means for pods.
+	// Unknown holds the objects whose write has an effect on pods that only their controller knows.
 	Unknown map[object.Key]bool
 }
 

@@ -33,7 +33,7 @@ func portNamesOf(template map[string]any) portNames {
 	return out
 }
 
-// namedTarget returns the name of the container's port to which a port of a Service leads; false if it leads to a number.
+// namedTarget returns the name of the container's port that a port of a Service leads to; false if it leads to a number.
 func namedTarget(port corev1.ServicePort) (portName, bool) {
 	return portName{port.TargetPort.StrVal, string(port.Protocol)}, port.TargetPort.Type == intstr.String && port.TargetPort.StrVal != ""
 }
@@ -75,7 +75,7 @@ func (in *prediction) reaches(e *report.Effect, o *Object, before, after corev1.
 	return out
 }
 
-// changesReach reports whether the write of a Service changes which pods it selects, or to which port of a name it leads.
+// changesReach reports whether the write of a Service changes which pods it selects, or which named port it leads to.
 func changesReach(o *Object) bool {
 	return !object.Equal(selectorIn(o.Before), selectorIn(o.After)) ||
 		changesTargets(decoded[corev1.Service](o.Before), decoded[corev1.Service](o.After))

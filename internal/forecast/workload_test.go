@@ -352,7 +352,7 @@ func TestRestartedAt(t *testing.T) {
 	}
 }
 
-// predict predicts in a cluster in which there is nothing else.
+// predict predicts in a cluster that has nothing else.
 func predict(in Input) Effects {
 	in.Seen = Seen{}
 	for _, want := range Wants(in) {

@@ -22,7 +22,7 @@ func isDigestName(name string) bool {
 	return strings.HasPrefix(name, checksumHead) || templateHashes()[name]
 }
 
-// checksumHead is how the names of the annotations begin with which charts restart pods.
+// checksumHead is how the names of those annotations begin that charts use to restart pods.
 const checksumHead = "checksum/"
 
 // templateHashes are the labels with the hash of a pod template.

@@ -43,7 +43,7 @@ func (n *needles) spans(text string) []span {
 	return merged(newScan(text, nil).find(func(s *scan) []span { return n.find(s, text, deepestEncoding) }))
 }
 
-// decoders read a text in the encodings in which templates, tools and errors quote values.
+// decoders read a text in the encodings that templates, tools and errors use to quote values.
 var decoders = [...]func(*needles, string) []decoding{
 	(*needles).inBase64, (*needles).inHex, (*needles).percents, (*needles).backslashes, (*needles).entities, (*needles).doubledQuotes,
 }

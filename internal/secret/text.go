@@ -15,7 +15,7 @@ func Scrub(text string) string {
 	return replaced(text, spansOf(text), func(string) string { return Mask })
 }
 
-// replaced returns a text in which parts are replaced.
+// replaced returns a text with parts replaced.
 func replaced(text string, parts []span, by func(part string) string) string {
 	if len(parts) == 0 {
 		return text

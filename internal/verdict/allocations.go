@@ -13,7 +13,7 @@ type Allocation struct {
 	Kind string
 	// Path is a path of an object.FieldTree, in which {name} is the object's name.
 	Path string
-	// when names a condition on the object in which the place is filled; nil means always.
+	// when names a condition on the object. The place is filled only while it holds; nil means always.
 	when condition
 	// OverridesManifest names a condition in which a controller overwrites the manifest's own value by design, so that the value does not
 	// count. It must hold in what Helm deployed, in live, and after the write: a controller that somebody else has called does not write what

@@ -168,7 +168,7 @@ func (v *Variants) Values() map[string]any { return v.values }
 // Documents returns the documents of the first rendering.
 func (v *Variants) Documents() []Document { return v.base }
 
-// Hooks returns the hooks of the first rendering, and those of another one with the same values, in which the clock is moved forward.
+// Hooks returns the hooks of the first rendering, and those of another one with the same values and a later clock.
 func (v *Variants) Hooks() (first, again []HookDocument) { return v.hooks, v.hooksAgain }
 
 // Templates returns the templates of the chart and of those subcharts that the first rendering had.

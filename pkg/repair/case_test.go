@@ -35,7 +35,7 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/repa
 //	options     words: server-side, raw (live is as written, without Helm's metadata), prune, no-restart, built-in (the built-in
 //	            rules hold), stripped (live names no writers), asks (somebody is asked), failed (revision 1 failed), revision (the user
 //	            named the revision)
-//	allow       namespaces in which missing objects are created, one a line
+//	allow       namespaces where missing objects are created, one a line
 //	releases    other releases, one a line: "NAMESPACE/NAME exists", or why it is not known
 //	deployer    the field manager as which the manifest was installed; helm where there is none
 //	field-manager  the one that the user names

@@ -22,8 +22,8 @@ type Options struct {
 	Prune bool
 	// NoRestart leaves out the changes because of which pods would restart.
 	NoRestart bool
-	// Allow lists the namespaces, besides the release's own, in which missing objects are created; Cluster allows it for cluster-scoped
-	// ones. Asks plans all of them, because somebody is asked to confirm the plan, in which they are marked.
+	// Allow lists the namespaces, besides the release's own, where missing objects are created; Cluster allows it for cluster-scoped
+	// ones. Asks plans all of them, because somebody is asked to confirm the plan, which marks them.
 	Allow []string
 	Asks  bool
 	// Revision says that the user named the revision. Then what is missing of it is created even if Helm never deployed it.

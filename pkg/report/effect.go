@@ -44,11 +44,11 @@ type ReleaseEffect struct {
 	Inexact string `json:"inexact,omitempty"`
 }
 
-// CodeEffects is the code of the warning that something could not be read from which Effect is predicted, or that nobody but the controller
+// CodeEffects is the code of the warning that something that Effect is predicted from could not be read, or that nobody but the controller
 // of a custom kind knows what becomes of its pods.
 const CodeEffects = "effects-unread"
 
-// LacksEffects reports whether something is not known from which Effect is predicted. The operation may then restart more pods, and more of
+// LacksEffects reports whether something that Effect is predicted from is not known. The operation may then restart more pods, and more of
 // them may go down, than Effect says.
 func (r Release) LacksEffects() bool {
 	return slices.ContainsFunc(r.Warnings, func(m Message) bool { return m.Code == CodeEffects })

@@ -138,7 +138,7 @@ func (m *masker) shownPath(path object.Path) object.Path {
 	return m.hiddenPath(path)
 }
 
-// hiddenPath returns a path in which secret keys of list items are replaced by the number of the item, and so are secret names of fields.
+// hiddenPath returns a path with the secret keys of list items replaced by the number of the item, and likewise secret names of fields.
 func (m *masker) hiddenPath(path object.Path) object.Path {
 	var shown object.Path
 	for i, s := range path {

@@ -23,7 +23,7 @@ type Options struct {
 	// FakeNodes is how many nodes there are, whose pods become ready although nothing runs. With one or more, kube-scheduler runs too. It
 	// binds pods only if there are controllers, because one of them removes the taint of a new node.
 	FakeNodes int
-	// Audit makes the API server write its audit log, in which every request that changes something has a line; see Plane.AuditLog.
+	// Audit makes the API server write its audit log, with a line for every request that changes something; see Plane.AuditLog.
 	Audit bool
 	// Detached lets the processes outlive the caller.
 	Detached bool

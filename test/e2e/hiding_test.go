@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// hidingCase is one object in which a field decides whether another one is compared: an aggregationRule and the rules, the annotation of an
-// injector and the CA, the type of a Service and what the server allocates for it.
+// hidingCase is one object. One of its fields decides whether another one is compared: an aggregationRule and the rules, the annotation of
+// an injector and the CA, the type of a Service and what the server allocates for it.
 type hidingCase struct {
 	// ref names the object, old and desired are its manifests.
 	ref, old, desired string

@@ -38,7 +38,7 @@ func (j rightsJudge) faults() []string {
 	return out
 }
 
-// readsInParts reports whether the request is a list, in place of which the objects were read one by one, or namespace by namespace. That
+// readsInParts reports whether the request is a list, and the objects were read one by one or namespace by namespace instead. That
 // needs no word: nothing is missing, and the report must be the same.
 func (j rightsJudge) readsInParts() bool {
 	before := distinctRequests(j.full.traffic)

@@ -81,7 +81,7 @@ func (a apiRequest) isOfResource(r *http.Request) bool {
 	return other.group == a.group && other.resource == a.resource
 }
 
-// distinctRequests returns the requests of a run, each once, in the order in which they were first sent.
+// distinctRequests returns the requests of a run, each once, in the order of their first sending.
 func distinctRequests(t traffic) []apiRequest {
 	var out []apiRequest
 	for _, recorded := range t.requests {

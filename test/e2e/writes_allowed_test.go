@@ -40,7 +40,7 @@ func (c *writesCase) verdict(o *writesObject) writesVerdict {
 	return writesVerdict{"missing", true}
 }
 
-// refusal is the rule by which the whole fix is refused; empty if it is not.
+// refusal is the rule that refuses the whole fix; empty if none does.
 func (c *writesCase) refusal() string {
 	last := c.statuses[len(c.statuses)-1]
 	switch {

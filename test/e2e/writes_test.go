@@ -131,7 +131,7 @@ func (r *writesRun) fix(ctx context.Context, c *writesCase) error {
 	return nil
 }
 
-// kubeconfigOf writes a kubeconfig with which the administrator acts as a user with all rights.
+// kubeconfigOf writes a kubeconfig that lets the administrator act as a user with all rights.
 func (r *writesRun) kubeconfigOf(user string) (string, error) {
 	config, err := clientcmd.LoadFromFile(r.kubeconfig)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package secrettest has the encodings in which templates, tools and errors quote a secret. Tests write a secret in each of them.
+// Package secrettest has the encodings that templates, tools and errors use to quote a secret. Tests write a secret in each of them.
 package secrettest
 
 import (
