@@ -146,10 +146,10 @@ func (c *Comparison) Quiet() bool {
 }
 
 // isReported reports whether a report lists the object: it has a finding, an action, a note, or a value by forgotten writers, could not be
-// read, or the server does not agree with its prediction.
+// read, or the server disagrees with its prediction.
 func (o ObjectComparison) isReported() bool {
-	unproved := o.DryRun != nil && o.DryRun.Result != report.DryRunAgrees
-	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || unproved
+	disagrees := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
+	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || disagrees
 }
 
 // CustomVersions returns the API versions of the objects of custom kinds.
