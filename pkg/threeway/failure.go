@@ -22,13 +22,17 @@ func propagateFailures(objects []ObjectComparison) {
 		return
 	}
 	all := object.Filter(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeAll })
+	// Helm builds the manifest and looks at what exists before it stores the record (helm v3.22.0 pkg/action/install.go RunWithContext).
+	if before := object.Filter(all, func(o *ObjectComparison) bool { return !strings.HasPrefix(o.Reason, recordError) }); len(before) > 0 {
+		all = before
+	}
 	hook := firstFailingHook(failing)
 	later := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeLater })
 	for i := range objects {
 		o := &objects[i]
 		switch {
 		case o.isDefinition(): // Helm has written it by then
-		case len(all) > 0 && o.failure.scope != scopeAll:
+		case len(all) > 0 && !slices.Contains(all, o):
 			o.skip(all...)
 		case len(all) == 0 && hook != nil && o != hook && (o.hook == 0 || o.hook > hook.hook):
 			o.skip(hook)
