@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -206,12 +207,10 @@ func checkPartly(t *testing.T, when string, id releaseID, got, want map[string]a
 	t.Helper()
 	right := map[string]any{}
 	for _, o := range want["objects"].([]any) {
-		delete(o.(map[string]any), "effect")
-		right[objectName(o)] = o
+		right[objectName(o)] = withoutEffect(o)
 	}
 	for _, o := range got["objects"].([]any) {
-		delete(o.(map[string]any), "effect")
-		if object := o.(map[string]any); object["error"] == nil && !equalJSON(object, right[objectName(o)]) {
+		if object := withoutEffect(o); object["error"] == nil && !equalJSON(object, right[objectName(o)]) {
 			t.Errorf("%s: %s: %s is not right: %v", when, id, objectName(o), object)
 		}
 	}
@@ -220,4 +219,11 @@ func checkPartly(t *testing.T, when string, id releaseID, got, want map[string]a
 func objectName(o any) string {
 	object := o.(map[string]any)
 	return fmt.Sprint(object["kind"], " ", object["namespace"], "/", object["name"])
+}
+
+// withoutEffect returns a copy of an object of a report without its effect.
+func withoutEffect(o any) map[string]any {
+	out := maps.Clone(o.(map[string]any))
+	delete(out, "effect")
+	return out
 }
