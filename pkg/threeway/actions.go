@@ -29,7 +29,7 @@ func (c *comparer) decideMissing(p pair, why Absence) decision {
 	case c.in.Operation == report.OperationInstall && namespace == c.in.StorageNamespace && c.in.CreateNamespace:
 		d.waitsFor = "its namespace"
 	case c.in.Operation == report.OperationInstall && namespace == c.in.StorageNamespace:
-		d.fail(scopeAll, recordError+namespaceNotFound(namespace))
+		d.fail(scopeRecord, recordError+namespaceNotFound(namespace))
 	case !c.releaseCreates("Namespace", "", namespace):
 		d.fail(scopeLater, namespaceNotFound(namespace))
 	default:

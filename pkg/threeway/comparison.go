@@ -113,7 +113,7 @@ func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Wa
 
 // anyStopsAll reports whether a failing object ends the upgrade before it writes anything.
 func anyStopsAll(objects []ObjectComparison) bool {
-	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope == scopeAll })
+	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope >= scopeRecord })
 }
 
 // Finding is one field with a verdict, its values in clear. It never leaves the process: Comparison.Report masks it. Its fields Path,

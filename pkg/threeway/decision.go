@@ -19,7 +19,9 @@ const (
 	scopeLater
 	// scopeManifest: Helm runs the hooks before this one, and ends before it writes the manifest.
 	scopeManifest
-	// scopeAll: the upgrade ends before it writes anything.
+	// scopeRecord: Helm has built the manifest and looked at what exists, cannot store the record, and ends before it writes anything.
+	scopeRecord
+	// scopeAll: the upgrade ends before it writes anything, and before it stores the record.
 	scopeAll
 )
 

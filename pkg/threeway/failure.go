@@ -21,11 +21,7 @@ func propagateFailures(objects []ObjectComparison) {
 	if skipAfterDefinition(objects, failing) {
 		return
 	}
-	all := object.Filter(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeAll })
-	// Helm builds the manifest and looks at what exists before it stores the record (helm v3.22.0 pkg/action/install.go RunWithContext).
-	if before := object.Filter(all, func(o *ObjectComparison) bool { return !strings.HasPrefix(o.Reason, recordError) }); len(before) > 0 {
-		all = before
-	}
+	all := firstOfAll(failing)
 	hook := firstFailingHook(failing)
 	later := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeLater })
 	for i := range objects {
@@ -45,6 +41,18 @@ func propagateFailures(objects []ObjectComparison) {
 			o.skip(failing...)
 		}
 	}
+}
+
+// firstOfAll returns the objects on which Helm ends before it writes anything: those that it cannot build or adopt or, if there are none,
+// those for which it cannot store the record (helm v3.22.0 pkg/action/install.go RunWithContext).
+func firstOfAll(failing []*ObjectComparison) []*ObjectComparison {
+	with := func(s scope) []*ObjectComparison {
+		return object.Filter(failing, func(o *ObjectComparison) bool { return o.failure.scope == s })
+	}
+	if all := with(scopeAll); len(all) > 0 {
+		return all
+	}
+	return with(scopeRecord)
 }
 
 // firstFailingHook returns the object that becomes the first hook that fails before Helm writes the manifest; nil if there is none.

@@ -29,7 +29,7 @@ func (c *Comparison) failDuplicateCreations() {
 func (c *Comparison) applyInstallRules() {
 	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil && !o.isDefinition() })
 	for i := range c.Objects {
-		if o := &c.Objects[i]; adopts && !o.isDefinition() && o.Name == "" && o.failure.scope != scopeAll {
+		if o := &c.Objects[i]; adopts && !o.isDefinition() && o.Name == "" && o.failure.scope < scopeRecord {
 			o.fail(scopeLater, "could not get information about the resource: "+emptyName)
 		}
 	}

@@ -59,6 +59,6 @@ func (c *Comparison) failRecord() {
 	}
 	record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
 	for i := range c.Objects {
-		c.Objects[i].fail(scopeAll, recordError+namespaceTerminating(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace))
+		c.Objects[i].fail(scopeRecord, recordError+namespaceTerminating(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace))
 	}
 }
