@@ -40,11 +40,11 @@ func (t Tree) Refuses(target string) string {
 	switch {
 	case IsSystem(target):
 		return "leads to " + target + ", which is no file on a disk"
-	case isInside(target, t.folder) && (t.root == "" || !isHidden(t.folder, target)):
+	case IsInside(target, t.folder) && (t.root == "" || !isHidden(t.folder, target)):
 		return ""
 	case t.root == "":
 		return "leads to " + target + ", which is outside of " + t.folder
-	case !isInside(target, t.root):
+	case !IsInside(target, t.root):
 		return "leads to " + target + ", which is outside of the Git working tree " + t.root
 	case isHidden(t.root, target):
 		return "leads to " + target + ", which is in a hidden folder"
@@ -54,7 +54,7 @@ func (t Tree) Refuses(target string) string {
 
 // IsSystem reports whether a path without links is below a folder where the system shows its state and its devices.
 func IsSystem(path string) bool {
-	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(dir string) bool { return isInside(path, dir) })
+	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(dir string) bool { return IsInside(path, dir) })
 }
 
 // isHidden reports whether a folder on the way from another one to a target has a name that begins with a dot.
@@ -74,8 +74,8 @@ func isHidden(from, target string) bool {
 	return false
 }
 
-// isInside reports whether a path is a folder or below it.
-func isInside(path, folder string) bool {
+// IsInside reports whether a path is a folder or below it.
+func IsInside(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 

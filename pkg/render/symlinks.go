@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"helm.sh/helm/v4/pkg/ignore"
 
@@ -138,7 +137,7 @@ func (w *linkWalker) walkEntry(name string, parents []string, linked bool) error
 			return err
 		}
 	}
-	if isLink && !isInside(real, w.real) {
+	if isLink && !files.IsInside(real, w.real) {
 		file := filepath.ToSlash(name)
 		w.warnings = append(w.warnings, report.Message{Code: CodeLinkedFile, File: file, Message: "the symbolic link " + file +
 			" leads out of the chart: helm reads its target as part of the chart"})
@@ -151,15 +150,10 @@ func (w *linkWalker) walkEntry(name string, parents []string, linked bool) error
 	if !info.IsDir() {
 		return nil
 	}
-	if isLink && slices.ContainsFunc(parents, func(outer string) bool { return isInside(outer, real) }) {
+	if isLink && slices.ContainsFunc(parents, func(outer string) bool { return files.IsInside(outer, real) }) {
 		return fmt.Errorf("the symbolic link %s leads to a directory that contains it, so following links never ends", filepath.ToSlash(name))
 	}
 	return w.walkDirectory(name, append(slices.Clone(parents), real), linked)
-}
-
-// isInside reports whether a path is a directory or below it.
-func isInside(path, directory string) bool {
-	return path == directory || strings.HasPrefix(path, strings.TrimSuffix(directory, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // loadError returns the error of a chart that could not be read.

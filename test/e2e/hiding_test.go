@@ -10,7 +10,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // hidingCase is one object. One of its fields decides whether another one is compared: an aggregationRule and the rules, the annotation of
@@ -40,12 +39,7 @@ func TestHiding(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
 	defer cancel()
-	p, err := startPlane(ctx)
-	must(t, err)
-	t.Cleanup(p.Stop)
-	on, err := newCluster(p.Kubeconfig)
-	must(t, err)
-	must(t, on.waitFor(ctx, ref{resource: "namespace", name: "default"}, "creation", func(*unstructured.Unstructured) bool { return true }))
+	on := planeWithoutControllers(ctx, t)
 	for name, make := range map[string]func(prefix string) (cases []hidingCase, leftOut int){
 		"aggregated": aggregatedCases, "injected": injectedCases, "service types": serviceCases,
 	} {

@@ -7,6 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
@@ -40,4 +43,17 @@ func startPlane(ctx context.Context, parts ...string) (*harness.Plane, error) {
 		return nil, fmt.Errorf("%w\n%s", err, log.String())
 	}
 	return p, nil
+}
+
+// planeWithoutControllers starts a control plane for one test. Nobody changes the objects on it but the test and the API server.
+func planeWithoutControllers(ctx context.Context, t *testing.T) *cluster {
+	t.Helper()
+	p, err := startPlane(ctx)
+	must(t, err)
+	t.Cleanup(p.Stop)
+	on, err := newCluster(p.Kubeconfig)
+	must(t, err)
+	exists := func(*unstructured.Unstructured) bool { return true }
+	must(t, on.waitFor(ctx, ref{resource: "namespace", name: "default"}, "creation", exists))
+	return on
 }
