@@ -84,9 +84,9 @@ func (h Hooks) Effects(before, after []Hook) []Effect {
 			out = append(out, Effect{Key: a.Key, Hook: a.Events, Before: a.Content})
 			continue
 		}
+		events := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Events, b.Events))))
 		walkDifferences(a.Content, b.Content, nil, func(path object.Path, before, after any) {
 			if !h.noise[hookPlace{id, path.String()}] {
-				events := slices.Compact(slices.Sorted(slices.Values(slices.Concat(a.Events, b.Events))))
 				out = append(out, Effect{
 					Key: b.Key, Hook: events, Path: path, Before: before, After: after, Derived: isDerived(path, before, after),
 				})

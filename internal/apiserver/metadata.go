@@ -3,6 +3,7 @@ package apiserver
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +25,14 @@ type MetadataWrite struct {
 	WantsVersion, Replaces bool
 }
 
+// immutableMetadata are the fields of the metadata that no write may change. A resourceVersion is compared for another reason.
+var immutableMetadata = []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"}
+
+// IsFixedMetadata reports whether the API server refuses a write that changes a field of the metadata.
+func IsFixedMetadata(name string) bool {
+	return name == "resourceVersion" || slices.Contains(immutableMetadata, name)
+}
+
 // Refused returns the server's error; empty if it accepts the metadata.
 func (w MetadataWrite) Refused() string {
 	was, is := object.Child(w.Live, "metadata"), object.Child(w.Result, "metadata")
@@ -36,7 +45,7 @@ func (w MetadataWrite) Refused() string {
 		}
 		return w.conflict(fmt.Sprintf("uid mismatch: the provided object specified uid %v, and no existing object was found", is["uid"]))
 	}
-	for _, name := range []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+	for _, name := range immutableMetadata {
 		if is[name] == nil || is[name] == "" || object.Equal(was[name], is[name]) {
 			continue
 		}

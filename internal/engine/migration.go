@@ -19,10 +19,13 @@ import (
 // liveBeforeApply returns live as it is just before a deployer applies, and the fields that the deployer has taken over on the way; nil if
 // none.
 func (c Writer) liveBeforeApply(gvk schema.GroupVersionKind, live map[string]any, deployer string) (map[string]any, *fieldpath.Set) {
-	if !c.Migrates || !isMigrated(live, deployer) {
+	if !c.Migrates || live == nil {
 		return live, nil
 	}
-	live = migrated(live, deployer)
+	was := live
+	if live = migrated(was, deployer); haveSameManagers(was, live) {
+		return was, nil
+	}
 	taken := rewrittenLists(gvk, live)
 	if taken.Empty() {
 		return live, nil
@@ -56,7 +59,12 @@ func migrated(live map[string]any, deployer string) map[string]any {
 
 // isMigrated reports whether Helm migrates live in this way.
 func isMigrated(live map[string]any, deployer string) bool {
-	return live != nil && !object.Equal(object.Child(live, "metadata")["managedFields"], object.Child(migrated(live, deployer), "metadata")["managedFields"])
+	return live != nil && !haveSameManagers(live, migrated(live, deployer))
+}
+
+// haveSameManagers reports whether two objects have the same managedFields.
+func haveSameManagers(a, b map[string]any) bool {
+	return object.Equal(object.Child(a, "metadata")["managedFields"], object.Child(b, "metadata")["managedFields"])
 }
 
 // rewrittenLists returns the lists of live that the API server takes for changed by the patch that migrates it, although the patch changes

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -67,17 +68,12 @@ func dropsNoMetadata(old, desired map[string]any) bool {
 func withoutIdentity(text map[string]any) map[string]any {
 	out, meta := maps.Clone(text), maps.Clone(object.Child(text, "metadata"))
 	maps.DeleteFunc(meta, func(name string, v any) bool {
-		return (v == nil || object.IsScalar(v) && !isFixedMetadata(name)) && !kinds.IsComparedMetadata(name)
+		return (v == nil || object.IsScalar(v) && !apiserver.IsFixedMetadata(name)) && !kinds.IsComparedMetadata(name)
 	})
 	if meta != nil {
 		out["metadata"] = meta
 	}
 	return out
-}
-
-// isFixedMetadata reports whether the API server refuses a write that changes a scalar of the metadata.
-func isFixedMetadata(name string) bool {
-	return slices.Contains([]string{"resourceVersion", "uid", "deletionTimestamp", "deletionGracePeriodSeconds"}, name)
 }
 
 // holdsFields reports whether live has every field of desired with the same value, except for values that the server would leave out. A

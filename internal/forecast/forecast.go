@@ -51,8 +51,9 @@ type Effects struct {
 
 // Predict returns the effects of an operation.
 func Predict(in Input) Effects {
-	in = in.withUnread()
-	out := Effects{Objects: map[object.Key]*report.Effect{}, Unread: in.unread(), Unknown: map[object.Key]bool{}}
+	wanted := allWants(in)
+	in.Seen = in.Seen.with(wanted)
+	out := Effects{Objects: map[object.Key]*report.Effect{}, Unread: in.unread(wanted), Unknown: map[object.Key]bool{}}
 	for i := range in.Objects {
 		o := &in.Objects[i]
 		if effect := in.effectOf(o); effect != nil {

@@ -46,17 +46,16 @@ func (s Seen) ofKind(kind schema.GroupVersionKind) []List {
 // errNotRead is the error of a list that would make the forecast better and was not read.
 var errNotRead = errors.New("the list was not read")
 
-// withUnread returns the input with an error for each list that would make the forecast better and was not read.
-func (in Input) withUnread() Input {
-	seen := Seen{}
-	maps.Copy(seen, in.Seen)
-	for _, want := range allWants(in) {
-		if _, read := seen[want]; !read {
-			seen[want] = List{Err: errNotRead}
+// with returns what was seen, and an error for each list that is wanted and was not read.
+func (s Seen) with(wanted []Want) Seen {
+	out := Seen{}
+	maps.Copy(out, s)
+	for _, want := range wanted {
+		if _, read := out[want]; !read {
+			out[want] = List{Err: errNotRead}
 		}
 	}
-	in.Seen = seen
-	return in
+	return out
 }
 
 // String returns what a Want lists, such as "pods in namespace n".
@@ -74,10 +73,10 @@ func (w Want) String() string {
 	return out
 }
 
-// unread returns what the forecast lacks: which lists could not be read, and why, each a clause.
-func (in Input) unread() []string {
+// unread returns what the forecast lacks: which of the lists that are wanted could not be read, and why, each a clause.
+func (in Input) unread(wanted []Want) []string {
 	var out []string
-	for _, want := range allWants(in) {
+	for _, want := range wanted {
 		if why := unread(in.Seen[want], want.String()); why != "" && !slices.Contains(out, why) {
 			out = append(out, why)
 		}

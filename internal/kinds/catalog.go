@@ -83,10 +83,11 @@ func ShapeOf(ref object.Ref, definition *CustomSchema, plainStatus bool) *Shape 
 	if s := Native().Shape(ref.GVK()); s != nil {
 		return s
 	}
+	unknown := undefined
 	if plainStatus || definition.PlainStatus(ref.Version) {
-		return cmp.Or(definition.Shape(ref.Version), undefinedWithStatus())
+		unknown = undefinedWithStatus
 	}
-	return cmp.Or(definition.Shape(ref.Version), undefined())
+	return cmp.Or(definition.Shape(ref.Version), unknown())
 }
 
 // undefined returns the shape of a custom kind of which nothing is known but its metadata, undefinedWithStatus the one of a kind without a

@@ -73,8 +73,7 @@ func (s *shared) Terminating(ctx context.Context, names []string) (map[string]bo
 		}
 	}
 	var unread []report.Message
-	slices.Sort(names)
-	going := chosen(slices.Compact(names), func(name string) bool {
+	going := chosen(slices.Compact(slices.Sorted(slices.Values(names))), func(name string) bool {
 		one := s.namespaces.get(name, func() (out namespaces, read bool) {
 			out.terminating, out.unread = s.Cluster.Terminating(ctx, []string{name})
 			return out, true

@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -146,18 +146,13 @@ const noVersion = "1"
 // creation returns the request that creates the object.
 func (w *work) creation() (threeway.Request, error) {
 	request := threeway.Request{Ref: w.plan.Ref, Method: threeway.MethodCreate}
-	object := maps.Clone(w.plan.Create)
-	metadata, _ := object["metadata"].(map[string]any)
-	metadata = maps.Clone(metadata)
-	object["metadata"] = metadata
+	body := object.WithoutVersion(w.plan.Create)
 	if w.plan.ServerSide {
 		request.Method, request.PatchType = threeway.MethodPatch, string(types.ApplyYAMLPatchType)
-		metadata["resourceVersion"] = noVersion
-	} else {
-		delete(metadata, "resourceVersion") // as Helm does; the server creates no object with one
+		object.Child(body, "metadata")["resourceVersion"] = noVersion
 	}
 	var err error
-	if request.Body, err = json.Marshal(object); err != nil {
+	if request.Body, err = json.Marshal(body); err != nil {
 		return request, fmt.Errorf("encode the object: %w", err)
 	}
 	return request, nil

@@ -57,5 +57,5 @@ func (o *fields) countControllers() {
 // isStatus reports whether a field that no manifest names is one of a status that no person is known to have written. The status of a kind
 // is what its controller says, under whatever name that writes.
 func isStatus(f verdict.Finding) bool {
-	return f.Path[0].Name == "status" && !slices.ContainsFunc(f.Owners, func(o report.Owner) bool { return o.Group == report.ManagerPerson })
+	return f.Path.HasPrefix(object.Path{{Name: "status"}}) && !slices.ContainsFunc(f.Owners, func(o report.Owner) bool { return o.Group == report.ManagerPerson })
 }

@@ -43,9 +43,7 @@ func (c *Comparison) request(o *ObjectComparison) (Request, bool) {
 		out.Strict = c.Input.helm4()
 		out.Body, err = job.writer.Replacement(target, o.liveText)
 	case MethodCreate:
-		// Helm sends no resourceVersion then (k8s.io/cli-runtime v0.37 pkg/resource/helper.go CreateWithOptions).
-		target = withoutVersion(target)
-		out.Body, err = json.Marshal(target)
+		out.Body, err = json.Marshal(object.WithoutVersion(target))
 	}
 	// Helm sends no patch that is empty (helm v3.22.0 pkg/kube/client.go updateResource). A patch that cannot be made is a predicted failure.
 	return out, err == nil && string(out.Body) != "{}"
@@ -60,10 +58,4 @@ func (c *Comparison) notAskedReason(o *ObjectComparison) string {
 		return "the release creates " + o.waitsFor + " first"
 	}
 	return ""
-}
-
-// withoutVersion returns an object without its resourceVersion.
-func withoutVersion(target map[string]any) map[string]any {
-	out, _ := object.Pointer{"metadata", "resourceVersion"}.Remove(target).(map[string]any)
-	return out
 }
