@@ -144,8 +144,8 @@ func releaseAndChart(_ *cobra.Command, args []string) error {
 	return hint.New(errors.New("diff takes a release and a chart and nothing else"), advice)
 }
 
-// several reports whether releases are selected, and returns their names if they are named. diff --fix without a name takes the only release
-// of the namespace, since a fix takes one release.
+// several reports whether releases are selected, and returns their names if they are named. diff --fix without a name takes the only
+// release of the namespace, since a fix takes one release.
 func (o *diffOptions) several(flags *pflag.FlagSet, args []string) (names []string, several bool) {
 	if len(args) > 0 {
 		names = strings.Split(args[0], ",")

@@ -33,10 +33,10 @@ import (
 // secretSeeds is how many releases FuzzNoSecretIsShown makes if it does not fuzz.
 var secretSeeds = flag.Uint64("seeds", 40, "releases with secrets")
 
-// FuzzNoSecretIsShown plants canaries under names, at places and in texts that internal/secret's table calls secret, and encodings of them in
-// keys, values, annotations, lists, documents and errors, on both sides of a comparison. It writes all that the program writes: reports in each
-// format, results of a fix, errors, warnings, Helm's log, a backup, a snapshot. No canary is in any of it, in none of the encodings, while the
-// requests of the fix have them in clear.
+// FuzzNoSecretIsShown plants canaries under names, at places and in texts that internal/secret's table calls secret, and encodings of them
+// in keys, values, annotations, lists, documents and errors, on both sides of a comparison. It writes all that the program writes: reports
+// in each format, results of a fix, errors, warnings, Helm's log, a backup, a snapshot. No canary is in any of it, in none of the
+// encodings, while the requests of the fix have them in clear.
 func FuzzNoSecretIsShown(f *testing.F) {
 	words, encodings := readSecretTable(f), secrettest.Composed(3)
 	for seed := range *secretSeeds {

@@ -13,8 +13,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestHooksOfBothHelms absorbs the case of hooks with Helm 4, and with --no-hooks: a hook that does not run is a change of the release all the
-// same.
+// TestHooksOfBothHelms absorbs the case of hooks with Helm 4, and with --no-hooks: a hook that does not run is a change of the release all
+// the same.
 func TestHooksOfBothHelms(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/hooks.txtar")
 	if err != nil {
@@ -77,7 +77,8 @@ func hook(t *testing.T, kind, name, event, data string) absorb.Hook {
 	return h
 }
 
-// TestProofIncludesHooks lets the values file lose one of two changes. Without it, the other one moves a hook, which the search has not seen.
+// TestProofIncludesHooks lets the values file lose one of two changes. Without it, the other one moves a hook, which the search has not
+// seen.
 func TestProofIncludesHooks(t *testing.T) {
 	const hooks = `
 apiVersion: batch/v1

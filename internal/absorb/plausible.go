@@ -8,9 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// hole returns the first effect by which edits leave a hole in a text: a value is taken away, and a template that does not test it goes on
-// with what stands around it, such as http://web:/ without a port. Nobody means that, so such edits are no candidate unless live has that
-// text.
+// hole returns the first effect that leaves a hole in a text: the edits take a value away, and a template that does not test it writes what
+// stands around it, such as http://web:/ without a port. Nobody means that, so such edits are no candidate unless live has that text.
 func (s *search) hole(edits []Edit, effects []Effect) *Effect {
 	taken := s.taken(edits)
 	for _, e := range effects {

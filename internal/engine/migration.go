@@ -107,8 +107,8 @@ func decodeNative(gvk schema.GroupVersionKind, live map[string]any) runtime.Obje
 	return typed
 }
 
-// withTaken returns live after its deployer has taken fields over by an update, as the API server records it: nobody else owns them any more
-// (structured-merge-diff v6.4.2 merge/update.go Update).
+// withTaken returns live after its deployer has taken fields over by an update, as the API server records it: nobody else owns them any
+// more (structured-merge-diff v6.4.2 merge/update.go Update).
 func withTaken(gvk schema.GroupVersionKind, live map[string]any, deployer string, taken *fieldpath.Set) map[string]any {
 	out := runtime.DeepCopyJSON(live)
 	meta := object.Child(out, "metadata")

@@ -12,8 +12,8 @@ import (
 )
 
 // Most objects of a release are as Helm left them, and its patch changes nothing in their normal form. The functions of this file recognize
-// that from the texts, without the patch. They return true only if it is certain: the patch libraries have cases that depend on the order or on
-// directives, and those are left to them.
+// that from the texts, without the patch. They return true only if it is certain: the patch libraries have cases that depend on the order
+// or on directives, and those are left to them.
 
 // changesNothing reports whether live has the same normal form after Helm's patch. It returns false if that is not certain.
 func (p ClientSide) changesNothing(old, desired, live map[string]any, s *kinds.Shape) bool {
@@ -26,7 +26,8 @@ func (p ClientSide) changesNothing(old, desired, live map[string]any, s *kinds.S
 	return mergesNothing(old, desired, live)
 }
 
-// dropsNothing reports whether desired has all that old has. Helm's own labels and annotations may be new in desired, or have another value.
+// dropsNothing reports whether desired has all that old has. Helm's own labels and annotations may be new in desired, or have another
+// value.
 func dropsNothing(old, desired map[string]any) bool {
 	for name, was := range old {
 		is, has := desired[name]

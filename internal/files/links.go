@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Tree is the part of the file system to which symbolic links may lead from a folder: the folder itself and the Git working tree that it is
-// in. Whoever can propose a change to that tree can write a link into it, and so read with the rights of whoever follows the link.
+// Tree is where symbolic links of a folder may lead: to the folder itself, and to the Git working tree that it is in. Whoever can propose a
+// change to that tree can write a link into it, and so read with the rights of whoever follows the link.
 type Tree struct {
 	// folder is the folder, and root the working tree; empty if it is in none. Both are paths without links.
 	folder, root string

@@ -38,8 +38,8 @@ func replace(name string, content []byte, mode fs.FileMode, finish func(*os.File
 	return err
 }
 
-// createTemp creates a file whose name begins with a text and did not exist. Unlike os.CreateTemp it takes a mode, to which the system applies
-// the umask.
+// createTemp creates a file whose name begins with a text and did not exist. Unlike os.CreateTemp it takes a mode, to which the system
+// applies the umask.
 func createTemp(head string, mode fs.FileMode) (*os.File, error) {
 	for try := 0; ; try++ {
 		file, err := os.OpenFile(head+rand.Text(), os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)

@@ -90,8 +90,8 @@ func ShapeOf(ref object.Ref, definition *CustomSchema, plainStatus bool) *Shape 
 	return cmp.Or(definition.Shape(ref.Version), unknown())
 }
 
-// undefined returns the shape of a custom kind of which nothing is known but its metadata, undefinedWithStatus the one of a kind without a
-// status subresource.
+// undefined returns the shape of a custom kind that has no known definition: nothing but its metadata. undefinedWithStatus returns that of
+// a kind without a status subresource.
 var (
 	undefined           = sync.OnceValue(func() *Shape { return newUndefined(false) })
 	undefinedWithStatus = sync.OnceValue(func() *Shape { return newUndefined(true) })

@@ -29,8 +29,8 @@ func (f fidelity) null() any {
 }
 
 // normalObject returns the normal form of a whole object without defaults. It has neither the identity of the object, nor the metadata that
-// the server keeps, nor a status that is a subresource. obj does not change. Loose is set if a part of it is compared by what live has there: a field that
-// the shape does not have, or a value that has other spellings.
+// the server keeps, nor a status that is a subresource. obj does not change. Loose is set if a part of it is compared by what live has
+// there: a field that the shape does not have, or a value that has other spellings.
 func normalObject(obj map[string]any, s *Shape, f fidelity) (out map[string]any, loose bool) {
 	if obj == nil {
 		return nil, false
@@ -266,8 +266,8 @@ func removeAdmitted(key object.Key, obj map[string]any) {
 	}
 }
 
-// removeHidden removes from a Service's normal form the traffic policy that the API server stores, but does not return for a Service without
-// an address (kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy).
+// removeHidden removes from a Service's normal form the traffic policy that the API server stores, but does not return for a Service
+// without an address (kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy).
 func removeHidden(key object.Key, obj map[string]any) {
 	if spec := object.Child(obj, "spec"); key.Kind == "Service" && key.Group == "" && spec["type"] == "ExternalName" {
 		delete(spec, "internalTrafficPolicy")

@@ -98,9 +98,9 @@ func customList(schema map[string]any) *Shape {
 // int-or-string too, and has no pattern.
 const quantityUnits = "[KMGTPE]i"
 
-// customIntOrString returns the shape of a value that is an integer or a text. The server stores both as they are written. If the schema asks
-// for a quantity, a controller that decodes 0.5 and writes 500m has changed nothing. Otherwise they are plain JSON: 8080 and "8080" are two
-// values.
+// customIntOrString returns the shape of a value that is an integer or a text. The server stores both as they are written. If the schema
+// asks for a quantity, a controller that decodes 0.5 and writes 500m has changed nothing. Otherwise they are plain JSON: 8080 and "8080"
+// are two values.
 func customIntOrString(schema map[string]any) *Shape {
 	s := &Shape{Form: FormLeaf, Canonical: unchanged}
 	if pattern, _ := schema["pattern"].(string); strings.Contains(pattern, quantityUnits) {

@@ -29,8 +29,8 @@ type command struct {
 // outputDelay is how long to wait for the output of a program after it has ended or was killed: a child of its own may hold the pipe open.
 const outputDelay = time.Second
 
-// run runs the program and returns what it prints to its standard output, and the beginning of what it prints to its standard error, also if
-// it fails. A program that exceeds a limit is killed at once, and so it is when ctx ends; then the error is the cause.
+// run runs the program and returns what it prints to its standard output, and the beginning of what it prints to its standard error, also
+// if it fails. A program that exceeds a limit is killed at once, and so it is when ctx ends; then the error is the cause.
 func (c command) run(ctx context.Context) (output []byte, messages *head, err error) {
 	if c.time > 0 {
 		late := hint.New(fmt.Errorf("%s takes longer than %s", c.name, c.time), "--render-timeout allows more")

@@ -9,14 +9,14 @@ import (
 // A digest is what charts and controllers put beside the values that they hash: the checksum of a file with a password, the hash of a pod
 // template with one in a variable. It has no salt, so whoever sees it and everything else that was hashed can try guesses at the password.
 
-// shortestHash is the length from which a hash is one, if its name says so. A few digits suffice to try a guess.
+// shortestHash is the least length of a hash whose name says what it is. A few digits suffice to try a guess.
 const shortestHash = 6
 
-// shortestDigest is the length from which hexadecimal digits can be a digest under any name. Numbers with so many digits are rare but for
-// times in nanoseconds, so there must be a letter.
+// shortestDigest is the least length of hexadecimal digits that can be a digest under any name. Numbers with so many digits are rare but
+// for times in nanoseconds, so there must be a letter.
 const shortestDigest = 16
 
-// isDigestName reports whether a name is that of a digest: an annotation of a chart, or a label by which a controller tells the pods of one
+// isDigestName reports whether a name is that of a digest: an annotation of a chart, or a label that tells the pods of one
 // template from those of another (k8s.io/api v0.37.1 apps/v1/types.go DefaultDeploymentUniqueLabelKey, ControllerRevisionHashLabelKey).
 func isDigestName(name string) bool {
 	return strings.HasPrefix(name, checksumHead) || templateHashes()[name]

@@ -5,11 +5,11 @@ import (
 	"unicode/utf8"
 )
 
-// The lengths from which a run of digits can be a secret of shortestWord bytes.
+// The least lengths of a run of digits that encodes a secret of shortestWord bytes.
 const (
 	shortestBase64 = (shortestWord*8 + 5) / 6
 	shortestHex    = shortestWord * 2
-	// wrappedBase64 is the length from which a line of base64 goes on in the next one.
+	// wrappedBase64 is the least length of a line of base64 that goes on in the next one.
 	wrappedBase64 = 60
 )
 

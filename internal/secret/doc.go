@@ -41,7 +41,7 @@
 //
 // # Values
 //
-// Known collects the secrets of one run and removes them from texts, as they are and in the encodings in which they may be quoted, also
+// Known collects the secrets of one run and removes them from texts, as they are and in the encodings that may quote them, also
 // within each other: encoded.go decodes what a text has in base64, in hexadecimal digits, escaped or folded, and needles.go looks for the
 // secrets in it. The constants in known.go say how long a value must be for that: a short value may be an ordinary word.
 //

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescaped decodes a text in which a mark begins what is encoded. Decode returns the meaning of what begins with the mark, and its length,
-// or 0 if the mark encodes nothing.
+// unescaped decodes a text. A mark begins what is encoded. Decode returns the meaning of what begins with the mark, and its length, or 0 if
+// the mark encodes nothing.
 func unescaped(text, mark string, decode func(text string) (meaning string, length int)) []decoding {
 	var b strings.Builder
 	var d decoding

@@ -2,8 +2,8 @@ package secret
 
 import "strings"
 
-// The hash of a pod template is part of names: a Deployment calls its ReplicaSets after it, and these their pods. It is a digest of the whole
-// template, also of the secrets in it. A masked snapshot has a token for it, the same one in names, owners, labels and the status.
+// The hash of a pod template is part of names: a Deployment calls its ReplicaSets after it, and these their pods. It is a digest of the
+// whole template, also of the secrets in it. A masked snapshot has a token for it, the same one in names, owners, labels and the status.
 
 // Item returns a copy of an object that a controller may have made, from a list, with its secrets replaced. Beyond what Object replaces,
 // it replaces the hash of the pod template in the object's name. Nobody asks for such an object by its name.
@@ -104,8 +104,8 @@ func (m *Masker) hashesAfter(head, text string) string {
 	}
 }
 
-// hashLength returns the length of the hash of a template at the beginning of a text, or 0: a number of 32 bits, whose digits are written with
-// letters and digits that spell no words (k8s.io/apimachinery v0.37.1 pkg/util/rand/rand.go SafeEncodeString).
+// hashLength returns the length of the hash of a template at the beginning of a text, or 0: a number of 32 bits, whose digits are written
+// with letters and digits that spell no words (k8s.io/apimachinery v0.37.1 pkg/util/rand/rand.go SafeEncodeString).
 func hashLength(text string) int {
 	n := prefixLength(text, func(c byte) bool { return strings.IndexByte("bcdfghjklmnpqrstvwxz2456789", c) >= 0 })
 	if n < 5 || n > 10 || n < len(text) && isTokenByte(text[n]) && text[n] != '-' {

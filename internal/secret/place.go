@@ -13,8 +13,8 @@ type Place struct {
 	form form
 	// plain is set for a field below an announced name that stays readable if it is a text itself.
 	plain bool
-	// digest is set for a checksum by which a chart restarts pods, or by which a controller tells templates apart. Whoever knows the rest of
-	// what was hashed can try guesses at a secret in it. It is masked, but other texts may contain it.
+	// digest is set for a checksum: a chart restarts pods by it, or a controller tells templates apart. Whoever knows the rest of what was
+	// hashed can try guesses at a secret in it. It is masked, but other texts may contain it.
 	digest bool
 	// step is set on the way to the annotations of a pod template, whose digests are masked under any name.
 	step podStep

@@ -14,7 +14,8 @@ import (
 // AllocatedFields holds the lines of the table (allocations.go) that apply to one object.
 type AllocatedFields = object.FieldTree[*Allocation]
 
-// AllocatedFor picks the lines of the table for one object. Their conditions must hold in each of its states; one that is nil does not count.
+// AllocatedFor picks the lines of the table for one object. Their conditions must hold in each of its states; one that is nil does not
+// count.
 func AllocatedFor(key object.Key, states ...map[string]any) *AllocatedFields {
 	tree := &AllocatedFields{}
 	kind := key.GroupKind().String()
@@ -107,8 +108,8 @@ func (w *Walker) withAllocatedOld(path object.Path, n States) kinds.State {
 	return n.Old
 }
 
-// withAllocatedBelow returns old at path with live's allocated values of its fields. A place that is one value, such as one of several items
-// that share their keys, must not count as drifted because of them.
+// withAllocatedBelow returns old at path with live's allocated values of its fields. A place that is one value, such as one of several
+// items that share their keys, must not count as drifted because of them.
 func (w *Walker) withAllocatedBelow(path object.Path, n States) kinds.State {
 	old, isMap := n.Old.Value.(map[string]any)
 	if !isMap || !w.Allocated.At(path).HasFields() {

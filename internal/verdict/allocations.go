@@ -15,9 +15,9 @@ type Allocation struct {
 	Path string
 	// when names a condition on the object. The place is filled only while it holds; nil means always.
 	when condition
-	// OverridesManifest names a condition in which a controller overwrites the manifest's own value by design, so that the value does not
-	// count. It must hold in what Helm deployed, in live, and after the write: a controller that somebody else has called does not write what
-	// Helm deployed, and one that the write dismisses no longer overwrites anything. Nil means never.
+	// OverridesManifest names a condition. While it holds, a controller overwrites the manifest's own value by design, so that the value does
+	// not count. It must hold in what Helm deployed, in live, and after the write: a controller that somebody else has called does not write
+	// what Helm deployed, and one that the write dismisses no longer overwrites anything. Nil means never.
 	OverridesManifest condition
 	// fits reports whether a value is one that the server or the controller would fill in; nil means any.
 	fits func(value any) bool

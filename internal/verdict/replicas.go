@@ -36,8 +36,8 @@ func (w *Walker) isScaled(path object.Path, owners []report.Owner) bool {
 	return !w.Custom && IsReplicas(path) && len(owners) == 0
 }
 
-// withScaledOld returns old with the replicas that an autoscaler has set, if the operation takes that autoscaler away. They are no drift, and
-// what the operation makes of them is its own change, which no autoscaler undoes.
+// withScaledOld returns old with the replicas that an autoscaler has set, if the operation takes that autoscaler away. They are no drift,
+// and what the operation makes of them is its own change, which no autoscaler undoes.
 func (w *Walker) withScaledOld(path object.Path, n States) kinds.State {
 	if w.Autoscaler.Leaves && IsReplicas(path) && n.Live.Present && !w.isSwitchedOff(path, n) {
 		n.Old.Value, n.Old.Present = n.Live.Value, true

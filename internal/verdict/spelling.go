@@ -17,8 +17,8 @@ const (
 	noteSameOrder    = "%s leaves the items in this order"
 )
 
-// withRespelled adds findings for values that differ in the spelling alone: the order of a set, 0.5 for 500m. The states of n keep their own
-// spelling.
+// withRespelled adds findings for values that differ in the spelling alone: the order of a set, 0.5 for 500m. The states of n keep their
+// own spelling.
 func (w *Walker) withRespelled(found []Finding, n States) []Finding {
 	literal := *w
 	literal.Live, literal.old, literal.result = n.Live.Object(), n.Old.Object(), n.Result.Object()

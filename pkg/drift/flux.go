@@ -95,7 +95,7 @@ func (r run) helmRelease(ctx context.Context, name, namespace string) (map[strin
 	return found.Object, nil
 }
 
-// fluxNamespaces returns the namespaces in which a HelmRelease stores the records of its release and to which it deploys; both are empty if
+// fluxNamespaces returns the namespaces of a HelmRelease: that of the records of its release, and that of the objects. Both are empty if
 // there is no such HelmRelease (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go GetStorageNamespace, GetReleaseNamespace).
 func (r run) fluxNamespaces(ctx context.Context, name, namespace string) (storage, target string, err error) {
 	owner, err := r.helmRelease(ctx, name, namespace)

@@ -14,8 +14,8 @@ import (
 )
 
 // List reads the last record of each release and returns what it says, concurrency releases at a time. Progress is called after each
-// release, one call at a time. What goes wrong with a release is an error in its entry; the error of List is that of the context. Even then,
-// if it has read a release, it returns an entry of each.
+// release, one call at a time. What goes wrong with a release is an error in its entry; the error of List is that of the context. Even
+// then, if it has read a release, it returns an entry of each.
 func (s Source) List(ctx context.Context, found Found, concurrency int, progress func(Progress)) ([]report.ListedRelease, error) {
 	listed, present := make([]report.ListedRelease, len(found.Releases)), make([]bool, len(found.Releases))
 	sum, inTime := Progress{Total: len(found.Releases)}, 0

@@ -38,8 +38,8 @@ func HelmMetadata(obj map[string]any, release, namespace string) map[string]any 
 	return u.Object
 }
 
-// WithoutVersion returns a copy of an object without its resourceVersion, as Helm sends it when it creates the object: the API server creates
-// none that has one (k8s.io/cli-runtime v0.37 pkg/resource/helper.go CreateWithOptions).
+// WithoutVersion returns a copy of an object without its resourceVersion, as Helm sends it when it creates the object: the API server
+// creates none that has one (k8s.io/cli-runtime v0.37 pkg/resource/helper.go CreateWithOptions).
 func WithoutVersion(obj map[string]any) map[string]any {
 	out, metadata := maps.Clone(obj), maps.Clone(Child(obj, "metadata"))
 	if metadata != nil {

@@ -21,9 +21,8 @@ type Loaded struct {
 	Target *Record
 }
 
-// Load lists the records, chooses old and last, and reads both. It sends one list, and one get for each of the two. If there is no record, it
-// looks for one without labels.
-// Revision is the argument of Choose, whose errors Load returns; errors of the API server are wrapped.
+// Load lists the records, chooses old and last, and reads both. It sends one list, and one get for each of the two. If there is no record,
+// it looks for one without labels. Revision is the argument of Choose, whose errors Load returns; errors of the API server are wrapped.
 func (s *Store) Load(ctx context.Context, name string, revision int, opts Options) (*Loaded, error) {
 	h, err := s.History(ctx, name)
 	if err != nil {

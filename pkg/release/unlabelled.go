@@ -14,8 +14,8 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
-// Helm finds a record by its labels alone. A Secret that was restored without them, or whose labels somebody removed, is no record for Helm,
-// but its name shows what it is.
+// Helm finds a record by its labels alone. A Secret that was restored without them, or whose labels somebody removed, is no record for
+// Helm, but its name shows what it is.
 
 // unlabelledError is the error for a release that has no record for Helm, and objects that are named like its records.
 type unlabelledError struct {

@@ -77,8 +77,8 @@ type Rendered struct {
 	AtOnce string
 	// Hooks are the hooks, which are not part of the manifest.
 	Hooks []Hook
-	// Definitions are the documents of the crds/ folders of the chart and its subcharts, in the order in which an install
-	// creates them. Brings are the custom kinds that they define.
+	// Definitions are the documents of the crds/ folders of the chart and its subcharts, in the order of an
+	// installation. Brings are the custom kinds that they define.
 	Definitions []Document
 	Brings      []schema.GroupKind
 	// Undiscovered are those of ChartOptions.Undiscovered that a template may have asked about. It was told that they

@@ -102,7 +102,8 @@ func (p *Player) read(ref object.Ref) threeway.Live {
 // isUndiscovered reports whether it is not known what a group serves.
 func (p *Player) isUndiscovered(group string) bool { return slices.Contains(p.Undiscovered(), group) }
 
-// Terminating implements drift.Cluster. A namespace that was not asked for is not in the result, as one that could not be read; about the latter there is a message.
+// Terminating implements drift.Cluster. A namespace that was not asked for is not in the result, as one that could not be read; about the
+// latter there is a message.
 func (p *Player) Terminating(_ context.Context, namespaces []string) (map[string]bool, []report.Message) {
 	out := map[string]bool{}
 	for _, name := range namespaces {

@@ -29,8 +29,8 @@ var digests = map[string]string{
 	"hex": "e99a18c428cb38d5f260853678922e03", "hash": "6d4cf56db6", "revision": "7c5b9f8d4",
 }
 
-// TestPasswordCannotBeGuessed makes every digest that charts and controllers make of a file with a password of six characters, and looks for
-// those of the right guess in a masked snapshot. The clear one has all of them, so the guess would succeed there.
+// TestPasswordCannotBeGuessed makes every digest that charts and controllers make of a file with a password of six characters, and looks
+// for those of the right guess in a masked snapshot. The clear one has all of them, so the guess would succeed there.
 func TestPasswordCannotBeGuessed(t *testing.T) {
 	const password = "k3y9zq"
 	file := func(guess string) string { return "user: app\npassword: " + guess + "\n" }
@@ -164,8 +164,8 @@ func merge(into, from map[string]any) {
 	}
 }
 
-// TestNoDigestInMaskedSnapshot checks that a masked snapshot has no digest of a template with secrets, that other hexadecimal values stay, and
-// that its report is that of the cluster.
+// TestNoDigestInMaskedSnapshot checks that a masked snapshot has no digest of a template with secrets, that other hexadecimal values stay,
+// and that its report is that of the cluster.
 func TestNoDigestInMaskedSnapshot(t *testing.T) {
 	s := digestSnapshot(t)
 	r := NewRecorder(NewPlayer(s).Connection())

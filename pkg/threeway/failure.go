@@ -44,7 +44,7 @@ func propagateFailures(objects []ObjectComparison) {
 }
 
 // firstOfAll returns the objects on which Helm ends before it writes anything: those that it cannot build or adopt or, if there are none,
-// those for which it cannot store the record (helm v3.22.0 pkg/action/install.go RunWithContext).
+// those that it has no record for, because that cannot be stored (helm v3.22.0 pkg/action/install.go RunWithContext).
 func firstOfAll(failing []*ObjectComparison) []*ObjectComparison {
 	with := func(s scope) []*ObjectComparison {
 		return object.Filter(failing, func(o *ObjectComparison) bool { return o.failure.scope == s })

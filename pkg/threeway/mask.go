@@ -203,7 +203,8 @@ func (m *masker) hidesName(path object.Path) bool {
 	})
 }
 
-// ordinal identifies an item whose keys are hidden: its number in live's list, or in that of another state. Fields are numbered by their names.
+// ordinal identifies an item whose keys are hidden: its number in live's list, or in that of another state. Fields are numbered by their
+// names.
 func (m *masker) ordinal(path object.Path) string {
 	last := len(path) - 1
 	for _, side := range m.states {

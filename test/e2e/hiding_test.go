@@ -28,13 +28,13 @@ type hidingEdit struct {
 	byDesign bool
 }
 
-// maxLeftOut is how many of the cases of one kind may be left out, because nobody can judge them here: a controller would undo Helm's write, or
-// the API server allocates something that the live object has not.
+// maxLeftOut is how many of the cases of one kind may be left out, because nobody can judge them here: a controller would undo Helm's
+// write, or the API server allocates something that the live object has not.
 const maxLeftOut = 45
 
-// TestHiding makes each combination of such fields in what Helm deployed, in live and in the new chart. Every edit must have a line, and the
-// upgrade must change exactly what was predicted. The control plane has no controllers, so what they fill in stays as the case has it, and
-// Helm's write is not undone before it is judged.
+// TestHiding makes each combination of such fields in what Helm deployed, in live and in the new chart. Every edit must have a line, and
+// the upgrade must change exactly what was predicted. The control plane has no controllers, so what they fill in stays as the case has it,
+// and Helm's write is not undone before it is judged.
 func TestHiding(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
@@ -58,8 +58,8 @@ func TestHiding(t *testing.T) {
 	}
 }
 
-// hide installs the objects, edits them, and lets Helm judge the predictions of the upgrade. Helm 4 first meets the conflicts, and then forces
-// them.
+// hide installs the objects, edits them, and lets Helm judge the predictions of the upgrade. Helm 4 first meets the conflicts, and then
+// forces them.
 func (c *Case) hide(t *testing.T, by4 bool, cases []hidingCase) {
 	t.Helper()
 	var old, desired []string

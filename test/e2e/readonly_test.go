@@ -80,8 +80,8 @@ subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: `+name+`}, {k
 `, c.ns, "kubectl-create")
 }
 
-// TestForbiddenAutoscalers scales a Deployment to 0 whose replicas the chart leaves to an autoscaler. That is drift, and for a role that may
-// not list autoscalers it is an error, not a clean release. Autoscalers of KEDA stay forbidden: that costs a warning.
+// TestForbiddenAutoscalers scales a Deployment to 0 whose replicas the chart leaves to an autoscaler. That is drift, and for a role that
+// may not list autoscalers it is an error, not a clean release. Autoscalers of KEDA stay forbidden: that costs a warning.
 func TestForbiddenAutoscalers(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)

@@ -1,5 +1,5 @@
-// Package growth has the test of how the work on foreign text grows: twice the text may take twice the work, and no more. The functions that
-// take a text are found by their type.
+// Package growth has the test of how the work on foreign text grows: twice the text may take twice the work, and no more. The functions
+// that take a text are found by their type.
 //
 //	exported functions of internal and pkg with one text ─► called with hostile texts of two sizes ─► bytes and objects allocated
 //	every output format, every format of documents       ─►

@@ -169,8 +169,8 @@ func allocated(call func(string), text string) (bytes, objects uint64) {
 	return after.TotalAlloc - before.TotalAlloc, after.Mallocs - before.Mallocs
 }
 
-// textFunctions returns the exported functions of internal and pkg that take exactly one string or slice of bytes, and else only numbers and
-// switches.
+// textFunctions returns the exported functions of internal and pkg that take exactly one string or slice of bytes, and else only numbers
+// and switches.
 func textFunctions(t *testing.T) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}

@@ -16,8 +16,8 @@ var knownHostile = []string{
 	"\"password\":\n\"", "&sig=", "_auth=",
 }
 
-// grammar are the parts of which secrets in texts consist, in the order of their places: what is in front of a name, names, signs, what opens
-// a value, values, and what ends one.
+// grammar are the parts of a text with a secret, in the order of their places: what is in front of a name, names, signs, what
+// opens a value, values, and what ends one.
 var grammar = [][]string{
 	{"", "-", "--", "- ", "  ", "<", "{", "[", "?", "&", "/", "://", "@", "$", "user ", "curl ", "mysql ", "\\", "%25"},
 	{
@@ -30,8 +30,8 @@ var grammar = [][]string{
 	{"", "\"", "'", "]", "}", ")", "</", "]]></password>", "\n", "\n\n", " ", ",", "-----END ", "''"},
 }
 
-// Hostile returns fragments that a finder of secrets might read again and again if a text repeats them: those that did, and random ones of the
-// grammar.
+// Hostile returns fragments that a finder of secrets might read again and again if a text repeats them: those that did, and random ones of
+// the grammar.
 func Hostile(rng *rand.Rand, random int) []string {
 	out := append([]string(nil), knownHostile...)
 	for range random {
