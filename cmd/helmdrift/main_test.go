@@ -55,24 +55,38 @@ func TestStderrIsEscapedAsStdout(t *testing.T) {
 	}
 }
 
-// TestInterrupted checks that a command which is interrupted says that, and not which request it was waiting for.
-func TestInterrupted(t *testing.T) {
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	p := &plane{}
-	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: prod}\n"
-	server, err := p.start(kubeconfig, object, object, "deployed")
+// settings is the only object of the release web on a settingsPlane.
+const settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: prod}\n"
+
+// settingsPlane starts a plane with one clean release.
+func settingsPlane(t *testing.T) (p *plane, kubeconfig string) {
+	t.Helper()
+	p, kubeconfig = &plane{}, filepath.Join(t.TempDir(), "kubeconfig")
+	server, err := p.start(kubeconfig, settings, settings, "deployed")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer server.Close()
+	t.Cleanup(server.Close)
+	return p, kubeconfig
+}
+
+// interruptAt interrupts a command when it sends the first request whose path has a suffix.
+func (p *plane) interruptAt(suffix string, interrupt func()) {
+	p.meanwhile = func(r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, suffix) {
+			interrupt()
+			<-r.Context().Done() // the command has hung up
+		}
+	}
+}
+
+// TestInterrupted checks that a command which is interrupted says that, and not which request it was waiting for.
+func TestInterrupted(t *testing.T) {
+	p, kubeconfig := settingsPlane(t)
 	for _, args := range [][]string{{"diff", "web"}, {"diff"}, {"list"}} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
-		p.meanwhile = func(r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, "/secrets") {
-				interrupt()
-			}
-		}
+		p.interruptAt("/secrets", interrupt)
 		var stderr bytes.Buffer
 		code := run(ctx, append(args, "--kubeconfig", kubeconfig), streams{out: io.Discard, err: &stderr, env: emptyEnv})
 		if code != exitFailure || stderr.String() != "Error: interrupted\n" {
@@ -83,26 +97,14 @@ func TestInterrupted(t *testing.T) {
 
 // TestInterruptedScan checks that a scan which is interrupted reports what it has read, and what it has not.
 func TestInterruptedScan(t *testing.T) {
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
-	p := &plane{}
-	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings, namespace: prod}\n"
-	server, err := p.start(kubeconfig, object, object, "deployed")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer server.Close()
-	if err := p.store(recordOf("zoo", 1, "deployed", object)); err != nil {
+	p, kubeconfig := settingsPlane(t)
+	if err := p.store(recordOf("zoo", 1, "deployed", settings)); err != nil {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"diff", "list"} {
 		ctx, interrupt := context.WithCancel(t.Context())
 		defer interrupt()
-		p.meanwhile = func(r *http.Request) {
-			if strings.HasSuffix(r.URL.Path, "/secrets/sh.helm.release.v1.zoo.v1") {
-				interrupt()
-				<-r.Context().Done() // the command has hung up
-			}
-		}
+		p.interruptAt("/secrets/sh.helm.release.v1.zoo.v1", interrupt)
 		var stdout, stderr bytes.Buffer
 		code := run(ctx, []string{command, "--concurrency", "1", "--kubeconfig", kubeconfig}, streams{out: &stdout, err: &stderr, env: emptyEnv})
 		for _, want := range []string{"web", "zoo", "interrupted before it was read"} {
