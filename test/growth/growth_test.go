@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/document"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/english"
@@ -44,6 +45,7 @@ var texts = flag.Int("growth", 10, "random hostile texts")
 // takers are the functions that take one text, by package and name.
 func takers() map[string]func(text string) {
 	return map[string]func(string){
+		"internal/apiserver.IsFixedMetadata":    func(s string) { _ = apiserver.IsFixedMetadata(s) },
 		"internal/engine.NewApplyTypes":         func(s string) { _, _ = engine.NewApplyTypes([]byte(s)) },
 		"internal/english.Count":                func(s string) { english.Count(2, s) },
 		"internal/english.PluralOfKind":         func(s string) { english.PluralOfKind(s) },
