@@ -4,33 +4,42 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/snapshot"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// This file is the command absorb: it finds the changes of values by which the chart renders what the cluster holds, and writes them into
-// the values file if --write says so. It writes nothing to the cluster.
+// This file is the command absorb: it finds the changes of values that make the chart render what the cluster holds. With --write it
+// writes them into the values file. It writes nothing to the cluster.
 
-// absorbOptions are the flags of absorb, besides those that say what is compared.
+// absorbOptions are the flags of absorb, besides those that say what to compare.
 type absorbOptions struct {
-	compareOptions
-	format         formatOf
-	color          oneOf
-	unmanaged      bool
-	write          bool
+	cli.CompareOptions
+	format    cli.FormatOf
+	color     cli.OneOf
+	unmanaged bool
+	write     bool
+	choose    choiceFlags
+	// patch asks for each field whether to keep it.
+	patch          bool
 	maxSideEffects int
 	snapshot       string
+	// open opens the file of --snapshot. It is nil if this program cannot.
+	open func(name string) (*cli.SavedCluster, error)
 }
 
 // absorbExitHelp is the part of the help that explains the exit codes.
@@ -40,13 +49,16 @@ const absorbExitHelp = `Exit codes:
   2  something is left; the result says why`
 
 // newAbsorb returns the command absorb.
-func newAbsorb(s streams, c *connection) *cobra.Command {
-	o := absorbOptions{compareOptions: newCompareOptions(s, c), format: newFormatOf(output.AbsorbFormats()), color: newColor()}
+func newAbsorb(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
+	o := absorbOptions{
+		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), format: cli.NewFormatOf(output.AbsorbFormats()), color: cli.NewColor(),
+		open: all.open,
+	}
 	cmd := &cobra.Command{
 		Use:   "absorb RELEASE CHART",
 		Short: "Find the values that make the chart agree with the cluster",
 		Long: `absorb takes over what somebody changed in the cluster: for each field that drifted, it finds the
-smallest change of values with which CHART renders what the cluster holds. Each change is proved by
+smallest change of values that makes CHART render what the cluster holds. Each change is proved by
 rendering, and what else it would move is shown. The result is a patch of the last values file.
 
 Give CHART and the values as for helm upgrade. Without -f, the values that the release stores are
@@ -57,55 +69,63 @@ What no value controls is left, with the template that writes it; -o kustomize p
 for a post-renderer, which are proved too.
 
 With --install, objects that no release records, such as those of an application of Argo CD, are
-compared with the chart, and every field in which they differ is absorbed.
+compared with the chart, and every field that differs is absorbed.
 
 A secret is never written into values or patches. absorb reads the cluster and writes nothing to it.
 
 ` + absorbExitHelp,
 		Example: `  helmdrift absorb web ./chart -n prod -f values.yaml
   helmdrift absorb web ./chart -n prod -f values.yaml --write
+  helmdrift absorb web ./chart -n prod -f values.yaml --write --only deploy/web:spec.replicas
+  helmdrift absorb web ./chart -n prod -f values.yaml --write -p
   helmdrift absorb web ./chart -n prod -f values.yaml --unmanaged
   helmdrift absorb web oci://registry.example.com/charts/web --version 1.8.1 -n prod -o values > absorbed.yaml
   helmdrift absorb web ./chart -n prod -f values.yaml -o kustomize > kustomization.yaml
   helmdrift absorb web ./chart -n shop -f values.yaml --install -o argocd > patch.yaml
   helmdrift absorb --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeRelease(c),
+		ValidArgsFunction: cli.CompleteRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return runAbsorb(cmd.Context(), s, c, o, args, cmd.Flags())
+			return runAbsorb(cmd.Context(), s, o, args, cmd.Flags())
 		},
 	}
 	fs := cmd.Flags()
-	fs.VarP(&o.format, "output", "o", "format of the result: "+strings.Join(output.AbsorbFormats(), ", "))
-	addColorFlag(fs, &o.color)
+	cli.AddOutputFlag(cmd, &o.format, "format of the result", output.AbsorbFormats())
+	cli.AddColorFlag(fs, &o.color)
 	fs.BoolVar(&o.unmanaged, "unmanaged", false, "also absorb fields that no manifest names and that somebody added")
+	o.choose.addFlags(fs, "keep")
+	addPatchFlag(fs, &o.patch, "keep it")
 	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file")
 	fs.IntVar(&o.maxSideEffects, "max-side-effects", 0,
 		"absorb a field only if no more than `N` fields of other objects move with it")
-	fs.StringVar(&o.snapshot, "snapshot", "", "read what helmdrift snapshot saved in this `file`, without a cluster")
-	fs.IntVar(&o.revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
-	o.ignoreOptions.addFlags(fs)
-	o.desiredOptions.addFlags(fs)
-	hideFlags(fs, "to-revision", "dry-run")
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.AbsorbFormats(), cobra.ShellCompDirectiveNoFileComp))
+	if o.open != nil {
+		fs.StringVar(&o.snapshot, "snapshot", "", "read what helmdrift snapshot saved in this `file`, without a cluster")
+	}
+	fs.IntVar(&o.Revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
+	o.IgnoreOptions.AddFlags(fs)
+	o.DesiredOptions.AddFlags(fs)
+	cli.HideFlags(fs, "to-revision", "dry-run")
 	return cmd
 }
 
 // check refuses flags that contradict each other or have no effect.
 func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
-	if err := o.checkRevision(); err != nil {
+	if err := o.CheckRevision(); err != nil {
+		return err
+	}
+	if _, err := o.choose.choice(); err != nil {
 		return err
 	}
 	switch {
 	case !hasChart:
 		return hint.New(errors.New("absorb needs a CHART, whose values it changes"), "helmdrift absorb RELEASE CHART -f values.yaml")
-	case o.toRevision != 0 || o.dryRun.word != "":
+	case o.ToRevision != 0 || o.DryRun.Word != "":
 		return errors.New("--to-revision and --dry-run have no effect on absorb")
-	case o.install && o.unmanaged:
+	case o.Install && o.unmanaged:
 		return errors.New("--install and --unmanaged exclude each other: without a release, what only the cluster has need not be an edit")
 	case o.maxSideEffects < 0:
 		return fmt.Errorf("--max-side-effects %d: the least is 0", o.maxSideEffects)
-	case o.write && len(o.values.Files) == 0:
+	case o.write && len(o.Values.Files) == 0:
 		return hint.New(errors.New("--write needs a values file to change"),
 			"-f FILE names it; without one, -o values prints the changes as a file of their own")
 	case fetch.IsPluginURL(o.valuesFile()):
@@ -114,13 +134,13 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	case o.write && !isWritable(o.valuesFile()):
 		return fmt.Errorf("--write cannot change %s, which is no file on this machine", o.valuesFile())
 	}
-	return o.desiredOptions.check(flags, hasChart)
+	return o.DesiredOptions.Check(flags, hasChart)
 }
 
-// valuesFile returns the file that is changed: the last one; empty if none is given.
+// valuesFile returns the file to change: the last one, or "" if none is given.
 func (o *absorbOptions) valuesFile() string {
-	if n := len(o.values.Files); n > 0 {
-		return o.values.Files[n-1]
+	if n := len(o.Values.Files); n > 0 {
+		return o.Values.Files[n-1]
 	}
 	return ""
 }
@@ -131,77 +151,127 @@ func isWritable(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// runAbsorb searches, prints the result, and changes the file if --write says so.
-func runAbsorb(ctx context.Context, s streams, c *connection, o absorbOptions, args []string, flags *pflag.FlagSet) error {
-	d, err := o.session(ctx, s, c, args, flags)
+// runAbsorb searches, prints the result, and with --write changes the file.
+func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []string, flags *pflag.FlagSet) error {
+	d, err := o.session(ctx, args, flags)
 	if err != nil {
 		return err
 	}
-	values, err := readValuesFile(ctx, o.valuesFile(), d.target.Chart)
+	if o.patch && !s.Terminal().CanAsk() {
+		return errNoPicks
+	}
+	values, err := absorb.ReadFile(ctx, o.valuesFile(), d.Target.Chart)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	a, err := d.comparer.Absorb(ctx, d.target, drift.AbsorbOptions{
-		Unmanaged: o.unmanaged, MaxSideEffects: o.maxSideEffects, Rewrite: values.rewrite,
+	limits := o.Jobs()
+	a, err := absorb.Run(ctx, d.Connection, d.Target, absorb.Options{
+		Options: d.Options, Unmanaged: o.unmanaged, MaxSideEffects: o.maxSideEffects, Rewrite: values.Rewrite,
+		RenderVariants: limits.RenderVariants, RenderTime: limits.Time,
+		Choose: func(c *threeway.Comparison, fields []absorb.Field) ([]string, error) {
+			d.Quiet()
+			return o.chosen(ctx, s, c, fields)
+		},
 	})
+	d.Quiet()
 	if err != nil {
-		return withFlagHint(err, d.target.Chart)
+		return cli.WithFlagHint(err, d.Target.Chart)
 	}
 	now := time.Now()
 	result := a.Report(version, now)
 	result.Seconds = now.Sub(began).Round(time.Millisecond).Seconds()
-	values.describe(result, a)
+	values.Describe(result, a)
 	if o.write && len(result.Edits) > 0 {
-		if err := values.write(a.Content); err != nil {
+		if err := values.Write(a.Content); err != nil {
 			return err
 		}
 		result.Written = true
 	}
-	if err := output.WriteAbsorb(s.out, o.format.format, result, s.display(s.out, o.color, now)); err != nil {
+	if err := output.WriteAbsorb(s.Out, o.format.Format, result, s.Display(s.Out, o.color, now)); err != nil {
 		return err
 	}
 	return absorbStatus(result)
 }
 
+// chosen returns for each field why it is left, or an empty text. --only and --skip decide first, and then the answers of the user.
+func (o *absorbOptions) chosen(ctx context.Context, s cli.Streams, c *threeway.Comparison, fields []absorb.Field) ([]string, error) {
+	choice, err := o.choose.choice()
+	if err != nil {
+		return nil, err
+	}
+	found := choice.In(c)
+	if err := found.Err(); err != nil {
+		return nil, err
+	}
+	reasons, p := make([]string, len(fields)), picker{streams: s}
+	in := c.Input
+	about := report.AbsorbResult{Name: in.Name, Namespace: in.Namespace, Versions: c.CustomVersions()}
+	for i, f := range fields {
+		switch {
+		case len(f.Path) == 0 && !found.Object(f.Key), len(f.Path) > 0 && !found.Field(f.Key, f.Path):
+			reasons[i] = o.choose.leftOut()
+		case o.patch:
+			wants, err := p.wants(ctx, func(w io.Writer) error {
+				return output.WriteAbsorbPick(w, &about, f.Shown, s.Display(w, o.color, time.Now()))
+			})
+			if err != nil {
+				return nil, err
+			}
+			if !wants {
+				reasons[i] = pickedOut
+			}
+		}
+	}
+	return reasons, nil
+}
+
 // session connects to the cluster, or opens the snapshot.
-func (o *absorbOptions) session(ctx context.Context, s streams, c *connection, args []string, flags *pflag.FlagSet) (session, error) {
+func (o *absorbOptions) session(ctx context.Context, args []string, flags *pflag.FlagSet) (cli.Session, error) {
 	if !flags.Changed("snapshot") {
 		if len(args) > 2 {
-			return session{}, errors.New("absorb takes a release and a chart and nothing else")
+			return cli.Session{}, errors.New("absorb takes a release and a chart and nothing else")
 		}
 		if err := o.check(flags, len(args) == 2); err != nil {
-			return session{}, err
+			return cli.Session{}, err
 		}
-		return begin(ctx, s, c, o.compareOptions, args, "absorb")
+		return o.Begin(ctx, args, "absorb")
 	}
-	saved, err := readSnapshot(o.snapshot)
+	saved, err := o.open(o.snapshot)
 	if err != nil {
-		return session{}, err
+		return cli.Session{}, err
 	}
-	chart, hasChart, err := chartArg(args, saved, o.source.RepoURL)
+	chart, hasChart, err := saved.Chart(args, o.Source.RepoURL)
 	if err != nil {
-		return session{}, err
+		return cli.Session{}, err
 	}
 	if err := o.check(flags, hasChart); err != nil {
-		return session{}, err
+		return cli.Session{}, err
 	}
-	options, err := o.comparison(s, c)
-	if err != nil {
-		return session{}, err
-	}
-	player := snapshot.NewPlayer(saved)
-	options.ReadManifest = o.limits.jobs(c.debug).Bounded(player.ReadManifest)
-	target := drift.Target{Namespace: saved.Namespace, Release: saved.Release, Revision: o.revision, Chart: o.chart(chart)}
-	return session{comparer: drift.New(player.Connection(), options), target: target}, nil
+	target := drift.Target{Namespace: saved.Namespace, Release: saved.Release, Revision: o.Revision, Chart: o.Chart(chart)}
+	return o.SavedSession(saved, target)
 }
 
 // absorbStatus returns the exit code of a result as an error; nil is exit code 0.
 func absorbStatus(r *report.AbsorbResult) error {
 	if _, left := r.Counts(); len(r.Errors) > 0 {
-		return exitStatus(exitFailure)
+		return cli.ExitStatus(cli.ExitFailure)
 	} else if left > 0 {
-		return exitStatus(exitSelected)
+		return cli.ExitStatus(cli.ExitSelected)
 	}
 	return nil
+}
+
+// absorbHelp returns the headings of the help of absorb.
+func absorbHelp() []cli.FlagGroup {
+	return slices.Concat([]cli.FlagGroup{
+		cli.Group("What to absorb", "write", "only", "skip", "patch", "unmanaged", "max-side-effects", "snapshot"),
+		cli.Group("What to ignore", cli.IgnoreFlags()...),
+		cli.Group("Output", "output", "color"),
+	}, cli.DesiredGroups("revision", "install", "skip-crds", "create-namespace"), cli.CommonGroups())
+}
+
+// absorbGuest returns absorb as a guest.
+func absorbGuest() guest {
+	return guest{commands: []guestCommand{{"absorb", newAbsorb, absorbHelp}}, jobs: jobs.Variants()}
 }

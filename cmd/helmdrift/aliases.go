@@ -3,31 +3,31 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
-// This file holds the flags of helm-diff 3.15 and helm-drift 0.1 that diff accepts or refuses, so that scripts keep working after the name
-// of the command is changed. They are hidden in the help; docs/coming-from.md lists them, and TestComingFrom compares that page with this
-// table. A flag that cannot mean here what it means there is refused with the flag to use instead.
+// This file holds the flags of helm-diff 3.15 and helm-drift 0.1 that diff accepts or refuses, so that scripts keep working after only the
+// name of the command is changed. The help hides them; docs/coming-from.md lists them, and TestComingFrom compares that page with this
+// table. If a flag cannot have the same meaning here, diff refuses it and names the flag to use instead.
 
 // alias is a flag of another tool. It has a note if it is accepted, and a refusal if it is not.
 type alias struct {
 	name, shorthand string
-	// takes is what stands after the flag: "bool" for nothing, "number" or "text".
+	// takes is what follows the flag: "bool" for nothing, "number" or "text".
 	takes string
-	// note says what is true of an accepted flag. One line on stderr shows it, unless --quiet is given.
+	// note explains an accepted flag. It is shown in one line on stderr, unless --quiet is given.
 	note string
-	// set is the flag of ours that an accepted flag sets, as name=value. If ours is given too, ours decides.
+	// set is our flag that an accepted flag sets, as name=value. If our flag is given too, it decides.
 	set string
-	// without is a flag that an accepted one contradicts; "CHART" is the argument.
+	// without is a flag that contradicts the accepted one; "CHART" is the argument.
 	without string
-	// refusal is the hint for a flag that is refused. It names ours.
+	// refusal is the hint for a refused flag. It names our flag.
 	refusal string
 }
 
@@ -84,7 +84,7 @@ func aliasTable() []alias {
 }
 
 // linesNote is the note of --context and -C with a number.
-const linesNote = "has no effect: in helm-diff it is a number of lines, of which -o diff always has three; --kube-context names a cluster"
+const linesNote = "has no effect: in helm-diff it is a number of lines, and -o diff always has three; --kube-context names a cluster"
 
 // addAliases adds the flags of the table, hidden.
 func addAliases(fs *pflag.FlagSet) {
@@ -122,15 +122,15 @@ func (v *aliasValue) Set(text string) error {
 	return nil
 }
 
-// given reports whether the flag asks for something. --three-way-merge=false asks for nothing.
+// given reports whether the flag has an effect. --three-way-merge=false has none.
 func (v *aliasValue) given() bool {
 	on, err := strconv.ParseBool(v.text)
 	return v.takes != "bool" || err == nil && on
 }
 
-// acceptAliases replaces the given flags of the table by ours, and returns the error of one that is refused. One note names all that were
-// accepted. The flags do not count as changed afterwards: whatever checks flags sees ours only.
-func acceptAliases(s streams, c *connection, flags *pflag.FlagSet, hasChart, quiet bool) error {
+// acceptAliases replaces the given flags of the table by ours, or returns the error of a refused one. One note names all accepted flags.
+// They do not count as changed afterwards, so that other checks see only our flags.
+func acceptAliases(s cli.Streams, c *cli.Connection, flags *pflag.FlagSet, hasChart, quiet bool) error {
 	var notes []string
 	for _, a := range aliasTable() {
 		f := flags.Lookup(a.name)
@@ -161,90 +161,19 @@ func acceptAliases(s streams, c *connection, flags *pflag.FlagSet, hasChart, qui
 		}
 		notes = append(notes, name+" "+a.note)
 	}
-	if lines, err := c.linesOfContext(flags); err != nil {
+	if lines, err := c.LinesOfContext(flags); err != nil {
 		return err
 	} else if lines != "" {
 		notes = append(notes, "--context "+lines+" "+linesNote)
 	}
 	if len(notes) > 0 && !quiet {
-		s.print("note: ", strings.Join(notes, "; "))
+		s.Print("note: ", strings.Join(notes, "; "))
 	}
 	return nil
 }
 
-// contextFlag is the value of --context, which kubectl and helm-diff both have: it is a context of the kubeconfig for one, and a number of
-// lines for the other. A whole number is taken for lines.
-type contextFlag struct {
-	context *string
-	lines   string
-}
-
-// String returns the value as it was given.
-func (f *contextFlag) String() string {
-	if f.context == nil || f.lines != "" {
-		return f.lines
-	}
-	return *f.context
-}
-
-// Type returns the placeholder in help texts.
-func (f *contextFlag) Type() string { return "string" }
-
-// Set keeps a number apart from the name of a context.
-func (f *contextFlag) Set(text string) error {
-	f.lines = ""
-	if _, err := strconv.Atoi(text); err == nil {
-		f.lines = text
-		return nil
-	}
-	*f.context = text
-	return nil
-}
-
-// linesOfContext returns the number that was given to --context, which then does not count as changed. If the kubeconfig has a context of
-// that name, nobody can know what was meant.
-func (c *connection) linesOfContext(flags *pflag.FlagSet) (string, error) {
-	f := flags.Lookup("context")
-	if f == nil { // a command that parses no flags
-		return "", nil
-	}
-	value, _ := f.Value.(*contextFlag)
-	if value == nil || value.lines == "" {
-		return "", nil
-	}
-	f.Changed = false
-	if raw, err := c.choice().Raw(); err == nil && raw.Contexts[value.lines] != nil {
-		return "", hint.New(fmt.Errorf("--context %s is ambiguous: the kubeconfig has a context of this name", value.lines),
-			"--kube-context "+value.lines+" means that context; leave out the lines of context of helm-diff")
-	}
-	return value.lines, nil
-}
-
-// refuseLines refuses a number as --context for the commands that helm-diff does not have.
-func (c *connection) refuseLines(flags *pflag.FlagSet) error {
-	lines, err := c.linesOfContext(flags)
-	if lines != "" {
-		return hint.New(fmt.Errorf("--context %s: a number is no context", lines), "--kube-context names a context of the kubeconfig")
-	}
-	return err
-}
-
-// dryRunWord is the value of --dry-run. helm-diff has other words for it, one of which means the same.
-type dryRunWord struct{ oneOf }
-
-// Set takes "server". The words for no dry run are accepted, and those for a dry run without a cluster are refused.
-func (d *dryRunWord) Set(word string) error {
-	switch {
-	case slices.Contains([]string{"none", "false"}, word):
-		d.word = ""
-		return nil
-	case slices.Contains([]string{"client", "true"}, word):
-		return errors.New("must be server; without a cluster, --snapshot FILE compares a chart with a saved one")
-	}
-	return d.oneOf.Set(word)
-}
-
-// otherCommand returns the hint for a command line of helm-diff or helm-drift whose command became a release; empty for any other.
+// otherCommand returns the hint for a command line of helm-diff or helm-drift if its command would be taken for a release.
+// Otherwise it returns "".
 func otherCommand(args []string) string {
 	switch {
 	case args[0] == "upgrade":

@@ -8,10 +8,12 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
 )
 
-// Flags of the other tools, from their sources: helm-diff v3.15.11 (cmd/upgrade.go, cmd/options.go and the other files of cmd) and
-// helm-drift 0.1.2 (cmd/flags.go). Those that all command line programs have, such as --help, are left out.
+// These are flags of the other tools, from their sources: helm-diff v3.15.11 (cmd/upgrade.go, cmd/options.go and the other files
+// of cmd) and helm-drift 0.1.2 (cmd/flags.go). Flags that all command line programs have, such as --help, are left out.
 const (
 	helmDiffFlags = `allow-unreleased api-versions color context detailed-exitcode devel disable-openapi-validation disable-validation
 		dry-run enable-dns find-renames include-crds include-tests insecure-skip-tls-verify install kube-context kube-version kubeconfig
@@ -79,11 +81,11 @@ func flagRows(section string) map[string]string {
 	return rows
 }
 
-// checkFlagRow compares what a row says of a flag with what diff does with it.
+// checkFlagRow compares what a row says about a flag with what diff does with it.
 func checkFlagRow(t *testing.T, flags *pflag.FlagSet, name, row string) {
 	t.Helper()
 	table := aliasTable()
-	if name == "context" { // a flag of two meanings; -C is the one of helm-diff
+	if name == "context" { // a flag with two meanings; -C is helm-diff's
 		name = "output-context"
 	}
 	i := slices.IndexFunc(table, func(a alias) bool { return a.name == name })
@@ -105,9 +107,9 @@ func checkFlagRow(t *testing.T, flags *pflag.FlagSet, name, row string) {
 	}
 }
 
-// TestAliasesNameFlags checks that flags which notes and refusals name exist.
+// TestAliasesNameFlags checks that the flags in notes and refusals exist.
 func TestAliasesNameFlags(t *testing.T) {
-	root := newRoot(streams{env: emptyEnv})
+	root := newRoot(cli.Streams{Env: emptyEnv})
 	cmd, _, err := root.Find([]string{"diff"})
 	if err != nil {
 		t.Fatal(err)

@@ -14,10 +14,10 @@ import (
 	"testing"
 )
 
-// TestCitations wants every file that a comment or a page cites to exist. After "helm v3.22.0", "kubernetes v1.36.3" and their like, a path
-// belongs to that module at that version; any other path of a Go file belongs to this repository. The functions that are named behind a
-// file must be in it. A module that this program links is cited at the version that is linked, or at that of the API server of the tests.
-// Files of modules that are not downloaded are not checked: only test/controlplane needs these.
+// TestCitations checks that every file that a comment or a page cites exists. After "helm v3.22.0", "kubernetes v1.36.3" and the like, a
+// path belongs to that module at that version; any other path of a Go file belongs to this repository. The functions that are named after
+// a file must be in it. The version of a module that this program links must be the linked one, or the version of the API server of the
+// tests. Files of modules that are not downloaded are not checked: only test/controlplane needs these.
 func TestCitations(t *testing.T) {
 	c := citations{
 		t: t, cache: goEnv(t, "GOMODCACHE"), linked: linkedVersions(t), missing: map[string]int{},
@@ -67,7 +67,7 @@ func linkedVersions(t *testing.T) map[string]string {
 	return versions
 }
 
-// citingTexts returns the texts of a file in which something may be cited: the comments of a Go file, or the paragraphs of a page.
+// citingTexts returns the texts of a file that may have citations: the comments of a Go file, or the paragraphs of a page.
 func citingTexts(t *testing.T, path string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(path)
@@ -86,7 +86,7 @@ func citingTexts(t *testing.T, path string) []string {
 		}
 		return texts
 	case ".md", ".yaml", ".txtar":
-		if base := filepath.Base(path); base != "CHANGELOG.md" && base != "comparison.md" { // which cites the code of other tools
+		if base := filepath.Base(path); base != "CHANGELOG.md" && base != "comparison.md" { // it cites the code of other tools
 			text := regexp.MustCompile("(?m)^# ?|\\]\\([^)]*\\)|`").ReplaceAllString(string(raw), " ")
 			return regexp.MustCompile(`\n(\n|[|])`).Split(text, -1) // paragraphs, and rows of tables
 		}
@@ -100,11 +100,11 @@ type citations struct {
 	cache   string
 	linked  map[string]string // the versions of modules
 	where   string            // the file that cites
-	page    citation          // what it cites first, to which any of its paths may belong
+	page    citation          // what it cites first; any of its paths may belong to that
 	found   int
 	missing map[string]int
 
-	isVersion, isFunction *regexp.Regexp // of a word; a function or type has a name that is no word of a sentence
+	isVersion, isFunction *regexp.Regexp // of a word; the name of a function or type is not a word of a sentence
 }
 
 // citation is what the words of a text have cited so far.

@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
 )
 
 var (
@@ -20,7 +22,7 @@ var (
 	manFolder  = flag.String("man", "", "write the manual pages to this folder; a release has them")
 )
 
-// emptyEnv is an environment without variables: the defaults of flags are then those of a new machine.
+// emptyEnv is an environment without variables, so that flags have the defaults of a new machine.
 func emptyEnv(string) string { return "" }
 
 // TestCLIReference checks that docs/cli.md has the help of every command.
@@ -49,7 +51,7 @@ func TestCLIReference(t *testing.T) {
 
 // documented returns the root command and the visible commands below it.
 func documented() []*cobra.Command {
-	root := newRoot(streams{env: emptyEnv})
+	root := newRoot(cli.Streams{Env: emptyEnv})
 	all := []*cobra.Command{root}
 	for _, cmd := range root.Commands() {
 		if cmd.IsAvailableCommand() {
@@ -68,7 +70,7 @@ func TestManPages(t *testing.T) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	root := newRoot(streams{env: emptyEnv})
+	root := newRoot(cli.Streams{Env: emptyEnv})
 	root.DisableAutoGenTag = true // it has today's date
 	released := time.Unix(0, 0).UTC()
 	if err := doc.GenManTree(root, &doc.GenManHeader{Section: "1", Source: "helmdrift", Manual: "helmdrift", Date: &released}, folder); err != nil {

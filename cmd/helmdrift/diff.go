@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/helmdrift/helmdrift/internal/config"
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
@@ -24,26 +25,46 @@ import (
 )
 
 // This file is the command diff: its flags and their contradictions, the comparison, the report, and the command that would put the drift
-// back. It writes nothing to the cluster unless --fix says so.
+// back. Without --fix it writes nothing to the cluster.
 
 // diffOptions are the flags of diff: how to compare, which findings count, and how the report looks.
 type diffOptions struct {
-	compareOptions
-	selectionOptions
-	printOptions
-	// baseline is the file of an earlier report; see readBaseline.
+	cli.CompareOptions
+	cli.PrintOptions
+	cli.TimeOptions
+	// guests is what the guests add: --snapshot, the flags of several releases, and those of fix.
+	guests guest
+	// scan compares several releases. It is nil if this program cannot.
+	scan scan
+	// baseline is the file of an earlier report.
 	baseline string
+	// choose are --only and --skip, and chooser applies them.
+	choose  choiceFlags
+	chooser *chooser
 	// snapshot is a file to compare instead of a cluster.
 	snapshot string
-	// fix says that drift is put back after the report. The flags of repair are hidden in the help, and allowed only together with it.
+	// fix is set to put back drift after the report. The help hides the flags of repair, and they are allowed only together with fix.
 	fix    bool
 	repair fixOptions
 }
 
-// newDiff returns the command diff. Its text names the signs and the exit codes, since they are what a reader of a report looks up.
-func newDiff(s streams, c *connection) *cobra.Command {
+// scan is diff of several releases.
+type scan interface {
+	addFlags(*pflag.FlagSet)
+	// isSet reports whether a flag asks for several releases.
+	isSet(*pflag.FlagSet) bool
+	// check refuses flags that need one release.
+	check(flags *pflag.FlagSet, hasChart bool) error
+	run(ctx context.Context, o diffOptions, names []string) error
+}
+
+// newDiff returns the command diff. Its help explains the signs and the exit codes, since readers of a report look them up there.
+func newDiff(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o := diffOptions{
-		compareOptions: newCompareOptions(s, c), printOptions: newPrintOptions(), repair: newFixOptions(),
+		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), PrintOptions: cli.NewPrintOptions(), guests: all, repair: newFixOptions(all),
+	}
+	if all.scan != nil {
+		o.scan = all.scan(s, c)
 	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
@@ -61,12 +82,12 @@ Without RELEASE it compares all releases of the namespace, with -A those of all 
 names are written with commas. One line for each release comes first, then what drifted.
 
 With --fix it then does what helmdrift fix does. It has the exit codes of helmdrift fix then, and
-its flags --yes, --only, --skip, --prune, --no-restart, --backup, --wait, --wait-timeout,
---timeout, --field-manager and --target-namespace.
+its flags --yes, --prune, --no-restart, --backup, --wait, --wait-timeout, --timeout,
+--field-manager and --target-namespace.
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-8: ~ overwrite, = ignore)
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  helmdrift diff web -n prod
   helmdrift diff -A
   helmdrift diff -l team=shop --contexts dev,stage,prod -A -o json
@@ -75,13 +96,23 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web --to-revision -1 -n prod
   helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
+  helmdrift diff web -n prod --only deploy/web --skip spec.replicas
+  helmdrift diff -A --since 1h --timeline
   helmdrift diff web -n prod -o ignore > .helmdrift.yaml
   helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              releaseAndChart,
-		ValidArgsFunction: completeRelease(c),
+		ValidArgsFunction: cli.CompleteRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			hasChart := len(args) > 1
-			if err := acceptAliases(s, c, cmd.Flags(), hasChart, o.quiet); err != nil {
+			choice, err := o.choose.choice()
+			if err != nil {
+				return err
+			}
+			if err := o.TimeOptions.Check(&o.PrintOptions); err != nil {
+				return err
+			}
+			o.chooser = &chooser{choice: choice, print: s.Print}
+			if err := acceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
 			}
 			if cmd.Flags().Changed("snapshot") {
@@ -94,12 +125,12 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 				return err
 			}
 			if names, several := o.several(cmd.Flags(), args); several {
-				if err := o.checkScan(cmd.Flags(), hasChart); err != nil {
+				if err := o.scan.check(cmd.Flags(), hasChart); err != nil {
 					return err
 				}
-				return runScan(cmd.Context(), s, c, o, names)
+				return o.scan.run(cmd.Context(), o, names)
 			}
-			return runDiff(cmd.Context(), s, c, o, args, cmd.Flags())
+			return runDiff(cmd.Context(), s, o, args, cmd.Flags())
 		},
 	}
 	o.addFlags(cmd)
@@ -109,24 +140,31 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 // addFlags adds the flags of diff, and their completion in the shell.
 func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	o.printOptions.addFlags(cmd)
-	fs.IntVar(&o.revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
-	fs.StringVar(&o.snapshot, "snapshot", "", "compare what helmdrift snapshot saved in this `file`, without a cluster")
-	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them")
+	o.PrintOptions.AddFlags(cmd)
+	fs.IntVar(&o.Revision, "revision", 0, "compare with stored revision `N` instead of the one helm upgrade would start from")
+	if o.guests.open != nil {
+		fs.StringVar(&o.snapshot, "snapshot", "", "compare what helmdrift snapshot saved in this `file`, without a cluster")
+	}
+	fs.BoolVar(&o.ShowSecrets, "show-secrets", false, "show secret values instead of masking them")
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 
-	o.selectionOptions.addFlags(fs)
-	o.ignoreOptions.addFlags(fs)
-	fs.BoolVar(&o.showControllers, "show-controllers", false,
+	if o.scan != nil {
+		o.scan.addFlags(fs)
+	}
+	o.IgnoreOptions.AddFlags(fs)
+	fs.BoolVar(&o.ShowControllers, "show-controllers", false,
 		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
 	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
-	o.desiredOptions.addFlags(fs)
+	o.choose.addFlags(fs, "count")
+	o.TimeOptions.AddFlags(fs)
+	o.DesiredOptions.AddFlags(fs)
 
-	// The flags of fix would fill a page of the help of a command that writes nothing without --fix.
+	// diff writes nothing without --fix, so hide the flags of fix: they would fill a page of its help.
 	o.repair.addFlags(fs)
-	hideFlags(fs, fixFlags()...)
+	cli.HideFlags(fs, fixFlags(o.guests)...)
 	completeFixFlags(cmd)
 	addAliases(fs)
+	cli.AddShortHelp(cmd)
 }
 
 // commaHint says how several releases are named.
@@ -144,34 +182,30 @@ func releaseAndChart(_ *cobra.Command, args []string) error {
 	return hint.New(errors.New("diff takes a release and a chart and nothing else"), advice)
 }
 
-// several reports whether releases are selected, and returns their names if they are named. diff --fix without a name takes the only
-// release of the namespace, since a fix takes one release.
+// several reports whether the user selects several releases, and returns the names if they are named. diff --fix without a name
+// takes the only release of the namespace, since a fix takes one release.
 func (o *diffOptions) several(flags *pflag.FlagSet, args []string) (names []string, several bool) {
 	if len(args) > 0 {
 		names = strings.Split(args[0], ",")
 	}
-	return names, len(names) > 1 || o.isSet(flags) || len(names) == 0 && !o.fix
+	return names, o.scan != nil && (len(names) > 1 || o.scan.isSet(flags) || len(names) == 0 && !o.fix)
 }
 
 // check refuses flags that contradict each other or would have no effect.
 func (o *diffOptions) check(flags *pflag.FlagSet, hasChart bool) error {
-	if err := o.checkRevision(); err != nil {
+	if err := o.CheckRevision(); err != nil {
 		return err
 	}
-	return o.desiredOptions.check(flags, hasChart)
+	return o.DesiredOptions.Check(flags, hasChart)
 }
 
-// checkFix refuses the flags of fix without --fix. With --fix it refuses every flag whose comparison is not the one with what Helm
-// deployed, since a fix puts back that and nothing else.
+// checkFix refuses the flags of fix without --fix. With --fix it refuses every flag that compares with something other than what
+// Helm deployed, since a fix puts back nothing else.
 func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	if !o.fix {
-		for _, name := range fixFlags() {
+		for _, name := range fixFlags(o.guests) {
 			if flags.Changed(name) {
-				advice := "without --fix, diff writes nothing to the cluster"
-				if name == "skip" { // --skip KIND of helm-drift
-					advice += "; a rule in " + config.FileName + " ignores kinds"
-				}
-				return hint.New(fmt.Errorf("--%s needs --fix", name), advice)
+				return hint.New(fmt.Errorf("--%s needs --fix", name), "without --fix, diff writes nothing to the cluster")
 			}
 		}
 		return nil
@@ -179,9 +213,10 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
 		return hint.New(errors.New("--fix puts back what Helm deployed: leave out CHART"), outOfScope)
 	}
-	// How the report looks, where the release is and what is ignored may be chosen. Everything else would compare with another state.
+	// The user may choose how the report looks, where the release is and what is ignored. Any other flag would compare with another
+	// state.
 	allowed := []string{"fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help"}
-	allowed = slices.Concat(allowed, fixFlags(), ignoreFlags(), limitFlags())
+	allowed = slices.Concat(allowed, choiceNames(), fixFlags(o.guests), cli.IgnoreFlags(), cli.LimitFlags())
 	hints := map[string]string{
 		"fail-on":  "fix has its own exit codes; helmdrift fix --help lists them",
 		"report":   "run helmdrift diff --report first, and helmdrift fix after it",
@@ -205,64 +240,72 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	return options.check(flags)
 }
 
-// runDiff compares, prints the report, and puts back what drifted if --fix says so. With --fix and a format for programs, stdout holds one
+// runDiff compares, prints the report, and with --fix puts back what drifted. With --fix and a format for programs, stdout holds one
 // document: the result of the fix, which contains the report.
-func runDiff(ctx context.Context, s streams, c *connection, o diffOptions, args []string, flags *pflag.FlagSet) error {
+func runDiff(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error {
 	known, err := saved.Baseline(o.baseline)
 	if err != nil {
 		return err
 	}
-	d, err := begin(ctx, s, c, o.compareOptions, args, "diff")
+	d, err := o.Begin(ctx, args, "diff")
 	if err != nil {
 		return err
 	}
 	return o.report(ctx, s, d, known, flags, time.Now)
 }
 
-// report compares and prints the report; see runDiff. Known is the baseline, and the clock says of which time the report is.
+// report compares and prints the report; see runDiff. Known is the baseline, and the clock gives the time of the report.
 func (o *diffOptions) report(
-	ctx context.Context, s streams, d session, known *report.Report, flags *pflag.FlagSet, clock func() time.Time,
+	ctx context.Context, s cli.Streams, d cli.Session, known *report.Report, flags *pflag.FlagSet, clock func() time.Time,
 ) error {
-	result, err := d.compare(ctx)
+	result, err := d.Compare(ctx)
 	if err != nil {
 		return err
 	}
 	now := clock()
-	// From here on nothing is in clear text unless --show-secrets says so.
+	// From here on, all secrets are masked unless --show-secrets is set.
 	report := report.New(version, now, []report.Release{o.release(result, known)})
-	look := s.display(s.out, o.color, now)
-	if d.target.Chart != nil {
-		look.CI.ChartDir = chartDir(d.target.Chart.Ref)
+	look := o.TimeOptions.Choose(report, s.Display(s.Out, o.Color, now))
+	o.chooser.complain(report)
+	if d.Target.Chart != nil {
+		look.CI.ChartDir = chartDir(d.Target.Chart.Ref)
 	}
-	if o.fix && o.format != output.Text {
-		return d.fix(ctx, s, o.repairOptions(), result)
+	if o.fix && o.Format != output.Text {
+		return fixRun{Session: d, flags: o.repairOptions(), streams: s, before: result}.run(ctx)
 	}
-	// The last line of the text names the fix if fix would see the same findings.
-	if !o.fix && o.format == output.Text && o.revision == 0 && d.target.Chart == nil && o.baseline == "" && !result.RecordElsewhere() {
-		look.Text.Fix, look.Text.Plan = fixCommand(d.target, flags), planned(result.Comparison)
+	look.Text.FixFollows = o.fix
+	// If somebody reads it and fix would see the same findings, the answer of the text names the command. A plan costs time.
+	isWhole := o.baseline == "" && !flags.Changed("since")
+	isRead := o.Format == output.Text && !o.Quiet && report.Releases[0].Drifted
+	if !o.fix && isRead && o.Revision == 0 && d.Target.Chart == nil && isWhole && !result.RecordElsewhere() {
+		look.Text.Fix, look.Text.Plan, look.Text.IsPlanned = fixCommand(d.Target, flags), o.planned(result.Comparison), true
 	}
-	if err := o.print(s, report, look); err != nil {
+	if err := o.Print(s, report, look); err != nil {
 		return err
 	}
 	if o.fix {
-		fmt.Fprintln(s.out)
-		return d.fix(ctx, s, o.repairOptions(), result)
+		fmt.Fprintln(s.Out)
+		return fixRun{Session: d, flags: o.repairOptions(), streams: s, before: result}.run(ctx)
 	}
-	return o.failOn.status(report)
+	return o.FailOn.Status(report)
 }
 
-// release returns the report of a comparison. What the baseline has is accepted, and the patch is there only if it is printed.
+// release returns the report of a comparison. It accepts what the baseline has, and has a patch only if the patch is printed.
 func (o *diffOptions) release(result *drift.Result, known *report.Report) report.Release {
-	out := result.Report(threeway.Mask{Show: o.showSecrets})
+	out := result.Report(threeway.Mask{Show: o.ShowSecrets})
 	if o.baseline != "" {
 		out.Accept(known, "--baseline "+filepath.Base(o.baseline))
+		if !o.ShowSecrets {
+			cli.MaskKnown(&out, result.Comparison.Scrub)
+		}
 	}
-	if o.writes(output.Diff) {
+	o.chooser.leaveOut(&out, result.Comparison)
+	if o.Writes(output.Diff) {
 		manifest := ""
 		if old := result.Loaded.Old; old != nil {
 			manifest = old.Manifest
 		}
-		out.Patch = manifestdiff.Diff(manifest, result.Comparison, out, o.showSecrets)
+		out.Patch = manifestdiff.Diff(manifest, result.Comparison, out, o.ShowSecrets)
 	}
 	return out
 }
@@ -270,22 +313,72 @@ func (o *diffOptions) release(result *drift.Result, known *report.Report) report
 // repairOptions returns the options of the fix that follows the report.
 func (o *diffOptions) repairOptions() fixOptions {
 	options := o.repair
-	options.format, options.color, options.showSecrets = o.format, o.color, o.showSecrets
+	options.choose = o.choose
+	options.format, options.color, options.showSecrets = o.Format, o.Color, o.ShowSecrets
 	return options
 }
 
-// planned returns what a fix would write, for the last line of the report. It is empty if a fix cannot be planned: the report is complete
-// without it, and fix itself reports why.
-func planned(c *threeway.Comparison) []report.FixPlan {
+// planned returns what a fix would write, for the answer of the report. If a fix cannot be planned, it is empty: fix itself reports
+// why.
+func (o *diffOptions) planned(c *threeway.Comparison) []report.FixPlan {
 	defer func() { _ = recover() }()
-	plan, err := repair.New(c, repair.Options{Asks: true})
+	only, skip, err := selectors(o.chooser.choice.In(c))
+	if err != nil {
+		return nil
+	}
+	plan, err := repair.New(c, repair.Options{Only: only, Skip: skip, Asks: true})
 	if err != nil {
 		return nil
 	}
 	return plan.Result(threeway.Mask{}, nil).Plan
 }
 
-// fixCommand returns the command that puts back what this one found. It repeats the flags that chose what to ignore.
+// fixCommand returns the command that puts back what diff found. It repeats the flags that chose what to count and what to ignore.
 func fixCommand(t drift.Target, flags *pflag.FlagSet) string {
-	return commandLine([]string{"helmdrift", "fix", t.Release, "-n", t.Namespace}, flags, slices.Concat(ignoreFlags(), limitFlags())...)
+	return cli.CommandLine([]string{"helmdrift", "fix", t.Release, "-n", t.Namespace}, flags,
+		slices.Concat(choiceNames(), cli.IgnoreFlags(), cli.LimitFlags())...)
+}
+
+// scanFlags returns the names of the flags that select several releases.
+func scanFlags(all guest) []string {
+	if all.scan == nil {
+		return nil
+	}
+	return cli.NamesOf(all.scan(cli.Streams{}, nil).addFlags)
+}
+
+// diffHelp returns the headings of the help of diff.
+func diffHelp(all guest) []cli.FlagGroup {
+	states := []string{"to-revision", "revision", "install", "skip-crds", "create-namespace", "dry-run"}
+	return slices.Concat([]cli.FlagGroup{
+		cli.Group("Which releases", scanFlags(all)...),
+		cli.Group("What counts", "fail-on", "only", "skip", "since", "baseline"),
+		cli.Group("What to ignore", cli.IgnoreFlags()...),
+		cli.Group("Output", "output", "timeline", "report", "quiet", "verbose", "show-ignored", "show-controllers", "show-secrets",
+			"no-pager", "color"),
+		cli.Group("Repair", "fix"),
+	}, cli.DesiredGroups(states...), []cli.FlagGroup{cli.Group("Without a cluster", "snapshot")}, cli.CommonGroups())
+}
+
+// diffShortHelp returns the headings of diff -h, with the flags that people use, by task.
+func diffShortHelp() []cli.FlagGroup {
+	return []cli.FlagGroup{
+		cli.Group("Choose releases", "namespace", "all-namespaces", "selector", "filter", "contexts"),
+		cli.Group("Preview an upgrade or a rollback", "values", "set", "version", "install", "to-revision", "dry-run"),
+		cli.Group("Gate a pipeline", "fail-on", "baseline", "ignore", "config"),
+		cli.Group("Read the report", "only", "since", "output", "report", "quiet", "verbose", "show-ignored"),
+		cli.Group("Put back what drifted", "fix"),
+		cli.Group("Choose the cluster", "kube-context", "kubeconfig"),
+		cli.Group("Other", "help"),
+	}
+}
+
+// chartDir returns the folder of a chart relative to the working directory, or "" if the chart is not a folder in it. CI systems take the
+// working directory for the root of the repository.
+func chartDir(ref string) string {
+	info, err := os.Stat(ref)
+	if err != nil || !info.IsDir() || !filepath.IsLocal(ref) {
+		return ""
+	}
+	return filepath.ToSlash(filepath.Clean(ref))
 }

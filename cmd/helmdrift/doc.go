@@ -1,20 +1,20 @@
 // Command helmdrift shows what drifted in a Helm release, who changed it, and what the next helm upgrade will do about it. helmdrift fix
 // puts back what drifted.
 //
-// This package holds the flags, the prompts and the exit codes. pkg/drift makes the comparison, internal/output prints it, and pkg/repair
-// plans and writes a fix.
+// This package has the commands and the guests. internal/cli has what the commands share: flags, the way to a comparison, and exit codes.
+// pkg/drift makes the comparison, internal/output prints it, and pkg/repair plans and writes a fix.
 //
 // # What a command does
 //
-// Every command goes straight down. Nothing below calls back up, except for the questions of a child process (see below):
+// Every command calls straight down. Nothing below calls back up, except for the questions of a child process (see below):
 //
-//	main ─► run ─► newRoot ─┬─► runDiff ─► begin ─► session.compare ─► output.Write ─► failOn.status ─► exit code
+//	main ─► run ─► newRoot ─┬─► runDiff ─► Begin ─► Session.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
 //	                        │                              │
 //	                        │                              └─ with --fix ─┐
 //	                        │                                             ▼
-//	                        ├─► runFix ──► begin ─► session.compare ─► fixRun.run ─► fixStatus ─► exit code
+//	                        ├─► runFix ──► Begin ─► Session.Compare ─► fixRun.run ─► fixStatus ─► exit code
 //	                        │
-//	                        ├─► runScan ─► inClusters ─► fleet.Source.Compare ─► output.Write ─► failOn.status ─► exit code
+//	                        ├─► fleetScan.run ─► inClusters ─► fleet.Source.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
 //	                        ├─► runList ─► inClusters ─► fleet.Source.List ─► output.WriteList ─► exit code
 //	                        └─► report, version, completion, help
 //
@@ -22,8 +22,8 @@
 //
 //   - cobra parses the flags. Flag values refuse wrong words while they are parsed, and the check methods refuse flags that contradict each
 //     other. No cluster has been asked until then, so a usage error is reported at once.
-//   - begin reads the configuration, resolves the kubeconfig, connects, and finds the release if none is named.
-//   - session.compare makes the comparison and adds to its errors which flag helps.
+//   - Begin reads the configuration, resolves the kubeconfig, connects, and finds the release if none is named.
+//   - Session.Compare makes the comparison and adds to its errors which flag helps.
 //   - diff prints the report. fix shows its plan, asks, saves a backup, writes, compares again, waits with --wait, and prints the result.
 //
 // # Exit codes
@@ -32,50 +32,61 @@
 //	1  a usage error, a failure, or something that could not be read or compared, or that does not come up with --wait; precedes 2
 //	2  something that --fail-on selects; for fix: drift remains
 //
-// A script must be able to rely on them, so a crash must not look like drift: the Go runtime ends a process that panics with 2. run
-// recovers panics and returns 1, and SetTraceback makes fatal errors of the runtime end the process with a signal.
+// Scripts rely on them, so a crash must not look like drift: the Go runtime ends a process that panics with 2. run recovers panics
+// and returns 1, and SetTraceback makes fatal errors of the runtime end the process with a signal.
 //
 // # Files
 //
-// The files depend on each other in one direction, from the top of this list to the bottom:
+// The files depend on each other from the top of this list to the bottom. Only guest.go looks up: what a guest adds to diff and fix gets
+// their options.
 //
-//	main.go                                            the process: signals, panics, the exit code
-//	root.go, help.go                                   the command tree and the layout of its help
-//	diff.go, fix.go, list.go, report.go, completion.go one command each, and the completion of their arguments
-//	scan.go, search.go                                 diff of several releases, and how they are found in one or several clusters
-//	fix_run.go, fix_backup.go, fix_wait.go             the steps of a fix after its comparison
-//	session.go                                         from the flags to a comparison of one release
-//	compare_flags.go, desired_flags.go, fix_flags.go,
-//	selection_flags.go                                 the flags, by topic: what they are called, how they are checked, what they set
-//	ignore.go                                          what the user has decided to ignore
-//	connection.go, version.go                          which cluster, as whom, and the version that the API server is told
-//	limits.go, plugins.go                              the limits of work on text that others wrote, and the child process
-//	aliases.go                                         flags of helm-diff and helm-drift
-//	exit.go                                            from a report to an exit code
-//	display.go, streams.go, log.go                     stdin, stdout, stderr, and what may be printed there
-//	flags.go, errors.go, coredump_*.go                 flag values, errors with hints, the core file
+//	main.go, child.go                 the process: signals, panics, the exit code; and the main function of a child process
+//	root.go                           the command tree, and what a wrong command line means
+//	guests.go                         the list of the guests; the files of each are below
+//	diff.go, diff_snapshot.go         the command diff, with a cluster and with a snapshot
+//	aliases.go                        flags of helm-diff and helm-drift
+//	fix.go, report.go                 one command each
+//	guest.go                          what a guest may add
+//	fix_run.go, fix_backup.go         the steps of a fix after its comparison
+//	fix_flags.go                      the flags that fix and diff --fix share
+//	choice_flags.go, pick.go          --only and --skip, which diff, fix and absorb share; the questions of --patch
+//	version.go                        the version, which the API server is told too
+//	coredump_*.go, collect.go         settings of the process: no core file, and when it collects garbage
+//
+// # Guests
+//
+// A guest is a feature beside diff and fix of one release (docs/dev/architecture.md). Only guests.go and the guest's own files know it. The
+// commands are given what all guests add, and do not ask who adds it:
+//
+//	absorb.go                                          absorb
+//	forecast.go                                        what writes mean for pods and data
+//	scan.go, search.go, selection_flags.go, list.go    diff of several releases and list; how releases are found in one or several clusters
+//	snapshot.go                                        snapshot, and the file of --snapshot
+//	history.go                                         history
+//	fix_wait.go                                        --wait of fix
 //
 // # Child processes
 //
-// Charts, long manifests and indexes of repositories are read and rendered in a child process, which is this program again under another
-// name (limits.go, internal/jobs). It holds no credentials of the cluster. When a template reads a file or looks up an object, the child asks
+// A child process reads and renders charts, long manifests and indexes of repositories. It is this program again under another name
+// (child.go, internal/jobs), and has no credentials of the cluster. When a template reads a file or looks up an object, the child asks
 // its parent.
 //
 // # Adding a flag
 //
-// A flag is a field of an options struct, a line in its addFlags, and a name below a heading in help.go; TestHelpGroups fails without the
-// heading. A flag with a fixed set of words is a oneOf. If the flag contradicts another one or needs a chart, check refuses it, and
-// testdata/script/usage.txtar shows the message. A flag that decides what the comparison is made with must not be allowed together with
-// --fix (checkFix), and one that fix needs to reach the same result belongs in fixCommand, which the last line of a report quotes.
+// A flag is a field of an options struct, a line in its addFlags or AddFlags, and a name below a heading in the help function of its
+// command, such as diffHelp; TestHelpGroups fails without the heading. A flag with a fixed set of words is a cli.OneOf. If the flag
+// contradicts another one or needs a chart, check refuses it, and testdata/script/usage.txtar shows the message. checkFix must refuse a
+// flag that changes what the comparison is made with. A flag that fix needs for the same result belongs in fixCommand; the last line of a
+// report quotes that command.
 //
 // # Messages
 //
-// An error says what is wrong and quotes the flag, file or object. A hint says what to type or to change. Two flags that do not go together
-// "exclude each other"; a value "must be" something; a flag that lacks a condition "needs" it. Values of --set and tokens are never quoted.
+// An error says what is wrong and quotes the flag, file or object. A hint says what to type or to change. Two flags that cannot be
+// combined "exclude each other"; a value "must be" something; a flag that lacks a condition "needs" it. Messages never quote values of
+// --set or tokens.
 //
 // # What goes where
 //
-// Reports go to stdout; errors, hints, notes and questions go to stderr. Everything that was written by others is escaped on both, and
-// secrets that this run knows are removed from errors and logs (streams.go). Only this package reads the environment, and only main ends
-// the process; TestHouseRules checks both.
+// Reports go to stdout; errors, hints, notes and questions go to stderr. Foreign text is escaped on both, and known secrets are removed
+// from errors and logs (internal/cli). Only main reads the environment and ends the process; TestHouseRules checks both.
 package main

@@ -16,6 +16,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
 )
 
 // flagName is a flag in the text of a page.
@@ -23,18 +25,21 @@ var flagName = regexp.MustCompile(`(?:^|[^\w-])--([a-z][a-z0-9-]+)`)
 
 // otherFlags are flags of other programs that the pages name.
 func otherFlags() []string {
-	return []string{"allow-untrusted", "atomic", "binary", "cascade", "cask", "detailed-exitcode", "extra", "log-level", "manifest-url",
+	return []string{"allow-untrusted", "as", "atomic", "binary", "cascade", "cask", "detailed-exitcode", "extra", "log-level", "manifest-url",
 		"post-renderer-strategy", "three-way-merge", "type"}
 }
 
-// pagesOfOthersFlags are pages that are about the flags of other programs.
+// pagesOfOthersFlags are pages about the flags of other programs.
 func pagesOfOthersFlags() []string { return []string{"docs/coming-from.md", "docs/gitops.md"} }
 
 // TestFlagsInDocs checks that every flag that a page names exists, and that some page names every flag.
 func TestFlagsInDocs(t *testing.T) {
 	exists := map[string]bool{}
-	for _, cmd := range allCommands(newRoot(streams{env: emptyEnv})) {
-		add := func(f *pflag.Flag) { exists[f.Name] = strings.HasPrefix(f.Usage, "a flag of another tool") } // such a flag has a test of its own
+	for _, cmd := range allCommands(newRoot(cli.Streams{Env: emptyEnv})) {
+		// Flags of other tools are tested elsewhere, and of -h only the letter counts.
+		add := func(f *pflag.Flag) {
+			exists[f.Name] = strings.HasPrefix(f.Usage, "a flag of another tool") || f.Usage == ""
+		}
 		cmd.InitDefaultHelpFlag()
 		cmd.LocalFlags().VisitAll(add)
 		cmd.InheritedFlags().VisitAll(add)
@@ -47,7 +52,7 @@ func TestFlagsInDocs(t *testing.T) {
 				t.Errorf("%s names --%s, which does not exist", p.file, found[1])
 			}
 		}
-		if p.file == "docs/cli.md" { // whose blocks list the flags
+		if p.file == "docs/cli.md" { // its blocks list the flags
 			for _, found := range flagName.FindAllStringSubmatch(p.text, -1) {
 				exists[found[1]] = true
 			}
@@ -72,9 +77,9 @@ func allCommands(root *cobra.Command) []*cobra.Command {
 // variable is the name of an environment variable.
 var variable = regexp.MustCompile(`^[A-Za-z][A-Z0-9a-z]*(_[A-Za-z0-9]+)*$`)
 
-// readsVariables are the packages that get env, the function by which only this package reads the environment (TestHouseRules).
+// readsVariables are the packages that get env. Only main reads the environment, and gives it on as the function env (TestHouseRules).
 func readsVariables() []string {
-	return []string{".", "../../internal/config", "../../internal/terminal"}
+	return []string{".", "../../internal/cli", "../../internal/config", "../../internal/terminal"}
 }
 
 // variablesInCode returns the environment variables that the code reads: arguments of env, and lists of names that are passed to it.
@@ -141,8 +146,8 @@ func readers() map[string][]string {
 	}
 }
 
-// TestVariablesInDocs checks that docs/environment.md has every environment variable that is read, and no other. The first table has those
-// of our code, the second those of libraries, with the library.
+// TestVariablesInDocs checks that docs/environment.md has every environment variable that is read, and no other. The first table has the
+// variables of our code, and the second those of libraries, with the library.
 func TestVariablesInDocs(t *testing.T) {
 	text, err := os.ReadFile("../../docs/environment.md")
 	if err != nil {
@@ -179,10 +184,10 @@ func TestVariablesInDocs(t *testing.T) {
 	checkVariablesOfPages(t, documented)
 }
 
-// lists reports whether a list of variables in the code has a name that is an ordinary word, such as TZ.
+// lists reports whether a list of variables in the code has a name that could be an ordinary word, such as TZ.
 func lists(t *testing.T, name string) bool {
 	t.Helper()
-	for _, file := range []string{"limits.go", "../../internal/terminal/terminal.go"} {
+	for _, file := range []string{"../../internal/cli/limits.go", "../../internal/terminal/terminal.go"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -194,7 +199,7 @@ func lists(t *testing.T, name string) bool {
 	return false
 }
 
-// libraryReads reports whether the source of one of the packages has the name of a variable.
+// libraryReads reports whether the source of one of the packages contains the name of a variable.
 func libraryReads(t *testing.T, packages []string, name string) bool {
 	t.Helper()
 	for _, p := range packages {
@@ -228,7 +233,7 @@ func checkVariablesOfPages(t *testing.T, documented map[string]bool) {
 	}
 }
 
-// words returns the set of what a pattern finds.
+// words returns the set of the matches of a pattern.
 func words(text string, pattern *regexp.Regexp) map[string]bool {
 	out := map[string]bool{}
 	for _, word := range pattern.FindAllString(text, -1) {
@@ -240,7 +245,7 @@ func words(text string, pattern *regexp.Regexp) map[string]bool {
 // TestExitCodesInDocs checks that docs/environment.md has a row for each exit code, and that no page names another.
 func TestExitCodesInDocs(t *testing.T) {
 	codes := map[string]bool{"0": false, "1": false, "2": false}
-	if exitClean != 0 || exitFailure != 1 || exitSelected != 2 {
+	if cli.ExitClean != 0 || cli.ExitFailure != 1 || cli.ExitSelected != 2 {
 		t.Fatal("the exit codes are others")
 	}
 	named := regexp.MustCompile(`(?i)\b(?:exit codes?(?: is)?|exits? with|exit)\s+(\d+)\b`)

@@ -21,6 +21,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	kubeyaml "sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/config"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 )
@@ -69,7 +70,7 @@ func (p page) prose() string { return codeBlock.ReplaceAllString(p.text, "") }
 func (p page) calls() (calls []string) {
 	for _, block := range codeBlock.FindAllStringSubmatch(p.text, -1) {
 		for _, call := range command.FindAllStringSubmatch(strings.ReplaceAll(block[2], "\\\n", " "), -1) {
-			if !strings.Contains(call[1], "…") && !strings.Contains(call[1], " puts back ") { // a sketch, or a line that helmdrift prints
+			if !strings.Contains(call[1], "…") && !strings.Contains(call[1], " puts back ") { // not a sketch nor output
 				calls = append(calls, call[1])
 			}
 		}
@@ -84,7 +85,7 @@ func TestCommandsInDocs(t *testing.T) {
 		for _, call := range p.calls() {
 			calls++
 			args := strings.Fields(strings.NewReplacer(`"`, "", "'", "").Replace(call))
-			cmd, rest, err := newRoot(streams{env: emptyEnv}).Find(args)
+			cmd, rest, err := newRoot(cli.Streams{Env: emptyEnv}).Find(args)
 			if err == nil {
 				err = cmd.ParseFlags(rest)
 			}
@@ -108,14 +109,15 @@ func TestCommandsInDocs(t *testing.T) {
 func parsedOnly() []string {
 	return []string{"values.yaml", "charts/cache/values.yaml", "file.yaml", "Chart.yaml", "helmfile.yaml", "plugin.yaml", "web-patches/plugin.yaml",
 		".github/workflows/", ".gitlab-ci.yml", ".pre-commit-config.yaml",
-		"tekton.dev/", "argoproj.io/", "helm.toolkit.fluxcd.io/", "source.toolkit.fluxcd.io/", "kustomize.config.k8s.io/"}
+		"tekton.dev/", "argoproj.io/", "helm.toolkit.fluxcd.io/", "source.toolkit.fluxcd.io/", "kustomize.config.k8s.io/",
+		"audit.k8s.io/"}
 }
 
 // TestYAMLInDocs checks the YAML of the pages: configurations by their schema, objects of Kubernetes by their types. Other files have
-// their name in the first line. The cases of verdicts.md have tests of their own, and so have the jobs of ci.md.
+// their name in the first line. The cases of verdict-rules.md have tests of their own, and so have the jobs of ci.md.
 func TestYAMLInDocs(t *testing.T) {
 	for _, p := range pages(t) {
-		if p.file == "docs/verdicts.md" {
+		if p.file == "docs/verdict-rules.md" {
 			continue
 		}
 		for _, block := range codeBlock.FindAllStringSubmatch(p.text, -1) {

@@ -10,10 +10,12 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/output"
 )
 
-// TestEveryFormat: the exit code does not depend on the format, and a report that cannot be written is a failure that leaves no half file.
+// TestEveryFormat checks that the exit code does not depend on the format, and that a report that cannot be written is a failure that
+// leaves no half-written file.
 func TestEveryFormat(t *testing.T) {
 	chart, disk := writeChart(t), fullDisk(t)
 	for _, format := range output.Formats() {
@@ -21,15 +23,15 @@ func TestEveryFormat(t *testing.T) {
 			diff := func(out io.Writer, args ...string) (code int, stderr string) {
 				var errs bytes.Buffer
 				args = append([]string{"diff", "--snapshot", "../../testdata/snapshots/web.json.gz"}, args...)
-				code = run(t.Context(), args, streams{out: out, err: &errs, env: func(string) string { return "" }})
+				code = run(t.Context(), args, cli.Streams{Out: out, Err: &errs, Env: func(string) string { return "" }})
 				return code, errs.String()
 			}
 			for _, test := range []struct {
 				args string
 				want int
 			}{
-				{"", exitSelected}, {"--fail-on none", exitClean}, {"--fail-on conflict", exitClean}, {"--fail-on unmanaged", exitSelected},
-				{"--baseline none.json", exitFailure}, {chart, exitFailure}, {"--ignore /spec/replicas --show-ignored", exitSelected},
+				{"", cli.ExitSelected}, {"--fail-on none", cli.ExitClean}, {"--fail-on conflict", cli.ExitClean}, {"--fail-on unmanaged", cli.ExitSelected},
+				{"--baseline none.json", cli.ExitFailure}, {chart, cli.ExitFailure}, {"--ignore /spec/replicas --show-ignored", cli.ExitSelected},
 			} {
 				args := append(strings.Fields(test.args), "-o", format)
 				if code, stderr := diff(io.Discard, args...); code != test.want {
@@ -42,7 +44,7 @@ func TestEveryFormat(t *testing.T) {
 				t.Skip(err)
 			}
 			defer full.Close() //nolint:errcheck // nothing fits into it
-			if code, stderr := diff(full, "-o", format); code != exitFailure || !strings.Contains(stderr, "no space left") {
+			if code, stderr := diff(full, "-o", format); code != cli.ExitFailure || !strings.Contains(stderr, "no space left") {
 				t.Errorf("a full disk: exit %d: %s", code, stderr)
 			}
 			kept := filepath.Join(disk, "kept")
@@ -50,7 +52,7 @@ func TestEveryFormat(t *testing.T) {
 				if path == kept && disk == "" {
 					continue
 				}
-				if code, stderr := diff(io.Discard, "-o", "json", "--report", format+"="+path); code != exitFailure || !strings.Contains(stderr, path) {
+				if code, stderr := diff(io.Discard, "-o", "json", "--report", format+"="+path); code != cli.ExitFailure || !strings.Contains(stderr, path) {
 					t.Errorf("--report %s: exit %d: %s", path, code, stderr)
 				}
 			}
@@ -64,7 +66,7 @@ func TestEveryFormat(t *testing.T) {
 	}
 }
 
-// TestClosedPipe: a reader that is gone makes the real process fail, with a word on stderr, in every format.
+// TestClosedPipe checks that the real process fails without a message, in every format, if the reader of its output is gone, as head is.
 func TestClosedPipe(t *testing.T) {
 	for _, format := range output.Formats() {
 		r, w, err := os.Pipe()
@@ -77,7 +79,7 @@ func TestClosedPipe(t *testing.T) {
 		cmd.Stdout, cmd.Stderr = w, &stderr
 		err = cmd.Run()
 		_ = w.Close()
-		if code := cmd.ProcessState.ExitCode(); code != exitFailure || !strings.HasPrefix(stderr.String(), "Error: ") {
+		if code := cmd.ProcessState.ExitCode(); code != cli.ExitFailure || strings.Contains(stderr.String(), "Error") {
 			t.Errorf("-o %s: exit %d, %v: %s", format, code, err, &stderr)
 		}
 	}
@@ -102,7 +104,7 @@ func writeChart(t *testing.T) string {
 	return dir
 }
 
-// fullDisk returns a folder on a disk that is full, with a file that says earlier; empty if this process may not mount one.
+// fullDisk returns a folder on a full disk, with a file that contains "earlier", or "" if this process may not mount one.
 func fullDisk(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -5,17 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 )
 
-// newFix returns the command fix. It lacks the flags of diff that choose a desired state, because it only puts back what Helm deployed.
-func newFix(s streams, c *connection) *cobra.Command {
-	o, compare := newFixOptions(), newCompareOptions(s, c)
+// fixExitHelp is the part of the help of fix that explains the exit codes. diff --fix has these codes too.
+const fixExitHelp = `Exit codes:
+  0  everything that fix can put back is as Helm deployed it
+  1  usage error or failure; something could not be read; or, with --wait, something did not come up
+  2  drift remains: you did not confirm or select it, it was a dry run, or the result says why`
+
+// newFix returns the command fix. It lacks the flags of diff that choose a desired state, because it puts back only what Helm deployed.
+func newFix(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
+	o, compare := newFixOptions(all), cli.NewCompareOptions(s, c, all.forecast)
 	cmd := &cobra.Command{
 		Use:   "fix [RELEASE]",
 		Short: "Put back what drifted in a release, and nothing else",
@@ -41,27 +47,27 @@ For charts, values and other revisions, use helm upgrade and helm rollback.
   helmdrift fix web -n prod --yes --wait --wait-timeout 10m
   helmdrift fix web -n prod --yes -o json`,
 		Args:              oneRelease,
-		ValidArgsFunction: completeRelease(c),
+		ValidArgsFunction: cli.CompleteRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(compare.checkRevision(), o.check(cmd.Flags())); err != nil {
+			if err := errors.Join(compare.CheckRevision(), o.check(cmd.Flags())); err != nil {
 				return err
 			}
-			return runFix(cmd.Context(), s, c, compare, o, args)
+			return runFix(cmd.Context(), s, compare, o, args)
 		},
 	}
 	fs := cmd.Flags()
-	fs.VarP(&o.format, "output", "o", "format of the result: "+strings.Join(output.FixFormats(), ", "))
-	addColorFlag(fs, &o.color)
+	cli.AddOutputFlag(cmd, &o.format, "format of the result", output.FixFormats())
+	cli.AddColorFlag(fs, &o.color)
 	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them, and keep secret fields in the backup")
 	fs.Var(&o.dryRun, "dry-run", "write nothing; client: only show the plan; server: the API server also tries the writes and stores none")
 	// --dry-run without a value means --dry-run=client.
 	fs.Lookup("dry-run").NoOptDefVal = "client"
-	fs.IntVar(&compare.revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one, or the deployed one that the next upgrade starts from")
-	compare.ignoreOptions.addFlags(fs)
-	compare.limits.addFlags(fs)
+	fs.IntVar(&compare.Revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one, or the deployed one that the next upgrade starts from")
+	compare.IgnoreOptions.AddFlags(fs)
+	compare.Limits.AddFlags(fs)
+	o.choose.addFlags(fs, "put back")
 	o.addFlags(fs)
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.FixFormats(), cobra.ShellCompDirectiveNoFileComp))
-	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(o.dryRun.words, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(o.dryRun.Words, cobra.ShellCompDirectiveNoFileComp))
 	completeFixFlags(cmd)
 	return cmd
 }
@@ -80,14 +86,14 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 }
 
 // runFix compares, and puts back what drifted. The rest is in fix_run.go, which diff --fix shares.
-func runFix(ctx context.Context, s streams, c *connection, compare compareOptions, o fixOptions, args []string) error {
-	d, err := begin(ctx, s, c, compare, args, "fix")
+func runFix(ctx context.Context, s cli.Streams, compare cli.CompareOptions, o fixOptions, args []string) error {
+	d, err := compare.Begin(ctx, args, "fix")
 	if err != nil {
 		return err
 	}
-	result, err := d.compare(ctx)
+	result, err := d.Compare(ctx)
 	if err != nil {
 		return err
 	}
-	return d.fix(ctx, s, o, result)
+	return fixRun{Session: d, flags: o, streams: s, before: result}.run(ctx)
 }

@@ -16,11 +16,11 @@ import (
 )
 
 // This file writes the objects that a fix will change to a directory, one YAML file each, so that kubectl can restore them.
-// A backup is made for a bad day: it is on the disk before the first write, and it never replaces an older one.
+// The backup is on the disk before the first write, and it never replaces an older one.
 
-// writeBackup writes live objects as YAML files into a directory, which it creates if necessary. Only the user can read them. Secrets are
-// left out and returned, so that the user learns of it. If one of the files exists already, nothing is written: it would be the backup of
-// an earlier run.
+// writeBackup writes live objects as YAML files into a directory, which it creates if necessary. Only the user can read them. It leaves
+// out Secrets and returns them, so that the user can be told. If one of the files already exists, it writes nothing, because that is the
+// backup of an earlier run.
 func writeBackup(dir string, objects map[object.Ref]map[string]any) (leftOut []object.Ref, err error) {
 	texts := map[string][]byte{}
 	for ref, object := range objects {

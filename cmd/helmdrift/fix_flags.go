@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,55 +11,73 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/repair"
-	"github.com/helmdrift/helmdrift/pkg/rollout"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// This file holds the flags of fix and diff --fix. They choose among the drift that was found and say how to write; none of them changes
-// what counts as drift.
+// This file holds the flags of fix and diff --fix. They select from the drift and say how to write; none of them changes what counts as
+// drift.
 
-// fixOptions are the flags that say what a fix puts back and how. diff --fix has those of addFlags too, and brings its own format, colour
+// fixOptions are the flags that say what a fix puts back and how. diff --fix also has the flags of addFlags, but its own format, colour
 // and masking.
 type fixOptions struct {
 	format      output.Format
-	color       oneOf
+	color       cli.OneOf
 	showSecrets bool
-	dryRun      oneOf
-	yes         bool
-	// only and skip are selectors: KIND/NAME or KIND/NAME:PATH.
-	only, skip []string
-	prune      bool
-	// noRestart leaves out what would restart pods.
+	dryRun      cli.OneOf
+	// yes asks nothing, and patch asks for each field or object.
+	yes, patch bool
+	// choose are --only and --skip, which diff has too.
+	choose choiceFlags
+	prune  bool
+	// noRestart leaves out writes that would restart pods.
 	noRestart bool
-	// manager is the field manager of the release if the cluster does not show it.
+	// manager is the field manager of the release, in case the cluster does not show it.
 	manager string
 	// targetNamespace is the namespace that the user allows fix to write to; see checkNamespace.
 	targetNamespace string
-	// allow lists the namespaces where --yes creates objects, besides that of the release; see repair.Options.
+	// allow lists the namespaces where --yes creates objects, besides the release's own; see repair.Options.
 	allow []string
 	// timeout limits the retries for one object.
 	timeout time.Duration
-	// backup is the directory to save objects in before they are written; empty means no backup.
+	// backup is the directory for saving objects before they are written; empty means no backup.
 	backup string
-	// wait says to wait after the writes until what was put back is as it should be, each object for at most waitTimeout.
-	wait        bool
-	waitTimeout time.Duration
+	// waiter waits after the writes until the objects come up. It is nil if this program cannot wait.
+	waiter waiter
+	// forecast predicts what writes mean for pods and data. It may be nil.
+	forecast effect.Forecast
 }
 
-// newFixOptions returns the defaults: text, and a plan that is confirmed before it is written.
-func newFixOptions() fixOptions {
-	return fixOptions{
-		format: output.Text, color: newColor(), dryRun: oneOf{words: []string{"client", "server"}}, timeout: repair.DefaultTimeout,
-		waitTimeout: rollout.DefaultTimeout,
+// waiter waits for the objects that a fix has written.
+type waiter interface {
+	addFlags(*pflag.FlagSet)
+	check(flags *pflag.FlagSet, isDryRun bool) error
+	// wait waits, and adds to the outcomes how far each object came. It reports whether there was anything to wait for.
+	wait(ctx context.Context, f fixRun, plan *repair.Plan, outcomes []report.FixOutcome) bool
+	// hint says what to do about the first object that did not come up. It is empty if all did.
+	hint(f fixRun, r *report.FixResult) string
+}
+
+// newFixOptions returns the defaults: text, and a question before the writes.
+func newFixOptions(all guest) fixOptions {
+	o := fixOptions{
+		format: output.Text, color: cli.NewColor(), dryRun: cli.OneOf{Words: []string{"client", "server"}}, timeout: repair.DefaultTimeout,
+		forecast: all.forecast,
 	}
+	if all.waiter != nil {
+		o.waiter = all.waiter()
+	}
+	return o
 }
 
 // addFlags adds the flags that fix and diff --fix share.
 func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.yes, "yes", "y", false, "write without asking")
-	fs.StringArrayVar(&o.only, "only", nil, "put back only this object or field: `KIND/NAME[:PATH]`; may be repeated")
-	fs.StringArrayVar(&o.skip, "skip", nil, "do not put back this object or field: `KIND/NAME[:PATH]`; may be repeated")
+	addPatchFlag(fs, &o.patch, "put it back")
 	fs.BoolVar(&o.prune, "prune", false, "also remove what a person added and no manifest names; the plan lists it separately")
 	fs.BoolVar(&o.noRestart, "no-restart", false, "leave the fields that would restart pods if they were put back")
 	fs.StringVar(&o.manager, "field-manager", "",
@@ -71,41 +90,40 @@ func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.DurationVar(&o.timeout, "timeout", o.timeout, "how long to retry one object while others write to it or the server is busy")
 	fs.StringVar(&o.backup, "backup", "",
 		"before the first write, save each object to this `directory`, without Secrets and secret fields")
-	fs.BoolVar(&o.wait, "wait", false, "wait until what was put back is ready; if it is not, say why, with exit code 1")
-	fs.DurationVar(&o.waitTimeout, "wait-timeout", o.waitTimeout, "how long --wait waits for each object")
+	if o.waiter != nil {
+		o.waiter.addFlags(fs)
+	}
 }
 
 // fixFlags returns the names of the flags of addFlags.
-func fixFlags() []string {
-	o := newFixOptions()
-	return namesOf(o.addFlags)
+func fixFlags(all guest) []string {
+	o := newFixOptions(all)
+	return cli.NamesOf(o.addFlags)
 }
 
-// completeFixFlags sets what the shell completes after the flags of addFlags.
+// completeFixFlags sets the completion for the flags of addFlags.
 func completeFixFlags(cmd *cobra.Command) {
 	for _, name := range []string{"field-manager", "timeout", "wait-timeout"} {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
+		}
 	}
 	_ = cmd.MarkFlagDirname("backup")
 }
 
-// check refuses flags that contradict each other or would have no effect. An empty value is refused too: in a script it is usually a
-// variable that was not set, and a fix without the backup that somebody asked for cannot be undone.
+// check refuses flags that contradict each other or would have no effect. It refuses an empty value too: in a script that is usually
+// a variable that was not set, and without the requested backup, a fix cannot be undone.
 func (o *fixOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case !slices.Contains(output.FixFormats(), string(o.format)):
 		return fmt.Errorf("-o %s: fix has the formats %s", o.format, strings.Join(output.FixFormats(), ", "))
 	case o.timeout <= 0:
 		return fmt.Errorf("--timeout %s: must be more than 0", o.timeout)
-	case o.yes && o.dryRun.word != "":
+	case o.yes && o.dryRun.Word != "":
 		return errors.New("--yes and --dry-run exclude each other: a dry run asks nothing and writes nothing")
-	case o.waitTimeout <= 0:
-		return fmt.Errorf("--wait-timeout %s: must be more than 0", o.waitTimeout)
-	case flags.Changed("wait-timeout") && !o.wait:
-		return errors.New("--wait-timeout needs --wait")
-	case o.dryRun.word != "" && o.wait:
-		return errors.New("--wait and --dry-run exclude each other: a dry run writes nothing")
-	case o.dryRun.word != "" && flags.Changed("backup"):
+	case o.patch && (o.yes || o.dryRun.Word != ""):
+		return errors.New("--patch asks, and --yes and --dry-run do not")
+	case o.dryRun.Word != "" && flags.Changed("backup"):
 		return errors.New("--backup and --dry-run exclude each other: a dry run writes nothing")
 	case flags.Changed("backup") && o.backup == "":
 		return errors.New("--backup needs a directory")
@@ -116,29 +134,41 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 	case slices.Contains(o.allow, ""):
 		return errors.New("--allow-namespace needs a namespace, or the word " + repair.Cluster)
 	}
-	_, err := o.selection()
+	if o.waiter != nil {
+		if err := o.waiter.check(flags, o.dryRun.Word != ""); err != nil {
+			return err
+		}
+	}
+	_, err := o.choose.choice()
 	return err
 }
 
-// selection returns what the flags select from the drift.
-func (o *fixOptions) selection() (repair.Options, error) {
+// selection returns what the flags select from the drift that a comparison found.
+func (o *fixOptions) selection(c *threeway.Comparison) (repair.Options, error) {
 	chosen := repair.Options{
-		Manager: o.manager, Prune: o.prune, NoRestart: o.noRestart, Allow: o.allow, Asks: !o.yes && o.dryRun.word == "",
+		Manager: o.manager, Prune: o.prune, NoRestart: o.noRestart, Forecast: o.forecast, Allow: o.allow, Asks: !o.yes && o.dryRun.Word == "",
 	}
-	var errs []error
-	parse := func(flag string, words []string) (parsed []repair.Selector) {
-		for _, word := range words {
-			selector, err := repair.ParseSelector(word)
-			if err != nil {
-				errs = append(errs, fmt.Errorf("--%s: %w", flag, err))
-			}
-			parsed = append(parsed, selector)
-		}
-		return parsed
+	choice, err := o.choose.choice()
+	if err != nil {
+		return chosen, err
 	}
-	chosen.Only, chosen.Skip = parse("only", o.only), parse("skip", o.skip)
-	return chosen, errors.Join(errs...)
+	found := choice.In(c)
+	if err := found.Err(); err != nil {
+		return chosen, err
+	}
+	chosen.Only, chosen.Skip, err = selectors(found)
+	return chosen, err
 }
 
 // outOfScope is the hint printed when fix is given arguments that belong to helm upgrade or helm rollback.
 const outOfScope = "for charts, values and other revisions, use helm upgrade and helm rollback"
+
+// fixHelp returns the headings of the help of fix.
+func fixHelp() []cli.FlagGroup {
+	return slices.Concat([]cli.FlagGroup{
+		cli.Group("What to put back", "only", "skip", "prune", "no-restart", "revision", "target-namespace", "allow-namespace"),
+		cli.Group("How to put it back", "yes", "patch", "dry-run", "backup", "wait", "wait-timeout", "timeout", "field-manager"),
+		cli.Group("What to ignore", cli.IgnoreFlags()...),
+		cli.Group("Output", "output", "show-secrets", "color"),
+	}, cli.CommonGroups())
+}

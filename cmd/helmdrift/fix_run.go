@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -20,8 +21,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// This file holds the steps of a fix after the comparison. pkg/repair makes the plan and writes it; here are the questions that only the
-// user can answer (is this the right release, namespace and plan?) and what is printed at each step:
+// This file holds the steps of a fix after the comparison. pkg/repair makes the plan and writes it. This file asks what only the user
+// can answer (is this the right release, namespace and plan?) and prints each step:
 //
 //     plan ─► show ─┬─► nothing to do, or --dry-run=client ───────────────────────────► finish
 //                   ├─► --dry-run=server: the API server tries the writes ────────────► finish
@@ -31,41 +32,49 @@ import (
 
 // fixRun is one run of fix after its comparison: what the user asked for, and what the comparison found.
 type fixRun struct {
-	session
-	// flags are those of fix, or those of diff --fix.
+	cli.Session
+	// flags are the flags of fix or of diff --fix.
 	flags   fixOptions
-	streams streams
+	streams cli.Streams
 	before  *drift.Result
 }
 
-// fix puts back what a comparison found. fix and diff --fix both end here.
-func (s session) fix(ctx context.Context, out streams, flags fixOptions, before *drift.Result) error {
-	return fixRun{session: s, flags: flags, streams: out, before: before}.run(ctx)
-}
-
-// run plans, shows the plan, asks, saves a backup, writes, compares again, waits if --wait says so, and prints the result. A run that
-// writes nothing ends earlier, and prints a result as well. If the last comparison fails, the result still says what was written; without
-// that comparison it has the exit code of a failure.
+// run puts back what the comparison found; fix and diff --fix both end here. It plans, shows the plan, asks, saves a backup, writes,
+// compares again, with --wait waits, and prints the result. A run that writes nothing ends earlier, and prints a result too. If the last
+// comparison fails, the result still says what was written, and the exit code says that it failed.
 func (f fixRun) run(ctx context.Context) error {
+	if f.flags.patch && !f.streams.Terminal().CanAsk() {
+		return errNoPicks
+	}
 	plan, err := f.plan()
 	if err != nil {
 		return err
 	}
-	plan.Forecast(ctx, f.comparer.Predict)
-	// A result without outcomes is a plan: what would be written.
+	plan.Forecast(ctx, f.Comparer.Predict)
+	// A result without outcomes is a plan.
 	planned := f.result(plan, nil, f.before.Comparison)
-	asks := len(plan.Objects) > 0 && f.flags.dryRun.word == "" && !f.flags.yes
+	asks := len(plan.Objects) > 0 && f.flags.dryRun.Word == "" && !f.flags.yes
 	if err := f.show(planned, asks); err != nil {
 		return err
 	}
 	switch {
-	case len(plan.Objects) == 0, f.flags.dryRun.word == "client":
+	case len(plan.Objects) == 0, f.flags.dryRun.Word == "client":
 		return f.finish(planned)
-	case f.flags.dryRun.word == "server":
-		tried := plan.Run(ctx, f.cluster, repair.RunOptions{DryRun: true, Timeout: f.flags.timeout})
+	case f.flags.dryRun.Word == "server":
+		tried := plan.Run(ctx, f.Cluster, repair.RunOptions{DryRun: true, Timeout: f.flags.timeout})
 		return f.finish(f.result(plan, tried, f.before.Comparison))
 	}
-	if asks {
+	switch {
+	case f.flags.patch:
+		picked, err := f.pick(ctx, plan)
+		if err != nil {
+			return err
+		}
+		if picked.Empty() {
+			return f.finish(f.result(plan, unconfirmed(planned), f.before.Comparison))
+		}
+		plan = picked
+	case asks:
 		switch agreed, err := f.ask(ctx, planned); {
 		case err != nil:
 			return err
@@ -76,64 +85,92 @@ func (f fixRun) run(ctx context.Context) error {
 	if err := f.backup(plan); err != nil {
 		return err
 	}
-	// The user may have thought about the question for an hour. CheckUnchanged makes sure that nobody deployed meanwhile.
-	outcomes := plan.Run(ctx, f.cluster, repair.RunOptions{Timeout: f.flags.timeout, Before: f.before.CheckUnchanged})
+	// The user may have taken an hour to answer. CheckUnchanged makes sure that nobody deployed meanwhile.
+	outcomes := plan.Run(ctx, f.Cluster, repair.RunOptions{Timeout: f.flags.timeout, Before: f.before.CheckUnchanged})
 	outcomes, after := f.confirm(ctx, plan, outcomes)
-	if f.flags.wait && ctx.Err() == nil && f.wait(ctx, plan, outcomes) && ctx.Err() == nil {
-		// Pods take minutes to come up, in which a controller may have undone a write. An interrupt leaves the first comparison.
+	if f.flags.waiter != nil && ctx.Err() == nil && f.flags.waiter.wait(ctx, f, plan, outcomes) && ctx.Err() == nil {
+		// While pods came up for minutes, a controller may have undone a write, so compare again. After an interrupt, the first
+		// comparison stays.
 		outcomes, after = f.confirm(ctx, plan, outcomes)
 	}
 	return f.finish(f.result(plan, outcomes, after))
 }
 
-// confirm compares again. A controller may have undone a write a moment after Run saw it in place; such an object is not called fixed.
-// If the comparison fails, after is nil.
+// confirm compares again. A controller may have undone a write just after Run saw it in place; then the object does not count as
+// fixed. If the comparison fails, after is nil.
 func (f fixRun) confirm(ctx context.Context, plan *repair.Plan, outcomes []report.FixOutcome) (
 	confirmed []report.FixOutcome, after *threeway.Comparison) {
 	after, err := f.compareAgain(ctx)
 	if err != nil {
-		f.streams.explain(err)
+		f.streams.Explain(err)
 		return outcomes, nil
 	}
 	return plan.Confirmed(outcomes, after), after
 }
 
-// plan returns the plan. It refuses releases, revisions and namespaces that fix must not write to, before anything is shown.
+// plan returns the plan. Before anything is shown, it refuses releases, revisions and namespaces that fix must not write to.
 func (f fixRun) plan() (*repair.Plan, error) {
 	last := f.before.Loaded.Last
 	if strings.HasPrefix(last.Status, "uninstall") {
-		return nil, hint.New(fmt.Errorf("revision %d of %s is %s", last.Revision, f.target.Release, last.Status),
+		return nil, hint.New(fmt.Errorf("revision %d of %s is %s", last.Revision, f.Target.Release, last.Status),
 			"fix does not put back what is left of an uninstalled release; helm rollback installs it again")
 	}
 	if err := errors.Join(f.checkRevision(), f.checkNamespace()); err != nil {
 		return nil, err
 	}
-	chosen, err := f.flags.selection()
+	chosen, err := f.options()
 	if err != nil {
 		return nil, err
 	}
-	chosen.Revision = f.target.Revision != 0
-	// With server-side apply, the deployer must own what it applied, or its next upgrade has a conflict.
+	plan, err := repair.New(f.before.Comparison, chosen)
+	if err != nil {
+		return nil, err
+	}
+	f.explain(plan, func(repair.Declined) bool { return true })
+	return plan, nil
+}
+
+// explain adds to a plan why it leaves what was not selected: by the flags or by an answer.
+func (f fixRun) explain(plan *repair.Plan, byFlags func(repair.Declined) bool) {
+	for i := range plan.Declined {
+		switch d := &plan.Declined[i]; {
+		case d.Reason != repair.NotSelected:
+		case byFlags(*d):
+			d.Reason = f.flags.choose.leftOut()
+		default:
+			d.Reason = pickedOut
+		}
+	}
+}
+
+// options returns what to plan.
+func (f fixRun) options() (repair.Options, error) {
+	chosen, err := f.flags.selection(f.before.Comparison)
+	if err != nil {
+		return chosen, err
+	}
+	chosen.Revision = f.Target.Revision != 0
+	// With server-side apply, the deployer must own the fields that it applies, or its next upgrade has a conflict.
 	d := f.before.Comparison.Deployer()
 	if f.before.Comparison.Input.ServerSide() && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
-		return nil, hint.New(fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
+		return chosen, hint.New(fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
 			"leave the flag out: fields are handed over to "+d.Manager+", or its next upgrade would conflict with their owner")
 	}
-	return repair.New(f.before.Comparison, chosen)
+	return chosen, nil
 }
 
 // checkRevision refuses to put back any revision but the last one and the one that an upgrade would start from. Older ones need helm
 // rollback, which also writes a revision.
 func (f fixRun) checkRevision() error {
 	loaded := f.before.Loaded
-	wanted, last := f.target.Revision, loaded.Choice.Last.Revision
+	wanted, last := f.Target.Revision, loaded.Choice.Last.Revision
 	if wanted == 0 {
 		return nil
 	}
 	if loaded.LastProblem != nil {
 		return loaded.LastProblem
 	}
-	// After a failed upgrade, the last revision and the one that an upgrade would start from are not the same. Both may be wanted.
+	// After a failed upgrade, an upgrade would not start from the last revision. The user may want either.
 	current, err := loaded.History.Choose(0)
 	switch {
 	case err != nil:
@@ -141,13 +178,13 @@ func (f fixRun) checkRevision() error {
 	case wanted != last && wanted != current.Old.Revision:
 		return hint.New(
 			fmt.Errorf("--revision %d: the release is at revision %d, and its last one is %d", wanted, current.Old.Revision, last),
-			fmt.Sprintf("helm rollback %s %d returns to revision %d", f.target.Release, wanted, wanted))
+			fmt.Sprintf("helm rollback %s %d returns to revision %d", f.Target.Release, wanted, wanted))
 	}
 	return nil
 }
 
-// checkNamespace refuses to write to the objects of a record that may be a copy, unless the user names their namespace. The record of
-// a backup that was restored into another namespace still names the namespace of the original release.
+// checkNamespace refuses to write to the objects of a record that may be a copy, unless the user names their namespace. If a backup
+// was restored into another namespace, its record still names the namespace of the original release.
 func (f fixRun) checkNamespace() error {
 	in, given := f.before.Comparison.Input, f.flags.targetNamespace
 	switch {
@@ -165,11 +202,11 @@ func (f fixRun) checkNamespace() error {
 	return nil
 }
 
-// result returns what may be shown of a plan and its outcomes, masked. The comparison now is the one after the writes; nil if it failed.
+// result returns the masked result for a plan and its outcomes. The comparison now was made after the writes; it is nil if it failed.
 func (f fixRun) result(plan *repair.Plan, outcomes []report.FixOutcome, now *threeway.Comparison) *report.FixResult {
 	mask := threeway.Mask{Show: f.flags.showSecrets}
 	r := plan.Result(mask, outcomes)
-	r.Helmdrift, r.Time, r.DryRun = version, time.Now().UTC().Truncate(time.Second), f.flags.dryRun.word
+	r.Helmdrift, r.Time, r.DryRun = version, time.Now().UTC().Truncate(time.Second), f.flags.dryRun.Word
 	if now != nil {
 		r.After = report.New(version, r.Time, []report.Release{now.Report(mask)})
 	}
@@ -177,34 +214,34 @@ func (f fixRun) result(plan *repair.Plan, outcomes []report.FixOutcome, now *thr
 }
 
 // show prints the plan: to stdout if the result is text, and to stderr if the question is asked there and the user does not see stdout.
-// Nobody is asked to confirm a plan that they cannot see.
+// So the user sees the plan before confirming it.
 func (f fixRun) show(r *report.FixResult, asks bool) error {
 	if f.flags.format == output.Text {
-		if err := f.write(f.streams.out, r, output.WriteFixPlan); err != nil {
+		if err := f.write(f.streams.Out, r, output.WriteFixPlan); err != nil {
 			return err
 		}
 	}
-	if unseen := f.flags.format != output.Text || !terminal.IsTerminal(f.streams.out); asks && f.streams.terminal().CanAsk() && unseen {
-		return f.write(f.streams.err, r, output.WriteFixPlan)
+	if unseen := f.flags.format != output.Text || !terminal.IsTerminal(f.streams.Out); asks && f.streams.Terminal().CanAsk() && unseen {
+		return f.write(f.streams.Err, r, output.WriteFixPlan)
 	}
 	return nil
 }
 
-// write prints a part of the result to a stream in the way that the stream allows.
+// write prints a part of the result to a stream in a form that suits the stream.
 func (f fixRun) write(w io.Writer, r *report.FixResult, writer func(io.Writer, *report.FixResult, output.Options) error) error {
-	return writer(w, r, f.streams.display(w, f.flags.color, r.Time))
+	return writer(w, r, f.streams.Display(w, f.flags.color, r.Time))
 }
 
 // ask asks the user to confirm the plan. Without a terminal that is an error: no answer must never mean yes.
 func (f fixRun) ask(ctx context.Context, r *report.FixResult) (bool, error) {
-	if !f.streams.terminal().CanAsk() {
+	if !f.streams.Terminal().CanAsk() {
 		return false, hint.New(errors.New("nothing was written: fix asks before it writes, and there is no terminal to ask on"),
 			"--yes writes without asking, --dry-run only shows what would be written")
 	}
-	if err := f.write(f.streams.err, r, output.WriteFixQuestion); err != nil {
+	if err := f.write(f.streams.Err, r, output.WriteFixQuestion); err != nil {
 		return false, err
 	}
-	agreed, err := f.streams.terminal().ReadYes(ctx)
+	agreed, err := f.streams.Terminal().ReadYes(ctx)
 	if err != nil {
 		return false, errors.New("interrupted; nothing was written")
 	}
@@ -249,33 +286,52 @@ func (f fixRun) backup(plan *repair.Plan) error {
 	}
 	slices.Sort(notes)
 	for _, note := range notes {
-		f.streams.print("note: ", note)
+		f.streams.Print("note: ", note)
 	}
 	return err
 }
 
-// compareAgain compares after the writes, unless the run was interrupted.
+// compareAgain compares after the writes. After an interrupt it does not.
 func (f fixRun) compareAgain(ctx context.Context) (*threeway.Comparison, error) {
 	if ctx.Err() != nil {
 		return nil, errors.New("interrupted")
 	}
-	after, err := f.compare(ctx)
+	after, err := f.Compare(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("comparing again: %w", err)
 	}
 	return after.Comparison, nil
 }
 
-// finish prints the result and returns the exit code. Objects that turned out to have no drift do not count.
+// finish prints the result and returns the exit code. Objects without drift do not count.
 func (f fixRun) finish(r *report.FixResult) error {
-	if err := output.WriteFix(f.streams.out, f.flags.format, r, f.streams.display(f.streams.out, f.flags.color, r.Time)); err != nil {
+	if err := output.WriteFix(f.streams.Out, f.flags.format, r, f.streams.Display(f.streams.Out, f.flags.color, r.Time)); err != nil {
 		return err
 	}
-	// The result lists these objects, but they were as deployed already, so nothing remains to be done for them.
+	// The result lists these objects too, but they already were as deployed, so nothing remains to do for them.
 	counting := *r
 	counting.Results = slices.DeleteFunc(slices.Clone(r.Results), r.IsNoDrift)
-	if advice := f.waitHint(r); advice != "" {
-		f.streams.print("Hint: ", advice)
+	if f.flags.waiter != nil {
+		if advice := f.flags.waiter.hint(f, r); advice != "" {
+			f.streams.Print("Hint: ", advice)
+		}
 	}
 	return fixStatus(&counting)
+}
+
+// fixStatus returns the exit code of a fix as an error; nil is exit code 0. An object that failed, could not be read or did not
+// come up takes precedence over drift that remains.
+func fixStatus(r *report.FixResult) error {
+	is := func(status report.FixStatus) func(report.FixOutcome) bool {
+		return func(o report.FixOutcome) bool { return o.Status == status }
+	}
+	switch {
+	case r.After == nil, r.After.HasError(), slices.ContainsFunc(r.Results, is(report.FixFailed)),
+		slices.ContainsFunc(r.Results, func(o report.FixOutcome) bool { return !o.IsUp() }):
+		return cli.ExitStatus(cli.ExitFailure)
+	case r.DryRun != "" && len(r.Plan) > 0, r.After.Summary.DriftedReleases > 0,
+		slices.ContainsFunc(r.Results, is(report.FixDeclined)), slices.ContainsFunc(r.Results, is(report.FixRefused)):
+		return cli.ExitStatus(cli.ExitSelected)
+	}
+	return nil
 }

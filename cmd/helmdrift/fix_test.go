@@ -11,10 +11,12 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
 )
 
 // TestFixInterrupted interrupts a fix. The request in flight is finished, no other is sent, the result says what was done, and the next
-// run completes the fix. The interrupt comes while the server works on the first patch; a real signal could not be timed so well.
+// run completes the fix. The interrupt comes while the server works on the first patch; a real signal could not be timed as exactly.
 func TestFixInterrupted(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/script/fix.txtar")
 	if err != nil {
@@ -41,19 +43,19 @@ func TestFixInterrupted(t *testing.T) {
 	fix := func(ctx context.Context) (int, string, string) {
 		var stdout, stderr bytes.Buffer
 		code := run(ctx, []string{"fix", "web", "--yes", "--kubeconfig", kubeconfig},
-			streams{in: strings.NewReader(""), out: &stdout, err: &stderr, env: func(string) string { return "" }})
+			cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Env: func(string) string { return "" }})
 		return code, stdout.String(), stderr.String()
 	}
 	code, stdout, stderr := fix(ctx)
 	if want := "\nfixed: Secret login\nfailed: ConfigMap settings, Service web, Deployment web, Thing demo (ex.com/v1): interrupted\n" +
-		"1 field put back\nthe release could not be compared again, so it is not known what remains\n"; code != exitFailure || !strings.HasSuffix(stdout, want) {
+		"1 field put back\nthe release could not be compared again, so it is not known what remains\n"; code != cli.ExitFailure || !strings.HasSuffix(stdout, want) {
 		t.Errorf("code %d, stderr %s, stdout\n%s\nwhich does not end with\n%s", code, stderr, stdout, want)
 	}
 	if len(p.writes) != 1 {
 		t.Errorf("written: %q", p.writes)
 	}
 	code, stdout, stderr = fix(t.Context())
-	if want := "web is as Helm deployed it: 4 fields and 1 object put back; 1 unmanaged field\n"; code != exitClean || !strings.HasSuffix(stdout, want) {
+	if want := "web is as Helm deployed it: 4 fields and 1 object put back; 1 unmanaged field\n"; code != cli.ExitClean || !strings.HasSuffix(stdout, want) {
 		t.Errorf("code %d, stderr %s, stdout\n%s\nwhich does not end with\n%s", code, stderr, stdout, want)
 	}
 }

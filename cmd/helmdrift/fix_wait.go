@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/output/progress"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -16,12 +20,39 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/rollout"
 )
 
-// This file waits for what a fix has written. pkg/rollout waits and finds out why an object does not come up; here is what the user sees
-// meanwhile: on a terminal a line for each workload, and everywhere each problem as soon as it is known.
+// This file waits for the objects that a fix has written. pkg/rollout waits and finds out why an object does not come up. This file
+// shows the user the progress: a line for each workload on a terminal, and each problem as soon as it is known.
 
-// wait waits until what was put back is as it should be, and adds to each of these outcomes how far its object came. It reports whether
-// there was anything to wait for.
-func (f fixRun) wait(ctx context.Context, plan *repair.Plan, outcomes []report.FixOutcome) bool {
+// rolloutWaiter implements waiter.
+type rolloutWaiter struct {
+	wanted  bool
+	timeout time.Duration
+}
+
+func newRolloutWaiter() waiter { return &rolloutWaiter{timeout: rollout.DefaultTimeout} }
+
+func (w *rolloutWaiter) addFlags(fs *pflag.FlagSet) {
+	fs.BoolVar(&w.wanted, "wait", false, "wait until what was put back is ready; if it is not, say why, with exit code 1")
+	fs.DurationVar(&w.timeout, "wait-timeout", w.timeout, "how long --wait waits for each object")
+}
+
+func (w *rolloutWaiter) check(flags *pflag.FlagSet, isDryRun bool) error {
+	switch {
+	case w.timeout <= 0:
+		return fmt.Errorf("--wait-timeout %s: must be more than 0", w.timeout)
+	case flags.Changed("wait-timeout") && !w.wanted:
+		return errors.New("--wait-timeout needs --wait")
+	case isDryRun && w.wanted:
+		return errors.New("--wait and --dry-run exclude each other: a dry run writes nothing")
+	}
+	return nil
+}
+
+// wait implements waiter.
+func (w *rolloutWaiter) wait(ctx context.Context, f fixRun, plan *repair.Plan, outcomes []report.FixOutcome) bool {
+	if !w.wanted {
+		return false
+	}
 	var refs []object.Ref
 	for _, o := range plan.Objects {
 		isFixed := func(out report.FixOutcome) bool { return out.Object.Key == o.Ref.Key && out.Status == report.FixFixed }
@@ -32,24 +63,24 @@ func (f fixRun) wait(ctx context.Context, plan *repair.Plan, outcomes []report.F
 	if len(refs) == 0 {
 		return false
 	}
-	s, look := f.streams, f.streams.display(f.streams.err, f.flags.color, time.Now()).Text
+	s, look := f.streams, f.streams.Display(f.streams.Err, f.flags.color, time.Now()).Text
 	versions := f.before.Comparison.CustomVersions()
-	options := rollout.Options{Timeout: f.flags.waitTimeout, Scrub: f.scrub}
+	options := rollout.Options{Timeout: w.timeout, Scrub: f.scrub}
 	show := func([]report.FixOutcome) {}
-	if terminal.IsTerminal(s.err) && s.env("TERM") != "dumb" {
-		progress := text.NewRolloutProgress(s.err, look, f.before.Comparison.Input.Namespace, versions)
-		defer progress.Done()
-		s.err, show = progress, progress.Update
+	if terminal.IsTerminal(s.Err) && s.Env("TERM") != "dumb" {
+		block := progress.NewRollout(s.Err, look, f.before.Comparison.Input.Namespace, versions)
+		defer block.Done()
+		s.Err, show = block, block.Update
 	}
 	options.Show = func(states []rollout.State) {
 		for _, state := range states {
 			if state.News {
-				s.print("not up yet: ", text.RolloutReason(outcomeOf(state), f.before.Comparison.Input.Namespace, versions, look))
+				s.Print("not up yet: ", text.RolloutReason(outcomeOf(state), f.before.Comparison.Input.Namespace, versions, look))
 			}
 		}
 		show(outcomesOf(states))
 	}
-	for _, waited := range outcomesOf(rollout.Wait(ctx, f.cluster, refs, options)) {
+	for _, waited := range outcomesOf(rollout.Wait(ctx, f.Cluster, refs, options)) {
 		for i := range outcomes {
 			if outcomes[i].Object == waited.Object && outcomes[i].Status == report.FixFixed {
 				outcomes[i].Rollout = waited.Rollout
@@ -59,12 +90,12 @@ func (f fixRun) wait(ctx context.Context, plan *repair.Plan, outcomes []report.F
 	return true
 }
 
-// outcomeOf returns a state in the form in which it is shown.
+// outcomeOf returns the outcome that shows a state.
 func outcomeOf(s rollout.State) report.FixOutcome {
 	return report.FixOutcome{Object: report.ObjectKey{Key: s.Ref.Key}, Rollout: &s.Rollout}
 }
 
-// outcomesOf returns states in the form in which they are shown.
+// outcomesOf returns the outcomes that show states.
 func outcomesOf(states []rollout.State) []report.FixOutcome {
 	out := make([]report.FixOutcome, len(states))
 	for i, s := range states {
@@ -78,11 +109,11 @@ func (f fixRun) scrub(text string) string {
 	if f.flags.showSecrets {
 		return text
 	}
-	return f.streams.known.Scrub(f.before.Comparison.Scrub(text))
+	return f.streams.Known.Scrub(f.before.Comparison.Scrub(text))
 }
 
-// waitHint says what to do about the first object that did not come up. It is empty if all did.
-func (f fixRun) waitHint(r *report.FixResult) string {
+// hint implements waiter.
+func (w *rolloutWaiter) hint(f fixRun, r *report.FixResult) string {
 	i := slices.IndexFunc(r.Results, func(o report.FixOutcome) bool { return !o.IsUp() })
 	if i < 0 {
 		return ""
@@ -104,4 +135,9 @@ func (f fixRun) waitHint(r *report.FixResult) string {
 		advice += fmt.Sprintf("; helm rollback %s -n %s returns to the revision before", hint.ShellWord(r.Name), hint.ShellWord(r.Namespace))
 	}
 	return advice
+}
+
+// rolloutGuest returns --wait of fix as a guest.
+func rolloutGuest() guest {
+	return guest{waiter: newRolloutWaiter}
 }

@@ -11,9 +11,11 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch"
 	"golang.org/x/tools/txtar"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
 )
 
-// waitCase is the release of fix-wait.txtar, whose Deployment does not come up.
+// waitCase is the release of fix-wait.txtar. Its Deployment does not come up.
 type waitCase struct {
 	plane
 	kubeconfig string
@@ -44,7 +46,7 @@ func newWaitCase(t *testing.T, onLook func(c *waitCase)) *waitCase {
 	return c
 }
 
-// edit is somebody's JSON merge patch of the Deployment.
+// edit makes a JSON merge patch of the Deployment, as somebody else.
 func (c *waitCase) edit(t *testing.T, patch string) {
 	t.Helper()
 	c.mu.Lock()
@@ -61,12 +63,12 @@ func (c *waitCase) edit(t *testing.T, patch string) {
 func (c *waitCase) fix(ctx context.Context, args ...string) (code int, stdout, stderr string) {
 	var out, err bytes.Buffer
 	code = run(ctx, append([]string{"fix", "web", "--yes", "--wait", "--kubeconfig", c.kubeconfig}, args...),
-		streams{in: strings.NewReader(""), out: &out, err: &err, env: func(string) string { return "" }})
+		cli.Streams{In: strings.NewReader(""), Out: &out, Err: &err, Env: func(string) string { return "" }})
 	return code, out.String(), err.String()
 }
 
-// TestWaitInterrupted checks that an interrupt ends the wait, and that the result has the comparison before the wait and how far the
-// objects are.
+// TestWaitInterrupted checks that an interrupt ends the wait, and that the result has the comparison before the wait and says how
+// far the objects are.
 func TestWaitInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
@@ -88,7 +90,7 @@ func TestWaitInterrupted(t *testing.T) {
 			t.Errorf("stdout\n%s\nlacks\n%s", stdout, want)
 		}
 	}
-	if code != exitFailure || !strings.HasSuffix(stderr, "Hint: what was put back stays; kubectl describe pod/web-new-1 -n prod says more\n") {
+	if code != cli.ExitFailure || !strings.HasSuffix(stderr, "Hint: what was put back stays; kubectl describe pod/web-new-1 -n prod says more\n") {
 		t.Errorf("code %d, stderr\n%s", code, stderr)
 	}
 	if time.Since(start) > time.Minute {
@@ -103,7 +105,7 @@ func TestWaitConfirms(t *testing.T) {
 			"conditions": [{"type": "Available", "status": "True"}]}}`)
 	})
 	code, stdout, _ := c.fix(t.Context())
-	if code != exitSelected || !strings.Contains(stdout, "\ndeclined: spec.replicas of Deployment web: ") ||
+	if code != cli.ExitSelected || !strings.Contains(stdout, "\ndeclined: spec.replicas of Deployment web: ") ||
 		!strings.Contains(stdout, "\nup: ConfigMap settings, Deployment web\n") {
 		t.Errorf("code %d, stdout\n%s", code, stdout)
 	}
@@ -117,7 +119,7 @@ func TestWaitNamesProblemsAtOnce(t *testing.T) {
 	printed := make(chan string, 100)
 	begun := time.Now()
 	go run(ctx, []string{"fix", "web", "--yes", "--wait", "--kubeconfig", c.kubeconfig},
-		streams{in: strings.NewReader(""), out: &bytes.Buffer{}, err: lineWriter(printed), env: func(string) string { return "" }})
+		cli.Streams{In: strings.NewReader(""), Out: &bytes.Buffer{}, Err: lineWriter(printed), Env: func(string) string { return "" }})
 	select {
 	case line := <-printed:
 		const want = "not up yet: Deployment web: pod web-new-1, container web: CrashLoopBackOff"

@@ -2,34 +2,32 @@ package main
 
 import (
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/history"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file is the command history: it reads saved reports in the order of their times and prints what became of each finding. It asks no
-// cluster.
+// This file is the command history: it reads saved reports in the order of their times and prints the history of each finding. It needs
+// no cluster.
 
-// historyOptions are the flags of history. Those that select releases mean what they mean for diff.
+// historyOptions are the flags of history. The flags that select releases have the same meaning as for diff.
 type historyOptions struct {
-	format          formatOf
-	color           oneOf
-	filter, exclude string
-	verbose         bool
-	noPager         bool
+	format  cli.FormatOf
+	color   cli.OneOf
+	filter  cli.SavedFilter
+	verbose bool
+	noPager bool
 }
 
 // newHistory returns the command history.
-func newHistory(s streams, c *connection) *cobra.Command {
-	o := historyOptions{format: newFormatOf(output.HistoryFormats()), color: newColor()}
+func newHistory(s cli.Streams, _ *cli.Connection, _ guest) *cobra.Command {
+	o := historyOptions{format: cli.NewFormatOf(output.HistoryFormats()), color: cli.NewColor()}
 	cmd := &cobra.Command{
 		Use:   "history DIR|FILE...",
 		Short: "Show from saved reports when each finding came, changed and went",
@@ -38,8 +36,8 @@ and of many, in the order of their times. In a folder, it reads the files *.json
 also in the folders below. It shows for each finding when it was seen first and last, how long it
 was there, and whether it flaps: it came back, or its value changed more than once, and who owned it.
 
-Not seen is not absent: a report in which a release has an error says nothing of what it does not
-list.
+Not seen is not absent: if a release has an error in a report, that report says nothing of what it
+does not list.
 
 Exit codes:
   0  all reports were read
@@ -53,32 +51,26 @@ Exit codes:
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			namespace := ""
-			if cmd.Flags().Changed("namespace") {
-				namespace = c.namespace
-			}
-			return runHistory(s, o, namespace, args)
-		},
+		RunE: func(_ *cobra.Command, args []string) error { return runHistory(s, o, args) },
 	}
-	o.addFlags(cmd.Flags())
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.HistoryFormats(), cobra.ShellCompDirectiveNoFileComp))
+	o.addFlags(cmd)
 	return cmd
 }
 
 // addFlags adds the flags.
-func (o *historyOptions) addFlags(fs *pflag.FlagSet) {
-	fs.VarP(&o.format, "output", "o", "format of the history: "+strings.Join(output.HistoryFormats(), ", "))
-	fs.StringVar(&o.filter, "filter", "", "releases whose name matches this regular `expression`")
-	fs.StringVar(&o.exclude, "exclude", "", "no releases whose name matches this regular `expression`")
+func (o *historyOptions) addFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	cli.AddOutputFlag(cmd, &o.format, "format of the history", output.HistoryFormats())
+	o.filter.AddFlags(cmd)
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list findings that ended, too")
 	fs.BoolVar(&o.noPager, "no-pager", false, "never show a long history in a pager [HELMDRIFT_PAGER, PAGER]")
-	addColorFlag(fs, &o.color)
+	cli.AddColorFlag(fs, &o.color)
+	cli.WithoutConnection(cmd, cli.ReadsFiles)
 }
 
-// runHistory reads the reports one after another and prints their history. Only the times of all reports are known at once.
-func runHistory(s streams, o historyOptions, namespace string, names []string) error {
-	selects, err := o.selects(namespace)
+// runHistory reads the reports one after another and prints their history. Only the times of all reports are in memory at once.
+func runHistory(s cli.Streams, o historyOptions, names []string) error {
+	selects, err := o.filter.Selects()
 	if err != nil {
 		return err
 	}
@@ -88,7 +80,7 @@ func runHistory(s streams, o historyOptions, namespace string, names []string) e
 	}
 	builder := history.Builder{Selects: selects}
 	for _, f := range files {
-		r, err := saved.Read(f.Name, s.in)
+		r, err := saved.Read(f.Name, s.In)
 		if err == nil {
 			err = builder.Add(r)
 		}
@@ -96,31 +88,29 @@ func runHistory(s streams, o historyOptions, namespace string, names []string) e
 			return err
 		}
 	}
-	look := s.display(s.out, o.color, time.Time{})
+	look := s.Display(s.Out, o.color, time.Time{})
 	look.Text.Verbose = o.verbose
-	doc, err := output.HistoryDocument(o.format.format, builder.History(version), look)
+	doc, err := output.HistoryDocument(o.format.Format, builder.History(version), look)
 	if err != nil {
 		return err
 	}
-	if o.format.format != output.Text || o.noPager {
-		_, err := s.out.Write(doc)
+	if o.format.Format != output.Text || o.noPager {
+		_, err := s.Out.Write(doc)
 		return err
 	}
-	return s.page(doc)
+	_, err = s.Page(doc)
+	return err
 }
 
-// selects returns the condition that a release must meet.
-func (o *historyOptions) selects(namespace string) (func(report.Release) bool, error) {
-	filter, err := expression("filter", o.filter)
-	if err != nil {
-		return nil, err
+// historyHelp returns the headings of the help of history.
+func historyHelp() []cli.FlagGroup {
+	return []cli.FlagGroup{
+		cli.Group("Which releases", cli.SavedFilterFlags()...), cli.Group("Output", "output", "verbose", "no-pager", "color"),
+		cli.OfflineGroup(),
 	}
-	exclude, err := expression("exclude", o.exclude)
-	if err != nil {
-		return nil, err
-	}
-	return func(r report.Release) bool {
-		return (namespace == "" || r.StorageNamespace == namespace) && (filter == nil || filter.MatchString(r.Name)) &&
-			(exclude == nil || !exclude.MatchString(r.Name))
-	}, nil
+}
+
+// historyGuest returns history as a guest.
+func historyGuest() guest {
+	return guest{commands: []guestCommand{{"history", newHistory, historyHelp}}}
 }

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/mod/zip"
 )
 
-// TestGoInstall installs helmdrift as somebody does who knows its name alone: with go install, from a module proxy that has a version of
-// this tree. It goes through the module cache of this machine, which has the modules of others, and is removed from there.
+// TestGoInstall installs helmdrift with go install, from a module proxy that has a version of this tree. It uses the module cache of
+// this machine, which has the other modules, and removes its version from there.
 func TestGoInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
@@ -37,7 +37,7 @@ func TestGoInstall(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	// The go command keeps an index of the files of a version, which would be that of an earlier run of this test.
+	// The go command caches an index of the files of a version, which may come from an earlier run of this test.
 	install.Env = append(os.Environ(), "GODEBUG=goindex=0", "GOBIN="+bin, "GOFLAGS=-modcacherw -trimpath", "GOWORK=off", "GONOSUMDB=*",
 		"GOPROXY=file://"+proxy+",file://"+filepath.Join(cache, "cache", "download"), "CGO_ENABLED=0")
 	if out, err := install.CombinedOutput(); err != nil {
@@ -78,10 +78,10 @@ func publish(t *testing.T, version gomodule.Version, proxy string) {
 	}
 }
 
-// sources returns the files of this module without bin and dist, which are no part of what is published.
+// sources returns the files of this module without bin and dist, which are not published.
 func sources(t *testing.T) (files []zip.File) {
 	t.Helper()
-	// What CheckDir says of the size is about the whole tree.
+	// CheckDir also checks the size, but of the whole tree.
 	checked, err := zip.CheckDir("../..")
 	if err != nil && checked.SizeError == nil {
 		t.Fatal(err)

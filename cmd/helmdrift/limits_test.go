@@ -8,10 +8,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -44,7 +44,7 @@ func onPlane(t *testing.T, manifest string, args ...string) (code int, r report.
 	defer server.Close()
 	t.Setenv("HELM_KUBETOKEN", "hunter2")
 	var out, complaints bytes.Buffer
-	code = run(t.Context(), append(args, "--kubeconfig", kubeconfig, "-o", "json"), streams{in: strings.NewReader("fromStdin: s\n"), out: &out, err: &complaints, env: os.Getenv})
+	code = run(t.Context(), append(args, "--kubeconfig", kubeconfig, "-o", "json"), cli.Streams{In: strings.NewReader("fromStdin: s\n"), Out: &out, Err: &complaints, Env: os.Getenv})
 	if out.Len() > 0 {
 		if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 			t.Fatal(err)
@@ -92,7 +92,7 @@ func TestManifestOutOfBounds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, command := range []string{"diff", "fix"} {
 				code, _, stderr := onPlane(t, test.manifest, append([]string{command, "web"}, test.args...)...)
-				if code != exitFailure || stderr != test.want {
+				if code != cli.ExitFailure || stderr != test.want {
 					t.Errorf("%s: exit %d, %s", command, code, stderr)
 				}
 			}
@@ -103,7 +103,7 @@ func TestManifestOutOfBounds(t *testing.T) {
 // TestAliases checks that aliases that expand a document to gigabytes are an error of that document only.
 func TestAliases(t *testing.T) {
 	code, r, stderr := onPlane(t, deployed+"---\n"+strings.ReplaceAll(aliases(900), "{name: web}", "{name: bomb}"), "diff", "web")
-	if code != exitFailure || len(r.Releases) != 1 {
+	if code != cli.ExitFailure || len(r.Releases) != 1 {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	got := r.Releases[0]
@@ -113,7 +113,7 @@ func TestAliases(t *testing.T) {
 	if len(got.Objects) != 1 || got.Objects[0].Name != "web" || !got.Objects[0].Drifted {
 		t.Errorf("objects %+v", got.Objects)
 	}
-	if code, r, stderr = onPlane(t, strings.Replace(deployed, "{mode: a}", "{mode: a, b: &b text, c: *b}", 1), "diff", "web"); code != exitSelected || r.Releases[0].Objects[0].Name != "web" {
+	if code, r, stderr = onPlane(t, strings.Replace(deployed, "{mode: a}", "{mode: a, b: &b text, c: *b}", 1), "diff", "web"); code != cli.ExitSelected || r.Releases[0].Objects[0].Name != "web" {
 		t.Errorf("a few aliases: exit %d, %s", code, stderr)
 	}
 }
@@ -130,7 +130,7 @@ func TestChartOutOfBounds(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, r, stderr := onPlane(t, deployed, "diff", "web", chartWith(t, test.template), "--render-memory", "200Mi", "--render-timeout", test.timeout)
-			if code != exitFailure || len(r.Releases) != 1 {
+			if code != cli.ExitFailure || len(r.Releases) != 1 {
 				t.Fatalf("exit %d, %s", code, stderr)
 			}
 			got := r.Releases[0]
@@ -144,7 +144,8 @@ func TestChartOutOfBounds(t *testing.T) {
 	}
 }
 
-// TestRecursion checks that a template that calls itself is an error of the engine with file and line, and not one of the limits.
+// TestRecursion checks that for a template that calls itself, the error is the engine's, with file and line, and not the error of a
+// limit.
 func TestRecursion(t *testing.T) {
 	chart := chartWith(t, `{{ define "again" }}{{ template "again" . }}{{ end }}{{ template "again" . }}`)
 	_, r, stderr := onPlane(t, deployed, "diff", "web", chart, "--render-timeout", "5m")
@@ -153,17 +154,17 @@ func TestRecursion(t *testing.T) {
 	}
 }
 
-// TestIndexOutOfBounds checks that an index that takes many times its size is an error, and that the drift is reported.
+// TestIndexOutOfBounds checks that an index that takes many times its size in memory is an error, and that the drift is reported.
 func TestIndexOutOfBounds(t *testing.T) {
 	var index bytes.Buffer
 	index.WriteString("apiVersion: v1\nentries:\n  web:\n")
-	for i := range 120_000 { // whatever the collector does, what is in use is far more than the bound
+	for i := range 120_000 { // the memory in use is far above the bound, whatever the collector does
 		fmt.Fprintf(&index, "  - {name: web, version: 1.0.%d, apiVersion: v2, urls: [a, b, c]}\n", i)
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(index.Bytes()) }))
 	defer server.Close()
 	code, r, stderr := onPlane(t, deployed, "diff", "web", "web", "--repo", server.URL, "--render-memory", "64Mi", "--render-timeout", "5m")
-	if code != exitFailure || len(r.Releases) != 1 {
+	if code != cli.ExitFailure || len(r.Releases) != 1 {
 		t.Fatalf("exit %d, %s", code, stderr)
 	}
 	got := r.Releases[0]
@@ -194,7 +195,7 @@ data:
 	args := []string{"diff", "web", chart, "-f", "-", "--set-file", "fromFile=" + file, "--set", "set=e", "--show-secrets",
 		"--post-renderer", "sed", "--post-renderer-args", "s/not yet/twice/"}
 	code, r, stderr := onPlane(t, deployed, args...)
-	if code != exitClean && code != exitSelected || len(r.Releases) != 1 || len(r.Releases[0].Errors) > 0 {
+	if code != cli.ExitClean && code != cli.ExitSelected || len(r.Releases) != 1 || len(r.Releases[0].Errors) > 0 {
 		t.Fatalf("exit %d, %s, %+v", code, stderr, r)
 	}
 	got := map[string]string{}
@@ -204,22 +205,8 @@ data:
 	if got["data.values"] != "sfe36" || got["data.mode"] != "b-seen" || got["data.rendered"] != "twice" {
 		t.Errorf("desired %v", got)
 	}
-	code, r, _ = onPlane(t, deployed, "diff", "web", chart, "-f", filepath.Join(t.TempDir(), "missing"))
-	if code != exitFailure || !strings.Contains(r.Releases[0].Errors[0].Message, "no such file") {
-		t.Errorf("a file that is not there: exit %d, %+v", code, r.Releases[0].Errors)
-	}
-}
-
-// TestChildEnvironment checks that the environment of a child has no credentials of the cluster.
-func TestChildEnvironment(t *testing.T) {
-	env := childEnv(func(name string) string { return "value of " + name })
-	for _, pair := range env {
-		name, _, _ := strings.Cut(pair, "=")
-		if strings.Contains(name, "HELM") || strings.Contains(name, "KUBE") || strings.Contains(name, "TOKEN") {
-			t.Errorf("a child sees %s", name)
-		}
-	}
-	if !slices.Contains(env, "TZ=value of TZ") {
-		t.Errorf("environment %v", env)
+	code, r, stderr = onPlane(t, deployed, "diff", "web", chart, "--set-file", "a="+filepath.Join(t.TempDir(), "missing"))
+	if code != cli.ExitFailure || len(r.Releases) != 1 || !strings.Contains(r.Releases[0].Errors[0].Message, "no such file") {
+		t.Errorf("a file that is not there: exit %d, %s, %+v", code, stderr, r.Releases)
 	}
 }

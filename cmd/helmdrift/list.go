@@ -11,23 +11,24 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
-	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/output/progress"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// listOptions are the flags of list. Those that select releases mean what they mean for diff.
+// listOptions are the flags of list. The flags that select releases have the same meaning as for diff.
 type listOptions struct {
 	selectionOptions
 	format output.Format
-	color  oneOf
+	color  cli.OneOf
 }
 
 // newList returns the command list.
-func newList(s streams, c *connection) *cobra.Command {
-	o := listOptions{format: output.Text, color: newColor()}
+func newList(s cli.Streams, c *cli.Connection, _ guest) *cobra.Command {
+	o := listOptions{format: output.Text, color: cli.NewColor()}
 	cmd := &cobra.Command{
 		Use:     "list [NAME[,NAME...]]",
 		Aliases: []string{"ls"},
@@ -55,13 +56,12 @@ Exit codes:
 	}
 	fs := cmd.Flags()
 	o.addFlags(fs)
-	fs.VarP(&o.format, "output", "o", "format of the list: "+strings.Join(output.FixFormats(), ", "))
-	addColorFlag(fs, &o.color)
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(output.FixFormats(), cobra.ShellCompDirectiveNoFileComp))
+	cli.AddOutputFlag(cmd, &o.format, "format of the list", output.FixFormats())
+	cli.AddColorFlag(fs, &o.color)
 	return cmd
 }
 
-// selectedNames refuses more than one argument: names are written with commas, as for diff, whose second argument is a chart.
+// selectedNames refuses more than one argument: names are separated by commas, as for diff, whose second argument is a chart.
 func selectedNames(_ *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return hint.New(errors.New("list takes one argument"), "several releases are written with commas: helmdrift list web,api")
@@ -69,7 +69,7 @@ func selectedNames(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// check refuses values that cannot be meant.
+// check refuses values that make no sense.
 func (o *listOptions) check(flags *pflag.FlagSet) error {
 	if !slices.Contains(output.FixFormats(), string(o.format)) {
 		return hint.New(fmt.Errorf("-o %s: list has the formats %s", o.format, strings.Join(output.FixFormats(), ", ")),
@@ -79,7 +79,7 @@ func (o *listOptions) check(flags *pflag.FlagSet) error {
 }
 
 // runList reads the last record of each selected release and prints the list.
-func runList(ctx context.Context, s streams, c *connection, o listOptions, args []string, flags *pflag.FlagSet) error {
+func runList(ctx context.Context, s cli.Streams, c *cli.Connection, o listOptions, args []string, flags *pflag.FlagSet) error {
 	var names []string
 	if len(args) > 0 {
 		names = strings.Split(args[0], ",")
@@ -88,9 +88,9 @@ func runList(ctx context.Context, s streams, c *connection, o listOptions, args 
 	if err != nil {
 		return err
 	}
-	progress := text.NewProgress(s.err, s.display(s.err, o.color, time.Now()).Text, time.Now)
-	progress.Reading = true
-	search.showProgress(progress)
+	line := progress.NewScan(s.Err, s.Display(s.Err, o.color, time.Now()).Text, time.Now)
+	line.Reading = true
+	search.showProgress(line)
 	releases, err := inClusters(ctx, search,
 		func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.ListedRelease, error) {
 			return source.List(ctx, found, o.concurrency, show)
@@ -98,23 +98,41 @@ func runList(ctx context.Context, s streams, c *connection, o listOptions, args 
 	if err != nil {
 		return err
 	}
-	for _, r := range releases {
-		if r.Error != nil {
-			r.Error.Message = s.known.Scrub(r.Error.Message)
-		}
+	for i, r := range releases {
+		releases[i].Error = r.Error.Map(s.Known.Scrub)
 	}
 	if err := search.checkFound(len(releases)); err != nil {
 		return err
 	}
 	now := time.Now()
 	list := report.NewReleaseList(version, now, releases, search.errors)
-	look := s.display(s.out, o.color, now)
-	look.Text.Diff = commandLine(append([]string{"helmdrift", "diff"}, args...), flags, append([]string{"namespace"}, selectionFlags()...)...)
-	if err := output.WriteList(s.out, o.format, list, look); err != nil {
+	look := s.Display(s.Out, o.color, now)
+	look.Text.Diff = cli.CommandLine(append([]string{"helmdrift", "diff"}, args...), flags,
+		append([]string{"namespace"}, selectionFlags()...)...)
+	if err := output.WriteList(s.Out, o.format, list, look); err != nil {
 		return err
 	}
 	if list.HasError() {
-		return exitStatus(exitFailure)
+		return cli.ExitStatus(cli.ExitFailure)
 	}
 	return nil
+}
+
+// completeList returns the function that completes the argument of list. list takes no chart.
+func completeList(c *cli.Connection) cobra.CompletionFunc {
+	first := cli.CompleteRelease(c)
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return first(cmd, args, word)
+	}
+}
+
+// listHelp returns the headings of the help of list.
+func listHelp() []cli.FlagGroup {
+	return slices.Concat([]cli.FlagGroup{
+		cli.Group("Which releases", selectionFlags()...),
+		cli.Group("Output", "output", "color"),
+	}, cli.CommonGroups())
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -11,19 +13,23 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// lastWork is how long a command may go on after an interrupt: to finish the write that has begun, and to print what it has. What reads
-// a file or compares asks the context only now and then, so the process ends whatever it does.
+// lastWork is how long a command may go on after an interrupt: to finish the write that has begun, and to print what it has. Code that
+// reads a file or compares checks the context only now and then, so after this time the process ends in any case.
 const lastWork = 1800 * time.Millisecond
 
 // main starts the program, or serves as a child process if the program was started as one.
 func main() {
-	forbidCoreDumps() // before SetTraceback: the core file that "crash" asks for could hold secrets
-	if os.Args[0] == childName {
+	forbidCoreDumps() // before SetTraceback, because "crash" writes a core file, which could hold secrets
+	if os.Args[0] == cli.ChildName {
 		os.Exit(serveParent())
 	}
+	collectLater(os.Getenv)     // not in a child, which bounds its memory itself
 	debug.SetTraceback("crash") // without it, a fatal error of the runtime ends the process with 2, which means drift
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	var onScreen atomic.Bool
@@ -32,21 +38,21 @@ func main() {
 		time.Sleep(lastWork)
 		if !onScreen.Load() {
 			fmt.Fprintln(os.Stderr, "Error: interrupted")
-			os.Exit(exitFailure)
+			os.Exit(cli.ExitFailure)
 		}
 	})
-	// A reader that is gone is an error of the write, and ends no fix half-way.
+	// A closed pipe is then an error of the write, and does not end a fix half-way.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	version = installedVersion(version)
-	code := run(ctx, os.Args[1:], streams{
-		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, program: invocation(os.Args[0], os.Getenv),
-		shown: func() { onScreen.Store(true) },
+	code := run(ctx, os.Args[1:], cli.Streams{
+		In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Env: os.Getenv, Program: cli.Invocation(os.Args[0], os.Getenv),
+		Shown: func() { onScreen.Store(true) },
 	})
 	stop()
 	os.Exit(code)
 }
 
-// interrupts returns the signals that end a command. A terminal that is closed is one of them, unless nohup asks to ignore that.
+// interrupts returns the signals that end a command. They include the hangup of a closed terminal, unless nohup ignores it.
 func interrupts() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -55,36 +61,53 @@ func interrupts() []os.Signal {
 	return signals
 }
 
-// run is the program without its process: it parses args, runs one command and returns the exit code. An error that is an exitStatus was
-// printed already; every other error is printed here. A panic is an internal error and never looks like drift.
-func run(ctx context.Context, args []string, s streams) (code int) {
-	quiet()
-	s.known = &secret.Known{}
+// run is the program without its process: it parses args, runs one command and returns the exit code. It prints every error except a
+// cli.ExitStatus, which stands for a printed report. A panic is an internal error and never looks like drift.
+func run(ctx context.Context, args []string, s cli.Streams) (code int) {
+	cli.Quiet()
+	s.Known = &secret.Known{}
 	root := newRoot(s)
 	refuseUnknown(root)
 	root.SetArgs(args)
-	// recover must run before the exit code is returned: the runtime would end the process with 2, which means drift.
+	// Recover from a panic: the runtime would end the process with 2, which means drift.
 	defer func() {
 		if cause := recover(); cause != nil {
-			code = exitFailure
-			s.print("Error: internal error: ", s.known.Scrub(fmt.Sprint(cause)))
+			code = cli.ExitFailure
+			s.Print("Error: internal error: ", s.Known.Scrub(fmt.Sprint(cause)))
 			if on, _ := root.PersistentFlags().GetBool("debug"); on {
-				fmt.Fprintf(s.err, "%s\n", debug.Stack())
+				fmt.Fprintf(s.Err, "%s\n", debug.Stack())
 				return
 			}
-			fmt.Fprintln(s.err, "Hint: please report it, with the output of --debug")
+			fmt.Fprintln(s.Err, "Hint: please report it, with the output of --debug")
 		}
 	}()
-	err := root.ExecuteContext(ctx)
-	var status exitStatus
+	cmd, err := root, refuseOneDash(root, args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
+	var status cli.ExitStatus
 	switch {
 	case err == nil:
-		return exitClean
+		return cli.ExitClean
 	case errors.As(err, &status):
 		return int(status)
+	case isClosed(s.Out, err) && !writes(cmd): // the reader of stdout, such as head, has seen enough
+		return cli.ExitFailure
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		err = errors.New("interrupted") // the request that it cut off is of no interest
+		err = errors.New("interrupted") // the error of the interrupted request is of no interest
 	}
-	s.explain(err)
-	return exitFailure
+	s.Explain(err)
+	return cli.ExitFailure
+}
+
+// writes reports whether a command changes a cluster or files. Its user must know that it did not get to its end.
+func writes(cmd *cobra.Command) bool {
+	return cmd.Name() == "fix" || cmd.Flags().Changed("fix") || cmd.Flags().Changed("write")
+}
+
+// isClosed reports whether an error means that nobody reads a stream any more.
+func isClosed(out io.Writer, err error) bool {
+	file, isFile := out.(*os.File)
+	var failed *fs.PathError
+	return isFile && errors.As(err, &failed) && failed.Path == file.Name() && errors.Is(failed, syscall.EPIPE)
 }

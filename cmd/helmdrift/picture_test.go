@@ -13,12 +13,13 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The size of a picture: characters in a line, and the size of one in units of the picture.
+// These are the size of a picture: characters in a line, and the size of a character in units of the picture.
 const (
 	pictureColumns = 112
 	cellWidth      = 8.4
@@ -29,13 +30,13 @@ const (
 const maxPicture = 60_000
 
 // TestPictures checks that the pictures of the terminal in docs are what the commands print: the report of the snapshot of the README, and
-// a scan and a fix of which internal/output/testdata has the results.
+// a scan and a fix with the results in internal/output/testdata.
 func TestPictures(t *testing.T) {
 	t.Chdir("../..")
 	looks := output.Options{Text: text.Options{Color: true, Unicode: true, Width: pictureColumns}}
 	var out bytes.Buffer
 	snapshot := "diff --snapshot testdata/snapshots/web.json.gz"
-	run(t.Context(), append(strings.Fields(snapshot), "-o", "json"), streams{out: &out, err: io.Discard, env: emptyEnv})
+	run(t.Context(), append(strings.Fields(snapshot), "-o", "json"), cli.Streams{Out: &out, Err: io.Discard, Env: emptyEnv})
 	single, scan, fix := readResult[report.Report](t, out.Bytes()), &report.Report{}, &report.FixResult{}
 	for file, result := range map[string]any{"scan": scan, "fix/done": fix} {
 		raw, err := os.ReadFile("internal/output/testdata/" + file + ".json")
@@ -105,7 +106,7 @@ func checkPicture(t *testing.T, file, svg string) {
 	}
 }
 
-// colors are the classes of the colours that reports have, by their SGR codes, with the colours by day and by night.
+// colors has the SGR codes of the colours in reports, with their classes and their colours by day and by night.
 func colors() []struct{ code, class, day, night string } {
 	return []struct{ code, class, day, night string }{
 		{"31", "r", "#cf222e", "#ff7b72"}, {"32", "g", "#116329", "#7ee787"},
@@ -116,8 +117,8 @@ func colors() []struct{ code, class, day, night string } {
 // selectGraphic is a control sequence that changes how the text after it looks (ECMA-48, SGR).
 var selectGraphic = regexp.MustCompile("\x1b\\[([0-9;]*)m")
 
-// picture returns what a terminal shows as SVG. It uses the colours of whoever looks at it, by day or by night, and a font of theirs; each
-// part of a line has its place and its width, so that columns stay columns in every font.
+// picture returns the content of a terminal as SVG. The picture follows the light or dark theme and the font of its reader. Each part of a
+// line has a place and a width, so that columns stay aligned in every font.
 func picture(terminal string) string {
 	lines := strings.Split(strings.TrimRight(terminal, "\n"), "\n")
 	width, height := pictureColumns*cellWidth+32, len(lines)*cellHeight+32
@@ -141,7 +142,7 @@ rect{fill:#f6f8fa;stroke:#d0d7de}%s
 	return b.String()
 }
 
-// writeLine writes the parts of a line, each of one look.
+// writeLine writes the parts of a line, each with one look.
 func writeLine(b *strings.Builder, line string, y int) {
 	column, look, rest := 0, "", line
 	for rest != "" {
@@ -152,7 +153,7 @@ func writeLine(b *strings.Builder, line string, y int) {
 		}
 		for _, word := range columns(part) {
 			if text := strings.TrimLeft(word, " "); text != "" {
-				column += len(word) - len(text) // blanks move the place instead of being text
+				column += len(word) - len(text) // blanks move the place of the next part
 				word = text
 				var escaped bytes.Buffer
 				_ = xml.EscapeText(&escaped, []byte(word))
@@ -170,7 +171,7 @@ func writeLine(b *strings.Builder, line string, y int) {
 	}
 }
 
-// severalBlanks is what separates columns.
+// severalBlanks separates columns.
 var severalBlanks = regexp.MustCompile(` {2,}`)
 
 // columns splits a text into columns and the blanks between them.

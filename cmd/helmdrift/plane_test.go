@@ -28,21 +28,21 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// plane is a fake Kubernetes API server for scripts whose outcome depends on the moment: it serves reads, JSON patches and creations of a
-// few kinds, and refuses on demand. It knows no defaults, owners or validation; test/e2e has a real one.
+// plane is a fake Kubernetes API server for scripts that depend on timing: it serves reads, JSON patches and creations of a few kinds,
+// and refuses on demand. It knows no defaults, owners or validation; test/e2e has a real one.
 type plane struct {
 	mu      sync.Mutex
 	objects map[string]map[string]any
-	// faults are answers in place of the server's own, by verb and path; a patch is held while hold is open.
+	// faults are answers that replace the server's own, by verb and path. A patch waits while hold is open.
 	faults map[string]fault
 	hold   chan struct{}
 	// held is closed when a patch arrives.
 	held chan struct{}
-	// meanwhile is called while a request is worked on; may be nil.
+	// meanwhile is called during a request. It may be nil.
 	meanwhile func(*http.Request)
 
 	writes []string
-	// lists counts the lists of records; from the one after moves on, somebody is upgrading.
+	// lists counts the lists of records. After as many lists as moves, somebody is upgrading.
 	lists, moves int
 	revision     int
 }
@@ -52,7 +52,7 @@ type fault struct {
 	message string
 }
 
-// planeKinds are the kinds that it serves, by the paths of their collections.
+// planeKinds returns the kinds that a plane serves, by the paths of their collections.
 func planeKinds() map[string]metav1.GroupVersionKind {
 	return map[string]metav1.GroupVersionKind{
 		"/api/v1/namespaces/prod/secrets":           {Version: "v1", Kind: "Secret"},
@@ -70,7 +70,7 @@ func planeKinds() map[string]metav1.GroupVersionKind {
 	}
 }
 
-// planeCommands are the commands of scripts for their plane. Each script has its own plane, in a value of its environment.
+// planeCommands returns the commands of scripts for their plane. Each script has its own plane, in a value of its environment.
 func planeCommands() map[string]func(ts *testscript.TestScript, neg bool, args []string) {
 	of := func(do func(ts *testscript.TestScript, p *plane, args []string)) func(*testscript.TestScript, bool, []string) {
 		return func(ts *testscript.TestScript, _ bool, args []string) {
@@ -80,7 +80,8 @@ func planeCommands() map[string]func(ts *testscript.TestScript, neg bool, args [
 	}
 	return map[string]func(ts *testscript.TestScript, neg bool, args []string){
 		"cluster": of(startPlane),
-		// fault VERB PATH CODE MESSAGE answers so; without CODE the fault is mended. With code 0 the answer comes after the time in MESSAGE.
+		// fault VERB PATH CODE MESSAGE answers with this error; without CODE it removes the fault. With code 0 the answer comes after the
+		// time in MESSAGE.
 		"fault": of(func(ts *testscript.TestScript, p *plane, args []string) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -98,7 +99,7 @@ func planeCommands() map[string]func(ts *testscript.TestScript, neg bool, args [
 			defer p.mu.Unlock()
 			p.lists, p.moves = 0, n
 		}),
-		// edit KIND NAME PATCH is somebody's JSON merge patch.
+		// edit KIND NAME PATCH makes a JSON merge patch, as somebody else.
 		"edit": of(func(ts *testscript.TestScript, p *plane, args []string) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -117,7 +118,7 @@ func planeCommands() map[string]func(ts *testscript.TestScript, neg bool, args [
 			defer p.mu.Unlock()
 			delete(p.objects, pathOfKind(ts, args[0])+"/"+args[1])
 		}),
-		// live KIND NAME prints an object; writes prints what was written since it was last asked.
+		// live KIND NAME prints an object. writes prints what was written since the last time.
 		"live": of(func(ts *testscript.TestScript, p *plane, args []string) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
@@ -131,7 +132,7 @@ func planeCommands() map[string]func(ts *testscript.TestScript, neg bool, args [
 			fmt.Fprintln(ts.Stdout(), strings.Join(append([]string{fmt.Sprintf("%d writes", len(p.writes))}, p.writes...), "\n"))
 			p.writes = nil
 		}),
-		// hold keeps the next patch without an answer until go; held waits until it has come.
+		// hold keeps the next patch waiting until go. held waits until the patch has arrived.
 		"hold": of(func(_ *testscript.TestScript, p *plane, _ []string) {
 			p.hold, p.held = make(chan struct{}), make(chan struct{}, 10)
 		}),
@@ -152,7 +153,7 @@ func pathOfKind(ts *testscript.TestScript, kind string) string {
 	return ""
 }
 
-// startPlane serves a release web, whose manifest and live objects are files of the script, and writes the kubeconfig.
+// startPlane serves a release web, and writes the kubeconfig. The manifest and the live objects are files of the script.
 func startPlane(ts *testscript.TestScript, p *plane, args []string) {
 	status := "deployed"
 	if len(args) > 2 {
@@ -220,7 +221,7 @@ func (p *plane) store(object map[string]any) error {
 	return fmt.Errorf("the plane serves no %s", u.GetKind())
 }
 
-// change replaces an object by what a function makes of its JSON.
+// change replaces an object by the result of a function on its JSON.
 func (p *plane) change(path string, with func([]byte) ([]byte, error)) error {
 	doc, err := json.Marshal(p.objects[path])
 	if err != nil {
@@ -266,6 +267,13 @@ func (p *plane) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		send(w, "", map[string]string{"gitVersion": "v1.36.3", "major": "1", "minor": "36"})
 	case path == "/api/v1":
 		send(w, "", metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}})
+	case path == "/api/v1/namespaces":
+		p.listNamespaces(w)
+	case path == "/api/v1/secrets": // of all namespaces; only prod has any
+		r.URL.Path = "/api/v1/namespaces/prod/secrets"
+		p.list(w, r)
+	case r.Method == http.MethodGet && name == "secrets":
+		p.list(w, r)
 	case path == "/api" || path == "/apis":
 		send(w, ";g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList", discovery(path == "/api"))
 	case r.Method == http.MethodPost && isCollection:
@@ -337,7 +345,18 @@ func (p *plane) list(w http.ResponseWriter, r *http.Request) {
 	send(w, "", list)
 }
 
-// discovery is the aggregated discovery of the core group, or of the others.
+// listNamespaces answers with the namespaces: prod, and one without a release.
+func (p *plane) listNamespaces(w http.ResponseWriter) {
+	var items []any
+	for _, name := range []string{"prod", "staging"} {
+		items = append(items, map[string]any{"metadata": map[string]any{"name": name}})
+	}
+	send(w, "", map[string]any{
+		"apiVersion": "meta.k8s.io/v1", "kind": "PartialObjectMetadataList", "metadata": map[string]any{}, "items": items,
+	})
+}
+
+// discovery returns the aggregated discovery of the core group, or of the others.
 func discovery(core bool) *apidiscoveryv2.APIGroupDiscoveryList {
 	groups, versions := map[string][]apidiscoveryv2.APIResourceDiscovery{}, map[string]string{}
 	for path, k := range planeKinds() {

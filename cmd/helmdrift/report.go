@@ -2,38 +2,43 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file is the command report: it reads saved reports and prints them as one. It asks no cluster.
+// This file is the command report: it reads saved reports and prints them as one. It needs no cluster.
 
 // reportOptions are the flags of report: which findings count, and how the report looks.
 type reportOptions struct {
-	printOptions
-	ignoreOptions
+	cli.PrintOptions
+	cli.IgnoreOptions
+	filter cli.SavedFilter
+	cli.TimeOptions
 }
 
 // newReport returns the command report.
-func newReport(s streams) *cobra.Command {
-	o := reportOptions{printOptions: newPrintOptions()}
+func newReport(s cli.Streams) *cobra.Command {
+	o := reportOptions{PrintOptions: cli.NewPrintOptions()}
 	cmd := &cobra.Command{
-		Use:   "report FILE...",
+		Use:   "report FILE|DIR...",
 		Short: "Print saved reports in any format, several as one",
 		Long: `report reads reports that helmdrift diff -o json or -o yaml wrote, and prints them as one. A FILE -
-is standard input. Parts of a fleet (diff --shard) must be complete: a part that is missing or
-there twice is an error. --fail-on and --ignore apply as in helmdrift diff; a rule that needs more
-than a report has is refused.
+is standard input, and a DIR stands for its newest report. Parts of a fleet (diff --shard) must be
+complete: a part that is missing or there twice is an error. --fail-on and --ignore apply as in
+helmdrift diff; a rule that needs more than a report has is refused.
 
-` + exitHelp,
+` + cli.ExitHelp,
 		Example: `  helmdrift diff -A -o json > fleet.json; helmdrift report fleet.json
   helmdrift report part-0.json part-1.json part-2.json -o prometheus
+  helmdrift report fleet.json --since 1h --timeline
   helmdrift report fleet.json --ignore /spec/replicas --fail-on +unmanaged`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -42,45 +47,83 @@ than a report has is refused.
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error {
-			if o.writes(output.Rules) {
-				return hint.New(errors.New("-o ignore needs the objects, which a saved report does not have"),
-					"helmdrift diff -o ignore prints the rules")
-			}
-			if o.writes(output.Diff) {
+			if o.Writes(output.Diff) {
 				return hint.New(errors.New("-o diff needs the manifest of the release, which a saved report does not have"),
 					"helmdrift diff prints the diff: -o diff, or --report diff=FILE beside another format")
+			}
+			if err := o.TimeOptions.Check(&o.PrintOptions); err != nil {
+				return err
 			}
 			return runReport(s, o, args)
 		},
 	}
-	o.printOptions.addFlags(cmd)
-	o.addSavedFlags(cmd.Flags())
+	o.PrintOptions.AddFlags(cmd)
+	o.AddSavedFlags(cmd.Flags())
+	o.filter.AddFlags(cmd)
+	cli.WithoutConnection(cmd, cli.ReadsFiles)
+	o.TimeOptions.AddFlags(cmd.Flags())
 	return cmd
 }
 
+// reportHelp returns the headings of the help of report.
+func reportHelp() []cli.FlagGroup {
+	return []cli.FlagGroup{
+		cli.Group("Which releases", cli.SavedFilterFlags()...),
+		cli.Group("What counts", "fail-on", "since"),
+		cli.Group("What to ignore", cli.SavedIgnoreFlags()...),
+		cli.Group("Output", "output", "timeline", "report", "quiet", "verbose", "show-ignored", "no-pager", "color"),
+		cli.OfflineGroup(),
+	}
+}
+
 // runReport reads the files and prints one report. A single file keeps its form: the report of one release stays one.
-func runReport(s streams, o reportOptions, files []string) error {
-	var all []report.Named
+func runReport(s cli.Streams, o reportOptions, files []string) error {
+	var all []saved.Named
 	for _, name := range files {
-		r, err := saved.Read(name, s.in)
+		name, err := newestOf(s, name)
 		if err != nil {
 			return err
 		}
-		all = append(all, report.Named{Name: name, Report: r})
+		r, err := saved.Read(name, s.In)
+		if err != nil {
+			return err
+		}
+		all = append(all, saved.Named{Name: name, Report: r})
 	}
 	r := all[0].Report
 	if len(all) > 1 || r.Scan != nil {
 		var err error
-		if r, err = report.Merge(version, all); err != nil {
+		if r, err = saved.Merge(version, all); err != nil {
 			return hint.New(err, "give the reports of all parts of one selection, each once")
 		}
 	}
+	if err := o.filter.Apply(r); err != nil {
+		return err
+	}
 	now := time.Now()
-	if err := o.apply(r, now); err != nil {
+	if err := o.Apply(r, now); err != nil {
 		return err
 	}
-	if err := o.print(s, r, s.display(s.out, o.color, now)); err != nil {
+	if o.Writes(output.Rules) && !r.HasPatterns() {
+		return hint.New(errors.New("-o ignore needs the patterns of the fields, which reports of older versions do not have"),
+			"helmdrift diff -o ignore prints the rules")
+	}
+	if err := o.Print(s, r, o.TimeOptions.Choose(r, s.Display(s.Out, o.Color, now))); err != nil {
 		return err
 	}
-	return o.failOn.status(r)
+	return o.FailOn.Status(r)
+}
+
+// newestOf returns the name of the newest report in a folder, and names it on stderr. The name of a file is returned as it is.
+func newestOf(s cli.Streams, name string) (string, error) {
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return name, nil
+	}
+	all, err := saved.ByTime([]string{name})
+	if err != nil {
+		return "", err
+	}
+	newest := all[len(all)-1].Name
+	fmt.Fprintln(s.Err, "the newest report is "+s.Terminal().File(newest))
+	return newest, nil
 }

@@ -8,7 +8,6 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,36 +19,50 @@ import (
 
 const module = "github.com/helmdrift/helmdrift/"
 
-// arrows are the imports that our packages may have of each other; threeway and secret stand at the end of every one.
+// arrows lists which of our packages each package may import.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/hint",
-			"internal/ignore", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff", "internal/output",
-			"internal/output/text", "internal/owners", "internal/program", "internal/saved", "internal/secret", "internal/terminal",
-			"internal/unified", "internal/valuesfile", "pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object",
-			"pkg/release", "pkg/render", "pkg/repair", "pkg/report", "pkg/rollout", "pkg/snapshot", "pkg/threeway"},
+		"cmd/helmdrift": {"internal/absorb", "internal/choose", "internal/cli", "internal/config", "internal/confine", "internal/escape",
+			"internal/files", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
+			"internal/output", "internal/output/progress", "internal/output/text", "internal/saved", "internal/secret", "internal/terminal", "pkg/effect",
+			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
+			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
+		"internal/cli": {"internal/choose", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/hint",
+			"internal/ignore", "internal/jobs", "internal/kubeconfig", "internal/output", "internal/output/progress", "internal/output/text",
+			"internal/owners",
+			"internal/program",
+			"internal/secret", "internal/terminal", "pkg/effect", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/release",
+			"pkg/release/postgres", "pkg/render", "pkg/report"},
 		"pkg/snapshot": {"internal/hint", "internal/kinds", "internal/manifestdiff", "internal/secret", "pkg/drift", "pkg/live",
-			"pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
-		"pkg/drift": {"internal/absorb", "internal/engine", "internal/english", "internal/files", "internal/forecast", "internal/hint", "internal/ignore",
-			"internal/kinds", "internal/kustomize", "internal/secret", "internal/valuesfile", "pkg/fetch", "pkg/live", "pkg/object",
+			"pkg/cluster", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
+		"pkg/drift": {"internal/engine", "internal/english", "internal/files", "internal/hint", "internal/ignore",
+			"internal/kinds", "internal/secret", "pkg/live", "pkg/cluster", "pkg/effect", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
+		"internal/choose": {"internal/english", "internal/hint", "internal/ignore", "internal/kinds", "pkg/object", "pkg/report",
+			"pkg/threeway"},
 		"internal/files":   {},
 		"internal/unified": {},
 		"internal/manifestdiff": {"internal/escape", "internal/secret", "internal/unified", "internal/valuesfile", "pkg/object",
 			"pkg/render", "pkg/report", "pkg/threeway"},
-		"internal/absorb":    {"internal/secret", "pkg/object"},
-		"internal/kustomize": {"pkg/object", "pkg/report"},
-		"pkg/fleet":          {"pkg/drift", "pkg/live", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
-		"pkg/release":        {"internal/hint"},
-		"pkg/fetch":          {"internal/hint", "internal/secret"},
-		"pkg/render":         {"internal/files", "internal/hint", "internal/secret", "pkg/object", "pkg/report"},
-		"pkg/live":           {"internal/secret", "pkg/object", "pkg/report", "pkg/threeway"},
-		"pkg/repair": {"internal/english", "internal/forecast", "internal/kinds", "internal/owners", "pkg/object", "pkg/report",
+		"internal/absorb": {"internal/absorb/kustomize", "internal/absorb/reads", "internal/absorb/search", "internal/files", "internal/secret", "internal/unified",
+			"internal/valuesfile", "pkg/drift", "pkg/object", "pkg/render", "pkg/report", "pkg/threeway"},
+		"internal/absorb/search":    {"internal/absorb/reads", "internal/secret", "pkg/object"},
+		"internal/absorb/kustomize": {"pkg/object", "pkg/report"},
+		"internal/absorb/reads":     {"pkg/render"},
+		"pkg/fleet":                 {"pkg/drift", "pkg/live", "pkg/cluster", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
+		"pkg/release":               {"internal/hint", "pkg/report"},
+		"pkg/release/postgres":      {"internal/hint", "pkg/release"},
+		"pkg/fetch":                 {"internal/hint", "internal/secret"},
+		"pkg/render":                {"internal/files", "internal/hint", "internal/secret", "pkg/object", "pkg/report"},
+		"pkg/live":                  {"internal/secret", "pkg/cluster", "pkg/object", "pkg/report"},
+		"pkg/effect":                {"pkg/cluster", "pkg/object", "pkg/report"},
+		"pkg/cluster":               {"pkg/object", "pkg/report"},
+		"pkg/repair": {"internal/english", "internal/kinds", "internal/owners", "pkg/cluster", "pkg/effect", "pkg/object", "pkg/report",
 			"pkg/threeway"},
 		"pkg/rollout": {"pkg/object", "pkg/report"},
 		"pkg/history": {"pkg/object", "pkg/report"},
 		"pkg/threeway": {"internal/apiserver", "internal/document", "internal/engine", "internal/ignore", "internal/kinds",
-			"internal/owners", "internal/secret", "internal/verdict", "pkg/object", "pkg/report"},
+			"internal/owners", "internal/secret", "internal/verdict", "pkg/cluster", "pkg/object", "pkg/report"},
 		"pkg/report":          {"pkg/object"},
 		"pkg/object":          {},
 		"internal/secret":     {},
@@ -58,7 +71,7 @@ func arrows() map[string][]string {
 		"internal/kubeconfig": {"internal/hint"},
 		"internal/english":    {},
 		"internal/saved":      {"internal/files", "internal/hint", "pkg/report"},
-		"internal/jobs": {"internal/confine", "internal/hint", "internal/secret", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/release",
+		"internal/jobs": {"internal/absorb", "internal/confine", "internal/hint", "internal/secret", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/release",
 			"pkg/render"},
 		"internal/program":  {"internal/hint", "internal/secret", "pkg/fetch"},
 		"internal/config":   {"internal/files", "internal/hint", "internal/ignore", "internal/owners", "pkg/report"},
@@ -70,16 +83,28 @@ func arrows() map[string][]string {
 		"internal/apiserver": {"internal/kinds", "internal/secret", "pkg/object"},
 		"internal/ignore":    {"internal/kinds", "internal/owners", "internal/secret", "pkg/object", "pkg/report"},
 		"internal/owners":    {"pkg/object", "pkg/report"},
-		"internal/forecast":  {"internal/english", "internal/kinds", "pkg/object", "pkg/report"},
+		"internal/forecast":  {"internal/english", "internal/kinds", "pkg/cluster", "pkg/effect", "pkg/object", "pkg/report"},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
-			"internal/output/values", "pkg/report"},
-		"internal/output/text": {"internal/english", "internal/escape", "internal/output/html", "internal/output/lookalike",
-			"internal/output/monospace", "pkg/report"},
-		"internal/output/monospace":  {"internal/escape"},
-		"internal/output/lookalike":  {"internal/escape", "internal/output/monospace"},
-		"internal/output/html":       {"pkg/report"},
-		"internal/output/values":     {"pkg/report"},
-		"internal/output/ci":         {"internal/english", "internal/escape", "pkg/object", "pkg/report"},
+			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",
+			"pkg/report"},
+		"internal/output/layout":   {"internal/english", "internal/escape", "internal/output/monospace", "pkg/report"},
+		"internal/output/progress": {"internal/english", "internal/output/layout", "internal/output/monospace", "pkg/report"},
+		"internal/output/text": {"internal/english", "internal/escape", "internal/output/layout", "internal/output/lookalike",
+			"internal/output/monospace", "internal/output/sides", "internal/output/environments", "pkg/report"},
+		"internal/output/environments": {"internal/output/layout", "internal/output/sides", "pkg/report"},
+		"internal/output/sides": {"internal/english", "internal/output/layout", "internal/output/lookalike", "internal/output/monospace",
+			"internal/unified", "pkg/report"},
+		"internal/output/timeline":    {"internal/english", "internal/output/layout", "internal/output/monospace", "pkg/report"},
+		"internal/output/text/absorb": {"internal/english", "internal/output/layout", "pkg/report"},
+		"internal/output/text/history": {"internal/english", "internal/escape", "internal/output/layout", "internal/output/monospace",
+			"pkg/report"},
+		"internal/output/monospace": {"internal/escape"},
+		"internal/output/lookalike": {"internal/escape", "internal/output/monospace"},
+		"internal/output/html": {"internal/english", "internal/output/layout", "internal/output/text", "internal/output/text/history",
+			"pkg/report"},
+		"internal/output/values": {"pkg/report"},
+		"internal/output/ci": {"internal/english", "internal/escape", "internal/output/layout", "internal/output/text", "internal/unified",
+			"pkg/object", "pkg/report"},
 		"internal/escape":            {},
 		"internal/terminal":          {"internal/escape"},
 		"internal/valuesfile":        {"pkg/object"},
@@ -94,24 +119,24 @@ func arrows() map[string][]string {
 	}
 }
 
-// strangers are imports that only some packages may have: who talks to a cluster, who knows colour, flags and the process.
+// strangers lists imports that only some packages may have: packages that talk to a cluster, or know colour, flags and the process.
 func strangers() map[string][]string {
 	return map[string][]string{
 		"k8s.io/client-go/dynamic":                       {"pkg/live", "pkg/release"},
 		"k8s.io/client-go/metadata":                      {"pkg/live", "pkg/release"},
 		"k8s.io/client-go/discovery":                     {"pkg/live"},
-		"k8s.io/client-go/rest":                          {"internal/kubeconfig", "pkg/live", "pkg/render"},
+		"k8s.io/client-go/rest":                          {"internal/kubeconfig", "pkg/drift", "pkg/live", "pkg/render"},
 		"k8s.io/client-go/tools/clientcmd":               {"internal/kubeconfig"},
 		"net/http":                                       {"pkg/fetch", "pkg/live", "pkg/repair", "pkg/snapshot"},
-		"github.com/fatih/color":                         {"internal/output/text"},
-		"github.com/spf13/cobra":                         {"cmd/helmdrift"},
-		"sigs.k8s.io/kustomize/api/krusty":               {"internal/kustomize"},
-		"github.com/spf13/pflag":                         {"cmd/helmdrift"},
+		"github.com/fatih/color":                         {"internal/output/layout", "internal/output/text"},
+		"github.com/spf13/cobra":                         {"cmd/helmdrift", "internal/cli"},
+		"sigs.k8s.io/kustomize/api/krusty":               {"internal/absorb/kustomize"},
+		"github.com/spf13/pflag":                         {"cmd/helmdrift", "internal/cli"},
 		"golang.org/x/term":                              {"internal/terminal"},
 		"github.com/fluxcd/cli-utils/pkg/kstatus/status": {"pkg/rollout"},
 		"os/exec":           {"internal/confine", "internal/program", "internal/terminal", "test/conformance", "test/postgres"},
-		"database/sql":      {"pkg/release", "test/postgres"},
-		"github.com/lib/pq": {"pkg/release", "test/postgres"},
+		"database/sql":      {"pkg/release/postgres", "test/postgres"},
+		"github.com/lib/pq": {"pkg/release/postgres", "test/postgres"},
 	}
 }
 
@@ -141,7 +166,7 @@ func packages(t *testing.T) []goPackage {
 	}
 }
 
-// TestArrows holds the imports to the one direction that the architecture has.
+// TestArrows checks that imports follow the one direction of the architecture.
 func TestArrows(t *testing.T) {
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, module)
@@ -160,8 +185,39 @@ func TestArrows(t *testing.T) {
 	}
 }
 
-// TestHouseRules reads the code: packages and everything exported are documented, nothing happens at start-up, only main ends the
-// process or reads the environment.
+// TestGuests checks that only cmd/helmdrift knows the guests, and internal/jobs those that work in a child process: the core imports none,
+// and no guest imports another. "make guests" builds the program without each of them.
+func TestGuests(t *testing.T) {
+	guests := []string{"internal/absorb", "internal/forecast", "pkg/fleet", "pkg/history", "pkg/rollout", "pkg/snapshot"}
+	guestOf := func(name string) string {
+		i := slices.IndexFunc(guests, func(g string) bool { return name == g || strings.HasPrefix(name, g+"/") })
+		if i < 0 {
+			return ""
+		}
+		return guests[i]
+	}
+	seen := map[string]bool{}
+	for _, p := range packages(t) {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		own := guestOf(name)
+		seen[own] = true
+		for _, imported := range p.Imports {
+			guest := guestOf(strings.TrimPrefix(imported, module))
+			knows := name == "cmd/helmdrift" || name == "internal/jobs" && guest == "internal/absorb"
+			if guest != "" && guest != own && !knows {
+				t.Errorf("%s must not import %s, which is a guest", name, imported)
+			}
+		}
+	}
+	for _, g := range guests {
+		if !seen[g] {
+			t.Errorf("there is no package %s", g)
+		}
+	}
+}
+
+// TestHouseRules checks rules for the code: packages and everything exported are documented, nothing happens at start-up, and
+// only main ends the process or reads the environment.
 func TestHouseRules(t *testing.T) {
 	for _, p := range packages(t) {
 		name, documented := strings.TrimPrefix(p.ImportPath, module), false
@@ -202,8 +258,8 @@ func checkFile(t *testing.T, set *token.FileSet, f *ast.File, isMain bool) {
 	})
 }
 
-// checkComments wants a comment on everything that a declaration exports. That of a function or a type begins with its name; values may
-// share one.
+// checkComments checks that everything that a declaration exports has a comment. The comment of a function or a type must begin with
+// its name; values may share one.
 func checkComments(t *testing.T, set *token.FileSet, decl ast.Decl) {
 	t.Helper()
 	check := func(name *ast.Ident, doc *ast.CommentGroup, isNamed bool) {
@@ -250,7 +306,7 @@ func exportedReceiver(fn *ast.FuncDecl) bool {
 	return ok && id.IsExported()
 }
 
-// TestDependenciesAreExplained holds docs/dependencies.md to go.mod: every direct dependency has a line that says why.
+// TestDependenciesAreExplained checks that docs/dev/dependencies.md has a line for every direct dependency in go.mod that says why.
 func TestDependenciesAreExplained(t *testing.T) {
 	cmd := exec.Command("go", "list", "-m", "-f", "{{if not (or .Indirect .Main)}}{{.Path}}{{end}}", "all")
 	cmd.Dir = "../.."
@@ -258,38 +314,52 @@ func TestDependenciesAreExplained(t *testing.T) {
 	if err != nil {
 		t.Fatalf("go list: %v", err)
 	}
-	doc, err := fs.ReadFile(docs(), "dependencies.md")
+	doc, err := os.ReadFile("../../docs/dev/dependencies.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range strings.Fields(string(out)) {
 		if !strings.Contains(string(doc), "`"+path+"`") {
-			t.Errorf("docs/dependencies.md has no line for %s", path)
+			t.Errorf("docs/dev/dependencies.md has no line for %s", path)
 		}
 	}
 }
 
-func docs() fs.FS { return os.DirFS("../../docs") }
-
-// TestArchitecture wants every file and folder that docs/architecture.md names in backquotes to be there.
+// TestArchitecture checks that every file and folder exists that a page of docs/dev names in backquotes.
 func TestArchitecture(t *testing.T) {
-	text, err := os.ReadFile("../../docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
+	pages, err := filepath.Glob("../../docs/dev/*.md")
+	if err != nil || len(pages) < 4 {
+		t.Fatalf("%d pages, %v", len(pages), err)
 	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkNamedFiles(t, page, string(text))
+	}
+}
+
+// checkNamedFiles checks that the files and folders that a text names in backquotes exist. A file without a folder is in the folder
+// that the text named last, or next to the file that it named last.
+func checkNamedFiles(t *testing.T, page, text string) {
+	t.Helper()
 	folder := ""
-	for _, name := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(string(text), -1) {
+	for _, name := range regexp.MustCompile("`([^`\n]+)`").FindAllStringSubmatch(text, -1) {
 		file := name[1]
 		switch {
-		case regexp.MustCompile(`^(cmd|pkg|internal|docs|test|testdata)/[\w./*-]+$`).MatchString(file) && !strings.Contains(file, "NAME"):
+		case regexp.MustCompile(`^(cmd|pkg|internal|docs|test|testdata|tools|deploy)/[\w./*-]+$`).MatchString(file) && !strings.Contains(file, "NAME"):
 			folder = filepath.Dir(file)
+			if info, err := os.Stat(filepath.Join("../..", file)); err == nil && info.IsDir() {
+				folder = file
+			}
 		case regexp.MustCompile(`^\w+\.(go|yaml|json)$`).MatchString(file):
-			file = filepath.Join(folder, file) // named beside a file of the same folder
+			file = filepath.Join(folder, file)
 		default:
 			continue
 		}
 		if found, err := filepath.Glob(filepath.Join("../..", file)); err != nil || len(found) == 0 {
-			t.Errorf("docs/architecture.md names %s, which does not exist", file)
+			t.Errorf("%s names %s, which does not exist", page, file)
 		}
 	}
 }

@@ -9,19 +9,31 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
-	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/output/progress"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file compares the releases that a selection finds, in one or several clusters. The search is in search.go, and the reading that the
-// releases share in pkg/fleet.
+// This file compares the releases that a selection finds, in one or several clusters. search.go searches for them, and pkg/fleet reads
+// what the releases share.
 
-// checkScan refuses flags that need one release.
-func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
+// fleetScan implements scan.
+type fleetScan struct {
+	cli.Streams
+	connection *cli.Connection
+	selectionOptions
+}
+
+func newFleetScan(s cli.Streams, c *cli.Connection) scan {
+	return &fleetScan{Streams: s, connection: c}
+}
+
+// check implements scan.
+func (f *fleetScan) check(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
 		return hint.New(errors.New("CHART needs one release"), commaHint)
 	}
@@ -30,29 +42,30 @@ func (o *diffOptions) checkScan(flags *pflag.FlagSet, hasChart bool) error {
 			return fmt.Errorf("--%s needs one release", name)
 		}
 	}
-	return o.selectionOptions.check(flags)
+	return f.selectionOptions.check(flags)
 }
 
-// runScan compares all selected releases and prints one report.
-func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names []string) error {
+// run compares all selected releases and prints one report.
+func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) error {
+	s := f.Streams
 	known, err := saved.Baseline(o.baseline)
 	if err != nil {
 		return err
 	}
-	options, err := o.comparison(s, c)
+	options, err := o.OptionsWithRules()
 	if err != nil {
 		return err
 	}
-	search, err := newSearch(s, c, o.selectionOptions, names)
+	search, err := newSearch(s, f.connection, f.selectionOptions, names)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	search.showProgress(text.NewProgress(s.err, s.display(s.err, o.color, start).Text, time.Now))
+	search.showProgress(progress.NewScan(s.Err, s.Display(s.Err, o.Color, start).Text, time.Now))
 	releases, err := inClusters(ctx, search, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
-		s.limitMemory(len(found.Releases))
+		limitMemory(s, len(found.Releases))
 		return source.Compare(ctx, found, fleet.Options{
-			Options: options, Concurrency: o.concurrency, Progress: show,
+			Options: options, Concurrency: f.concurrency, Progress: show,
 			Report: func(r *drift.Result) report.Release { return o.release(r, known) },
 		})
 	})
@@ -62,25 +75,33 @@ func runScan(ctx context.Context, s streams, c *connection, o diffOptions, names
 	now := time.Now()
 	search.covered.Seconds = now.Sub(start).Seconds()
 	r := report.NewScan(version, now, releases, search.errors, search.covered)
+	look := o.TimeOptions.Choose(r, s.Display(s.Out, o.Color, now))
+	o.chooser.complain(r)
 	if err := search.checkFound(len(r.Releases)); err != nil {
 		return err
 	}
-	if err := o.print(s, r, s.display(s.out, o.color, now)); err != nil {
+	if err := o.Print(s, r, look); err != nil {
 		return err
 	}
-	return o.failOn.status(r)
+	return o.FailOn.Status(r)
 }
 
-// The memory that a scan aims at: a constant for the pages of objects, and what each release adds.
+// These are the memory that a scan aims at: a constant for the pages of objects, and an amount for each release.
 const (
 	scanMemory    = 130 << 20
 	releaseMemory = 160 << 10
 )
 
-// limitMemory makes the garbage collector keep the memory of a scan low, at the price of some processor time. It is no hard limit. GOMEMLIMIT,
-// which is the user's own choice, takes precedence.
-func (s streams) limitMemory(releases int) {
-	if s.env("GOMEMLIMIT") == "" {
+// limitMemory makes the garbage collector keep the memory of a scan low, at the price of some processor time. This is not a hard limit.
+// GOMEMLIMIT, which is the user's own choice, takes precedence.
+func limitMemory(s cli.Streams, releases int) {
+	if s.Env("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(scanMemory + int64(releases)*releaseMemory)
+		collectAsUsual(s.Env)
 	}
+}
+
+// fleetGuest returns diff of several releases, and list, as a guest.
+func fleetGuest() guest {
+	return guest{commands: []guestCommand{{"list", newList, listHelp}}, scan: newFleetScan}
 }

@@ -5,22 +5,24 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
 )
 
 var update = flag.Bool("update", false, "rewrite what scripts compare with")
 
 // TestMain makes the program and its children commands of the scripts; both are this test binary.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"helmdrift": main, childName: main})
+	testscript.Main(m, map[string]func(){"helmdrift": main, cli.ChildName: main})
 }
 
-// TestScripts runs testdata/script: what a user types and sees without a cluster or with a fake one (see plane). What needs a real cluster
-// is in test/e2e.
+// TestScripts runs testdata/script: what a user types and sees without a cluster or with a fake one (see plane). Scripts that need a real
+// cluster are in test/e2e.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
-			// Nothing of the machine's own configuration may leak in.
+			// The machine's own configuration must have no effect.
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("KUBECONFIG", env.WorkDir+"/kubeconfig")
 			env.Values[planeKey{}] = &plane{}

@@ -4,16 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/kubeconfig"
-	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/output/progress"
 	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/live"
@@ -25,50 +25,52 @@ import (
 // clustersAtOnce is the number of clusters that are searched at the same time.
 const clustersAtOnce = 4
 
-// search finds releases, and collects what is not about one of them.
+// search finds releases, and collects what concerns no single release.
 type search struct {
-	streams
+	cli.Streams
 	flags       selectionOptions
 	names       []string
-	connections []*connection
+	connections []*cli.Connection
 
 	mu      sync.Mutex
 	errors  []report.ScanError
 	covered report.Scan
-	// namespaces are those that were searched, for the message that nothing was found; total is the number of their releases.
+	// namespaces are the searched namespaces, for the message that nothing was found, and total is the number of their releases.
 	namespaces []string
 	total      int
-	// line shows how far all clusters are; nil without a terminal. progress has the part of each cluster.
-	line     *text.Progress
-	progress map[*connection]fleet.Progress
+	// withoutNamespace adds to the message that nothing was found that the only namespace does not exist. It may be nil.
+	withoutNamespace func(error) error
+	// line shows how far all clusters are. It is nil without a terminal. progress has the part of each cluster.
+	line     *progress.Scan
+	progress map[*cli.Connection]fleet.Progress
 }
 
 // newSearch returns the search for what the flags and the names select.
-func newSearch(s streams, c *connection, flags selectionOptions, names []string) (*search, error) {
-	// A flag that is wrong is wrong for every cluster.
-	if _, err := flags.selection(names, "", s.env); err != nil {
+func newSearch(s cli.Streams, c *cli.Connection, flags selectionOptions, names []string) (*search, error) {
+	// Check the flags once, because a wrong flag is wrong for every cluster.
+	if _, err := flags.selection(names, "", s.Env); err != nil {
 		return nil, err
 	}
 	connections, err := flags.connections(c)
 	if err != nil {
 		return nil, err
 	}
-	return &search{streams: s, flags: flags, names: names, connections: connections, progress: map[*connection]fleet.Progress{}}, nil
+	return &search{Streams: s, flags: flags, names: names, connections: connections, progress: map[*cli.Connection]fleet.Progress{}}, nil
 }
 
-// alone reports whether there is one cluster: that it does not answer is then the error of the command.
+// alone reports whether there is only one cluster. If it does not answer, that is then the error of the command.
 func (j *search) alone() bool { return len(j.connections) == 1 }
 
-// showProgress makes the search show how far it is, if stderr is a terminal without a log on it.
-func (j *search) showProgress(line *text.Progress) {
-	if terminal.IsTerminal(j.err) && !j.connections[0].debug {
+// showProgress makes the search show its progress, if stderr is a terminal without a log on it.
+func (j *search) showProgress(line *progress.Scan) {
+	if terminal.IsTerminal(j.Err) && !j.connections[0].Debug {
 		j.line = line
 		j.line.Update(0, 0, 0, 0)
 	}
 }
 
-// inClusters searches the cluster of each connection, calls read with what is selected there, and returns what it read of all clusters.
-// Read calls show to say how far it is.
+// inClusters searches the cluster of each connection, calls read with the selected releases, and returns what it read from all
+// clusters. Read calls show to report its progress.
 func inClusters[T any](
 	ctx context.Context, j *search, read func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]T, error),
 ) ([]T, error) {
@@ -76,7 +78,7 @@ func inClusters[T any](
 		defer j.line.Done()
 	}
 	var all []T
-	err := j.each(ctx, func(c *connection, at kubeconfig.Target) error {
+	err := j.each(ctx, func(c *cli.Connection, at kubeconfig.Target) error {
 		source, found, err := j.find(ctx, c, at)
 		if err != nil {
 			return err
@@ -85,15 +87,14 @@ func inClusters[T any](
 		if err != nil && len(some) == 0 {
 			return err
 		}
-		if err != nil { // an interrupt: what is there is reported, and that it is not all
+		if err != nil { // an interrupt: report what is there, and that it is incomplete
 			j.failed(at.Cluster, errInterrupted)
 		}
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		all = append(all, some...)
 		for _, e := range found.Errors {
-			e.Message = j.known.Scrub(e.Message)
-			j.errors = append(j.errors, e)
+			j.errors = append(j.errors, e.Map(j.Known.Scrub))
 		}
 		j.total += found.Total
 		j.covered.Clusters = append(j.covered.Clusters, at.Cluster)
@@ -110,25 +111,25 @@ func inClusters[T any](
 // errInterrupted is the error of a cluster that was not read to the end.
 var errInterrupted = errors.New("interrupted")
 
-// each calls do for the cluster of each connection. Of several contexts of one cluster only the first is used.
-func (j *search) each(ctx context.Context, do func(*connection, kubeconfig.Target) error) error {
+// each calls do for the cluster of each connection. If several contexts have the same cluster, it uses only the first.
+func (j *search) each(ctx context.Context, do func(*cli.Connection, kubeconfig.Target) error) error {
 	seen := map[string]string{}
 	var group errgroup.Group
 	group.SetLimit(clustersAtOnce)
 	for _, c := range j.connections {
-		at, err := c.resolve()
+		at, err := c.Resolve()
 		if err != nil && j.alone() {
 			return err
 		}
 		if err != nil {
-			j.failed(c.context, err)
+			j.failed(c.Context, err)
 			continue
 		}
 		if other, again := seen[at.Cluster]; again && at.Cluster != "" {
-			j.note(fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.context, other))
+			j.note(fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.Context, other))
 			continue
 		}
-		seen[at.Cluster] = c.context
+		seen[at.Cluster] = c.Context
 		group.Go(func() error {
 			err := do(c, at)
 			if err != nil && ctx.Err() != nil {
@@ -147,31 +148,25 @@ func (j *search) each(ctx context.Context, do func(*connection, kubeconfig.Targe
 // note prints a message to stderr.
 func (j *search) note(message string) {
 	if j.line != nil {
-		j.err = j.line
+		j.Err = j.line
 	}
-	j.print("", message)
+	j.Print("", message)
 }
 
 // failed adds the error of a cluster that could not be searched.
 func (j *search) failed(cluster string, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	e := fleet.NewScanError(cluster, "", live.ErrorCode(err), err)
-	e.Message = j.known.Scrub(e.Message)
-	j.errors = append(j.errors, e)
+	j.errors = append(j.errors, fleet.NewScanError(cluster, "", live.ErrorCode(err), err).Map(j.Known.Scrub))
 }
 
 // find returns the selected releases of one cluster.
-func (j *search) find(ctx context.Context, c *connection, at kubeconfig.Target) (source fleet.Source, found fleet.Found, err error) {
-	selection, err := j.flags.selection(j.names, at.Namespace, j.env)
+func (j *search) find(ctx context.Context, c *cli.Connection, at kubeconfig.Target) (source fleet.Source, found fleet.Found, err error) {
+	selection, err := j.flags.selection(j.names, at.Namespace, j.Env)
 	if err != nil {
 		return source, found, err
 	}
-	cluster, err := live.Connect(ctx, at.Config, c.options())
-	if err != nil {
-		return source, found, err
-	}
-	storage, err := c.records(cluster)
+	cluster, storage, err := c.Connect(ctx, at)
 	if err != nil {
 		return source, found, err
 	}
@@ -183,11 +178,14 @@ func (j *search) find(ctx context.Context, c *connection, at kubeconfig.Target) 
 	defer j.mu.Unlock()
 	j.covered.Shard = selection.Shard
 	j.namespaces = append(j.namespaces, selection.Namespace)
+	if j.alone() && selection.Namespace != "" {
+		j.withoutNamespace = func(err error) error { return cli.WithNamespace(ctx, err, cluster, selection.Namespace) }
+	}
 	return source, found, nil
 }
 
 // show shows how far a cluster is.
-func (j *search) show(c *connection, p fleet.Progress) {
+func (j *search) show(c *cli.Connection, p fleet.Progress) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.progress[c] = p
@@ -217,37 +215,28 @@ func (j *search) checkFound(releases int) error {
 		return hint.New(fmt.Errorf("the flags select 0 of %d releases in %s", j.total, where),
 			"helmdrift list shows the releases; check --selector, --filter, --exclude and --status")
 	}
-	return hint.New(fmt.Errorf("there are no releases in %s", where),
+	none := hint.New(fmt.Errorf("there are no releases in %s", where),
 		"-n chooses the namespace, -A all of them, and HELM_DRIVER where the records are stored")
+	if j.withoutNamespace != nil {
+		return j.withoutNamespace(none)
+	}
+	return none
 }
 
 // connections returns a connection for each context that is searched.
-func (o *selectionOptions) connections(c *connection) ([]*connection, error) {
+func (o *selectionOptions) connections(c *cli.Connection) ([]*cli.Connection, error) {
 	contexts := o.contexts
 	if o.allContexts {
-		raw, err := c.choice().Raw()
+		all, err := c.Contexts()
 		if err != nil {
 			return nil, err
 		}
-		if contexts = slices.Sorted(maps.Keys(raw.Contexts)); len(contexts) == 0 {
+		if contexts = all; len(contexts) == 0 {
 			return nil, errors.New("--all-contexts: the kubeconfig has no contexts")
 		}
 	}
-	switch {
-	case len(contexts) == 0:
-		return []*connection{c}, nil
-	case c.name != "" && len(contexts) > 1:
-		return nil, hint.New(fmt.Errorf("several contexts cannot all be called %s", c.name),
-			"--cluster-name and HELMDRIFT_CLUSTER_NAME are for one cluster; otherwise names come from the kubeconfig")
-	case c.driver.Name == "sql":
-		return nil, hint.New(errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),
-			"run helmdrift once for each context, with the database of its cluster")
+	if len(contexts) == 0 {
+		return []*cli.Connection{c}, nil
 	}
-	var out []*connection
-	for _, name := range contexts {
-		one := *c
-		one.context = name
-		out = append(out, &one)
-	}
-	return out, nil
+	return c.ForContexts(contexts)
 }

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
 )
 
-// TestNoCanaryInAnyFormat runs diff with every verbosity and several failures, whose messages quote secrets. Each run writes every format.
-// The release, live and the values of the chart have canaries, the messages have them in all encodings, and no output has one.
+// TestNoCanaryInAnyFormat runs diff with every verbosity and several failures whose messages quote secrets. Each run writes every format.
+// The release, live and the values of the chart have canaries, and the messages have them in all encodings. No output may have one.
 func TestNoCanaryInAnyFormat(t *testing.T) {
 	const object = "apiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: prod}\ndata:\n  password: %\n" +
 		"---\napiVersion: v1\nkind: ConfigMap\n" +
@@ -43,9 +44,9 @@ func TestNoCanaryInAnyFormat(t *testing.T) {
 		args  []string
 		want  int
 	}{
-		"no failure":                   {"", nil, exitSelected},
-		"an object that is refused":    {"GET settings", nil, exitFailure},
-		"a chart that does not render": {"", []string{failing, "--set", "db.password=canary-set-77d0"}, exitFailure},
+		"no failure":                   {"", nil, cli.ExitSelected},
+		"an object that is refused":    {"GET settings", nil, cli.ExitFailure},
+		"a chart that does not render": {"", []string{failing, "--set", "db.password=canary-set-77d0"}, cli.ExitFailure},
 	} {
 		for _, verbosity := range [][]string{nil, {"-v"}, {"-q"}, {"--debug"}, {"--show-ignored", "--show-controllers", "-v", "--debug"}} {
 			p.mu.Lock()
@@ -61,7 +62,7 @@ func TestNoCanaryInAnyFormat(t *testing.T) {
 				args = append(args, "--report", format+"="+filepath.Join(dir, format))
 			}
 			var stdout, stderr bytes.Buffer
-			code := run(t.Context(), args, streams{in: strings.NewReader(""), out: &stdout, err: &stderr, env: os.Getenv})
+			code := run(t.Context(), args, cli.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Env: os.Getenv})
 			shown := map[string][]byte{"stdout": stdout.Bytes(), "stderr": stderr.Bytes()}
 			for _, format := range output.Formats() {
 				if shown[format], err = os.ReadFile(filepath.Join(dir, format)); err != nil {

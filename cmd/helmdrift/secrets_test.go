@@ -17,12 +17,14 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
@@ -30,13 +32,13 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// secretSeeds is how many releases FuzzNoSecretIsShown makes if it does not fuzz.
+// secretSeeds is how many releases FuzzNoSecretIsShown makes when it does not fuzz.
 var secretSeeds = flag.Uint64("seeds", 40, "releases with secrets")
 
 // FuzzNoSecretIsShown plants canaries under names, at places and in texts that internal/secret's table calls secret, and encodings of them
-// in keys, values, annotations, lists, documents and errors, on both sides of a comparison. It writes all that the program writes: reports
-// in each format, results of a fix, errors, warnings, Helm's log, a backup, a snapshot. No canary is in any of it, in none of the
-// encodings, while the requests of the fix have them in clear.
+// in keys, values, annotations, lists, documents and errors, on both sides of a comparison. It produces all output of the program: reports
+// in each format, results of a fix, errors, warnings, Helm's log, a backup, a snapshot. No output may have a canary in any encoding, while
+// the requests of the fix have them in clear.
 func FuzzNoSecretIsShown(f *testing.F) {
 	words, encodings := readSecretTable(f), secrettest.Composed(3)
 	for seed := range *secretSeeds {
@@ -76,7 +78,7 @@ func FuzzNoSecretIsShown(f *testing.F) {
 	})
 }
 
-// secretTable is what is read of internal/secret's table.
+// secretTable is the part of internal/secret's table that this test reads.
 type secretTable struct {
 	SecretNames []string `json:"secretNames"`
 	SecretTexts []string `json:"secretTexts"`
@@ -101,7 +103,7 @@ func readSecretTable(t testing.TB) (out secretTable) {
 	return out
 }
 
-// canaryOf is a secret that no output may have. What ends a value in the texts of the table is not in it.
+// canaryOf returns a secret that no output may have. It contains no character that ends a value in the texts of the table.
 func canaryOf(side string, seed uint64, salt string) string {
 	salt = strings.Map(func(r rune) rune {
 		if r <= ' ' || strings.ContainsRune("\"'`,;&()[]{}<>|:/@#%\\", r) || r == 0xfffd {
@@ -121,7 +123,7 @@ type planter struct {
 	planted []string
 }
 
-// encoding returns a random encoding, whose results are noted.
+// encoding returns a random encoding. The planter notes its results.
 func (p *planter) encoding() func(canary string) string {
 	e := p.encodings[p.rng.IntN(len(p.encodings))]
 	return func(canary string) string {
@@ -135,11 +137,11 @@ func (p *planter) name() string { return p.table.SecretNames[p.rng.IntN(len(p.ta
 
 func (p *planter) text() string { return p.table.SecretTexts[p.rng.IntN(len(p.table.SecretTexts))] }
 
-// input is a comparison of what holds one canary with the same that holds another.
+// input returns a comparison of objects with one canary and the same objects with another.
 func (p *planter) input(was, is string) threeway.Input {
 	in := threeway.Input{
 		Name: "web", Namespace: "prod", StorageNamespace: "prod", Operation: report.OperationDrift, ApplyMethod: "client-side",
-		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Live: map[object.Ref]threeway.Live{},
+		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Live: map[object.Ref]cluster.Live{},
 		Errors: []report.Message{{Code: "x", Message: "the chart says " + was + " and " + is},
 			{Code: "y", Message: "the chart says " + p.encoding()(was) + " and " + p.encoding()(is)}},
 		Warnings: []report.Message{{Code: "x", Message: "db_password=" + is}, {Code: "y", Message: "see " + p.encoding()(is)}},
@@ -147,13 +149,13 @@ func (p *planter) input(was, is string) threeway.Input {
 	for _, obj := range p.objects() {
 		ref := obj(was).Ref
 		in.OldObjects = append(in.OldObjects, obj(was))
-		in.Live[ref] = threeway.Live{Object: object.HelmMetadata(obj(is).Content, in.Name, in.Namespace)}
+		in.Live[ref] = cluster.Live{Object: object.HelmMetadata(obj(is).Content, in.Name, in.Namespace)}
 	}
 	in.DesiredObjects = in.OldObjects
 	return in
 }
 
-// objects are the objects of the release, for any canary.
+// objects returns the objects of the release, as functions of a canary.
 func (p *planter) objects() (out []func(string) object.Object) {
 	a, b, c, text, other := p.name(), p.name(), p.name(), p.text(), p.text()
 	build := func(group, version, kind string, fields func(canary string) map[string]any) {
@@ -217,7 +219,7 @@ func (p *planter) objects() (out []func(string) object.Object) {
 	return out
 }
 
-// everythingShown is all that the program writes of a comparison and a plan.
+// everythingShown returns all output of the program for a comparison and a plan.
 func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -257,9 +259,9 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	log.New(jobs.LogWriter(known, &stderr), "", 0).Printf("warning: cannot overwrite table with non table for x.y (%v)", c.Input.OldObjects[1].Content)
 	log.New(jobs.LogWriter(known, &stderr), "", 0).Printf("[INFO] Fail: %s", said(c))
 	out["log"] = stderr.String()
-	streams{err: &stderr, env: func(string) string { return "" }, known: known}.explain(errors.New(said(c)))
+	cli.Streams{Err: &stderr, Env: func(string) string { return "" }, Known: known}.Explain(errors.New(said(c)))
 	dir := filepath.Join(t.TempDir(), "backup")
-	f := fixRun{flags: fixOptions{backup: dir}, streams: streams{err: &stderr, env: func(string) string { return "" }}, before: &drift.Result{Comparison: c}}
+	f := fixRun{flags: fixOptions{backup: dir}, streams: cli.Streams{Err: &stderr, Env: func(string) string { return "" }}, before: &drift.Result{Comparison: c}}
 	if err := f.backup(plan); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +293,7 @@ func manifestText(t *testing.T, objects []object.Object) (manifest string) {
 	return manifest
 }
 
-// said is what a server or a chart may say: all that the objects hold, and their canaries alone.
+// said returns what a server or a chart may say: everything that the objects hold, and their canaries alone.
 func said(c *threeway.Comparison) string {
 	var b strings.Builder
 	for _, o := range c.Input.OldObjects {

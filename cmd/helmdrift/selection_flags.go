@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,31 +10,31 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file holds the flags that select releases. The names are those of helm list and kubectl. Without any of them, and without the name
-// of a release, the releases of the namespace are selected.
+// This file holds the flags that select releases. The names are as in helm list and kubectl. Without any of them, and without the name of
+// a release, the releases of the namespace are selected.
 
 // selectionOptions are the values of these flags.
 type selectionOptions struct {
-	allNamespaces   bool
-	labels          string
-	filter, exclude string
-	statuses        []string
-	shard           string
-	contexts        []string
-	allContexts     bool
-	concurrency     int
+	allNamespaces bool
+	labels        string
+	names         cli.NameFilter
+	statuses      []string
+	shard         string
+	contexts      []string
+	allContexts   bool
+	concurrency   int
 }
 
 func (o *selectionOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "releases of all namespaces")
 	fs.StringVarP(&o.labels, "selector", "l", "", "releases whose last record has these `labels`, such as team=web")
-	fs.StringVar(&o.filter, "filter", "", "releases whose name matches this regular `expression`")
-	fs.StringVar(&o.exclude, "exclude", "", "no releases whose name matches this regular `expression`")
+	o.names.AddFlags(fs)
 	fs.StringSliceVar(&o.statuses, "status", nil, "releases whose last revision has one of these `statuses` (default: all but uninstalled)")
 	fs.StringSliceVar(&o.contexts, "contexts", nil, "the clusters of these kubeconfig `contexts`")
 	fs.BoolVar(&o.allContexts, "all-contexts", false, "the clusters of all contexts of the kubeconfig")
@@ -44,7 +43,7 @@ func (o *selectionOptions) addFlags(fs *pflag.FlagSet) {
 }
 
 // selectionFlags returns the names of the flags of addFlags.
-func selectionFlags() []string { return namesOf((&selectionOptions{}).addFlags) }
+func selectionFlags() []string { return cli.NamesOf((&selectionOptions{}).addFlags) }
 
 // isSet reports whether a flag asks for a selection.
 func (o *selectionOptions) isSet(flags *pflag.FlagSet) bool {
@@ -64,7 +63,7 @@ func statusWords() []string {
 	}
 }
 
-// check refuses values that cannot be meant.
+// check refuses values that make no sense.
 func (o *selectionOptions) check(flags *pflag.FlagSet) error {
 	switch {
 	case o.concurrency < 1:
@@ -86,7 +85,7 @@ func (o *selectionOptions) check(flags *pflag.FlagSet) error {
 func (o *selectionOptions) selection(names []string, namespace string, env func(string) string) (out fleet.Selection, err error) {
 	out = fleet.Selection{Namespace: namespace, Fallback: namespace, Names: names, Statuses: o.statuses}
 	if slices.Contains(names, "") {
-		return out, errEmptyName()
+		return out, cli.EmptyNameError()
 	}
 	if o.allNamespaces {
 		out.Namespace = ""
@@ -96,34 +95,14 @@ func (o *selectionOptions) selection(names []string, namespace string, env func(
 			return out, hint.New(fmt.Errorf("--selector %q: %w", o.labels, err), "a selector looks like team=web,tier!=test")
 		}
 	}
-	if out.Filter, err = expression("filter", o.filter); err != nil {
-		return out, err
-	}
-	if out.Exclude, err = expression("exclude", o.exclude); err != nil {
+	if out.Filter, out.Exclude, err = o.names.Compile(); err != nil {
 		return out, err
 	}
 	out.Shard, err = readShard(o.shard, env)
 	return out, err
 }
 
-// errEmptyName returns the error of a release without a name, which in a script is usually a variable that was not set.
-func errEmptyName() error {
-	return hint.New(errors.New("the name of a release is empty"), "helmdrift list shows the releases")
-}
-
-// expression compiles the regular expression of a flag; nil if it is empty.
-func expression(flag, text string) (*regexp.Regexp, error) {
-	if text == "" {
-		return nil, nil
-	}
-	compiled, err := regexp.Compile(text)
-	if err != nil {
-		return nil, hint.New(fmt.Errorf("--%s %q: %w", flag, text, err), "expressions are those of Go: https://pkg.go.dev/regexp/syntax")
-	}
-	return compiled, nil
-}
-
-// readShard reads the value of --shard; nil if it is empty.
+// readShard reads the value of --shard. It returns nil if it is empty.
 func readShard(text string, env func(string) string) (*report.Shard, error) {
 	if text == "" {
 		return nil, nil
@@ -148,8 +127,9 @@ func readShard(text string, env func(string) string) (*report.Shard, error) {
 	return &report.Shard{Index: i, Count: n}, nil
 }
 
-// jobVariables are pairs of environment variables that hold the index and the number of the jobs of a set, and the number from which the
-// index counts. An Indexed Job of Kubernetes sets only its index, so its number of completions must be given as HELMDRIFT_SHARDS.
+// jobVariables returns pairs of environment variables with the index of a job and the number of jobs in its set, and the number that the
+// index starts from. An Indexed Job of Kubernetes sets only its index, so the user must pass the number of completions as
+// HELMDRIFT_SHARDS.
 func jobVariables() []struct {
 	index, count string
 	from         int
@@ -166,7 +146,7 @@ func jobVariables() []struct {
 	}
 }
 
-// shardOfJob returns the shard that the environment says, as i/n.
+// shardOfJob returns the shard from the environment, as i/n.
 func shardOfJob(env func(string) string) (string, error) {
 	for _, v := range jobVariables() {
 		index, count := env(v.index), env(v.count)

@@ -8,38 +8,38 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/snapshot"
 )
 
-// This file is the command snapshot: it makes the comparisons of diff and saves what they read. diff_snapshot.go reads the file.
+// This file is the command snapshot: it makes the same comparisons as diff and saves what they read. diff_snapshot.go reads the file.
 
-// snapshotOptions are the flags of snapshot. The flags of diff that choose a desired state choose what is captured.
+// snapshotOptions are the flags of snapshot. The flags of diff that choose a desired state choose what to capture.
 type snapshotOptions struct {
-	compareOptions
+	cli.CompareOptions
 	output         string
 	includeSecrets bool
 	overwrite      bool
 }
 
 // newSnapshot returns the command snapshot.
-func newSnapshot(s streams, c *connection) *cobra.Command {
-	o := snapshotOptions{compareOptions: newCompareOptions(s, c)}
+func newSnapshot(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
+	o := snapshotOptions{CompareOptions: cli.NewCompareOptions(s, c, all.forecast)}
 	cmd := &cobra.Command{
 		Use:   "snapshot RELEASE [CHART] -o FILE",
 		Short: "Save what a comparison reads, so that diff can make it elsewhere",
-		Long: `snapshot reads what helmdrift diff reads of a release, and saves it in a file from which
-helmdrift diff --snapshot FILE makes the same report without a cluster. It writes nothing to the
-cluster.
+		Long: `snapshot reads what helmdrift diff reads of a release, and saves it in a file. helmdrift diff
+--snapshot FILE makes the same report from it without a cluster. It writes nothing to the cluster.
 
 Secrets are replaced by random tokens, which are equal where the secrets are: the report shows that
 a password differs, and nobody can find out the password. With --include-secrets they are kept.
@@ -52,9 +52,9 @@ not have. With CHART it also holds the objects that CHART adds and what its temp
   helmdrift diff --snapshot web.json.gz
   helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              snapshotArgs,
-		ValidArgsFunction: completeRelease(c),
+		ValidArgsFunction: cli.CompleteRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(o.checkRevision(), o.check(cmd.Flags(), len(args) > 1)); err != nil {
+			if err := errors.Join(o.CheckRevision(), o.check(cmd.Flags(), len(args) > 1)); err != nil {
 				return err
 			}
 			return runSnapshot(cmd.Context(), s, c, o, args)
@@ -64,16 +64,16 @@ not have. With CHART it also holds the objects that CHART adds and what its temp
 	fs.StringVarP(&o.output, "output", "o", "", "`file` to write, such as web.json.gz")
 	fs.BoolVar(&o.includeSecrets, "include-secrets", false, "keep secrets as they are instead of masking them")
 	fs.BoolVar(&o.overwrite, "overwrite", false, "replace the file even if it is no snapshot")
-	fs.IntVar(&o.revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
-	o.desiredOptions.addFlags(fs)
-	hideFlags(fs, "install", "dry-run", "skip-crds", "create-namespace")
+	fs.IntVar(&o.Revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
+	o.DesiredOptions.AddFlags(fs)
+	cli.HideFlags(fs, "install", "dry-run", "skip-crds", "create-namespace")
 	return cmd
 }
 
 // snapshotArgs refuses anything but a release and a chart.
 func snapshotArgs(_ *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] == "" {
-		return errEmptyName()
+		return cli.EmptyNameError()
 	}
 	if len(args) == 1 || len(args) == 2 {
 		return nil
@@ -88,43 +88,40 @@ func (o *snapshotOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 		return hint.New(errors.New("snapshot needs a file to write"), "-o web.json.gz names one")
 	case o.output == "-":
 		return errors.New("snapshot writes a file, not standard output")
-	case o.dryRun.word != "":
+	case o.DryRun.Word != "":
 		return errors.New("--dry-run has no effect on a snapshot: a snapshot cannot try writes")
-	case o.install:
+	case o.Install:
 		return errors.New("--install has no effect on a snapshot, which is of an installed release")
 	}
-	return o.desiredOptions.check(flags, hasChart)
+	return o.DesiredOptions.Check(flags, hasChart)
 }
 
-// runSnapshot compares and saves what the comparisons read. A comparison without the chart comes first, since a reader may want that.
-func runSnapshot(ctx context.Context, s streams, c *connection, o snapshotOptions, args []string) error {
+// runSnapshot compares and saves what the comparisons read. It first compares without the chart, since a reader may want that.
+func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapshotOptions, args []string) error {
 	if err := o.checkFile(); err != nil {
 		return err
 	}
-	options := o.options()
-	c.known.Add(c.token, o.source.Password)
-	options.Known = c.known
-	limits := o.limits.jobs(c.debug)
-	options.Fetch, options.ReadManifest, options.Render = limits.FetchChart, limits.ReadManifest, limits.RenderChart
-	found, err := c.resolve()
+	if len(args) > 1 {
+		if err := o.CheckFiles(ctx, args[1]); err != nil {
+			return err
+		}
+	}
+	options := o.Options()
+	found, err := c.Resolve()
 	if err != nil {
 		return err
 	}
-	activity := s.newActivity(c)
+	activity := s.NewActivity(c)
 	defer activity.Stop()
 	options.Doing = activity.Say
 	activity.Say("connecting to the cluster")
-	cluster, err := live.Connect(ctx, found.Config, c.options())
-	if err != nil {
-		return err
-	}
-	storage, err := c.records(cluster)
+	cluster, storage, err := c.Connect(ctx, found)
 	if err != nil {
 		return err
 	}
 	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, found.Cluster, storage))
 	if err := o.compareAll(ctx, drift.New(recorder.Connection(), options), found.Namespace, args); err != nil {
-		return err
+		return c.WithSuggestion(ctx, err, cluster, storage, drift.Target{Namespace: found.Namespace, Release: args[0]}, "snapshot")
 	}
 	activity.Say("reading what a later chart may need")
 	recorder.Complete(ctx, found.Namespace)
@@ -146,27 +143,27 @@ func runSnapshot(ctx context.Context, s streams, c *connection, o snapshotOption
 	if err := writeSnapshot(o.output, saved); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.out, described(o.output, saved))
+	fmt.Fprintln(s.Out, described(o.output, saved))
 	return nil
 }
 
-// compareAll makes the comparisons whose answers are saved: that with the record, and that with the chart or the revision to return to.
+// compareAll makes the comparisons whose answers are saved: with the record, and with the chart or the revision to return to.
 func (o *snapshotOptions) compareAll(ctx context.Context, comparer *drift.Comparer, namespace string, args []string) error {
-	target := drift.Target{Namespace: namespace, Release: args[0], Revision: o.revision}
+	target := drift.Target{Namespace: namespace, Release: args[0], Revision: o.Revision}
 	if _, err := comparer.Compare(ctx, target); err != nil {
-		return withFlagHint(err, nil)
+		return cli.WithFlagHint(err, nil)
 	}
-	if target.RollbackTo = o.toRevision; target.RollbackTo != 0 {
+	if target.RollbackTo = o.ToRevision; target.RollbackTo != 0 {
 		_, err := comparer.Compare(ctx, target)
-		return withFlagHint(err, nil)
+		return cli.WithFlagHint(err, nil)
 	}
 	if len(args) < 2 {
 		return nil
 	}
-	target.Chart = o.chart(args[1])
+	target.Chart = o.Chart(args[1])
 	result, err := comparer.Compare(ctx, target)
 	if err != nil {
-		return withFlagHint(err, target.Chart)
+		return cli.WithFlagHint(err, target.Chart)
 	}
 	for _, m := range result.Comparison.Input.Errors {
 		if m.Code == report.ErrorRender {
@@ -186,7 +183,7 @@ func described(file string, s *snapshot.Snapshot) string {
 	}
 	text := fmt.Sprintf("%s: release %s in %s, %d objects", file, s.Release, s.Namespace, len(s.Objects))
 	if unread > 0 {
-		text += fmt.Sprintf(", %d of which could not be read", unread)
+		text += fmt.Sprintf(", %d could not be read", unread)
 	}
 	if s.Masked {
 		return text + "; secrets are masked"
@@ -194,16 +191,16 @@ func described(file string, s *snapshot.Snapshot) string {
 	return text + "; it holds secrets in clear"
 }
 
-// checkFile refuses to replace a file that is no snapshot, unless --overwrite is set, and a folder that does not exist. It does so before
-// the cluster is asked.
+// checkFile refuses to replace a file that is not a snapshot, unless --overwrite is set, and to write to a folder that does not exist. It
+// runs before the cluster is asked.
 func (o *snapshotOptions) checkFile() error {
 	info, err := os.Stat(o.output)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		_, err := os.Stat(filepath.Dir(o.output))
-		return withFlag("--output "+o.output, err)
+		return cli.WithFlag("--output "+o.output, err)
 	case err != nil:
-		return withFlag("--output "+o.output, err)
+		return cli.WithFlag("--output "+o.output, err)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file", o.output)
 	case o.overwrite:
@@ -220,7 +217,7 @@ func (o *snapshotOptions) checkFile() error {
 	return nil
 }
 
-// writeSnapshot writes a file that only the user can read. The file appears when it is complete.
+// writeSnapshot writes a file that only the user can read. The file appears only when it is complete.
 func writeSnapshot(name string, saved *snapshot.Snapshot) error {
 	var packed bytes.Buffer
 	if err := saved.Write(&packed); err != nil {
@@ -230,4 +227,34 @@ func writeSnapshot(name string, saved *snapshot.Snapshot) error {
 		return fmt.Errorf("the snapshot could not be read back: %w", err)
 	}
 	return files.Replace(name, packed.Bytes(), 0o600)
+}
+
+// snapshotHelp returns the headings of the help of snapshot.
+func snapshotHelp() []cli.FlagGroup {
+	return slices.Concat([]cli.FlagGroup{cli.Group("What to write", "output", "include-secrets", "overwrite")},
+		cli.DesiredGroups("to-revision", "revision"), cli.CommonGroups())
+}
+
+// openSnapshot opens the file of a snapshot. It may come from somebody else, so pkg/snapshot limits and validates it.
+func openSnapshot(name string) (*cli.SavedCluster, error) {
+	file, err := files.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("--snapshot: %w", err)
+	}
+	defer file.Close() //nolint:errcheck // it is only read
+	saved, err := snapshot.Read(file)
+	if err != nil {
+		return nil, hint.New(fmt.Errorf("--snapshot %s is not a usable snapshot: %w", name, err),
+			"helmdrift snapshot RELEASE -o FILE makes one")
+	}
+	player := snapshot.NewPlayer(saved)
+	return &cli.SavedCluster{
+		Connection: player.Connection(), ReadManifest: player.ReadManifest, Namespace: saved.Namespace, Release: saved.Release,
+		Time: saved.Time, HasText: saved.HasText(),
+	}, nil
+}
+
+// snapshotGuest returns snapshots as a guest.
+func snapshotGuest() guest {
+	return guest{commands: []guestCommand{{"snapshot", newSnapshot, snapshotHelp}}, open: openSnapshot}
 }

@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -33,8 +34,8 @@ func (c inputCluster) warning() []report.Message {
 
 func (c inputCluster) Scope(schema.GroupVersionKind) (namespaced, known bool) { return true, true }
 
-func (c inputCluster) Read(_ context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
-	out := map[object.Ref]threeway.Live{}
+func (c inputCluster) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
 		out[ref] = c.in.Live[ref]
 	}
@@ -72,7 +73,7 @@ func (c inputCluster) Undiscovered() []string { return []string{"x.example.com"}
 
 func (c inputCluster) Incomplete([]string) []report.Message { return c.warning() }
 
-// inputRecords have the old objects of an input as the manifest of a record, whose values hold a text.
+// inputRecords has the old objects of an input as the manifest of a record. The values of the record contain a text.
 type inputRecords struct {
 	in     threeway.Input
 	values map[string]any
@@ -106,7 +107,7 @@ func (r inputRecords) LoadRollback(context.Context, string, int, release.Options
 	return nil, errors.New("not here")
 }
 
-// snapshotText returns the unpacked text of a masked snapshot of an input, whose values hold a text in several places.
+// snapshotText returns the unpacked text of a masked snapshot of an input. The values contain a text in several places.
 func snapshotText(t *testing.T, c *threeway.Comparison, text string) string {
 	t.Helper()
 	in := c.Input

@@ -18,9 +18,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// onTerminal runs a program on a pseudo-terminal: terminal COLUMNS ANSWER COMMAND ARG..., where the answer may be ^D. What the terminal
-// shows in the end goes to stdout of the script, with the exit code in the last line, and all that was written to stderr. Scripts use it
-// behind [linux].
+// onTerminal runs a program on a pseudo-terminal: terminal COLUMNS ANSWER COMMAND ARG..., where the answer may be ^D, or several answers
+// with commas between them. The final content
+// of the terminal goes to stdout of the script, with the exit code in the last line, and everything that was written goes to stderr.
+// Scripts use it after [linux].
 func onTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	columns, err := strconv.Atoi(args[0])
 	ts.Check(err)
@@ -39,11 +40,8 @@ func onTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Check(cmd.Start())
 	ts.Check(slave.Close())
-	answer := args[1] + "\n"
-	if args[1] == "^D" {
-		answer = "\x04"
-	}
-	_, err = io.WriteString(master, answer)
+	answers := strings.ReplaceAll(strings.ReplaceAll(args[1], ",", "\n")+"\n", "^D\n", "\x04")
+	_, err = io.WriteString(master, answers)
 	ts.Check(err)
 	seen, err := io.ReadAll(master)
 	if err != nil && !errors.Is(err, syscall.EIO) { // how the end of a terminal reads on Linux
@@ -55,7 +53,7 @@ func onTerminal(ts *testscript.TestScript, _ bool, args []string) {
 	fmt.Fprintf(ts.Stdout(), "%s\ncode %d\n", overwritten.ReplaceAllString(raw, ""), cmd.ProcessState.ExitCode())
 }
 
-// overwritten is what a line shows before it is written over.
+// overwritten matches the content of a line before it is overwritten.
 var overwritten = regexp.MustCompile(`(?m)^.*\r`)
 
 // openTerminal makes a pseudo-terminal of so many columns.

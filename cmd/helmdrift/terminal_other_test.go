@@ -4,7 +4,7 @@ package main
 
 import "github.com/rogpeppe/go-internal/testscript"
 
-// onTerminal is for Linux only, since each system has its own way to open a pseudo-terminal.
+// onTerminal works only on Linux, since each system has its own way to open a pseudo-terminal.
 func onTerminal(ts *testscript.TestScript, _ bool, _ []string) {
 	ts.Fatalf("no terminal on this system")
 }

@@ -3,22 +3,24 @@ package absorb_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
 	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/absorb/reads"
+	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// This file says how much a search could find at most: what any single value moves. It changes one value after the other, without any idea
-// which one it should be.
+// This file measures how much a search could find at most: the fields that any single value changes. It changes one value after the other,
+// without any idea which one it should be.
 
-// controlled returns the edits by kind whose field some single value of the chart moves, with the name of the first such value.
-func controlled(t *testing.T, c *cluster, dir string, values []byte, edits map[string]string) map[string]string {
+// controlled returns the kinds of edits whose field a single value of the chart changes, with the name of the first such value.
+func controlled(t *testing.T, c *testCluster, dir string, values []byte, edits map[string]string) map[string]string {
 	t.Helper()
 	v, err := render.NewVariants(t.Context(), render.ChartOptions{
 		Path: dir, Install: true, ReleaseName: "web", Namespace: "prod", Capabilities: capabilities(),
@@ -32,7 +34,7 @@ func controlled(t *testing.T, c *cluster, dir string, values []byte, edits map[s
 		t.Fatal(err)
 	}
 	paths := absentPaths(v)
-	absorb.EachValue(v.Values(), func(path []any, _ any) { paths = append(paths, path) })
+	search.EachValue(v.Values(), func(path []any, _ any) { paths = append(paths, path) })
 	templates := templatesOf(c, v, edits)
 	found := make([]map[string]bool, len(paths))
 	var group errgroup.Group
@@ -42,7 +44,7 @@ func controlled(t *testing.T, c *cluster, dir string, values []byte, edits map[s
 			old, _ := object.ValueAt(v.Values(), path)
 			found[i] = map[string]bool{}
 			for _, value := range probes(old) {
-				content, _ := json.Marshal(absorb.Apply(file, v.Values(), []absorb.Edit{{Path: path, Value: value}}))
+				content, _ := json.Marshal(search.Apply(file, v.Values(), []search.Edit{{Path: path, Value: value}}))
 				fault := false
 				for _, only := range templates {
 					fault = movedEdits(t.Context(), c, v, render.Variant{Values: content, Only: only}, edits, found[i]) || fault
@@ -59,22 +61,22 @@ func controlled(t *testing.T, c *cluster, dir string, values []byte, edits map[s
 	for i, kinds := range found {
 		for kind := range kinds {
 			if out[kind] == "" {
-				out[kind] = absorb.Edit{Path: paths[i]}.Name()
+				out[kind] = search.Edit{Path: paths[i]}.Name()
 			}
 		}
 	}
 	return out
 }
 
-// templatesOf returns the templates that the edited objects need, once for each template that has one of them.
-func templatesOf(c *cluster, v *render.Variants, edits map[string]string) [][]string {
-	reads, seen := v.Reads(), map[string]bool{}
+// templatesOf returns, for each template with an edited object, the templates that it needs.
+func templatesOf(c *testCluster, v *render.Variants, edits map[string]string) [][]string {
+	needed, seen := reads.Of(v.Templates()), map[string]bool{}
 	var out [][]string
 	for _, edit := range edits {
 		words := strings.SplitN(edit, " ", 3)
 		for _, o := range render.Objects(v.Documents(), render.ParseOptions{Namespace: "prod", Scope: c.Scope}).Objects {
 			if o.Kind == words[0] && o.Name == words[1] && !seen[o.Source] {
-				seen[o.Source], out = true, append(out, reads[o.Source].Files)
+				seen[o.Source], out = true, append(out, needed[o.Source].Files)
 			}
 		}
 	}
@@ -85,17 +87,18 @@ func templatesOf(c *cluster, v *render.Variants, edits map[string]string) [][]st
 func absentPaths(v *render.Variants) [][]any {
 	var out [][]any
 	seen := map[string]bool{}
-	for _, reads := range v.Reads() {
-		for _, read := range reads.Paths {
-			name := strings.Join(read, ".")
-			if seen[name] || strings.ContainsAny(name, "*\x00") {
+	for _, template := range reads.Of(v.Templates()) {
+		for _, read := range template.Values {
+			var path []any
+			anyKey := false
+			for _, key := range read.Path {
+				path, anyKey = append(path, key.Name), anyKey || key.Any
+			}
+			name := fmt.Sprint(path)
+			if seen[name] || read.OnlyTested || anyKey {
 				continue
 			}
 			seen[name] = true
-			var path []any
-			for _, key := range read {
-				path = append(path, key)
-			}
 			if _, found := object.ValueAt(v.Values(), path); !found {
 				out = append(out, path)
 			}
@@ -104,7 +107,7 @@ func absentPaths(v *render.Variants) [][]any {
 	return out
 }
 
-// probes returns other values than the given one, such as a template may take in its place.
+// probes returns other values than the given one that a template may accept in its place.
 func probes(v any) []any {
 	const mark = "boundmark"
 	item := map[string]any{"name": mark, "value": mark}
@@ -129,9 +132,9 @@ func probes(v any) []any {
 	return []any{"77", map[string]any{mark: mark}, []any{item}}
 }
 
-// movedEdits notes the kinds of edits whose field is another one with other values. It reports whether the chart does not render.
+// movedEdits notes the kinds of edits whose field changes with other values. It reports whether the chart fails to render.
 func movedEdits(
-	ctx context.Context, c *cluster, v *render.Variants, variant render.Variant, edits map[string]string, out map[string]bool,
+	ctx context.Context, c *testCluster, v *render.Variants, variant render.Variant, edits map[string]string, out map[string]bool,
 ) bool {
 	r := v.Render(ctx, variant)
 	for _, o := range render.Objects(r.Changed, render.ParseOptions{Namespace: "prod", Scope: c.Scope}).Objects {
@@ -151,8 +154,8 @@ func movedEdits(
 	return r.Fault != ""
 }
 
-// isMoved reports whether b has another value than a at a pointer; or more parts at the deepest place above it that a has, if a lacks it. Of
-// a text with lines only those lines count in which a differs from what is wanted.
+// isMoved reports whether b has another value than a at a pointer. If a lacks the pointer, b must have more parts than a at the deepest
+// place above it that a has. In a text with lines, only the lines count that differ between a and the wanted text.
 func isMoved(a, b map[string]any, pointer object.Pointer, wanted any) bool {
 	if before, found := pointer.Lookup(a); found {
 		after, stays := pointer.Lookup(b)

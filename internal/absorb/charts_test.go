@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/internal/absorb"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -27,8 +27,8 @@ var (
 	together    = flag.Bool("together", false, "absorb all edits of a chart of -charts at once")
 )
 
-// TestCharts edits what each chart of -charts renders in the ways in which people do, and prints what share of the edits is absorbed. It is
-// skipped without -charts: the charts are not ours.
+// TestCharts edits the objects of each chart of -charts as people do, and prints the share of edits that is absorbed. It is skipped
+// without -charts: the charts are not ours.
 func TestCharts(t *testing.T) {
 	if *chartFolder == "" {
 		t.Skip("needs -charts DIR")
@@ -40,7 +40,7 @@ func TestCharts(t *testing.T) {
 	var sum tally
 	for _, e := range entries {
 		func() {
-			// A chart that a library cannot bear must not end a run over many.
+			// A chart that makes a library panic must not end a run over many charts.
 			defer func() {
 				if cause := recover(); cause != nil {
 					t.Logf("%s: %v", e.Name(), cause)
@@ -59,8 +59,9 @@ type tally struct {
 	charts int
 }
 
-// count counts edits: those made, those absorbed, those that would be absorbed if more side effects were allowed, those that a single value
-// of the chart controls, and the absorbed ones of these. False are those that were absorbed and are not so, or move what is not listed.
+// count counts edits: those made, those absorbed, those that would be absorbed if more side effects were allowed, those that a single
+// value of the chart controls, and those that are both absorbed and controlled. An absorbed edit is false if the field did not change as
+// reported, or if something changed that is not listed.
 type count struct{ made, absorbed, withEffects, controlled, both, false int }
 
 // chart edits and absorbs one chart.
@@ -103,15 +104,15 @@ func (s *tally) chart(t *testing.T, dir string) {
 type trialOf struct {
 	dir, kind, edit string
 	values          []byte
-	controlledBy    string // a value that moves the field; empty if none is known
+	controlledBy    string // a value that changes the field; empty if none is known
 }
 
-func (s *tally) absorb(t *testing.T, before, c *cluster, e trialOf) {
+func (s *tally) absorb(t *testing.T, before, c *testCluster, e trialOf) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	began := time.Now()
-	a, err := drift.New(c.connection(), drift.Options{}).Absorb(ctx, target(e.dir, e.values), drift.AbsorbOptions{Unmanaged: true})
+	a, err := absorb.Run(ctx, c.connection(), target(e.dir, e.values), absorb.Options{Unmanaged: true})
 	took := time.Since(began)
 	if err != nil {
 		t.Logf("%-28s %-11s ERROR %v", filepath.Base(e.dir), e.kind, err)
@@ -148,9 +149,9 @@ func (s *tally) absorb(t *testing.T, before, c *cluster, e trialOf) {
 	}
 }
 
-// falsity installs the chart with the changed values anew, and returns what is not as the result says: an edit that is not there, or an
-// object that changed and is not named.
-func falsity(t *testing.T, before, c *cluster, e trialOf, a *drift.Absorption, r *report.AbsorbResult) string {
+// falsity installs the chart again with the changed values, and returns what differs from the result: a missing edit, or a changed
+// object that the result does not name.
+func falsity(t *testing.T, before, c *testCluster, e trialOf, a *absorb.Absorption, r *report.AbsorbResult) string {
 	t.Helper()
 	after, err := install(t.Context(), e.dir, a.Content, false)
 	if err != nil {
@@ -235,7 +236,7 @@ func (n *count) print(t *testing.T, kind string) {
 }
 
 // randomEdits returns one edit of each kind that the objects of a release allow.
-func randomEdits(random *rand.Rand, c *cluster) map[string]string {
+func randomEdits(random *rand.Rand, c *testCluster) map[string]string {
 	out := map[string]string{}
 	var pods, services, maps []object.Ref
 	for _, ref := range slices.SortedFunc(keysOf(c.live), func(a, b object.Ref) int { return a.Compare(b.Key) }) {

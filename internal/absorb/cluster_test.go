@@ -15,16 +15,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// cluster is a release in memory that was just installed from a chart, and what somebody edited since.
-type cluster struct {
+// testCluster is a release in memory that was just installed from a chart, with the edits since then.
+type testCluster struct {
 	drift.Records
 	drift.Cluster
 	record release.Record
@@ -32,7 +32,7 @@ type cluster struct {
 }
 
 // install renders a chart and returns the cluster after its installation.
-func install(ctx context.Context, dir string, values []byte, helm4 bool) (*cluster, error) {
+func install(ctx context.Context, dir string, values []byte, helm4 bool) (*testCluster, error) {
 	var config map[string]any
 	if err := yaml.Unmarshal(values, &config); err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func install(ctx context.Context, dir string, values []byte, helm4 bool) (*clust
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{live: map[object.Ref]map[string]any{}, record: release.Record{
+	c := &testCluster{live: map[object.Ref]map[string]any{}, record: release.Record{
 		Name: "web", Namespace: "prod", Revision: 1, Status: "deployed", Manifest: rendered.Manifest, ChartName: rendered.ChartName,
 		ChartVersion: rendered.ChartVersion, Writer: "3",
 		Values: &release.Values{Config: release.Texts{text}},
@@ -70,22 +70,22 @@ func capabilities() *chartutil.Capabilities {
 	return &out
 }
 
-func (c *cluster) connection() drift.Connection {
+func (c *testCluster) connection() drift.Connection {
 	return drift.Connection{Cluster: c, Records: func(string) (drift.Records, error) { return c, nil }}
 }
 
-func (c *cluster) History(context.Context, string) (release.History, error) {
+func (c *testCluster) History(context.Context, string) (release.History, error) {
 	return release.History{Entries: []release.Entry{{Release: "web", Revision: 1, Status: "deployed"}}}, nil
 }
 
-func (c *cluster) Load(ctx context.Context, name string, _ int, _ release.Options) (*release.Loaded, error) {
+func (c *testCluster) Load(ctx context.Context, name string, _ int, _ release.Options) (*release.Loaded, error) {
 	history, err := c.History(ctx, name)
 	return &release.Loaded{History: history, Old: &c.record, Last: &c.record}, err
 }
 
-func (c *cluster) Resource() string { return "secrets" }
+func (c *testCluster) Resource() string { return "secrets" }
 
-func (c *cluster) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
+func (c *testCluster) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
 	switch kind.Kind {
 	case "ClusterRole", "ClusterRoleBinding", "Namespace", "PriorityClass", "CustomResourceDefinition", "StorageClass",
 		"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "APIService", "IngressClass", "PersistentVolume":
@@ -94,47 +94,47 @@ func (c *cluster) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
 	return true, true
 }
 
-func (c *cluster) Terminating(context.Context, []string) (map[string]bool, []report.Message) {
+func (c *testCluster) Terminating(context.Context, []string) (map[string]bool, []report.Message) {
 	return nil, nil
 }
 
-func (c *cluster) List(context.Context, schema.GroupVersionKind, string) ([]map[string]any, error) {
+func (c *testCluster) List(context.Context, schema.GroupVersionKind, string) ([]map[string]any, error) {
 	return nil, nil
 }
 
-func (c *cluster) Read(_ context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
-	out := map[object.Ref]threeway.Live{}
+func (c *testCluster) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
 		if o := c.live[ref]; o != nil {
-			out[ref] = threeway.Live{Object: o}
+			out[ref] = cluster.Live{Object: o}
 		} else {
-			out[ref] = threeway.Live{Absence: threeway.AbsentObject}
+			out[ref] = cluster.Live{Absence: cluster.AbsentObject}
 		}
 	}
 	return out
 }
 
-func (c *cluster) CRDs(context.Context, []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message) {
+func (c *testCluster) CRDs(context.Context, []schema.GroupKind) (map[schema.GroupKind]map[string]any, []report.Message) {
 	return nil, nil
 }
 
-func (c *cluster) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
+func (c *testCluster) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
 	return nil, nil
 }
 
-func (c *cluster) Autoscalers(context.Context, []string) (map[object.Key]object.Autoscaler, []report.Message) {
+func (c *testCluster) Autoscalers(context.Context, []string) (map[object.Key]object.Autoscaler, []report.Message) {
 	return nil, nil
 }
 
-func (c *cluster) Capabilities(context.Context) (*chartutil.Capabilities, error) {
+func (c *testCluster) Capabilities(context.Context) (*chartutil.Capabilities, error) {
 	return capabilities(), nil
 }
-func (c *cluster) Undiscovered() []string               { return nil }
-func (c *cluster) Incomplete([]string) []report.Message { return nil }
+func (c *testCluster) Undiscovered() []string               { return nil }
+func (c *testCluster) Incomplete([]string) []report.Message { return nil }
 
-// edit makes the edits of a text, one in each line: KIND NAME POINTER VALUE sets a field, of which the last token may be - to append to a
-// list; without VALUE the field is removed, and without POINTER the object.
-func (c *cluster) edit(lines string) error {
+// edit makes the edits of a text, one in each line: KIND NAME POINTER VALUE sets a field; if the last token of the pointer is -, it
+// appends to a list. Without VALUE it removes the field, and without POINTER the object.
+func (c *testCluster) edit(lines string) error {
 	for line := range strings.Lines(lines) {
 		words := strings.SplitN(strings.TrimSpace(line), " ", 4)
 		if len(words) < 2 {
@@ -169,7 +169,7 @@ func (c *cluster) edit(lines string) error {
 	return nil
 }
 
-// created sets the value that a pointer leads to, and makes the maps on the way.
+// created sets the value that a pointer leads to, and creates the maps on the way.
 func created(pointer object.Pointer, o map[string]any, v any) any {
 	for n := 1; n < len(pointer); n++ {
 		if was, _ := pointer[:n].Lookup(o); was == nil {
@@ -182,8 +182,8 @@ func created(pointer object.Pointer, o map[string]any, v any) any {
 	return pointer.Edit(o, func(any) any { return v })
 }
 
-// find returns the object of a kind and a name, of several the one in the namespace of the release.
-func (c *cluster) find(kind, name string) (found object.Ref, content map[string]any) {
+// find returns the object of a kind and a name. If there are several, it returns the one in the namespace of the release.
+func (c *testCluster) find(kind, name string) (found object.Ref, content map[string]any) {
 	for _, ref := range slices.SortedFunc(maps.Keys(c.live), func(a, b object.Ref) int { return a.Compare(b.Key) }) {
 		if ref.Kind == kind && ref.Name == name && (content == nil || ref.Namespace == "prod") {
 			found, content = ref, c.live[ref]
@@ -201,7 +201,7 @@ func pointerOf(text string) object.Pointer {
 	return out
 }
 
-// integers returns a value with int64 for whole numbers, as the API's own decoder makes them.
+// integers returns a value with int64 for whole numbers, like the API's own decoder.
 func integers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -12,15 +12,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
-	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
-// TestDocs runs the examples of docs/absorb.md. A block that begins with "# NAME" is a file of the chart or the values file. Each block that
-// begins with "! EDIT", or "# ! EDIT" in YAML, is an example: a diff has all lines that change and no other line than the patch of the
-// values file, and a kustomization is what -o kustomize prints, without comments.
+// TestDocs runs the examples of docs/absorb.md. A block that begins with "# NAME" is a file of the chart or the values file. Each block
+// that begins with "! EDIT", or "# ! EDIT" in YAML, is an example: a diff has all changed lines, and no lines that the patch of the values
+// file lacks, and a kustomization is the output of -o kustomize without comments.
 func TestDocs(t *testing.T) {
 	page, err := os.ReadFile("../../docs/absorb.md")
 	if err != nil {
@@ -55,8 +55,8 @@ func checkExample(t *testing.T, files map[string][]byte, edit, form, want string
 	if err := c.edit(edit); err != nil {
 		t.Fatal(err)
 	}
-	a, err := drift.New(c.connection(), drift.Options{}).Absorb(t.Context(), target(dir, values), drift.AbsorbOptions{
-		Unmanaged: true, Rewrite: func(edits []absorb.Edit, _ map[string]any) ([]byte, error) { return rewritten(values, edits) },
+	a, err := absorb.Run(t.Context(), c.connection(), target(dir, values), absorb.Options{
+		Unmanaged: true, Rewrite: func(edits []search.Edit, _ map[string]any) ([]byte, error) { return rewritten(values, edits) },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func checkExample(t *testing.T, files map[string][]byte, edit, form, want string
 }
 
 // rewritten returns a values file after edits.
-func rewritten(text []byte, edits []absorb.Edit) ([]byte, error) {
+func rewritten(text []byte, edits []search.Edit) ([]byte, error) {
 	file, err := valuesfile.Parse("file.yaml", text)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func rewritten(text []byte, edits []absorb.Edit) ([]byte, error) {
 	return file.Apply(changes...)
 }
 
-// checkShownDiff wants the lines that the page shows in the patch, in their order, and each line that changes on the page.
+// checkShownDiff checks that the patch has the lines of the page in their order, and that the page has each changed line.
 func checkShownDiff(t *testing.T, patch, page string) {
 	t.Helper()
 	shown := strings.Split(strings.TrimSuffix(page, "\n"), "\n")

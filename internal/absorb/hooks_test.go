@@ -1,15 +1,10 @@
 package absorb_test
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 
 	"golang.org/x/tools/txtar"
-	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/internal/absorb"
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -33,52 +28,8 @@ func TestHooksOfBothHelms(t *testing.T) {
 	}
 }
 
-// TestRandomHooks compares hooks that have another name in each rendering: they are matched by their template, their kind and their events.
-func TestRandomHooks(t *testing.T) {
-	first := []absorb.Hook{hook(t, "Job", "a-1", "pre-upgrade", "id: 1, level: info"), hook(t, "Job", "fixed", "pre-upgrade", "level: info")}
-	again := []absorb.Hook{hook(t, "Job", "a-2", "pre-upgrade", "id: 2, level: info"), hook(t, "Job", "fixed", "pre-upgrade", "level: info")}
-	hooks := absorb.NewHooks(first, again)
-	for _, c := range []struct {
-		name  string
-		after []absorb.Hook
-		want  string
-	}{
-		{"the same", []absorb.Hook{hook(t, "Job", "a-3", "pre-upgrade", "id: 3, level: info"), first[1]}, ""},
-		{"a value", []absorb.Hook{hook(t, "Job", "a-3", "pre-upgrade", "id: 3, level: debug"), first[1]}, "a-3 data.level info debug"},
-		{"removed", []absorb.Hook{first[1]}, "a-1 removed"},
-		{"added", append([]absorb.Hook{hook(t, "Job", "b", "post-upgrade", "level: info"), hook(t, "Job", "a-3", "pre-upgrade", "id: 3, level: info")},
-			first[1]), "b added"},
-		{"twice", append([]absorb.Hook{first[1]}, first...), "fixed added"},
-	} {
-		var got []string
-		for _, e := range hooks.Effects(first, c.after) {
-			switch {
-			case e.Before == nil:
-				got = append(got, e.Key.Name+" added")
-			case e.After == nil:
-				got = append(got, e.Key.Name+" removed")
-			default:
-				got = append(got, fmt.Sprint(e.Key.Name, " ", e.Path, " ", e.Before, " ", e.After))
-			}
-		}
-		if said := strings.Join(got, ", "); said != c.want {
-			t.Errorf("%s: got %q, want %q", c.name, said, c.want)
-		}
-	}
-}
-
-func hook(t *testing.T, kind, name, event, data string) absorb.Hook {
-	t.Helper()
-	h := absorb.Hook{Events: []string{event}, Object: object.Object{Source: "web/templates/hooks.yaml"}}
-	h.Kind, h.Name = kind, name
-	if err := yaml.Unmarshal([]byte("metadata: {name: "+name+"}\ndata: {"+data+"}"), &h.Content); err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-// TestProofIncludesHooks lets the values file lose one of two changes. Without it, the other one moves a hook, which the search has not
-// seen.
+// TestProofIncludesHooks lets the values file lose one of two changes. Without it, the other one changes a hook, and the search has not
+// seen that.
 func TestProofIncludesHooks(t *testing.T) {
 	const hooks = `
 apiVersion: batch/v1

@@ -11,7 +11,7 @@ import (
 )
 
 // TestPatches absorbs the edits of each case in testdata/patches, and compares the kustomization and the fields that have no patch. The
-// search has applied each patch before it offers it.
+// search applies each patch before it offers it.
 func TestPatches(t *testing.T) {
 	files, err := filepath.Glob("testdata/patches/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -22,7 +22,7 @@ func TestPatches(t *testing.T) {
 	}
 }
 
-// patched returns the kustomization of a case, and below it what has no patch.
+// patched returns the kustomization of a case, followed by the fields without a patch.
 func patched(t *testing.T, dir, comment string, parts map[string][]byte) string {
 	t.Helper()
 	result := absorption(t, dir, comment, parts)

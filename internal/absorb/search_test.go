@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
+	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -21,7 +22,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the cases want")
 
-// TestCases absorbs the edits of each case in testdata: a chart, a values file, what somebody edits in the cluster, and what is found.
+// TestCases absorbs the edits of each case in testdata: a chart, a values file, edits in the cluster, and the expected result.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -32,7 +33,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// checkCase compares what a case makes with the part of its file that is wanted.
+// checkCase compares the result of a case with the wanted part of its file.
 func checkCase(t *testing.T, file string, made func(t *testing.T, dir, comment string, parts map[string][]byte) string) {
 	t.Helper()
 	archive, err := txtar.ParseFile(file)
@@ -76,13 +77,14 @@ func absorption(t *testing.T, dir, comment string, parts map[string][]byte) *rep
 	if err := c.edit(string(parts["edits"])); err != nil {
 		t.Fatal(err)
 	}
-	a, err := drift.New(c.connection(), drift.Options{NoHooks: strings.Contains(comment, "no-hooks")}).Absorb(t.Context(), target(dir, parts["file.yaml"]), drift.AbsorbOptions{
+	a, err := absorb.Run(t.Context(), c.connection(), target(dir, parts["file.yaml"]), absorb.Options{
+		Options:   drift.Options{NoHooks: strings.Contains(comment, "no-hooks")},
 		Unmanaged: strings.Contains(comment, "unmanaged"),
-		Rewrite: func(edits []absorb.Edit, _ map[string]any) ([]byte, error) {
+		Rewrite: func(edits []search.Edit, _ map[string]any) ([]byte, error) {
 			if text := parts["rewritten"]; text != nil {
 				return text, nil
 			}
-			return drift.RewriteValues("values.yaml", parts["file.yaml"], edits)
+			return absorb.RewriteValues("values.yaml", parts["file.yaml"], edits)
 		},
 	})
 	if err != nil {
@@ -179,7 +181,7 @@ func shown(v any) string {
 	return strings.TrimSpace(fmt.Sprintf("%v", v))
 }
 
-// rewrite puts what was found into the file of a case.
+// rewrite puts the result into the file of a case.
 func rewrite(t *testing.T, file string, archive *txtar.Archive, got string) {
 	t.Helper()
 	found := false

@@ -9,11 +9,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
-	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/internal/absorb/search"
 )
 
-// TestWithdraw checks that a field that the final comparison refutes is left, with those whose edits touch its values, and that the others
-// are proposed. The values file of the test loses every edit of b, which no file should do.
+// TestWithdraw checks that a field that the final comparison refutes is not absorbed, nor are the fields whose edits touch its values, and
+// that the others are proposed. The values file of the test loses every edit of b, which no real file does.
 func TestWithdraw(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string][]byte{
@@ -31,10 +31,10 @@ func TestWithdraw(t *testing.T) {
 	if err := c.edit(edits); err != nil {
 		t.Fatal(err)
 	}
-	a, err := drift.New(c.connection(), drift.Options{}).Absorb(t.Context(), target(dir, file), drift.AbsorbOptions{
-		Rewrite: func(edits []absorb.Edit, _ map[string]any) ([]byte, error) {
-			kept := slices.DeleteFunc(slices.Clone(edits), func(e absorb.Edit) bool { return e.Name() == "b.first" })
-			return drift.RewriteValues("values.yaml", file, kept)
+	a, err := absorb.Run(t.Context(), c.connection(), target(dir, file), absorb.Options{
+		Rewrite: func(edits []search.Edit, _ map[string]any) ([]byte, error) {
+			kept := slices.DeleteFunc(slices.Clone(edits), func(e search.Edit) bool { return e.Name() == "b.first" })
+			return absorb.RewriteValues("values.yaml", file, kept)
 		},
 	})
 	if err != nil {

@@ -6,7 +6,7 @@
 //
 // # What it predicts
 //
-//   - Values that do not decode into the type of their field (undecoded.go).
+//   - Values that do not decode into the type of their field (decoding.go).
 //   - Immutable fields: a table for native kinds (immutable_table.go), and the rule self == oldSelf of custom ones.
 //   - Fields that contradict each other: members of a union, selectors that do not match, ports of a Service, mounts without a volume.
 //   - The schema of custom resources, by the API server's own validators, with their ratcheting.
@@ -14,12 +14,12 @@
 //
 // # What it does not predict
 //
-// Admission, quotas and policies of the cluster, and rare rules: docs/verdicts.md lists them under "What is not predicted". The server
-// itself (--dry-run=server) knows all of them. A new rule is accepted only with a real report or a named share of the mispredictions of
-// the random test (CONTRIBUTING.md).
+// Admission, quotas and policies of the cluster, and rare rules: docs/verdict-rules.md lists them under "What is not predicted". The
+// server itself (--dry-run=server) knows all of them. A new rule needs a real report, or a known share of the mispredictions of the random
+// test (CONTRIBUTING.md).
 //
 // # Sources
 //
-// Each rule names the function of Kubernetes v1.36.3 (or of apiextensions-apiserver, apimachinery) that has it. Reasons are in the server's
-// own words if its libraries can produce them.
+// Each rule names the function of Kubernetes v1.36.3 (or of apiextensions-apiserver, apimachinery) that implements it. Reasons have the
+// server's own words if its libraries can produce them.
 package apiserver

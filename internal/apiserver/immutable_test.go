@@ -23,8 +23,9 @@ type immutableCase struct {
 	Allowed []map[string]any          `json:"allowed"`
 }
 
-// TestImmutableFields compares the table with the cases, which test/e2e runs against an API server: each refused change names the
-// fields, each allowed one, which changes their neighbours, has no reason. Every kind of the table has a refused change.
+// TestImmutableFields compares the table with the cases, which test/e2e runs against an API server: the reason of each refused
+// change names the fields, and each allowed change, which is to neighbouring fields, has no reason. Every kind of the table has a
+// refused change.
 func TestImmutableFields(t *testing.T) {
 	tested := map[string]bool{}
 	for _, c := range immutableCases(t) {
@@ -62,7 +63,7 @@ func immutableCases(t *testing.T) []immutableCase {
 	return cases
 }
 
-// update returns what a strategic patch makes of the live object.
+// update returns the update of the live object by a strategic patch.
 func (c immutableCase) update(t *testing.T, patch map[string]any) Update {
 	t.Helper()
 	ref := refOf(t, c.Object)
@@ -105,7 +106,7 @@ func refOf(t *testing.T, content map[string]any) object.Ref {
 	return object.Ref{Key: object.Key{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}, Version: gvk.Version}
 }
 
-// readYAML reads a text with integers as the API's own decoder has them.
+// readYAML reads a text with int64 integers, like the API's own decoder.
 func readYAML(t *testing.T, text []byte, out any) {
 	t.Helper()
 	text, err := yaml.YAMLToJSONStrict(text)

@@ -3,6 +3,7 @@ package apiserver
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,7 +17,7 @@ import (
 )
 
 // customReason returns the reason why the API server refuses a custom resource by the schema of its kind; empty if it accepts it or the
-// schema was not read. Was is the live object, nil if there is none. Of the CEL rules it evaluates one (immutable_custom.go).
+// schema was not read. Was is the live object, nil if there is none. Of the CEL rules it evaluates one (immutable.go).
 func customReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[string]any) string {
 	schema := definition.Parsed(ref.Version)
 	if schema.OpenAPI == nil {
@@ -48,13 +49,14 @@ func customReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[st
 	return invalidObject(ref, slices.Compact(texts))
 }
 
-// isServerField reports whether a field is not checked here: the identity of the object, and a status that is a subresource.
+// isServerField reports whether this package skips a field: the identity of the object, and a status that is a subresource.
 func isServerField(name string, plainStatus bool) bool {
 	root, _, _ := strings.Cut(name, ".")
 	return slices.Contains([]string{"apiVersion", "kind", "metadata"}, root) || root == "status" && !plainStatus
 }
 
-// serverError returns an error in the server's words. It masks values that are secret by their place: short values are not scrubbed later.
+// serverError returns an error in the server's words. It masks values that are secret by their place, because a later step does not find
+// short values.
 func serverError(err error) *field.Error {
 	var out *field.Error
 	if broken, ok := errors.AsType[brokenRule](err); ok {
@@ -84,8 +86,9 @@ func placeOf(name string) (place secret.Place) {
 	return place
 }
 
-// schemaError returns the server's error for one of the schema validator (apiextensions-apiserver v0.37.1
-// pkg/apiserver/validation/validation.go kubeOpenAPIResultToFieldErrors). The only nulls are those in lists, which it does not prune.
+// schemaError returns the server's error for an error of the schema validator (apiextensions-apiserver v0.37.1
+// pkg/apiserver/validation/validation.go kubeOpenAPIResultToFieldErrors). Nulls occur only in lists, because the server prunes the
+// others.
 func schemaError(err *openapierrors.Validation) *field.Error {
 	name := strings.TrimPrefix(err.Name, ".")
 	path, value := field.NewPath(name), err.Value
@@ -123,4 +126,82 @@ func schemaError(err *openapierrors.Validation) *field.Error {
 		return field.TypeInvalid(path, value, err.Error())
 	}
 	return field.Invalid(path, value, err.Error())
+}
+
+// A client-side creation or patch of a custom resource loses nulls: the server prunes those that the schema does not allow
+// (apiextensions-apiserver v0.36.3 pkg/apiserver/schema/defaulting PruneNonNullableNullsWithoutDefaults). It does not prune the result of
+// a server-side apply. There, a null becomes the field's default, or is stored if the schema says nullable or nothing, or else fails the
+// whole apply (pkg/apiserver/schema/defaulting Default, then validation).
+
+// NullsReason returns the server's error for the nulls in the result of applying a custom resource to live, or "" if it accepts them all.
+// WantsSchema is set if the answer depends on the kind's definition and that was not read.
+func NullsReason(definition *kinds.CustomSchema, ref object.Ref, live, result map[string]any) (reason string, wantsSchema bool) {
+	if kinds.Native().Shape(ref.GVK()) != nil || !addsNull(result, live) {
+		return "", false
+	}
+	if definition == nil {
+		return "", true
+	}
+	var errs []string
+	definition.WalkDeclared(ref.Version, result, func(path object.Path, v any, schema map[string]any) {
+		if v != nil || schema == nil || !refusesNull(schema) {
+			return
+		}
+		if was, has := path.Lookup(live); has && was == nil {
+			return // the server does not check again what it has stored
+		}
+		const refusal = `%[1]s: Invalid value: "null": %[1]s in body must be of type %[2]s: "null"`
+		errs = append(errs, fmt.Sprintf(refusal, path, jsonType(schema)))
+	})
+	if len(errs) == 0 {
+		return "", false
+	}
+	for _, more := range uncheckedRules(definition.Parsed(ref.Version).OpenAPI) {
+		errs = append(errs, more.Error())
+	}
+	return invalidObject(ref, errs), false
+}
+
+// invalidObject returns the server's error for an invalid object (k8s.io/apimachinery pkg/api/errors NewInvalid).
+func invalidObject(ref object.Ref, errs []string) string {
+	text := strings.Join(errs, ", ")
+	if len(errs) > 1 {
+		text = "[" + text + "]"
+	}
+	return fmt.Sprintf("%s %q is invalid: %s", ref.GroupKind().String(), ref.Name, text)
+}
+
+// refusesNull reports whether the server refuses a null: the schema neither allows it nor has a default for it.
+func refusesNull(schema map[string]any) bool {
+	return schema["nullable"] != true && schema["default"] == nil && jsonType(schema) != ""
+}
+
+// jsonType returns the type in a schema, as the API server names it in errors, or "" if the schema accepts any.
+func jsonType(schema map[string]any) string {
+	if schema["x-kubernetes-int-or-string"] == true {
+		return "integer,string"
+	}
+	name, _ := schema["type"].(string)
+	return name
+}
+
+// addsNull reports whether a value has nulls where live has none.
+func addsNull(v, live any) bool {
+	switch v := v.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		for name, below := range v {
+			if was, had := object.Field(live, name), object.Has(live, name); below == nil && had && was == nil {
+				continue
+			}
+			if name != "metadata" && name != "status" && addsNull(below, object.Field(live, name)) {
+				return true
+			}
+		}
+	case []any:
+		list, _ := live.([]any)
+		return !object.Equal(v, list) && slices.ContainsFunc(v, func(item any) bool { return addsNull(item, nil) })
+	}
+	return false
 }

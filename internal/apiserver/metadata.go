@@ -7,25 +7,28 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// MetadataWrite is a write of metadata that the API server itself sets, such as that of an object which was exported from a cluster and
-// pasted into a chart. The server ignores creationTimestamp, generation and selfLink (apiserver v0.36.3 pkg/registry/rest/update.go
-// BeforeUpdate, apimachinery v0.36.3 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
+// MetadataWrite is a write of metadata that the API server itself sets. A chart has such metadata if it was pasted from an object of a
+// cluster. The server ignores creationTimestamp, generation and selfLink (apiserver v0.36.3 pkg/registry/rest/update.go BeforeUpdate,
+// apimachinery v0.36.3 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
 type MetadataWrite struct {
 	Ref      object.Ref
 	Resource schema.GroupResource
 	// Live and Result are the object before and after the write, as texts. Live is nil if an apply creates the object.
 	Live, Result map[string]any
-	// WantsVersion is set if the server takes no update of the kind without a resourceVersion, Replaces if Helm replaces the object: it sends
-	// live's resourceVersion then if the manifest has none.
+	// WantsVersion is set if the server takes no update of the kind without a resourceVersion. Replaces is set if Helm replaces the
+	// object: Helm then sends live's resourceVersion if the manifest has none.
 	WantsVersion, Replaces bool
 }
 
-// immutableMetadata are the fields of the metadata that no write may change. A resourceVersion is compared for another reason.
+// immutableMetadata are the fields of the metadata that no write may change. The server compares the resourceVersion for
+// another reason.
 var immutableMetadata = []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"}
 
 // IsFixedMetadata reports whether the API server refuses a write that changes a field of the metadata.
@@ -33,7 +36,7 @@ func IsFixedMetadata(name string) bool {
 	return name == "resourceVersion" || slices.Contains(immutableMetadata, name)
 }
 
-// Refused returns the server's error; empty if it accepts the metadata.
+// Refused returns the server's error, or "" if it accepts the metadata.
 func (w MetadataWrite) Refused() string {
 	was, is := object.Child(w.Live, "metadata"), object.Child(w.Result, "metadata")
 	if reason := w.versionReason(was["resourceVersion"], is["resourceVersion"]); reason != "" {
@@ -59,7 +62,7 @@ func (w MetadataWrite) Refused() string {
 }
 
 // versionReason returns the server's error about the resourceVersion (apiserver v0.36.3 pkg/registry/generic/registry/store.go Update). An
-// apply that creates the object only reads it.
+// apply that creates the object only parses it.
 func (w MetadataWrite) versionReason(was, is any) string {
 	text, _ := is.(string)
 	version := uint64(0)
@@ -80,7 +83,32 @@ func (w MetadataWrite) versionReason(was, is any) string {
 	return ""
 }
 
-// conflict returns the server's error for a conflict that has nothing to do with field managers.
+// conflict returns the server's error for a conflict that is not about field managers.
 func (w MetadataWrite) conflict(reason string) string {
 	return apierrors.NewConflict(w.Resource, w.Ref.Name, errors.New(reason)).Error()
+}
+
+// FinalizersOf lists the finalizers that keep an object from being removed.
+func FinalizersOf(obj map[string]any) []string {
+	list, _ := object.Child(obj, "metadata")["finalizers"].([]any)
+	var out []string
+	for _, v := range list {
+		if name, ok := v.(string); ok {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// finalizersReason returns the reason why the API server refuses finalizers that are added to an object that is being deleted
+// (apimachinery v0.37 pkg/api/validation/objectmeta.go ValidateObjectMetaAccessorUpdate).
+func finalizersReason(u Update) string {
+	if object.Child(u.Text, "metadata")["deletionTimestamp"] == nil {
+		return ""
+	}
+	refused := validation.ValidateNoNewFinalizers(FinalizersOf(u.Result), FinalizersOf(u.Text), field.NewPath("metadata", "finalizers"))
+	if len(refused) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s %q is invalid: %v", u.Ref.GroupKind(), u.Ref.Name, refused[0])
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestApplyServerRules checks what the API server restores and drops, beyond testdata/threeway/immutable-service.txtar. Live is
-// what a server returned; want is what it returned for the patched object.
+// TestApplyServerRules checks what the API server restores and drops, beyond testdata/threeway/immutable-service.txtar. The
+// field live is what a server returned, and want is what it returned for the patched object.
 func TestApplyServerRules(t *testing.T) {
 	for _, tc := range []struct{ name, live, patched, want string }{
 		{"a second family is dropped with the policy",

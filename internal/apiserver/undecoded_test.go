@@ -12,8 +12,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestUndecoded puts values of other types into every place of objects of many kinds. If the decoder that the API server uses for them
-// (apimachinery's, of the Go type) fails, undecoded returns that place and no other, and never the value.
+// TestUndecoded puts values of other types into every place of objects of many kinds. If the API server's decoder (apimachinery's,
+// into the Go type) fails, undecoded must return that place and no other, and never the value.
 func TestUndecoded(t *testing.T) {
 	values := []any{"x", int64(5), true, 1.5, map[string]any{}, map[string]any{"a": "b"}, []any{"x"}, []any{map[string]any{}}}
 	for _, c := range immutableCases(t) {
@@ -43,7 +43,7 @@ func TestUndecoded(t *testing.T) {
 	}
 }
 
-// placesOf lists the paths to everything in an object but its version and kind; items of lists by index.
+// placesOf lists the paths to everything in an object except its version and kind. Items of lists are named by index.
 func placesOf(v any, path object.Path) []object.Path {
 	var out []object.Path
 	switch v := v.(type) {

@@ -8,11 +8,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// union is a place of which the API server accepts one member only.
+// union is a place with several members. The API server accepts only one of them.
 type union struct {
 	at      object.Path
 	members []string
-	// needed is set if it must have a member.
+	// needed is set if the place must have a member.
 	needed bool
 }
 
@@ -27,8 +27,8 @@ func isSet(name string, v any) bool {
 	return v != nil && v != "" && (name != "number" || !object.IsZero(v))
 }
 
-// unionReasons names the unions with more than one member. If Helm's patch knows that only one is allowed ($retainKeys of volumes), it
-// removes the other.
+// unionReasons names the unions with more than one member. Helm's patch removes the other member only if it knows that one is allowed
+// ($retainKeys of volumes).
 func unionReasons(key object.Key, obj map[string]any) []string {
 	var out []string
 	for _, u := range unionsOf(key, obj) {
@@ -39,7 +39,7 @@ func unionReasons(key object.Key, obj map[string]any) []string {
 	return out
 }
 
-// emptyUnionReasons names the unions that need a member and lose the last one. A server-side apply leads to that if it removes Helm's
+// emptyUnionReasons names the unions that need a member and lose the last one. A server-side apply does that if it removes Helm's
 // member and others own fields beside it.
 func emptyUnionReasons(key object.Key, obj, live map[string]any) []string {
 	var out []string
@@ -53,13 +53,13 @@ func emptyUnionReasons(key object.Key, obj, live map[string]any) []string {
 	return out
 }
 
-// dependent is a field that the API server accepts only beside one type.
+// dependent is a field that the API server accepts only together with one value of a type field.
 type dependent struct {
 	at              object.Path
 	field, needType string
 }
 
-// stray returns the path of the field if an object has it beside another type, and this type.
+// stray returns the path of the field if an object has it together with another type, and that type.
 func (d dependent) stray(obj map[string]any) (path object.Path, other any) {
 	node, _ := d.at.Lookup(obj)
 	other = object.Field(node, "type")
@@ -69,7 +69,7 @@ func (d dependent) stray(obj map[string]any) (path object.Path, other any) {
 	return d.at.Field(d.field), other
 }
 
-// dependentReasons names the fields that belong to another type than the one that is set.
+// dependentReasons names the fields that do not belong to the type that is set.
 func dependentReasons(key object.Key, obj map[string]any) []string {
 	var out []string
 	for _, d := range dependentsOf(key, obj) {
@@ -98,7 +98,7 @@ func Superfluous(key object.Key, normal map[string]any, named func(object.Path) 
 	return out
 }
 
-// split returns the members that an object has: those that the manifest names, and the others.
+// split returns the members that an object has: ours, which the manifest names, and the others.
 func (u union) split(normal map[string]any, named func(object.Path) bool) (ours, others []object.Path) {
 	node, _ := u.at.Lookup(normal)
 	for _, name := range u.members {

@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -27,11 +29,11 @@ type File struct {
 	Managers owners.Managers   `json:"managers,omitempty"`
 }
 
-// longest bounds a configuration.
+// longest is the greatest length of a configuration in bytes.
 const longest = 1 << 20
 
-// Read reads a configuration file. A word that is not in the schema is an error: a misspelt one would ignore nothing, or too much.
-// A rule that would ignore everything is an error too, since it would turn the program off for everybody who uses the file.
+// Read reads a configuration file. A word that is not in the schema is an error, because a misspelt word would ignore nothing, or too
+// much. A rule that would ignore everything is an error too, since it would turn the program off for everybody who uses the file.
 func Read(path string) (File, error) {
 	var out File
 	if path == os.DevNull { // which stands for no configuration
@@ -64,7 +66,7 @@ func Read(path string) (File, error) {
 	return out, nil
 }
 
-// decodeProblem returns what is wrong with the text of a configuration, without the names of Go types and of the decoders.
+// decodeProblem returns what is wrong with the text of a configuration. It names no Go types and no decoders.
 func decodeProblem(err error) string {
 	var wrong *json.UnmarshalTypeError
 	if errors.As(err, &wrong) {
@@ -83,7 +85,7 @@ func decodeProblem(err error) string {
 	return strings.Join(strings.Fields(decoders.Replace(err.Error())), " ")
 }
 
-// yamlKind returns what YAML calls the values that a Go type takes. A configuration has lists, mappings and strings.
+// yamlKind returns the YAML name for the values of a Go type. A configuration has lists, mappings and strings.
 func yamlKind(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Slice:
@@ -94,8 +96,73 @@ func yamlKind(t reflect.Type) string {
 	return "a " + t.Kind().String()
 }
 
-// problemError returns the error of a configuration that is not as it should be.
+// problemError returns the error for a problem with a configuration.
 func problemError(path, problem string) error {
 	return hint.New(fmt.Errorf("configuration %s: %s", path, problem),
 		"docs/ignore.md describes the file, and docs/config.schema.json lets an editor check it")
+}
+
+// FileName is the name of the configuration file. Find looks for it from the working directory upwards.
+const FileName = ".helmdrift.yaml"
+
+// Finder searches for a configuration file if --config does not name one.
+type Finder struct {
+	// Home is the home directory.
+	Home string
+	// Env returns an environment variable, or "" if it is not set.
+	Env func(string) string
+}
+
+// Find searches a directory and those above it. The path is empty if there is no configuration. Symbolic links in the directory are
+// resolved first, so that "above" means the directories that really contain it.
+func (f Finder) Find(dir string) (string, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fmt.Errorf("looking for a configuration: %w", err)
+	}
+	for {
+		path := filepath.Join(dir, FileName)
+		switch info, err := os.Stat(path); {
+		case err == nil:
+			return path, f.check(path, info)
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", hint.New(fmt.Errorf("looking for a configuration: %w", err),
+				"--config FILE names one, --config "+os.DevNull+" uses none")
+		}
+		above := filepath.Dir(dir)
+		if above == dir || f.endsAt(dir) {
+			return "", nil
+		}
+		dir = above
+	}
+}
+
+// endsAt reports whether the search ends at a directory: it is the root of a repository, or the home directory. In a worktree and in a
+// submodule, .git is a file.
+func (f Finder) endsAt(dir string) bool {
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+		return true
+	}
+	here, err := os.Stat(dir)
+	if err != nil || f.Home == "" {
+		return false
+	}
+	home, err := os.Stat(f.Home)
+	return err == nil && os.SameFile(here, home)
+}
+
+// check returns an error for a file that somebody else may have written.
+func (f Finder) check(path string, info fs.FileInfo) error {
+	reason := "it is not a regular file"
+	if info.Mode().IsRegular() {
+		var err error
+		if reason, err = reasonToDistrust(path, f.Env); err != nil {
+			return fmt.Errorf("configuration %s: %w", path, err)
+		}
+	}
+	if reason == "" {
+		return nil
+	}
+	return hint.New(fmt.Errorf("configuration %s is not used: %s", path, reason),
+		"--config "+hint.ShellWord(path)+" uses it if you trust it, --config "+os.DevNull+" uses none")
 }

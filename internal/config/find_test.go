@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestSearchEnds: a configuration above the repository, or above the home directory, is not used below it.
+// TestSearchEnds checks that a configuration above the repository, or above the home directory, is not used.
 func TestSearchEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		make []string // a name that ends in / is a directory

@@ -15,8 +15,8 @@ import (
 // anybody and group are the permission bits that let everybody on the machine write, and the members of a group.
 const anybody, group fs.FileMode = 0o002, 0o020
 
-// reasonToDistrust returns why a file that was found, and not named by the user, must not be used. It is empty if the file is trusted. The
-// owner of the file and of its directory must be the user who runs the program, or root. As in git (CVE-2022-24765; git-compat-util.h
+// reasonToDistrust returns why a file that the user did not name must not be used, or "" if it is trusted. The owner of the file and of
+// its directory must be the user who runs the program, or root. As in git (CVE-2022-24765; git-compat-util.h
 // is_path_owned_by_current_uid), root also trusts the files of the user who called sudo. Nobody else may be able to write the file or to
 // replace it. The sticky bit of a directory does not help, because it lets others add a file where there was none.
 func reasonToDistrust(path string, env func(string) string) (string, error) {
@@ -55,8 +55,8 @@ func reasonToDistrust(path string, env func(string) string) (string, error) {
 	return "", nil
 }
 
-// writers returns who may write to a file or a directory besides its owner; empty if nobody may. Many systems give each user a group of the
-// same name, which has no other member, and let it write.
+// writers returns who may write to a file or a directory besides its owner, or "" if nobody may. A group with the owner's name does not
+// count: many systems give each user such a group without other members, and let it write.
 func writers(info fs.FileInfo) string {
 	switch stat, ok := info.Sys().(*syscall.Stat_t); {
 	case info.Mode()&anybody != 0:

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestDistrust checks that a file that was found is used only if nobody else can have written it.
+// TestDistrust checks that a file that the user did not name is used only if nobody else can have written it.
 func TestDistrust(t *testing.T) {
 	const somebody, caller = 4711, 4712
 	for name, c := range map[string]struct {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The exit codes with which a child ends itself; see also exitCrash.
+// A child ends itself with these exit codes; see also exitCrash.
 const (
 	exitRefused  = 1 // it was not started by Run
 	exitMemory   = 3
@@ -17,8 +17,8 @@ const (
 	exitOrphaned = 5 // the parent is dead
 )
 
-// grace is how much longer than its time a child lives. Before that the parent kills it, unless the parent is
-// stopped.
+// grace is how much longer than its time a child may live before it ends itself. The parent kills it earlier,
+// unless the parent is stopped.
 const grace = 5 * time.Second
 
 // Job is work that a child can do.
@@ -104,16 +104,15 @@ func runSafely(job Job, p *Parent, input []byte) (body []byte, err error) {
 	return job(context.Background(), p, input)
 }
 
-// Parent is the process that started this one, as a job sees it.
+// Parent lets a job ask the process that started this one.
 type Parent struct {
-	// turn is held by the question that waits for its answer.
+	// turn is held by the question that is waiting for its answer.
 	turn    chan struct{}
 	out     *gob.Encoder
 	answers chan message
 }
 
-// Ask asks the parent a question and returns the answer. It is safe for concurrent use: questions wait for each
-// other.
+// Ask asks the parent a question and returns the answer. It is safe for concurrent use: only one question is sent at a time.
 func Ask[In, Out any](p *Parent, call string, in In) (out Out, err error) {
 	body, err := pack(in)
 	if err != nil {

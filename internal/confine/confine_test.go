@@ -145,8 +145,8 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-// TestMemory checks that a job that exceeds its memory is an error in every case, and that a smaller one is not.
-// Nothing here depends on the speed of the machine: either the watchdog in the child sees it, or the kernel refuses.
+// TestMemory checks that a job that exceeds its memory is always an error, and that a smaller job is not. The result does not
+// depend on the speed of the machine: either the watchdog in the child sees the excess, or the kernel refuses the memory.
 func TestMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux refuses a large allocation")
@@ -178,8 +178,7 @@ func TestMemory(t *testing.T) {
 	})
 }
 
-// TestTime checks that a job that does not end is killed, whether it listens or not, and that the error names the
-// reason.
+// TestTime checks that a job that does not end is killed, whether it obeys its context or not, and that the error names the reason.
 func TestTime(t *testing.T) {
 	for _, job := range []string{"loop", "wait"} {
 		if _, err := Run[string, string](t.Context(), program(), Limits{Time: 100 * time.Millisecond}, job, "", nil); !errors.Is(err, ErrTime) {
@@ -219,7 +218,7 @@ func TestRefusesUsers(t *testing.T) {
 	}
 }
 
-// TestNoChildIsLeft checks that a child that loops ends when its parent is dead, and that none is left as a zombie.
+// TestNoChildIsLeft checks that a child that loops ends when its parent is dead, and that no child is left as a zombie.
 func TestNoChildIsLeft(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {

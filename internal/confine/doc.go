@@ -1,8 +1,8 @@
 // Package confine runs work on foreign text in a child process of the same program, within hard bounds of time and memory.
 //
-// A template, a stored manifest and the index of a repository are written by others. Go has no way to stop a goroutine that loops,
-// and no way to survive an allocation that the system refuses. A process can be stopped and can die while its parent goes on.
-// Such work is therefore a job for a child. Whatever happens to the child, the parent gets an answer or an error:
+// Other people write templates, stored manifests and indexes of repositories. Go has no way to stop a goroutine that loops, and no
+// way to survive an allocation that the system refuses. A process can be stopped, and can die while its parent goes on. Work on
+// such text is therefore a job for a child. Whatever happens to the child, the parent gets an answer or an error:
 //
 //	parent                                    child: the same executable under another name
 //	Run(job, input) ── stdin  ── job, input ───────────► Serve: set the limits, look up the job, do it
@@ -26,7 +26,7 @@
 // # Time and life
 //
 // The parent bounds the time: it kills the child. The child also ends by itself when its time is up, because the parent may be
-// stopped, and when its standard input ends, because the parent is then dead. On Linux it dies with its parent in any case. The
+// stopped, and when its standard input ends, because then the parent is dead. On Linux it dies with its parent in any case. The
 // child has a process group of its own, so a signal from the terminal reaches only the parent, which then ends the child. The
 // parent waits for every child, so none becomes a zombie.
 //
@@ -34,11 +34,11 @@
 //
 // The child gets its input over its standard input, and nothing on its command line. Its environment is Program.Env, which should
 // contain no credentials: requests that need credentials are questions to the parent. The child's stderr goes to Program.Log line
-// by line and nowhere else. A crash writes no core file if the parent has forbidden that for itself, because the limit is
-// inherited.
+// by line and nowhere else. If the parent has forbidden core files for itself, a crash of the child writes none, because the
+// child inherits that limit.
 //
-// A child is recognised by its name, argv[0], which only Run sets. No flag, argument or environment variable turns a command of a
-// user into a child, and a child whose standard input is no pipe refuses to work.
+// The program recognises that it is a child by its name, argv[0], which only Run sets. No flag, argument or environment variable
+// turns a user's command into a child, and a child refuses to work unless its standard input is a pipe.
 //
 // Values cross the pipes as encoding/gob, which keeps texts byte for byte. Unexported fields do not cross, so a type that crosses
 // has none.

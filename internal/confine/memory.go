@@ -10,7 +10,7 @@ import (
 // watchEvery is the interval of the watchdog. A loop of allocations takes some megabytes in that time.
 const watchEvery = 10 * time.Millisecond
 
-// limitMemory bounds the memory of this process as far as the system allows. An inherited lower limit stays.
+// limitMemory bounds the memory of this process as far as the system allows. It keeps a lower limit that the process inherited.
 func limitMemory(most int64) {
 	debug.SetMemoryLimit(most)
 	limitData(most)

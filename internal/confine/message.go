@@ -39,7 +39,7 @@ type Fault struct{ Text, Advice string }
 // Error returns the text of the error.
 func (f *Fault) Error() string { return f.Text }
 
-// Hint returns what the user can try; it may be empty.
+// Hint returns what the user can try. It may be empty.
 func (f *Fault) Hint() string { return f.Advice }
 
 // faultOf converts an error for a pipe; nil stays nil.

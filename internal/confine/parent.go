@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The errors of a job that exceeds its limits.
+// These are the errors of a job that exceeds its limits.
 var (
 	ErrTime   = errors.New("it takes longer than allowed")
 	ErrMemory = errors.New("it takes more memory than allowed")
@@ -20,11 +20,11 @@ var (
 
 // Program says how to start a child of this program.
 type Program struct {
-	// Name is the argv[0] by which main recognises a child.
+	// Name is the argv[0] of a child. Main recognises a child by it.
 	Name string
 	// Env is the whole environment of the child.
 	Env []string
-	// Log receives the child's stderr, a line at a time; nil discards it.
+	// Log receives the child's stderr, one line at a time. Nil discards it.
 	Log io.Writer
 }
 
@@ -46,8 +46,8 @@ func NewCall[In, Out any](do func(context.Context, In) (Out, error)) Call {
 	}
 }
 
-// Run does a job in a child and returns its output. The error is that of the job as a *Fault, ErrTime, ErrMemory, the
-// cause for which ctx ended, or a description of how the child ended.
+// Run does a job in a child and returns its output. The error is the job's own error as a *Fault, ErrTime, ErrMemory,
+// the cause of ctx, or a description of how the child ended.
 func Run[In, Out any](ctx context.Context, p Program, l Limits, job string, in In, calls map[string]Call) (out Out, err error) {
 	input, err := pack(in)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 type stderrLog struct {
 	log  io.Writer
 	line []byte
-	// fatal is the line with which the Go runtime gave up.
+	// fatal is the last message of the Go runtime.
 	fatal string
 }
 
@@ -31,7 +31,7 @@ func (w *stderrLog) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// endLine passes the current line to the log. The texts are those of go1.26 runtime/panic.go, throw and printpanics.
+// endLine passes the current line to the log. The texts come from go1.26 runtime/panic.go, throw and printpanics.
 func (w *stderrLog) endLine() {
 	line := strings.TrimRight(string(w.line), "\n")
 	w.line = w.line[:0]
@@ -45,8 +45,8 @@ func (w *stderrLog) endLine() {
 	}
 }
 
-// explain returns the reason why a child ended without an answer. Of the child's stderr it shows only messages of the
-// runtime, because the message of a panic may quote a value.
+// explain returns the reason why a child ended without an answer. It shows only the runtime's messages from the
+// child's stderr, because the message of a panic may quote a value.
 func (w *stderrLog) explain(ended error, bounded bool) error {
 	w.endLine()
 	var status *exec.ExitError

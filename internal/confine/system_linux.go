@@ -15,13 +15,13 @@ func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// margin returns how much more than its bound the kernel allows a child: a quarter, because the garbage collector
-// runs with a delay, and the runtime's own needs. The watchdog enforces the bound; the kernel stops what is too fast
-// for the watchdog.
+// margin returns how much more memory than the bound the kernel allows a child: a quarter, because the garbage
+// collector lags behind, and what the runtime itself needs. The watchdog enforces the bound; the kernel stops what
+// is too fast for the watchdog.
 func margin(most int64) int64 { return most/4 + 64<<20 }
 
-// limitData makes the kernel refuse more than the bound and the margin, in addition to what this process holds
-// already. If the kernel does not support that, only the watchdog is left.
+// limitData makes the kernel refuse memory beyond what this process already holds, the bound and the margin.
+// If the kernel does not support that, only the watchdog is left.
 func limitData(most int64) {
 	// Every process may raise its own score.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
@@ -37,8 +37,8 @@ func limitData(most int64) {
 	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: min(wanted, now.Max), Max: min(wanted, now.Max)})
 }
 
-// heldData returns what counts for RLIMIT_DATA now: the sixth field of /proc/self/statm, in pages
-// (proc_pid_statm(5)).
+// heldData returns how much memory counts for RLIMIT_DATA now: the sixth field of /proc/self/statm,
+// in pages (proc_pid_statm(5)).
 func heldData() (int64, error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

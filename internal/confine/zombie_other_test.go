@@ -2,5 +2,5 @@
 
 package confine
 
-// zombie returns 0: only Linux is looked at.
+// zombie returns 0: the test looks for zombies only on Linux.
 func zombie() int { return 0 }

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -10,7 +11,7 @@ import (
 // Sides are the three states of one thing, by the indexes below.
 type Sides[T any] [3]T
 
-// The indexes of Sides.
+// These are the indexes of Sides.
 const (
 	Old = iota
 	Desired
@@ -20,17 +21,18 @@ const (
 // Difference is what differs between documents in one format.
 type Difference struct {
 	Format Format
-	// Changes are the places that differ; none if only the formatting does. More counts those beyond the first hundred.
+	// Changes are the places that differ. There are none if only the formatting differs. More counts the changes
+	// beyond the first hundred.
 	Changes []Change
 	More    int
-	// Roots are the values of the documents; nil where a side is absent.
+	// Roots are the values of the documents, or nil for an absent side.
 	Roots Sides[any]
 }
 
 // Kind is what happened to a place of a document.
 type Kind string
 
-// The kinds of changes.
+// These are the kinds of changes.
 const (
 	Added     Kind = "added"
 	Removed   Kind = "removed"
@@ -42,16 +44,17 @@ const (
 type Change struct {
 	Path object.Path
 	Kind Kind
-	// Values are the sides at the path: nil where one lacks it, object.Null for a null. They are empty for a list of which only the order
-	// differs.
+	// Values are the sides at the path: nil if the side lacks it, object.Null for a null. They are empty for a list that differs only in
+	// order.
 	Values Sides[any]
-	// Live reports whether live differs from old, and Desired whether desired does. If old is no document, Desired reports whether desired
-	// differs from live.
+	// Live reports whether live differs from old, and Desired whether desired does. If there is no old document, Desired reports whether
+	// desired differs from live.
 	Live, Desired bool
 }
 
-// Compare compares the texts of an entry with a name. A nil text is absent. It returns false unless two texts at least are documents in one
-// format, and differ. If the formats were decided text by text, a typo in one of them would show as a change of the whole document.
+// Compare compares the texts of an entry with a name. A nil text is absent. It returns false unless at least two texts are documents in
+// one format, and differ. All texts must have the same format, because otherwise a typo in one of them would show as a change of the whole
+// document.
 func Compare(name string, texts Sides[*string]) (Difference, bool) {
 	if !differ(texts) {
 		return Difference{}, false
@@ -71,14 +74,14 @@ func Compare(name string, texts Sides[*string]) (Difference, bool) {
 		}
 	}
 	c.walk(nil, sides)
-	// Nothing that can be shown differs, but the documents are not the same either, so the texts are shown.
+	// The documents differ, but not in anything that can be shown, so show the texts.
 	if len(d.Changes) == 0 && !sameOddKeys(documents) {
 		return Difference{}, false
 	}
 	return d, true
 }
 
-// differ reports whether two texts that are there differ. Most entries are equal on all sides, and are never parsed.
+// differ reports whether any two of the texts differ. Most entries are equal on all sides, and are never parsed.
 func differ(texts Sides[*string]) bool {
 	var first *string
 	for _, t := range texts {
@@ -91,8 +94,8 @@ func differ(texts Sides[*string]) bool {
 	return false
 }
 
-// sameOddKeys reports whether the keys that are no strings are the same in all documents. The walk compares names as texts, so a key 1 and
-// a key "1" are one there. Without this check such documents would seem to differ in formatting only.
+// sameOddKeys reports whether the keys that are not strings are the same in all documents. The walk compares names as texts, so it does
+// not distinguish a key 1 from a key "1". Without this check such documents would seem to differ only in formatting.
 func sameOddKeys(documents Sides[*parsed]) bool {
 	var first *parsed
 	for _, d := range documents {
@@ -117,7 +120,7 @@ func (s side) isEqual(o side) bool { return s.there == o.there && object.Identic
 // comparison collects the changes.
 type comparison struct {
 	*Difference
-	// has says which documents are there.
+	// has says which documents exist.
 	has Sides[bool]
 }
 
@@ -126,7 +129,7 @@ func (c *comparison) walk(path object.Path, at Sides[side]) {
 	live, desired := c.moved(func(a, b int) bool { return !at[a].isEqual(at[b]) })
 	switch {
 	case !live && !desired:
-	// A side that is no document is ignored. A side that lacks the place is not: then the place as a whole was added or removed.
+	// Ignore a side without a document, but not a side that lacks the place: then the whole place was added or removed.
 	case all(c.has, at, isMap):
 		c.maps(path, at)
 	case all(c.has, at, isList):
@@ -136,8 +139,8 @@ func (c *comparison) walk(path object.Path, at Sides[side]) {
 	}
 }
 
-// moved reports whether live differs from old and whether desired does, by a comparison of two sides. Without old there is nobody who could
-// have changed something first, so what differs is for desired to change.
+// moved reports whether live differs from old and whether desired does. The function differ compares two sides. Without old, every
+// difference counts as a change by desired.
 func (c *comparison) moved(differ func(a, b int) bool) (live, desired bool) {
 	if !c.has[Old] {
 		return false, c.has[Desired] && c.has[Live] && differ(Desired, Live)
@@ -177,7 +180,7 @@ func (c *comparison) maps(path object.Path, at Sides[side]) {
 
 // add adds a change, or counts it.
 func (c *comparison) add(path object.Path, at Sides[side], live, desired bool) {
-	// If both live and desired moved, the kind is that of what happened in the cluster, which the reader does not know yet.
+	// If both live and desired changed, the kind describes the change in the cluster, which the reader does not know yet.
 	from, to := at[Old], at[Desired]
 	switch {
 	case live:
@@ -198,7 +201,7 @@ func (c *comparison) add(path object.Path, at Sides[side], live, desired bool) {
 		case !s.there:
 		case s.value == nil:
 			change.Values[i] = object.Null{}
-		// Two sides that look the same would be no help: one is the text yes, the other one the word yes without quotes.
+		// Do not show two sides that look the same: the text yes, and the word yes without quotes.
 		case isWord && strings[string(w)]:
 			change.Values[i] = string(w) + " (without quotes)"
 		default:
@@ -209,7 +212,7 @@ func (c *comparison) add(path object.Path, at Sides[side], live, desired bool) {
 }
 
 func (c *comparison) append(change Change) {
-	// A file that was replaced has a change in every line. People read the first ones, and the report has a size.
+	// A replaced file has a change in every line. People read only the first ones, and the size of the report is limited.
 	if len(c.Changes) == maxChanges {
 		c.More++
 		return
@@ -227,7 +230,7 @@ func kindOf(from, to side) Kind {
 	return Changed
 }
 
-// shown returns a copy of a value in which words are strings. It is a copy, because the words are still needed to compare other places.
+// shown returns a copy of a value with words as strings. It is a copy, because the words are still needed to compare other places.
 func shown(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -246,4 +249,125 @@ func shown(v any) any {
 		return string(v)
 	}
 	return v
+}
+
+// itemKeys are the fields that name list items, the best first. They come from common content of ConfigMaps: rules and scrape jobs of
+// Prometheus, dashboards, users and routes.
+func itemKeys() []string {
+	return []string{"name", "id", "uid", "key", "job_name", "alert", "record", "title", "role", "host", "path", "url", "userarn", "rolearn"}
+}
+
+// lists compares lists: by the key of their items if all have one, or else by position. Compared by position, an item that is inserted
+// in the middle would make all items after it differ.
+//
+// Items of a list have no names, so this function decides which items of two lists correspond:
+//
+//	[{name: a, v: 1}, {name: b}]  and  [{name: b}, {name: a, v: 2}]   ─► [name=a].v changed
+//	[x, y, z]                     and  [x, Y, z]                      ─► [1] changed
+func (c *comparison) lists(path object.Path, at Sides[side]) {
+	var lists Sides[[]any]
+	for i, s := range at {
+		lists[i], _ = s.value.([]any)
+	}
+	for _, key := range itemKeys() {
+		if indexes, ok := byKey(key, lists); ok {
+			c.keyedLists(path, key, lists, indexes)
+			return
+		}
+	}
+	c.plainLists(path, lists)
+}
+
+// byKey returns the indexes of the items by the values of a key. It returns false unless every item of every list is a map that has the
+// key, and each list has each value once. If one item lacks the key, the items have no identity, and matching some of them would be a
+// guess.
+func byKey(key string, lists Sides[[]any]) (out Sides[map[any]int], ok bool) {
+	for i, list := range lists {
+		out[i] = map[any]int{}
+		for n, item := range list {
+			m, _ := item.(map[string]any)
+			switch v := m[key].(type) {
+			case string, json.Number, int64:
+				if _, twice := out[i][v]; twice || v == "" {
+					return out, false
+				}
+				out[i][v] = n
+			default:
+				return out, false
+			}
+		}
+	}
+	return out, true
+}
+
+// keyedLists compares items with the same key. If no item differs, the order does.
+func (c *comparison) keyedLists(path object.Path, key string, lists Sides[[]any], indexes Sides[map[any]int]) {
+	before := len(c.Changes) + c.More
+	done := map[any]bool{}
+	for _, list := range lists {
+		for _, item := range list {
+			v := item.(map[string]any)[key]
+			// Compare each value once, at its place in the first list that has it.
+			if done[v] {
+				continue
+			}
+			done[v] = true
+			var below Sides[side]
+			for i := range lists {
+				if n, has := indexes[i][v]; has {
+					below[i] = side{true, lists[i][n]}
+				}
+			}
+			c.walk(path.Item([]object.ListKey{{Name: key, Value: v}}), below)
+		}
+	}
+	// The lists differ, otherwise walk would not call this function.
+	if len(c.Changes)+c.More == before {
+		live, desired := c.moved(func(a, b int) bool { return !object.Identical(lists[a], lists[b]) })
+		c.append(Change{Path: path, Kind: Reordered, Live: live, Desired: desired})
+	}
+}
+
+// plainLists compares items by position. It skips the equal items at the beginning and at the end of all lists, so that it compares only
+// the part where something was inserted, removed or changed. A longest common subsequence of three lists would be slower but not
+// clearer.
+func (c *comparison) plainLists(path object.Path, lists Sides[[]any]) {
+	shortest, longest := -1, 0
+	for i, list := range lists {
+		if !c.has[i] {
+			continue
+		}
+		if shortest < 0 || len(list) < shortest {
+			shortest = len(list)
+		}
+		longest = max(longest, len(list))
+	}
+	start := 0
+	for start < shortest && c.sameItem(lists, func(int) int { return start }) {
+		start++
+	}
+	end := 0
+	for end < shortest-start && c.sameItem(lists, func(length int) int { return length - 1 - end }) {
+		end++
+	}
+	for n := start; n < longest-end; n++ {
+		var below Sides[side]
+		for i, list := range lists {
+			if n < len(list)-end {
+				below[i] = side{true, list[n]}
+			}
+		}
+		c.walk(path.Index(n), below)
+	}
+}
+
+// sameItem reports whether an item is the same in all lists. Index returns where it is in a list of a length.
+func (c *comparison) sameItem(lists Sides[[]any], index func(length int) int) bool {
+	var all []any
+	for i, list := range lists {
+		if c.has[i] {
+			all = append(all, list[index(len(list))])
+		}
+	}
+	return !slices.ContainsFunc(all[1:], func(item any) bool { return !object.Identical(item, all[0]) })
 }

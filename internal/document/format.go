@@ -9,19 +9,17 @@ import (
 // Format is the format of a document.
 type Format string
 
-// The formats.
+// These are the formats.
 const (
-	YAML       Format = "yaml"
-	JSON       Format = "json"
-	TOML       Format = "toml"
-	INI        Format = "ini"
-	Properties Format = "properties"
+	YAML Format = "yaml"
+	JSON Format = "json"
+	TOML Format = "toml"
 )
 
-// The bounds of a document, and of a comparison.
+// These are the bounds of a document, and of a comparison.
 const (
-	// maxSize is how long a text may be: as long as an object. maxParsed is the same for YAML and TOML, whose parsers are slow; they take
-	// less than a second for such a text. maxExpanded is how large the values may be after all aliases are followed.
+	// maxSize is how long a text may be: as long as an object. maxParsed is the limit for YAML and TOML, because their parsers are slow;
+	// they take less than a second for such a text. maxExpanded is how large the values may be after all aliases are followed.
 	maxSize     = 1 << 20
 	maxParsed   = 256 << 10
 	maxExpanded = 2 << 20
@@ -31,23 +29,23 @@ const (
 	maxChanges = 100
 )
 
-// syntax is a format with its parser. The parser returns false if the text is not in the format, or if that is not sure.
+// syntax is a format with its parser. The parser returns false if the text is not, or not certainly, in the format.
 type syntax struct {
 	format Format
 	parse  func(text string) (parsed, bool)
 }
 
-// parsed is what a text holds.
+// parsed is a parsed text.
 type parsed struct {
 	// root is the document, or the list of them if there are several.
 	root    any
 	several bool
-	// oddKeys are keys that are more than their texts, by which they are compared: in YAML those that are no strings, in a file of variables
-	// those that are exported. Documents with different odd keys are not equal.
+	// oddKeys are the keys of YAML that are not strings. They are compared by their texts, but documents with different odd keys are not
+	// equal.
 	oddKeys []string
 }
 
-// syntaxesOf returns the formats that are tried for an entry with a name, in this order. A name that says what the entry is leaves no
+// syntaxesOf returns the formats to try for an entry with a name, in this order. If the name says what the entry is, there is no
 // choice: a broken .json is a text with an error and not YAML.
 func syntaxesOf(name string) []syntax {
 	switch strings.ToLower(path.Ext(name)) {
@@ -57,14 +55,10 @@ func syntaxesOf(name string) []syntax {
 		return []syntax{{JSON, parseJSON}}
 	case ".toml":
 		return []syntax{{TOML, parseTOML}}
-	case ".ini", ".cnf", ".cfg":
-		return []syntax{{INI, parseINI}}
-	case ".properties":
-		return []syntax{{Properties, parseProperties}}
-	case ".env":
-		return []syntax{{Properties, parseEnv}}
 	case ".conf":
-		return []syntax{{JSON, parseJSON}, {INI, parseINI}, {Properties, parseProperties}}
+		return []syntax{{JSON, parseJSON}}
+	case ".ini", ".cnf", ".cfg", ".properties", ".env":
+		return nil // a line of such a text is a setting, so the differing lines say everything
 	}
 	return []syntax{{JSON, parseJSON}, {YAML, parseUnnamedYAML}}
 }
@@ -84,7 +78,7 @@ func parseAll(name string, texts Sides[*string]) (Format, Sides[*parsed], bool) 
 	return "", Sides[*parsed]{}, false
 }
 
-// parseAll parses the texts. It returns false if one of them is no document of the format, or if some are maps and others lists.
+// parseAll parses the texts. It returns false if one of them is not a document of the format, or if some are maps and others lists.
 func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 	several := false
 	for i, text := range texts {
@@ -103,7 +97,7 @@ func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 		if doc == nil {
 			continue
 		}
-		// One side with a single document is compared with another one that has two: both are lists of documents.
+		// If only one side has several documents, treat both as lists of documents.
 		if several && !doc.several {
 			doc.root = []any{doc.root}
 		}
@@ -117,7 +111,7 @@ func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 	return out, maps == 0 || lists == 0
 }
 
-// parseOne parses a text. One on which a library panics is no document. The texts come from the cluster, and a report must not fail because
+// parseOne parses a text. If a library panics, the text is not a document: texts come from the cluster, and a report must not fail because
 // of one of them.
 func (s syntax) parseOne(text string) (doc parsed, ok bool) {
 	defer func() {
@@ -132,15 +126,15 @@ func isMap(v any) bool    { _, ok := v.(map[string]any); return ok }
 func isList(v any) bool   { _, ok := v.([]any); return ok }
 func isScalar(v any) bool { return !isMap(v) && !isList(v) }
 
-// word is a scalar that is no string, or that some parsers do not read as one: a date, a number in a notation of its own, an unquoted on or
-// yes. It is never equal to a string.
+// word is a scalar that is not a string, or that some parsers do not read as a string: a date, a number in a special notation, an unquoted
+// on or yes. It never equals a string.
 type word string
 
 // budget is what is left of the bounds of one document.
 type budget struct{ left int }
 
-// spend takes a value with the given depth and text from the budget, and returns false if the document is too deep or too large. A few
-// lines with aliases can stand for gigabytes, which only counting shows.
+// spend subtracts a value with the given depth and text from the budget, and returns false if the document is too deep or too large. A
+// few lines with aliases can stand for gigabytes, and only counting shows that.
 func (b *budget) spend(depth int, text string) bool {
 	b.left -= len(text) + 4
 	return depth <= maxDepth && b.left >= 0

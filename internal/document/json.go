@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// parseJSON parses a JSON text. A scalar alone is valid JSON and no document that anyone would want compared by its parts.
+// parseJSON parses a JSON text. A single scalar is valid JSON, but has no parts to compare.
 func parseJSON(text string) (parsed, bool) {
 	if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' {
 		return parsed{}, false
@@ -17,7 +17,7 @@ func parseJSON(text string) (parsed, bool) {
 	// Numbers beyond 53 bits would lose digits as floats, and two different ones would be equal.
 	d.UseNumber()
 	r := jsonReader{Decoder: d, budget: budget{maxExpanded}}
-	// A second value after the first one is no JSON, though a decoder would read it.
+	// A second value after the first one is not JSON, although a decoder would read it.
 	root, ok := r.value(0)
 	if !ok {
 		return parsed{}, false
@@ -55,8 +55,8 @@ func (r *jsonReader) value(depth int) (any, bool) {
 	return token, r.spend(depth, "")
 }
 
-// isExact reports whether a decoded string has no replacement character, which stands for anything that is no character. Two texts with
-// different broken characters would be equal after decoding.
+// isExact reports whether a decoded string has no replacement character. That stands for any invalid character, so two texts with
+// different invalid characters would be equal after decoding.
 func isExact(text string) bool { return !strings.ContainsRune(text, utf8.RuneError) }
 
 func (r *jsonReader) object(depth int) (any, bool) {

@@ -12,7 +12,7 @@ import (
 // maxDots is how many dots a key may have. The parser takes quadratic time for a key of very many parts.
 const maxDots = 64
 
-// parseTOML parses a TOML text. A text without any key is no proof of the format.
+// parseTOML parses a TOML text. A text without any key does not prove the format.
 func parseTOML(text string) (parsed, bool) {
 	if len(text) > maxParsed || !isFlat(text) {
 		return parsed{}, false
@@ -26,8 +26,8 @@ func parseTOML(text string) (parsed, bool) {
 	return parsed{root: v}, ok
 }
 
-// isFlat reports whether brackets are so few that the parser, which is recursive, is safe, and keys so short that it is fast. It does not
-// know strings, so it may refuse a text for what is in one.
+// isFlat reports whether there are few enough brackets for the parser, which is recursive, and whether keys are short enough for it to be
+// fast. It does not recognise strings, so the content of a string may make it refuse a text.
 func isFlat(text string) bool {
 	depth, dots := 0, 0
 	for i := range len(text) {
@@ -49,7 +49,7 @@ func isFlat(text string) bool {
 	return true
 }
 
-// plain returns a decoded value with the types of this package. Comparing needs one type for one thing, whatever library read it.
+// plain returns a decoded value with the types of this package, because a comparison needs the same types for all libraries.
 //
 // The decoder has types for tables, arrays of tables, dates and times of several kinds.
 func (b *budget) plain(v any, depth int) (any, bool) {
@@ -57,7 +57,7 @@ func (b *budget) plain(v any, depth int) (any, bool) {
 	case map[string]any:
 		return b.plainMap(v, depth)
 	case []map[string]any:
-		// An array of tables has a type of its own, and means the same as a list of maps.
+		// An array of tables has its own type, but means the same as a list of maps.
 		list := make([]any, len(v))
 		for i := range v {
 			list[i] = v[i]
@@ -68,7 +68,7 @@ func (b *budget) plain(v any, depth int) (any, bool) {
 	case string:
 		return v, b.spend(depth, v)
 	case float64:
-		// JSON, in which a report is written, has no such numbers.
+		// Reports are written in JSON, which has no such numbers.
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return word(strings.ToLower(fmt.Sprint(v))), b.spend(depth, "")
 		}
@@ -102,8 +102,8 @@ func (b *budget) plainList(list []any, depth int) (any, bool) {
 	return out, true
 }
 
-// timeText returns a time as TOML writes it. The library marks times without a zone by the names of their locations. The form says whether
-// the author wrote a date, a time or both, which the decoded time alone does not.
+// timeText returns a time as TOML writes it. The library marks times without a zone by the names of their locations. These names show
+// whether the author wrote a date, a time or both; the decoded time alone does not.
 func timeText(t time.Time) string {
 	switch t.Location().String() {
 	case "datetime-local":

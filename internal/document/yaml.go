@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML parses a YAML text. Several documents are a list of them; documents without content do not count. A chart may well put several
-// manifests into one entry.
+// parseYAML parses a YAML text. Several documents become a list; documents without content do not count. Some charts put several manifests
+// into one entry.
 func parseYAML(text string) (parsed, bool) {
 	if len(text) > maxParsed {
 		return parsed{}, false
@@ -50,8 +50,9 @@ func parseYAML(text string) (parsed, bool) {
 	return parsed{documents, true, r.oddKeys}, !slices.ContainsFunc(documents, isScalar)
 }
 
-// parseUnnamedYAML parses a text of which no name says that it is YAML. Prose may look like YAML (Note: see below), and so may a list of
-// sentences. So it must have several lines, keys that are words, and a map or list within the outermost one, or two keys at least.
+// parseUnnamedYAML parses a text whose name does not say that it is YAML. Prose may look like YAML (Note: see below), and so may a list
+// of sentences. So the text must have several lines, keys that are words, and a map or list within the outermost one, or at least two
+// keys.
 func parseUnnamedYAML(text string) (parsed, bool) {
 	if !strings.Contains(strings.TrimSpace(text), "\n") {
 		return parsed{}, false
@@ -80,8 +81,8 @@ func hasWords(v any) bool {
 	return ok
 }
 
-// isWord reports whether a key is a word as configuration has them: no blanks, and it begins with a letter. Dots, dashes and slashes occur
-// in keys of properties and of labels.
+// isWord reports whether a key is a word as in configuration: it has no blanks and begins with a letter. Dots, dashes and slashes occur in
+// keys of properties and of labels.
 func isWord(key string) bool {
 	if key == "" || !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", rune(key[0])) {
 		return false
@@ -89,10 +90,10 @@ func isWord(key string) bool {
 	return strings.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == ""
 }
 
-// yamlReader makes values of nodes. It follows aliases within its budget.
+// yamlReader turns nodes into values. It follows aliases within its budget.
 //
-// A decoder of the library would do most of this, but it drops what a comparison needs: that yes was not quoted, that 1.0 is not 1.00, that a
-// key was a number. It would also follow aliases without a bound.
+// A decoder of the library would do most of this, but it drops what a comparison needs: that yes was not quoted, that 1.0 is not 1.00,
+// that a key was a number. It would also follow aliases without a limit.
 type yamlReader struct {
 	budget
 	oddKeys []string
@@ -132,8 +133,8 @@ func (r *yamlReader) sequence(node *yaml.Node, depth int) (any, bool) {
 	return out, true
 }
 
-// mapping returns the value of a map. Its own keys outweigh those that it merges. That is the rule of YAML 1.1 merge keys, which most
-// programs that read a ConfigMap follow, whatever Helm does with a values file.
+// mapping returns the value of a map. Its own keys override those that it merges. Most programs that read a ConfigMap follow this
+// rule of YAML 1.1 merge keys, whatever Helm does with a values file.
 func (r *yamlReader) mapping(node *yaml.Node, depth int) (any, bool) {
 	if node.ShortTag() != "!!map" {
 		return nil, false
@@ -141,7 +142,7 @@ func (r *yamlReader) mapping(node *yaml.Node, depth int) (any, bool) {
 	out, merged := map[string]any{}, map[string]any{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		key := node.Content[i]
-		// A list or a map as a key has no place in a path that people read.
+		// A path for people cannot contain a list or a map as a key.
 		if key.Kind != yaml.ScalarNode {
 			return nil, false
 		}
@@ -171,7 +172,7 @@ func (r *yamlReader) mapping(node *yaml.Node, depth int) (any, bool) {
 	return out, true
 }
 
-// merge adds what the value of a merge key names: a map, or several, of which the first one outweighs the others.
+// merge adds what the value of a merge key names: a map, or several. The first of several overrides the others.
 func merge(into map[string]any, from any) bool {
 	switch from := from.(type) {
 	case map[string]any:

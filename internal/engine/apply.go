@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +17,8 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 )
 
-// ApplyTypes is what the API's OpenAPI v3 says of the kinds of one group and version; server-side apply of custom resources needs it.
+// ApplyTypes is what the API's OpenAPI v3 says about the kinds of one group and version. Server-side apply of custom resources needs
+// it.
 type ApplyTypes struct {
 	Converter managedfields.TypeConverter
 	schemas   map[string]*spec.Schema
@@ -41,14 +40,14 @@ func NewApplyTypes(document []byte) (*ApplyTypes, error) {
 	return &ApplyTypes{converter, doc.Components.Schemas}, nil
 }
 
-// serverSide is Helm 4's server-side apply of one object: the API server's own field manager, the code that answers such a
-// request (k8s.io/apimachinery v0.37 pkg/util/managedfields), run here on live and its managedFields. It does not include
-// validation, admission and defaulting; the rules for those are applied to its result.
+// serverSide predicts Helm 4's server-side apply of one object. It runs the API server's own field manager, the code that
+// answers such a request (k8s.io/apimachinery v0.37 pkg/util/managedfields), on live and its managedFields. Validation,
+// admission and defaulting are not part of it; their rules are applied to its result.
 type serverSide struct {
 	manager *managedfields.FieldManager
 	types   versionedTypes
 	gvk     schema.GroupVersionKind
-	// deployer is the field manager that applies.
+	// deployer is the field manager of the apply.
 	deployer string
 }
 
@@ -56,11 +55,11 @@ type serverSide struct {
 type Conflict struct {
 	// Field is the path as the server writes it: .spec.template.spec.containers[name="web"].image.
 	Field string
-	// Message is the server's: conflict with "kubectl-patch" using apps/v1. Manager is the one that it names.
-	Message, Manager string
+	// Message is the server's: conflict with "kubectl-patch" using apps/v1.
+	Message string
 }
 
-// newServerSide prepares an apply of objects of one kind by a field manager. custom reports that its schema comes from a CRD.
+// newServerSide prepares applies of one kind by a field manager. custom says that the kind's schema comes from a CRD.
 func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom bool, deployer string) (serverSide, error) {
 	create := managedfields.NewDefaultFieldManager
 	if custom {
@@ -74,9 +73,9 @@ func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom boo
 	return serverSide{manager: m, types: types, gvk: gvk, deployer: deployer}, nil
 }
 
-// applied is what a server-side apply makes of live.
+// applied is the outcome of a server-side apply.
 type applied struct {
-	// Result is live after it; where it conflicts, after a forced one.
+	// Result is live after the apply or, if it conflicts, after a forced one.
 	Result    map[string]any
 	Conflicts []Conflict
 	// Refusal is the server's text about the conflicts.
@@ -129,23 +128,11 @@ func conflictsOf(err error) []Conflict {
 	var out []Conflict
 	for _, cause := range status.Status().Details.Causes {
 		if cause.Type == metav1.CauseTypeFieldManagerConflict {
-			out = append(out, Conflict{Field: cause.Field, Message: cause.Message, Manager: managerIn(cause.Message)})
+			out = append(out, Conflict{Field: cause.Field, Message: cause.Message})
 		}
 	}
 	slices.SortFunc(out, func(a, b Conflict) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
 	return out
-}
-
-// managerIn returns the manager that the server names in its message about a conflict (k8s.io/apimachinery v0.37
-// pkg/util/managedfields/internal/conflict.go printManager); empty if it names none.
-func managerIn(message string) string {
-	_, rest, _ := strings.Cut(message, "conflict with ")
-	quoted, err := strconv.QuotedPrefix(rest)
-	if err != nil {
-		return ""
-	}
-	name, _ := strconv.Unquote(quoted)
-	return name
 }

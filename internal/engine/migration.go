@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -16,8 +17,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// liveBeforeApply returns live as it is just before a deployer applies, and the fields that the deployer has taken over on the way; nil if
-// none.
+// liveBeforeApply returns live as it is just before a deployer applies, and the fields that the deployer takes over by the migration, or
+// nil.
 func (c Writer) liveBeforeApply(gvk schema.GroupVersionKind, live map[string]any, deployer string) (map[string]any, *fieldpath.Set) {
 	if !c.Migrates || live == nil {
 		return live, nil
@@ -33,7 +34,7 @@ func (c Writer) liveBeforeApply(gvk schema.GroupVersionKind, live map[string]any
 	return withTaken(gvk, live, deployer, taken), taken
 }
 
-// takenOver returns the uncertainty about fields that the deployer has taken over from itself. Original is live as it was read.
+// takenOver returns the uncertainty about the fields that liveBeforeApply returned. Original is live as it was read.
 func (s serverSide) takenOver(taken *fieldpath.Set, desired, original map[string]any, force bool) []Uncertainty {
 	if taken == nil {
 		return nil
@@ -67,11 +68,11 @@ func haveSameManagers(a, b map[string]any) bool {
 	return object.Equal(object.Child(a, "metadata")["managedFields"], object.Child(b, "metadata")["managedFields"])
 }
 
-// rewrittenLists returns the lists of live that the API server takes for changed by the patch that migrates it, although the patch changes
-// managedFields alone. The server compares a list that is one value by reflection (structured-merge-diff v6.4.2 value/listreflect.go
-// EqualsUsing). A quantity in it remembers its text once it was encoded as protobuf, as the object in the server's cache was for its
-// watchers, while the patched object was decoded from JSON. Some texts are remembered then too, and others are not, such as those of
-// multiples of 8Mi (apimachinery v0.37 pkg/api/resource/quantity.go ParseQuantity). Both are made here, and compared by the same library.
+// rewrittenLists returns the lists of live that the API server takes for changed by the migrating patch, although that patch changes only
+// managedFields. The server compares an atomic list by reflection (structured-merge-diff v6.4.2 value/listreflect.go EqualsUsing). A
+// quantity caches its text when it is encoded as protobuf. The object in the server's cache was encoded for its watchers, but the patched
+// object was decoded from JSON, which caches some texts and not others, such as those of multiples of 8Mi (apimachinery v0.37
+// pkg/api/resource/quantity.go ParseQuantity). This function makes both objects, and compares them with the same library.
 func rewrittenLists(gvk schema.GroupVersionKind, live map[string]any) *fieldpath.Set {
 	cached, ok := decodeNative(gvk, live).(interface {
 		runtime.Object
@@ -80,7 +81,7 @@ func rewrittenLists(gvk schema.GroupVersionKind, live map[string]any) *fieldpath
 	if !ok {
 		return &fieldpath.Set{}
 	}
-	if _, err := cached.Marshal(); err != nil { // it writes the texts into the quantities that it can address
+	if _, err := cached.Marshal(); err != nil { // this caches the texts in the quantities that it can address
 		return &fieldpath.Set{}
 	}
 	was, err := kinds.NativeApply().Types.ObjectToTyped(cached)
@@ -98,7 +99,7 @@ func rewrittenLists(gvk schema.GroupVersionKind, live map[string]any) *fieldpath
 	return compared.Modified
 }
 
-// decodeNative returns an object as its Go type; nil if that is not known, or the object does not decode into it.
+// decodeNative returns an object as its Go type, or nil if the type is not known or the object does not decode into it.
 func decodeNative(gvk schema.GroupVersionKind, live map[string]any) runtime.Object {
 	typed, err := kinds.NativeApply().Scheme.New(gvk)
 	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(withoutManagedFields(live), typed) != nil {
@@ -107,7 +108,7 @@ func decodeNative(gvk schema.GroupVersionKind, live map[string]any) runtime.Obje
 	return typed
 }
 
-// withTaken returns live after its deployer has taken fields over by an update, as the API server records it: nobody else owns them any
+// withTaken returns live after its deployer has taken over fields by an update, as the API server records it: nobody else owns them any
 // more (structured-merge-diff v6.4.2 merge/update.go Update).
 func withTaken(gvk schema.GroupVersionKind, live map[string]any, deployer string, taken *fieldpath.Set) map[string]any {
 	out := runtime.DeepCopyJSON(live)
@@ -139,4 +140,71 @@ func fieldsOf(set *fieldpath.Set) map[string]any {
 	var out map[string]any
 	_ = json.Unmarshal(text, &out)
 	return out
+}
+
+// Autoscalers have their metrics at different places in version 1 and version 2 of their API. During an apply the API server converts the
+// object to each version that somebody wrote, and back. That changes the metrics (kubernetes v1.36.3
+// pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go).
+
+// orderMetrics reorders the metrics of an autoscaler that the deployer last applied at version 1. To find what Helm no longer names, the
+// server converts the object to version 1 and back, and the CPU target then comes last
+// (Convert_autoscaling_HorizontalPodAutoscaler_To_v1_HorizontalPodAutoscaler and back).
+func (w *Written) orderMetrics(ref object.Ref, deployer string, live map[string]any) {
+	isDeployers := func(e owners.Entry) bool {
+		return e.Manager == deployer && e.Operation == "Apply" && e.Version == "autoscaling/v1"
+	}
+	if ref.Group != "autoscaling" || ref.Kind != "HorizontalPodAutoscaler" || !slices.ContainsFunc(owners.Entries(live, nil), isDeployers) {
+		return
+	}
+	metrics, _ := object.Child(w.Result, "spec")["metrics"].([]any)
+	slices.SortStableFunc(metrics, func(a, b any) int { return cmp.Compare(version1Order(a), version1Order(b)) })
+}
+
+// version1Order returns 1 for the metric that has its own field in version 1, and 0 for the others.
+func version1Order(metric any) int {
+	m, _ := metric.(map[string]any)
+	resource := object.Child(m, "resource")
+	if m["type"] == "Resource" && resource["name"] == "cpu" && object.Child(resource, "target")["averageUtilization"] != nil {
+		return 1
+	}
+	return 0
+}
+
+// keepMetrics restores the metrics of an autoscaler that an apply drops. The conversion from version 1 sets the default metric if there is
+// none, so the server takes the metrics for present, and leaves them as they are (addBackOwnedItems, addBackDanglingItems).
+func (w *Written) keepMetrics(ref object.Ref, live map[string]any) {
+	path := metricsPath(ref)
+	was, had := path.Lookup(live)
+	if _, has := path.Lookup(w.Result); path == nil || !had || has {
+		return
+	}
+	switch {
+	case isWrittenAtBoth(live):
+		w.Kept = path
+		object.Child(w.Result, "spec")[path[1].Name] = object.Copy(was)
+	case ref.Version == "v1":
+		w.Uncertainties = append(w.Uncertainties, Uncertainty{
+			Reason: "it stays once the controller of autoscalers has written its status, at autoscaling/v2", Affects: Writing, Matches: path.Equal,
+		})
+	}
+}
+
+// metricsPath returns the path of the metrics that Helm may drop in this version of an autoscaler, or nil for other kinds.
+func metricsPath(ref object.Ref) object.Path {
+	spec := object.Path{}.Field("spec")
+	switch ref.GVK().String() {
+	case "autoscaling/v1, Kind=HorizontalPodAutoscaler":
+		return spec.Field("targetCPUUtilizationPercentage")
+	case "autoscaling/v2, Kind=HorizontalPodAutoscaler":
+		return spec.Field("metrics")
+	}
+	return nil
+}
+
+// isWrittenAtBoth reports whether managers wrote an autoscaler at both versions of its API. The controller of autoscalers writes the
+// status at version 2.
+func isWrittenAtBoth(live map[string]any) bool {
+	return slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool {
+		return e.Version != live["apiVersion"] && (e.Version == "autoscaling/v1" || e.Version == "autoscaling/v2")
+	})
 }

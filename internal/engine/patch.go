@@ -24,7 +24,7 @@ import (
 // ClientSide computes Helm's own patch for one object: the engine that Helm chooses, and live after the patch.
 type ClientSide struct {
 	Engine report.Engine
-	// Typed is the Go type from which a strategic patch is computed; nil for the merge engine.
+	// Typed is the Go type that a strategic patch is computed from. It is nil for the merge engine.
 	Typed runtime.Object
 	// threeWay is set if the merge engine looks at live too, and helm4 if Helm 4 computes the patch.
 	threeWay, helm4 bool
@@ -68,8 +68,8 @@ func holdsHugeQuantity(v any, s *kinds.Shape) bool {
 	return false
 }
 
-// result returns live after Helm's patch from old to desired. The patch is computed by the library calls that Helm makes, from
-// the texts as they are; live is not changed. Its managedFields are left out: no patch changes them, and they are a large part of the text.
+// result returns live after Helm's patch from old to desired. It computes the patch with the library calls that Helm makes, from the texts
+// as they are, and does not change live. It leaves out managedFields: no patch changes them, and they are a large part of the text.
 func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (map[string]any, error) {
 	if p.changesNothing(old, desired, live, s) {
 		return live, nil
@@ -110,7 +110,7 @@ func (p ClientSide) applyStrategic(live map[string]any, patch []byte) (map[strin
 	return strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(runtime.DeepCopyJSON(live), decoded, meta)
 }
 
-// withoutOwners is an object without its managedFields. It shares the rest with live.
+// withoutManagedFields returns an object without its managedFields. The result shares the rest with live.
 func withoutManagedFields(live map[string]any) map[string]any {
 	meta := maps.Clone(object.Child(live, "metadata"))
 	if meta == nil {
@@ -123,7 +123,8 @@ func withoutManagedFields(live map[string]any) map[string]any {
 }
 
 // patch returns the patch that Helm sends for a live object: helm v3.22.0 pkg/kube/client.go createPatch. The merge engine does not look
-// at live, unless it merges three ways. Its preconditions there, the same kind and name, cannot fail: live was found by them.
+// at live, unless it merges three ways. The preconditions of that merge, the same kind and name, cannot fail, because live was read by
+// kind and name.
 func (p ClientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	o, err := json.Marshal(old)
 	if err != nil {
@@ -152,8 +153,8 @@ func (p ClientSide) patch(old, desired, live map[string]any) ([]byte, error) {
 	})
 }
 
-// mergePatch returns the merge patch between two texts. The library that Helm 3 links reads numbers as floating point, the one that Helm 4
-// links keeps them as they are written (helm v4.3.1 pkg/kube/client.go createPatch).
+// mergePatch returns the merge patch between two texts. The library of Helm 3 reads numbers as floating point, and the library of Helm 4
+// keeps them as they are written (helm v4.3.1 pkg/kube/client.go createPatch).
 func (p ClientSide) mergePatch(old, desired []byte) ([]byte, error) {
 	if p.helm4 {
 		return jsonpatch5.CreateMergePatch(old, desired)
@@ -182,7 +183,7 @@ func (p ClientSide) patchType() types.PatchType {
 }
 
 // Guarded calls a merge function of the libraries, and returns an error if it panics. Some objects make it panic, such as one with a null
-// among the items of a list; Helm crashes then, and the prediction is that it fails.
+// among the items of a list. Helm then crashes, so the prediction is that the upgrade fails.
 func Guarded[T any](merge func() (T, error)) (out T, err error) {
 	defer func() {
 		if recover() != nil {
@@ -208,4 +209,67 @@ func patchFault(err error) string {
 		return "an item of a list" + text[strings.LastIndex(text, keyless):]
 	}
 	return "the patch library that Helm uses refuses the object"
+}
+
+// predictReplacement predicts a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go
+// updateResource, v4.3.1 replaceResource). Helm sends desired itself, so live matters only for what the API server restores or
+// refuses to remove (internal/apiserver). Old does not matter.
+func predictReplacement(desired map[string]any) Written {
+	return Written{Engine: report.EngineReplace, applied: applied{Result: runtime.DeepCopyJSON(desired)}}
+}
+
+// replacement returns the body of Helm's request: desired with live's resourceVersion, unless the manifest names one
+// (k8s.io/cli-runtime v0.37 pkg/resource/helper.go Replace).
+func replacement(desired, live map[string]any) map[string]any {
+	out := runtime.DeepCopyJSON(desired)
+	meta, version := object.Child(out, "metadata"), object.Child(live, "metadata")["resourceVersion"]
+	if meta != nil && version != nil && object.IsZero(meta["resourceVersion"]) {
+		meta["resourceVersion"] = version
+	}
+	return out
+}
+
+// StrictReason returns the reason why the API server rejects a replacement with fields that the kind's type does not have, or "" if it
+// accepts it. Helm 4 asks the server for strict validation of replacements and applies (helm v4.3.1 pkg/kube/client.go
+// replaceResource). From Helm 4's patches and creations, and from all requests of Helm 3, the server drops such fields with a warning.
+func (c Writer) StrictReason(ref object.Ref, desired map[string]any) string {
+	if !c.ForceReplace || !c.Helm4 {
+		return ""
+	}
+	paths := unknownFields(desired, c.ShapeOf(ref), nil)
+	if len(paths) == 0 {
+		return ""
+	}
+	texts := make([]string, len(paths))
+	for i, path := range paths {
+		texts[i] = fmt.Sprintf("unknown field %q", path)
+	}
+	return fmt.Sprintf("failed to replace object: %s in version %q cannot be handled as a %s: strict decoding error: %s",
+		ref.Kind, ref.Version, ref.Kind, strings.Join(texts, ", "))
+}
+
+// unknownFields lists the fields of a manifest that the server drops.
+func unknownFields(v any, s *kinds.Shape, path object.Path) []object.Path {
+	var out []object.Path
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range object.SortedKeys(v) {
+			below := path.Field(name)
+			if s.Prunes(name) && !isTopLevel(below) {
+				out = append(out, below)
+				continue
+			}
+			out = append(out, unknownFields(v[name], s.Field(name), below)...)
+		}
+	case []any:
+		for i, item := range v {
+			out = append(out, unknownFields(item, s.Item(), path.With(object.Step{Form: object.IndexStep, Index: i}))...)
+		}
+	}
+	return out
+}
+
+// isTopLevel reports whether a path is a field that every object has and no shape describes.
+func isTopLevel(path object.Path) bool {
+	return len(path) == 1 && (path[0].Name == "apiVersion" || path[0].Name == "kind" || path[0].Name == "status")
 }

@@ -15,19 +15,21 @@ import (
 // Uncertainty is a reason why some verdicts on an object are not certain.
 type Uncertainty struct {
 	Reason string
-	// Affects is the kind of the findings that it is about, at paths that Matches accepts. If Matches is nil, it is about all paths.
+	// Affects is the kind of findings that are not certain, at the paths that Matches accepts. A nil Matches accepts all paths.
 	Affects FindingKind
 	Matches func(object.Path) bool
-	// Spreads is set if the whole write may fail because of them, Clears if it may succeed although it is predicted to fail on conflicts.
+	// Spreads is set if the whole write may fail because of these findings. Clears is set if the write may succeed although it is
+	// predicted to fail on conflicts.
 	Spreads, Clears bool
 	// Vanishing are fields of live that the write may remove although the prediction keeps them.
 	Vanishing []object.Path
 }
 
-// FindingKind is a kind of findings, by what the upgrade does to them.
+// FindingKind groups findings by what the upgrade does to them.
 type FindingKind int
 
-// The kinds of findings: all of them, those on which the upgrade acts (it writes or fails), those that it writes, and conflicts.
+// These are the kinds of findings: all of them, those that the upgrade acts on (it writes or fails), those that it writes, and
+// conflicts.
 const (
 	AnyFinding FindingKind = iota
 	Acting
@@ -35,8 +37,9 @@ const (
 	Conflicting
 )
 
-// uncertainties returns those of an apply that come from managers which wrote at versions that are only guessed to be like the request's.
-// An entry that does not change the outcome causes none, nor does one of a subresource such as status, which no apply writes.
+// uncertainties returns the uncertainties of an apply that come from managers at other API versions, if those versions are only guessed
+// to have the request's fields. An entry that does not change the outcome causes none, and neither does an entry of a subresource such as
+// status, which no apply writes.
 func (s serverSide) uncertainties(types versionedTypes, desired, live map[string]any, force bool, got applied) []Uncertainty {
 	out := hiddenField(live, force)
 	for _, entry := range guessedEntries(live, types.guessed) {
@@ -50,16 +53,16 @@ func (s serverSide) uncertainties(types versionedTypes, desired, live map[string
 			out = append(out, d)
 		}
 		if own && entry.Version == "autoscaling/v1" {
-			// The server looks at version 1 for what Helm no longer names, and an autoscaler comes back from there with its metrics in
-			// another order (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
+			// To find what Helm no longer names, the server converts the autoscaler to version 1 and back, which changes the order of its
+			// metrics (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
 			metrics := []object.Path{object.Path{}.Field("spec").Field("metrics")}
 			out = append(out, Uncertainty{Reason: reason, Affects: Writing, Matches: func(path object.Path) bool { return isAnyNear(path, metrics) }})
 		}
 		switch {
 		case force:
 		case own && s.hasOthers(live):
-			// The server removes what Helm no longer names at the version at which it was applied. The conversion there and back may
-			// change fields that others own.
+			// The server removes what Helm no longer names at the version of the last apply. The conversion to that version and back
+			// may change fields that others own.
 			out = append(out, Uncertainty{Reason: reason, Affects: Acting, Spreads: true})
 		case !own:
 			out = append(out, Uncertainty{Reason: reason, Affects: Writing, Matches: entry.holdsWhole, Spreads: true})
@@ -75,7 +78,7 @@ func (s serverSide) uncertainties(types versionedTypes, desired, live map[string
 	return out
 }
 
-// otherDeployers returns the uncertainties of an object on which an apply under another possible name of the deployer has another outcome.
+// otherDeployers returns the uncertainties of an object if an apply has another outcome under another possible name of the deployer.
 func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got applied) (out []Uncertainty) {
 	d := c.Deployer()
 	for _, other := range d.Others {
@@ -93,7 +96,7 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 	return out
 }
 
-// hiddenField returns the uncertainty about a field that the API server stores but does not show, of a Service without an address
+// hiddenField returns the uncertainty about a field that the API server stores but does not show in a Service without an address
 // (kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go defaultOnReadInternalTrafficPolicy): it has an owner, but its value is
 // not known.
 func hiddenField(live map[string]any, force bool) []Uncertainty {
@@ -112,7 +115,7 @@ func (s serverSide) hasOthers(live map[string]any) bool {
 	})
 }
 
-// guessedEntry is an entry of managedFields at a version that is only guessed to be like the request's.
+// guessedEntry is an entry of managedFields at a version that is only guessed to have the request's fields.
 type guessedEntry struct{ owners.Entry }
 
 func guessedEntries(live map[string]any, guessed []schema.GroupVersion) []guessedEntry {
@@ -139,11 +142,11 @@ func (e guessedEntry) touches(path object.Path) bool {
 	return owners.OwnsWithin(e.Fields, path) || e.holdsWhole(path)
 }
 
-// holdsWhole reports whether a parent of the path is atomic at the entry's version. It may not be at the request's version; the server then
-// finds a conflict that the prediction misses.
+// holdsWhole reports whether a parent of the path is atomic at the entry's version. If it is not atomic at the request's version, the
+// server finds a conflict that the prediction misses.
 func (e guessedEntry) holdsWhole(path object.Path) bool { return owners.OwnsAround(e.Fields, path) }
 
-// unmappedParts lists the top-level parts of the object in which the entry owns a field that live lacks at the version that was read. The
+// unmappedParts lists the top-level parts of the object where the entry owns a field that live lacks at the version that was read. The
 // conversion moves such a field to an unknown place. A metadata field, such as an annotation, may stand for any part.
 func (e guessedEntry) unmappedParts(live map[string]any) []object.Path {
 	var out []object.Path
@@ -160,8 +163,8 @@ func (e guessedEntry) unmappedParts(live map[string]any) []object.Path {
 	return out
 }
 
-// annotationsAtVersion1 lists the annotations in which version 1 of an autoscaler shows fields that Helm applied at version 2: the fields
-// are removed if the manifest no longer has them.
+// annotationsAtVersion1 lists the annotations of version 1 of an autoscaler that stand for fields that Helm applied at version 2. The
+// server removes these fields if the manifest no longer has them.
 func (e guessedEntry) annotationsAtVersion1() []object.Path {
 	if e.Version != "autoscaling/v2" {
 		return nil

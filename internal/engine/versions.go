@@ -18,26 +18,25 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Each entry of managedFields names the version of the API at which its manager wrote. To see what a manager owns, the API server
-// converts the object to that version (structured-merge-diff v6.4.2 merge/update.go). Objects of a CustomResourceDefinition
-// without a conversion webhook change only their apiVersion on conversion, so this package can convert them. The result of a webhook or of
-// the server's own conversion is not known: the fields are assumed to be the same at both versions, and verdicts that depend on it are not
-// certain (uncertainty.go).
+// Each entry of managedFields names the API version that its manager wrote. To see what a manager owns, the API server converts the object
+// to that version (structured-merge-diff v6.4.2 merge/update.go). Without a conversion webhook, custom resources change only their
+// apiVersion on conversion, so this package can convert them. It does not know the result of a webhook or of the server's own conversion:
+// it assumes that the fields are the same at both versions, and verdicts that depend on this are not certain (uncertainty.go).
 
-// versionedTypes are the types of one kind at the versions at which managers wrote it.
+// versionedTypes are the types of one kind at the versions that managers wrote.
 type versionedTypes struct {
-	// TypeConverter is that of the version at which Helm applies.
+	// TypeConverter is for the version of Helm's apply.
 	managedfields.TypeConverter
 	gvk schema.GroupVersionKind
 	// known are the other versions with types of their own.
 	known map[schema.GroupVersion]managedfields.TypeConverter
-	// guessed are the other versions that are assumed to be the same.
+	// guessed are the other versions, which are assumed to have the same fields.
 	guessed []schema.GroupVersion
 	// ownsStatus is set if an apply writes the status like any other field (kinds.Shape.PlainStatus).
 	ownsStatus bool
 }
 
-// ObjectToTyped reads an object by the types of its version.
+// ObjectToTyped reads an object with the types of its version.
 func (t versionedTypes) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	gv := obj.GetObjectKind().GroupVersionKind().GroupVersion()
 	if other := t.known[gv]; other != nil {
@@ -49,7 +48,7 @@ func (t versionedTypes) ObjectToTyped(obj runtime.Object, options ...typed.Valid
 	return t.TypeConverter.ObjectToTyped(obj, options...)
 }
 
-// canRead reports whether a manifest is an object of the version at which Helm applies. The server checks that before it reads what
+// canRead reports whether a manifest fits the types of the version of Helm's apply. The server checks that before it reads what
 // others wrote (apimachinery v0.37.1 pkg/util/managedfields/internal/structuredmerge.go Apply).
 func (t versionedTypes) canRead(manifest map[string]any) bool {
 	_, err := t.TypeConverter.ObjectToTyped(&unstructured.Unstructured{Object: manifest})
@@ -64,8 +63,9 @@ func (t versionedTypes) versions() []schema.GroupVersion {
 	return out
 }
 
-// withoutStatus returns the filters that remove the status of a manifest from an apply, as the API server does for kinds whose status has a
-// subresource (k8s.io/apiserver v0.36.3 pkg/registry/rest/rest.go ResetFieldsStrategy). Every native kind that has a status is one.
+// withoutStatus returns the filters that remove the status of a manifest from an apply, as the API server does for kinds with a status
+// subresource (k8s.io/apiserver v0.36.3 pkg/registry/rest/rest.go ResetFieldsStrategy). Every native kind with a status has the
+// subresource.
 func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filter {
 	if t.ownsStatus {
 		return nil
@@ -77,8 +77,8 @@ func (t versionedTypes) withoutStatus() map[fieldpath.APIVersion]fieldpath.Filte
 	return out
 }
 
-// ownTypes are the types of a kind at the version at which Helm applies. Known reports whether its schema is known; without it every list
-// is one value.
+// ownTypes returns the types of a kind at the version of Helm's apply. Known reports whether its schema is known; without a schema, every
+// list is one value.
 func (c Writer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeConverter, known bool) {
 	if kinds.NativeApply().Scheme.Recognizes(gvk) {
 		return kinds.NativeApply().Types, true
@@ -89,7 +89,7 @@ func (c Writer) ownTypes(gvk schema.GroupVersionKind) (types managedfields.TypeC
 	return managedfields.NewDeducedTypeConverter(), false
 }
 
-// typesOf returns the types by which an object is applied. The error is the server's message about a version that it cannot convert to.
+// typesOf returns the types for applying an object. The error is the server's message about a version that it cannot convert to.
 func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versionedTypes, uncertainties []Uncertainty, err error) {
 	out = versionedTypes{gvk: ref.GVK(), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
 	var known bool
@@ -116,7 +116,7 @@ func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versi
 	return out, uncertainties, nil
 }
 
-// applyFor prepares an apply of a kind on objects that nobody wrote yet. Known is as in ownTypes.
+// applyFor prepares an apply that creates an object. Known is as in ownTypes.
 func (c Writer) applyFor(ref object.Ref) (apply serverSide, known bool, err error) {
 	gvk := ref.GVK()
 	types, known := c.ownTypes(gvk)
@@ -125,7 +125,7 @@ func (c Writer) applyFor(ref object.Ref) (apply serverSide, known bool, err erro
 	return apply, known, err
 }
 
-// otherVersions lists the versions at which managers wrote, other than the one that Helm writes at.
+// otherVersions lists the versions that managers wrote, except the one that Helm writes.
 func otherVersions(live map[string]any, version string) []schema.GroupVersion {
 	var out []schema.GroupVersion
 	for _, entry := range owners.RawEntries(live) {
@@ -141,7 +141,8 @@ func otherVersions(live map[string]any, version string) []schema.GroupVersion {
 // oldestServer is the minor version of the oldest Kubernetes server that Helm 4 supports.
 const oldestServer = 30
 
-// isUnserved reports whether no supported server serves a native kind at a version. The server ignores what was written there.
+// isUnserved reports whether no supported server serves a native kind at a version. The server ignores what was written at
+// that version.
 func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 	if gvk.Group != group {
 		return true // extensions/v1beta1 and its like
@@ -158,9 +159,9 @@ func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 	return minor <= oldestServer
 }
 
-// unconvertible returns the API server's error if it cannot convert an object to a version at which somebody wrote; it then fails every
-// apply: the definition no longer has the version (apiextensions-apiserver v0.36.3 pkg/apiserver/conversion/converter.go
-// ConvertToVersion), or the version's schema has not all fields of the object.
+// unconvertible returns the API server's error if it cannot convert an object to a version that somebody wrote. The server then refuses
+// every apply. Either the definition no longer has the version (apiextensions-apiserver v0.36.3 pkg/apiserver/conversion/converter.go
+// ConvertToVersion), or the version's schema lacks a field of the object.
 func unconvertible(s *kinds.CustomSchema, gv schema.GroupVersion, ref object.Ref, desired, live map[string]any) error {
 	if s == nil {
 		return nil
@@ -189,8 +190,8 @@ func undeclared(s *kinds.CustomSchema, version string, obj map[string]any) (path
 	return paths
 }
 
-// typesAt returns the types of a custom kind at another version from its definition; nil if that is not known, or if a webhook converts
-// between the versions. The fields that every object has are taken from the version that was read.
+// typesAt returns the types of a custom kind at another version, from its definition. It returns nil if the definition is not known, or
+// if a webhook converts between the versions. It takes the fields that every object has from the version that was read.
 func (t *ApplyTypes) typesAt(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema) managedfields.TypeConverter {
 	if t == nil || definition == nil || definition.Webhook {
 		return nil
@@ -200,22 +201,54 @@ func (t *ApplyTypes) typesAt(gvk schema.GroupVersionKind, gv schema.GroupVersion
 	if own == nil || other == nil {
 		return nil
 	}
-	properties := maps.Clone(other.Properties)
+	schemas := maps.Clone(t.schemas)
+	schemas["at "+gv.String()] = withCommonFields(other, own, gv.WithKind(gvk.Kind))
+	converter, err := managedfields.NewTypeConverter(schemas, false)
+	if err != nil {
+		return nil
+	}
+	return converter
+}
+
+// withCommonFields returns a schema of a kind that comes from its definition, as an OpenAPI document has it: with the fields that every
+// object has, which own provides.
+func withCommonFields(s, own *spec.Schema, gvk schema.GroupVersionKind) *spec.Schema {
+	properties := maps.Clone(s.Properties)
 	if properties == nil {
 		properties = map[string]spec.Schema{}
 	}
 	for _, name := range []string{"apiVersion", "kind", "metadata"} {
 		properties[name] = own.Properties[name]
 	}
-	other.Properties = properties
-	other.AddExtension(KindExtension, []any{map[string]any{"group": gv.Group, "version": gv.Version, "kind": gvk.Kind}})
+	s.Properties = properties
+	s.AddExtension(KindExtension, []any{map[string]any{"group": gvk.Group, "version": gvk.Version, "kind": gvk.Kind}})
+	return s
+}
+
+// Redefined returns the types as they are once a kind has another definition; nil if they are not known.
+func (t *ApplyTypes) Redefined(gvk schema.GroupVersionKind, definition *kinds.CustomSchema) *ApplyTypes {
+	if t == nil {
+		return nil
+	}
+	root, known := definition.Schema(gvk.Version)
+	if !known {
+		return t // they are of other kinds
+	}
+	own, next := t.schemaOf(gvk), kinds.ParseOpenAPI(root)
 	schemas := maps.Clone(t.schemas)
-	schemas["at "+gv.String()] = other
+	maps.DeleteFunc(schemas, func(_ string, s *spec.Schema) bool { return s == own })
+	if own == nil { // the kind is new to its group
+		own = t.anyKind()
+	}
+	if own == nil || next == nil {
+		return nil
+	}
+	schemas[gvk.Kind] = withCommonFields(next, own, gvk)
 	converter, err := managedfields.NewTypeConverter(schemas, false)
 	if err != nil {
 		return nil
 	}
-	return converter
+	return &ApplyTypes{converter, schemas}
 }
 
 // KindExtension names the kinds of a schema in an OpenAPI document.
@@ -235,14 +268,25 @@ func (t *ApplyTypes) schemaOf(gvk schema.GroupVersionKind) *spec.Schema {
 	return nil
 }
 
-// atVersion returns an object at another version, which differs in its apiVersion only.
+// anyKind returns the schema of some kind in the document, or nil if there is none.
+func (t *ApplyTypes) anyKind() *spec.Schema {
+	for _, name := range object.SortedKeys(t.schemas) {
+		s := t.schemas[name]
+		if _, isObject := s.Properties["metadata"]; isObject && s.Extensions[KindExtension] != nil {
+			return s
+		}
+	}
+	return nil
+}
+
+// atVersion returns an object at another version. Only the apiVersion differs.
 func atVersion(u *unstructured.Unstructured, gv schema.GroupVersion) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: maps.Clone(u.Object)}
 	out.SetAPIVersion(gv.String())
 	return out
 }
 
-// nameConverter converts, defaults and creates objects of versions that differ in their name only.
+// nameConverter converts, defaults and creates objects of versions that differ only in their name.
 type nameConverter struct{ versions []schema.GroupVersion }
 
 // Convert implements runtime.ObjectConvertor. It is not called for unstructured objects.
@@ -269,8 +313,8 @@ func (nameConverter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value s
 // Default does nothing: the normal form has the defaults.
 func (nameConverter) Default(runtime.Object) {}
 
-// New returns an empty object. If managedFields are empty, the API server compares live with it to find what was there before the first
-// apply. An object of a native kind has its required fields, as live does (apimachinery v0.37.1
+// New returns an empty object. If managedFields are empty, the API server compares live with this empty object to find what was there
+// before the first apply. An object of a native kind has its required fields, as live does (apimachinery v0.37.1
 // pkg/util/managedfields/internal/skipnonapplied.go Apply).
 func (nameConverter) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
 	u := &unstructured.Unstructured{}

@@ -21,24 +21,24 @@ import (
 
 // Writer predicts the writes of one release.
 type Writer struct {
-	// ServerSide is set for a release that is applied server-side. ForceConflicts lets an apply take over fields that others own. Migrates
-	// lets Helm first turn its own earlier client-side writes into an apply.
+	// ServerSide is set for a release that is applied server-side. ForceConflicts lets an apply take over fields that others own. If
+	// Migrates is set, Helm first turns its own earlier client-side writes into an apply.
 	ServerSide, ForceConflicts, Migrates bool
 	// ForceReplace is Helm's --force: live objects are replaced, not patched.
 	ForceReplace bool
 	// ThreeWayMerge lets the merge engine look at live too. Helm4 is set if Helm 4 writes: it links another library for merge patches, and
 	// lets the server reject a replacement with unknown fields.
 	ThreeWayMerge, Helm4 bool
-	// Schemas holds the schemas of custom kinds from their CRDs, ApplyTypes those by which custom resources are applied server-side.
+	// Schemas holds the schemas of custom kinds from their CRDs, and ApplyTypes the types for server-side applies of custom resources.
 	Schemas    map[schema.GroupKind]*kinds.CustomSchema
 	ApplyTypes map[schema.GroupVersion]*ApplyTypes
 	// PlainStatus has the kinds that discovery lists without a status subresource.
 	PlainStatus map[schema.GroupVersionKind]bool
-	// Deployer finds the field manager under which Helm writes.
+	// Deployer finds the name of Helm's field manager.
 	Deployer func() owners.Deployer
 }
 
-// ShapeOf returns the shape of a kind: native, from its CRD, or metadata alone.
+// ShapeOf returns the shape of a kind: native, from its CRD, or only metadata.
 func (c Writer) ShapeOf(ref object.Ref) *kinds.Shape {
 	return kinds.ShapeOf(ref, c.Schemas[ref.GroupKind()], c.PlainStatus[ref.GVK()])
 }
@@ -51,14 +51,14 @@ type Written struct {
 	Uncertainties []Uncertainty
 	// Invalid is the API server's message if it rejects the result.
 	Invalid string
-	// Kept is the path at which the API server keeps metrics of an autoscaler that the apply drops; nil for most.
+	// Kept is the path of an autoscaler's metrics if the apply drops them and the API server keeps them. It is nil for most objects.
 	Kept object.Path
 	// WantsSchema is set if the definition of a custom kind would make the prediction better.
 	WantsSchema bool
 }
 
-// Write predicts Helm's write of desired over live, by the engine of the release. Original is the text that a client-side patch
-// takes as old.
+// Write predicts Helm's write of desired over live, with the engine of the release. Original is the text that a client-side
+// patch takes as old.
 func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (Written, error) {
 	if c.ServerSide {
 		return c.writeServerSide(ref, desired, live)
@@ -82,6 +82,9 @@ func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (W
 	types, uncertainties, err := c.typesOf(ref, desired, live)
 	if err != nil && types.canRead(desired) {
 		return out, applyFailed(ref, err)
+	}
+	if undeclared := c.undeclaredAnyway(ref, desired); undeclared != nil {
+		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, undeclared))
 	}
 	gvk := ref.GVK()
 	apply, err := newServerSide(types, gvk, !kinds.NativeApply().Scheme.Recognizes(gvk), deployer.Manager)
@@ -109,8 +112,17 @@ func applyFailed(ref object.Ref, err error) error {
 	return fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, ref.GVK(), applyFault(err))
 }
 
-// undeclaredFirst names all fields of a manifest that the kind does not have. The server names the first that it finds, in
-// no fixed order.
+// undeclaredAnyway returns an error if a manifest has fields that the definition of its kind does not have, and the types for applying
+// it are not known, so that the field manager does not find these fields.
+func (c Writer) undeclaredAnyway(ref object.Ref, desired map[string]any) error {
+	definition := c.Schemas[ref.GroupKind()]
+	if _, known := c.ownTypes(ref.GVK()); known || definition == nil || len(undeclared(definition, ref.Version, desired)) == 0 {
+		return nil
+	}
+	return errors.New(notDeclared)
+}
+
+// undeclaredFirst names all fields of a manifest that the kind does not have. The server names only one, in no fixed order.
 func (c Writer) undeclaredFirst(ref object.Ref, desired map[string]any, err error) error {
 	if !strings.Contains(err.Error(), notDeclared) {
 		return err
@@ -141,7 +153,7 @@ func applyFault(err error) string {
 	return text
 }
 
-// Creation predicts a server-side apply that creates an object. It returns the reason why the API server would reject it, empty if none is
+// Creation predicts a server-side apply that creates an object. It returns the reason why the API server would reject it, or "" if none is
 // known, and whether the definition of the kind would make the prediction better.
 func (c Writer) Creation(ref object.Ref, desired map[string]any) (reason string, wantsSchema bool) {
 	nothing := map[string]any{"apiVersion": desired["apiVersion"], "kind": desired["kind"]}
@@ -170,7 +182,7 @@ func (c Writer) Replacement(target, live map[string]any) ([]byte, error) {
 	return json.Marshal(replacement(target, live))
 }
 
-// OwnedBy returns the fields that an apply of desired owns if it creates the object; they depend on desired alone.
+// OwnedBy returns the fields that an apply of desired owns if it creates the object. They depend only on desired.
 func (c Writer) OwnedBy(ref object.Ref, desired map[string]any) (*fieldpath.Set, error) {
 	apply, known, err := c.applyFor(ref)
 	if err != nil {

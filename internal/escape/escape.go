@@ -1,5 +1,5 @@
-// Package escape makes texts of others harmless: names, values and messages that come from a cluster, a chart or a server. Each output
-// format has a function here, and so have the messages that the command prints.
+// Package escape makes foreign texts harmless: names, values and messages that come from a cluster, a chart or a server. It has a
+// function for each output format, and for the messages of the command.
 package escape
 
 import (
@@ -17,13 +17,14 @@ import (
 // maxMarks is how many combining marks one character may carry. Real scripts need three; more only smear over other lines.
 const maxMarks = 4
 
-// Text returns text as it may stand within a line on a terminal or in the log of a CI job. Whoever may edit a label, write a template or
-// answer in place of the API server may write to both, so each foreign text goes through this function, on stdout and on stderr.
+// Text returns text in a form that is safe within a line on a terminal or in the log of a CI job. Whoever can edit a label, write a
+// template or answer in place of the API server can write to both, so each foreign text goes through this function, on stdout and on
+// stderr.
 //
-// Printable characters and the space pass. An escape as Go writes it, such as \x1b, \n or \u202e, takes the place of
+// Text keeps printable characters and the space. It replaces by an escape in Go's form, such as \x1b, \n or \u202e,
 //
 //   - control characters, which move the cursor, change colours and titles, or end the line;
-//   - bidirectional overrides and isolates, which show characters in another order than the one in which a program reads them;
+//   - bidirectional overrides and isolates, which show characters in another order than programs read them;
 //   - characters without a glyph of their own: zero-width characters, variation selectors, tags, private use, unassigned ones, and every
 //     blank but the space. A no-break space that looks like a space is a difference that nobody would find;
 //   - a combining mark without a character before it, or beyond maxMarks, because it would sit on something else;
@@ -31,12 +32,12 @@ const maxMarks = 4
 //   - the "#" that begins "##[", "##vso[" or the like, which CI agents obey anywhere in a line;
 //   - everything beyond ASCII, with ascii.
 //
-// Letters that look like others pass, because most names in Cyrillic or Greek are what they seem. Where the two values of a finding look
-// the same and differ, distinguish shows their code points. The escapes are for reading and not for decoding: a backslash stays as it is,
-// so escaping twice is escaping once.
+// Text keeps letters that look like others, because most names in Cyrillic or Greek are what they seem. If the two values of a finding
+// look the same and differ, distinguish shows their code points. The escapes are for reading and not for decoding: a backslash stays as
+// it is, so escaping twice is escaping once.
 func Text(text string, ascii bool) string {
 	var b strings.Builder
-	marks := maxMarks // a mark at the beginning would sit on what stands before the text
+	marks := maxMarks // a mark at the beginning would combine with the character before the text
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
 		if IsMark(r) {
@@ -57,8 +58,8 @@ func Text(text string, ascii bool) string {
 	return b.String()
 }
 
-// Lines is Escape for a message of several lines, as templates, Helm and webhooks write them. The lines stay lines. Each but the
-// first begins with a Gutter, since GitHub's runner obeys a line that begins with "::"; the caller puts a word of its own before the first.
+// Lines escapes a message of several lines, as templates, Helm and webhooks write them, and keeps its line breaks. Each line but the first
+// begins with a Gutter, since GitHub's runner obeys a line that begins with "::". The caller puts a word of its own before the first.
 func Lines(message string, ascii bool) string {
 	return strings.Join(SplitLines(message, ascii), "\n"+Gutter(ascii))
 }
@@ -72,7 +73,7 @@ func SplitLines(message string, ascii bool) []string {
 	return lines
 }
 
-// Gutter returns what stands before the second and the further lines of a text.
+// Gutter returns the prefix of the second and the later lines of a text.
 func Gutter(ascii bool) string {
 	if ascii {
 		return "| "
@@ -80,10 +81,10 @@ func Gutter(ascii bool) string {
 	return "│ "
 }
 
-// Writer returns a writer that passes each write on to w as a message that went through Lines. Loggers write a message at once.
+// Writer returns a writer that passes each write through Lines to w. Loggers write each message with one write.
 func Writer(w io.Writer, ascii bool) io.Writer { return escapeWriter{w, ascii} }
 
-// escapeWriter escapes what is written to it. Each Write is one message, which becomes one line or more, as Go's loggers write.
+// escapeWriter escapes what is written to it. Each Write is one message of one or more lines.
 type escapeWriter struct {
 	to    io.Writer
 	ascii bool
@@ -146,15 +147,14 @@ func Encode(v any, indent string) ([]byte, error) {
 	return []byte(JSON(buf.String())), nil
 }
 
-// JSON escapes an encoded JSON document. All that it escapes stands in string literals, where the escape of a character decodes to
-// that character.
+// JSON escapes an encoded JSON document. It changes only string literals, where the escape of a character decodes to that character.
 func JSON(encoded string) string { return escapeLiteral(encoded, jsonEscape) }
 
 // YAML escapes one double-quoted YAML scalar. YAML has an escape of eight digits where JSON has surrogate pairs.
 func YAML(quoted string) string { return escapeLiteral(quoted, yamlEscape) }
 
-// escapeLiteral escapes characters that are hidden or begin a command. The encoder has escaped quotes and backslashes already, and line
-// breaks within literals; those that are left end the lines of the document.
+// escapeLiteral escapes characters that are hidden or begin a command. The encoder has already escaped quotes, backslashes and line
+// breaks within literals. The line breaks that are left end the lines of the document.
 func escapeLiteral(s string, escape func(rune) string) string {
 	var b strings.Builder
 	for i, r := range s {

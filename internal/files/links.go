@@ -9,10 +9,10 @@ import (
 	"strings"
 )
 
-// Tree is where symbolic links of a folder may lead: to the folder itself, and to the Git working tree that it is in. Whoever can propose a
-// change to that tree can write a link into it, and so read with the rights of whoever follows the link.
+// Tree says where symbolic links of a folder may lead: to the folder itself, and to the Git working tree that it is in. Whoever can
+// propose a change to that tree can add a link to it, and so read with the rights of the user who follows the link.
 type Tree struct {
-	// folder is the folder, and root the working tree; empty if it is in none. Both are paths without links.
+	// folder is the folder, and root is its working tree, or empty if it is in none. Both are paths without links.
 	folder, root string
 }
 
@@ -35,7 +35,7 @@ func TreeOf(folder string) (Tree, error) {
 	}
 }
 
-// Refuses returns why a link must not lead to a target, which is a path without links; empty if it may.
+// Refuses returns why a link must not lead to a target, or "" if it may. The target is a path without links.
 func (t Tree) Refuses(target string) string {
 	switch {
 	case IsSystem(target):
@@ -52,12 +52,12 @@ func (t Tree) Refuses(target string) string {
 	return ""
 }
 
-// IsSystem reports whether a path without links is below a folder where the system shows its state and its devices.
+// IsSystem reports whether a path without links is below /proc or another folder with the state and the devices of the system.
 func IsSystem(path string) bool {
 	return slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(dir string) bool { return IsInside(path, dir) })
 }
 
-// isHidden reports whether a folder on the way from another one to a target has a name that begins with a dot.
+// isHidden reports whether the path between a folder and a target has a folder whose name begins with a dot.
 func isHidden(from, target string) bool {
 	rest, err := filepath.Rel(from, target)
 	if err != nil {
@@ -79,8 +79,8 @@ func IsInside(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// CheckLinks returns an error that names the first symbolic link on the way to a file that is in a Git working tree and leads to where it
-// must not. A name of no file, such as a URL, is no error.
+// CheckLinks returns an error that names the first forbidden symbolic link on the way to a file: one in a Git working tree that leads out
+// of it. If no file has the name, for example because it is a URL, there is no error.
 func CheckLinks(name string) error {
 	here := string(filepath.Separator)
 	if !filepath.IsAbs(name) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestCheckLinks checks files in a Git working tree and beside it. What is in no tree is the user's own.
+// TestCheckLinks checks files in a Git working tree and outside of it. A link outside of any tree belongs to the user.
 func TestCheckLinks(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestModes checks who may read what is written: a new file within the umask, an old one never more people than before, and secrets nobody
-// else. It changes the umask of the process, so it does not run beside other tests.
+// TestModes checks who may read written files: a new file gets permissions within the umask, an old file gets no more readers, and nobody
+// else may read secrets. The test changes the umask of the process, so it does not run in parallel.
 func TestModes(t *testing.T) {
 	for _, c := range []struct {
 		umask          int

@@ -23,7 +23,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the want files of internal/forecast/testdata")
 
-// TestCases runs testdata/*.txtar. A case has these files, all as needed:
+// TestCases runs testdata/*.txtar. A case may have these files:
 //
 //	before.yaml  the live objects of the release. A workload has the pods that it wants, all ready, unless it has a status
 //	after.yaml   those that the operation creates, or leaves in another way
@@ -120,7 +120,7 @@ func read(want Want, cluster []map[string]any, denied []string) List {
 	return out
 }
 
-// described returns the effects as the want file has them.
+// described returns the effects in the form of the want file.
 func described(in Input) string {
 	effects, out := Predict(in), ""
 	keys := slices.SortedFunc(maps.Keys(effects.Objects), object.Key.Compare)

@@ -56,7 +56,7 @@ func changedData(o *Object) []string {
 	return out
 }
 
-// configChanged says when each user of a ConfigMap or a Secret gets its new value.
+// configChanged adds when each user of a ConfigMap or a Secret gets its new value.
 func configChanged(e *report.Effect, uses map[object.Key][]use, users []user) {
 	var restart, next, live, stale, pull []string
 	for _, u := range users {
@@ -95,13 +95,13 @@ func configChanged(e *report.Effect, uses map[object.Key][]use, users []user) {
 	}
 }
 
-// userGroup is a group of users with what happens to them, said of one and of several.
+// userGroup is a group of users with what happens to them, in words for one user and for several.
 type userGroup struct {
 	names     []string
 	one, many string
 }
 
-// groupsText returns what happens to the users of each group; empty if there are none.
+// groupsText returns what happens to the users of each group, or "" if there are none.
 func groupsText(groups []userGroup) string {
 	var clauses []string
 	n := 0
@@ -121,23 +121,7 @@ func groupsText(groups []userGroup) string {
 	return english.Count(n, "workload") + " " + verb(n, "uses", "use") + " it: " + strings.Join(clauses, ", ")
 }
 
-// verb returns the form of a verb for a number of subjects.
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
-// firstNames returns up to three names, and how many more there are.
-func firstNames(names []string) string {
-	if len(names) > 3 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
-	}
-	return strings.Join(names, ", ")
-}
-
-// configDeleted says who still uses a ConfigMap or a Secret that is deleted. A running container keeps what it has; one that starts fails.
+// configDeleted adds who still uses a deleted ConfigMap or Secret. A running container keeps what it has; a container that starts fails.
 func (in Input) configDeleted(e *report.Effect, o *Object, users []user) {
 	var needing []string
 	uses := usersOf(users, o.Kind, o.Name, nil)
@@ -157,8 +141,8 @@ func (in Input) configDeleted(e *report.Effect, o *Object, users []user) {
 	}
 }
 
-// configCreated counts the pods that wait for a ConfigMap or a Secret, which the kubelet starts once it is there, and those that run with
-// the value of one that was deleted.
+// configCreated counts the pods that wait for a ConfigMap or a Secret, and will start once it exists, and the pods that run with the
+// value of a deleted one.
 func (in Input) configCreated(e *report.Effect, o *Object) {
 	pods, _ := in.pods(o.Namespace)
 	waiting := 0
@@ -216,7 +200,7 @@ func (in Input) accountNotes(o *Object) []string {
 	return out
 }
 
-// checksumNotes says which annotation of a pod template restarts the pods, because what it is a checksum of changes too.
+// checksumNotes says which annotation of a pod template restarts the pods: it is a checksum of something that changes too.
 func (in Input) checksumNotes(o *Object) []string {
 	before, after := templateIn(o.Key, o.Before), templateIn(o.Key, o.After)
 	old, desired := texts(object.Child(before, "metadata")["annotations"]), texts(object.Child(after, "metadata")["annotations"])

@@ -3,6 +3,9 @@ package forecast
 import (
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/english"
@@ -108,4 +111,153 @@ func (in Input) priorityClass(o *Object) *report.Effect {
 		return nil
 	}
 	return &report.Effect{Text: "no new pod of " + firstNames(names) + " is created without it"}
+}
+
+// volumeKind is the kind of the volumes that claims are bound to.
+func volumeKind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Version: "v1", Kind: "PersistentVolume"}
+}
+
+// storageClass is the Want of a StorageClass.
+func storageClass(name string) Want {
+	return Want{Kind: schema.GroupVersionKind{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass"}, Name: name}
+}
+
+// claim returns the effect of the write of a PersistentVolumeClaim.
+func (in *prediction) claim(o *Object) *report.Effect {
+	if o.Before == nil {
+		return nil
+	}
+	if o.After == nil {
+		e := &report.Effect{Text: "is deleted"}
+		in.loseClaim(e, o.Namespace, o.Name)
+		if in.isMounted(o) {
+			e.Notes = append(e.Notes, "stays until no pod uses it")
+		}
+		return e
+	}
+	live := decoded[corev1.PersistentVolumeClaim](o.Live)
+	was, is := requested(o.Before), requested(o.After)
+	switch {
+	case is.Storage().Cmp(*was.Storage()) < 0:
+		return &report.Effect{Text: fmt.Sprintf("asks for %s instead of %s: a volume does not shrink", is.Storage(), was.Storage())}
+	case is.Storage().Cmp(*was.Storage()) == 0:
+		return nil
+	case live.Status.Phase != corev1.ClaimBound:
+		return &report.Effect{Text: "cannot grow, because it is not bound"}
+	}
+	return in.growth(fmt.Sprintf("from %s to %s", was.Storage(), is.Storage()), className(o.Before))
+}
+
+// requested returns what a claim asks for.
+func requested(m map[string]any) corev1.ResourceList {
+	return decoded[corev1.PersistentVolumeClaim](m).Spec.Resources.Requests
+}
+
+// className returns the storage class of a claim, or "" if it has none.
+func className(m map[string]any) string {
+	if name, ok := object.Child(object.Child(m, "metadata"), "annotations")[corev1.BetaStorageClassAnnotation].(string); ok {
+		return name
+	}
+	name, _ := object.Child(m, "spec")["storageClassName"].(string)
+	return name
+}
+
+// growth returns the effect of a claim that requests more storage.
+func (in Input) growth(span, class string) *report.Effect {
+	list := in.Seen[storageClass(class)]
+	switch {
+	case class == "":
+		return &report.Effect{Text: "cannot grow, because it has no storage class"}
+	case list.Err != nil:
+		return &report.Effect{Text: "grows " + span + " in place, if storage class " + class + " allows it",
+			Inexact: unread(list, "storage classes")}
+	case len(list.Items) > 0 && isTrue(decoded[storagev1.StorageClass](list.Items[0]).AllowVolumeExpansion):
+		return &report.Effect{Text: "grows " + span + " in place"}
+	}
+	return &report.Effect{Text: "cannot grow, because storage class " + class + " does not allow it"}
+}
+
+// isMounted reports whether a pod uses a claim, as far as that is known.
+func (in *prediction) isMounted(o *Object) bool {
+	users, _ := in.users(o.Namespace)
+	for _, u := range users {
+		for _, v := range u.spec.Volumes {
+			if v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == o.Name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// loseClaim adds to an effect that a claim is deleted, and what happens to its volume.
+func (in Input) loseClaim(e *report.Effect, namespace, name string) {
+	text := "PersistentVolumeClaim " + name
+	for _, list := range in.Seen.ofKind(volumeKind()) {
+		if list.Err != nil {
+			e.Inexact = unread(list, "volumes")
+		}
+		for _, item := range list.Items {
+			v := decoded[corev1.PersistentVolume](item)
+			if ref := v.Spec.ClaimRef; ref == nil || ref.Namespace != namespace || ref.Name != name {
+				continue
+			}
+			if v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRetain {
+				e.Notes = append(e.Notes, text+" is deleted, but its volume "+v.Name+" is retained")
+				return
+			}
+			text += " with its volume " + v.Name
+		}
+	}
+	e.Lost = append(e.Lost, text)
+}
+
+// claimsOf adds what happens to the claims of a deleted StatefulSet, or of removed replicas.
+func (in Input) claimsOf(e *report.Effect, o *Object) {
+	names, retained := lostClaims(o)
+	if retained && len(names) > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("%s %s: %s",
+			english.Count(len(names), "claim"), verb(len(names), "stays", "stay"), firstNames(names)))
+		return
+	}
+	for _, name := range names {
+		in.loseClaim(e, o.Namespace, name)
+	}
+}
+
+// lostClaims returns the claims of the replicas that a write removes from a StatefulSet, and whether the controller retains them.
+func lostClaims(o *Object) (names []string, retained bool) {
+	if o.GroupKind() != (schema.GroupKind{Group: "apps", Kind: "StatefulSet"}) || !o.Action.Writes() || o.Before == nil {
+		return nil, false
+	}
+	before, after := decoded[appsv1.StatefulSet](o.Before), decoded[appsv1.StatefulSet](o.After)
+	policy, first := before.Spec.PersistentVolumeClaimRetentionPolicy, 0
+	retained = policy == nil || policy.WhenDeleted != appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	if o.After != nil {
+		policy, first = after.Spec.PersistentVolumeClaimRetentionPolicy, replicas(o.After)
+		retained = policy == nil || policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	}
+	start := 0
+	if before.Spec.Ordinals != nil {
+		start = int(before.Spec.Ordinals.Start)
+	}
+	for ordinal := first; ordinal < replicas(o.Before); ordinal++ {
+		for _, claim := range before.Spec.VolumeClaimTemplates {
+			names = append(names, fmt.Sprintf("%s-%s-%d", claim.Name, o.Name, start+ordinal))
+		}
+	}
+	return names, retained
+}
+
+// volume returns the effect of the deletion of a PersistentVolume.
+func volume(o *Object) *report.Effect {
+	if o.After != nil || o.Before == nil {
+		return nil
+	}
+	v := decoded[corev1.PersistentVolume](o.Live)
+	if v.Status.Phase != corev1.VolumeBound || v.Spec.ClaimRef == nil {
+		return nil
+	}
+	return &report.Effect{Text: "stays until its claim " + v.Spec.ClaimRef.Namespace + "/" + v.Spec.ClaimRef.Name + " is deleted"}
 }

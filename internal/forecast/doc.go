@@ -1,8 +1,8 @@
 // Package forecast predicts what the writes of an operation mean for pods, for what reaches them, and for data: which pods restart, how
-// many stay ready meanwhile, who keeps an old value, what is lost for good. It is pure: it reads no cluster.
+// many stay ready meanwhile, who keeps an old value, what is lost for good. It reads no cluster.
 //
 //	objects of the release, before and after their write ──┐
-//	    Wants ─► lists to read (pods, budgets, quotas) ────┤
+//	    Wants ─► lists to read (pods, volumes) ────────────┤
 //	                                                       ▼
 //	                                                    Predict
 //	    workloads   the pod template before and after ─► how the controller rolls it out (rollout of the kind)
@@ -11,7 +11,7 @@
 //
 // [Predict] works with what was read. A list that could not be read makes an effect less exact, and the effect says so.
 //
-// The same package serves helmdrift diff, where the writes are those of Helm, and helmdrift fix, where they are those of the plan.
+// The package serves both helmdrift diff, for the writes of Helm, and helmdrift fix, for the writes of the plan.
 //
 // docs/effects.md lists every rule with its source in Kubernetes.
 package forecast

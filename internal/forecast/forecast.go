@@ -1,52 +1,58 @@
 package forecast
 
 import (
-	"time"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Object is an object of the release, before and after the write.
-type Object struct {
-	object.Ref
-	// Action is what happens to the object as a whole.
-	Action report.Action
-	// Before and After are the normal forms of the live object and of what the write leaves; nil if there is none. They hold no status.
-	Before, After map[string]any
-	// Deployed is the normal form of what the manifest of the deployed revision says; nil if there is none.
-	Deployed map[string]any
-	// Live is the object as it was read, with its status and metadata; nil if there is none.
-	Live map[string]any
-	// TemplateEdited is when somebody last changed the live pod template so that it differs from what was deployed; zero if it does not.
-	TemplateEdited time.Time
-	// Doubt says why it is not certain what the write leaves; empty if it is.
-	Doubt string
+// Effects are the predicted effects of one operation.
+type Effects = effect.Effects
+
+// Run implements [effect.Forecast]: it reads what the prediction wants, and predicts.
+func Run(ctx context.Context, from effect.Reader, o effect.Operation) Effects {
+	in := Input{Autoscaled: o.Autoscaled, AutoscalersUnseen: o.AutoscalersUnseen, Now: o.Now, Seen: Seen{}}
+	for _, w := range o.Objects {
+		in.Objects = append(in.Objects, Object(w))
+	}
+	if from != nil {
+		for _, want := range Wants(in) {
+			in.Seen[want] = look(ctx, from, want)
+		}
+	}
+	return Predict(in)
 }
 
-// Input is everything from which the effects of one operation are predicted.
-type Input struct {
-	// Objects are those of the release, also those that are not written: they may use one that is.
-	Objects []Object
-	// Seen holds what was read of the lists of Wants.
-	Seen Seen
-	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
-	Autoscaled map[object.Key]object.Autoscaler
-	// AutoscalersUnseen is set if some autoscalers could not be read, so that one of them may set replicas.
-	AutoscalersUnseen bool
-	// Now is when the operation is, for what happens at a time; zero if that is not known.
-	Now time.Time
-}
-
-// Effects are the predicted effects of one operation. Objects without an effect are not in it.
-type Effects struct {
-	Objects map[object.Key]*report.Effect
-	// Release is the sum; nil if no object has an effect.
-	Release *report.ReleaseEffect
-	// Unread says what could not be read, or is not known for another reason, each a clause.
-	Unread []string
-	// Unknown holds the objects whose write has an effect on pods that only their controller knows.
-	Unknown map[object.Key]bool
+// look reads a list that the forecast wants, or the one object with the wanted name.
+func look(ctx context.Context, from effect.Reader, want Want) List {
+	if want.Name == "" {
+		items, err := from.List(ctx, want.Kind, want.Namespace)
+		return List{Items: items, Err: err}
+	}
+	ref := object.Ref{
+		Key:     object.Key{Group: want.Kind.Group, Kind: want.Kind.Kind, Namespace: want.Namespace, Name: want.Name},
+		Version: want.Kind.Version,
+	}
+	found := from.Read(ctx, []object.Ref{ref})[ref]
+	switch {
+	case found.Err != nil && found.Err.Code == cluster.CodeForbidden:
+		return List{Err: apierrors.NewForbidden(schema.GroupResource{}, ref.Name, errors.New(found.Err.Message))}
+	case found.Err != nil:
+		return List{Err: errors.New(found.Err.Message)}
+	case found.Object == nil:
+		return List{}
+	}
+	return List{Items: []map[string]any{found.Object}}
 }
 
 // Predict returns the effects of an operation.
@@ -69,7 +75,7 @@ func Predict(in Input) Effects {
 	return out
 }
 
-// effectOf returns the effect of an object; nil if it has none.
+// effectOf returns the effect of an object, or nil if it has none.
 func (in Input) effectOf(o *Object) *report.Effect {
 	if w, ok := workloadOf(o); ok {
 		return in.workload(w)
@@ -78,4 +84,154 @@ func (in Input) effectOf(o *Object) *report.Effect {
 		return barePod(o)
 	}
 	return customWorkload(o)
+}
+
+// addOthers adds the effects on objects that are not workloads, and what other objects mean for workloads. It needs the effects on
+// the workloads themselves.
+func (in Input) addOthers(effects map[object.Key]*report.Effect) {
+	p := &prediction{Input: in, effects: effects, known: map[string]knownUsers{}}
+	for i := range in.Objects {
+		if o := &in.Objects[i]; o.Action.Writes() && o.Group == "batch" && o.Kind == "Job" {
+			if e := in.job(o); e != nil {
+				effects[o.Key] = e
+			}
+		}
+	}
+	for i := range in.Objects {
+		if o := &in.Objects[i]; o.Action.Writes() && o.runsPods() {
+			p.addToWorkload(o)
+		}
+	}
+	for i := range in.Objects {
+		o := &in.Objects[i]
+		if e := p.other(o); e != nil && e.Text != "" {
+			effects[o.Key] = e
+		}
+	}
+}
+
+// addToWorkload adds to the effect on a workload what other objects mean for it.
+func (in *prediction) addToWorkload(o *Object) {
+	e := in.effects[o.Key]
+	if e == nil {
+		return
+	}
+	if e.Restarts > 0 && !o.isPod() {
+		e.Notes = append(e.Notes, in.checksumNotes(o)...)
+	}
+	in.claimsOf(e, o)
+}
+
+// other returns the effect on an object that is not a workload, or nil if it has none.
+func (in *prediction) other(o *Object) *report.Effect {
+	group := o.GroupKind().String()
+	if group == "Service" {
+		return in.service(o)
+	}
+	if !o.Action.Writes() {
+		return nil
+	}
+	switch group {
+	case "ConfigMap", "Secret":
+		return in.config(o)
+	case "EndpointSlice.discovery.k8s.io":
+		return in.endpointSlice(o)
+	case "Ingress.networking.k8s.io":
+		return in.ingress(o)
+	case "HTTPRoute.gateway.networking.k8s.io":
+		return in.httpRoute(o)
+	case "NetworkPolicy.networking.k8s.io":
+		return in.networkPolicy(o)
+	case "PodDisruptionBudget.policy":
+		return in.budget(o)
+	case "CronJob.batch":
+		return in.cronJob(o)
+	case "HorizontalPodAutoscaler.autoscaling", "ScaledObject.keda.sh":
+		return in.autoscaler(o)
+	}
+	return in.infrastructure(o)
+}
+
+// infrastructure returns the effect on an object that pods need, or nil if it has none.
+func (in *prediction) infrastructure(o *Object) *report.Effect {
+	switch o.GroupKind().String() {
+	case "PersistentVolumeClaim":
+		return in.claim(o)
+	case "PersistentVolume":
+		return volume(o)
+	case "Namespace":
+		return in.namespace(o)
+	case "ServiceAccount":
+		return in.serviceAccount(o)
+	case "PriorityClass.scheduling.k8s.io":
+		return in.priorityClass(o)
+	case "CustomResourceDefinition.apiextensions.k8s.io":
+		return in.definition(o)
+	}
+	return nil
+}
+
+// sum returns the sum of the effects on objects, or nil if no pod restarts, starts or stops, nothing goes down and nothing is lost.
+func sum(objects []Object, effects map[object.Key]*report.Effect) *report.ReleaseEffect {
+	out := &report.ReleaseEffect{}
+	var outages, lost, cut []string
+	for i := range objects {
+		o, e := &objects[i], effects[objects[i].Key]
+		if e == nil {
+			continue
+		}
+		out.Restarts, out.Starts, out.Stops = out.Restarts+e.Restarts, out.Starts+e.Starts, out.Stops+e.Stops
+		if e.Restarts > 0 {
+			out.Workloads++
+		}
+		if e.Downtime {
+			out.Downtime = append(out.Downtime, report.ObjectKey{Key: o.Key})
+			if o.runsPods() {
+				outages = append(outages, outage(o, e))
+			} else {
+				cut = append(cut, named(o.Key))
+			}
+		}
+		lost = append(lost, e.Lost...)
+		if out.Inexact == "" && (e.Restarts+e.Starts+e.Stops+len(e.Lost) > 0 || e.Downtime) {
+			out.Inexact = e.Inexact
+		}
+	}
+	var does []string
+	if out.Restarts > 0 {
+		does = append(does, fmt.Sprintf("restarts %s in %s", english.Count(out.Restarts, "pod"), english.Count(out.Workloads, "workload")))
+	}
+	if out.Starts > 0 {
+		does = append(does, "starts "+english.Count(out.Starts, "pod"))
+	}
+	if out.Stops > 0 {
+		does = append(does, "stops "+english.Count(out.Stops, "pod"))
+	}
+	var clauses []string
+	if len(does) > 0 {
+		clauses = append(clauses, strings.Join(does, ", "))
+	}
+	clauses = append(clauses, outages...)
+	if len(cut) > 0 {
+		clauses = append(clauses, firstNames(cut)+" "+verb(len(cut), "has", "have")+" no ready pod for a time")
+	}
+	if len(lost) > 0 {
+		clauses = append(clauses, "lost for good: "+firstNames(lost))
+	}
+	if len(clauses) == 0 {
+		return nil
+	}
+	out.Text = strings.Join(clauses, "; ")
+	return out
+}
+
+// outage says that a workload has no ready pod for a time, and why.
+func outage(o *Object, e *report.Effect) string {
+	switch {
+	case e.Restarts == 0:
+		return o.Name + " has no pods afterwards"
+	case strategyType(o.After) == recreate:
+		return o.Name + " is down while it restarts (Recreate)"
+	}
+	return o.Name + " is down while it restarts"
 }

@@ -29,8 +29,8 @@ func boundsOf(o *Object, m map[string]any) bounds {
 	return bounds{number(spec, "minReplicas", 1), number(spec, "maxReplicas", 1)}
 }
 
-// pausedBounds returns the bounds of a ScaledObject that is paused, and whether it is: it scales to the number of one annotation, and with
-// the other alone it scales nothing. Such a value is true unless it is a boolean that is false (KEDA v2
+// pausedBounds returns the bounds of a paused ScaledObject, and whether it is paused. One annotation makes it scale to a fixed number, and
+// the other one alone makes it scale nothing. The value of that one counts as true unless it is a boolean that is false (KEDA v2
 // apis/keda/v1alpha1/scaledobject_types.go NeedToBePausedByAnnotation, getBoolAnnotation).
 func pausedBounds(m map[string]any) (bounds, bool) {
 	annotations := object.Child(object.Child(m, "metadata"), "annotations")
@@ -86,8 +86,8 @@ func targetOf(o *Object, m map[string]any) object.Key {
 	return key
 }
 
-// budget returns the effect of the write of a PodDisruptionBudget. It limits evictions, such as those of a node drain, but no roll-out: the
-// controllers delete pods, and do not evict them.
+// budget returns the effect of the write of a PodDisruptionBudget. It limits evictions, such as those of a node drain, but not roll-outs:
+// controllers delete pods and do not evict them.
 func (in *prediction) budget(o *Object) *report.Effect {
 	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
 	if object.Equal(spec, desired) || !in.hasPods(o.Namespace) {

@@ -7,14 +7,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// service returns the effect of the operation on a Service: how many pods it selects, and which addresses and ports it gives up. The
-// pods of a Service that is not written may lose the labels that it selects.
+// service returns the effect of the operation on a Service: how many pods it selects, and which addresses and ports it gives up.
+// Even if the Service is not written, its pods may lose the labels that it selects.
 func (in *prediction) service(o *Object) *report.Effect {
 	if o.Before == nil {
 		return nil
@@ -29,8 +30,8 @@ func (in *prediction) service(o *Object) *report.Effect {
 	return withClauses(e, given)
 }
 
-// addNotes adds to the effects on workloads what they mean for a Service that is not written: it may not be in the report, but they are. A
-// Pod whose labels change may have no effect yet.
+// addNotes adds to the effects on workloads what they mean for a Service that is not written: the Service may not be in the report, but
+// the workloads are. A Pod whose labels change may have no effect yet.
 func (in *prediction) addNotes(workloads []object.Key, service *Object, note string) {
 	for _, key := range workloads {
 		switch e := in.effects[key]; {
@@ -43,22 +44,10 @@ func (in *prediction) addNotes(workloads []object.Key, service *Object, note str
 	}
 }
 
-// withClauses adds clauses to an effect. The first becomes its text if it has none.
-func withClauses(e *report.Effect, clauses []string) *report.Effect {
-	if e.Text == "" && len(clauses) > 0 {
-		e.Text, clauses = clauses[0], clauses[1:]
-	}
-	e.Notes = append(e.Notes, clauses...)
-	if e.Text == "" {
-		return nil
-	}
-	return e
-}
-
 func isExternal(s corev1.Service) bool { return s.Spec.Type == corev1.ServiceTypeExternalName }
 
-// selects says how many pods a Service selects before, right after and long after the write, if that changes for any other reason than
-// their number.
+// selects adds how many pods a Service selects before, right after and long after the write, if that changes for another reason than
+// the number of pods.
 func (in *prediction) selects(e *report.Effect, o *Object) {
 	old, desired := selectorIn(o.Before), selectorIn(o.After)
 	changed := !object.Equal(old, desired)
@@ -96,7 +85,7 @@ func (in *prediction) selects(e *report.Effect, o *Object) {
 	in.addNotes(left, o, named(o.Key)+" "+e.Text)
 }
 
-// unknownPods is the effect on a Service that selects no pod of the release, while others could not be listed.
+// unknownPods returns the effect on a Service that selects no pod of the release, if other pods could not be listed.
 func unknownPods(o *Object) string {
 	if o.After == nil {
 		return "no pod is reached through it any more"
@@ -109,7 +98,7 @@ func selectorIn(m map[string]any) map[string]any {
 	return object.Child(object.Child(m, "spec"), "selector")
 }
 
-// lacking says which pods lack what a Service asks for.
+// lacking says which pods lack the labels or ports that a Service wants.
 func lacking(workload object.Key) string {
 	if workload.Kind == "Pod" {
 		return named(workload) + " lacks"
@@ -127,8 +116,8 @@ func samePods(p population, before, after labels.Selector) bool {
 	return true
 }
 
-// leaving returns the workloads of the release whose new pods a Service does not reach as it reached the old ones. Reached reports whether
-// it reaches pods of a template.
+// leaving returns the workloads of the release whose old pods the Service reaches but whose new pods it does not, or the other way round.
+// Reached reports whether it reaches pods of a template.
 func (in *prediction) leaving(o *Object, reached func(template map[string]any) bool) []object.Key {
 	var out []object.Key
 	for i := range in.Objects {
@@ -201,4 +190,123 @@ func portsGone(before, after corev1.Service, stays bool) []string {
 		return nil
 	}
 	return []string{verb(len(gone), "port ", "ports ") + strings.Join(gone, ", ") + " " + verb(len(gone), "vanishes", "vanish")}
+}
+
+// portName is the name of a port of a container, and its protocol.
+type portName struct{ name, protocol string }
+
+// portNames are the names of the ports of a pod.
+type portNames map[portName]bool
+
+// portNamesOf returns the names of the ports of a pod or of a template. A Service finds the port that it names in containers and sidecars
+// (k8s.io/endpointslice v0.36.3 utils.go FindPort).
+func portNamesOf(template map[string]any) portNames {
+	out := portNames{}
+	for _, c := range longRunning(object.Child(template, "spec")) {
+		for _, port := range object.Items(c, "ports") {
+			name, _ := port["name"].(string)
+			protocol, _ := port["protocol"].(string)
+			out[portName{name, protocol}] = true
+		}
+	}
+	return out
+}
+
+// namedTarget returns the name of the container's port that a port of a Service leads to, or false if it leads to a number.
+func namedTarget(port corev1.ServicePort) (portName, bool) {
+	return portName{port.TargetPort.StrVal, string(port.Protocol)}, port.TargetPort.Type == intstr.String && port.TargetPort.StrVal != ""
+}
+
+// losesPort reports whether pods no longer have a port that a Service names.
+func losesPort(s corev1.Service, before, after portNames) bool {
+	return slices.ContainsFunc(s.Spec.Ports, func(port corev1.ServicePort) bool {
+		name, isName := namedTarget(port)
+		return isName && before[name] && !after[name]
+	})
+}
+
+// reaches says which ports of a Service reach fewer pods than it selects, and than before, because containers lack the named port. Such a
+// pod has no endpoint for the port (k8s.io/endpointslice v0.36.3 utils.go getEndpointPorts).
+func (in *prediction) reaches(e *report.Effect, o *Object, before, after corev1.Service) []string {
+	selector := labels.SelectorFromSet(after.Spec.Selector)
+	changed := changesReach(o)
+	var out []string
+	for _, port := range after.Spec.Ports {
+		old, kept := portLike(before, port)
+		name, isName := namedTarget(port)
+		if !kept || !isName {
+			continue
+		}
+		left := in.leaving(o, func(template map[string]any) bool {
+			return portNamesOf(template)[name] && selector.Matches(labels.Set(labelsOf(template)))
+		})
+		if !changed && len(left) == 0 {
+			continue
+		}
+		p := in.population(o.Namespace)
+		text, isCut := fewer(port, reachOf(p.now, before, old), reachOf(p.atOnce, after, port), reachOf(p.then, after, port))
+		if text != "" {
+			out = append(out, text)
+			e.Downtime, e.Inexact = e.Downtime || isCut, p.why
+			in.addNotes(left, o, named(o.Key)+": "+text)
+		}
+	}
+	return out
+}
+
+// changesReach reports whether the write of a Service changes which pods it selects, or which named port it leads to.
+func changesReach(o *Object) bool {
+	return !object.Equal(selectorIn(o.Before), selectorIn(o.After)) ||
+		changesTargets(decoded[corev1.Service](o.Before), decoded[corev1.Service](o.After))
+}
+
+// changesTargets reports whether a port of a Service leads to a container port with another name than before.
+func changesTargets(before, after corev1.Service) bool {
+	return slices.ContainsFunc(after.Spec.Ports, func(port corev1.ServicePort) bool {
+		_, isName := namedTarget(port)
+		old, kept := portLike(before, port)
+		return kept && isName && old.TargetPort != port.TargetPort
+	})
+}
+
+// portLike returns the port of a Service with the number and the protocol of another one.
+func portLike(s corev1.Service, port corev1.ServicePort) (corev1.ServicePort, bool) {
+	for _, other := range s.Spec.Ports {
+		if other.Port == port.Port && other.Protocol == port.Protocol {
+			return other, true
+		}
+	}
+	return corev1.ServicePort{}, false
+}
+
+// reach counts the pods that a Service selects: all of them, those that one of its ports finds, and how many of these are ready.
+type reach struct{ selected, found, ready int }
+
+// reachOf returns what a port of a Service reaches.
+func reachOf(groups []podGroup, s corev1.Service, port corev1.ServicePort) reach {
+	var out reach
+	name, isName := namedTarget(port)
+	selector := labels.SelectorFromSet(s.Spec.Selector)
+	out.selected, _ = matched(groups, selector)
+	out.found, out.ready = matched(object.Filter(groups, func(g podGroup) bool { return !isName || g.ports[name] }), selector)
+	return out
+}
+
+// fewer says how many fewer pods a named target port reaches than before, and whether it reaches no pod for a time. The text is empty if
+// it reaches all pods that the Service selects.
+func fewer(port corev1.ServicePort, before, atOnce, after reach) (text string, isCut bool) {
+	name := port.TargetPort.StrVal
+	switch {
+	case before.found == 0:
+	case after.found == 0 && after.selected > 0:
+		return fmt.Sprintf("port %d reaches no pod any more, before %d: no container has a port named %s", port.Port, before.found, name),
+			before.ready > 0
+	case atOnce.found == 0 && atOnce.selected > 0 && after.found > 0:
+		return fmt.Sprintf("port %d reaches no pod until new ones are ready, then %d, before %d: only those have a port named %s",
+			port.Port, after.found, before.found, name), before.ready > 0
+	case after.found < min(after.selected, before.found):
+		return fmt.Sprintf("port %d reaches %s, before %d: the others have no port named %s",
+			port.Port, english.Count(after.found, "pod"), before.found, name), false
+	}
+	return "", false
 }

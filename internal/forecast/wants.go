@@ -1,8 +1,6 @@
 package forecast
 
 import (
-	"errors"
-	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,69 +9,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// maxWants bounds the requests that a forecast costs a release. A release in one namespace wants four or five lists at the most, unless
+// maxWants bounds the requests that a forecast costs a release. A release in one namespace wants two or three lists at the most, unless
 // it deletes many definitions.
 const maxWants = 16
 
-// Want is something that would make the forecast better: the objects of a kind in a namespace, or in the cluster, or one of them.
-type Want struct {
-	Kind      schema.GroupVersionKind
-	Namespace string
-	// Name is that of the object, empty for all.
-	Name string
-}
-
-// List is what was read of a Want. Err is set if it could not be read, which does not mean that it is empty.
-type List struct {
-	Items []map[string]any
-	Err   error
-}
-
-// Seen holds the lists that were read.
-type Seen map[Want]List
-
-// ofKind returns all lists of a kind.
-func (s Seen) ofKind(kind schema.GroupVersionKind) []List {
-	var out []List
-	for want, list := range s {
-		if want.Kind == kind {
-			out = append(out, list)
-		}
-	}
-	return out
-}
-
-// errNotRead is the error of a list that would make the forecast better and was not read.
-var errNotRead = errors.New("the list was not read")
-
-// with returns what was seen, and an error for each list that is wanted and was not read.
-func (s Seen) with(wanted []Want) Seen {
-	out := Seen{}
-	maps.Copy(out, s)
-	for _, want := range wanted {
-		if _, read := out[want]; !read {
-			out[want] = List{Err: errNotRead}
-		}
-	}
-	return out
-}
-
-// String returns what a Want lists, such as "pods in namespace n".
-func (w Want) String() string {
-	out := w.Kind.Kind + " objects"
-	if name, known := map[string]string{
-		"Pod": "pods", "ResourceQuota": "resource quotas", "LimitRange": "limit ranges", "PersistentVolume": "volumes",
-		"StorageClass": "storage classes",
-	}[w.Kind.Kind]; known {
-		out = name
-	}
-	if w.Namespace != "" {
-		out += " in namespace " + w.Namespace
-	}
-	return out
-}
-
-// unread returns what the forecast lacks: which of the lists that are wanted could not be read, and why, each a clause.
+// unread returns what the forecast lacks: which wanted lists could not be read, and why, each as a clause.
 func (in Input) unread(wanted []Want) []string {
 	var out []string
 	for _, want := range wanted {
@@ -96,7 +36,7 @@ func Wants(in Input) []Want {
 
 // allWants returns all lists that would make the forecast better, the most important first.
 func allWants(in Input) []Want {
-	var pods, lost, limits []Want
+	var pods, lost []Want
 	for i := range in.Objects {
 		o := &in.Objects[i]
 		if !o.Action.Writes() {
@@ -111,16 +51,13 @@ func allWants(in Input) []Want {
 		case o.GroupKind() == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"} && o.After == nil:
 			lost = append(lost, instances(o))
 		}
-		if o.startsPods() {
-			limits = append(limits, quotasIn(o.Namespace), rangesIn(o.Namespace))
-		}
 		if names, retained := lostClaims(o); len(names) > 0 && !retained {
 			lost = append(lost, Want{Kind: volumeKind()})
 		}
 		lost = append(lost, wantsOfClaim(o)...)
 	}
 	var out []Want
-	for _, want := range slices.Concat(pods, together(lost), limits) {
+	for _, want := range slices.Concat(pods, together(lost)) {
 		if !slices.Contains(out, want) {
 			out = append(out, want)
 		}
@@ -128,7 +65,7 @@ func allWants(in Input) []Want {
 	return out
 }
 
-// together returns Wants in which several volumes are one list.
+// together returns Wants with several volumes in one list.
 func together(wants []Want) []Want {
 	isVolume := func(w Want) bool { return w.Kind == volumeKind() }
 	if len(object.Filter(wants, isVolume)) < 2 {
@@ -152,15 +89,6 @@ func wantsOfClaim(o *Object) []Want {
 		return []Want{storageClass(class)}
 	}
 	return nil
-}
-
-// startsPods reports whether the write of an object makes its controller start pods.
-func (o *Object) startsPods() bool {
-	before, after := templateIn(o.Key, o.Before), templateIn(o.Key, o.After)
-	if after == nil || o.Kind == "CronJob" || o.isPod() && before != nil {
-		return false
-	}
-	return before == nil || !object.Equal(before, after) || scales(o.Key) && replicas(o.After) > replicas(o.Before)
 }
 
 // needsPods reports whether the effect of the write of an object depends on the pods of its namespace.
@@ -190,8 +118,3 @@ func (in Input) needsPods(o *Object) bool {
 
 // labelsOfAny returns the labels of a template as they are.
 func labelsOfAny(template map[string]any) any { return object.Child(template, "metadata")["labels"] }
-
-// hasPods reports whether something was in a namespace before the operation, so that there may be pods.
-func (in Input) hasPods(namespace string) bool {
-	return slices.ContainsFunc(in.Objects, func(o Object) bool { return o.Namespace == namespace && o.Before != nil })
-}

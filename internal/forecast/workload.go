@@ -1,8 +1,12 @@
 package forecast
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/english"
@@ -13,17 +17,18 @@ import (
 // workload is an object whose controller keeps pods of a template.
 type workload struct {
 	*Object
-	// before and after are the wanted numbers of pods. Those of a DaemonSet are the nodes on which it runs.
+	// before and after are the wanted numbers of pods. For a DaemonSet, they are numbers of nodes.
 	before, after int
-	// pods is the number of pods that the controller reports, outdated how many of them do not have the live template, and ready how many
-	// are ready. Reported is false if the controller has reported nothing.
+	// pods is the number of pods that the controller reports, outdated is how many of them do not have the live template, and ready is
+	// how many are ready. reported is false if the controller has reported nothing.
 	pods, outdated, ready int
 	reported              bool
-	// changes reports whether the pod template changes as the controller compares it, and returns whether it becomes the deployed one again.
+	// changes reports whether the controller sees a change of the pod template, and returns reports whether the template becomes the
+	// deployed one again.
 	changes, returns bool
 }
 
-// workloadOf returns the workload that an object is. The second result is false if it is none.
+// workloadOf returns an object as a workload. The second result is false if it is not one.
 func workloadOf(o *Object) (workload, bool) {
 	if !isWorkload(o.GroupKind()) {
 		return workload{}, false
@@ -77,7 +82,7 @@ func (w *workload) readStatus(status map[string]any) {
 	}
 }
 
-// workload returns the effect of the write of a workload; nil if none of its pods changes and nothing else is to be said.
+// workload returns the effect of the write of a workload, or nil if none of its pods changes and there is nothing else to say.
 func (in Input) workload(w workload) *report.Effect {
 	e := &report.Effect{Text: "restarts nothing"}
 	if w.hasRestarted() {
@@ -124,7 +129,7 @@ func (in Input) rollOut(w workload) rollout {
 // autoscalersUnseen says that an autoscaler may set the number of pods back.
 const autoscalersUnseen = "autoscalers could not be read"
 
-// rescales reports whether the write changes the number of replicas of an object that stays, which an autoscaler may set back.
+// rescales reports whether the write changes the number of replicas of an object that stays. An autoscaler may set it back.
 func (o *Object) rescales() bool {
 	return scales(o.Key) && o.Before != nil && o.After != nil && replicas(o.Before) != replicas(o.After)
 }
@@ -142,7 +147,7 @@ func (w workload) controller() func(workload) rollout {
 	return workload.replicaSet
 }
 
-// scaledBack returns a roll-out after which an autoscaler sets the count back: the pods that the write takes away come back as others.
+// scaledBack returns a roll-out that ends with an autoscaler setting the count back: new pods replace those that the write removes.
 func (w workload) scaledBack(r rollout, scaler object.Autoscaler) rollout {
 	r.restarts += r.stops
 	r.starts, r.stops = 0, 0
@@ -158,7 +163,7 @@ func (w workload) hasRestarted() bool {
 		return false
 	}
 	if w.Deployed != nil && !w.comparesUnequal(template(w.Deployed), template(w.Before)) {
-		return false // the edit only wrote it in another way
+		return false // the edit changed only the spelling
 	}
 	switch w.Kind {
 	case "Deployment":
@@ -169,7 +174,7 @@ func (w workload) hasRestarted() bool {
 	return false
 }
 
-// doubt returns why the forecast is not exact; empty if it is.
+// doubt returns why the forecast is not exact, or "" if it is.
 func (w workload) doubt(r rollout) string {
 	switch {
 	case w.Before == nil || w.After == nil:
@@ -211,20 +216,7 @@ func (w workload) isRolling() bool {
 	return false
 }
 
-// template returns the pod template of a normal form.
-func template(m map[string]any) map[string]any {
-	return object.Child(object.Child(m, "spec"), "template")
-}
-
-// replicas returns how many pods a normal form wants; 0 if there is no object.
-func replicas(m map[string]any) int {
-	if m == nil {
-		return 0
-	}
-	return number(object.Child(m, "spec"), "replicas", 1)
-}
-
-// onlyIf returns n if there is an object, and else 0.
+// onlyIf returns n if there is an object, or else 0.
 func onlyIf(m map[string]any, n int) int {
 	if m == nil {
 		return 0
@@ -232,13 +224,48 @@ func onlyIf(m map[string]any, n int) int {
 	return n
 }
 
-// number returns an integer field, or a default if it is absent.
-func number(m map[string]any, name string, otherwise int) int {
-	switch n := m[name].(type) {
-	case int64:
-		return int(n)
-	case float64:
-		return int(n)
+// comparesUnequal reports whether the controller sees two pod templates as different. Both are normal forms, so that spelling and
+// defaults do not matter.
+//
+// The Deployment controller, and the API server for a DaemonSet, compare decoded templates, where 1Gi equals 1073741824. A StatefulSet has
+// a revision per encoded template, and the encoding keeps the unit of a quantity.
+func (w workload) comparesUnequal(before, after map[string]any) bool {
+	if w.Kind == "Deployment" {
+		before, after = withoutHash(before), withoutHash(after)
 	}
-	return otherwise
+	if object.Equal(before, after) {
+		return false
+	}
+	if w.Kind != "Deployment" && w.Kind != "DaemonSet" {
+		return true
+	}
+	a, decoded := podTemplate(before)
+	b, alsoDecoded := podTemplate(after)
+	return !decoded || !alsoDecoded || !equality.Semantic.DeepEqual(a, b)
+}
+
+// podTemplate decodes a pod template. It returns false if that fails or would take too long.
+func podTemplate(m map[string]any) (out corev1.PodTemplateSpec, ok bool) {
+	if hasHugeExponent(m) {
+		return out, false
+	}
+	text, err := json.Marshal(m)
+	return out, err == nil && json.Unmarshal(text, &out) == nil
+}
+
+// withoutHash returns a pod template without the label that distinguishes the ReplicaSets of a Deployment. The controller ignores that
+// label.
+func withoutHash(m map[string]any) map[string]any {
+	const label = "pod-template-hash"
+	metadata := object.Child(m, "metadata")
+	if !object.Has(object.Child(metadata, "labels"), label) {
+		return m
+	}
+	out, meta, labels := maps.Clone(m), maps.Clone(metadata), maps.Clone(object.Child(metadata, "labels"))
+	delete(labels, label)
+	if meta["labels"] = labels; len(labels) == 0 {
+		delete(meta, "labels")
+	}
+	out["metadata"] = meta
+	return out
 }

@@ -89,7 +89,8 @@ func says(e *report.Effect) string {
 	return out
 }
 
-// TestWorkloads checks the forecast for each rule of the controllers. Live has as many ready pods as its spec wants, all of its template.
+// TestWorkloads checks the forecast for each rule of the controllers. Live has as many ready pods as its spec wants, all with its
+// template.
 func TestWorkloads(t *testing.T) {
 	for _, c := range []struct{ kind, live, after, want string }{
 		// The template as the controller compares it.
@@ -245,7 +246,7 @@ func TestUnsteadyWorkloads(t *testing.T) {
 			"{observedGeneration: 1, replicas: 1, updatedReplicas: 1}",
 			"restarts 3 pods one at a time; none is ready now -0~3+0 least 0; note: the roll-out waits until every pod is ready; " +
 				"inexact: it has 1 of 3 pods now"},
-		// What an earlier roll-out has left out.
+		// An earlier roll-out has left out some pods.
 		{"Deployment", "{replicas: 3, template: T2, paused: true}", "{replicas: 3, template: T2}",
 			"{observedGeneration: 1, replicas: 3, readyReplicas: 3}", "restarts 3 pods one at a time, 3 stay ready -0~3+0 least 3"},
 		{"Deployment", "{replicas: 3, template: T2, paused: true}", "{replicas: 3, template: T1}",
@@ -319,7 +320,7 @@ func TestAutoscaledWorkloads(t *testing.T) {
 	}
 }
 
-// TestRestartedAt checks that an edit of the live template is said to have restarted pods only if the controller has rolled it out.
+// TestRestartedAt checks that RestartedAt is set for an edit of the live template only if the controller has rolled it out.
 func TestRestartedAt(t *testing.T) {
 	edited := time.Unix(1000, 0)
 	for _, c := range []struct {

@@ -1,9 +1,9 @@
-// Package hint puts advice beside an error. The error says what went wrong, and the hint what to try, so neither repeats the other and each
-// is shown in its own place: package main prints the hint on a line of its own, and a report appends it to the message.
+// Package hint adds advice to an error. The error says what went wrong, and the hint says what to try, so neither repeats the other.
+// Package main prints the hint on a line of its own, and a report appends it to the message.
 //
 //	New(err, advice) ─► an error with a method Hint() string ─► wrapped on its way up ─► Of(err) ─► the advice
 //
-// Any error may have the method; those of pkg/render and pkg/fetch have types of their own. A command in a hint is meant to be copied, and
+// Any error may have the method; pkg/render and pkg/fetch have error types of their own. A command in a hint is meant to be copied, and
 // [ShellWord] quotes what it names.
 package hint
 
@@ -24,10 +24,10 @@ func (a advised) Hint() string { return a.hint }
 // Unwrap returns the cause.
 func (a advised) Unwrap() error { return a.error }
 
-// New returns err with advice. Its text is that of err.
+// New returns err with advice. The text of the error does not change.
 func New(err error, advice string) error { return advised{err, advice} }
 
-// Of returns the advice that comes with an error; empty if there is none.
+// Of returns the advice that comes with an error, or "" if there is none.
 func Of(err error) string {
 	var advice interface{ Hint() string }
 	if errors.As(err, &advice) {

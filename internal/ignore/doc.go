@@ -1,6 +1,6 @@
-// Package ignore has the rules by which people say which differences they accept. A rule silences a finding after it was made: the finding
-// stays in the report with the name of the rule, it counts for nothing, and a fix leaves it. So the order of rules does not matter, and
-// ignoring one item of a list shifts no other.
+// Package ignore has the rules that say which differences people accept. A rule silences a finding after the comparison: the finding stays
+// in the report with the name of the rule, does not count as drift, and a fix leaves it. So the order of rules does not matter, and
+// ignoring one item of a list does not shift the others.
 //
 //	.helmdrift.yaml, flags, the HelmRelease of Flux ─► ReadRules ─┐
 //	ignores.yaml ─► BuiltInRules ─────────────────────────────────┴► []Rule
@@ -10,9 +10,8 @@
 //	                                                     └─ Object, Conflicts: the rule that silences what is said of the whole object
 //	all objects of a release ─► IdleWarnings: rules that match nothing
 //
-// A [Pattern] is a JSON pointer in which * stands for any name and [name=web] for an item of a list. Paths and targets are written as Flux
-// writes them, so that rules can be moved between the two (github.com/fluxcd/helm-controller v1.6,
-// github.com/fluxcd/pkg/apis/kustomize).
+// A [Pattern] is a JSON pointer. In it, * stands for any name, and [name=web] for an item of a list. Paths and targets are written as Flux
+// writes them, so that rules can be moved between the two (github.com/fluxcd/helm-controller v1.6, github.com/fluxcd/pkg/apis/kustomize).
 //
-// A rule that would silence everything is refused ([ErrSelectsEverything]): it is misspelt, or not meant for this release.
+// A rule that would silence everything is refused ([ErrSelectsEverything]), because it is misspelt, or not meant for this release.
 package ignore

@@ -31,7 +31,7 @@ func (p Pattern) reachesInto(path object.Path, states []any) bool {
 	return Pattern{tokens: p.tokens[:len(path)]}.covers(path, states)
 }
 
-// valuesAt returns the values at a path, of the states that have it.
+// valuesAt returns the values at a path in the states that have it.
 func valuesAt(path object.Path, states []any) []any {
 	var out []any
 	for _, state := range states {
@@ -42,7 +42,8 @@ func valuesAt(path object.Path, states []any) []any {
 	return out
 }
 
-// matchesStep reports whether the token names a step from one of the holders, which are the values that the states have there.
+// matchesStep reports whether the token names a step from one of the holders. The holders are the values of the states before
+// that step.
 func (t token) matchesStep(step object.Step, holders []any) bool {
 	switch t.form {
 	case tokenAny:
@@ -60,8 +61,8 @@ func (t token) matchesStep(step object.Step, holders []any) bool {
 	return false
 }
 
-// matchesIndex reports whether the step's item is at the token's index in the first list: live's, or that of the next side if live has
-// none.
+// matchesIndex reports whether the step's item is at the token's index in the first list: live's list, or the list of the next side if
+// live has none.
 func (t token) matchesIndex(step object.Step, holders []any) bool {
 	// Without a list to look in, only a step that is an index can be at the index.
 	if len(holders) == 0 {
@@ -147,7 +148,7 @@ func findAll(v any, tokens []token) (out []any) {
 	return out
 }
 
-// without returns a copy of a value without what tokens name. In a list, a null takes the place of an item, so that the indexes of the
+// without returns a copy of a value without what the tokens name. In a list, a null replaces an item, so that the indexes of the
 // others stay the same.
 func without(v any, tokens []token) any {
 	if len(tokens) == 0 {
@@ -190,7 +191,7 @@ func (p Pattern) fits(s *kinds.Shape) bool {
 	return true
 }
 
-// shapeOfToken returns the shape of what a token names; false if there is no such place.
+// shapeOfToken returns the shape of what a token names, or false if there is no such place.
 func shapeOfToken(s *kinds.Shape, t token) (*kinds.Shape, bool) {
 	if s == nil {
 		return nil, true

@@ -24,7 +24,7 @@ func readAll(t *testing.T, texts ...report.RuleText) []Rule {
 
 var deployment = object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}, Version: "v1"}
 
-// TestForObject checks by which finding of which object a rule is found.
+// TestForObject checks what a rule silences: which findings of what objects.
 func TestForObject(t *testing.T) {
 	replicas, image := object.Path{}.Field("spec").Field("replicas"), object.Path{}.Field("spec").Field("image")
 	kubectl := []report.Owner{{Manager: "kubectl-edit", Group: report.ManagerPerson}}
@@ -53,12 +53,12 @@ func TestForObject(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, got, remarks)
 		}
 	}
-	if got := (*ObjectRules)(nil).Field(image, nil, true); got != nil {
+	if got := (ObjectRules{}).Field(image, nil, true); got != nil {
 		t.Errorf("without rules: %v", got)
 	}
 }
 
-// TestAnnotations checks the rules that annotations and labels of the object make.
+// TestAnnotations checks the rules from annotations and labels of the object.
 func TestAnnotations(t *testing.T) {
 	image := object.Path{}.Field("spec").Field("image")
 	for name, c := range map[string]struct {
@@ -107,7 +107,7 @@ func TestBuiltInRules(t *testing.T) {
 	}
 }
 
-// TestFieldByParts checks that rules which name all that differs in one value silence the value.
+// TestFieldByParts checks that rules silence a value if they name everything that differs in it.
 func TestFieldByParts(t *testing.T) {
 	list := object.Path{}.Field("spec").Field("list")
 	old := []any{map[string]any{"name": "a", "v": "1"}, map[string]any{"name": "b", "v": "1", "w": "1"}}

@@ -8,7 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Pattern is what an ignore rule names: one or more places of an object. It is a JSON pointer (RFC 6901), as Flux writes it, in which
+// Pattern names one or more places of an object for an ignore rule. It is a JSON pointer (RFC 6901), as Flux writes it, with these
+// extensions:
 //
 //   - * stands for any field or list item, and a name that ends in * for all names with that prefix,
 //   - [name=web] for the list items that have these fields with these values; commas separate several, and a value that ends in * is a
@@ -16,16 +17,16 @@ import (
 //   - a number for the item at that index of live's list,
 //   - a name for the field of that name, or for that member of a set.
 //
-// It covers what it names and everything below. The empty pattern is the whole object.
+// A pattern covers what it names and everything below. The empty pattern names the whole object.
 type Pattern struct {
 	text   string
 	tokens []token
 }
 
-// token is one part of a pattern: what stands between two slashes.
+// token is one part of a pattern, between two slashes.
 type token struct {
 	form tokenForm
-	// name is the text of a name or a number, and index the number.
+	// name is the text of a name or a number, and index is the number.
 	name  string
 	index int
 	// keys are the fields that an item must have.
@@ -83,7 +84,8 @@ func splitPattern(text string) []string {
 	return append(out, text[start:])
 }
 
-// parseToken parses what stands between two slashes. A number is a token of its own, because it may be an index or the name of a field.
+// parseToken parses the text between two slashes. A number has its own kind of token, because it may be an index or the name of a
+// field.
 func parseToken(text string) (token, error) {
 	if text == "*" {
 		return token{form: tokenAny}, nil
@@ -137,7 +139,7 @@ func parseKeys(text string) (token, error) {
 // String returns the pattern as it was written.
 func (p Pattern) String() string { return p.text }
 
-// PatternOf returns the text of the pattern that names a path. It names list items by their keys if they have any.
+// PatternOf returns the text of the pattern for a path. The pattern names list items by their keys if they have any.
 func PatternOf(path object.Path) string {
 	var b strings.Builder
 	for _, s := range path {

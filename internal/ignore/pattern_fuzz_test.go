@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// FuzzPattern checks that parsing any text ends, and that any pattern can be compared with an object.
+// FuzzPattern checks that parsing ends for any text, and that any pattern can be compared with an object.
 func FuzzPattern(f *testing.F) {
 	for _, text := range []string{"", "/", "/spec/replicas", "/a~1b/~0", `/l/[name=a,v="x,\"]"]/0/*`, "/x*/[", "/a/[=]", "/a/[b=c"} {
 		f.Add(text)

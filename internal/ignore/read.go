@@ -1,6 +1,7 @@
 package ignore
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -18,7 +19,7 @@ const WarningCode = "ignore-rule"
 // warning says so.
 func ReadRules(source string, texts []report.RuleText, now time.Time) (rules []Rule, warnings []report.Message) {
 	for i, text := range texts {
-		rule, err := ruleOf(text, fmt.Sprintf("%s ignore[%d]", source, i))
+		rule, err := ruleOf(text, cmp.Or(text.Name, fmt.Sprintf("%s ignore[%d]", source, i)))
 		switch {
 		case err != nil:
 			warnings = append(warnings, report.Message{Code: WarningCode, Message: fmt.Sprintf("%s has no effect: %v", rule.Name, err)})
@@ -38,7 +39,7 @@ func hasExpired(t report.RuleText, now time.Time) bool {
 	return err == nil && !now.Before(last.AddDate(0, 0, 1))
 }
 
-// ruleOf returns the rule that a text is. If the text is invalid, the rule has its name all the same.
+// ruleOf parses a rule. If the text is invalid, the rule has its name all the same.
 func ruleOf(t report.RuleText, name string) (Rule, error) {
 	out := Rule{Name: name, Reason: t.Reason, Managers: t.Managers, Releases: t.Releases, Conflicts: t.Conflicts}
 	if _, err := time.Parse(time.DateOnly, t.Expires); t.Expires != "" && err != nil {
@@ -61,7 +62,7 @@ func ruleOf(t report.RuleText, name string) (Rule, error) {
 	return out, err
 }
 
-// targetOf returns the target that a text is, or all errors in it.
+// targetOf parses a target. The error has all problems in it.
 func targetOf(t report.TargetText) (Target, error) {
 	var out Target
 	var errs []error
@@ -86,7 +87,7 @@ func targetOf(t report.TargetText) (Target, error) {
 	return out, errors.Join(errs...)
 }
 
-// compileWhole compiles an expression of a target, which must match a whole text; nil for an empty one.
+// compileWhole compiles an expression of a target, which must match a whole text. For an empty expression it returns nil.
 func compileWhole(text string) (*regexp.Regexp, error) {
 	if text == "" {
 		return nil, nil

@@ -1,10 +1,15 @@
 package ignore
 
 import (
+	_ "embed"
+	"errors"
 	"regexp"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -13,19 +18,19 @@ import (
 
 // Rule silences findings.
 type Rule struct {
-	// Name is what reports call the rule.
+	// Name is the rule's name in reports.
 	Name, Reason string
-	// Paths are the places that the rule silences; all places if there are none. Managers restricts it to values that only these field
-	// managers wrote; a name may begin or end in *.
+	// Paths are the places that the rule silences. Without paths, it silences all places. Managers restricts it to values that only
+	// these field managers wrote; a name may begin or end in *.
 	Paths    []Pattern
 	Managers []string
-	// Releases are the names of the releases for which the rule holds; all if there are none. A name may end in *.
+	// Releases restricts the rule to releases with these names. A name may end in *.
 	Releases []string
 	Target   Target
-	// Conflicts also silences that the operation fails on an object, if it fails only on conflicts, and rules silence each of them.
+	// Conflicts also silences the failure of the operation on an object, if only conflicts cause it, and rules silence each of them.
 	Conflicts bool
 
-	// BuiltIn marks a rule of this program itself, which need not match anything.
+	// BuiltIn marks a rule of this program itself. Such a rule need not match anything.
 	BuiltIn bool
 	// unmanaged restricts the rule to fields that no manifest names, and gone to missing objects whose manifest has the place.
 	unmanaged bool
@@ -45,7 +50,7 @@ func (r Rule) isFor(release string) bool {
 	return len(r.Releases) == 0 || slices.ContainsFunc(r.Releases, func(want string) bool { return object.MatchName(want, release) })
 }
 
-// selects reports whether the rule is about an object. Metas are the metadata of its sides.
+// selects reports whether the rule's target selects an object. Metas are the metadata of its sides.
 func (r Rule) selects(ref object.Ref, metas []map[string]any) bool {
 	t := r.Target
 	return matches(t.Group, ref.Group) && matches(t.Version, ref.Version) && matches(t.Kind, ref.Kind) &&
@@ -71,8 +76,8 @@ func (r Rule) coversPath(path object.Path, states []any) bool {
 	return len(r.Paths) == 0 || slices.ContainsFunc(r.Paths, func(p Pattern) bool { return p.covers(path, states) })
 }
 
-// coversOwners reports whether the rule names no managers, or every writer of the value. It never names the writer of a value without a
-// known one.
+// coversOwners reports whether the rule names no managers, or every writer of the value. If the rule names managers, a value without
+// known writers is not covered.
 func (r Rule) coversOwners(writers []report.Owner) bool {
 	if len(r.Managers) == 0 {
 		return true
@@ -82,5 +87,79 @@ func (r Rule) coversOwners(writers []report.Owner) bool {
 	})
 }
 
-// named returns the rule as a report names it.
+// named returns the rule for a report.
 func (r Rule) named() *report.IgnoreRule { return &report.IgnoreRule{Rule: r.Name, Reason: r.Reason} }
+
+// builtInRule is an entry of ignores.yaml.
+type builtInRule struct {
+	Name string `json:"name"`
+	report.RuleText
+	Unmanaged bool   `json:"unmanaged,omitempty"`
+	Gone      string `json:"gone,omitempty"`
+}
+
+//go:embed ignores.yaml
+var ignoresText []byte
+
+// BuiltInRules returns this program's own rules. They are in ignores.yaml, each with its reason.
+var BuiltInRules = sync.OnceValue(func() []Rule {
+	var texts []builtInRule
+	utilruntime.Must(yaml.UnmarshalStrict(ignoresText, &texts))
+	out := make([]Rule, len(texts))
+	for i, text := range texts {
+		rule, err := ruleOf(text.RuleText, "built-in "+text.Name)
+		utilruntime.Must(err)
+		rule.BuiltIn, rule.unmanaged = true, text.Unmanaged
+		if text.Gone != "" {
+			gone, err := ParsePattern(text.Gone)
+			utilruntime.Must(err)
+			rule.gone = &gone
+		}
+		out[i] = rule
+	}
+	return out
+})
+
+// ErrSelectsEverything is the error for a rule that would turn the whole comparison off. Such a rule is misspelt, or not meant for this
+// release.
+var ErrSelectsEverything = errors.New("it would ignore everything: name paths, objects (target) or managers")
+
+// SelectsEverything reports whether the rule would silence every finding of a release: none of its paths names a field, and its target
+// and its managers match every object and every manager. Names of releases make no difference, because the rule would still silence
+// everything in those releases.
+func (r Rule) SelectsEverything() bool {
+	return r.matchesAllPaths() && r.matchesAllManagers() && r.Target.matchesAllObjects()
+}
+
+// TextSelectsEverything reports whether a rule, given as text, selects everything. A rule that cannot be read selects nothing.
+func TextSelectsEverything(t report.RuleText) bool {
+	_, err := ruleOf(t, "")
+	return errors.Is(err, ErrSelectsEverything)
+}
+
+// matchesAllPaths reports whether the rule has no path, or a path without a name: the empty path is the whole object, and /*/* is
+// everything below some level.
+func (r Rule) matchesAllPaths() bool {
+	return len(r.Paths) == 0 || slices.ContainsFunc(r.Paths, func(p Pattern) bool {
+		return !slices.ContainsFunc(p.tokens, func(t token) bool { return t.form != tokenAny })
+	})
+}
+
+// matchesAllManagers reports whether the rule names no managers, or matches a name that no manager has.
+func (r Rule) matchesAllManagers() bool {
+	return len(r.Managers) == 0 || slices.ContainsFunc(r.Managers, func(want string) bool { return owners.MatchManager(want, "\x00") })
+}
+
+// matchesAllObjects reports whether the target matches every object. It decides by samples: if an expression matches names that have
+// nothing in common, it counts as matching every name, and if a selector matches an object with nothing but Helm's own metadata, it
+// counts as matching every object of a release.
+func (t Target) matchesAllObjects() bool {
+	helm := []map[string]any{object.Child(object.HelmMetadata(map[string]any{}, "r", "n"), "metadata")}
+	return matchesAll(t.Group, "", "apps", "x7.q-z.example") && matchesAll(t.Version, "v1", "v2beta7", "v31alpha9") &&
+		matchesAll(t.Kind, "Qx", "ConfigMapZ", "IP") && matchesAll(t.Namespace, "q", "0-x", "zz-y-7") &&
+		matchesAll(t.Name, "q", "0.x", "zz-y-7") && selectsAny(t.Labels, helm, "labels") && selectsAny(t.Annotations, helm, "annotations")
+}
+
+func matchesAll(want *regexp.Regexp, names ...string) bool {
+	return !slices.ContainsFunc(names, func(name string) bool { return !matches(want, name) })
+}

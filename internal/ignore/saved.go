@@ -2,16 +2,19 @@ package ignore
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Apply silences the findings of a saved report that the rules name, as a comparison with these rules would have done, and counts the
-// summary again. What a rule silenced when the report was made keeps that rule.
+// summary again. A finding that was silenced when the report was made keeps its rule.
 //
-// A saved report has findings and no objects. If what a rule silences depends on more than that, such as the labels of an object, the
-// error names the rule and the object, and the report is not usable.
+// A saved report has findings but no objects. If a rule depends on more than findings, such as the labels of an object, the error
+// names the rule and the object, and the report is not usable.
 func Apply(rules []Rule, r *report.Report) error {
 	for i := range r.Releases {
 		release := &r.Releases[i]
@@ -26,7 +29,7 @@ func Apply(rules []Rule, r *report.Report) error {
 	return nil
 }
 
-// applyToObject silences what the rules name of one object.
+// applyToObject silences what the rules name in one object.
 func applyToObject(rules []Rule, o *report.Object) error {
 	var held []Rule
 	for _, rule := range rules {
@@ -43,14 +46,14 @@ func applyToObject(rules []Rule, o *report.Object) error {
 			return err
 		}
 	}
-	if whole := (&ObjectRules{rules: held}).Field(nil, nil, true); o.IgnoredBy == nil {
+	if whole := (ObjectRules{rules: held}).Field(nil, nil, true); o.IgnoredBy == nil {
 		o.IgnoredBy = whole
 	}
 	return checkConflicts(held, o)
 }
 
-// selectsSaved reports whether the rule is about an object of a saved report. Selectors of labels and annotations are an error if the rest
-// of the rule selects the object.
+// selectsSaved reports whether the rule's target selects an object of a saved report. Selectors of labels and annotations are an error if
+// the rest of the rule selects the object.
 func (r Rule) selectsSaved(o *report.Object) (bool, error) {
 	selectors := r.Target.Labels != nil || r.Target.Annotations != nil
 	r.Target.Labels, r.Target.Annotations = nil, nil
@@ -63,7 +66,7 @@ func (r Rule) selectsSaved(o *report.Object) (bool, error) {
 	return true, nil
 }
 
-// lacks returns the error that a saved report lacks what the rule needs.
+// lacks returns the error for something that the rule needs and a saved report lacks.
 func (r Rule) lacks(what string) error {
 	return fmt.Errorf("%s cannot be applied to a saved report, which does not have the %s; helmdrift diff applies every rule", r.Name, what)
 }
@@ -73,9 +76,8 @@ func applyToField(rules []Rule, f *report.Finding) error {
 	if f.IgnoredBy != nil {
 		return nil
 	}
-	path := savedPathOf(*f)
 	for _, r := range rules {
-		switch covers := r.coversSaved(path, *f); covers {
+		switch r.coversSaved(*f) {
 		case yes:
 			f.IgnoredBy = r.named()
 			return nil
@@ -87,11 +89,11 @@ func applyToField(rules []Rule, f *report.Finding) error {
 	return nil
 }
 
-// coversSaved reports whether the rule silences a finding of a saved report. It is unknown if the rule names a part of the finding, or the
-// writers of the whole, since others may have written a part: a comparison would have reported such parts one by one.
-func (r Rule) coversSaved(path savedPath, f report.Finding) answer {
+// coversSaved reports whether the rule silences a finding of a saved report. The answer is unknown if the rule names only a part of the
+// finding, or names managers, since others may have written a part: a comparison would have reported such parts one by one.
+func (r Rule) coversSaved(f report.Finding) answer {
 	hasParts := !isOneValue(f)
-	covered := r.coversSavedPath(path, hasParts)
+	covered := r.coversSavedPath(f, hasParts)
 	switch {
 	case len(r.Managers) == 0:
 		return covered
@@ -103,20 +105,14 @@ func (r Rule) coversSaved(path savedPath, f report.Finding) answer {
 	return covered
 }
 
-// coversSavedPath reports whether the rule has no paths, or one that covers the path. A path into the finding is unknown if it has parts.
-func (r Rule) coversSavedPath(path savedPath, hasParts bool) answer {
+// coversSavedPath reports whether the rule has no paths, or one that covers the finding.
+func (r Rule) coversSavedPath(f report.Finding, hasParts bool) answer {
 	if len(r.Paths) == 0 {
 		return yes
 	}
 	out := no
 	for _, p := range r.Paths {
-		switch covered := p.coversSaved(path, hasParts); covered {
-		case yes:
-			return yes
-		case unknown:
-			out = unknown
-		case no:
-		}
+		out = max(out, p.coversSaved(f, hasParts))
 	}
 	return out
 }
@@ -131,8 +127,8 @@ func isOneValue(f report.Finding) bool {
 	return !f.Masked
 }
 
-// checkConflicts returns an error if a rule might silence that the operation fails on the object: a saved report does not say whether it
-// fails for another reason than conflicts, too.
+// checkConflicts returns an error if a rule might silence the failure of the operation on the object: a saved report does not say
+// whether there are other causes than conflicts.
 func checkConflicts(rules []Rule, o *report.Object) error {
 	if o.Action != report.ActionFail || o.IgnoredBy != nil {
 		return nil
@@ -147,8 +143,116 @@ func checkConflicts(rules []Rule, o *report.Object) error {
 	}
 	for _, r := range rules {
 		if r.Conflicts && conflicts > 0 {
-			return r.lacks("other reasons for which the operation fails")
+			return r.lacks("other reasons why the operation fails")
 		}
 	}
 	return nil
+}
+
+// A saved report has the path of a finding as a pattern, and the pointer into live. The two together say nearly everything about the path.
+// What they do not say is unknown, and never guessed.
+
+// answer says whether a pattern matches, or that this is unknown.
+type answer int
+
+// These are the answers. The answer to several questions together is the least of theirs.
+const (
+	no answer = iota
+	unknown
+	yes
+)
+
+// answerOf returns a known answer.
+func answerOf(matches bool) answer {
+	if matches {
+		return yes
+	}
+	return no
+}
+
+// unknownIf returns unknown, or no.
+func unknownIf(isUnknown bool) answer {
+	if isUnknown {
+		return unknown
+	}
+	return no
+}
+
+// coversSaved is covers for a finding of a saved report. The answer is unknown if no pattern names the finding, or if the pattern may
+// reach into a finding with parts.
+func (p Pattern) coversSaved(f report.Finding, hasParts bool) answer {
+	path, err := ParsePattern(f.Pattern)
+	switch {
+	case len(p.tokens) == 0:
+		return yes
+	case err != nil || f.Pattern == "" && f.Path != "":
+		return unknown
+	}
+	live := liveTokens(f, path.tokens)
+	out := yes
+	for i, t := range p.tokens {
+		if i == len(path.tokens) {
+			return min(out, unknownIf(hasParts))
+		}
+		out = min(out, t.matchesSaved(path.tokens[i], live[i]))
+	}
+	return out
+}
+
+// liveTokens returns the token of the pointer into live for each step of a path. A token is empty if it is not known which item of live's
+// list the step leads to, or whether it is an item.
+func liveTokens(f report.Finding, path []token) []string {
+	out, desired := pointerTokens(f.Pointer, len(path)), pointerTokens(f.DesiredPointer, len(path))
+	for i := range out {
+		if _, err := strconv.Atoi(desired[i]); err != nil && out[i] == "" {
+			out[i] = desired[i] // live lacks the field, but what Helm would send shows that it is one
+		}
+	}
+	if _, several := f.Live.([]any); len(path) > 0 && path[len(path)-1].form == tokenKeys && (several || f.Masked) {
+		out[len(path)-1] = "" // several items have these keys, and the pointer leads to the first
+	}
+	return out
+}
+
+// pointerTokens returns the n tokens of a pointer, which are empty if it has another number of tokens.
+func pointerTokens(pointer string, n int) []string {
+	if out := strings.Split(strings.TrimPrefix(pointer, "/"), "/"); len(out) == n {
+		return out
+	}
+	return make([]string, n)
+}
+
+// matchesSaved reports whether the token of a rule names a step of a finding's pattern. A number in the pattern may be an item without
+// keys, an item whose keys are secret, a field or the member of a set.
+func (t token) matchesSaved(step token, live string) answer {
+	switch {
+	case t.form == tokenAny:
+		return yes
+	case t.form == tokenIndex && live == "":
+		return unknown
+	case t.form == tokenIndex:
+		return answerOf(live == t.name || step.form == tokenIndex && step.index == t.index)
+	case t.form == tokenKeys && step.form == tokenKeys:
+		return t.matchesSavedKeys(step)
+	case step.form == tokenIndex:
+		return unknownIf(t.form == tokenKeys || object.MatchName(t.name, step.name))
+	case step.form == tokenName && t.form == tokenName:
+		return answerOf(object.MatchName(t.name, step.name))
+	}
+	return unknownIf(step.form == tokenAny) // the pattern of a field with the name *
+}
+
+// matchesSavedKeys reports whether an item has the keys of the token. The pattern of a finding names an item by some of its fields; the
+// others are unknown.
+func (t token) matchesSavedKeys(item token) answer {
+	out := yes
+	for _, want := range t.keys {
+		n := slices.IndexFunc(item.keys, func(has tokenKey) bool { return has.name == want.name })
+		if n < 0 {
+			out = min(out, unknown)
+		} else {
+			out = min(out, answerOf(want.matches(item.keys[n].value)))
+		}
+	}
+	return out
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestSelectsEverything checks that a rule that would silence every finding is refused, however it is written, and that no other is.
+// TestSelectsEverything checks that a rule that would silence every finding is refused, however it is written, and that no other
+// rule is.
 func TestSelectsEverything(t *testing.T) {
 	target := func(t report.TargetText) *report.TargetText { return &t }
 	for name, text := range map[string]report.RuleText{

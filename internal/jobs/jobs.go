@@ -6,9 +6,14 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"regexp"
 	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -17,36 +22,33 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// The names of the jobs of a child.
+// These are the names of a child's jobs.
 const (
 	jobManifest = "manifest"
 	jobChart    = "chart"
 	jobIndex    = "index"
-	jobVariants = "variants"
 )
 
-// The names of the questions that the rendering of a chart asks its parent, which has the credentials, the terminal and the user's
-// environment.
+// These are the names of the questions that the rendering of a chart asks its parent. The parent has the credentials, the terminal
+// and the user's environment.
 const (
 	askFile       = "file"
 	askLookup     = "lookup"
 	askPostRender = "post-render"
-	askVariants   = "variants"
 )
 
-// All returns the jobs of a child by their names.
+// All returns the jobs of a child by their names, except the jobs of guests.
 func All() map[string]confine.Job {
 	return map[string]confine.Job{
 		jobManifest: confine.NewJob(readManifest),
 		jobChart:    confine.NewJob(renderChart),
-		jobVariants: confine.NewJob(renderVariants),
 		jobIndex: confine.NewJob(func(ctx context.Context, _ *confine.Parent, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
 			return q.Answer(ctx)
 		}),
 	}
 }
 
-// FetchChart implements drift.Options.Fetch. The chart is fetched in this process, which has the logins, and the indexes of repositories
+// FetchChart fetches a chart for drift.Chart.Fetch. The chart is fetched in this process, which has the logins, and the indexes of repositories
 // are read in a child process.
 func (l Limits) FetchChart(ctx context.Context, ref string, source fetch.Options) (path string, done func(), err error) {
 	if l.Time > 0 {
@@ -67,7 +69,7 @@ type manifestOrder struct {
 	Memory int64
 }
 
-// manifestAnswer holds the documents of a manifest. TooLarge says that the parent could not compare them within the memory limit.
+// manifestAnswer holds the documents of a manifest. TooLarge is set if the parent could not compare them within the memory limit.
 type manifestAnswer struct {
 	Documents []render.Document
 	TooLarge  bool
@@ -112,13 +114,13 @@ func (l Limits) Bounded(
 	}
 }
 
-// tooLarge reports whether comparing the objects of documents takes more memory than limit; a limit of 0 means none.
+// tooLarge reports whether comparing the objects of documents takes more memory than limit. 0 means no limit.
 func tooLarge(documents []render.Document, limit int64) bool {
 	return render.Objects(documents, render.ParseOptions{}).Weight() > limit && limit > 0
 }
 
 // chartOrder is a chart to render. The functions of the request cannot cross the pipe; the child replaces them by questions. PostRenders
-// says that there is a post-renderer, and an empty Request.Server says that lookups find nothing.
+// is set if there is a post-renderer. If Request.Server is empty, lookups find nothing.
 type chartOrder struct {
 	Request     drift.ChartRequest
 	PostRenders bool
@@ -129,7 +131,7 @@ type chartOrder struct {
 type chartAnswer struct {
 	Chart    drift.RenderedChart
 	TooLarge bool
-	// Known is what is known to be secret after the rendering, such as Secrets that templates looked up.
+	// Known has the secrets that are known after the rendering, such as Secrets that templates looked up.
 	Known *secret.Known
 	// Fault says what is wrong with the chart. It is sent as a value because an error would lose its file and line.
 	Fault *render.Error
@@ -141,7 +143,7 @@ func (l Limits) RenderChart(ctx context.Context, q drift.ChartRequest) (*drift.R
 	calls := callsOf(q)
 	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
 	answer, err := runJob[chartOrder, chartAnswer](ctx, l, "rendering the chart", jobChart, order, calls)
-	q.Known.AddKnown(answer.Known)
+	(*secret.Known)(q.Known).AddKnown(answer.Known)
 	switch {
 	case err != nil:
 		return nil, err
@@ -160,32 +162,7 @@ func callsOf(q drift.ChartRequest) map[string]confine.Call {
 	}
 }
 
-// RenderVariants implements drift.Options.RenderVariants in one child process: the limits are those of all renderings together. If a rendering
-// ends the child, pkg/drift starts another one within drift.Options.RenderTime.
-func (l Limits) RenderVariants(ctx context.Context, q drift.ChartRequest, next drift.NextVariants) error {
-	calls := callsOf(q)
-	calls[askVariants] = confine.NewCall(next)
-	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
-	answer, err := runJob[chartOrder, chartAnswer](ctx, l, "trying values of the chart", jobVariants, order, calls)
-	if err == nil && answer.Fault != nil {
-		return answer.Fault
-	}
-	return err
-}
-
-// renderVariants renders variants in a child, which asks its parent for each batch.
-func renderVariants(ctx context.Context, p *confine.Parent, o chartOrder) (chartAnswer, error) {
-	scrubLog(o.Request.Known)
-	err := drift.ServeVariants(ctx, o.request(p), func(_ context.Context, answer drift.VariantAnswer) (drift.VariantOrder, error) {
-		return confine.Ask[drift.VariantAnswer, drift.VariantOrder](p, askVariants, answer)
-	})
-	if fault := (*render.Error)(nil); errors.As(err, &fault) {
-		return chartAnswer{Fault: fault}, nil
-	}
-	return chartAnswer{}, err
-}
-
-// scrubLog removes from the log of a child what is known to be secret, if anybody reads that log.
+// scrubLog removes known secrets from the log of a child, if anybody reads that log.
 func scrubLog(known *secret.Known) {
 	if to := log.Writer(); to != io.Discard {
 		log.SetOutput(LogWriter(known, to))
@@ -194,7 +171,7 @@ func scrubLog(known *secret.Known) {
 
 // renderChart renders a chart in a child. Helm logs while it renders, so the log is scrubbed there, where the values are known.
 func renderChart(ctx context.Context, p *confine.Parent, o chartOrder) (chartAnswer, error) {
-	known := o.Request.Known
+	known := (*secret.Known)(o.Request.Known)
 	scrubLog(known)
 	rendered, err := drift.RenderChart(ctx, o.request(p))
 	if fault := (*render.Error)(nil); errors.As(err, &fault) {
@@ -226,4 +203,63 @@ func (o chartOrder) request(p *confine.Parent) drift.ChartRequest {
 		}
 	}
 	return q
+}
+
+// Limits are the time and the memory that work on foreign text may take. A limit of zero means no limit.
+type Limits struct {
+	Time   time.Duration
+	Memory resource.Quantity
+	// Program says how to start this program as a child.
+	Program confine.Program
+}
+
+// answerShare limits one answer of the network to this fraction of the memory limit, because the process holds several copies of
+// it at once.
+const answerShare = 4
+
+// MaxAnswer returns the largest size of one answer of the network in bytes. 0 leaves the decision to the package that reads it.
+func (l Limits) MaxAnswer() int64 { return l.Memory.Value() / answerShare }
+
+// runJob runs a job in a child process within the limits. Doing names the work in messages, such as "rendering the chart". The child asks
+// its questions through calls.
+func runJob[In, Out any](ctx context.Context, l Limits, doing, job string, in In, calls map[string]confine.Call) (Out, error) {
+	// A fault is the error of the job itself, and says what the job was doing. Other errors come from the way to and from the child.
+	out, err := confine.Run[In, Out](ctx, l.Program, confine.Limits{Time: l.Time, Memory: l.Memory.Value()}, job, in, calls)
+	var fault *confine.Fault
+	switch {
+	case errors.Is(err, confine.ErrTime):
+		err = l.timeExceeded(doing)
+	case errors.Is(err, confine.ErrMemory):
+		err = l.memoryExceeded(doing)
+	case err != nil && ctx.Err() == nil && !errors.As(err, &fault):
+		err = fmt.Errorf("%s: %w", doing, err)
+	}
+	return out, err
+}
+
+func (l Limits) timeExceeded(doing string) error {
+	return hint.New(fmt.Errorf("%s takes longer than %s", doing, l.Time), "--render-timeout allows more")
+}
+
+func (l Limits) memoryExceeded(doing string) error {
+	return hint.New(fmt.Errorf("%s takes more memory than %s", doing, l.Memory.String()), "--render-memory allows more")
+}
+
+// logWriter is the destination of what Helm's libraries log. Helm 3 writes to log, and Helm 4 writes to log and to slog, which ends in log
+// too.
+type logWriter struct{ to io.Writer }
+
+// LogWriter returns a writer that removes secrets and values from Helm's log.
+func LogWriter(known *secret.Known, to io.Writer) io.Writer { return logWriter{known.Writer(to)} }
+
+// loggedValue matches the value that Helm logs if a chart has a table where the values have none, or the other way around
+// (helm v3.22.0 pkg/chartutil/coalesce.go, v4.3.1 pkg/chart/common/util/coalesce.go coalesceTablesFullKey).
+var loggedValue = regexp.MustCompile(`(?s)(cannot overwrite table with non table for .*?|Ignoring non-table value) \(.*\)`)
+
+// Write writes one line of the log, without values of the release and without secrets.
+func (l logWriter) Write(p []byte) (int, error) {
+	if _, err := l.to.Write(loggedValue.ReplaceAll(p, []byte("$1 (…)"))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }

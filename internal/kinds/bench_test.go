@@ -11,8 +11,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// largeDefinition returns a CustomResourceDefinition of about 0.2 MB as JSON, which is the size of the larger ones of operators: two
-// versions, of which each has 400 fields with descriptions on five levels.
+// largeDefinition returns a CustomResourceDefinition of about 0.2 MB as JSON, as large as the larger ones of operators: two
+// versions, each with 400 fields with descriptions on five levels.
 func largeDefinition(b *testing.B) []byte {
 	var schema func(levels int) map[string]any
 	schema = func(levels int) map[string]any {
@@ -46,8 +46,8 @@ func largeDefinition(b *testing.B) []byte {
 	return text
 }
 
-// BenchmarkDefinition reads one large CustomResourceDefinition: its text, the shape of a version that each comparison of a custom resource
-// needs, and the parsed schema, which only predictions of what the API server refuses need.
+// BenchmarkDefinition reads one large CustomResourceDefinition: its text, the shape of a version, which each comparison needs, and the
+// parsed schema, which only predictions of refusals need.
 func BenchmarkDefinition(b *testing.B) {
 	text := largeDefinition(b)
 	var crd map[string]any

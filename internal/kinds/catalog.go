@@ -3,17 +3,17 @@ package kinds
 import (
 	"cmp"
 	"reflect"
+	"strings"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	apiextensions "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apiextensionsbeta "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1beta1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/applyconfigurations"
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	apiregistrationbeta "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
@@ -22,24 +22,25 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Catalog has the native kinds: the Go types by which Helm merges, and the API's own list-map keys. It is safe for concurrent use, and its
-// shapes do not change once they are returned.
+// Catalog has the native kinds: the Go types that Helm merges by, and the API's own list-map keys. It is safe for concurrent use, and does
+// not change a shape once it has returned it.
 type Catalog struct {
 	// HelmScheme has the kinds that Helm patches strategically (helm v3.22.0 pkg/kube/converter.go kubernetesNativeScheme).
 	HelmScheme *runtime.Scheme
-	// KnownScheme has these and the aggregator's: all kinds whose Go type is linked in, however Helm patches them.
+	// KnownScheme has these and the aggregator's kinds: all kinds whose Go type is linked in, however Helm patches them.
 	KnownScheme *runtime.Scheme
 
 	mu     sync.RWMutex
 	shapes map[reflect.Type]*Shape
 	kinds  map[schema.GroupVersionKind]*Shape
-	lists  *smdschema.Schema
+	// lists has the list-map keys, which name list items.
+	lists *smdschema.Schema
 }
 
 // Native returns the catalog of all kinds that are linked in.
 var Native = sync.OnceValue(newCatalog)
 
-// newCatalog returns a catalog without shapes, which are made at the first question for their kind.
+// newCatalog returns a catalog without shapes. It makes the shape of a kind on first use.
 func newCatalog() *Catalog {
 	c := &Catalog{
 		HelmScheme: runtime.NewScheme(), KnownScheme: runtime.NewScheme(),
@@ -52,33 +53,12 @@ func newCatalog() *Catalog {
 	}
 	utilruntime.Must(apiregistration.AddToScheme(c.KnownScheme))
 	utilruntime.Must(apiregistrationbeta.AddToScheme(c.KnownScheme))
-	c.lists = linkedSchema()
+	c.lists = &applyParser().Schema
 	return c
 }
 
-// linkedSchema returns the API's own schema as client-go has it for server-side apply. Its list-map keys name list items.
-func linkedSchema() *smdschema.Schema {
-	pod := &corev1.Pod{}
-	pod.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
-	typed, err := NativeApply().Types.ObjectToTyped(pod)
-	utilruntime.Must(err)
-	return typed.Schema()
-}
-
-// NativeApply returns what client-go has for the server-side apply of native kinds: their scheme, without the kinds that others add to
-// it, and their types.
-var NativeApply = sync.OnceValue(func() (n struct {
-	Scheme *runtime.Scheme
-	Types  managedfields.TypeConverter
-}) {
-	n.Scheme = runtime.NewScheme()
-	utilruntime.Must(clientscheme.AddToScheme(n.Scheme))
-	n.Types = applyconfigurations.NewTypeConverter(n.Scheme)
-	return n
-})
-
-// ShapeOf returns the shape of a kind: native, from its definition, or of the metadata alone if nothing else is known of it. PlainStatus
-// says of a kind without a definition whether its status is a field like any other.
+// ShapeOf returns the shape of a kind: native, from its definition, or only of the metadata if nothing else is known. For a kind without
+// a definition, plainStatus says whether its status is a field like any other.
 func ShapeOf(ref object.Ref, definition *CustomSchema, plainStatus bool) *Shape {
 	if s := Native().Shape(ref.GVK()); s != nil {
 		return s
@@ -90,8 +70,8 @@ func ShapeOf(ref object.Ref, definition *CustomSchema, plainStatus bool) *Shape 
 	return cmp.Or(definition.Shape(ref.Version), unknown())
 }
 
-// undefined returns the shape of a custom kind that has no known definition: nothing but its metadata. undefinedWithStatus returns that of
-// a kind without a status subresource.
+// undefined returns the shape of a custom kind without a known definition: only its metadata. undefinedWithStatus returns the same for a
+// kind without a status subresource.
 var (
 	undefined           = sync.OnceValue(func() *Shape { return newUndefined(false) })
 	undefinedWithStatus = sync.OnceValue(func() *Shape { return newUndefined(true) })
@@ -101,7 +81,7 @@ func newUndefined(plainStatus bool) *Shape {
 	return withMetadata(&Shape{Form: FormStruct, Fields: map[string]*structField{}, PlainStatus: plainStatus})
 }
 
-// Shape returns the shape of a native kind; nil for all others.
+// Shape returns the shape of a native kind, or nil for any other kind.
 func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {
 	t, ok := c.KnownScheme.AllKnownTypes()[gvk]
 	if !ok {
@@ -126,4 +106,122 @@ func withMetadata(root *Shape) *Shape {
 	defer c.mu.Unlock()
 	root.Fields["metadata"], root.Custom = &structField{Shape: c.ofType(reflect.TypeFor[metav1.ObjectMeta]())}, true
 	return root
+}
+
+// ofType returns the shape of a Go type. Shapes of structs are shared and may be recursive, so ofType stores a shape before it fills
+// it.
+func (c *Catalog) ofType(t reflect.Type) *Shape {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if s, ok := c.shapes[t]; ok {
+		return s
+	}
+	s := &Shape{}
+	c.shapes[t] = s
+	// A type that marshals itself is a leaf, although it may be a struct, such as a quantity or a time.
+	switch canonical := canonicalOf(t); {
+	case canonical != nil:
+		s.Form, s.Canonical, s.Quantity = FormLeaf, canonical, t == reflect.TypeFor[resource.Quantity]()
+	case t.Kind() == reflect.Struct:
+		s.Form, s.Fields, s.closed = FormStruct, map[string]*structField{}, true
+		c.addFields(s, t)
+	case t.Kind() == reflect.Map:
+		s.Form, s.Elem = FormMap, c.ofType(t.Elem())
+		s.addDefaults(t)
+	case t.Kind() == reflect.Slice:
+		s.Form, s.Elem = FormList, c.ofType(t.Elem())
+	}
+	return s
+}
+
+// addFields adds the fields of a struct by their JSON names. The fields of an embedded struct belong to the struct, as in encoding/json.
+func (c *Catalog) addFields(s *Shape, t reflect.Type) {
+	s.addDefaults(t)
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		switch {
+		case name == "-":
+		case name == "" && f.Anonymous:
+			c.addFields(s, f.Type)
+		case name != "":
+			strategy := f.Tag.Get("patchStrategy")
+			field := &structField{Shape: c.fieldShape(t, name, f), patch: PatchRule{
+				Replaces: strings.Contains(strategy, "replace"), RetainsKeys: strings.Contains(strategy, "retainKeys"),
+			}}
+			// What the server writes for a zero value depends on the Go type of the field.
+			switch {
+			case f.Type.Kind() == reflect.Pointer:
+				field.wire = omitNil
+			case f.Type == reflect.TypeFor[resource.Quantity]():
+				field.zero = "0" // a struct, which omitempty does not omit
+			case f.Type.Kind() == reflect.Struct && canonicalOf(f.Type) == nil:
+				s.embedded = append(s.embedded, name)
+			}
+			s.Fields[name] = field
+		}
+	}
+}
+
+// fieldShape returns the shape of the field's type. A list gets a shape of its own, because the field says how the list merges.
+func (c *Catalog) fieldShape(owner reflect.Type, name string, f reflect.StructField) *Shape {
+	switch {
+	case owner == reflect.TypeFor[metav1.ObjectMeta]() && f.Type.Kind() == reflect.Map:
+		return &Shape{Form: FormMap, Elem: c.ofType(f.Type.Elem()), nulls: nullIsZero}
+	case f.Type.Kind() != reflect.Slice || canonicalOf(f.Type) != nil:
+		return c.ofType(f.Type)
+	}
+	out := &Shape{Form: FormList, Elem: c.ofType(f.Type.Elem()), List: c.listRule(owner, name, f)}
+	if f.Type == reflect.TypeFor[[]autoscalingv2.MetricSpec]() {
+		out.alike = object.EqualSets // conversions between versions change the order, and the autoscaler takes the greatest anyway
+	}
+	return out
+}
+
+// listRule returns the rule for a list: how Helm merges it and how the API names its items. Helm treats a list without patchStrategy
+// "merge" as one value (apimachinery strategicpatch). The names are the list-map keys, or the merge key if the linked schema has no
+// list-map keys.
+func (c *Catalog) listRule(owner reflect.Type, name string, f reflect.StructField) ListRule {
+	if !strings.Contains(f.Tag.Get("patchStrategy"), "merge") {
+		return ListRule{}
+	}
+	mergeKey := f.Tag.Get("patchMergeKey")
+	if mergeKey == "" {
+		return ListRule{Set: true}
+	}
+	if keys := c.listMapKeys(owner, name); len(keys) > 0 {
+		return ListRule{Keys: keys, MergeKey: mergeKey}
+	}
+	return ListRule{Keys: []string{mergeKey}, MergeKey: mergeKey}
+}
+
+// listMapKeys returns the list-map keys of a list in the linked schema, or nil if there are none.
+func (c *Catalog) listMapKeys(owner reflect.Type, name string) []string {
+	def, ok := c.lists.FindNamedType(schemaName(owner))
+	if !ok || def.Map == nil {
+		return nil
+	}
+	f, ok := def.Map.FindField(name)
+	if !ok || f.Type.Inlined.List == nil {
+		return nil
+	}
+	return f.Type.Inlined.List.Keys
+}
+
+// schemaName returns the name of a Go type in the linked schema: k8s.io/api/core/v1.Container is io.k8s.api.core.v1.Container.
+func schemaName(t reflect.Type) string {
+	path := strings.TrimPrefix(t.PkgPath(), "k8s.io/")
+	return "io.k8s." + strings.ReplaceAll(path, "/", ".") + "." + t.Name()
+}
+
+// typeNames returns the names of a Go type in the tables of defaults, with and without its version: k8s.io/api/apps/v1.Deployment is
+// apps/v1.Deployment and apps.Deployment.
+func typeNames(t reflect.Type) (versioned, unversioned string) {
+	parts := strings.Split(t.PkgPath(), "/")
+	if len(parts) < 2 {
+		return t.Name(), t.Name()
+	}
+	group, version := parts[len(parts)-2], parts[len(parts)-1]
+	return group + "/" + version + "." + t.Name(), group + "." + t.Name()
 }

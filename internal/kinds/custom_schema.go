@@ -3,21 +3,23 @@ package kinds
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// CustomSchema is what a CustomResourceDefinition says of the versions of its kind. A nil CustomSchema knows no version. It is safe for
-// concurrent use, and makes what it needs of a version at the first question for it.
+// CustomSchema is what a CustomResourceDefinition says about the versions of its kind. A nil CustomSchema knows no version. It is safe
+// for concurrent use, and parses a version on first use.
 type CustomSchema struct {
-	// versions has one entry for each version that the definition names, be it served or not.
+	// versions has one entry for each version that the definition names, served or not.
 	versions map[string]customVersion
 	// Webhook reports whether a webhook converts between the versions. Without one, an object differs between versions only in its
 	// apiVersion.
@@ -30,9 +32,11 @@ type customVersion struct {
 	shape       func() *Shape
 	parsed      func() ParsedSchema
 	plainStatus bool
+	served      bool
 }
 
-// ParsedSchema is one schema in the two forms by which the API server checks values. They are nil if there is no schema, or an invalid one.
+// ParsedSchema is one schema in the two forms that the API server checks values with. They are nil if there is no schema, or an invalid
+// one.
 type ParsedSchema struct {
 	OpenAPI    *spec.Schema
 	Structural *structuralschema.Structural
@@ -51,13 +55,13 @@ func NewCustomSchema(crd map[string]any) (*CustomSchema, error) {
 		plainStatus := object.Child(version, "subresources")["status"] == nil
 		out.versions[name] = customVersion{
 			schema: schema, shape: sync.OnceValue(func() *Shape { return customRoot(schema, plainStatus) }),
-			parsed: sync.OnceValue(func() ParsedSchema { return parseSchema(schema) }), plainStatus: plainStatus,
+			parsed: sync.OnceValue(func() ParsedSchema { return parseSchema(schema) }), plainStatus: plainStatus, served: version["served"] == true,
 		}
 	}
 	return out, nil
 }
 
-// version returns what the definition says of a version; the zero customVersion if it does not name it.
+// version returns what the definition says about a version, or the zero customVersion and false if it does not name it.
 func (s *CustomSchema) version(name string) (customVersion, bool) {
 	if s == nil {
 		return customVersion{}, false
@@ -66,7 +70,7 @@ func (s *CustomSchema) version(name string) (customVersion, bool) {
 	return v, known
 }
 
-// Shape returns the shape of a version; nil if it has no schema.
+// Shape returns the shape of a version, or nil if it has no schema.
 func (s *CustomSchema) Shape(version string) *Shape {
 	v, known := s.version(version)
 	if !known {
@@ -108,7 +112,8 @@ func parseSchema(schema map[string]any) ParsedSchema {
 	return out
 }
 
-// ParseOpenAPI parses a schema of a CustomResourceDefinition as it is written there; nil if there is none or it cannot be parsed.
+// ParseOpenAPI parses a schema of a CustomResourceDefinition as it is written there. It returns nil if there is none or it cannot
+// be parsed.
 func ParseOpenAPI(schema map[string]any) *spec.Schema {
 	text, err := json.Marshal(schema)
 	out := &spec.Schema{}
@@ -118,7 +123,7 @@ func ParseOpenAPI(schema map[string]any) *spec.Schema {
 	return out
 }
 
-// typeIntOrStrings sets the types of values that may be an integer or a string, which a definition does not name.
+// typeIntOrStrings sets the types of values that may be an integer or a string. A definition does not name them.
 func typeIntOrStrings(s *spec.Schema) {
 	if s == nil {
 		return
@@ -136,4 +141,124 @@ func typeIntOrStrings(s *spec.Schema) {
 	if s.Items != nil {
 		typeIntOrStrings(s.Items.Schema)
 	}
+}
+
+// customRoot returns the shape of a whole custom resource. Its metadata has the API's own type, whatever the schema says.
+func customRoot(schema map[string]any, plainStatus bool) *Shape {
+	root := customShape(schema)
+	if root == nil || root.Form != FormStruct {
+		return nil
+	}
+	if root.PlainStatus = plainStatus; !plainStatus {
+		delete(root.Fields, "status")
+	}
+	return withMetadata(root)
+}
+
+// customShape returns the shape of a value with a structural schema: properties, additionalProperties, items and the x-kubernetes
+// extensions.
+func customShape(schema map[string]any) *Shape {
+	properties := object.Child(schema, "properties")
+	switch {
+	case schema["x-kubernetes-int-or-string"] == true:
+		return customIntOrString(schema)
+	case len(properties) > 0:
+		return customStruct(schema, properties)
+	case schema["additionalProperties"] != nil:
+		elem := object.Child(schema, "additionalProperties")
+		return &Shape{Form: FormMap, Elem: customShape(elem), nulls: customNulls(elem == nil || elem["nullable"] == true)}
+	case schema["type"] == "array":
+		return customList(schema)
+	case schema["type"] == "object":
+		return customStruct(schema, nil)
+	case isPreserving(schema):
+		return openShape
+	}
+	return nil
+}
+
+// isPreserving reports whether the server keeps fields that the schema does not name.
+func isPreserving(schema map[string]any) bool {
+	return schema["x-kubernetes-preserve-unknown-fields"] == true
+}
+
+// customNulls returns the rule for nulls that the server stores or drops (apiextensions-apiserver v0.36.3
+// pkg/apiserver/schema/defaulting PruneNonNullableNullsWithoutDefaults).
+func customNulls(stored bool) nullRule {
+	if stored {
+		return nullIsStored
+	}
+	return nullIsAbsent
+}
+
+// customStruct returns the shape of an object with properties. The shape is closed, because the server prunes other fields, unless the
+// schema preserves unknown fields.
+func customStruct(schema, properties map[string]any) *Shape {
+	open := isPreserving(schema)
+	s := &Shape{Form: FormStruct, closed: !open, nulls: customNulls(open), Fields: map[string]*structField{}, defaults: map[string]any{}}
+	// An embedded resource may have these fields without naming them.
+	if schema["x-kubernetes-embedded-resource"] == true {
+		for _, name := range []string{"apiVersion", "kind", "metadata"} {
+			s.Fields[name] = &structField{wire: keepAll}
+		}
+	}
+	for name := range properties {
+		property := object.Child(properties, name)
+		s.Fields[name] = &structField{Shape: customShape(property), wire: keepAll, nullable: property["nullable"] == true}
+		if value, ok := property["default"]; ok && value != nil {
+			s.defaults[name] = value
+		}
+	}
+	return s
+}
+
+// customList returns the shape of a list whose items have keys, or of a list that is compared as one value. The order of a set has no
+// meaning.
+func customList(schema map[string]any) *Shape {
+	s := &Shape{Form: FormList, Elem: customShape(object.Child(schema, "items")), nulls: nullIsAbsent}
+	switch schema["x-kubernetes-list-type"] {
+	case "map":
+		keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
+		for _, k := range keys {
+			if name, ok := k.(string); ok {
+				s.List.Keys = append(s.List.Keys, name)
+			}
+		}
+	case "set":
+		s.alike = object.EqualSets
+	}
+	return s
+}
+
+// quantityUnits is a part of the pattern that controller-gen writes for every resource.Quantity of a Go type. A port or a percentage is an
+// int-or-string too, but has no pattern.
+const quantityUnits = "[KMGTPE]i"
+
+// customIntOrString returns the shape of a value that is an integer or a text. The server stores both as they are written. If the schema
+// asks for a quantity, 0.5 and 500m mean the same: a controller may decode one and write the other. Otherwise 8080 and "8080" are two
+// values.
+func customIntOrString(schema map[string]any) *Shape {
+	s := &Shape{Form: FormLeaf, Canonical: unchanged}
+	if pattern, _ := schema["pattern"].(string); strings.Contains(pattern, quantityUnits) {
+		s.alike = sameQuantity
+	}
+	return s
+}
+
+// sameQuantity reports whether two values are equal quantities.
+func sameQuantity(a, b any) bool {
+	p, ok := quantityOf(a)
+	q, alsoOK := quantityOf(b)
+	return ok && alsoOK && p.Cmp(q) == 0
+}
+
+// quantityOf parses a text or an integer as a quantity.
+func quantityOf(v any) (resource.Quantity, bool) {
+	switch v := v.(type) {
+	case string:
+		return ParseQuantity(v)
+	case int64:
+		return *resource.NewQuantity(v, resource.DecimalSI), true
+	}
+	return resource.Quantity{}, false
 }

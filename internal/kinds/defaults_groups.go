@@ -29,7 +29,7 @@ func defaultPartition(m map[string]any) {
 	}
 }
 
-// defaultOldDaemonSetStrategy: SetDefaults_DaemonSet of extensions/v1beta1, whose default is not a rolling update.
+// defaultOldDaemonSetStrategy: SetDefaults_DaemonSet of extensions/v1beta1. Its default is not a rolling update.
 func defaultOldDaemonSetStrategy(m map[string]any) {
 	if m["type"] == "RollingUpdate" {
 		update := ensureChild(m, "rollingUpdate")
@@ -55,7 +55,7 @@ func defaultLabelsAndSelector(m map[string]any) {
 	}
 }
 
-// defaultJob: SetDefaults_Job. The template of a CronJob gets none of it.
+// defaultJob: SetDefaults_Job. The template of a CronJob does not get these defaults.
 func defaultJob(m map[string]any) {
 	if labels := TemplateLabels(m); len(labels) > 0 {
 		SetDefault(ensureChild(m, "metadata"), "labels", labels)
@@ -89,8 +89,7 @@ func defaultPolicyTypes(m map[string]any) {
 	SetDefault(m, "policyTypes", types)
 }
 
-// defaultScalingRules: GenerateHPAScaleUpRules and GenerateHPAScaleDownRules. The rules of a direction that is not given at all are in the
-// table.
+// defaultScalingRules: GenerateHPAScaleUpRules and GenerateHPAScaleDownRules. If a direction is absent, its rules come from the table.
 func defaultScalingRules(m map[string]any) {
 	percent := map[string]any{"type": "Percent", "value": int64(100), "periodSeconds": int64(15)}
 	pods := map[string]any{"type": "Pods", "value": int64(4), "periodSeconds": int64(15)}

@@ -23,16 +23,16 @@ import (
 const (
 	defaultsSample   = "testdata/defaults.ndjson.gz"
 	defaultsVariable = "HELMDRIFT_DEFAULTS_PAIRS"
-	// leastKinds is how many kinds of Kubernetes v1.36.3 have defaults and are known here.
+	// leastKinds is how many kinds of Kubernetes v1.36.3 have both defaults and a Go type here.
 	leastKinds = 91
 )
 
-// unknownKinds are kinds that have defaults in Kubernetes v1.36.3 and no Go type here, each with the reason.
+// unknownKinds has the kinds with defaults in Kubernetes v1.36.3 but without a Go type here, each with the reason.
 var unknownKinds = map[string]string{
 	"scheduling.k8s.io/v1alpha2 PodGroup": "k8s.io/api v0.37 has v1alpha3 in its place",
 }
 
-// unknownFields are fields of v1.36.3 that no Go type here has, so that nothing is known of their defaults, each with the reason.
+// unknownFields has the fields of v1.36.3 that no Go type here has, so that their defaults are unknown, each with the reason.
 var unknownFields = map[string]string{
 	"nodeAllocatableResourceMappings": "behind an alpha gate, and replaced by nodeAllocatableResources in k8s.io/api v0.37",
 }
@@ -92,12 +92,12 @@ func checkKinds(t *testing.T, compared, skipped map[string]int, perKind int) {
 	}
 }
 
-// expected returns the normal form of what Kubernetes made, except for two differences that are intended.
+// expected returns the normal form of Kubernetes' output, except for two intended differences.
 func expected(p defaultsPair, s *Shape) map[string]any {
 	want, _ := normalObject(p.out, s, asStored)
 	switch {
 	case strings.HasPrefix(p.kind, "apps/") && strings.HasSuffix(p.kind, " StatefulSet"):
-		// Not defaulting but the server's conversion of a StatefulSet writes the type of its claims.
+		// The type of the claims comes from the server's conversion of a StatefulSet and not from defaulting.
 		for _, claim := range object.Items(object.Child(want, "spec"), "volumeClaimTemplates") {
 			claim["apiVersion"], claim["kind"] = "v1", "PersistentVolumeClaim"
 		}
@@ -115,8 +115,8 @@ func expected(p defaultsPair, s *Shape) map[string]any {
 	return want
 }
 
-// TestDefaultsOfMalformedObjects sets the defaults of objects in which a value is of another type than the API has: it must not panic. A
-// manifest may have such values, and the API server refuses them.
+// TestDefaultsOfMalformedObjects sets the defaults of objects with a value of a wrong type. That must not panic. A manifest may have
+// such values, and the API server refuses them.
 func TestDefaultsOfMalformedObjects(t *testing.T) {
 	wrong := []any{"text", int64(7), []any{nil, "text"}, map[string]any{"key": nil}}
 	next := 0

@@ -16,7 +16,8 @@ const (
 	asStored fidelity = iota
 	// asWritten keeps both, so that the result has every field that a manifest names.
 	asWritten
-	// asRead is asStored for what the server returns: a null is the zero value in a native kind, and a null in a custom resource.
+	// asRead is like asStored, for what the server returns: a null stands for the zero value in a native kind, and is a plain
+	// null in a custom resource.
 	asRead
 )
 
@@ -28,9 +29,9 @@ func (f fidelity) null() any {
 	return nil
 }
 
-// normalObject returns the normal form of a whole object without defaults. It has neither the identity of the object, nor the metadata that
-// the server keeps, nor a status that is a subresource. obj does not change. Loose is set if a part of it is compared by what live has
-// there: a field that the shape does not have, or a value that has other spellings.
+// normalObject returns the normal form of a whole object without defaults. It has neither the identity of the object, nor the metadata
+// that the server keeps, nor a status that is a subresource. obj does not change. Loose is set if the normal form of a part depends on
+// live: of a field that the shape does not have, or of a value that has other spellings.
 func normalObject(obj map[string]any, s *Shape, f fidelity) (out map[string]any, loose bool) {
 	if obj == nil {
 		return nil, false
@@ -56,16 +57,16 @@ func normalObject(obj map[string]any, s *Shape, f fidelity) (out map[string]any,
 	return out, n.loose
 }
 
-// normalization is the making of one normal form.
+// normalization makes one normal form.
 type normalization struct {
 	fidelity
 	// loose is set if live decides about a value of the normal form.
 	loose bool
 }
 
-// IsComparedMetadata reports whether a field of the metadata is compared. The others identify the object, or are the server's own.
+// IsComparedMetadata reports whether a field of the metadata is compared. The others identify the object, or belong to the server.
 func IsComparedMetadata(name string) bool {
-	return name == "labels" || name == "annotations" || name == "finalizers" || name == "ownerReferences"
+	return name == "labels" || name == "annotations" || name == "finalizers" || name == "ownerReferences" || name == "generateName"
 }
 
 // foldStringData returns a Secret with its stringData in data, as the server stores it: stringData overwrites a key that both have.
@@ -89,8 +90,8 @@ func foldStringData(obj map[string]any) map[string]any {
 	return out
 }
 
-// normalize returns the normal form of a value: by its shape if one is known, and else as plain JSON, in which null is absent. The result
-// shares nothing with v.
+// normalize returns the normal form of a value: by its shape if one is known, and else as plain JSON without nulls. The result shares
+// nothing with v.
 func (n *normalization) normalize(v any, s *Shape) any {
 	n.loose = n.loose || s != nil && s.alike != nil
 	switch v := v.(type) {
@@ -108,7 +109,7 @@ func (n *normalization) normalize(v any, s *Shape) any {
 			return n.normalList(v, s)
 		}
 	}
-	// A value that does not decode stays as it is, and so does one of another form than the shape's.
+	// A value that does not decode, or has another form than the shape, stays as it is.
 	if s != nil && s.Form == FormLeaf {
 		if out, ok := s.Canonical(v); ok {
 			v = out
@@ -147,8 +148,8 @@ func (n *normalization) normalStruct(v map[string]any, s *Shape) map[string]any 
 	return out
 }
 
-// withoutAlias returns a pod's spec without the deprecated serviceAccount. The server keeps it equal to serviceAccountName, and takes it
-// for that if it is alone (k8s.io/kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_PodSpec_To_core_PodSpec).
+// withoutAlias returns a pod's spec without the deprecated serviceAccount. The server keeps it equal to serviceAccountName, and uses it
+// as serviceAccountName if that is absent (k8s.io/kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_PodSpec_To_core_PodSpec).
 func withoutAlias(v map[string]any, s *Shape) map[string]any {
 	const alias, name = "serviceAccount", "serviceAccountName"
 	if !object.Has(v, alias) || s.Fields[alias] == nil || s.Fields[name] == nil {
@@ -175,7 +176,7 @@ func (f *structField) omits(v any) bool {
 	return f.wire == omitZero && (object.IsZero(v) || f.zero != nil && object.Equal(v, f.zero))
 }
 
-// normalMap keeps every key, because zero values of a map are values. What becomes of a null depends on the shape.
+// normalMap keeps every key, because a map stores zero values. The shape decides about nulls.
 func (n *normalization) normalMap(v map[string]any, s *Shape) map[string]any {
 	out := make(map[string]any, len(v))
 	for k, child := range v {
@@ -188,7 +189,7 @@ func (n *normalization) normalMap(v map[string]any, s *Shape) map[string]any {
 			out[k] = n.null()
 		case n.fidelity == asWritten:
 			out[k] = nil
-		// A null of a manifest may have become the zero value, or may have removed the key; what live has tells (manifest_nulls.go).
+		// A null of a manifest may have become the zero value, or may have removed the key; what live has tells (normalizer.go).
 		case s.nulls == nullDeletes && n.fidelity == asRead:
 			out[k] = zeroOf(s.Elem)
 		case s.nulls == nullDeletes:
@@ -208,7 +209,7 @@ func zeroOf(elem *Shape) any {
 	case elem.Form == FormList:
 		return []any{}
 	}
-	// The zero value of a scalar type is the one of these that decodes into it.
+	// One of these decodes into the scalar type: it is the zero value.
 	for _, zero := range []any{"", int64(0), false} {
 		if out, ok := elem.Canonical(zero); ok {
 			return out
@@ -233,7 +234,7 @@ func (n *normalization) normalPlain(v map[string]any, s *Shape) map[string]any {
 	return out
 }
 
-// normalList normalizes item by item. Helm always sends the whole of a list that is one value, and of any list of a custom resource, so a
+// normalList normalizes item by item. Helm always sends the whole list if the list is one value or belongs to a custom resource, so a
 // null in such a list is always what the server makes of it.
 func (n *normalization) normalList(v []any, s *Shape) []any {
 	f := n.fidelity
@@ -248,7 +249,7 @@ func (n *normalization) normalList(v []any, s *Shape) []any {
 	return out
 }
 
-// removeAdmitted removes from a Pod's normal form the tolerations that admission adds to a list that is one value (kubernetes v1.36.3
+// removeAdmitted removes from a Pod's normal form the tolerations that admission adds (kubernetes v1.36.3
 // plugin/pkg/admission/defaulttolerationseconds).
 func removeAdmitted(key object.Key, obj map[string]any) {
 	spec := object.Child(obj, "spec")

@@ -101,7 +101,7 @@ func thing(t *testing.T, spec string) map[string]any {
 	return decode(t, "{apiVersion: ex.com/v1, kind: Thing, spec: "+spec+"}")
 }
 
-// TestNormalFormOfCustomKinds checks what the normal form of a manifest has, and which of live's spellings it takes.
+// TestNormalFormOfCustomKinds checks the normal form of a manifest, and which of live's spellings it takes.
 func TestNormalFormOfCustomKinds(t *testing.T) {
 	definition, err := NewCustomSchema(decode(t, things))
 	if err != nil {
@@ -143,7 +143,7 @@ func TestNormalFormOfCustomKinds(t *testing.T) {
 	}
 }
 
-// TestState checks what a state has in its fields and items, and what people see of it.
+// TestState checks the states of fields and items, and what Shown returns.
 func TestState(t *testing.T) {
 	text := decode(t, "{kind: Deployment, spec: {replicas: 0, paused: false, selector: null, strategy: {}}}")
 	s := NewNormalizer(object.Key{}, Native().Shape(refOf(text, "apps", "v1").GVK()), nil).Manifest(text)
@@ -169,7 +169,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestManifestNulls checks what becomes of nulls that a manifest writes into maps.
+// TestManifestNulls checks how WithoutNulls and the others replace nulls that a manifest writes into maps.
 func TestManifestNulls(t *testing.T) {
 	text := decode(t, "{kind: ConfigMap, data: {a: null, b: x}}")
 	n := NewNormalizer(object.Key{}, Native().Shape(refOf(text, "", "v1").GVK()), nil)

@@ -13,8 +13,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// canonicalOf returns the function that makes the canonical form of a scalar type, or of a type that marshals itself; nil for structs, maps
-// and lists. The function returns false if a value does not decode into the type.
+// canonicalOf returns the function that makes the canonical form of a scalar type, or of a type that marshals itself. It returns nil for
+// structs, maps and lists. The function returns false if a value does not decode into the type.
 func canonicalOf(t reflect.Type) func(any) (any, bool) {
 	switch t {
 	case reflect.TypeFor[resource.Quantity]():
@@ -84,7 +84,7 @@ func canonicalQuantity(v any) (any, bool) {
 // quantityLetters are the letters of quantities.
 const quantityLetters = "0123456789.+-numkMGTPEie"
 
-// ParseQuantity parses a quantity. It returns false if the text is none, or has a huge exponent.
+// ParseQuantity parses a quantity. It returns false if the text is not a quantity, or has a huge exponent.
 func ParseQuantity(text string) (resource.Quantity, bool) {
 	if HasHugeExponent(text) {
 		return resource.Quantity{}, false
@@ -109,13 +109,13 @@ func canonicalIntOrString(v any) (any, bool) {
 	return nil, false
 }
 
-// canonicalBytes returns base64 without line breaks, so that it is compared by what it decodes to.
+// canonicalBytes returns base64 without line breaks, so that equal bytes have equal texts.
 func canonicalBytes(v any) (any, bool) {
 	text, ok := v.(string)
 	if !ok {
 		return nil, false
 	}
-	// A large text that is canonical already is not decoded, except for its end, where padding is.
+	// If a large text is already canonical, decode only its end, where the padding is.
 	if end := len(text) - 4; end >= 0 && strings.Trim(text[:end], base64Letters) == "" {
 		if raw, err := base64.StdEncoding.DecodeString(text[end:]); err == nil && base64.StdEncoding.EncodeToString(raw) == text[end:] && end%4 == 0 {
 			return text, true

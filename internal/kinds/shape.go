@@ -5,8 +5,8 @@ import (
 )
 
 // Shape is what the API says of a value: which fields it has, which defaults belong to it, how the items of its lists are named, and what
-// the server leaves out when it writes it. Shapes of native kinds come from Go types (shape_native.go), those of custom resources from
-// their definition (shape_custom.go). A nil shape describes nothing: the value is plain JSON.
+// the server leaves out when it writes it. Shapes of native kinds come from Go types (catalog.go), and shapes of custom resources from
+// their definition (custom_schema.go). A nil shape describes nothing: the value is plain JSON.
 type Shape struct {
 	Form Form
 	// Custom marks the shape of a whole object whose Go type is not known.
@@ -14,11 +14,12 @@ type Shape struct {
 	// PlainStatus is set for a custom kind without a status subresource: the status of such an object is a field like any other.
 	PlainStatus bool
 	Fields      map[string]*structField
-	// embedded are the fields that hold a struct and no pointer. Such a struct exists without being written; pointers and lists are absent.
+	// embedded are the fields that hold a struct and not a pointer. Such a struct exists even if it is not written; pointers and lists do
+	// not.
 	embedded []string
-	// defaults hold wherever the struct occurs. Those of native kinds are from the table, those of custom resources from their schema.
+	// defaults hold wherever the struct occurs. They come from the table for native kinds, and from the schema for custom resources.
 	defaults map[string]any
-	// rule sets the defaults that depend on a sibling. Only native kinds have such.
+	// rule sets the defaults that depend on a sibling. Only native kinds have one.
 	rule func(map[string]any)
 	// Elem is the shape of the items of a list or of the values of a map.
 	Elem *Shape
@@ -32,14 +33,15 @@ type Shape struct {
 	// alike reports whether two values mean the same although the server stores each as it is written. It is nil for most shapes of native
 	// kinds.
 	alike func(a, b any) bool
-	// Canonical returns the canonical form of a scalar, or of a value whose type marshals itself; false if the value does not decode.
+	// Canonical returns the canonical form of a scalar, or of a value whose type marshals itself. It returns false if the value does
+	// not decode.
 	Canonical func(any) (any, bool)
 }
 
 // Form is the form of the values that a Shape describes.
 type Form int
 
-// The forms. A leaf is a scalar, or a value whose type marshals itself; plain is JSON of any form.
+// These are the forms. A leaf is a scalar, or a value whose type marshals itself. Plain is JSON of any form.
 const (
 	FormPlain Form = iota
 	FormLeaf
@@ -53,9 +55,9 @@ type structField struct {
 	*Shape
 	wire  wireRule
 	patch PatchRule
-	// zero is the value that the server writes for an absent field, if that is not the zero value of its JSON type.
+	// zero is the value that the server writes for an absent field, if it is not the zero value of the JSON type.
 	zero any
-	// nullable marks a field of a custom resource in which the server stores a null.
+	// nullable marks a field of a custom resource that may store a null.
 	nullable bool
 }
 
@@ -85,24 +87,24 @@ const (
 	nullIsStored
 )
 
-// ListRule says how the items of a list are named. The zero rule is that the list is compared as one value.
+// ListRule says how the items of a list are named. The zero rule means that the list is compared as one value.
 type ListRule struct {
 	// Keys are the API's list-map keys.
 	Keys []string
 	// Set marks a list of scalars that Helm merges as a set.
 	Set bool
-	// MergeKey is the key by which Helm's strategic patch tells items apart; empty for a set.
+	// MergeKey is the key that identifies an item in Helm's strategic patch. It is empty for a set.
 	MergeKey string
 }
 
 // PatchRule says how a strategic patch treats a field that is a map or a list.
 type PatchRule struct {
-	// Replaces is set if the patch always has the whole field. RetainsKeys is set if it removes what live has beside the keys of desired, in
-	// the field or in the items of the list.
+	// Replaces is set if the patch always has the whole field. RetainsKeys is set if the patch removes what desired lacks, from the field
+	// or from the items of the list.
 	Replaces, RetainsKeys bool
 }
 
-// PatchRule returns the rule for a field of a struct; false if the shape describes no such field.
+// PatchRule returns the rule for a field of a struct, or false if the shape describes no such field.
 func (s *Shape) PatchRule(name string) (rule PatchRule, known bool) {
 	if s == nil || s.Fields[name] == nil {
 		return PatchRule{}, false
@@ -110,10 +112,10 @@ func (s *Shape) PatchRule(name string) (rule PatchRule, known bool) {
 	return s.Fields[name].patch, true
 }
 
-// openShape describes a value that the schema of a custom resource leaves open: anything, nulls included.
+// openShape describes a value that the schema of a custom resource leaves open. It may be anything, including null.
 var openShape = &Shape{Form: FormPlain, nulls: nullIsStored}
 
-// isOpen reports whether the schema of a custom resource leaves the value open, or what a struct has beside its fields.
+// isOpen reports whether the schema of a custom resource leaves the value open or, for a struct, allows unknown fields.
 func (s *Shape) isOpen() bool {
 	return s != nil && s.nulls == nullIsStored && (s.Form == FormPlain || s.Form == FormStruct)
 }
@@ -121,7 +123,7 @@ func (s *Shape) isOpen() bool {
 // IsMap reports whether the values are maps whose keys are not fields.
 func (s *Shape) IsMap() bool { return s != nil && s.Form == FormMap }
 
-// Omits reports whether the server leaves out a field of a struct if a text gives it this value.
+// Omits reports whether the server leaves out a field of a struct if it has this value.
 func (s *Shape) Omits(name string, v any) bool {
 	return s != nil && s.Fields[name] != nil && object.IsZero(v) && s.Fields[name].omits(v)
 }
@@ -136,7 +138,8 @@ func (s *Shape) SameLeaf(a, b any) bool {
 	return ok && alsoOK && object.Equal(was, is)
 }
 
-// Defaulted returns the normal form of a part of an object as the server returns it, with the defaults that its type has anywhere.
+// Defaulted returns the normal form of a part of an object as the server returns it, with the defaults that hold wherever its type
+// occurs.
 func (s *Shape) Defaulted(v map[string]any) any {
 	n := normalization{fidelity: asRead}
 	out := n.normalize(v, s)
@@ -144,7 +147,7 @@ func (s *Shape) Defaulted(v map[string]any) any {
 	return out
 }
 
-// Field returns the shape of a field or of the value of a map; nil if nothing is known of it.
+// Field returns the shape of a field or of the value of a map, or nil if nothing is known.
 func (s *Shape) Field(name string) *Shape {
 	switch {
 	case s == nil:
@@ -165,7 +168,7 @@ func (s *Shape) Field(name string) *Shape {
 	return nil
 }
 
-// Item returns the shape of the items of a list; nil if nothing is known of them.
+// Item returns the shape of the items of a list, or nil if nothing is known.
 func (s *Shape) Item() *Shape {
 	switch {
 	case s == nil:
@@ -178,7 +181,7 @@ func (s *Shape) Item() *Shape {
 	return nil
 }
 
-// Lookup returns the shape of the value at a path below s; nil if nothing is known of it.
+// Lookup returns the shape of the value at a path below s, or nil if nothing is known.
 func (s *Shape) Lookup(path object.Path) *Shape {
 	return object.Follow(s, path, (*Shape).Field, func(s *Shape, _ object.Step) *Shape { return s.Item() })
 }
@@ -192,10 +195,10 @@ func (s *Shape) Prunes(name string) bool {
 	return !known
 }
 
-// HasDefaults reports whether the API may set defaults in the value. It sets none in a map, unless a rule does.
+// HasDefaults reports whether the API may set defaults in the value. A map has defaults only if there is a rule.
 func (s *Shape) HasDefaults() bool { return s == nil || s.Form != FormMap || s.rule != nil }
 
-// ListRule returns the rule by which the items of the value are named; the zero rule if it is no list.
+// ListRule returns the rule that names the items of the value, or the zero rule if the value is not a list.
 func (s *Shape) ListRule() ListRule {
 	if s == nil || s.Form != FormList {
 		return ListRule{}

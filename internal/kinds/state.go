@@ -1,18 +1,23 @@
 package kinds
 
-import "github.com/helmdrift/helmdrift/pkg/object"
+import (
+	"maps"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
 
 // State is one side of an object (old, desired, live or result) at one place.
 type State struct {
 	// Value is the normal form with defaults. Present reports whether the side has the place.
 	Value   any
 	Present bool
-	// Written is what the manifest says, zero values and nulls included. Named reports whether the manifest names the place.
+	// Written is what the manifest says, including zero values and nulls. Named reports whether the manifest names the place.
 	Written any
 	Named   bool
 }
 
-// Field returns the state of a field or map key. What stands below a null of a manifest counts as named: it is absent on purpose.
+// Field returns the state of a field or map key. Everything below a null of a manifest counts as named, because it is absent on
+// purpose.
 func (s State) Field(name string) State {
 	var out State
 	if m, ok := s.Value.(map[string]any); ok {
@@ -27,8 +32,8 @@ func (s State) Field(name string) State {
 	return out
 }
 
-// Item returns the state of the list item that a step names, or of all items of that name together. The written list has its items at the
-// same indexes as the normal form.
+// Item returns the state of the list item that a step names, or of all items with that name together. The written list has its items at
+// the same indexes as the normal form.
 func (s State) Item(step object.Step) State {
 	list, _ := s.Value.([]any)
 	written, _ := s.Written.([]any)
@@ -45,7 +50,7 @@ func (s State) Item(step object.Step) State {
 	return State{Value: object.OneOrList(values), Present: true, Written: object.OneOrList(texts), Named: len(texts) > 0}
 }
 
-// Shown returns the state as people see it: a value that a manifest writes is there, also if the server would leave it out.
+// Shown returns the state for people: it has every value that a manifest writes, even if the server would leave it out.
 func (s State) Shown() State {
 	if !s.Present && s.Named && s.Written != nil {
 		s.Value, s.Present = s.Written, true
@@ -79,4 +84,60 @@ func (s State) Object() map[string]any {
 // Lookup returns the state at a path below s.
 func (s State) Lookup(path object.Path) State {
 	return object.Follow(s, path, State.Field, State.Item)
+}
+
+// visitDeclared is called for a value of a custom resource with the schema of the value; nil if the schema of the resource does not declare
+// the field.
+type visitDeclared = func(path object.Path, v any, schema map[string]any)
+
+// WalkDeclared calls visit for every value of a custom resource. It does not visit what is below a value that the schema does not declare,
+// values that the schema leaves open, the fields that every object has, or a status that is a subresource, which no write of the object
+// changes.
+func (s *CustomSchema) WalkDeclared(version string, obj map[string]any, visit visitDeclared) {
+	v, _ := s.version(version)
+	if object.Has(obj, "status") && !v.plainStatus {
+		obj = maps.Clone(obj)
+		delete(obj, "status")
+	}
+	walkDeclared(obj, v.schema, nil, visit)
+}
+
+func walkDeclared(v any, schema map[string]any, path object.Path, visit visitDeclared) {
+	visitNext := func(path object.Path, v any, schema map[string]any) {
+		visit(path, v, schema)
+		if schema != nil {
+			walkDeclared(v, schema, path, visit)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range object.SortedKeys(v) {
+			if below, decided := declared(schema, name, len(path) == 0); decided {
+				visitNext(path.Field(name), v[name], below)
+			}
+		}
+	case []any:
+		if items := object.Child(schema, "items"); items != nil {
+			for i, item := range v {
+				visitNext(path.Index(i), item, items)
+			}
+		}
+	}
+}
+
+// declared returns the schema of a field, nil if the schema does not declare it. Decided is false if the schema leaves the field open, as
+// one without properties does. IsRoot reports whether the schema is that of the whole object.
+func declared(schema map[string]any, name string, isRoot bool) (below map[string]any, decided bool) {
+	isMeta := name == "apiVersion" || name == "kind" || name == "metadata"
+	if isMeta && (isRoot || schema["x-kubernetes-embedded-resource"] == true) {
+		return nil, false
+	}
+	if below = object.Child(object.Child(schema, "properties"), name); below != nil {
+		return below, true
+	}
+	if below = object.Child(schema, "additionalProperties"); below != nil {
+		return below, true
+	}
+	closed := len(object.Child(schema, "properties")) > 0 && schema["additionalProperties"] == nil
+	return nil, closed && !isPreserving(schema)
 }

@@ -6,8 +6,9 @@
 //	kubeconfig, account of a pod┘
 //	                             ─► Raw ─► the kubeconfig as it is written: its contexts
 //
-// A command line that works with helm must reach the same cluster with helmdrift, so what overrides the files is what does so in Helm
-// (helm v3.22.0 pkg/cli/environment.go EnvSettings). Errors name the files and contexts that exist, because most of them are a wrong name.
+// A command line that works with helm must reach the same cluster with helmdrift, so the same flags and variables as in Helm override the
+// files (helm v3.22.0 pkg/cli/environment.go EnvSettings). Errors name the files and contexts that exist, because the cause is mostly a
+// wrong name.
 package kubeconfig
 
 import (
@@ -27,12 +28,12 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
-// Choice is what the user says of the cluster. Each field that is not empty overrides the kubeconfig.
+// Choice is what the user says about the cluster. Each field that is not empty overrides the kubeconfig.
 type Choice struct {
 	// File is the kubeconfig; empty means the standard places.
 	File               string
 	Context, Namespace string
-	// Name is the name of the cluster in reports; empty means the one that the kubeconfig gives it.
+	// Name is the name of the cluster in reports; empty means its name in the kubeconfig.
 	Name                           string
 	Token, Server, CAFile, TLSName string
 	AsUser                         string
@@ -69,7 +70,7 @@ func (c Choice) Resolve() (Target, error) {
 	return Target{Config: config, Namespace: namespace, Cluster: c.clusterName(loader)}, nil
 }
 
-// loader returns the kubeconfig and the rules by which its files are found.
+// loader returns the kubeconfig and the rules that find its files.
 func (c Choice) loader() (clientcmd.ClientConfig, *clientcmd.ClientConfigLoadingRules) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = c.File
@@ -100,11 +101,11 @@ func (c Choice) overrides() *clientcmd.ConfigOverrides {
 	return o
 }
 
-// inCluster is the name of the cluster that a pod runs in, unless somebody gives it another one. A pod does not know the name.
+// inCluster is the name of the cluster that a pod runs in, unless the user names it. A pod does not know the name.
 const inCluster = "in-cluster"
 
-// clusterName returns the name of the cluster that the loader connects to: the one that the user gives it, or that of the kubeconfig. It is
-// empty if there is only an address.
+// clusterName returns the name of the cluster that the loader connects to: the user's name for it, or the kubeconfig's. It is empty if
+// there is only an address.
 func (c Choice) clusterName(loader clientcmd.ClientConfig) string {
 	if c.Name != "" {
 		return c.Name
@@ -126,11 +127,11 @@ func (c Choice) clusterName(loader clientcmd.ClientConfig) string {
 	return ""
 }
 
-// checkContext returns an error that lists the contexts of the kubeconfig if the one that the user named does not exist.
+// checkContext returns an error if the context that the user named does not exist. The error lists the contexts of the kubeconfig.
 func (c Choice) checkContext(loader clientcmd.ClientConfig) error {
 	raw, err := loader.RawConfig()
 	if err != nil || c.Context == "" || raw.Contexts[c.Context] != nil {
-		return nil // ClientConfig reports what is wrong with the file itself
+		return nil // ClientConfig reports problems of the file itself
 	}
 	advice := "the kubeconfig has no contexts"
 	if len(raw.Contexts) > 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestClusterName names the cluster of a kubeconfig, of an address without a kubeconfig, and of a pod.
+// TestClusterName checks the name of the cluster with a kubeconfig, with only an address, and in a pod.
 func TestClusterName(t *testing.T) {
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
 	text := "{contexts: [{name: c, context: {cluster: prod}}], current-context: c, clusters: [{name: prod, cluster: {server: https://a}}]}"

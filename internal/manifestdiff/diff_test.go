@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -22,12 +23,12 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the diffs in testdata")
 
-// comparison compares a manifest, and what is desired if that is not empty, with live objects.
+// comparison compares a manifest, and desired if that is not empty, with live objects.
 func comparison(manifest, desired, live string) *threeway.Comparison {
 	options := render.ParseOptions{Namespace: "d", Scope: func(schema.GroupVersionKind) (bool, bool) { return true, true }}
 	in := threeway.Input{
 		Name: "web", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: "client-side",
-		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Live: map[object.Ref]threeway.Live{},
+		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1}, Live: map[object.Ref]cluster.Live{},
 		Desired:    &report.Desired{Source: "record", Helm: "3"},
 		OldObjects: render.Parse(manifest, options).Objects,
 	}
@@ -40,16 +41,16 @@ func comparison(manifest, desired, live string) *threeway.Comparison {
 	}
 	for _, list := range [][]object.Object{in.OldObjects, in.DesiredObjects} {
 		for _, o := range list {
-			in.Live[o.Ref] = threeway.Live{Absence: threeway.AbsentObject}
+			in.Live[o.Ref] = cluster.Live{Absence: cluster.AbsentObject}
 		}
 	}
 	for _, o := range render.Parse(live, options).Objects {
-		in.Live[o.Ref] = threeway.Live{Object: object.HelmMetadata(o.Content, in.Name, in.Namespace)}
+		in.Live[o.Ref] = cluster.Live{Object: object.HelmMetadata(o.Content, in.Name, in.Namespace)}
 	}
 	return threeway.Compare(in)
 }
 
-// printed returns what -o diff prints of a comparison of a manifest.
+// printed returns the output of -o diff for a comparison of a manifest.
 func printed(t *testing.T, manifest string, c *threeway.Comparison, show bool) []byte {
 	t.Helper()
 	release := c.Report(threeway.Mask{Show: show})
@@ -61,8 +62,8 @@ func printed(t *testing.T, manifest string, c *threeway.Comparison, show bool) [
 	return doc
 }
 
-// TestCases holds the diffs in testdata: old.yaml and live.yaml, and desired.yaml for an upgrade, make want. <CR> and <RLO> in an input
-// stand for characters, and a file named show shows secrets.
+// TestCases compares the diffs in testdata: old.yaml and live.yaml, and desired.yaml for an upgrade, must give want. <CR> and <RLO> in
+// an input stand for characters. If there is a file named show, the diff shows secrets.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -97,7 +98,8 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestSeveralReleases: the diff of several releases is one patch for the manifests of all, each in a file below its namespace.
+// TestSeveralReleases checks that the diff of several releases is one patch for the manifests of all, each in a file below its
+// namespace.
 func TestSeveralReleases(t *testing.T) {
 	program, err := exec.LookPath("patch")
 	if err != nil {
@@ -137,8 +139,8 @@ func TestSeveralReleases(t *testing.T) {
 	}
 }
 
-// TestThreewayCases makes the diff of the manifest and the live objects of each case of pkg/threeway. It applies, and what it does not
-// leave out is what live has.
+// TestThreewayCases makes the diff of the manifest and the live objects of each case of pkg/threeway. It checks that the diff applies,
+// and that everything that it does not leave out then equals live.
 func TestThreewayCases(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -209,8 +211,8 @@ func patched(t *testing.T, manifest string, diff []byte) string {
 	return string(text)
 }
 
-// checkPatch applies a diff and compares again: the findings that the diff is of are gone, and no field has left old but the order of lists
-// with new items.
+// checkPatch applies a diff and compares again. It checks that the findings in the diff are gone, and that nothing else changed except for
+// the order of lists with new items.
 func checkPatch(t *testing.T, manifest string, diff []byte, c *threeway.Comparison) {
 	t.Helper()
 	after := render.Parse(patched(t, manifest, diff), render.ParseOptions{Namespace: "d",

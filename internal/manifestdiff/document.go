@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -23,7 +24,7 @@ type document struct {
 	// title names the object in the head of a hunk.
 	title string
 	ref   object.Ref
-	// content is the object; nil if the document has none, or several, or cannot be read.
+	// content is the object. It is nil if the document has none, or several, or cannot be read.
 	content map[string]any
 }
 
@@ -48,8 +49,7 @@ func split(manifest string) []*document {
 	return all
 }
 
-// read returns the object of a document. The second result is false if its content is not known: it is too much to be read here, or no
-// single object.
+// read returns the object of a document. Known is false if the document is too large to be read here, or does not have a single object.
 func read(text string) (content map[string]any, known bool) {
 	if !render.NeedsNoBounds(text) {
 		return nil, false
@@ -68,7 +68,7 @@ func read(text string) (content map[string]any, known bool) {
 	return content, true
 }
 
-// refOf returns what identifies an object. The namespace is that of the document, which may leave it out.
+// refOf returns the identity of an object. It has the namespace of the document, which may leave it out.
 func refOf(content map[string]any) (ref object.Ref) {
 	apiVersion, _ := content["apiVersion"].(string)
 	group, version, found := strings.Cut(apiVersion, "/")
@@ -149,8 +149,8 @@ func mark(lines []bool, from, to int) {
 	}
 }
 
-// linesOf returns the lines of the value at a path in a node that has the lines from and up to. Comments below a value count as its own. If
-// the place cannot be told from others, it returns the lines of what surrounds it.
+// linesOf returns the lines of the value at a path in a node that has the lines from and up to. Comments below a value belong to it. If
+// the place is ambiguous, linesOf returns the lines of the value around it.
 func linesOf(n *yaml3.Node, path []any, from, to int) (int, int) {
 	if len(path) == 0 || n.Style&yaml3.FlowStyle != 0 {
 		return from, to
@@ -182,4 +182,111 @@ func linesOf(n *yaml3.Node, path []any, from, to int) (int, int) {
 		end = max(starts[at+1], begin+1)
 	}
 	return linesOf(values[at], path[1:], begin, end)
+}
+
+// sourceComment begins the comment that names the template of a document.
+const sourceComment = "# Source: "
+
+// Masked returns the text of a manifest without its secrets, for a file that people pass on. Tokens replace the values that the masker
+// hides, and comments, which may hold anything, except for the comments of Helm that name a template. The text has as many lines as the
+// manifest, and Diff makes the same diff of it, because Diff does not show the lines with tokens.
+func Masked(manifest string, m *secret.Masker) string {
+	token := m.Token("hidden")
+	var b strings.Builder
+	for _, d := range split(manifest) {
+		b.WriteString(maskedSeparator(d.separator, token))
+		if text, ok := d.masked(m, token); ok {
+			b.WriteString(text)
+		} else {
+			b.WriteString(hiddenLines(d.body, token))
+		}
+	}
+	return b.String()
+}
+
+// maskedSeparator returns the line before a document. It may hold a comment, or even a value.
+func maskedSeparator(line, token string) string {
+	if text := strings.TrimRight(line, " \r\n"); text != "" && text != "---" {
+		return "--- # " + token + "\n"
+	}
+	return line
+}
+
+// masked returns the body of a document without its secrets and comments, or false if that is not possible, or not certain.
+func (d *document) masked(m *secret.Masker, token string) (string, bool) {
+	content, known := read(d.body)
+	if !known {
+		return "", false
+	}
+	file, err := valuesfile.Parse("manifest", []byte(d.body))
+	if err != nil {
+		return "", false
+	}
+	masked := m.Object(d.ref.Group, d.ref.Kind, content)
+	text := file.Conceal(token, func(path []any, _ string) bool {
+		was, _ := object.ValueAt(content, path)
+		now, _ := object.ValueAt(masked, path)
+		return !object.Identical(was, now)
+	})
+	if file, err = valuesfile.Parse("manifest", []byte(text)); err != nil {
+		return "", false
+	}
+	text = file.ConcealComments(token, func(comment string) bool {
+		return !strings.HasPrefix(comment, sourceComment) || m.Text(comment) != comment
+	})
+	now, known := read(text)
+	var root yaml3.Node
+	if !known || !hides(now, content, masked) || strings.Count(text, "\n") != strings.Count(d.body, "\n") ||
+		yaml3.Unmarshal([]byte(text), &root) != nil || !isBare(&root, "# "+token) {
+		return "", false
+	}
+	return text, true
+}
+
+// isBare reports whether a node has no anchors, no tags, and no comments except hidden ones and those of Helm that name a template.
+func isBare(n *yaml3.Node, hidden string) bool {
+	for line := range strings.Lines(n.HeadComment + "\n" + n.LineComment + "\n" + n.FootComment) {
+		if line = strings.TrimSpace(line); line != "" && line != hidden && !strings.HasPrefix(line, sourceComment) {
+			return false
+		}
+	}
+	return n.Anchor == "" && n.Style&yaml3.TaggedStyle == 0 &&
+		!slices.ContainsFunc(n.Content, func(below *yaml3.Node) bool { return !isBare(below, hidden) })
+}
+
+// hides reports whether now has the form of was, with a token wherever masked differs from was.
+func hides(now, was, masked any) bool {
+	switch now := now.(type) {
+	case map[string]any:
+		was, isMap := was.(map[string]any)
+		masked, isMasked := masked.(map[string]any)
+		for name, below := range was {
+			_, isShown := masked[name] // a name that is a secret is not
+			isMasked = isMasked && isShown && hides(now[name], below, masked[name])
+		}
+		return isMap && isMasked && len(now) == len(was) && len(was) == len(masked)
+	case []any:
+		was, isList := was.([]any)
+		masked, isMasked := masked.([]any)
+		if !isList || !isMasked || len(now) != len(was) || len(was) != len(masked) {
+			return false
+		}
+		for i := range now {
+			isMasked = isMasked && hides(now[i], was[i], masked[i])
+		}
+		return isMasked
+	}
+	return secret.HoldsToken(now) || object.Identical(now, was) && object.Identical(was, masked)
+}
+
+// hiddenLines returns a text with a comment in place of each line.
+func hiddenLines(text, token string) string {
+	var b strings.Builder
+	for range strings.Lines(text) {
+		b.WriteString("# " + token + "\n")
+	}
+	if !strings.HasSuffix(text, "\n") {
+		return strings.TrimSuffix(b.String(), "\n")
+	}
+	return b.String()
 }

@@ -7,17 +7,17 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// target is one field with the value that it shall have; nil if it shall be absent.
+// target is one field with its new value, or nil if it should be absent.
 type target struct {
 	path  object.Path
 	value any
 }
 
-// gone takes the place of a list item that is removed, until all places are reached, so that indexes stay right.
+// gone replaces a list item that is removed until all targets are reached, so that indexes stay right.
 type gone struct{}
 
-// reached returns an object with a target. Text is the object of the document, normal its normal form, in which paths name list items,
-// and root the copy of text that is changed. It returns false if the object has no place for the target.
+// reached sets a target in an object. Text is the object of the document, normal is its normal form, where paths name list items, and
+// root is the copy of text that is changed. It returns false if the object has no place for the target.
 func (t target) reached(root, text, normal map[string]any) bool {
 	if len(t.path) == 0 || isAmbiguous(t.path, normal) {
 		return false
@@ -46,7 +46,7 @@ func (t target) reached(root, text, normal map[string]any) bool {
 	return true
 }
 
-// isAmbiguous reports whether a path leads through a list that has several items of one name.
+// isAmbiguous reports whether a path leads through a list with several items of the same name.
 func isAmbiguous(path object.Path, root any) bool {
 	for i, s := range path {
 		list, _ := path[:i].Lookup(root)
@@ -57,7 +57,7 @@ func isAmbiguous(path object.Path, root any) bool {
 	return false
 }
 
-// writable returns a value of a finding as YAML has it.
+// writable returns a value of a finding for YAML.
 func writable(v any) any { return object.Copy(v) }
 
 // add adds a value below the place of a pointer.
@@ -75,7 +75,7 @@ func add(root map[string]any, pointer object.Pointer, rest object.Path, value an
 	return fits
 }
 
-// with returns a map or list with a value at a path that it lacks; false if it is something else.
+// with returns a map or list with a value at a path that it lacks, or false if holder is something else.
 func with(holder any, rest object.Path, value any) (any, bool) {
 	if len(rest) == 0 {
 		return value, true
@@ -95,7 +95,7 @@ func with(holder any, rest object.Path, value any) (any, bool) {
 	return m, ok
 }
 
-// swept returns a value without what is gone.
+// swept returns a value without the items that are gone.
 func swept(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

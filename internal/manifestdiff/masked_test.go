@@ -12,7 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// TestMasked holds what is left of a manifest in <...>, which stands for the token.
+// TestMasked compares masked manifests. <...> stands for the token.
 func TestMasked(t *testing.T) {
 	m := new(secret.Known).Masker(nil)
 	for name, test := range map[string]struct{ manifest, want string }{
@@ -45,8 +45,8 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestMaskedHasTheDiff: what is hidden in the text of a masked manifest is what no diff shows, so the diff of each case of pkg/threeway
-// stays.
+// TestMaskedHasTheDiff checks that a masked manifest has the same diff as the manifest, for each case of pkg/threeway: no diff shows
+// what is hidden.
 func TestMaskedHasTheDiff(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/threeway/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -2,30 +2,32 @@ package output
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
-	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/output/text/absorb"
 	"github.com/helmdrift/helmdrift/internal/output/values"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The formats that only an AbsorbResult has: its changes as a values file that overrides another one, or as a patch of the document in
-// which a tool keeps the values of the release.
+// Only an AbsorbResult has these formats. They write its changes as a values file that overrides another one, or as a patch of the
+// document where a tool keeps the values of the release.
 const (
 	Values   Format = "values"
 	Flux     Format = "flux"
 	ArgoCD   Format = "argocd"
 	Helmfile Format = "helmfile"
-	// Kustomize is what no value controls, as patches for a post-renderer.
+	// Kustomize writes what no value controls, as patches for a post-renderer.
 	Kustomize Format = "kustomize"
 )
 
 // absorbWriters are the writers of an AbsorbResult by format.
 func absorbWriters() []absorbFormat {
 	return []absorbFormat{
-		{Text, func(r *report.AbsorbResult, o Options) ([]byte, error) { return text.Absorb(r, o.Text), nil }},
+		{Text, func(r *report.AbsorbResult, o Options) ([]byte, error) { return absorb.Text(r, o.Text), nil }},
 		{JSON, func(r *report.AbsorbResult, _ Options) ([]byte, error) { return escape.Encode(r, "  ") }},
 		{YAML, func(r *report.AbsorbResult, _ Options) ([]byte, error) { return encodeYAML(r) }},
 		{Values, writeAbsorbValues},
@@ -64,6 +66,11 @@ func WriteAbsorb(w io.Writer, f Format, r *report.AbsorbResult, opts Options) er
 	return errors.New("absorb does not have this format")
 }
 
+// WriteAbsorbPick writes to w the question whether to absorb a field.
+func WriteAbsorbPick(w io.Writer, r *report.AbsorbResult, f report.AbsorbField, opts Options) error {
+	return send(w, absorb.Pick(r, f, opts.Text))
+}
+
 // errMasked refuses an overlay that lacks values.
 var errMasked = errors.New("the changed values may hold a secret and are not printed; with -f FILE, --write changes the file itself")
 
@@ -100,4 +107,67 @@ func patchWriter(patch func(*report.AbsorbResult) values.Document) func(*report.
 		out.Write(bytes.TrimLeft(doc, "\n"))
 		return out.Bytes(), nil
 	}
+}
+
+// kustomizationComment is what a reader must know before using a kustomization. It has no text from the cluster.
+const kustomizationComment = `# Patches of what no value of the chart controls, for a post-renderer that writes what Helm renders into all.yaml (docs/absorb.md has it).
+`
+
+// writeKustomization returns the patches for a post-renderer as a kustomization.yaml. A patch is a document within the document: its lines
+// are indented, and no text of the cluster begins a line.
+func writeKustomization(r *report.AbsorbResult, _ Options) ([]byte, error) {
+	k := r.Kustomization
+	if k == nil {
+		k = report.NewKustomization(nil)
+	}
+	var out bytes.Buffer
+	out.WriteString(kustomizationComment)
+	if len(r.Edits) > 0 && !r.Written {
+		out.WriteString("# The changes of values come first: they were proved together, and --write makes them.\n")
+	}
+	if n := unpatched(r); n > 0 {
+		fmt.Fprintf(&out, "# %d of the fields that are left have no patch; -o text says why they are left.\n", n)
+	}
+	err := writeBlock(&out, "", struct {
+		APIVersion string               `json:"apiVersion"`
+		Kind       string               `json:"kind"`
+		Resources  []string             `json:"resources"`
+		Sort       report.KustomizeSort `json:"sortOptions"`
+	}{k.APIVersion, k.Kind, k.Resources, k.SortOptions})
+	if len(k.Patches) > 0 {
+		out.WriteString("patches:\n")
+	}
+	for _, p := range k.Patches {
+		if err == nil {
+			out.WriteString("- target:\n")
+			err = writeBlock(&out, "    ", p.Target)
+		}
+		if err == nil {
+			out.WriteString("  patch: |-\n")
+			err = writeBlock(&out, "    ", json.RawMessage(p.Patch))
+		}
+	}
+	return out.Bytes(), err
+}
+
+// unpatched returns how many fields are left without a patch.
+func unpatched(r *report.AbsorbResult) int {
+	n := 0
+	for _, f := range r.Fields {
+		if f.IsLeft() && !f.Patched {
+			n++
+		}
+	}
+	return n
+}
+
+// writeBlock writes v in YAML, with each line indented.
+func writeBlock(out *bytes.Buffer, indent string, v any) error {
+	doc, err := encodeYAML(v)
+	for line := range bytes.Lines(bytes.Trim(doc, "\n")) {
+		out.WriteString(indent)
+		out.Write(bytes.TrimSuffix(line, []byte("\n")))
+		out.WriteByte('\n')
+	}
+	return err
 }

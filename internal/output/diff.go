@@ -10,11 +10,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// errNoManifest refuses a diff of a report that was saved: it has no manifest.
+// errNoManifest refuses a diff of a saved report, because a saved report has no manifest.
 var errNoManifest = errors.New("the manifest of the release is not known")
 
-// writeDiff returns the patches of all releases, in the order of the report. What is not part of a patch stands in lines that begin with
-// "#", which patch(1) ignores. If releases were selected, such a line heads each of which there is something to say.
+// writeDiff returns the patches of all releases, in the order of the report. Everything else is in lines that begin with "#", which
+// patch(1) ignores. If releases were selected, such a line stands above each release that has something to say.
 func writeDiff(r *report.Report, _ Options) ([]byte, error) {
 	var out strings.Builder
 	for _, e := range r.Errors {
@@ -46,7 +46,7 @@ func comment(out *strings.Builder, text string) {
 	out.WriteString("# " + escape.Text(text, false) + "\n")
 }
 
-// fileName returns the name of the file to which the patch of a release applies: NAME.yaml, NAMESPACE/NAME.yaml if releases were selected,
+// fileName returns the name of the file that the patch of a release applies to: NAME.yaml, NAMESPACE/NAME.yaml if releases were selected,
 // and CLUSTER/NAMESPACE/NAME.yaml if they were selected in several clusters.
 func fileName(r *report.Report, release report.Release) string {
 	name := plainName(release.Name) + ".yaml"
@@ -59,7 +59,7 @@ func fileName(r *report.Report, release report.Release) string {
 	return name
 }
 
-// plainName returns a name without what means something in the name of a file, or to patch(1).
+// plainName returns a name without the characters that are special in a file name or to patch(1).
 func plainName(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		switch {

@@ -35,7 +35,7 @@ func patched(r *report.Report) *report.Report {
 	return &out
 }
 
-// TestDiffGolden holds how the patches of releases follow each other, and that no text of a report gets out of its line.
+// TestDiffGolden checks the order of the patches of releases, and that no text of a report gets out of its line.
 func TestDiffGolden(t *testing.T) {
 	header := regexp.MustCompile(`^(---|\+\+\+) [A-Za-z0-9._@/-]+\.yaml$`)
 	for name, r := range reports(t) {

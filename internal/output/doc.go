@@ -1,5 +1,6 @@
 // Package output writes a report.Report, the report.FixResult of a fix or a report.ReleaseList in the format that a reader asked for. Each
-// format is a view of the same report: one for people or for a tool of others is a package, one of the report itself is a file here.
+// format is a view of the same report. The formats for people and for other tools are packages, and the formats of the report itself are
+// files here.
 //
 //	                ┌─► package text: for people
 //	                ├─► package html: a page for a browser, in the words of text
@@ -12,9 +13,9 @@
 //
 // # Hostile text
 //
-// Whoever may edit a label may write to the reader's terminal and into a CI log. So each format has one escaping function (internal/escape), and
-// each name, path, value and message goes through it. The messages that the command prints to stderr go through the same function as text.
-// Three rules hold in all formats, on a terminal or not:
+// Whoever may edit a label may write to the reader's terminal and into a CI log. So each format has one escaping function
+// (internal/escape), and each name, path, value and message goes through it. The messages that the command prints to stderr go through the
+// same function as text. Three rules hold in every format, with and without a terminal:
 //
 //   - Characters that are not plainly visible (control, bidi, zero width, invalid) appear as escapes.
 //   - No line begins with a value, not even behind blanks, because GitHub's runner trims a line before it looks for "::". So continuation

@@ -87,6 +87,7 @@ func FuzzEscape(f *testing.F) {
 		r := reportOf(s)
 		checkText(t, r, Options{Text: text.Options{Unicode: true, Width: max(0, width%200)}})
 		checkText(t, r, Options{Text: text.Options{Width: max(0, width%200)}})
+		checkText(t, r, Options{Text: text.Options{Unicode: true, Width: max(0, width%200), Timeline: true}})
 		scan := *r
 		scan.Scan = &report.Scan{Clusters: []string{s, s + "x"}}
 		scan.Errors = []report.ScanError{{Cluster: s, Namespace: s, Code: s, Message: s}, {Message: s}}
@@ -119,7 +120,7 @@ func FuzzEscape(f *testing.F) {
 	})
 }
 
-// reportOf is a report in which every text is s, so that every branch of the text format writes s.
+// reportOf returns a report whose every text is s, so that every branch of the text format writes s.
 func reportOf(s string) *report.Report {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	rule := &report.IgnoreRule{Rule: s, Reason: s}
@@ -132,14 +133,14 @@ func reportOf(s string) *report.Report {
 	field := func(old, desired, live any, cause report.Cause) report.Finding {
 		return report.Finding{
 			ID: s, Path: s, Pointer: s, Verdict: report.Overwrite, Cause: cause, Managed: true, Class: report.Class(s), Template: s,
-			Old: old, Desired: desired, Live: live, After: s, Notes: report.Notes{{Text: s}}, IgnoredBy: rule, Inside: inside,
+			Old: old, Desired: desired, Live: live, After: s, Notes: report.Notes{s}, IgnoredBy: rule, Inside: inside,
 			Owners: []report.Owner{{Manager: s, Operation: s, Subresource: s, Time: &at}, {Manager: s}},
 		}
 	}
 	long := strings.Repeat("x", 40)
 	object := report.Object{
 		ID: s, APIVersion: s, Kind: s, Namespace: s + "x", Name: s, Source: s, Action: report.ActionUpdate, Reason: s, Engine: report.EngineMerge,
-		Notes: report.Notes{{Text: s}}, IgnoredBy: rule, DryRun: &report.DryRun{Result: s, Message: s},
+		Notes: report.Notes{s}, IgnoredBy: rule, DryRun: &report.DryRun{Result: s, Message: s},
 		Fields: []report.Finding{
 			field(s, s, s+"y", report.CauseDrift),
 			field(map[string]any{s: s}, nil, []any{s, nil, true, int64(1) << 60}, report.CauseDrift),
@@ -158,7 +159,7 @@ func reportOf(s string) *report.Report {
 	return &report.Report{
 		APIVersion: report.APIVersion, Kind: report.KindReport, Helmdrift: s, Time: at, Summary: report.Summary{Releases: 1, Errors: 3},
 		Releases: append(foldedReleases(s, object), report.Release{
-			Name: s, Namespace: s, StorageNamespace: s + "x", Cluster: s, Operation: report.Operation(s), ApplyMethod: s,
+			Name: s, Namespace: s, StorageNamespace: s + "x", Cluster: s, Operation: report.Operation(s), ApplyMethod: report.ApplyMethod(s),
 			Old: revision, Last: &report.Revision{Revision: 2, Status: s}, Desired: &report.Desired{Source: "chart", Chart: s, Helm: s},
 			Warnings: message, Errors: message, NotCompared: []report.NotCompared{{Kind: s, Name: s, Reason: s}},
 			Objects: []report.Object{object, changed, failing, skipped, broken},
@@ -166,16 +167,16 @@ func reportOf(s string) *report.Report {
 	}
 }
 
-// hostileKey is the key of an object all of whose names are s.
+// hostileKey returns the key of an object whose names are all s.
 func hostileKey(s string) (k report.ObjectKey) {
 	k.Group, k.Kind, k.Namespace, k.Name = s+".", s, s, s
 	return k
 }
 
-// foldedReleases are previews in which everything folds that can: groups, volatile fields, skipped and created objects, and objects about
-// which the server could not be asked.
+// foldedReleases are previews where everything folds that can: groups, volatile fields, skipped and created objects, and objects that the
+// server could not be asked about.
 func foldedReleases(s string, object report.Object) []report.Release {
-	grouped := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Old: s, Desired: s + "y", Live: s, Notes: report.Notes{{Text: s}}}
+	grouped := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Old: s, Desired: s + "y", Live: s, Notes: report.Notes{s}}
 	made := report.Finding{ID: s, Path: s, Verdict: report.Overwrite, Cause: report.CauseChange, Class: report.ClassVolatile, Template: s}
 	plain := report.Object{APIVersion: s, Kind: s, Namespace: s, Name: s, Engine: report.EngineMerge}
 	var objects []report.Object
@@ -192,7 +193,7 @@ func foldedReleases(s string, object report.Object) []report.Release {
 	}
 	deleted, disagreeing := object, object
 	deleted.Action, deleted.Fields = report.ActionDelete, object.Fields[:2]
-	disagreeing.DryRun, disagreeing.Notes = &report.DryRun{Result: report.DryRunDisagrees, Message: s + "\n" + s}, report.Notes{{Text: s + "\n" + s}}
+	disagreeing.DryRun, disagreeing.Notes = &report.DryRun{Result: report.DryRunDisagrees, Message: s + "\n" + s}, report.Notes{s + "\n" + s}
 	objects = append(objects, deleted, disagreeing)
 	var releases []report.Release
 	for _, op := range []report.Operation{report.OperationUpgrade, report.OperationInstall} {
@@ -237,14 +238,14 @@ func checkLines(t *testing.T, out []byte, opts Options) {
 	}
 }
 
-// TestMessagesKeepTheirLines: a message of several lines is shown in lines, none of which begins with a word of the message, on a terminal
-// or not.
+// TestMessagesKeepTheirLines: a message of several lines keeps its lines, and no line begins with a word of the message, on a terminal or
+// not.
 func TestMessagesKeepTheirLines(t *testing.T) {
 	const message = "\n  first: \r\n::error::second\n\n    third \x1b[31m\n\n"
 	r := &report.Report{Releases: []report.Release{{
 		Operation: report.OperationUpgrade,
 		Errors:    []report.Message{{Message: message, File: "a.yaml", Line: 7}, {Message: message, File: "first", Line: 0}},
-		Objects:   []report.Object{{Kind: "Job", Name: "j", Action: report.ActionFail, Reason: message, Notes: report.Notes{{Text: message}}}},
+		Objects:   []report.Object{{Kind: "Job", Name: "j", Action: report.ActionFail, Reason: message, Notes: report.Notes{message}}},
 	}}}
 	for _, width := range []int{0, 40, 80} {
 		out := string(render(t, Text, r, Options{Text: text.Options{Unicode: true, Width: width}}))

@@ -110,7 +110,7 @@ func TestOwnerOnly(t *testing.T) {
 	at := fixedTime.Add(-5 * time.Minute)
 	field := func(path string, live any) report.Finding {
 		return report.Finding{Path: path, Verdict: report.Conflict, Cause: report.CauseDrift, Managed: true, Certain: true, Equivalent: true,
-			OwnerOnly: true, Old: false, Live: live, Notes: report.Notes{{Text: "conflict with kubectl-edit"}},
+			OwnerOnly: true, Old: false, Live: live, Notes: report.Notes{"conflict with kubectl-edit"},
 			Owners: []report.Owner{{Manager: "kubectl-edit", Time: &at}}}
 	}
 	secret := field("data.pw", nil)
@@ -122,8 +122,8 @@ func TestOwnerOnly(t *testing.T) {
 	}}}
 	out := strings.Join(strings.Fields(string(fixText(t, r, Options{Text: text.Options{Unicode: true}}))), " ")
 	for _, want := range []string{
-		"± spec.paused false kubectl-edit, 5 min ago · the value stays, only its owner changes ±",
-		"± data.pw ••• kubectl-edit", `± spec.ingress [{"ports":[{"port":80,"protocol":"TCP"}]}] kubectl-edit`,
+		"± keeps spec.paused false kubectl-edit, 5 min ago · only its owner changes ±",
+		"± keeps data.pw ••• kubectl-edit", `± keeps spec.ingress [{"ports":[{"port":80,"protocol":"TCP"}]}] kubectl-edit`,
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)

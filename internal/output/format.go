@@ -11,6 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/ci"
 	"github.com/helmdrift/helmdrift/internal/output/html"
 	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/output/timeline"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -24,7 +25,7 @@ type Options struct {
 // Format names an output format. It is a flag value (pflag.Value), so an unknown name is refused while flags are parsed.
 type Format string
 
-// The formats.
+// These are the formats.
 const (
 	Text Format = "text"
 	JSON Format = "json"
@@ -50,7 +51,7 @@ func formats() []format {
 	return []format{
 		{
 			Text,
-			func(r *report.Report, o Options) ([]byte, error) { return text.Report(r, o.Text), nil },
+			writeText,
 			func(r *report.FixResult, o Options) ([]byte, error) { return text.FixResult(r, o.Text), nil },
 			func(l *report.ReleaseList, o Options) ([]byte, error) { return text.List(l, o.Text), nil },
 		},
@@ -77,9 +78,17 @@ type format struct {
 	list  func(*report.ReleaseList, Options) ([]byte, error)
 }
 
+// writeText returns a report as text, by release or by time.
+func writeText(r *report.Report, o Options) ([]byte, error) {
+	if o.Text.Timeline {
+		return timeline.Text(r, o.Text), nil
+	}
+	return text.Report(r, o.Text), nil
+}
+
 // writeHTML returns a report as one page for a browser, in the words of the text format.
 func writeHTML(r *report.Report, _ Options) ([]byte, error) {
-	return html.Document(r, text.NewPhrases(r))
+	return html.Document(r)
 }
 
 // forCI returns the writer of a format of package ci.
@@ -102,6 +111,11 @@ func WriteFixPlan(w io.Writer, r *report.FixResult, opts Options) error {
 // WriteFixQuestion writes to w the question that a reader answers before anything is written.
 func WriteFixQuestion(w io.Writer, r *report.FixResult, opts Options) error {
 	return send(w, text.FixQuestion(r, opts.Text))
+}
+
+// WriteFixPick writes to w the question for one part of a plan.
+func WriteFixPick(w io.Writer, r *report.FixResult, part report.FixPlan, opts Options) error {
+	return send(w, text.FixPick(r, part, opts.Text))
 }
 
 // Document returns the report in format f.

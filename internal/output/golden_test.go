@@ -26,7 +26,8 @@ type view struct {
 	opts   Options
 }
 
-// All reports have views. Those named in wide have wideViews too, and those with true have allViews as well. Scans have scanViews.
+// All reports have views. The reports named in wide have wideViews too, and those with true also have allViews and timelineViews. Scans
+// have scanViews.
 var (
 	views = []view{
 		{"txt", Text, Options{Text: text.Options{Unicode: true}}},
@@ -35,6 +36,7 @@ var (
 	wideViews = []view{
 		{"40.txt", Text, Options{Text: text.Options{Unicode: true, Width: 40}}},
 		{"120.txt", Text, Options{Text: text.Options{Unicode: true, Width: 120}}},
+		{"200.txt", Text, Options{Text: text.Options{Unicode: true, Width: 200}}},
 		{"ascii.txt", Text, Options{Text: text.Options{Width: 100}}},
 	}
 	allViews = []view{
@@ -50,6 +52,10 @@ var (
 		{"sarif", SARIF, Options{CI: ci.Options{ChartDir: "charts/web"}}},
 		{"gitlab", GitLab, Options{}},
 		{"github.txt", GitHub, Options{CI: ci.Options{ChartDir: "charts/web"}}},
+	}
+	timelineViews = []view{
+		{"timeline.txt", Text, Options{Text: text.Options{Unicode: true, Timeline: true}}},
+		{"timeline.80.txt", Text, Options{Text: text.Options{Unicode: true, Width: 80, Timeline: true}}},
 	}
 	scanViews = []view{{"verbose.txt", Text, Options{Text: text.Options{Unicode: true, Width: 120, Verbose: true}}}}
 
@@ -71,7 +77,7 @@ func TestGolden(t *testing.T) {
 				all = slices.Concat(all, wideViews)
 				all = slices.Concat(all, ciViews)
 				if most {
-					all = append(all, allViews...)
+					all = slices.Concat(all, allViews, timelineViews)
 				}
 			}
 			if report.Scan != nil {
@@ -85,7 +91,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// planFor returns as much of the plan for a report of drift as the hint in the last line counts.
+// planFor returns the part of the plan for a report of drift that the hint in the last line counts.
 func planFor(r *report.Report) (plan []report.FixPlan) {
 	for _, rel := range r.Releases {
 		if rel.Desired == nil || rel.Desired.Source != "record" || slices.ContainsFunc(rel.Errors, isRenderError) {
@@ -112,7 +118,8 @@ func fixes(t *testing.T) map[string]*report.FixResult {
 	return reporttest.Documents[report.FixResult](t, "testdata/fix")
 }
 
-// TestReportsCountRight: the summaries of hand-written reports are those that report.New makes. Otherwise their last lines would be wrong.
+// TestReportsCountRight: the summaries of hand-written reports are the ones that report.New makes. Otherwise their last lines would be
+// wrong.
 func TestReportsCountRight(t *testing.T) {
 	for name, r := range reports(t) {
 		want := report.New(r.Helmdrift, r.Time, r.Releases).Summary

@@ -6,7 +6,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/html"
-	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/output/text/history"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -19,13 +19,13 @@ func HistoryFormats() []string {
 func HistoryDocument(f Format, h *report.History, opts Options) ([]byte, error) {
 	switch f {
 	case Text:
-		return text.History(h, opts.Text), nil
+		return history.Text(h, opts.Text), nil
 	case JSON:
 		return escape.Encode(h, "  ")
 	case YAML:
 		return encodeYAML(h)
 	case HTML:
-		return html.History(h, text.NewHistoryPhrases())
+		return html.History(h)
 	}
 	return nil, fmt.Errorf("a history has the formats %s", strings.Join(HistoryFormats(), ", "))
 }

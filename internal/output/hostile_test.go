@@ -79,7 +79,8 @@ func absorbOf(s string) *report.AbsorbResult {
 		Warnings: message, Errors: message, Fields: []report.AbsorbField{field},
 	}
 	for _, reason := range []report.AbsorbReason{
-		report.LeftNoValue, report.LeftSecret, report.LeftConflict, report.LeftSideEffects, report.LeftVolatile, report.LeftNotRendered, report.AbsorbReason(s),
+		report.LeftNoValue, report.LeftSecret, report.LeftConflict, report.LeftSideEffects, report.LeftVolatile, report.LeftNotRendered,
+		report.LeftNotChosen, report.AbsorbReason(s),
 	} {
 		left := field
 		left.Status, left.Reason = report.AbsorbLeft, reason

@@ -17,7 +17,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestHTMLGolden holds the pages of some reports. The style, the script and their hashes are left out, because they are files already.
+// TestHTMLGolden compares the pages of some reports. It leaves out the style, the script and their hashes, because they are files
+// already.
 func TestHTMLGolden(t *testing.T) {
 	all := reports(t)
 	assets := regexp.MustCompile(`(?s)(<style>|<script>|sha256-).*?(</style>|</script>|&#39;)`)
@@ -54,7 +55,7 @@ func sha256Of(text string) string {
 }
 
 // FuzzHTML: whatever a text of a report is, the page has no element and no attribute that another report does not have, and its data is
-// the text in which nothing is hidden.
+// the escaped text.
 func FuzzHTML(f *testing.F) {
 	for _, c := range hostile() {
 		f.Add(c.in)

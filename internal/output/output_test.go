@@ -62,7 +62,7 @@ func TestJSONKeepsTheContract(t *testing.T) {
 	}
 }
 
-// TestEmptyScanKeepsTheContract: a selection without a release, such as a shard to which none belongs, has an empty list of releases.
+// TestEmptyScanKeepsTheContract: a selection without a release, such as an empty shard, has an empty list of releases.
 func TestEmptyScanKeepsTheContract(t *testing.T) {
 	r := report.NewScan("v", fixedTime, nil, nil, report.Scan{Seconds: 1, Shard: &report.Shard{Index: 1, Count: 4}})
 	reporttest.ValidateReport(t, render(t, JSON, r, Options{}))
@@ -87,11 +87,12 @@ func TestTextFitsTheTerminal(t *testing.T) {
 		for width := 1; width < 200; width += 13 {
 			checkText(t, r, Options{Text: text.Options{Unicode: true, Width: width}})
 			checkText(t, r, Options{Text: text.Options{Width: width}})
+			checkText(t, r, Options{Text: text.Options{Unicode: true, Width: width, Timeline: true}})
 		}
 	}
 }
 
-// TestWhatIsBeingDeleted: first and last lines say what is being deleted, even if it is only the namespace.
+// TestWhatIsBeingDeleted: the answer says what is being deleted, even if it is only the namespace.
 func TestWhatIsBeingDeleted(t *testing.T) {
 	release := report.Release{
 		Name: "web", Namespace: "prod", Operation: report.OperationDrift, Terminating: true, Drifted: true, Compared: 2,
@@ -99,18 +100,19 @@ func TestWhatIsBeingDeleted(t *testing.T) {
 	}
 	object := report.Object{
 		APIVersion: "v1", Kind: "ConfigMap", Namespace: "prod", Name: "a", Action: report.ActionNone, Terminating: true, Drifted: true,
-		Notes: report.Notes{{Text: "it is being deleted"}}, Fields: []report.Finding{},
+		Notes: report.Notes{"it is being deleted"}, Fields: []report.Finding{},
 	}
 	for name, c := range map[string]struct {
 		objects []report.Object
 		want    []string
 	}{
 		"an object": {[]report.Object{object}, []string{
-			"release web in prod: its namespace is being deleted, 1 of 2 objects drifted, 1 being deleted",
-			"ConfigMap a: being deleted; the next upgrade leaves it as it is", "1 object drifted, 1 being deleted",
+			"  DRIFTED   its namespace is being deleted, 1 of 2 objects being deleted\n",
+			"ConfigMap a: being deleted; the next upgrade leaves it as it is",
+			"  do        nothing can be put back while the namespace is being deleted",
 		}},
 		"the namespace alone": {[]report.Object{}, []string{
-			"its namespace is being deleted, no drift in 2 objects", "a namespace is being deleted: 2 objects compared",
+			"  DRIFTED   its namespace is being deleted, no drift in 2 objects\n",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

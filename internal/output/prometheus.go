@@ -15,11 +15,11 @@ import (
 // family is a metric family: a name, the unit that the name ends with, and what the samples count.
 type family struct{ name, unit, help string }
 
-// families returns all metric families in the order in which they are written. Each is a gauge, because a report says what is so at one
-// moment. docs/fleet.md has a table of them.
+// families returns all metric families in the order they are written. Each is a gauge, because a report describes one moment.
+// docs/fleet.md has a table of them.
 //
 // Only a release that has something to say has samples of its own, and no label holds the name of an object or a field. So the number of
-// samples grows with the number of clusters and of drifted releases, and not with that of all releases.
+// samples grows with the number of clusters and of drifted releases, and not with the number of all releases.
 func families() []family {
 	return []family{
 		{"helmdrift_build_info", "", "The version of helmdrift that made the report. The value is always 1."},
@@ -49,8 +49,8 @@ type samples map[string]map[string]float64
 
 // writePrometheus returns the counts of a report as metrics.
 //
-// The text is OpenMetrics. Because it has gauges only and no timestamps, it is the older text format of Prometheus too, which the
-// Pushgateway and the textfile collector of the node exporter read: that format takes the lines with UNIT and EOF for comments.
+// The text is OpenMetrics. Because it has only gauges and no timestamps, it is also valid in the older text format of Prometheus, which
+// the Pushgateway and the textfile collector of the node exporter read. That format takes the lines with UNIT and EOF for comments.
 func writePrometheus(r *report.Report, _ Options) ([]byte, error) {
 	s := samples{}
 	s.addScan(r)
@@ -61,7 +61,7 @@ func writePrometheus(r *report.Report, _ Options) ([]byte, error) {
 	return s.document(), nil
 }
 
-// addScan adds what is about the report as a whole.
+// addScan adds the samples about the report as a whole.
 func (s samples) addScan(r *report.Report) {
 	s.add("helmdrift_build_info", labels("version", r.Helmdrift), 1)
 	s.add("helmdrift_scan_timestamp_seconds", "", float64(r.Time.Unix()))
@@ -79,8 +79,8 @@ func (s samples) addScan(r *report.Report) {
 }
 
 // addClusters adds the samples that every cluster has, whatever was found in it: zeros, the number of namespaces that could not be
-// searched, and when the cluster was last read without an error. An error that belongs to no cluster may concern any, so after one no
-// cluster was read with success.
+// searched, and when the cluster was last read without an error. An error that belongs to no cluster may concern any of them, so
+// after such an error no cluster counts as read.
 func (s samples) addClusters(r *report.Report) {
 	failed := map[string]bool{}
 	if r.Scan != nil {
@@ -112,8 +112,8 @@ func clusterCounts() []string {
 	return []string{"helmdrift_errors", "helmdrift_releases", "helmdrift_drifted_releases", "helmdrift_objects", "helmdrift_drifted_objects"}
 }
 
-// addRelease adds what a release contributes to its cluster, and its own samples if it has something to say. Its namespace is that of its
-// record, as in helmdrift diff -n: a release is known by that namespace and its name.
+// addRelease adds what a release contributes to its cluster, and its own samples if it has something to say. Its namespace is the
+// namespace of its record, as in helmdrift diff -n: this namespace and the name identify a release.
 func (s samples) addRelease(r report.Release) {
 	cluster := labels("cluster", r.Cluster)
 	s.add("helmdrift_releases", cluster, 1)
@@ -166,7 +166,7 @@ func count(is bool) int {
 	return 0
 }
 
-// addSome adds n to a sample, which does not exist as long as nothing but 0 was added.
+// addSome adds n to a sample. The sample does not exist while only 0 was added.
 func (s samples) addSome(name, labels string, n int) {
 	if n > 0 {
 		s.add(name, labels, float64(n))
@@ -213,8 +213,8 @@ func labels(pairs ...string) string {
 	return strings.Join(all, ",")
 }
 
-// labelValue escapes a text for the quotes around the value of a label. The format can escape only quotes, backslashes and line breaks. So
-// what else cannot be shown is written as text shows it, and the value of the label is that escape.
+// labelValue escapes a text for the quotes around the value of a label. The format can escape only quotes, backslashes and line breaks.
+// Other characters that cannot be shown are written as in the text format, and the value of the label is that escape.
 func labelValue(text string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(escape.Text(text, false))
 }

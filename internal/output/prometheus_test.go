@@ -30,7 +30,7 @@ func TestPrometheusGolden(t *testing.T) {
 	}
 }
 
-// TestPrometheusAddsUpToTheSummary: the totals of the clusters are those of the report.
+// TestPrometheusAddsUpToTheSummary: the totals of the clusters equal the totals of the report.
 func TestPrometheusAddsUpToTheSummary(t *testing.T) {
 	all := reports(t)
 	all["fleet"] = reporttest.Documents[report.Report](t, "testdata/prometheus")["fleet"]
@@ -88,8 +88,7 @@ func TestPrometheusIsBounded(t *testing.T) {
 	}
 }
 
-// TestPrometheusLastSuccess: a cluster in which anything failed was not read with success, and after an error that belongs to no cluster
-// none was.
+// TestPrometheusLastSuccess: a cluster with any failure does not count as read, and after an error that belongs to no cluster none does.
 func TestPrometheusLastSuccess(t *testing.T) {
 	failed := []report.Object{{Error: &report.ObjectError{}}}
 	releases := []report.Release{{Cluster: "a"}, {Cluster: "b", Objects: failed}, {Cluster: "b"}, {Cluster: "c"}}
@@ -114,7 +113,7 @@ func TestPrometheusLastSuccess(t *testing.T) {
 	}
 }
 
-// TestPrometheusEscapes: a name can neither end its quotes nor its line, nor move the cursor of a terminal.
+// TestPrometheusEscapes: a name can end neither its quotes nor its line, and cannot move the cursor of a terminal.
 func TestPrometheusEscapes(t *testing.T) {
 	for _, c := range hostile() {
 		checkRaw(t, render(t, Prometheus, reportOf(c.in), Options{}))

@@ -37,8 +37,8 @@ func definitions(t *testing.T) map[string]definition {
 	return doc.Defs
 }
 
-// TestSchemaHasEveryField compares the two halves of the contract: the schema has each key of the Go structs, and requires those that Go
-// always writes.
+// TestSchemaHasEveryField compares the two halves of the contract: the schema has each key of the Go structs, and requires the keys that
+// Go always writes.
 func TestSchemaHasEveryField(t *testing.T) {
 	defs := definitions(t)
 	for name, value := range map[string]any{
@@ -115,7 +115,7 @@ func TestSchemaHasEveryWord(t *testing.T) {
 		"absence":      {defs["findingHistory"].Properties["absence"].Enum, wordsOf(report.AbsenceMissing, report.AbsenceTerminating)},
 		"status":       {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},
 		"reason": {defs["absorbField"].Properties["reason"].Enum, wordsOf(report.LeftNoValue, report.LeftSecret, report.LeftConflict,
-			report.LeftSideEffects, report.LeftVolatile, report.LeftNotRendered)},
+			report.LeftSideEffects, report.LeftVolatile, report.LeftNotRendered, report.LeftNotChosen)},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s (-Go +schema):\n%s", where, diff)
@@ -131,7 +131,7 @@ func wordsOf[T ~string](all ...T) []string {
 	return out
 }
 
-// TestSchemaRefuses breaks each promise on which readers rely once, in the report of the contract.
+// TestSchemaRefuses breaks each promise that readers rely on once, in the report of the contract.
 func TestSchemaRefuses(t *testing.T) {
 	checkBroken(t, "testdata/contract.json", map[string]replacement{
 		"nothing wrong":              {"", "", true},

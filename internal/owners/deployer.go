@@ -9,25 +9,25 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// helmCommand is the field manager under which the helm command writes (helm v3.22.0 cmd/helm/helm.go main, helm v4.3.1
-// cmd/helm/helm.go main). Programs that use Helm's library write under the base name of their own executable instead (pkg/kube/client.go
-// getManagedFieldsManager, the same in both).
+// helmCommand is the field manager of the helm command (helm v3.22.0 cmd/helm/helm.go main, helm v4.3.1 cmd/helm/helm.go main). Programs
+// that use Helm's library have the base name of their own executable instead (pkg/kube/client.go getManagedFieldsManager, the same in
+// both).
 const helmCommand = "helm"
 
-// The field managers of Argo CD: the one under which it applies (argo-cd v3.6.1 common/common.go ArgoCDSSAManager), and the base name of its
-// program. It renders charts and applies the objects itself, so it never writes a release.
+// These are the field managers of Argo CD: the one that it applies with (argo-cd v3.6.1 common/common.go ArgoCDSSAManager), and the base
+// name of its program. It renders charts and applies the objects itself, so it never writes a release.
 const (
 	argoCD        = "argocd-controller"
 	argoCDProgram = "argocd-application-controller"
 )
 
-// Repairer is the field manager under which helmdrift fix writes values to a release that Helm applies server-side.
+// Repairer is the field manager of helmdrift fix, when it writes values to a release that Helm applies server-side.
 const Repairer = "helmdrift"
 
-// Deployer is the field manager under which the objects of a release are written. The next upgrade is predicted under this name, and a
-// repair hands what it puts back over to it.
+// Deployer is the field manager that writes the objects of a release. The next upgrade is predicted for this name, and a repair hands
+// the fields that it restores over to it.
 type Deployer struct {
-	// Manager is the name. If it is not Known, predictions are made under this name nevertheless.
+	// Manager is the name. Predictions are made for this name even if it is not Known.
 	Manager string
 	// Known reports whether the cluster shows the name.
 	Known bool
@@ -35,9 +35,9 @@ type Deployer struct {
 	Others []string
 }
 
-// FindDeployer finds the deployer in the managedFields of the live objects of a release. All objects of a release are written under one
-// name, so the objects with the strongest evidence must agree on it. If they show nothing and the release is being installed, the
-// deployer is the helm command, because nothing is deployed yet and helm install is what is predicted.
+// FindDeployer finds the deployer in the managedFields of the live objects of a release. One manager writes all objects of a release,
+// so the objects with the strongest evidence must agree on its name. If they show nothing and the release is being installed, the
+// deployer is the helm command, because the prediction is about helm install.
 func FindDeployer(live []map[string]any, known Managers, release string, installs bool) Deployer {
 	best, all := noEvidence, []string(nil)
 	for _, object := range live {
@@ -65,15 +65,15 @@ func FindDeployer(live []map[string]any, known Managers, release string, install
 	return out
 }
 
-// strength is how well an object shows who deployed it.
+// strength says how well an object shows who deployed it.
 type strength int
 
 const (
 	noEvidence strength = iota
-	// onlyOthers: managers of which nothing else is known applied something of the object. Any of them may have deployed it.
+	// onlyOthers: unknown managers applied a part of the object. Any of them may have deployed it.
 	onlyOthers
-	// controllerApplied: a controller owns the release annotation by an apply. It is an operator that uses Helm's library, or one that
-	// applies objects which have the annotation already.
+	// controllerApplied: a controller owns the release annotation by an apply. It uses Helm's library, or it applies objects that have
+	// the annotation already.
 	controllerApplied
 	// deployerWrote: a program that is known to deploy wrote any part of the object.
 	deployerWrote
@@ -83,13 +83,13 @@ const (
 	annotationApplied
 )
 
-// evidence is who may have deployed one object.
+// evidence says who may have deployed one object.
 type evidence struct {
 	strength strength
 	managers []string
 }
 
-// evidenceOf returns the evidence of one live object. Of several managers with the same evidence, the one that wrote last deployed last.
+// evidenceOf returns the evidence of one live object. If several managers have the same evidence, the one that wrote last deployed last.
 func evidenceOf(live map[string]any, known Managers, release string) evidence {
 	isAnnotated := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation] == release
 	best, by := noEvidence, []report.Owner(nil)
@@ -111,8 +111,9 @@ func evidenceOf(live map[string]any, known Managers, release string) evidence {
 	return evidence{best, managersOf(by)}
 }
 
-// strengthOf returns the strength of the evidence that one writer is. A person's tool deploys no release, even if it owns the release
-// annotation after an adoption by hand. Neither does Argo CD, nor a controller that updates the annotation, such as one that restores backups.
+// strengthOf returns how strong the evidence of one writer is. A person's tool does not deploy a release, even if it owns the release
+// annotation after an adoption by hand. Neither does Argo CD, nor a controller that updates the annotation, such as one that restores
+// backups.
 func strengthOf(w report.Owner, ownsAnnotation bool) strength {
 	isApply, isController := w.Operation == "Apply", w.Group == report.ManagerController
 	switch {
@@ -134,7 +135,7 @@ func strengthOf(w report.Owner, ownsAnnotation bool) strength {
 	return noEvidence
 }
 
-// latest returns the writer that wrote last; all of them if their times do not show it.
+// latest returns the writer that wrote last, or all writers if their times do not show it.
 func latest(all []report.Owner) []report.Owner {
 	slices.SortStableFunc(all, laterFirst)
 	if len(all) > 1 && all[0].Time != nil && (all[1].Time == nil || all[0].Time.After(*all[1].Time)) {
@@ -154,12 +155,12 @@ func managersOf(all []report.Owner) []string {
 	return out
 }
 
-// releaseAnnotation returns the path of the annotation in which Helm writes the name of the release.
+// releaseAnnotation returns the path of the annotation with the name of the release.
 func releaseAnnotation() object.Path {
 	return object.Path{}.Field("metadata").Field("annotations").Field(object.ReleaseNameAnnotation)
 }
 
-// Uncertainty returns the sentence that the name is not known; empty if it is known.
+// Uncertainty returns a sentence that says that the name is not known, or "" if it is known.
 func (d Deployer) Uncertainty() string {
 	switch {
 	case d.Known:

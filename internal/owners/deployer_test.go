@@ -9,8 +9,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestFindDeployer has one text per object, which is a list of "manager operation field minute". The field * stands for all fields, and
-// annotation for those that Helm itself writes.
+// TestFindDeployer has one text per object: a list of "manager operation field minute". The field * stands for all fields, and
+// annotation for the annotations that Helm itself writes.
 func TestFindDeployer(t *testing.T) {
 	known := func(manager string) Deployer { return Deployer{Manager: manager, Known: true} }
 	unknown := func(manager string, others ...string) Deployer {
@@ -69,7 +69,7 @@ func TestFindDeployer(t *testing.T) {
 	}
 }
 
-// TestFindDeployerOfAnInstall checks that the helm command is the deployer of a release that is being installed, also over objects of an
+// TestFindDeployerOfAnInstall checks that the helm command is the deployer of a release that is being installed, even over objects of an
 // application of Argo CD.
 func TestFindDeployerOfAnInstall(t *testing.T) {
 	for _, live := range [][]map[string]any{nil, {writtenBy("bare argocd-controller Update *")}} {
@@ -79,7 +79,7 @@ func TestFindDeployerOfAnInstall(t *testing.T) {
 	}
 }
 
-// writtenBy returns a live object with the writers of a text of TestFindDeployer; nil for an empty text.
+// writtenBy returns a live object with the writers of a text of TestFindDeployer, or nil for an empty text.
 func writtenBy(text string) map[string]any {
 	if text == "" {
 		return nil

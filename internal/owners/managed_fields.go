@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -17,7 +18,7 @@ type Entry struct {
 	report.Owner
 	// Index is the index of the entry in managedFields.
 	Index int
-	// Version is the API version at which the manager wrote.
+	// Version is the API version that the manager wrote.
 	Version string
 	Fields  *fieldpath.Set
 }
@@ -39,7 +40,7 @@ func Entries(live map[string]any, known Managers) []Entry {
 	return out
 }
 
-// RawEntries returns the entries of an object's managedFields as the API server wrote them. An element that is no map is nil.
+// RawEntries returns the entries of an object's managedFields as the API server wrote them. An element that is not a map is nil.
 func RawEntries(live map[string]any) []map[string]any {
 	managed, _ := object.Child(live, "metadata")["managedFields"].([]any)
 	out := make([]map[string]any, len(managed))
@@ -84,8 +85,8 @@ func FieldsV1(set *fieldpath.Set) (json.RawMessage, error) {
 	return text, nil
 }
 
-// addFields adds to a set what fieldsV1 names, as FromJSON of fieldpath.Set does with the text of it; false if it cannot be decoded. A
-// field with nothing below it, or with a dot below it, is owned itself. Elements of an unknown kind are left out.
+// addFields adds to a set what fieldsV1 names, as FromJSON of fieldpath.Set does with its text. It returns false if fieldsV1 cannot be
+// decoded. A field with nothing below it, or with a dot below it, is itself owned. Elements of an unknown kind are left out.
 func addFields(set *fieldpath.Set, fields map[string]any) bool {
 	for _, name := range object.SortedKeys(fields) {
 		if name == "." {
@@ -120,4 +121,60 @@ func namesPerson(live map[string]any, known Managers) bool {
 		manager, _ := raw["manager"].(string)
 		return known.groupOf(manager) == report.ManagerPerson
 	})
+}
+
+// OwnsWithin reports whether a set has the path or anything below it.
+func OwnsWithin(s *fieldpath.Set, path object.Path) bool {
+	return s.Has(FieldPath(path)) || OwnsBelow(s, path)
+}
+
+// OwnsBelow reports whether a set has anything below the path.
+func OwnsBelow(s *fieldpath.Set, path object.Path) bool {
+	for _, element := range FieldPath(path) {
+		s = s.WithPrefix(element)
+	}
+	return !s.Empty()
+}
+
+// OwnsWhole reports whether a set has the path and nothing below it: the manager owns the value as a whole.
+func OwnsWhole(s *fieldpath.Set, path object.Path) bool {
+	return s.Has(FieldPath(path)) && !OwnsBelow(s, path)
+}
+
+// OwnsAround reports whether a set has, as a whole, a value that contains the path.
+func OwnsAround(s *fieldpath.Set, path object.Path) bool {
+	for n := len(path) - 1; n > 0; n-- {
+		if OwnsWhole(s, path[:n]) {
+			return true
+		}
+	}
+	return false
+}
+
+// FieldPath returns a path as managedFields have it. They do not name list items by index, so the path ends before such an item.
+func FieldPath(path object.Path) fieldpath.Path {
+	var out fieldpath.Path
+	for _, s := range path {
+		switch s.Form {
+		case object.FieldStep:
+			out = append(out, fieldpath.PathElement{FieldName: &s.Name})
+		case object.KeyStep:
+			out = append(out, fieldpath.PathElement{Key: keyFields(s.Keys)})
+		case object.SetStep:
+			v := value.NewValueInterface(s.Value)
+			out = append(out, fieldpath.PathElement{Value: &v})
+		case object.IndexStep:
+			return out
+		}
+	}
+	return out
+}
+
+func keyFields(keys []object.ListKey) *value.FieldList {
+	list := make(value.FieldList, len(keys))
+	for i, k := range keys {
+		list[i] = value.Field{Name: k.Name, Value: value.NewValueInterface(k.Value)}
+	}
+	list.Sort()
+	return &list
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -29,13 +30,13 @@ var builtInManagers = sync.OnceValue(func() Managers {
 	return out
 })
 
-// managerGroups returns the groups in the order in which they are looked up: a name that two of them have is of the first.
+// managerGroups returns the groups in the order of lookup: the first group that has a name wins.
 func managerGroups() []report.ManagerGroup {
 	return []report.ManagerGroup{report.ManagerDeployer, report.ManagerPerson, report.ManagerController}
 }
 
-// groupOf returns the group of a manager. A program that is known to deploy or to run in the cluster keeps its group; for all others the
-// given table comes first, and then the built-in one.
+// groupOf returns the group of a manager. A program that is known to deploy or to run in the cluster keeps its group. For all others,
+// the given table comes before the built-in one.
 func (m Managers) groupOf(manager string) report.ManagerGroup {
 	known := builtInManagers().find(manager)
 	if known == report.ManagerDeployer || known == report.ManagerController {
@@ -55,8 +56,8 @@ func (m Managers) find(manager string) report.ManagerGroup {
 	return report.ManagerUnknown
 }
 
-// Check returns an error for a name that would put a program that is known to deploy or to run in the cluster into another group. What
-// those write is no person's edit, so a fix must not remove it, whatever a configuration says.
+// Check returns an error for a name that would put a known deployer or controller into another group. What such a program writes is
+// not a person's edit, so a fix must not remove it, whatever a configuration says.
 func (m Managers) Check() error {
 	for _, group := range managerGroups() {
 		for _, name := range m[group] {
@@ -68,8 +69,8 @@ func (m Managers) Check() error {
 	return nil
 }
 
-// knownUnder returns a known controller or deployer that a name of another group matches, and its group. A name such as our-* matches none,
-// although a program of that name may be known by its end, such as our-operator: groupOf decides then.
+// knownUnder returns a known controller or deployer that a name of another group matches, and its group. A name such as our-* matches
+// none, although a program may match both it and a built-in name, as our-operator does: groupOf decides then.
 func knownUnder(name string, group report.ManagerGroup) (string, report.ManagerGroup) {
 	stem := strings.Trim(name, "*")
 	for _, is := range []report.ManagerGroup{report.ManagerController, report.ManagerDeployer} {
@@ -96,9 +97,9 @@ func MatchManager(want, name string) bool {
 	return object.MatchName(want, name)
 }
 
-// IsForgotten reports whether a manager stands for writers that the API server has forgotten: those of an object with more than ten
-// managers (apimachinery v0.36.3 pkg/util/managedfields/internal/capmanagers.go), and those before the first apply of an object without
-// managers (skipnonapplied.go beside it). Any client may write under these names as well.
+// IsForgotten reports whether a manager name stands for writers that the API server has forgotten: those beyond ten managers of an
+// object (apimachinery v0.36.3 pkg/util/managedfields/internal/capmanagers.go), and those before the first apply of an object without
+// managers (skipnonapplied.go beside it). Any client may use these names as well.
 func IsForgotten(manager string) bool {
 	return manager == "ancient-changes" || manager == "before-first-apply"
 }
@@ -108,10 +109,45 @@ func AreForgotten(owners []report.Owner) bool {
 	return len(owners) > 0 && !slices.ContainsFunc(owners, func(o report.Owner) bool { return !IsForgotten(o.Manager) })
 }
 
-// AreControllers reports whether a controller owns a value, and nobody else except other controllers and the release itself.
+// AreControllers reports whether a controller owns a value, and nobody else does, except other controllers and the release itself.
 func AreControllers(owners []report.Owner) bool {
 	isController := func(o report.Owner) bool { return o.Group == report.ManagerController }
 	return slices.ContainsFunc(owners, isController) && !slices.ContainsFunc(owners, func(o report.Owner) bool {
 		return !isController(o) && o.Group != report.ManagerDeployer
 	})
+}
+
+// AutoscalerMove is a field of an autoscaler that versions 1 and 2 of its API have at different places.
+type AutoscalerMove struct{ V2, V1 object.Path }
+
+// AutoscalerMoves returns the fields that the conversion between the versions moves (kubernetes v1.36.3
+// pkg/apis/autoscaling/v1/conversion.go).
+func AutoscalerMoves() []AutoscalerMove {
+	spec := object.Path{}.Field("spec")
+	annotations := object.Path{}.Field("metadata").Field("annotations")
+	return []AutoscalerMove{
+		{spec.Field("metrics"), spec.Field("targetCPUUtilizationPercentage")},
+		{spec.Field("metrics"), annotations.Field("autoscaling.alpha.kubernetes.io/metrics")},
+		{spec.Field("behavior"), annotations.Field("autoscaling.alpha.kubernetes.io/behavior")},
+	}
+}
+
+// followMoves makes managers that wrote an autoscaler at its other version own their fields at the places where live has them.
+func (o *Ownership) followMoves(live map[string]any) {
+	version, _ := live["apiVersion"].(string)
+	if live["kind"] != "HorizontalPodAutoscaler" || !strings.HasPrefix(version, "autoscaling/") {
+		return
+	}
+	for i := range o.entries {
+		e := &o.entries[i]
+		for _, move := range AutoscalerMoves() {
+			from, to := move.V2, move.V1
+			if version != "autoscaling/v1" {
+				from, to = to, from
+			}
+			if e.Version != version && OwnsWithin(e.Fields, from) {
+				e.Fields = e.Fields.Union(fieldpath.NewSet(FieldPath(to)))
+			}
+		}
+	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestGroups checks the groups of names under which programs really write, and of names that must not pass as a controller.
+// TestGroups checks the groups of names that programs really use, and of names that must not pass as a controller.
 func TestGroups(t *testing.T) {
 	for group, names := range map[report.ManagerGroup][]string{
 		report.ManagerDeployer: {
@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestManagersAreInOneGroup checks that no name is in two groups: it would have no effect in the second.
+// TestManagersAreInOneGroup checks that no name is in two groups. It would have no effect in the second.
 func TestManagersAreInOneGroup(t *testing.T) {
 	seen := map[string]report.ManagerGroup{}
 	for group, names := range builtInManagers() {

@@ -13,17 +13,17 @@ import (
 // Ownership is the metadata.managedFields of one live object: who wrote which field last.
 type Ownership struct {
 	entries []Entry
-	// deployers are the managers whose writes are the release itself.
+	// deployers has the managers that write the release itself.
 	deployers map[string]bool
-	// decode sets the two above. It is nil once it was called.
+	// decode sets the two fields above. It is nil once it was called.
 	decode func()
-	// isSecret is set for a Secret, whose stringData the server stores in data.
+	// isSecret is set for a Secret: the server stores its stringData in data.
 	isSecret bool
 	// hasPerson reports whether a person's tool is among the managers.
 	hasPerson bool
 }
 
-// New returns the ownership of a live object, which it decodes on first use. Deployer finds the manager under which the release is written.
+// New returns the ownership of a live object. It decodes managedFields on first use. Deployer finds the manager that writes the release.
 func New(live map[string]any, known Managers, release string, deployer func() Deployer) *Ownership {
 	o := &Ownership{hasPerson: namesPerson(live, known), isSecret: live["kind"] == "Secret" && live["apiVersion"] == "v1"}
 	o.decode = func() {
@@ -31,7 +31,7 @@ func New(live map[string]any, known Managers, release string, deployer func() De
 		o.entries, o.deployers = Entries(live, known), map[string]bool{}
 		named := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation]
 		if named == release {
-			o.findDeployers() // whoever wrote the name of another release deploys something else
+			o.findDeployers() // an object of another release has another deployer
 		}
 		if d := deployer(); named == nil && d.Known {
 			o.deployers[d.Manager] = true
@@ -41,8 +41,8 @@ func New(live map[string]any, known Managers, release string, deployer func() De
 	return o
 }
 
-// findDeployers adds the managers that own the release annotation, as every program does that uses Helm's library, under whatever name. A
-// person's tool may own it after an adoption by hand, and deploys nothing.
+// findDeployers adds the managers that own the release annotation. Every program that uses Helm's library owns it, whatever its name. A
+// person's tool may own it after an adoption by hand, but deploys nothing.
 func (o *Ownership) findDeployers() {
 	for _, owner := range o.OwnersOf(releaseAnnotation()) {
 		if owner.Group != report.ManagerPerson {
@@ -51,7 +51,7 @@ func (o *Ownership) findDeployers() {
 	}
 }
 
-// IsDeployer reports whether a manager's writes are the release itself.
+// IsDeployer reports whether a manager writes the release itself.
 func (o *Ownership) IsDeployer(owner report.Owner) bool {
 	o.decodeOnce()
 	return o.deployers[owner.Manager] || owner.Group == report.ManagerDeployer
@@ -85,8 +85,8 @@ func (o *Ownership) HasPerson(path object.Path) bool {
 	return o.hasPerson && slices.ContainsFunc(o.OwnersOf(path), func(owner report.Owner) bool { return owner.Group == report.ManagerPerson })
 }
 
-// OwnersOf returns the managers of the field at path, the latest first: those that own it or something below it. If nobody does, it returns
-// those that own the nearest value around it as a whole.
+// OwnersOf returns the managers that own the field at path or something below it, the latest first. If nobody does, it returns those that
+// own, as a whole, the nearest value around it.
 func (o *Ownership) OwnersOf(path object.Path) []report.Owner {
 	if owners := o.matching(func(s *fieldpath.Set) bool { return OwnsWithin(s, path) }); len(owners) > 0 {
 		return owners
@@ -102,9 +102,9 @@ func (o *Ownership) OwnersOf(path object.Path) []report.Owner {
 	return nil
 }
 
-// stringDataOwners returns those who applied a key of a Secret's data as stringData, except the deployer. The API server records an apply
-// as it was sent, and stores it in data (kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret). The deployer
-// does not own such a key: if its next apply lacks the key, the key stays.
+// stringDataOwners returns the managers that applied a key of a Secret's data as stringData, except the deployer. The API server records
+// stringData as it was sent, and stores it in data (kubernetes v1.36.3 pkg/apis/core/v1/conversion.go Convert_v1_Secret_To_core_Secret).
+// The deployer does not own such a key: if its next apply lacks the key, the key stays.
 func (o *Ownership) stringDataOwners(path object.Path) []report.Owner {
 	sent, ok := SentAsText(path)
 	if !o.isSecret || !ok {
@@ -113,7 +113,7 @@ func (o *Ownership) stringDataOwners(path object.Path) []report.Owner {
 	return slices.DeleteFunc(o.matching(func(s *fieldpath.Set) bool { return OwnsWithin(s, sent) }), o.IsDeployer)
 }
 
-// SentAsText returns the path in stringData of a key in a Secret's data; false if the path is no such key.
+// SentAsText returns the path in stringData for a key in a Secret's data, or false if the path is not such a key.
 func SentAsText(path object.Path) (object.Path, bool) {
 	if len(path) != 2 || path[0].Name != "data" {
 		return nil, false
@@ -121,7 +121,7 @@ func SentAsText(path object.Path) (object.Path, bool) {
 	return object.Path{}.Field("stringData").With(path[1]), true
 }
 
-// matching returns the owners whose fields meet a condition, the latest first.
+// matching returns the owners whose fields satisfy a condition, the latest first.
 func (o *Ownership) matching(owns func(*fieldpath.Set) bool) []report.Owner {
 	o.decodeOnce()
 	var out []report.Owner
@@ -146,4 +146,9 @@ func laterFirst(a, b report.Owner) int {
 		return b.Time.Compare(*a.Time)
 	}
 	return cmp.Or(cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.Subresource, b.Subresource))
+}
+
+// AreSame reports whether two owners are the same writer, whenever they wrote.
+func AreSame(a, b report.Owner) bool {
+	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }

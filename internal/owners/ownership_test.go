@@ -16,8 +16,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestFields compares the sets of fields with those that the library decodes from the same texts: the managedFields of all cases, and
-// some that no server would write.
+// TestFields compares the sets of fields with the sets that the library decodes from the same texts: the managedFields of all cases,
+// and some that no server would write.
 func TestFields(t *testing.T) {
 	texts := []string{
 		`null`, `"text"`, `[]`, `{}`, `{".": {}}`, `{"f:a": {}}`, `{"f:a": null}`, `{"f:a": {".": {}}}`, `{"f:a": {".": {}, "f:b": {}}}`,
@@ -94,7 +94,7 @@ const annotationField = `{"f:metadata": {"f:annotations": {"f:meta.helm.sh/relea
 
 func noDeployer() Deployer { return Deployer{} }
 
-// TestOwnersOf checks who owns a field, something below it, or the value around it, and in which order.
+// TestOwnersOf checks who owns a field, something below it, or the value around it, and the order of the owners.
 func TestOwnersOf(t *testing.T) {
 	o := New(liveWith("web",
 		entry("a", "Update", "v1", "01", `{"f:spec": {"f:replicas": {}, "f:template": {".": {}, "f:x": {}}}}`),
@@ -130,7 +130,7 @@ func TestOwnersOf(t *testing.T) {
 	}
 }
 
-// TestIsDeployer checks whose writes are the release itself.
+// TestIsDeployer checks which managers write the release itself.
 func TestIsDeployer(t *testing.T) {
 	mytool := entry("mytool", "Apply", "v1", "01", annotationField)
 	person := entry("kubectl", "Update", "v1", "01", annotationField)
@@ -160,7 +160,7 @@ func TestIsDeployer(t *testing.T) {
 	}
 }
 
-// TestIsRecorded checks that only the owners of more than a status are a record.
+// TestIsRecorded checks that owners of a status alone do not count as a record.
 func TestIsRecorded(t *testing.T) {
 	status := entry("kubelet", "Update", "v1", "01", `{"f:status": {}}`)
 	status["subresource"] = "status"
@@ -189,7 +189,8 @@ func TestHasPerson(t *testing.T) {
 	}
 }
 
-// TestAutoscalerMoves checks that who wrote the metrics of an autoscaler at one version owns them where the other version has them.
+// TestAutoscalerMoves checks that a manager that wrote the metrics of an autoscaler at one version owns them where the other
+// version has them.
 func TestAutoscalerMoves(t *testing.T) {
 	live := liveWith("web", entry("a", "Update", "autoscaling/v2", "01", `{"f:spec": {"f:metrics": {}}}`))
 	live["apiVersion"], live["kind"] = "autoscaling/v1", "HorizontalPodAutoscaler"

@@ -7,21 +7,26 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
 // command is a call of a program, with its limits.
 type command struct {
-	// name is what errors call the program, such as "the plugin secrets".
+	// name is the program's name in errors, such as "the plugin secrets".
 	name string
 	path string
 	args []string
 	// env are variables that the program gets in addition to those of this process, as NAME=value.
 	env   []string
 	input []byte
-	// time is how long it may run, and output how many bytes it may print; 0 means no limit. Of its standard error, messages bytes are kept.
+	// time is how long it may run, and output is how many bytes it may print; 0 means no limit. messages is how many bytes of its standard
+	// error are kept.
 	time             time.Duration
 	output, messages int64
 }
@@ -29,8 +34,8 @@ type command struct {
 // outputDelay is how long to wait for the output of a program after it has ended or was killed: a child of its own may hold the pipe open.
 const outputDelay = time.Second
 
-// run runs the program and returns what it prints to its standard output, and the beginning of what it prints to its standard error, also
-// if it fails. A program that exceeds a limit is killed at once, and so it is when ctx ends; then the error is the cause.
+// run runs the program and returns its standard output, and the beginning of its standard error, even if it fails. It kills the program
+// at once when it exceeds a limit or ctx ends; the error is then the cause.
 func (c command) run(ctx context.Context) (output []byte, messages *head, err error) {
 	if c.time > 0 {
 		late := hint.New(fmt.Errorf("%s takes longer than %s", c.name, c.time), "--render-timeout allows more")
@@ -68,7 +73,7 @@ func (c command) run(ctx context.Context) (output []byte, messages *head, err er
 	return out.text.Bytes(), messages, err
 }
 
-// exitError is the error of a program that failed by itself. It unwraps to that of os/exec.
+// exitError is the error of a program that failed by itself. It unwraps to the error of os/exec.
 type exitError struct {
 	text string
 	exit *exec.ExitError
@@ -86,7 +91,7 @@ type head struct {
 	text      bytes.Buffer
 	limit     int64
 	truncated bool
-	// full is called when something does not fit; may be nil.
+	// full is called when something does not fit. It may be nil.
 	full func()
 }
 
@@ -101,4 +106,102 @@ func (h *head) Write(text []byte) (int, error) {
 	}
 	h.text.Write(keep)
 	return len(text), nil
+}
+
+// Plugins runs downloader plugins of Helm within the limits of --render-timeout and --render-memory.
+type Plugins struct {
+	// Env are the variables that Helm sets for every plugin, as NAME=value.
+	Env []string
+	// Time is how long a plugin may run, and MaxOutput is how many bytes it may print; 0 means no limit.
+	Time      time.Duration
+	MaxOutput int64
+	// Known learns the secrets in a plugin's output.
+	Known *secret.Known
+	// Show shows one line of a plugin's standard error, after a prefix.
+	Show func(prefix, line string)
+}
+
+// maxPluginLog is how many bytes of the standard error of a plugin are shown.
+const maxPluginLog = 64 << 10
+
+// Run runs a plugin and returns its standard output. When the plugin has ended, Run shows its standard error without the secrets known
+// by then, which include the values that the plugin returned.
+func (p Plugins) Run(ctx context.Context, c fetch.PluginCommand) ([]byte, error) {
+	out, messages, err := command{name: "the plugin " + c.Name, path: c.Path, args: c.Args, env: slices.Concat(p.Env, c.Env),
+		time: p.Time, output: p.MaxOutput, messages: maxPluginLog}.run(ctx)
+	p.Known.Add(c.Secrets...)
+	if c.Values {
+		p.Known.AddGiven(valuesOfLines(out))
+	}
+	p.show(c.Name, messages)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// show prints the messages of a plugin, each line with its name.
+func (p Plugins) show(name string, messages *head) {
+	text := strings.TrimSpace(messages.text.String())
+	if text == "" {
+		return
+	}
+	if messages.truncated {
+		text += "\n…"
+	}
+	for line := range strings.Lines(p.Known.Scrub(text)) {
+		p.Show(name+": ", strings.TrimRight(line, "\r\n"))
+	}
+}
+
+// valuesOfLines returns the values on the lines of a values file, without parsing it: only a child process reads the text of a plugin
+// as YAML.
+func valuesOfLines(text []byte) (out []any) {
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if _, value, found := strings.Cut(line, ": "); found {
+			line = value
+		}
+		out = append(out, strings.Trim(line, `"'- []{},`))
+	}
+	return out
+}
+
+// PostRenderer runs the program of --post-renderer as Helm 3 does: the program reads the rendered manifest from its standard input, and
+// what it prints replaces the manifest (helm v3.22.0 pkg/postrender/exec.go).
+type PostRenderer struct {
+	Command string
+	Args    []string
+	// MaxOutput is how many bytes it may print; 0 means no limit.
+	MaxOutput int64
+}
+
+// maxComplaint is how many bytes of the standard error of a post-renderer an error quotes.
+const maxComplaint = 2000
+
+// Run passes a manifest through the program. A program that prints nothing is an error, as in Helm: an empty manifest would mean that
+// the upgrade deletes every object.
+func (p PostRenderer) Run(ctx context.Context, manifest []byte) ([]byte, error) {
+	path, err := exec.LookPath(p.Command)
+	if err != nil {
+		return nil, hint.New(fmt.Errorf("post-renderer %s was not found or is not executable", p.Command),
+			"--post-renderer takes the path of a program, or the name of one in PATH")
+	}
+	name := "post-renderer " + p.Command
+	c := command{name: name, path: path, args: p.Args, input: manifest, output: p.MaxOutput, messages: 2 * maxComplaint}
+	out, messages, err := c.run(ctx)
+	complaint := strings.TrimSpace(messages.text.String())
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit) && complaint != "":
+		return nil, fmt.Errorf("%w:\n%.*s", err, maxComplaint, complaint)
+	case err != nil:
+		return nil, err
+	case strings.TrimSpace(string(out)) == "":
+		return nil, fmt.Errorf("%s printed nothing", name)
+	}
+	return out, nil
 }

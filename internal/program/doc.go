@@ -1,11 +1,11 @@
-// Package program runs the programs that the user has chosen and helmdrift did not write: the post-renderer of --post-renderer, and the
-// downloader plugins of Helm that pkg/fetch finds. Apart from these, helmdrift runs only the pager
-// (internal/terminal), children of its own (internal/confine), and credential plugins of the kubeconfig.
+// Package program runs other programs that the user has chosen: the post-renderer of --post-renderer, and the downloader plugins of
+// Helm that pkg/fetch finds. Apart from these, helmdrift runs only the pager (internal/terminal), children of its own
+// (internal/confine), and credential plugins of the kubeconfig.
 //
 //	manifest ─► PostRenderer ─► the manifest as the program wants it
 //	URL ──────► Plugins ──────► a chart or a values file
 //
-// Such a program has the user's rights, environment and files, because the user asked for it. It is bounded all the same:
+// Such a program has the user's rights, environment and files, because the user asked for it. It has limits all the same:
 //
 //   - in what it may print, because its output is read into memory. A program that prints more is killed at once;
 //   - in time. A plugin has a limit of its own, and a post-renderer that of the rendering, which ctx has;
@@ -13,6 +13,6 @@
 //     terminal it stays in the group of helmdrift, because there it may ask for a passphrase. A program that ends by itself may leave others.
 //     On Linux the program is also killed when helmdrift is, even by a signal that helmdrift does not see.
 //
-// What a plugin prints to its standard error is shown with its name when it has ended, without what is known to be secret by then. That
-// of a post-renderer is quoted in the error if it fails.
+// When a plugin has ended, the user sees its standard error, with its name in front and without the secrets known by then. If a
+// post-renderer fails, its error quotes its standard error.
 package program

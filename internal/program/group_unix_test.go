@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestGroupIsKilled checks that what a program has started ends with it. It holds one end of a named pipe, whose other end this test reads.
+// TestGroupIsKilled checks that the children of a program end with it. The child holds one end of a named pipe, and this test reads the
+// other.
 func TestGroupIsKilled(t *testing.T) {
 	if terminal, err := os.Open("/dev/tty"); err == nil {
 		_ = terminal.Close()

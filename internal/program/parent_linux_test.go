@@ -14,7 +14,7 @@ import (
 const pipeVariable = "HELMDRIFT_TEST_PIPE"
 
 // TestProgramEndsWithParent checks that a program does not outlive the process that runs it, even if that is killed. The program holds one
-// end of a named pipe, whose other end this test reads.
+// end of a named pipe, and this test reads the other.
 func TestProgramEndsWithParent(t *testing.T) {
 	if pipe := os.Getenv(pipeVariable); pipe != "" {
 		_, _, err := command{name: "the program", path: "/bin/sh", args: []string{"-c", "exec sleep 300 > " + pipe}}.run(t.Context())

@@ -4,5 +4,5 @@ package program
 
 import "syscall"
 
-// endsWithParent does nothing on systems whose kernel does not tell a child of the end of its parent.
+// endsWithParent does nothing on systems that do not signal the end of a parent to its children.
 func endsWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }

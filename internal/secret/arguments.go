@@ -44,8 +44,8 @@ func secretArgs(args []string) (out []string) {
 	return out
 }
 
-// argOffsets returns, for each argument, the offset in it at which a secret begins, or -1. In a text, the word after
-// a long flag may be part of a sentence; in a list of arguments it never is.
+// argOffsets returns, for each argument, the offset of a secret in it, or -1. In a text, the word after a long flag
+// may be part of a sentence; in a list of arguments it never is.
 func argOffsets(args []string, inText bool) []int {
 	out := make([]int, len(args))
 	command := ""
@@ -57,7 +57,7 @@ func argOffsets(args []string, inText bool) []int {
 		if program := programs()[path.Base(arg)]; program != "" {
 			command = program
 		} else if slices.Contains([]string{"&&", "||", "|", ";"}, arg) {
-			command = "" // another one follows
+			command = "" // another command follows
 		}
 		next := i + 1
 		switch at := max(joinedPassword(arg, command, hasUser), joinedLogin(arg, command)); {
@@ -104,7 +104,7 @@ func announcesNext(arg, command string) bool {
 
 // joinedPassword returns the offset of the password in -pPASSWORD, a form that the clients of MySQL and sshpass
 // accept, or 0. Other programs have ports and words after -p. So the argument counts as a password only if the
-// program is known, if -uUSER is beside it, or if the value looks like one.
+// program is known, if -uUSER is beside it, or if the value looks like a password.
 func joinedPassword(arg, command string, hasUser func() bool) int {
 	password, ok := strings.CutPrefix(arg, "-p")
 	if !ok || password == "" || strings.HasPrefix(password, "=") || isHarmless(password) {
@@ -120,7 +120,7 @@ func joinedPassword(arg, command string, hasUser func() bool) int {
 	return 0
 }
 
-// isLoginFlag reports whether an argument of curl is followed by a user and a password: -u, --user, or short flags that end with it (-sSu).
+// isLoginFlag reports whether a user and a password follow an argument of curl: -u, --user, or short flags that end in u (-sSu).
 func isLoginFlag(arg string) bool {
 	isShort := strings.HasPrefix(arg, "-") && !strings.HasPrefix(arg, "--")
 	return arg == "--user" || arg == "--proxy-user" || isShort && (strings.HasSuffix(arg, "u") || strings.HasSuffix(arg, "U")) && len(arg) < 8

@@ -46,7 +46,7 @@ func (s *scan) nameBefore(sign int) (name string, from int) {
 }
 
 // announcesAssignment reports whether a name in front of a sign announces a secret. An image such as repo/token:1.0
-// is no assignment, nor is the kind of an object in an error of Helm (k8s.io/apimachinery v0.37.1
+// is not an assignment, nor is the kind of an object in an error of Helm (k8s.io/apimachinery v0.37.1
 // pkg/runtime/schema/group_version.go GroupVersionKind.String): "/v1, Kind=Secret: Apply failed".
 func announcesAssignment(text, name string, from, sign int) bool {
 	if name == "" || !isSecretHeader(name) && !isSignature(text, name, from, sign) && !encodedLogins()[name] {
@@ -58,7 +58,7 @@ func announcesAssignment(text, name string, from, sign int) bool {
 	return !isImage && !isOther && !isKind
 }
 
-// isSignature reports whether a name is that of the parameter that signs a URL. Who has the URL may do what it allows.
+// isSignature reports whether a name is the parameter that signs a URL. Whoever has the URL may do what it allows.
 func isSignature(text, name string, from, sign int) bool {
 	return text[sign] == '=' && from > 0 && strings.IndexByte("?&;", text[from-1]) >= 0 && signatures()[strings.ToLower(name)]
 }
@@ -94,7 +94,7 @@ func configLines(s *scan) (out []span) {
 type assignment struct {
 	*scan
 	from, sign int
-	// inHeader is set if the name is that of an HTTP header, isCookie if that has cookies.
+	// inHeader is set if the name is an HTTP header, and isCookie if that header has cookies.
 	inHeader, isCookie bool
 }
 
@@ -129,7 +129,7 @@ func (a assignment) values() []span {
 	return a.plainValue(at, blanks)
 }
 
-// apiFault matches what stands before the quoted value in an error of the API server (k8s.io/apimachinery v0.37.1
+// apiFault matches the text before the quoted value in an error of the API server (k8s.io/apimachinery v0.37.1
 // pkg/util/validation/field/errors.go ErrorBody).
 var apiFault = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s{0,8}(?:Invalid|Unsupported|Duplicate) value: `)
@@ -156,7 +156,7 @@ func (a assignment) faultValue(at int) (span, bool) {
 
 // plainValue finds the secret in an unquoted value.
 func (a assignment) plainValue(at, blanks int) []span {
-	// It ends with its line, after "=" already with its word, and in a sentence with its first word.
+	// It ends with its line. After "=" it ends with its word, and in a sentence with its first word.
 	to := a.end(inLine, at)
 	if a.text[a.sign] == '=' && blanks == 0 {
 		to = a.endOfWord(at, to)
@@ -177,8 +177,8 @@ func (a assignment) plainValue(at, blanks int) []span {
 	return a.secret(span{at, at + len(line)})
 }
 
-// inSentence reports whether words stand in front of the name, as in an error message. At the beginning of a line, or
-// in a list of assignments, there are none.
+// inSentence reports whether there are words in front of the name, as in an error message. At the beginning of a
+// line, or in a list of assignments, there are none.
 func (a assignment) inSentence() bool {
 	end := a.start(blank, a.from)
 	if end == 0 || end == a.from || a.text[a.sign] != ':' {
@@ -233,8 +233,8 @@ func isSetting(word string) bool {
 	return strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.") == "" || strings.HasPrefix(word, "$")
 }
 
-// quoteBelow returns where the quoted value of a quoted name begins if that is in a line below, as JSON allows; 0 if it is not. In YAML, a
-// quoted name may be there.
+// quoteBelow returns where the quoted value of a quoted name begins in a line below, as JSON allows, or 0 if it does not. In YAML, that
+// may be another quoted name.
 func (a assignment) quoteBelow(at int) int {
 	if a.from == 0 || a.text[a.from-1] != '"' || at == len(a.text) || a.text[at] != '\r' && a.text[at] != '\n' {
 		return 0
@@ -264,7 +264,7 @@ func (a assignment) quoted(at int) span {
 	return span{at + len(mark), a.closingMark(at+len(mark), mark)}
 }
 
-// closingMark returns where a quoted text ends that begins at an offset. A quote after a backslash is a part of the text.
+// closingMark returns the end of the quoted text that begins at an offset. A quote after a backslash is a part of the text.
 func (a assignment) closingMark(from int, mark string) int {
 	for at := from; ; at++ {
 		if at = a.index(at, len(a.text), mark); at < 0 {

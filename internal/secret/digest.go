@@ -6,23 +6,24 @@ import (
 	"strings"
 )
 
-// A digest is what charts and controllers put beside the values that they hash: the checksum of a file with a password, the hash of a pod
-// template with one in a variable. It has no salt, so whoever sees it and everything else that was hashed can try guesses at the password.
+// Charts and controllers put a digest beside the values that they hash: the checksum of a file with a password, or the hash of a pod
+// template with a password in a variable. It has no salt, so whoever sees the digest and the other hashed values can check guesses at the
+// password.
 
-// shortestHash is the least length of a hash whose name says what it is. A few digits suffice to try a guess.
+// shortestHash is the least length of a hash whose name says what it is. A few digits suffice to check a guess.
 const shortestHash = 6
 
-// shortestDigest is the least length of hexadecimal digits that can be a digest under any name. Numbers with so many digits are rare but
-// for times in nanoseconds, so there must be a letter.
+// shortestDigest is the least length of hexadecimal digits that can be a digest under any name. Numbers with so many digits are rare,
+// except for times in nanoseconds, so there must be a letter.
 const shortestDigest = 16
 
-// isDigestName reports whether a name is that of a digest: an annotation of a chart, or a label that tells the pods of one
-// template from those of another (k8s.io/api v0.37.1 apps/v1/types.go DefaultDeploymentUniqueLabelKey, ControllerRevisionHashLabelKey).
+// isDigestName reports whether a name belongs to a digest: an annotation of a chart, or a label that distinguishes the pods of
+// different templates (k8s.io/api v0.37.1 apps/v1/types.go DefaultDeploymentUniqueLabelKey, ControllerRevisionHashLabelKey).
 func isDigestName(name string) bool {
 	return strings.HasPrefix(name, checksumHead) || templateHashes()[name]
 }
 
-// checksumHead is how the names of those annotations begin that charts use to restart pods.
+// checksumHead begins the names of the annotations that charts use to restart pods.
 const checksumHead = "checksum/"
 
 // templateHashes are the labels with the hash of a pod template.

@@ -1,6 +1,6 @@
-// Package secret decides which values must not be shown, and removes them from texts. No other package decides that: findings,
-// reasons, schema errors, list keys in paths and rules, errors, warnings, Helm's own log and backups all ask here. The package is
-// pure and imports no other package of this program.
+// Package secret decides which values must not be shown, and removes them from texts. No other package decides that: all code
+// that shows findings, reasons, schema errors, list keys in paths and rules, errors, warnings, Helm's own log and backups asks
+// this one. The package has no side effects, and imports no other package of this program.
 //
 //	a name ────────► Name ──────────────────────────► does it announce a secret?
 //	object, path ──► Root, Place.Field, Place.Item ─► Place.Holds, Each: what is secret there; Strip: the object without it
@@ -17,33 +17,33 @@
 // # Names
 //
 // A name is split into words at case, underscore, dash, dot and blank, and compared by word: DB_PASS and dbPass announce a secret,
-// while compass and bypass do not. Words such as password, token and secret announce one. The last word outweighs them if it says
-// that the value is an attribute of the secret and not the secret: secretName, passwordFile, tokenTTL. Some first words do the same:
+// while compass and bypass do not. Words such as password, token and secret announce one. A last word that says that the value is
+// only an attribute of the secret takes precedence: secretName, passwordFile, tokenTTL. Some first words do the same:
 // existingSecret, automountServiceAccountToken. Names of references stay readable, because readers of a report need the references.
 // If a name is ambiguous, the value is masked.
 //
 // # Places
 //
-// Every text below an announced name is secret, except for the few fields by which the APIs refer to a Secret or describe one
+// Every text below an announced name is secret, except for the few fields that refer to a Secret or describe one in the APIs
 // (serviceAccountToken.path, password.secretKeyRef.name): words.go lists them. So serviceAccountToken is readable if it is a projected
 // volume, and masked if it is the token itself. A schema (openAPIV3Schema) describes secrets and contains none.
 //
 // # Texts
 //
-// A text is searched for what people write into arguments and files: assignments (password: x, Pwd=x;), items with a secret name and a
+// Scrub searches a text for what people write into arguments and files: assignments (password: x, Pwd=x;), items with a secret name and a
 // value ({name: DB_PASSWORD, value: x}), elements (<password>x</password>), flags (--token x, mysql -px), logins (--user=u:x), URLs with
-// credentials or a signature, HTTP headers, JSON Web Tokens, private keys, tokens of known services, a whole Secret. Name decides about the
-// names of assignments, items, elements and flags. Values that only point to a secret, such as $(DB_PASSWORD) or /run/secrets/db, are no
-// secrets; pointer.go says which.
+// credentials or a signature, HTTP headers, JSON Web Tokens, private keys, tokens of known services, a whole Secret. Name decides about
+// the names of assignments, items, elements and flags. Values that only point to a secret, such as $(DB_PASSWORD) or /run/secrets/db, are
+// no secrets; pointer.go says which.
 //
-// A text may be hostile. The finders of a form take time in proportion to its length: they read it through a scan, which counts their work
-// and remembers what was read last (scan.go). A text that takes more work than it may is masked whole.
+// A text may be hostile. The time of the finders grows linearly with its length: they read it through a scan, which counts their work and
+// remembers what was read last (scan.go). If a text takes too much work, it is masked whole.
 //
 // # Values
 //
-// Known collects the secrets of one run and removes them from texts, as they are and in the encodings that may quote them, also
-// within each other: encoded.go decodes what a text has in base64, in hexadecimal digits, escaped or folded, and needles.go looks for the
-// secrets in it. The constants in known.go say how long a value must be for that: a short value may be an ordinary word.
+// Known collects the secrets of one run and removes them from texts, in clear and in the encodings that may quote them, even nested ones:
+// encoded.go decodes base64, hexadecimal digits, escapes and folded lines, and needles.go looks for the secrets in the result. The
+// constants in known.go say how long a value must be for that: a short value may be an ordinary word.
 //
 // # What always holds
 //

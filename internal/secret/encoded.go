@@ -1,12 +1,18 @@
 package secret
 
-import "sort"
+import (
+	"bytes"
+	"encoding/gob"
+	"sort"
+	"sync"
+	"unicode/utf8"
+)
 
-// deepestEncoding is how many encodings within each other are read: the data of a Secret, of a file in JSON, of a login in base64.
+// deepestEncoding is how many nested encodings are read: a login in base64, in a JSON file, in the data of a Secret.
 const deepestEncoding = 3
 
-// find returns where the secrets are in a text, as they are and encoded. Depth is how many encodings are read. A text in base64 or in
-// hexadecimal digits is found as a whole, because its other parts say what is before and after the secret.
+// find returns where the secrets are in a text, in clear and encoded. Depth is how many encodings it reads. It returns a text in
+// base64 or in hexadecimal digits as a whole, because its other parts reveal what is before and after the secret.
 func (n *needles) find(s *scan, text string, depth int) []span {
 	least := 1
 	if depth < deepestEncoding {
@@ -35,7 +41,7 @@ func (n *needles) find(s *scan, text string, depth int) []span {
 	return out
 }
 
-// spans returns where the secrets are in a text, as they are and encoded, in order and without overlaps.
+// spans returns where the secrets are in a text, in clear and encoded, in order and without overlaps.
 func (n *needles) spans(text string) []span {
 	if n == nil || n.count == 0 || text == "" {
 		return nil
@@ -48,13 +54,13 @@ var decoders = [...]func(*needles, string) []decoding{
 	(*needles).inBase64, (*needles).inHex, (*needles).percents, (*needles).backslashes, (*needles).entities, (*needles).doubledQuotes,
 }
 
-// decoding is what a text says in one encoding.
+// decoding is a text decoded from one encoding.
 type decoding struct {
 	text   string
 	pieces []piece
 }
 
-// piece is a part of a decoded text, and what encodes it.
+// piece is a part of a decoded text, with the part of the text that encodes it.
 type piece struct {
 	at int // where it begins in the decoded text
 	of span
@@ -62,7 +68,7 @@ type piece struct {
 	literal bool
 }
 
-// source returns what encodes a part of the decoded text.
+// source returns the span that encodes a part of the decoded text.
 func (d decoding) source(part span) span {
 	first, last := d.pieceAt(part.from), d.pieceAt(part.to-1)
 	out := span{first.of.from, last.of.to}
@@ -78,4 +84,234 @@ func (d decoding) source(part span) span {
 // pieceAt returns the piece with an offset of the decoded text.
 func (d decoding) pieceAt(offset int) piece {
 	return d.pieces[sort.Search(len(d.pieces), func(i int) bool { return d.pieces[i].at > offset })-1]
+}
+
+// These are the least lengths of a run of digits that encodes a secret of shortestWord bytes.
+const (
+	shortestBase64 = (shortestWord*8 + 5) / 6
+	shortestHex    = shortestWord * 2
+	// wrappedBase64 is the least length of a line of base64 that goes on in the next one.
+	wrappedBase64 = 60
+)
+
+// notSextet marks the bytes that are in no alphabet of base64.
+const notSextet = 0xff
+
+// sextets are the values of the digits of base64, of both alphabets.
+var sextets = sync.OnceValue(func() (out [256]byte) {
+	for i := range out {
+		out[i] = notSextet
+	}
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	for i, c := range []byte(digits) {
+		out[c] = byte(i)
+	}
+	out['-'], out['_'] = out['+'], out['/']
+	return out
+})
+
+// inBase64 decodes the runs of base64 four times, starting at each of the first four digits, because other text may precede the
+// encoded text.
+func (n *needles) inBase64(text string) []decoding {
+	values := sextets()
+	runs := base64Runs(text, &values)
+	if len(runs) == 0 {
+		return nil
+	}
+	out := make([]decoding, 4)
+	var buffer []byte
+	for offset := range out {
+		buffer = buffer[:0]
+		for _, run := range runs {
+			buffer = out[offset].add(buffer, run, n, appendBase64(buffer, text[run.from+offset:run.to], &values))
+		}
+		out[offset].text = string(buffer)
+	}
+	return out
+}
+
+// add adds the decoded text of a run to the buffer, unless it is not text and cannot contain a secret. The buffer with the text is
+// longer.
+func (d *decoding) add(buffer []byte, run span, n *needles, longer []byte) []byte {
+	if !n.binary && !hasText(longer[len(buffer):]) {
+		return longer[:len(buffer)]
+	}
+	d.pieces = append(d.pieces, piece{at: len(buffer), of: run})
+	return append(longer, '\n')
+}
+
+// hasText reports whether there are as many bytes of text in a row as in the shortest secret. There rarely are if the run was not base64,
+// or was decoded from the wrong digit.
+func hasText(raw []byte) bool {
+	long := 0
+	for i := 0; i < len(raw); {
+		size := 1
+		switch c := raw[i]; {
+		case c >= utf8.RuneSelf:
+			var r rune
+			if r, size = utf8.DecodeRune(raw[i:]); r == utf8.RuneError {
+				long = 0
+			} else {
+				long += size
+			}
+		case c < ' ' && c != '\n' && c != '\r' && c != '\t' || c == 0x7f:
+			long = 0
+		default:
+			long++
+		}
+		if long >= shortestWord {
+			return true
+		}
+		i += size
+	}
+	return false
+}
+
+// appendBase64 appends what digits of base64 encode, from the first one on. Line breaks and the padding encode nothing.
+func appendBase64(to []byte, text string, values *[256]byte) []byte {
+	var bits uint32
+	digits := 0
+	for i := range len(text) {
+		v := values[text[i]]
+		if v == notSextet {
+			continue
+		}
+		bits = bits<<6 | uint32(v)
+		if digits++; digits == 4 {
+			to = append(to, byte(bits>>16), byte(bits>>8), byte(bits))
+			bits, digits = 0, 0
+		}
+	}
+	switch digits {
+	case 2:
+		to = append(to, byte(bits>>4))
+	case 3:
+		to = append(to, byte(bits>>10), byte(bits>>2))
+	}
+	return to
+}
+
+// base64Runs returns the runs of digits of base64, with their padding. A long line continues in the next one.
+func base64Runs(text string, values *[256]byte) (runs []span) {
+	for i := 0; i < len(text); i++ {
+		if values[text[i]] == notSextet {
+			continue
+		}
+		from, line := i, i
+		for {
+			for i < len(text) && values[text[i]] != notSextet {
+				i++
+			}
+			if i-line < wrappedBase64 || i == len(text) || text[i] != '\r' && text[i] != '\n' {
+				break
+			}
+			next := i + prefixLength(text[i:], isSpace)
+			if next == len(text) || values[text[next]] == notSextet {
+				break
+			}
+			i, line = next, next
+		}
+		for i < len(text) && text[i] == '=' {
+			i++
+		}
+		if i-from >= shortestBase64 {
+			runs = append(runs, span{from, i})
+		}
+	}
+	return runs
+}
+
+// inHex decodes the runs of hexadecimal digits, from the first and from the second digit.
+func (n *needles) inHex(text string) []decoding {
+	var out [2]decoding
+	var buffers [2][]byte
+	for i := 0; i < len(text); i++ {
+		from := i
+		for i < len(text) && isHexDigit(text[i]) {
+			i++
+		}
+		if i-from < shortestHex {
+			continue
+		}
+		for offset := range out {
+			longer := buffers[offset]
+			for j := from + offset; j+1 < i; j += 2 {
+				longer = append(longer, hexValue(text[j])<<4|hexValue(text[j+1]))
+			}
+			buffers[offset] = out[offset].add(buffers[offset], span{from, i}, n, longer)
+		}
+	}
+	out[0].text, out[1].text = string(buffers[0]), string(buffers[1])
+	return out[:]
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+
+func isHexDigit(c byte) bool { return hexDigit.has(c) || c >= 'A' && c <= 'F' }
+
+// hexValue returns the value of a hexadecimal digit.
+func hexValue(c byte) byte {
+	switch {
+	case c <= '9':
+		return c - '0'
+	case c <= 'F':
+		return c - 'A' + 10
+	}
+	return c - 'a' + 10
+}
+
+// knownForms is the content of a Known, for the pipe between two processes of this program. It must not be sent
+// anywhere else.
+type knownForms struct{ Texts, Members map[string]bool }
+
+// GobEncode encodes what is known now.
+func (k *Known) GobEncode() ([]byte, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.update()
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(knownForms{k.texts, k.members})
+	return b.Bytes(), err
+}
+
+// GobDecode adds what another Known encoded.
+func (k *Known) GobDecode(text []byte) error {
+	var c knownForms
+	if err := gob.NewDecoder(bytes.NewReader(text)).Decode(&c); err != nil {
+		return err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.addForms(c)
+	return nil
+}
+
+// AddKnown adds what another Known knows now.
+func (k *Known) AddKnown(other *Known) {
+	if k == nil || other == nil || k == other {
+		return
+	}
+	other.mu.Lock()
+	other.update()
+	c := knownForms{other.texts, other.members}
+	k.mu.Lock()
+	k.addForms(c)
+	k.mu.Unlock()
+	other.mu.Unlock()
+}
+
+// addForms adds texts and members in the forms that another Known has. The caller holds the lock.
+func (k *Known) addForms(c knownForms) {
+	for form, wherever := range c.Texts {
+		k.addForm(form)
+		if _, added := k.texts[form]; added {
+			k.texts[form], k.inTexts = k.texts[form] || wherever, nil
+		}
+	}
+	for form := range c.Members {
+		if k.members == nil {
+			k.members = map[string]bool{}
+		}
+		k.members[form], k.inMembers = true, nil
+	}
 }

@@ -15,8 +15,8 @@ import (
 // rounds is how many random secrets are tried in each encoding.
 var rounds = flag.Int("rounds", 1, "random secrets in each encoding")
 
-// TestEncodedSecrets checks that a known secret is found in every encoding, and in every encoding of an encoding, wherever the text around
-// it makes it begin.
+// TestEncodedSecrets checks that a known secret is found in every encoding, and in every encoding of an encoding, whatever its offset in
+// the encoded text.
 func TestEncodedSecrets(t *testing.T) {
 	values := []string{
 		"correct-horse-battery", "p@ss/w+rd=&x?%41", `quo"te's\back`, "a secret with blanks", "naïve-пароль-秘密",

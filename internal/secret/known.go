@@ -10,35 +10,34 @@ import (
 	"unicode/utf8"
 )
 
-// The lengths from which a secret is removed from a text. Shorter texts are too likely to be something else.
+// These are the shortest secrets that are removed from a text. Shorter texts are too likely to be something else.
 const (
-	// shortestMember is the length from which a value of a Secret is secret wherever it appears. Shorter ones are
-	// words: admin, true.
+	// shortestMember is the least length of a value of a Secret that is secret wherever it appears. Shorter ones
+	// are words: admin, true.
 	shortestMember = 8
-	// shortestInside is the length from which a secret is removed from the middle of a word.
+	// shortestInside is the least length of a secret that is removed even from the middle of a word.
 	shortestInside = 8
-	// shortestWord is the length from which a secret is removed if it is a word of its own. A shorter one is removed
-	// only where a text quotes it: "x", =x, (x).
+	// shortestWord is the least length of a secret that is removed if it is a word of its own. A shorter one is
+	// removed only where a text quotes it: "x", =x, (x).
 	shortestWord = 4
 )
 
 // Known holds what is known to be secret in one run. The zero Known knows nothing. It is safe for concurrent use.
 type Known struct {
 	mu sync.Mutex
-	// pending are sources that were not read yet. Most runs print no text for which they are needed.
+	// pending are sources that were not read yet. Most runs print no text that needs them.
 	pending []func()
 	// members are the values of Secrets that are secret wherever they appear.
 	members map[string]bool
-	// texts are all secrets, in every form in which a text may quote them. The value is true for those that are
-	// removed even from the middle of a word.
+	// texts are all secrets, in every form that a text may quote. The value is true for those that are removed
+	// even from the middle of a word.
 	texts map[string]bool
 	// inTexts and inMembers find the texts and the members. They are nil if something was added since.
 	inTexts, inMembers *needles
 }
 
-// AddObject adds the secrets of an object, which must not change afterwards: all values of a Secret, and of other
-// objects what their names, places and texts announce. Kind is the kind that the object was asked for as, in case it
-// does not name one itself.
+// AddObject adds the secrets of an object, which must not change afterwards: all values of a Secret, and in other objects the
+// values that names, places and texts announce. Kind is the kind that was asked for, in case the object does not name its own.
 func (k *Known) AddObject(group, kind string, object map[string]any) {
 	if k == nil || object == nil {
 		return
@@ -85,7 +84,7 @@ func (k *Known) addMember(name, text string) {
 		k.members = map[string]bool{}
 	}
 	forms := append(formsOf(trimmed), base64.StdEncoding.EncodeToString([]byte(text)))
-	// A value may be a whole file, whose secrets count by themselves too.
+	// A value may be a whole file. The secrets in it count by themselves too.
 	for _, s := range spansOf(text) {
 		if part := text[s.from:s.to]; len(part) >= shortestMember {
 			forms = append(forms, part)
@@ -119,7 +118,7 @@ func isPublicText(text string) bool {
 }
 
 // isPlain reports whether a text has the form of a name, a host or an address without credentials: words of small
-// letters, or numbers. A word that mixes both may be random, unless it is as short as ec2 or k8s.
+// letters, or numbers. A word with both may be random, unless it is as short as ec2 or k8s.
 func isPlain(text string) bool {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return strings.ContainsRune(".-_/:", r) }) {
 		isWord := strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") == ""
@@ -203,7 +202,7 @@ func (k *Known) add(text string) {
 	}
 }
 
-// formsOf returns the forms in which a text may be quoted.
+// formsOf returns the forms that may quote a text.
 func formsOf(text string) []string {
 	trimmed := strings.TrimSpace(text)
 	forms := []string{trimmed}
@@ -274,7 +273,7 @@ func (n *needles) holds(v any) bool {
 	return false
 }
 
-// Scrub replaces what is known to be secret in a text, and what has the form of a secret.
+// Scrub replaces the known secrets in a text, and everything that has the form of a secret.
 func (k *Known) Scrub(text string) string {
 	if text == "" {
 		return ""
@@ -289,8 +288,21 @@ func (k *Known) Scrub(text string) string {
 	return Scrub(text)
 }
 
+// ScrubError returns an error with the cause err. Its text is scrubbed each time that it is read, so that secrets that become known later
+// are removed too.
+func (k *Known) ScrubError(err error) error { return scrubbedError{err, k} }
+
+type scrubbedError struct {
+	error
+	known *Known
+}
+
+func (s scrubbedError) Error() string { return s.known.Scrub(s.error.Error()) }
+
+func (s scrubbedError) Unwrap() error { return s.error }
+
 // Writer returns a writer that passes on what is written to it without secrets. A secret must not be split over two
-// writes; loggers write a line at a time.
+// writes; loggers write one line at a time.
 func (k *Known) Writer(to io.Writer) io.Writer { return scrubbing{k, to} }
 
 // scrubbing is the writer of Known.Writer.

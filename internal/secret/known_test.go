@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestKnownGiven checks which texts are removed: in every form what the values announce as secret, and of the given
-// values all that are not short.
+// TestKnownGiven checks which texts are removed: every form of the values that are announced as secret, and all
+// given values that are not short.
 func TestKnownGiven(t *testing.T) {
 	var k Known
 	k.AddGiven(map[string]any{
@@ -66,7 +66,7 @@ func TestMembersAreSecretEverywhere(t *testing.T) {
 	}
 }
 
-// TestWriter checks that a log is freed of secrets that become known while it is written.
+// TestWriter checks that the writer removes secrets that become known during the writing.
 func TestWriter(t *testing.T) {
 	var k Known
 	var out bytes.Buffer

@@ -13,26 +13,26 @@ import (
 	"strings"
 )
 
-// Masker replaces secrets by tokens, in data that is saved and carried away. Equal secrets get equal tokens, so that a comparison of masked
-// values has the result of a comparison of the values. The key of the tokens is random and is never stored: nobody can try whether a guess
-// has the token that he sees. A Masker is safe for concurrent use.
+// Masker replaces secrets by tokens, in data that is saved and passed on. Equal secrets get equal tokens, so that a comparison of masked
+// values has the same result as a comparison of the values. The key of the tokens is random and is never stored: an attacker who guesses a
+// secret cannot check the guess against the token. A Masker is safe for concurrent use.
 //
-// What is replaced is what Place and Known call secret. A token is itself secret wherever it appears (tokens.go), so a report on masked
+// A Masker replaces what Place and Known call secret. A token is itself secret wherever it appears (tokens.go), so a report on masked
 // data hides what a report on the data hides.
 type Masker struct {
 	key []byte
-	// members replaces the values of Secrets anywhere in a text. given does the same for everything that is known to be secret.
+	// members finds the values of Secrets anywhere in a text. given finds everything that is known to be secret.
 	members, given *needles
-	// known are the texts of both.
+	// known has the texts of both.
 	known map[string]bool
 	// texts are the texts that are secret if a value of a release consists of them.
 	texts map[string]bool
-	// values is set for the values of a release: any of them may be a secret that a template puts where a name announces it.
+	// values is set for the values of a release: a template may put any of them at a place whose name announces a secret.
 	values bool
 }
 
-// Masker returns a masker of everything that is known now. Public are texts that stay readable even if a Secret has such a value or a part
-// of one: the names of objects.
+// Masker returns a masker of everything that is known now. The texts of public, such as the names of objects, stay readable even if a
+// Secret contains them.
 func (k *Known) Masker(public []string) *Masker {
 	m := &Masker{key: make([]byte, sha256.Size), known: map[string]bool{}, texts: map[string]bool{}}
 	_, _ = rand.Read(m.key) // it never returns an error
@@ -60,12 +60,12 @@ func (k *Known) Masker(public []string) *Masker {
 	return m
 }
 
-// replace returns a text with known secrets replaced by their tokens. The base64 form of one of them becomes that of its token.
+// replace returns a text with known secrets replaced by their tokens. The base64 form of a secret becomes the base64 form of its token.
 func (m *Masker) replace(text string) string {
 	return replaced(text, m.members.spans(text), func(part string) string { return m.form(part, m.known) })
 }
 
-// form returns the token of a text, or the base64 form of a token if the text is the base64 form of one that is known.
+// form returns the token of a text, or the base64 form of a token if the text is the base64 form of a known secret.
 func (m *Masker) form(text string, known map[string]bool) string {
 	if raw, err := base64.StdEncoding.DecodeString(text); err == nil && known[strings.TrimSpace(string(raw))] {
 		return m.base64(text)
@@ -73,8 +73,8 @@ func (m *Masker) form(text string, known map[string]bool) string {
 	return m.mask(text)
 }
 
-// Object returns a copy of an object with its secrets replaced. Kind is the kind that it was asked for as. Field sets of managedFields name
-// list items by their values, so secrets are replaced in them too.
+// Object returns a copy of an object with its secrets replaced. Kind is the kind that was asked for. Field sets of managedFields name list
+// items by their values, so Object replaces secrets in them too.
 func (m *Masker) Object(group, kind string, object map[string]any) map[string]any {
 	if object == nil {
 		return nil
@@ -96,7 +96,7 @@ func (m *Masker) Object(group, kind string, object map[string]any) map[string]an
 	return out
 }
 
-// keep puts fields back that reports show whatever they hold: the name of a role may look like an assignment (reader:token:x).
+// keep restores fields that reports always show: the name of a role may look like an assignment (reader:token:x).
 func keep(masked, original map[string]any, names ...string) {
 	for _, name := range names {
 		if v, has := original[name]; has {
@@ -132,7 +132,7 @@ func (m *Masker) Given(v any) any {
 	return given.value(Place{}, v)
 }
 
-// Token returns what stands for a text that is secret as a whole.
+// Token returns the token for a text that is secret as a whole.
 func (m *Masker) Token(text string) string { return m.mask(text) }
 
 // Text returns a text with its secrets replaced.
@@ -144,7 +144,7 @@ func (m *Masker) Text(text string) string {
 	return replaced(text, spansOf(text), m.mask)
 }
 
-// value returns a copy of a value at a place. It follows Place.each, which visits what is secret.
+// value returns a copy of a value at a place. It goes the same way as Place.each, which visits what is secret.
 func (m *Masker) value(p Place, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -236,11 +236,6 @@ func (m *Masker) text(p Place, text string) string {
 		return m.form(text, m.texts)
 	}
 	return m.Text(text)
-}
-
-// MayBeValue reports whether a key of a map may be the value of a Secret. One of letters alone is the name of a field.
-func MayBeValue(name string) bool {
-	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != ""
 }
 
 // name returns a key of a map with the values of Secrets replaced.

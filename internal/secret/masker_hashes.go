@@ -2,10 +2,11 @@ package secret
 
 import "strings"
 
-// The hash of a pod template is part of names: a Deployment calls its ReplicaSets after it, and these their pods. It is a digest of the
-// whole template, also of the secrets in it. A masked snapshot has a token for it, the same one in names, owners, labels and the status.
+// The hash of a pod template is part of names: a Deployment puts it into the names of its ReplicaSets, and these into the names of their
+// pods. It is a digest of the whole template, including the secrets in it. A masked snapshot has a token for it, the same one in names,
+// owners, labels and the status.
 
-// Item returns a copy of an object that a controller may have made, from a list, with its secrets replaced. Beyond what Object replaces,
+// Item returns a copy of an object of a list, which a controller may have made, with its secrets replaced. Beyond what Object replaces,
 // it replaces the hash of the pod template in the object's name. Nobody asks for such an object by its name.
 func (m *Masker) Item(group, kind string, object map[string]any) map[string]any {
 	out := m.Object(group, kind, object)
@@ -14,7 +15,7 @@ func (m *Masker) Item(group, kind string, object map[string]any) map[string]any 
 	labels, _ := metadata["labels"].(map[string]any)
 	owners, _ := masked["ownerReferences"].([]any)
 	if len(owners) == 0 {
-		return out // it was made by a person, who chose its name
+		return out // a person made it and chose its name
 	}
 	for label := range templateHashes() {
 		hash, _ := labels[label].(string)

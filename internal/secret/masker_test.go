@@ -12,8 +12,8 @@ import (
 // canaries are the secrets of the table.
 var canaries = []string{"hunter2", "abcdefgh", "abc123", "dXNlcjpodW50ZXIy", "dozjg", "aGVsbG8"}
 
-// TestMaskerOnTable checks that a Masker replaces what the table calls secret and nothing else, and that what it leaves is hidden as the
-// original is.
+// TestMaskerOnTable checks that a Masker replaces what the table calls secret and nothing else, and that the rest is hidden as in the
+// original.
 func TestMaskerOnTable(t *testing.T) {
 	m, cases := new(Known).Masker(nil), readTable(t)
 	for _, text := range cases.SecretTexts {
@@ -46,7 +46,8 @@ func TestMaskerOnTable(t *testing.T) {
 	}
 }
 
-// TestMaskerKeepsEquality checks that values are equal after masking if and only if they were before, whatever form they have in a Secret.
+// TestMaskerKeepsEquality checks that values are equal after masking if and only if they were equal before, whatever form they have in a
+// Secret.
 func TestMaskerKeepsEquality(t *testing.T) {
 	m, other := new(Known).Masker(nil), new(Known).Masker(nil)
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }

@@ -20,7 +20,7 @@ func Name(name string) bool {
 	return slices.ContainsFunc(words, isAnnouncing) || announcesLast(words) || announcesPair(words)
 }
 
-// isSecretHeader reports whether a name is that of an HTTP header that carries credentials.
+// isSecretHeader reports whether a name is an HTTP header that carries credentials.
 func isSecretHeader(name string) bool { return headers()[strings.ToLower(name)] || Name(name) }
 
 // isAnnouncing reports whether a word announces a secret at any position in a name.
@@ -81,8 +81,8 @@ func endsLikeReference(words []string) bool {
 	return false
 }
 
-// wordsOf splits a name at case, underscore, dash, dot and the like, into lower-case words. The domain of a qualified
-// name (example.com/token) is ignored, and so are numbers at the end, which only count names.
+// wordsOf splits a name at case, underscore, dash, dot and the like, into lower-case words. It ignores the domain of
+// a qualified name (example.com/token), and numbers at the end, which only count names.
 func wordsOf(name string) []string {
 	if domain, rest, qualified := strings.Cut(name, "/"); qualified && strings.Contains(domain, ".") {
 		name = rest
@@ -111,8 +111,8 @@ func wordsOf(name string) []string {
 	return withoutNumbers(words)
 }
 
-// beginsWord reports whether the capital letter at i begins a word: the T of accessToken and of APIToken does, those
-// of TOKEN do not.
+// beginsWord reports whether the capital letter at i begins a word: the T of accessToken and of APIToken does, the
+// letters after the T of TOKEN do not.
 func beginsWord(runes []rune, i int) bool {
 	if !unicode.IsUpper(runes[i-1]) {
 		return true

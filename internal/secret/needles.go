@@ -3,20 +3,21 @@ package secret
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// needles are known secrets that are looked for in texts. Most positions of a text are dismissed by a filter, so that a search takes about
-// the same time for one secret and for thousands.
+// needles are known secrets to look for in texts. A filter dismisses most positions of a text, so that a search takes about the same time
+// for one secret and for thousands.
 type needles struct {
-	// tables have the secrets of at least headSizes bytes, by their first bytes, and no longer ones than the table before.
+	// tables have the secrets of at least headSizes bytes, by their first bytes. The previous table has the longer ones.
 	tables [len(headSizes)]map[uint64][]needle
 	// filter has a bit for the first bytes of each secret of at least shortestWord bytes.
 	filter [64]uint64
 	count  int
-	// blanks is set if a secret has blanks, at which an editor may break it into lines; binary if one is no text.
+	// blanks is set if a secret has blanks, because an editor may break lines there. binary is set if a secret is not text.
 	blanks, binary bool
 }
 
@@ -63,7 +64,7 @@ func newNeedles(texts map[string]bool) *needles {
 // bucket returns the bit of the filter for the first bytes of a text.
 func bucket(head uint64) uint64 { return head << 32 * 0x9e3779b97f4a7c15 >> 52 }
 
-// in returns where the secrets of at least some length are in a text, without overlaps. The scan counts the work.
+// in returns where secrets of at least a given length are in a text, without overlaps. The scan counts the work.
 func (n *needles) in(s *scan, text string, least int) (out []span) {
 	s.spend(len(text))
 	var head uint64 // the 8 bytes at an offset
@@ -91,14 +92,14 @@ func (n *needles) in(s *scan, text string, least int) (out []span) {
 	return out
 }
 
-// at returns the length of the secret at an offset of a text, or 0. Last is where the one before it ends.
+// at returns the length of the secret at an offset of a text, or 0. Last is the end of the previous secret.
 func (n *needles) at(s *scan, head uint64, text string, last, i, least int) int {
 	for j, size := range headSizes {
 		if size < least {
 			break
 		}
 		for _, one := range n.tables[j][head&(1<<(8*size)-1)] {
-			// The first bytes of a long secret are compared before all of them.
+			// Compare the first bytes of a long secret before the whole.
 			const first = 64
 			if s.spend(first / 16); !strings.HasPrefix(text[i:], one.text[:min(first, len(one.text))]) {
 				continue
@@ -127,4 +128,80 @@ func isWholeWord(before string, afterSecret bool, after string, isQuoted bool) b
 	opens := strings.ContainsRune("\"'`=([{", left) || strings.HasSuffix(before, ": ") && !strings.HasSuffix(before, "::")
 	closes := after == "" || strings.ContainsRune("\"'`)]},;:", right)
 	return (before != "" || afterSecret) && opens && closes
+}
+
+// Strip returns a copy of an object without the fields that contain a secret, and the paths of these fields. If a
+// list has a secret outside of its maps, the whole list is removed. The checksum of a secret stays.
+func (p Place) Strip(object map[string]any, known *Known) (stripped map[string]any, paths []string) {
+	s := stripper{known: known}
+	stripped = s.stripMap(p, object, "")
+	slices.Sort(s.paths)
+	return stripped, s.paths
+}
+
+// stripper collects the paths of the removed fields.
+type stripper struct {
+	known *Known
+	paths []string
+}
+
+// stripMap returns a copy of a map without its secret fields.
+func (s *stripper) stripMap(p Place, m map[string]any, path string) map[string]any {
+	p = p.mapPlace(m)
+	out := make(map[string]any, len(m))
+	for name, below := range m {
+		at := path + "." + name
+		if path == "" {
+			at = name
+		}
+		switch field := p.mapField(m, name); {
+		case MayBeValue(name) && s.known.Holds(name):
+			s.paths = append(s.paths, strings.TrimSuffix(at, name)+Mask)
+		case s.isRemoved(field, below):
+			s.paths = append(s.paths, at)
+		default:
+			out[name] = s.stripValue(field, below, at)
+		}
+	}
+	return out
+}
+
+// stripValue returns a copy of a value that is not itself a secret.
+func (s *stripper) stripValue(p Place, v any, path string) any {
+	switch v := v.(type) {
+	case map[string]any:
+		return s.stripMap(p, v, path)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = s.stripValue(p.Item(""), item, path+"["+strconv.Itoa(i)+"]")
+		}
+		return out
+	}
+	return v
+}
+
+// isRemoved reports whether a value is secret, or a list that has a secret among its texts.
+func (s *stripper) isRemoved(p Place, v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		return false
+	case []any:
+		// stripValue strips the maps in the list one by one.
+		texts := slices.DeleteFunc(slices.Clone(v), func(item any) bool { _, isMap := item.(map[string]any); return isMap })
+		return s.holdsSecret(p, texts)
+	}
+	return s.holdsSecret(p, v)
+}
+
+// holdsSecret reports whether a value is or contains a secret. Unlike Place.Holds, it ignores checksums of secrets.
+func (s *stripper) holdsSecret(p Place, v any) bool {
+	found := s.known.Holds(v)
+	p.Each(v, func(string) { found = true })
+	return found
+}
+
+// MayBeValue reports whether a key of a map may be the value of a Secret. A key of only letters is the name of a field.
+func MayBeValue(name string) bool {
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != ""
 }

@@ -2,12 +2,15 @@ package secret
 
 import (
 	"encoding/json"
+	"strconv"
 	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
 )
 
-// The bounds of what is parsed as YAML. The parser takes quadratic time for many brackets within each other.
+// These bound what is parsed as YAML. The parser takes quadratic time for many nested brackets.
 const (
 	longestNested = 64 << 10
 	deepestNested = 16
@@ -43,7 +46,7 @@ func (s *scan) parsed(part string, depth int) (v any, ok bool) {
 	return v, yaml.Unmarshal([]byte(part), &v) == nil
 }
 
-// brackets returns where the brackets end that begin at an offset, and how deep they are.
+// brackets returns the end of the brackets that begin at an offset, and how deep they are.
 func (a assignment) brackets(from int) (to, deepest int) {
 	depth := 0
 	for to = from; to < len(a.text); to++ {
@@ -67,7 +70,7 @@ func (a assignment) brackets(from int) (to, deepest int) {
 // lines, a map, or a list.
 func (a assignment) blockValue(at int) (out []span) {
 	isText := a.text[at] == '|' || a.text[at] == '>'
-	// Below an announced name, another one announces nothing that is not found already.
+	// Below an announced name, another announced name finds nothing new.
 	if !isText && a.block.from <= at && at < a.block.to {
 		return nil
 	}
@@ -119,3 +122,155 @@ func (s *scan) blockLine(line span, isText bool) []span {
 
 // indent returns the number of blanks at the beginning of a line.
 func (s *scan) indent(line span) int { return min(s.end(blank, line.from), line.to) - line.from }
+
+// unescaped decodes a text. A mark begins each escape. Decode returns the meaning and the length of the escape at the start of a text, or
+// 0 if there is none.
+func unescaped(text, mark string, decode func(text string) (meaning string, length int)) []decoding {
+	var b strings.Builder
+	var d decoding
+	literal := 0 // what is before it is decoded
+	for at := 0; ; {
+		i := strings.Index(text[at:], mark)
+		if i < 0 {
+			break
+		}
+		i += at
+		meaning, length := decode(text[i:])
+		if length == 0 {
+			at = i + len(mark)
+			continue
+		}
+		d.literal(&b, text, literal, i)
+		if meaning != "" {
+			d.pieces = append(d.pieces, piece{at: b.Len(), of: span{i, i + length}})
+			b.WriteString(meaning)
+		}
+		at, literal = i+length, i+length
+	}
+	if literal == 0 {
+		return nil
+	}
+	d.literal(&b, text, literal, len(text))
+	d.text = b.String()
+	return []decoding{d}
+}
+
+// literal adds a part of the text that is not encoded.
+func (d *decoding) literal(b *strings.Builder, text string, from, to int) {
+	if from < to {
+		d.pieces = append(d.pieces, piece{at: b.Len(), of: span{from, to}, literal: true})
+		b.WriteString(text[from:to])
+	}
+}
+
+// percents decodes %2F, as in URLs. In a query, a plus sign is a blank, and in a path it is not.
+func (n *needles) percents(text string) []decoding {
+	decode := func(text string) (string, int) {
+		if len(text) < 3 || !isHexDigit(text[1]) || !isHexDigit(text[2]) {
+			return "", 0
+		}
+		return string([]byte{hexValue(text[1])<<4 | hexValue(text[2])}), 3
+	}
+	out := unescaped(text, "%", decode)
+	if !strings.Contains(text, "+") || out == nil && !n.blanks {
+		return out
+	}
+	query := strings.ReplaceAll(text, "+", " ")
+	if out == nil {
+		return []decoding{{query, []piece{{of: span{0, len(text)}, literal: true}}}}
+	}
+	return append(out, unescaped(query, "%", decode)...)
+}
+
+// escapes are what a letter after a backslash means in JSON, in YAML and in Go. Other characters mean themselves.
+const escapes = "a\a b\b e\x1b f\f n\n r\r t\t v\v 0\x00 N\u0085 _\u00a0 L\u2028 P\u2029"
+
+// backslashes decodes \n and \u003c, as in JSON, YAML, Go and shells.
+func (*needles) backslashes(text string) []decoding {
+	return unescaped(text, `\`, func(text string) (string, int) {
+		if len(text) < 2 {
+			return "", 0
+		}
+		if r, length := codePoint(text[1:]); length > 0 {
+			if low, more := codePoint(strings.TrimPrefix(text[1+length:], `\`)); utf16.IsSurrogate(r) && more > 0 && text[1+length] == '\\' {
+				return string(utf16.DecodeRune(r, low)), 2 + length + more
+			}
+			if text[1] == 'x' && r >= utf8.RuneSelf { // Go means a byte, YAML a character; in a longer secret the other bytes tell
+				return string([]byte{byte(r)}), 1 + length
+			}
+			return string(r), 1 + length
+		}
+		for escape := range strings.SplitSeq(escapes, " ") {
+			if escape[0] == text[1] {
+				return escape[1:], 2
+			}
+		}
+		_, size := utf8.DecodeRuneInString(text[1:])
+		return text[1 : 1+size], 1 + size
+	})
+}
+
+// codePoint returns the character for x41, u0041 or U00000041, and the length of the escape, or 0 if the text is none of these.
+func codePoint(text string) (r rune, length int) {
+	digits := 0
+	switch {
+	case strings.HasPrefix(text, "x"):
+		digits = 2
+	case strings.HasPrefix(text, "u"):
+		digits = 4
+	case strings.HasPrefix(text, "U"):
+		digits = 8
+	}
+	if digits == 0 || len(text) <= digits {
+		return 0, 0
+	}
+	v, err := strconv.ParseUint(text[1:1+digits], 16, 32)
+	if err != nil || v > utf8.MaxRune {
+		return 0, 0
+	}
+	return rune(v), 1 + digits
+}
+
+// entities decodes &amp; and &#38;, as in XML and HTML.
+func (*needles) entities(text string) []decoding {
+	const longest = 10
+	return unescaped(text, "&", func(text string) (string, int) {
+		name, _, found := strings.Cut(text[1:min(len(text), longest)], ";")
+		if !found {
+			return "", 0
+		}
+		length := len(name) + 2
+		if meaning := map[string]string{"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'"}[name]; meaning != "" {
+			return meaning, length
+		}
+		number, isNumber := strings.CutPrefix(name, "#")
+		base := 10
+		if digits, isHex := strings.CutPrefix(strings.ToLower(number), "x"); isHex {
+			number, base = digits, 16
+		}
+		v, err := strconv.ParseUint(number, base, 32)
+		if !isNumber || err != nil || v > utf8.MaxRune {
+			return "", 0
+		}
+		return string(rune(v)), length
+	})
+}
+
+// doubledQuotes decodes a quote in single quotes, as YAML and SQL have it (”), and two ways of shells.
+func (*needles) doubledQuotes(text string) []decoding {
+	return unescaped(text, "'", func(text string) (string, int) {
+		for _, quote := range []string{`'\''`, `'"'"'`, "''"} {
+			if strings.HasPrefix(text, quote) {
+				return "'", len(quote)
+			}
+		}
+		return "", 0
+	})
+}
+
+// unfolded decodes line breaks in the place of blanks, as YAML folds long texts.
+func unfolded(text string) []decoding {
+	return unescaped(text, "\n", func(text string) (string, int) {
+		return " ", prefixLength(text, isSpace)
+	})
+}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// longestItem bounds how far from a value its name is looked for.
+// longestItem bounds how far from a value to look for its name.
 const longestItem = 1024
 
 // pairs finds the values of items whose name or key announces a secret, as Place finds them in objects: {"name": "PASSWORD", "value": "x"},
@@ -40,7 +40,7 @@ func pairs(s *scan) (out []span) {
 	return out
 }
 
-// pairName matches the name of an item, and pairElements an item as the configuration of Hadoop has it.
+// pairName matches the name of an item, and pairElements matches an item in the configuration of Hadoop.
 var (
 	pairName = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?:^|[^\w.\-/])(?:name|key)[\\"']*\s*[:=]\s*[\\"']*([\w.\-/]+)`)
@@ -92,7 +92,7 @@ func (s *scan) itemAround(from, to int) string {
 	return item.String()
 }
 
-// openBracket returns the offset of the last brace that is open at the end of a text; -1 if none is.
+// openBracket returns the offset of the last brace that is open at the end of a text, or -1 if none is.
 func (s *scan) openBracket(text string) int {
 	depth := 0
 	for i := len(text) - 1; i >= 0; i-- {
@@ -110,7 +110,7 @@ func (s *scan) openBracket(text string) int {
 	return -1
 }
 
-// topLevel returns two texts up to the brace or bracket that closes them, without what is in other ones.
+// topLevel returns the parts of two texts up to the brace or bracket that closes them, without the content of inner ones.
 func (s *scan) topLevel(before, after string) string {
 	var b strings.Builder
 	depth := 0
@@ -170,3 +170,58 @@ func (s *scan) linesBelow(item *strings.Builder, text string, column int) {
 
 // indent returns the number of blanks at the beginning of a line.
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+
+// elements finds the texts of XML elements whose names announce a secret: <password>x</password>.
+func elements(s *scan) (out []span) {
+	const begin, end = "<![CDATA[", "]]>"
+	last := 0 // the end of the element before
+	for at := range s.indexes("</") {
+		name := s.end(inName, at+2)
+		if name < len(s.text) && s.text[name] == ':' { // behind the prefix of a namespace
+			name = s.end(inName, name+1)
+		}
+		s.spend(nameWork * (name - at))
+		isSecret := Name(s.text[at+2+strings.LastIndexByte(s.text[at+2:name], ':')+1 : name])
+		from, to := s.start(inElement, at), at
+		if strings.HasSuffix(s.text[last:at], end) {
+			if i := strings.LastIndex(s.text[last:at], begin); i >= 0 {
+				from, to = last+i+len(begin), at-len(end)
+			}
+			s.spend(at - last)
+		}
+		if last = at + 2; isSecret && from > 0 && strings.IndexByte(">[", s.text[from-1]) >= 0 {
+			out = append(out, s.secret(span{from, to})...)
+		}
+	}
+	return out
+}
+
+// redisUser matches the rules of a user in Redis, and redisPassword matches a password in them, or its digest (redis.io/docs, ACL
+// SETUSER).
+var (
+	redisUser = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(?:^|[\s"'\[,])(?i:user|setuser)[ \t]+\S+[ \t]+[^\n]*`)
+	})
+	redisRule = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)[ \t](?:on|off|reset|allkeys|allcommands|[~%&]\S+|[+-]@?[a-z|]+)(?:\s|["']|$)`)
+	})
+	redisPassword = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[ \t"'][>#]([^\s"'>]+)`) })
+)
+
+// redisUsers finds the passwords of users in the configuration and the commands of Redis.
+func redisUsers(s *scan) (out []span) {
+	s.spend(len(s.text))
+	if !containsFold(s.text, "user") || s.index(0, len(s.text), " >") < 0 && s.index(0, len(s.text), " #") < 0 {
+		return nil
+	}
+	for _, line := range s.matches(redisUser()) {
+		rules := s.text[line[0]:line[1]]
+		if s.spend(2 * regexpWork * len(rules)); !redisRule().MatchString(rules) {
+			continue
+		}
+		for _, m := range redisPassword().FindAllStringSubmatchIndex(rules, -1) {
+			out = append(out, s.secret(span{line[0] + m[2], line[0] + m[3]})...)
+		}
+	}
+	return out
+}

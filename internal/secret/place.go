@@ -7,16 +7,15 @@ import (
 )
 
 // Place is the place of a value in an object, as far as it decides whether the value is secret. The zero Place is the
-// root of an object that is not a Secret. The place of a value is made step by step, with Field and Item, on the way
-// to it.
+// root of an object that is not a Secret. Field and Item make the place of a value, step by step on the way to it.
 type Place struct {
 	form form
 	// plain is set for a field below an announced name that stays readable if it is a text itself.
 	plain bool
-	// digest is set for a checksum: a chart restarts pods by it, or a controller tells templates apart. Whoever knows the rest of what was
-	// hashed can try guesses at a secret in it. It is masked, but other texts may contain it.
+	// digest is set for a checksum: charts restart pods with it, and controllers distinguish templates by it. Whoever knows the rest of
+	// the hashed values can check guesses at a secret among them. A checksum is masked, but other texts may contain it.
 	digest bool
-	// step is set on the way to the annotations of a pod template, whose digests are masked under any name.
+	// step is set on the way to the annotations of a pod template. Digests there are masked under any name.
 	step podStep
 	// pair is set for an item of a list whose name announces a secret; the item's value is secret.
 	pair bool
@@ -32,7 +31,7 @@ const (
 	reference
 	// announced is a place at or below a name that announces a secret.
 	announced
-	// hidden is a place at which everything is secret.
+	// hidden is a place where everything is secret.
 	hidden
 	// secretRoot is the root of a Secret.
 	secretRoot
@@ -40,7 +39,7 @@ const (
 	schema
 )
 
-// Root returns the place of a whole object. Kind is the object's kind, or the kind that it was asked for as.
+// Root returns the place of a whole object. Kind is the object's kind, or the kind that was asked for.
 func Root(group, kind string) Place {
 	switch {
 	case Kind(group, kind):
@@ -54,12 +53,12 @@ func Root(group, kind string) Place {
 // Kind reports whether objects of a kind are Secrets, or lists of Secrets.
 func Kind(group, kind string) bool { return group == "" && (kind == "Secret" || kind == "SecretList") }
 
-// Hidden returns a place at which every text and number is secret.
+// Hidden returns a place where every text and number is secret.
 func Hidden() Place { return Place{form: hidden} }
 
 // Field returns the place of a field, or of a key of a map.
 func (p Place) Field(name string) Place {
-	// First the places at which the name of the field does not matter, or hardly.
+	// First, the places where the name of the field does not matter, or hardly.
 	switch p.form {
 	case hidden, schema:
 		return p
@@ -89,7 +88,7 @@ func (p Place) Field(name string) Place {
 	return Place{step: p.step.field(name)}
 }
 
-// refersToSecret reports whether a name is that of a reference to a Secret: tlsSecret, imagePullSecrets.
+// refersToSecret reports whether a name refers to a Secret: tlsSecret, imagePullSecrets.
 func refersToSecret(name string) bool {
 	words := wordsOf(name)
 	if len(words) == 0 || Name(name) {
@@ -116,8 +115,7 @@ func (p Place) Announced() bool {
 	return p.form == hidden || p.form == announced && !p.plain || p.form == secretRoot
 }
 
-// Holds reports whether a value at the place is to be masked, because it is a secret, contains one, or is the
-// checksum of one.
+// Holds reports whether a value at the place must be masked, because it is a secret, contains one, or is the checksum of one.
 func (p Place) Holds(v any) bool {
 	found := false
 	p.each(v, walk{visit: func(Place, string) { found = true }})
@@ -133,14 +131,14 @@ func (p Place) Each(v any, visit func(text string)) {
 	}})
 }
 
-// walk is what a walk through a value does with what is masked.
+// walk has the callbacks of a walk through a value.
 type walk struct {
 	visit func(at Place, text string)
-	// within is the scan that found the value in its text, if one did. The work on the value is a part of its work.
+	// within is the scan that found the value in a text, if one did. The work on the value counts as work of that scan.
 	within *scan
 }
 
-// each visits everything in a value that is masked, with its place.
+// each visits all masked parts of a value, with their places.
 func (p Place) each(v any, w walk) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -157,7 +155,7 @@ func (p Place) each(v any, w walk) {
 	}
 }
 
-// eachInMap visits what is masked in a map.
+// eachInMap visits the masked parts of a map.
 func (p Place) eachInMap(m map[string]any, w walk) {
 	p = p.mapPlace(m)
 	for name, below := range m {
@@ -165,8 +163,8 @@ func (p Place) eachInMap(m map[string]any, w walk) {
 	}
 }
 
-// mapPlace returns the place with what the map at it tells about itself: it may be a Secret within another object, or
-// an item with a name and a value.
+// mapPlace returns the place with what the map itself shows: it may be a Secret within another object, or an item
+// with a name and a value.
 func (p Place) mapPlace(m map[string]any) Place {
 	if p.form == readable && m["kind"] == "Secret" && (m["data"] != nil || m["stringData"] != nil) {
 		p = Place{form: secretRoot}
@@ -196,7 +194,7 @@ func itemName(m map[string]any) string {
 	return ItemName(m)
 }
 
-// ItemName returns the name of an item of a list, or else its key; empty if it has neither.
+// ItemName returns the name of an item of a list, or else its key, or "" if it has neither.
 func ItemName(item any) string {
 	m, _ := item.(map[string]any)
 	for _, field := range []string{"name", "key"} {
@@ -207,7 +205,7 @@ func ItemName(item any) string {
 	return ""
 }
 
-// eachInList visits what is masked in a list. Its texts may be the arguments of a command.
+// eachInList visits the masked parts of a list. Its texts may be the arguments of a command.
 func (p Place) eachInList(list []any, w walk) {
 	args := make([]string, len(list))
 	for i, item := range list {
@@ -222,7 +220,7 @@ func (p Place) eachInList(list []any, w walk) {
 	}
 }
 
-// eachInText visits the text if its place makes it secret, and else the secrets in it.
+// eachInText visits the text if its place makes it secret, or else the secrets in it.
 func (p Place) eachInText(text string, w walk) {
 	if p.Announced() {
 		if p.form != announced || !isHarmless(text) {
@@ -244,4 +242,44 @@ func (p Place) eachInText(text string, w walk) {
 func EmbedsObject(annotation string) bool {
 	return strings.HasSuffix(annotation, "last-applied-configuration") || strings.HasPrefix(annotation, "kapp.k14s.io/original") ||
 		strings.HasSuffix(annotation, "/last-applied")
+}
+
+// Paths returns the paths, of keys (string) and indexes (int), of all masked values of an object: those that Holds finds, and known
+// secrets. If a list has a secret outside of its maps, it is the path of the whole list.
+func (p Place) Paths(object map[string]any, known *Known) [][]any {
+	var out [][]any
+	p.eachPath(object, known, nil, func(path []any) { out = append(out, slices.Clone(path)) })
+	return out
+}
+
+// eachPath visits the paths of what is masked in a value.
+func (p Place) eachPath(v any, known *Known, path []any, visit func(path []any)) {
+	switch v := v.(type) {
+	case map[string]any:
+		p = p.mapPlace(v)
+		for name, below := range v {
+			at := append(slices.Clone(path), name)
+			if known.Holds(name) {
+				visit(at)
+			}
+			p.mapField(v, name).eachPath(below, known, at, visit)
+		}
+	case []any:
+		texts := slices.Clone(v)
+		for i, item := range texts {
+			if _, isMap := item.(map[string]any); isMap {
+				texts[i] = nil
+			}
+		}
+		if p.Holds(texts) || known.Holds(texts) {
+			visit(path)
+		}
+		for i, item := range v {
+			p.Item("").eachPath(item, known, append(slices.Clone(path), i), visit)
+		}
+	default:
+		if p.Holds(v) || known.Holds(v) {
+			visit(path)
+		}
+	}
 }

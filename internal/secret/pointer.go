@@ -8,8 +8,8 @@ import (
 // longestHarmless bounds a switch or a pointer.
 const longestHarmless = 1024
 
-// isHarmless reports whether a text is no secret even if its name announces one: it is empty, a switch or a pointer
-// to the secret, or it is masked already (a masked list key is Mask with a number, such as ***#1).
+// isHarmless reports whether a text is not a secret even if its name announces one: it is empty, a switch or a
+// pointer to the secret, or it is already masked (a masked list key is Mask with a number, such as ***#1).
 func isHarmless(text string) bool {
 	text = strings.TrimSpace(text)
 	if len(text) > longestHarmless {
@@ -19,8 +19,7 @@ func isHarmless(text string) bool {
 }
 
 // isPointer reports whether a text only says where a secret is: a variable, a template, a file, or a reference to a secret store. A
-// password may look like one, so there must be an identifier inside that somebody would write there: one of several words, or one that
-// announces a secret.
+// password may look like that, so the text must contain a plausible identifier: one of several words, or one that announces a secret.
 func isPointer(text string) bool {
 	// A variable or a template. A variable with a default (":-") may contain the secret.
 	for _, wrap := range []struct {
@@ -34,7 +33,7 @@ func isPointer(text string) bool {
 			return ok && !strings.ContainsAny(inner, "{}()<>") && !strings.Contains(inner, ":-") && wrap.is(inner)
 		}
 	}
-	// $NAME; a password that begins with a dollar sign rarely has capitals only.
+	// $NAME; a password that begins with a dollar sign rarely has only capitals.
 	if name, ok := strings.CutPrefix(text, "$"); ok {
 		return strings.Trim(name, capitals) == "" && isIdentifier(name)
 	}
@@ -79,8 +78,8 @@ var placeholders = set(`
 	your my the set change replace insert enter fill paste name key path file from here see generated random
 `)
 
-// isFile reports whether a text is the path of a file. Other texts may begin with a slash too, so the directory must be a usual one, and
-// there must be another one below it, or a file whose name says what it is.
+// isFile reports whether a text is the path of a file. Other texts may begin with a slash too, so the directory must be a usual one,
+// with another directory below it or a file whose name says what it is.
 func isFile(text string) bool {
 	if !strings.HasPrefix(text, "/") || strings.ContainsAny(text, " \n=") {
 		return false
@@ -97,8 +96,8 @@ func isFile(text string) bool {
 	return false
 }
 
-// isSentence reports whether a text says something about a secret and is none: its first word is one of prose. An article or a preposition
-// may begin a passphrase too, so another word must be a verb or the like. A word of letters and digits may be the secret.
+// isSentence reports whether a text says something about a secret without containing one: its first word is a word of prose. An article or
+// a preposition may begin a passphrase too, so another word must be a verb or the like. A word of letters and digits may be the secret.
 func isSentence(text string) bool {
 	words := strings.Fields(text)
 	says := false
@@ -115,5 +114,5 @@ func isSentence(text string) bool {
 	return says
 }
 
-// connecting are the words of prose that say nothing alone.
+// connecting are the words of prose that do not suffice alone.
 var connecting = set(`no a an the and or of in for to with without if from by on at this that too value values key keys name file`)

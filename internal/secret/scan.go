@@ -3,31 +3,32 @@ package secret
 import (
 	"iter"
 	"regexp"
+	"slices"
 	"strings"
 )
 
-// scan is one reading of a text by the finders. Whoever can write one annotation decides what is in a text, so the work on it is bounded by
-// its length: the methods of a scan count the bytes that they read, and a text with too much work in it is masked whole. A finder reads
-// the text through these methods, or counts by spend what it reads otherwise.
+// scan is one reading of a text by the finders. Whoever can write one annotation decides what is in a text, so its length bounds the work
+// on it: the methods of a scan count the bytes that they read, and a text that takes too much work is masked whole. A finder reads the
+// text through these methods, or calls spend for what it reads otherwise.
 type scan struct {
 	text string
-	// left is the work that may still be done.
+	// left is the work that is left.
 	left int
-	// within is the scan that found this text in its own one, if one did.
+	// within is the scan that found this text inside its own text, if one did.
 	within *scan
 	// runs are the last runs of each class. In a text such as eyJ.eyJ.eyJ. the same run has many beginnings.
 	runs [classes]span
-	// block are the lines that blockValue read last.
+	// block is the span of lines that blockValue read last.
 	block span
 }
 
-// workPerByte and leastWork bound the work on a text. The manifests, documents and logs that this was tried on take at most a third of it.
+// workPerByte and leastWork bound the work on a text. The manifests, documents and logs in the experiments take at most a third of it.
 const (
 	workPerByte = 256
 	leastWork   = 64 << 10
 )
 
-// The work for each byte that is read by something slower than a loop.
+// These are the work for each byte of something slower than a loop.
 const (
 	regexpWork = 8
 	jsonWork   = 16
@@ -37,7 +38,7 @@ const (
 // exhausted is the panic that ends a scan whose work is spent. It does not leave find.
 type exhausted struct{}
 
-// newScan returns a scan of a text. If the text was found by another scan, it has what is left of the work of that one.
+// newScan returns a scan of a text. If another scan found the text, the new one gets the work that is left for that scan.
 func newScan(text string, within *scan) *scan {
 	if within != nil {
 		return &scan{text: text, left: within.left, within: within}
@@ -45,14 +46,14 @@ func newScan(text string, within *scan) *scan {
 	return &scan{text: text, left: leastWork + workPerByte*len(text)}
 }
 
-// spend takes work from what is left.
+// spend subtracts work from what is left.
 func (s *scan) spend(work int) {
 	if s.left -= work; s.left < 0 {
 		panic(exhausted{})
 	}
 }
 
-// find returns what the finders find. It returns the whole text if there was too much work in it.
+// find returns what the finders find, or the whole text if it takes too much work.
 func (s *scan) find(finders ...func(*scan) []span) (out []span) {
 	defer func() {
 		switch problem := recover().(type) {
@@ -84,7 +85,7 @@ func (s *scan) indexes(part string) iter.Seq[int] {
 	}
 }
 
-// index returns the first position of a part between two offsets; -1 if it is not there. The search compares many bytes at once.
+// index returns the first position of a part between two offsets, or -1. The search compares many bytes at once.
 func (s *scan) index(from, to int, part string) int {
 	i := strings.Index(s.text[from:to], part)
 	if i < 0 {
@@ -101,7 +102,7 @@ func (s *scan) matches(e *regexp.Regexp) [][]int {
 	return e.FindAllStringSubmatchIndex(s.text, -1)
 }
 
-// end returns where a run of bytes of a class ends that begins at an offset.
+// end returns the end of the run of bytes of a class that begins at an offset.
 func (s *scan) end(c class, at int) int {
 	if last := s.runs[c]; last.from <= at && at < last.to {
 		return last.to
@@ -117,7 +118,7 @@ func (s *scan) end(c class, at int) int {
 	return to
 }
 
-// start returns where a run of bytes of a class begins that ends at an offset.
+// start returns the beginning of the run of bytes of a class that ends at an offset.
 func (s *scan) start(c class, at int) int {
 	last, from, work := s.runs[c], at, 1
 	for from > 0 && c.has(s.text[from-1]) {
@@ -138,7 +139,7 @@ func (s *scan) start(c class, at int) int {
 	return from
 }
 
-// line returns the line that has an offset, without its end.
+// line returns the line around an offset, without its end.
 func (s *scan) line(at int) span { return span{s.start(inLine, at), s.end(inLine, at)} }
 
 // secret returns the span, unless its text is harmless.
@@ -151,4 +152,141 @@ func (s *scan) secret(part span) []span {
 		return nil
 	}
 	return []span{part}
+}
+
+// Mask replaces a secret.
+const Mask = "***"
+
+// span is a part of a text.
+type span struct{ from, to int }
+
+// merged returns spans in order. Those that overlap or touch become one, and empty ones are dropped.
+func merged(spans []span) []span {
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	out := spans[:0]
+	for _, part := range spans {
+		if n := len(out); n > 0 && part.from <= out[n-1].to {
+			out[n-1].to = max(out[n-1].to, part.to)
+		} else if part.from < part.to {
+			out = append(out, part)
+		}
+	}
+	return out
+}
+
+// prefixLength returns the number of bytes at the beginning of a text that satisfy is.
+func prefixLength(text string, is func(byte) bool) int {
+	for i := range len(text) {
+		if !is(text[i]) {
+			return i
+		}
+	}
+	return len(text)
+}
+
+// containsFold reports whether a text contains a lower-case part, regardless of case. It does not allocate.
+func containsFold(text, lower string) bool {
+	for i := 0; i+len(lower) <= len(text); i++ {
+		if (text[i] == lower[0] || text[i] == lower[0]-'a'+'A') && strings.EqualFold(text[i:i+len(lower)], lower) {
+			return true
+		}
+	}
+	return false
+}
+
+// class is a class of bytes. The finders read runs of them.
+type class int
+
+const (
+	// inLine are the bytes of a line, and notSpace are the bytes of a word in it.
+	inLine class = iota
+	notSpace
+	// blank are the blanks within a line, and quotes are quotes that may be escaped.
+	blank
+	quotes
+	// beforeSign are the bytes between the end of a name and its sign.
+	beforeSign
+	// inToken are the bytes of a token. inJWT also has the dot, and inPath the slash. inBase64 are the digits of both alphabets of
+	// base64.
+	inToken
+	inJWT
+	inPath
+	inBase64
+	hexDigit
+	// inName are the bytes of the name in front of a sign.
+	inName
+	// inAuthority are the bytes of a URL up to its path, and inDSN are the bytes of a data source name up to its network.
+	inAuthority
+	inDSN
+	// inHeader are the bytes of the value of an HTTP header.
+	inHeader
+	// inWord are the bytes of an unquoted value, and inVariable are the bytes up to the end of a variable in it.
+	inWord
+	inVariable
+	// inFault are the bytes of an unquoted value in an error, and notBracket are the bytes after the last bracket of a line.
+	inFault
+	notBracket
+	// inDigest are the bytes of a digest that may have the name of its algorithm in front.
+	inDigest
+	// inArgument are the bytes of an argument in a command line.
+	inArgument
+	// inElement are the bytes between two tags of XML.
+	inElement
+	// classes is the number of classes.
+	classes
+)
+
+// has reports whether a byte is in the class.
+func (c class) has(b byte) bool {
+	switch c {
+	case inLine:
+		return b != '\n'
+	case notSpace:
+		return b != ' '
+	case blank:
+		return b == ' ' || b == '\t'
+	case quotes:
+		return strings.IndexByte("\"'`\\", b) >= 0
+	case beforeSign:
+		return strings.IndexByte("\"'\\ \t", b) >= 0
+	case inToken:
+		return isTokenByte(b)
+	case inJWT:
+		return isTokenByte(b) || b == '.'
+	case inPath:
+		return isTokenByte(b) || b == '/'
+	case inBase64:
+		return isTokenByte(b) || b == '+' || b == '/' || b == '='
+	case hexDigit:
+		return b >= '0' && b <= '9' || b >= 'a' && b <= 'f'
+	case inName:
+		return isTokenByte(b) || b == '.' || b >= 0x80
+	case inAuthority:
+		return strings.IndexByte(" \t\r\n/\"'<>`", b) < 0
+	case inDSN:
+		return strings.IndexByte(" \t\r\n\"'<>`=", b) < 0
+	case inHeader:
+		return strings.IndexByte("\"'`\r\n", b) < 0
+	case inWord:
+		return strings.IndexByte(" \t\r\n;&,\"'`)}]<>|", b) < 0
+	case inVariable:
+		return strings.IndexByte("\n)}", b) < 0
+	case inFault:
+		return strings.IndexByte(" \t\r\n\f\v:", b) < 0
+	case notBracket:
+		return strings.IndexByte("\n]}", b) < 0
+	case inDigest:
+		return inBase64.has(b) || b == ':'
+	case inArgument:
+		return strings.IndexByte(" \t\r\n\"'`,[]", b) < 0
+	case inElement:
+		return b != '<' && b != '>'
+	case classes:
+	}
+	return false
+}
+
+// isTokenByte reports whether a byte may be part of a token, as letters, digits, underscores and dashes may.
+func isTokenByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }

@@ -21,8 +21,8 @@ import (
 // growth is how many random texts are tried beyond the known ones.
 var growth = flag.Int("growth", 30, "random hostile texts")
 
-// TestFindersAreLinear checks that each finder takes twice the work for twice the text, without the bound on its work. The finders are all
-// functions of this package that read a scan and return spans, whether somebody calls them or not.
+// TestFindersAreLinear checks that each finder takes twice the work for twice the text, without the bound on its work. It finds all
+// functions of this package that read a scan and return spans, whether or not they are called.
 func TestFindersAreLinear(t *testing.T) {
 	names := findersByType(t)
 	for _, find := range finders() {
@@ -85,7 +85,7 @@ func findersByType(t *testing.T) (names []string) {
 	return names
 }
 
-// TestWorkOnKnownIsBounded checks that a secret that nearly is in a text at each of its positions takes no more work than a text may.
+// TestWorkOnKnownIsBounded checks that the work stays within its bound for a text that nearly contains a secret at each position.
 func TestWorkOnKnownIsBounded(t *testing.T) {
 	var k Known
 	k.AddMembers(map[string]any{"stringData": map[string]any{"a": strings.Repeat("a", 64<<10) + "b"}})
@@ -97,7 +97,7 @@ func TestWorkOnKnownIsBounded(t *testing.T) {
 	}
 }
 
-// TestTooMuchWork checks that a text on which the finders' work ends is masked whole, and what is around it in the same object is not.
+// TestTooMuchWork checks that a text that takes the finders too much work is masked whole, and that the rest of the object is not.
 func TestTooMuchWork(t *testing.T) {
 	lines := strings.Repeat("value:\n", 2000)
 	if got := Scrub("first\n" + lines); got != Mask {

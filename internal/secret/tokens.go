@@ -3,6 +3,7 @@ package secret
 import (
 	"encoding/base64"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -19,7 +20,7 @@ func privateKeys(s *scan) (out []span) {
 		if at < done || !strings.Contains(line, tail) {
 			continue
 		}
-		// A block without an end goes on to the end of the text.
+		// A block without an end continues to the end of the text.
 		done = len(s.text)
 		if end := s.index(at, len(s.text), "-----END "); end >= 0 {
 			if dashes := s.index(end+len("-----END "), len(s.text), "-----"); dashes >= 0 {
@@ -55,7 +56,7 @@ func dataSources(s *scan) (out []span) {
 	for _, network := range []string{"@tcp(", "@unix("} {
 		for at := range s.indexes(network) {
 			from := s.start(inDSN, at)
-			// A name may have several such signs. A password that goes on to one of them goes on to the next one.
+			// A name may have several such signs. A password that extends to one of them extends to the next.
 			if n := len(out); n > 0 && out[n-1].from >= from && out[n-1].to <= at {
 				out[n-1].to = at
 				continue
@@ -83,7 +84,7 @@ func credentials(text string, from, to int) []span {
 	return nil
 }
 
-// longToken is the length from which a text can be a token by its looks.
+// longToken is the least length of a text that looks like a token.
 const longToken = 20
 
 // scheme matches the schemes of HTTP authentication and the word after them.
@@ -132,7 +133,7 @@ func webTokens(s *scan) (out []span) {
 		if at > 0 && isTokenByte(s.text[at-1]) {
 			continue
 		}
-		// A head and a payload, each with a dot behind it.
+		// A token has a head and a payload, each followed by a dot.
 		head := s.end(inToken, at)
 		payload := s.end(inToken, min(head+1, len(s.text)))
 		dots := payload < len(s.text) && s.text[head] == '.' && s.text[payload] == '.'
@@ -143,7 +144,7 @@ func webTokens(s *scan) (out []span) {
 	return out
 }
 
-// tokenHeads returns the beginnings by which the tokens of well-known services are recognised.
+// tokenHeads returns the beginnings of the tokens of well-known services.
 func tokenHeads() []string {
 	return []string{
 		"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "xoxb-", "xoxp-", "xoxa-", "xapp-",
@@ -163,16 +164,61 @@ func knownTokens(s *scan) (out []span) {
 			body = inPath
 		}
 		for at := range s.indexes(head) {
-			// A head within what was read for the one before it begins no token that is not found yet.
+			// A head inside the previous token does not begin a new one.
 			if at < done || at > 0 && isTokenByte(s.text[at-1]) {
 				continue
 			}
 			from := at + len(head)
 			done = s.end(body, from)
-			// A shorter text, or one without digits, is rather a name that begins like a token.
+			// A shorter text, or one without digits, is more likely a name that begins like a token.
 			if done-from >= 16 && strings.ContainsAny(s.text[from:done], "0123456789") {
 				out = append(out, span{at, done})
 			}
+		}
+	}
+	return out
+}
+
+// A token stands for a secret in saved data: tokenHead and the first tokenDigits hexadecimal digits of an HMAC. Its length is a multiple
+// of three, so that the base64 form of a token has no padding.
+const (
+	tokenHead   = "hd-masked-"
+	tokenDigits = 32
+	tokenLength = len(tokenHead) + tokenDigits
+)
+
+// HoldsToken reports whether a value contains a token, in clear or in base64 as in the data of a Secret.
+func HoldsToken(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if HoldsToken(name) || HoldsToken(below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, HoldsToken)
+	case string:
+		if len(newScan(v, nil).find(maskedTokens)) > 0 {
+			return true
+		}
+		raw, err := base64.StdEncoding.DecodeString(v)
+		return err == nil && len(newScan(string(raw), nil).find(maskedTokens)) > 0
+	}
+	return false
+}
+
+// isToken reports whether a text is a token and nothing else.
+func isToken(text string) bool {
+	return len(text) == tokenLength && len(newScan(text, nil).find(maskedTokens)) == 1
+}
+
+// maskedTokens finds tokens.
+func maskedTokens(s *scan) (out []span) {
+	for at := range s.indexes(tokenHead) {
+		digits := at + len(tokenHead)
+		if s.end(hexDigit, digits)-digits >= tokenDigits {
+			out = append(out, span{at, at + tokenLength})
 		}
 	}
 	return out

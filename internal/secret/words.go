@@ -102,8 +102,8 @@ var referringWords = set(`
 // otherPassWords are the words that give a following "pass" another meaning: proxy_pass.
 var otherPassWords = set(`proxy by first second single one two multi fastcgi uwsgi grpc scgi`)
 
-// readableBelow are the fields that stay readable below an announced name, because APIs refer to or describe a Secret
-// with them (core/v1 SecretVolumeSource, SecretKeySelector, SecretReference, KeyToPath,
+// readableBelow are the fields that stay readable below an announced name, because in APIs they refer to a Secret or
+// describe one (core/v1 SecretVolumeSource, SecretKeySelector, SecretReference, KeyToPath,
 // ServiceAccountTokenProjection, ObjectReference).
 var readableBelow = set(`
 	name key namespace optional secretname items path mode defaultmode audience audiences expirationseconds kind apiversion apigroup group
@@ -113,8 +113,7 @@ var readableBelow = set(`
 // harmless are values that are not secret under any name.
 var harmless = set(`true false yes no on off null none nil ~ enabled disabled *** {} []`)
 
-// prose are words with which a sentence about a secret begins in the place of its value: "password: must not be
-// empty".
+// prose are first words of sentences about a secret in the place of its value: "password: must not be empty".
 var prose = set(`
 	must may should can cannot could will would is are was has have not no a an the and or of in for to with without if from by on at be
 	required forbidden such field missing invalid unsupported duplicate too unknown expected internal not found failed does do it this that

@@ -3,14 +3,14 @@
 //
 //	             environment ─┐
 //	                          ▼
-//	streams ─► IsTerminal ─► Colored, Width, Unicode   how a report looks (cmd/helmdrift makes options of it)
+//	streams ─► IsTerminal ─► Colored, Width, Unicode   how a report looks (internal/cli makes options of it)
 //	                      ─► Page                      a report that is longer than the screen
 //	                      ─► File                      the name of a file in a message, as a link
-//	                      ─► CanAsk, ReadYes           a question before something is written
+//	                      ─► CanAsk, ReadYes, ReadWord a question before something is written
 //
-// Where there is no terminal, everything has a plain form: no colour, no limit of width, no link, no pager, and no question. So a program
-// that reads the output gets the same bytes on every machine.
+// Without a terminal, everything has a plain form: no colour, no limit of width, no link, no pager, and no question. So a program that
+// reads the output gets the same bytes on every machine.
 //
-// The environment is a function, as package main passes it. NO_COLOR, FORCE_COLOR, CLICOLOR, TERM, the locale and the variables that
-// terminals set are read where they decide; docs/environment.md lists them.
+// Package main passes the environment as a function. The package reads NO_COLOR, FORCE_COLOR, CLICOLOR, TERM, the locale and the
+// variables that terminals set; docs/environment.md lists them.
 package terminal

@@ -2,20 +2,31 @@ package terminal
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
+
+	"github.com/helmdrift/helmdrift/internal/escape"
 )
 
 // Streams are the streams of a command, and the environment that says what a terminal can show.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
-	// Env returns an environment variable; empty if it is not set.
+	// Env returns an environment variable, or "" if it is not set.
 	Env func(string) string
 }
 
@@ -25,7 +36,7 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// Width returns how many columns a stream has; 0, which is no limit, if it is no terminal.
+// Width returns how many columns a stream has. It returns 0, which means no limit, if the stream is not a terminal.
 func Width(w io.Writer) int {
 	if !IsTerminal(w) {
 		return 0
@@ -69,8 +80,18 @@ func (s Streams) Unicode() bool {
 func (s Streams) CanAsk() bool { return IsTerminal(s.In) && IsTerminal(s.Err) }
 
 // ReadYes reads the answer to a question and reports whether it is y or yes. Every other answer means no, and so does the end of the
-// input. An interrupt ends the wait at once, and the error is its cause; the goroutine that still reads ends with the process.
+// input. An interrupt is an error.
 func (s Streams) ReadYes(ctx context.Context) (bool, error) {
+	word, err := s.ReadWord(ctx)
+	if errors.Is(err, io.EOF) {
+		return false, nil
+	}
+	return word == "y" || word == "yes", err
+}
+
+// ReadWord reads the answer to a question, in lower case and without blanks around it. The error is io.EOF at the end of the input. An
+// interrupt ends the wait at once, and the error is its cause; the goroutine that still reads ends with the process.
+func (s Streams) ReadWord(ctx context.Context) (string, error) {
 	answer := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(io.LimitReader(s.In, 1<<10)).ReadString('\n')
@@ -80,11 +101,99 @@ func (s Streams) ReadYes(ctx context.Context) (bool, error) {
 	case line := <-answer:
 		if !strings.HasSuffix(line, "\n") {
 			fmt.Fprintln(s.Err)
+			return "", io.EOF
 		}
-		word := strings.ToLower(strings.TrimSpace(line))
-		return word == "y" || word == "yes", nil
+		return strings.ToLower(strings.TrimSpace(line)), nil
 	case <-ctx.Done():
 		fmt.Fprintln(s.Err)
-		return false, context.Cause(ctx)
+		return "", context.Cause(ctx)
 	}
+}
+
+// File returns the name of a file for a message: escaped, and as a link (OSC 8) if stderr is a terminal that shows links. Reports have no
+// links, because what they name is in a cluster or a chart, and has no address.
+func (s Streams) File(name string) string {
+	shown := escape.Text(name, !s.Unicode())
+	path, err := filepath.Abs(name)
+	if err != nil || !IsTerminal(s.Err) || !s.showsLinks() {
+		return shown
+	}
+	// The address cannot end the sequence: url escapes control characters and everything beyond ASCII.
+	address := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")}
+	const begin, end = "\x1b]8;;", "\x1b\\"
+	return begin + address.String() + end + shown + begin + end
+}
+
+// showsLinks reports whether the terminal is known to show links, by the variables that it sets. FORCE_HYPERLINK decides, except in a CI
+// system, in a multiplexer that may drop links, and for a terminal on another machine, which has other files.
+func (s Streams) showsLinks() bool {
+	terminal := s.Env("TERM")
+	switch {
+	case s.Env("CI") != "", s.Env("SSH_CONNECTION") != "", terminal == "dumb", s.Env("TMUX") != "", strings.HasPrefix(terminal, "screen"):
+		return false
+	case s.Env("FORCE_HYPERLINK") != "":
+		return s.Env("FORCE_HYPERLINK") != "0"
+	case s.Env("WT_SESSION") != "", s.Env("KITTY_WINDOW_ID") != "",
+		slices.Contains([]string{"xterm-kitty", "alacritty", "xterm-ghostty"}, terminal):
+		return true
+	}
+	// VTE 0.50.0 has links and crashes on some.
+	if vte, err := strconv.Atoi(s.Env("VTE_VERSION")); err == nil {
+		return vte > 5000
+	}
+	return slices.Contains([]string{"iTerm.app", "WezTerm", "vscode", "ghostty", "rio"}, s.Env("TERM_PROGRAM"))
+}
+
+// Page writes a document to stdout. If stdout is a terminal and the document does not fit on it, a pager shows it, as in git. If the pager
+// cannot be started, the document is written directly.
+func (s Streams) Page(doc []byte) (paged bool, err error) {
+	if pager := s.pager(doc); pager != nil {
+		if stdin, err := pager.StdinPipe(); err == nil && pager.Start() == nil {
+			// A reader who leaves the pager before the end closes the pipe. That is no error.
+			_, _ = stdin.Write(doc)
+			_ = stdin.Close()
+			_ = pager.Wait()
+			return true, nil
+		}
+	}
+	_, err = s.Out.Write(doc)
+	return false, err
+}
+
+// pager returns the command that shows a document, or nil if no pager is needed. HELMDRIFT_PAGER takes precedence over
+// PAGER, and cat means no pager. Less gets the settings that git gives it: it ends if the document fits, keeps colours,
+// and leaves the document on the screen (man git-config, core.pager).
+func (s Streams) pager(doc []byte) *exec.Cmd {
+	if !IsTerminal(s.Out) || !IsTerminal(s.In) || s.Env("TERM") == "dumb" {
+		return nil
+	}
+	_, height, err := term.GetSize(int(s.Out.(*os.File).Fd()))
+	if err != nil || bytes.Count(doc, []byte("\n")) < height {
+		return nil
+	}
+	command := s.pagerCommand()
+	if command == "" || command == "cat" {
+		return nil
+	}
+	arguments := []string{"sh", "-c", command}
+	if runtime.GOOS == "windows" {
+		arguments = strings.Fields(command)
+	}
+	cmd := exec.Command(arguments[0], arguments[1:]...)
+	cmd.Stdout, cmd.Stderr = s.Out, s.Err
+	if s.Env("LESS") == "" {
+		cmd.Env = append(cmd.Environ(), "LESS=FRX")
+	}
+	return cmd
+}
+
+// pagerCommand returns the command line of the pager, or nothing if there is none.
+func (s Streams) pagerCommand() string {
+	if chosen := cmp.Or(s.Env("HELMDRIFT_PAGER"), s.Env("PAGER")); chosen != "" {
+		return chosen
+	}
+	if _, err := exec.LookPath("less"); err == nil {
+		return "less"
+	}
+	return ""
 }

@@ -1,4 +1,4 @@
-// Package unified writes the difference of two texts as a unified diff, as patch(1) reads it. It is pure.
+// Package unified writes the difference of two texts as a unified diff for patch(1).
 package unified
 
 import (
@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// context is how many equal lines surround a change. It is what diff -u and git print.
+// context is how many equal lines surround a change, as in diff -u and git.
 const context = 3
 
-// Diff returns the unified diff of two texts; empty if they are equal. The names are those of the files.
+// Diff returns the unified diff of two texts, or "" if they are equal. The names are the file names in its head.
 func Diff(oldName, newName, before, after string) string {
 	if before == after {
 		return ""
@@ -22,7 +22,7 @@ func Diff(oldName, newName, before, after string) string {
 	return out.String()
 }
 
-// Hunk is a group of changes whose surroundings meet. It keeps both texts, so that its surroundings can be narrowed later:
+// Hunk is a group of changes with touching context lines. It keeps both texts, so that the context can be narrowed later:
 //
 //	a b c D e f g H i   ─► with 3 lines: one hunk, since D and H are 3 lines apart; with 1 line: two hunks
 type Hunk struct {
@@ -31,11 +31,11 @@ type Hunk struct {
 	context int
 }
 
-// Part is a part of two texts that is compared by itself.
+// Part is a part of two texts that Hunks compares by itself.
 type Part struct{ Before, After string }
 
-// Hunks returns the hunks of the difference of two texts, with three equal lines around each change. The parts follow each other, and no line
-// of one is taken for a line of another.
+// Hunks returns the hunks of the difference of two texts, with three equal lines around each change. The parts follow each other, and a
+// line of one part never matches a line of another.
 func Hunks(parts ...Part) []Hunk {
 	var a, b []string
 	var all []change
@@ -57,8 +57,8 @@ func (h Hunk) Changes() (out []Hunk) {
 	return out
 }
 
-// Join returns the changes of hunks of the same texts as hunks with at most n equal lines around each change. A
-// reader of a report wants less around a change than patch(1) needs to find its place.
+// Join returns the changes of several hunks as new hunks with at most n equal lines around each change. The
+// hunks must be of the same texts. A report needs less context than patch(1), which finds the place by it.
 func Join(hunks []Hunk, n int) []Hunk {
 	var all []change
 	for _, h := range hunks {
@@ -76,7 +76,7 @@ func (h Hunk) Old() (from, to int) {
 	return h.changes[0].fromA - lead, h.changes[len(h.changes)-1].toA + tail
 }
 
-// New is as Old, in the new text.
+// New returns the same for the new text.
 func (h Hunk) New() (from, to int) {
 	lead, tail := h.margins()
 	return h.changes[0].fromB - lead, h.changes[len(h.changes)-1].toB + tail
@@ -98,13 +98,13 @@ func (h Hunk) Added() (n int) {
 	return n
 }
 
-// margins returns how many equal lines stand before and after the changes.
+// margins returns how many equal lines are before and after the changes.
 func (h Hunk) margins() (lead, tail int) {
 	return min(h.context, h.changes[0].fromA), min(h.context, len(h.a)-h.changes[len(h.changes)-1].toA)
 }
 
-// Text returns the hunk as patch(1) reads it. The skew is added to the line number in the new text: minus what earlier hunks that are left
-// out would have added. The section, if there is one, follows the line numbers.
+// Text returns the hunk in the form for patch(1). The skew is added to the line number in the new text: it is negative by the number of
+// lines that omitted earlier hunks would have added. The section, if there is one, follows the line numbers.
 func (h Hunk) Text(skew int, section string) string {
 	var out strings.Builder
 	fromA, toA := h.Old()
@@ -113,15 +113,41 @@ func (h Hunk) Text(skew int, section string) string {
 		section = " " + section
 	}
 	fmt.Fprintf(&out, "@@ -%s +%s @@%s\n", span(fromA, toA), span(fromB+skew, toB+skew), section)
-	at := fromA
+	for _, l := range h.Lines() {
+		out.WriteString(string(l.Sign) + l.Text + "\n")
+		if l.Unended {
+			out.WriteString("\\ No newline at end of file\n")
+		}
+	}
+	return out.String()
+}
+
+// Line is a line of a hunk, without its end.
+type Line struct {
+	// Sign is '-' for a line of the old text, '+' for one of the new text, and ' ' for one of both.
+	Sign rune
+	Text string
+	// Unended is set for the last line of a text that does not end with a line break.
+	Unended bool
+}
+
+// Lines returns the lines of the hunk in their order. The removed lines of a change stand before its added ones.
+func (h Hunk) Lines() (out []Line) {
+	add := func(sign rune, all []string) {
+		for _, l := range all {
+			text, ended := strings.CutSuffix(l, "\n")
+			out = append(out, Line{sign, text, !ended})
+		}
+	}
+	at, end := h.Old()
 	for _, c := range h.changes {
-		lines(&out, " ", h.a[at:c.fromA])
-		lines(&out, "-", h.a[c.fromA:c.toA])
-		lines(&out, "+", h.b[c.fromB:c.toB])
+		add(' ', h.a[at:c.fromA])
+		add('-', h.a[c.fromA:c.toA])
+		add('+', h.b[c.fromB:c.toB])
 		at = c.toA
 	}
-	lines(&out, " ", h.a[at:toA])
-	return out.String()
+	add(' ', h.a[at:end])
+	return out
 }
 
 // split returns the lines of a text with their ends. The end stays with its line, so that a line break that was added to the last line is a
@@ -137,8 +163,8 @@ func split(text string) []string {
 // change is a run of lines: a[fromA:toA] becomes b[fromB:toB].
 type change struct{ fromA, toA, fromB, toB int }
 
-// script returns the changes that turn a into b, by the algorithm of Myers ("An O(ND) Difference Algorithm", 1986), between the equal lines
-// at both ends. Most texts that are compared have few changes, for which it takes a time proportional to the length times the changes.
+// script returns the changes that turn a into b, by the algorithm of Myers ("An O(ND) Difference Algorithm", 1986), between the equal
+// lines at both ends. Its time grows with the length times the number of changes, and most texts have few changes.
 func script(a, b []string) []change {
 	start := 0
 	for start < len(a) && start < len(b) && a[start] == b[start] {
@@ -155,9 +181,9 @@ func script(a, b []string) []change {
 	return out
 }
 
-// maxEdits bounds the search for the shortest script; longer ones replace all lines. The trace takes memory that grows with the square of
-// the edits, and nobody reads a diff that long.
-const maxEdits = 4000
+// maxEdits bounds the search for the shortest script; if it is longer, one change replaces all lines. The memory of the trace grows with
+// the square of the edits (20 MB for 1,000), and nobody reads a diff that long.
+const maxEdits = 1000
 
 // middle returns the changes between two lists of lines.
 func middle(a, b []string) []change {
@@ -183,8 +209,8 @@ func middle(a, b []string) []change {
 	return []change{{0, len(a), 0, len(b)}}
 }
 
-// backtrack returns the single lines that are removed and added, in order. The trace holds, for each number of edits, how far each diagonal
-// was reached. From the end it tells which edit came last.
+// backtrack returns the single lines that are removed and added, in order. The trace holds, for each number of edits, how far the search
+// came on each diagonal. Read from the end, it shows which edit came last.
 func backtrack(trace []map[int]int, x, y int) []change {
 	var out []change
 	for d := len(trace) - 1; d > 0; d-- {
@@ -207,7 +233,7 @@ func backtrack(trace []map[int]int, x, y int) []change {
 	return out
 }
 
-// joined joins changes that touch each other. The search finds single lines, and a hunk shows all that go before all that come.
+// joined joins changes that touch each other. The search finds single lines, and a hunk shows all removed lines before all added ones.
 func joined(all []change) []change {
 	var out []change
 	for _, c := range all {
@@ -220,7 +246,7 @@ func joined(all []change) []change {
 	return out
 }
 
-// group joins changes whose surroundings of n lines meet.
+// group joins changes whose n lines of context meet.
 func group(a, b []string, all []change, n int) []Hunk {
 	var out []Hunk
 	for _, c := range all {
@@ -233,7 +259,8 @@ func group(a, b []string, all []change, n int) []Hunk {
 	return out
 }
 
-// span returns a range of lines as the head of a hunk has it. patch(1) counts lines from 1, and names the line before an empty range.
+// span returns a range of lines in the form for the head of a hunk. patch(1) counts lines from 1, and names the line before an empty
+// range.
 func span(from, to int) string {
 	switch n := to - from; n {
 	case 0:
@@ -242,15 +269,5 @@ func span(from, to int) string {
 		return fmt.Sprint(from + 1)
 	default:
 		return fmt.Sprintf("%d,%d", from+1, n)
-	}
-}
-
-// lines writes lines with a sign. A last line without an end is marked as patch(1) expects.
-func lines(out *strings.Builder, sign string, all []string) {
-	for _, line := range all {
-		out.WriteString(sign + line)
-		if !strings.HasSuffix(line, "\n") {
-			out.WriteString("\n\\ No newline at end of file\n")
-		}
 	}
 }

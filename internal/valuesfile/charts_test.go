@@ -17,7 +17,7 @@ var (
 	perFile   = flag.Int("per-file", 0, "edit only so many values of each file, spread over it; 0 edits all")
 )
 
-// TestCharts sets each value of the files in a folder to another one, and removes it, and wants no other line to change.
+// TestCharts sets each value of the files in a folder to another one, and removes it, and checks that no other line changes.
 func TestCharts(t *testing.T) {
 	if *valuesDir == "" {
 		t.Skip("no -values")
@@ -78,7 +78,7 @@ func leaves(path []any, v any) (paths [][]any) {
 	return append(paths, path)
 }
 
-// editsOf returns one edit of each kind in turn: another scalar, a map, a removal, and a text with several lines.
+// editsOf returns edits of one kind, which depends on the turn: another scalar, a map, a removal, or a text with several lines.
 func editsOf(f *File, path []any, turn int) []Edit {
 	old, _ := object.ValueAt(f.values, path)
 	other := Edit{Path: path, Value: "changed"}
@@ -99,7 +99,7 @@ func editsOf(f *File, path []any, turn int) []Edit {
 	return []Edit{other, more[turn%len(more)]}
 }
 
-// editsOnePlace makes an edit and returns an error unless one run of lines changes, of which the edit explains the length.
+// editsOnePlace makes an edit and returns an error unless it changes a single run of lines whose length fits the edit.
 func editsOnePlace(f *File, data []byte, e Edit) error {
 	after, err := f.Apply(e)
 	if err != nil {

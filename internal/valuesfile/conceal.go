@@ -9,8 +9,8 @@ import (
 )
 
 // Conceal returns the text of the file with each line of some scalars replaced by mask. Hides chooses the scalars by their paths, of keys
-// and indexes, and their values. The text has as many lines as the file, which stay as they are otherwise. That way a diff of two concealed
-// files has the same hunks as one of the files themselves.
+// and indexes, and their values. The text has as many lines as the file, and all other lines stay as they are. So a diff of two concealed
+// files has the same hunks as a diff of the files themselves.
 func (f *File) Conceal(mask string, hides func(path []any, value string) bool) string {
 	root, err := locate(f.text)
 	if err != nil || root == nil {
@@ -23,11 +23,11 @@ func (f *File) Conceal(mask string, hides func(path []any, value string) bool) s
 		}
 	})
 	text := f.text
-	// From the end on, so that the offsets of those before stay right.
+	// Start at the end, so that the offsets of the earlier scalars stay right.
 	for _, n := range slices.Backward(hidden) {
 		from := n.content
 		if n.isBlockScalar() {
-			// The indicators of a block scalar say how it is to be read and nothing of what it holds.
+			// The indicators of a block scalar say nothing about its content.
 			from = n.header
 		}
 		text = text[:from] + concealLines(text[from:n.end], mask, n.isBlockScalar()) + text[n.end:]
@@ -35,11 +35,11 @@ func (f *File) Conceal(mask string, hides func(path []any, value string) bool) s
 	return f.bom + text
 }
 
-// comment matches a comment in what stands between keys and scalars.
+// comment matches a comment in the text between keys and scalars.
 var comment = regexp.MustCompile(`(^|\s)#[^\r\n]*`)
 
-// ConcealComments returns the text of the file with some comments replaced by mask. Hides chooses them; each begins with "#". All else
-// stays.
+// ConcealComments returns the text of the file with some comments replaced by mask. Hides chooses them; each begins with "#". Nothing
+// else changes.
 func (f *File) ConcealComments(mask string, hides func(comment string) bool) string {
 	conceal := func(found string) string {
 		at := strings.IndexByte(found, '#')
@@ -79,7 +79,7 @@ func (n *node) eachText(s source, visit func(from, to int)) {
 	}
 }
 
-// eachScalar visits the values that are scalars, in the order of the text. Path is that of the node.
+// eachScalar visits the values that are scalars, in the order of the text. Path is the path of the node.
 func (n *node) eachScalar(path []any, visit func([]any, *node)) {
 	if n.yaml.Kind == yaml3.ScalarNode {
 		visit(path, n)
@@ -95,8 +95,8 @@ func (n *node) eachScalar(path []any, visit func([]any, *node)) {
 	}
 }
 
-// concealLines replaces what the lines of a text have between their blanks. The first line of a block scalar is its header and stays. The
-// blanks stay, since the indent belongs to the structure and not to the value.
+// concealLines replaces the content of the lines of a text, between the blanks at their ends. The first line of a block scalar is its
+// header and stays. The blanks stay, since the indent belongs to the structure and not to the value.
 func concealLines(text, mask string, afterHeader bool) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {

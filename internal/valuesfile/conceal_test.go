@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestConcealComments hides comments and nothing that looks like one.
+// TestConcealComments checks that comments are hidden, and nothing that looks like a comment.
 func TestConcealComments(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"# hidden\na: 1 # hidden\nb: 2 # shown\n# shown\n", "# *\na: 1 # *\nb: 2 # shown\n# shown\n"},
@@ -28,7 +28,7 @@ func TestConcealComments(t *testing.T) {
 	}
 }
 
-// TestConceal hides scalars of every style that consist of several lines, and nothing else.
+// TestConceal checks that scalars of several lines in every style are hidden, and nothing else.
 func TestConceal(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"a: hidden\nb: x # hidden\n", "a: *\nb: x # hidden\n"},

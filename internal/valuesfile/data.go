@@ -14,12 +14,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// change is a change of the text that cannot be made smaller. It is small so that the comments, anchors and quotes of all that stays equal
-// can stay, too.
+// change is a minimal change of the text, so that everything that stays equal keeps its comments, anchors and quotes.
 type change struct {
 	path []any
 	kind changeKind
-	// value is the new value; after is the whole document with it.
+	// value is the new value, and after is the whole document with it.
 	value any
 	after any
 }
@@ -33,8 +32,8 @@ const (
 	insert
 )
 
-// plan makes an edit on the data. It returns the data with it, and the smallest changes that lead there. The data comes first and the text
-// after it: what the edits mean is then decided once, and the text is checked against it.
+// plan makes an edit on the data. It returns the edited data, and the smallest changes that lead to it. The data decides what the edits
+// mean, and the text is checked against it.
 func (e Edit) plan(root any) (after any, changes []change, err error) {
 	if len(e.Path) == 0 {
 		return nil, nil, errors.New("the path is empty")
@@ -66,18 +65,19 @@ func (e Edit) plan(root any) (after any, changes []change, err error) {
 	return after, []change{{path: e.Path, kind: kind, value: value, after: after}}, nil
 }
 
-// planner collects the changes of one edit. Their after is the data after the whole edit, which is what an overridden alias needs.
+// planner collects the changes of one edit. The field after of each is the data after the whole edit, because an overridden alias
+// needs that.
 type planner struct {
 	after   any
 	changes []change
 }
 
-// add adds a change. The changes of an edit are made in their order, so a path means the place after the changes before it.
+// add adds a change. The changes of an edit are made in their order, so a path refers to the text after the earlier changes.
 func (p *planner) add(kind changeKind, path []any, value any) {
 	p.changes = append(p.changes, change{path: path, kind: kind, value: value, after: p.after})
 }
 
-// compare adds the changes that make value of old.
+// compare adds the changes that turn old into value.
 func (p *planner) compare(path []any, old any, found bool, value any) {
 	if found && object.Equal(old, value) {
 		return
@@ -110,11 +110,11 @@ func (p *planner) compareMaps(path []any, old, value map[string]any) {
 	}
 }
 
-// compareLists leaves the equal items at both ends as they are, compares those between in pairs, and inserts or removes the rest. It
-// removes from the end, so that the indexes stay right. An item of a values file has no key of its own, so the ends are all that identifies
-// the others.
+// compareLists leaves the equal items at both ends as they are, compares those in between in pairs, and inserts or removes the rest. It
+// removes from the end, so that the indexes stay right. An item of a values file has no key, so only its position between the equal ends
+// identifies it.
 //
-// A new item in the middle is one insertion and no change of the items after it:
+// A new item in the middle is one insertion and does not change the items after it:
 //
 //	old    a b c
 //	value  a x b c   ─► insert x at 1
@@ -143,8 +143,7 @@ func (p *planner) compareLists(path []any, old, value []any) {
 // below returns the path with one more step. It shares nothing with path.
 func below(path []any, step any) []any { return append(slices.Clone(path), step) }
 
-// edited returns root with one change. It shares with root what does not change. Apply keeps the data before each edit, to which the
-// changes of the text refer.
+// edited returns root with one change. It shares everything else with root, because Apply still needs the data before each edit.
 func edited(root any, path []any, kind changeKind, value any) (any, error) {
 	if len(path) == 0 {
 		return value, nil
@@ -170,7 +169,7 @@ func editedMap(root any, key string, rest []any, kind changeKind, value any) (an
 		return nil, errors.New("only a list can have an item inserted")
 	case kind == remove && !found:
 		return nil, fmt.Errorf("there is no key %q", key)
-	// YAML is UTF-8, and the library would write another character for the bytes.
+	// YAML is UTF-8, and the library would write another character for these bytes.
 	case !utf8.ValidString(key):
 		return nil, errors.New("the key is not valid UTF-8")
 	}
@@ -209,8 +208,8 @@ func editedList(root any, index int, rest []any, kind changeKind, value any) (an
 	return out, err
 }
 
-// typeName returns what a value is, for errors that must not quote it. What is reported is enough to find the mistake: the path was meant
-// for a file of another shape.
+// typeName returns the type of a value, for errors that must not quote it. That is enough to find the mistake: the path was meant for a
+// file of another shape.
 func typeName(v any) string {
 	switch v.(type) {
 	case map[string]any:
@@ -225,7 +224,7 @@ func typeName(v any) string {
 	return "a number"
 }
 
-// nested returns the value that has v at a path and nothing else. A new key often needs maps around it that the file does not have yet.
+// nested returns a value that has only v, at a path. A new key often needs maps around it that the file lacks.
 func nested(path []any, v any) any {
 	for _, step := range slices.Backward(path) {
 		if key, ok := step.(string); ok {
@@ -237,7 +236,7 @@ func nested(path []any, v any) any {
 	return v
 }
 
-// difference returns the first path at which two values differ. It serves a message, so the first one will do.
+// difference returns the first path where two values differ. That is enough for a message.
 func difference(path []any, a, b any) []any {
 	am, aMap := a.(map[string]any)
 	bm, bMap := b.(map[string]any)
@@ -263,8 +262,8 @@ func difference(path []any, a, b any) []any {
 	return path
 }
 
-// normal returns a value as read returns it. It refuses what YAML and JSON cannot hold. Values come from JSON, from YAML and from Go code,
-// and what is equal must be found equal.
+// normal returns a value in the form that read returns, so that equal values from JSON, from YAML and from Go code compare as equal. It
+// refuses what YAML and JSON cannot hold.
 func normal(v any) (any, error) {
 	if err := checkScalars(v); err != nil {
 		return nil, err

@@ -5,14 +5,14 @@
 //	edits ─► on the data ───────────────► wanted ──────────────────┐
 //	           └─► smallest changes ─► on the text ─► new text ─► read again: equal? ─► bytes, or an error
 //
-// The package is pure: it has no cluster, no Helm and no flags. It never encodes the whole file. go.yaml.in/yaml/v3 parses the text,
-// locate.go finds where each node begins and ends, edit.go cuts and inserts, and write.go writes the new values. After the last edit
-// the text is read as Helm reads it and compared with the edited data. If they differ, Apply returns an error and no text.
+// The package has no cluster, no Helm and no flags. It never encodes the whole file. go.yaml.in/yaml/v3 parses the text, locate.go
+// finds where each node begins and ends, edit.go cuts and inserts, and write.go writes the new values. After the last edit the text
+// is read as Helm reads it and compared with the edited data. If they differ, Apply returns an error and no text.
 //
 // # What Helm reads
 //
-// Helm reads a values file by sigs.k8s.io/yaml, which follows YAML 1.1 (helm v3.22.0 pkg/chartutil/values.go ReadValues and
-// pkg/cli/values/options.go MergeValues; helm v4.3.1 pkg/chart/common/values.go ReadValues):
+// Helm reads a values file with sigs.k8s.io/yaml, which follows YAML 1.1 (helm v3.22.0 pkg/chartutil/values.go ReadValues
+// and pkg/cli/values/options.go MergeValues; helm v4.3.1 pkg/chart/common/values.go ReadValues):
 //
 //   - y, yes, on, 0x1f, 0b1, 012, 1_000 and 1e3 are booleans and numbers, ~ is null, and dates are strings (go.yaml.in/yaml/v2 v2.4.4
 //     resolve.go). A string that looks like one of these is quoted, and so is one that YAML 1.2 takes for a number or a date.
@@ -40,10 +40,10 @@
 //
 // # Anchors
 //
-// An edit changes its own place and no other. In place of an alias *x to a map, a map is written that begins with "<<: *x" and has
-// the changed keys after it; any other alias is replaced by the value. A key that a merge provides is written after the merge. It cannot be
-// removed, because YAML has no way to remove a merged key; this is refused. A value that has an anchor, or lies in one, can be changed only
-// if the same edits ask for the same change wherever its aliases are; otherwise the edit is refused, with the lines of anchor and alias.
+// An edit changes its own place and no other. An alias *x to a map is replaced by a map that begins with "<<: *x" and has the changed keys
+// after it; any other alias is replaced by the value. A key that a merge provides is written after the merge. Removing such a key is
+// refused, because YAML has no way to remove a merged key. A value that has an anchor, or lies in one, can change only if the same edits
+// make the same change wherever its aliases are. Otherwise the edit is refused, with the lines of anchor and alias.
 //
 // # Errors
 //

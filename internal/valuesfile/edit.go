@@ -17,17 +17,17 @@ type editor struct {
 	root    *node
 	splices []splice
 	shared  []sharedAnchor
-	// overrode is set if a value was written as a whole in place of an alias or beside a merge.
+	// overrode is set if a whole value replaced an alias or was written beside a merge.
 	overrode bool
 }
 
-// splice replaces a part of the text. Splices refer to the text as it was, so one does not move the place of another.
+// splice replaces a part of the text. Splices refer to the original text, so one does not move the place of another.
 type splice struct {
 	from, to int
 	text     string
 }
 
-// place is a node with what has it.
+// place is a node with the map or list that contains it.
 type place struct {
 	*node
 	parent *node
@@ -36,7 +36,7 @@ type place struct {
 	inFlow bool
 }
 
-// errNoPlace is the error if an earlier edit changed what the path leads through, by way of an anchor.
+// errNoPlace is the error if an earlier edit changed a value on the path, because an anchor shares it.
 var errNoPlace = errors.New("the file does not have the place")
 
 // newEditor parses a text.
@@ -65,7 +65,7 @@ func (ed *editor) spliced() (string, error) {
 	var b strings.Builder
 	done := 0
 	for _, s := range ed.splices {
-		// This cannot happen with one change. If it did, the text would be broken in silence.
+		// Splices of one change never overlap. If they did, the result would be broken without an error.
 		if s.from < done {
 			return "", errors.New("two changes of one place")
 		}
@@ -75,14 +75,14 @@ func (ed *editor) spliced() (string, error) {
 	return b.String() + ed.text[done:], nil
 }
 
-// splice notes that a part of the text is replaced.
+// splice notes the replacement of a part of the text.
 func (ed *editor) splice(from, to int, text string) {
 	if from != to || text != "" {
 		ed.splices = append(ed.splices, splice{from, to, text})
 	}
 }
 
-// insert notes that a text is added at an offset. Of several at one offset, the first comes first.
+// insert notes the insertion of a text at an offset. Several insertions at one offset keep their order.
 func (ed *editor) insert(at int, text string) { ed.splice(at, at, text) }
 
 // writeRoot writes the first values of a file that has only comments.
@@ -101,8 +101,8 @@ func (ed *editor) writeRoot(v any) {
 	ed.insert(at, text)
 }
 
-// walk follows the path through the text, as far as the text has it, and makes the change there. An alias on the way ends it: what lies
-// behind the alias is written elsewhere, and other places may use it.
+// walk follows the path through the text, as far as the text has it, and makes the change there. It stops at an alias on the way: the
+// value of the alias is written elsewhere, and other places may use it.
 func (ed *editor) walk(c change) error {
 	p := place{node: ed.root, mark: ed.root.start, column: -1, inFlow: ed.writer.json}
 	for i, step := range c.path {
@@ -110,7 +110,7 @@ func (ed *editor) walk(c change) error {
 		switch {
 		case p.yaml.Kind == yaml3.AliasNode:
 			return ed.override(p, c, c.path[:i])
-		// The file has a null, {} or [] there, which is replaced by a value with the rest of the path.
+		// The file has a null, {} or [] there. Replace it by a value with the rest of the path.
 		case p.isVoid() && c.kind != remove:
 			return ed.replace(p, nested(c.path[i:], c.value))
 		}
@@ -145,7 +145,7 @@ func (ed *editor) walk(c change) error {
 		p = ed.child(p, index)
 	}
 	if p.yaml.Kind == yaml3.AliasNode {
-		// An earlier edit may have changed the anchor, so that the alias has the value already and can stay.
+		// An earlier edit may have changed the anchor, so that the alias already has the value and can stay.
 		if old, value, err := ed.compare(c, c.path); err != nil || object.Equal(old, value) {
 			return err
 		}
@@ -172,7 +172,7 @@ func (ed *editor) child(p place, index int) place {
 //	key: old # comment          key: # comment
 //	                     ─►       a: 1
 //
-// Those within a block go away with it.
+// Comments within a block are removed with it.
 func (ed *editor) replace(p place, v any) error {
 	if p.inFlow {
 		return ed.replaceInFlow(p, v)
@@ -219,8 +219,8 @@ func (n *node) anchorText() string {
 	return "&" + n.yaml.Anchor
 }
 
-// render returns the text of a new value in a block: below its key, or beside its "-", or where the old value has a line of its own. The
-// three forms have other columns for the lines that follow: below a key, beside a dash, and on a line of its own.
+// render returns the text of a new value in a block: below its key, or beside its "-", or where the old value has a line of its own. In
+// each of these three places, the lines that follow have another column.
 func (ed *editor) render(p place, v any, sameLine bool) (inline, below string) {
 	w := ed.near(p.parent, p.end, p.column)
 	ownLine := !sameLine && !p.isBlock() && !p.isEmpty()
@@ -273,11 +273,11 @@ func (ed *editor) addAfter(n *node, text string, column int) {
 	at := ed.lineEnd(n.end)
 	last := n
 	for len(last.entries) > 0 && last.isBlock() {
-		// What stands last in the text decides, however deep it is nested.
+		// The last value in the text decides, however deeply it is nested.
 		last = last.entries[len(last.entries)-1].value
 	}
 	if at == len(ed.text) && last.isBlockScalar() && !strings.HasSuffix(last.yaml.Value, "\n") {
-		// The end of the file cut off the line break that the scalar gets now.
+		// The file ended without a line break, and now the scalar gets one.
 		indicators := strings.Trim(ed.text[last.content:last.header], "+-")
 		ed.splice(last.content, last.header, indicators+"-")
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// File is a values file that was read.
+// File is a parsed values file.
 type File struct {
 	name   string
 	bom    string // the byte order mark, if the file has one
@@ -26,20 +26,20 @@ type File struct {
 // on the way are created; null counts as missing.
 type Edit struct {
 	Path []any
-	// Value is what the place shall have: what JSON decodes to, or any integer type. Nil is null. An index that equals the length of a
-	// list appends to it.
+	// Value is the new value: what JSON decodes to, or any integer type. Nil is null. An index that equals the length of a list
+	// appends to it.
 	Value any
-	// Remove removes the key or the item. Value is not used.
+	// Remove removes the key or the item. It ignores Value.
 	Remove bool
-	// Insert makes Value a new item of a list, before the one that has the index today.
+	// Insert makes Value a new item of a list, before the item that now has the index.
 	Insert bool
 }
 
-// byteOrderMark is what some editors put before UTF-8. The YAML libraries skip it and do not count it as a column.
+// byteOrderMark is what some editors write before UTF-8. The YAML libraries skip it and do not count it as a column.
 const byteOrderMark = "\ufeff"
 
-// Parse reads a values file. An error names the file and the line. The text is located once here, so that a file that cannot be edited is
-// refused before anything is searched for it.
+// Parse reads a values file. An error names the file and the line. Parse also locates the nodes, so that it refuses a file that cannot be
+// edited before a search begins.
 func Parse(name string, data []byte) (*File, error) {
 	f := &File{name: name, text: string(data)}
 	if text, ok := strings.CutPrefix(f.text, byteOrderMark); ok {
@@ -58,7 +58,7 @@ func Parse(name string, data []byte) (*File, error) {
 	return f, nil
 }
 
-// located returns an error with the name of the file, and the line if it is known.
+// located adds the name of the file to an error, and the line if it is known.
 func (f *File) located(err error) error {
 	var at *lineError
 	if errors.As(err, &at) {
@@ -67,8 +67,7 @@ func (f *File) located(err error) error {
 	return fmt.Errorf("%s: %w", f.name, err)
 }
 
-// lineError is an error at a line of the file, counted from 1. It is a type of its own because the name of the file is known only further
-// up.
+// lineError is an error at a line of the file, counted from 1. It has its own type because only the callers know the name of the file.
 type lineError struct {
 	line int
 	text string
@@ -106,7 +105,7 @@ func read(text string) (map[string]any, error) {
 	return nil, &lineError{root.Line, "values must be a map"}
 }
 
-// parse returns the root node of the only document of a text; nil if it has none.
+// parse returns the root node of the only document of a text, or nil if there is none.
 func parse(text string) (*yaml3.Node, error) {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 		return nil, &lineError{1, "the file is UTF-16; only UTF-8 can be edited"}
@@ -136,12 +135,13 @@ func parse(text string) (*yaml3.Node, error) {
 var (
 	// syntaxMessage matches the errors of the scanner and the parser.
 	syntaxMessage = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
-	// parserMessage matches the errors whose line the library counts from 0 (go.yaml.in/yaml/v3 v3.0.5 decode.go, parser.fail). Those of
-	// its scanner are counted from 1.
+	// parserMessage matches the errors whose line the library counts from 0 (go.yaml.in/yaml/v3 v3.0.5 decode.go, parser.fail). The
+	// lines of its scanner are counted from 1.
 	parserMessage = regexp.MustCompile(`^did not find expected (<document start>|node content|'-' indicator|key|',' or)`)
 )
 
-// syntaxError returns the error of the YAML library with its line. The texts are constants of the library, but for the name of an anchor.
+// syntaxError returns the error of the YAML library with its line. The texts are constants of the library, except for the name of an
+// anchor.
 func syntaxError(err error) error {
 	match := syntaxMessage.FindStringSubmatch(err.Error())
 	if match == nil {
@@ -175,8 +175,7 @@ func (f *File) Apply(edits ...Edit) ([]byte, error) {
 			return nil, f.refused(e.Path, err)
 		}
 		wanted = after
-		// Each change is made on a text that is parsed anew. That costs a parse, and no change can rest on offsets that an earlier one
-		// moved.
+		// Parse the text again for each change. That costs a parse, but no change can use offsets that an earlier one moved.
 		for _, c := range changes {
 			ed, err := newEditor(f.name, text)
 			if err != nil {
@@ -205,8 +204,8 @@ func (f *File) refused(path []any, err error) error {
 	return fmt.Errorf("%s: %s: %w", f.name, pathText(path), err)
 }
 
-// reached reports whether a text has the wanted value at a path. It asks for the place only, because the changes of later edits are not
-// made yet.
+// reached reports whether a text has the wanted value at a path. It looks only at that place, because the changes of later edits are
+// not made yet.
 func reached(text string, wanted any, path []any) bool {
 	got, err := read(text)
 	left, inText := object.ValueAt(got, path)
@@ -214,8 +213,8 @@ func reached(text string, wanted any, path []any) bool {
 	return err == nil && inText == inWanted && object.Equal(left, right)
 }
 
-// check returns an error unless text has exactly the wanted values and can be edited again. The text is the result, so it is what must be
-// right: a fault of the editor becomes an error and never a wrong file.
+// check returns an error unless text has exactly the wanted values and can be edited again. So a fault of the editor becomes an error and
+// never a wrong file.
 func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
 	got, err := read(f.bom + text)
 	if err == nil && object.Equal(got, wanted) {
@@ -238,7 +237,7 @@ func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
 	return f.refused(path, errors.New("the edits cannot be written into this file without changing something else"))
 }
 
-// pathText returns a path as people read it, as in reports.
+// pathText returns a path for people, as in reports.
 func pathText(path []any) string {
 	var p object.Path
 	for _, step := range path {

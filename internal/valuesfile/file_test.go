@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestBytes has the files whose bytes a case in testdata cannot show.
+// TestBytes edits files whose bytes a case in testdata cannot show.
 func TestBytes(t *testing.T) {
 	for _, test := range []struct{ name, in, edits, want string }{
 		{"line breaks of Windows", "a: 1\r\nb: # c\r\n  c: 1\r\n", `set ["b","d"] {"e":"one\ntwo\n"}`,
@@ -48,7 +48,7 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// TestRefused wants an error without a value for what cannot be written or read.
+// TestRefused checks that what cannot be written or read is an error that quotes no value.
 func TestRefused(t *testing.T) {
 	for _, value := range []any{
 		math.NaN(), math.Inf(1), "secret\xff", map[string]any{"secret\xff": 1}, make(chan int), json.Number("99999999999999999999"),
@@ -80,7 +80,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNothingHalfDone wants the file to stay as it was after an error and after Apply.
+// TestNothingHalfDone checks that neither an error nor Apply changes the File.
 func TestNothingHalfDone(t *testing.T) {
 	f, err := Parse("values.yaml", []byte("a: 1\nb: {c: 1}\n"))
 	if err != nil {
@@ -116,7 +116,7 @@ service%d:
 
     # - name: B`
 
-// TestLongFile edits a file of 5,000 lines that has everything, and wants exactly the proposed lines to differ.
+// TestLongFile edits a file of 5,000 lines that has every form of YAML, and checks that exactly the proposed lines differ.
 func TestLongFile(t *testing.T) {
 	lines := []string{"# values", "defaults: &defaults", "  cpu: 100m", "  memory: \"1Gi\" # enough"}
 	for i := len(lines); len(lines) < 5000; i++ {

@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// FuzzApply makes a random edit of a random file. Either it is refused, or the data is the edited data and every line away from the place
-// of the edit is as it was.
+// FuzzApply makes a random edit of a random file. Either the edit is refused, or the data is as wanted and every line away from the
+// edited place is as before.
 func FuzzApply(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -88,7 +88,7 @@ func randomEdit(r *rand.Rand, v any) Edit {
 	}
 }
 
-// checkData compares the data by means of its own, not those of the package.
+// checkData compares the data with its own code, not with the package's.
 func checkData(t *testing.T, before, after []byte, e Edit) {
 	t.Helper()
 	got, want := plainData(t, after), editData(plainData(t, before), e.Path, e)
@@ -140,7 +140,8 @@ func editData(root any, path []any, e Edit) any {
 	return l
 }
 
-// checkLines finds the lines that an edit may touch by the nodes of the YAML library, and wants all lines before and after them unchanged.
+// checkLines finds the lines that an edit may touch from the nodes of the YAML library, and checks that all lines before and after them
+// are unchanged.
 func checkLines(t *testing.T, before, after string, e Edit) {
 	t.Helper()
 	first, last := touched(strings.TrimPrefix(before, "\ufeff"), e)
@@ -209,8 +210,8 @@ func touched(text string, e Edit) (first, last int) {
 	return first, last
 }
 
-// childOf returns the last child of a node with a key or index, its key, and the number of entries. A map that has
-// the key twice counts as one entry, because an edit may touch all of it.
+// childOf returns the last child of a node with a key or index, its key, and the number of entries. If a map has
+// the key twice, it counts as one entry, because an edit may touch all of the map.
 func childOf(n *yaml3.Node, step any) (child, key *yaml3.Node, size int) {
 	twice := false
 	switch step := step.(type) {

@@ -13,15 +13,15 @@ func keyName(n *yaml3.Node) string {
 	return name
 }
 
-// resolveKey returns the name of a key, and its value if that is a boolean or a number. The library itself is asked for the few keys that
-// may be something else, since its rules are long and have exceptions.
+// resolveKey returns the name of a key, and its value if that is a boolean or a number. It asks the library itself about the few keys
+// that may not be strings, since the rules are long and have exceptions.
 func resolveKey(n *yaml3.Node) (name string, other any) {
 	tagged := n.Style&yaml3.TaggedStyle != 0
 	if !tagged && (n.Style != 0 || !mayBeOther(n.Value)) {
 		return n.Value, nil
 	}
 	text := n.Value
-	// A tag such as !!str forces a type upon the key.
+	// A tag such as !!str sets the type of the key.
 	if tagged {
 		text = n.Tag + " " + doubleQuoted(n.Value)
 	}
@@ -42,8 +42,8 @@ func resolveKey(n *yaml3.Node) (name string, other any) {
 	return n.Value, other // a key "<<"
 }
 
-// checkKeys refuses the keys that sigs.k8s.io/yaml cannot convert (v1.6.0 yaml.go convertToJSONableObject), whose error quotes them, and
-// different keys of a map that have the same name, such as yes and "true": it takes any of them.
+// checkKeys refuses the keys that sigs.k8s.io/yaml cannot convert (v1.6.0 yaml.go convertToJSONableObject), because its error quotes
+// them. It also refuses different keys of a map with the same name, such as yes and "true", because the library takes any of them.
 func checkKeys(n *yaml3.Node) error {
 	if n.Kind == yaml3.MappingNode {
 		if err := (&mapKeys{values: map[string]any{}, added: []*yaml3.Node{n}}).add(n); err != nil {
@@ -105,8 +105,8 @@ func (m *mapKeys) addMerged(merged *yaml3.Node) error {
 	return nil
 }
 
-// find returns the index of the last entry with a key, -1 if a map lacks it. The last one is the one that Helm reads, so an edit of another
-// one would have no effect.
+// find returns the index of the last entry with a key, or -1 if a map lacks it. Helm reads the last one, so an edit of another one would
+// have no effect.
 func find(n *node, key string) int {
 	for i, e := range slices.Backward(n.entries) {
 		if e.key != nil && !isMerge(e.key.yaml) && keyName(e.key.yaml) == key {
@@ -119,8 +119,8 @@ func find(n *node, key string) int {
 // isMerge reports whether a key is a "<<" that is not quoted.
 func isMerge(key *yaml3.Node) bool { return key.Tag == "!!merge" }
 
-// mergeAfter returns the last merge that provides a key and follows the entry with an index; -1 if there is none. Several merges may
-// provide it; each overwrites those before.
+// mergeAfter returns the last merge that provides a key and follows the entry with an index, or -1 if there is none. If several
+// merges provide the key, each overwrites the earlier ones.
 func mergeAfter(n *node, index int, key string) (entry, int) {
 	for i := len(n.entries) - 1; i > index; i-- {
 		if e := n.entries[i]; e.key != nil && isMerge(e.key.yaml) && provides(e.value.yaml, key) {
@@ -144,7 +144,7 @@ func provides(merged *yaml3.Node, key string) bool {
 	return false
 }
 
-// sharedAnchor is a value with an anchor that an edit changes, and the aliases of it.
+// sharedAnchor is a value that has an anchor and that an edit changes, with its aliases.
 type sharedAnchor struct {
 	path       []any
 	name       string
@@ -164,8 +164,8 @@ func (ed *editor) noteAnchor(path []any, n *yaml3.Node) {
 	}
 }
 
-// usersOf returns the paths of the aliases of a node at or below another one. The path of a merge is that of the map that it is in. They
-// tell by which anchor a place changed that no edit asked for.
+// usersOf returns the paths of the aliases of a node at or below another one. The path of a merge is the path of its map. The paths show
+// which anchor changed a place that no edit asked for.
 func usersOf(root, target *yaml3.Node, path []any) [][]any {
 	if root.Alias == target {
 		return [][]any{path}
@@ -186,7 +186,7 @@ func usersOf(root, target *yaml3.Node, path []any) [][]any {
 	return out
 }
 
-// causeOf returns the anchor by which a place changed that no edit asked for. If none is known to lead there, it is the first.
+// causeOf returns the anchor that changed a place that no edit asked for. If none is known to lead there, it returns the first.
 func causeOf(shared []sharedAnchor, place []any) sharedAnchor {
 	for _, s := range shared {
 		for _, user := range s.users {
@@ -198,7 +198,7 @@ func causeOf(shared []sharedAnchor, place []any) sharedAnchor {
 	return shared[0]
 }
 
-// noteAnchors does so for a value and all below it.
+// noteAnchors does the same for a value and everything below it.
 func (ed *editor) noteAnchors(path []any, n *yaml3.Node) {
 	ed.noteAnchor(path, n)
 	for _, below := range n.Content {

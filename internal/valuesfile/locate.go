@@ -11,7 +11,7 @@ import (
 //	  name: x
 //	  ▲content ▲end
 //
-// An empty value begins and ends after its ":" or "-", or after its properties. The library knows where a node begins and not where it
+// An empty value begins and ends after its ":" or "-", or after its properties. The library knows where a node begins but not where it
 // ends, and an edit needs both.
 type node struct {
 	yaml         *yaml3.Node
@@ -28,7 +28,7 @@ type node struct {
 type entry struct {
 	start int
 	key   *node // nil in a list
-	mark  int   // the offset after ":" or "-"; in a flow list that of the item; -1 if a key of a flow map has no ":"
+	mark  int   // the offset after ":" or "-"; in a flow list the offset of the item; -1 if a key of a flow map has no ":"
 	value *node
 }
 
@@ -57,7 +57,7 @@ func (n *node) isVoid() bool {
 	return n.yaml.Kind == yaml3.ScalarNode && n.yaml.Tag == "!!null"
 }
 
-// locate returns the root node of a text; nil if the text has none.
+// locate returns the root node of a text, or nil if the text has none.
 func locate(text string) (*node, error) {
 	root, err := parse(text)
 	if err != nil || root == nil {
@@ -68,15 +68,15 @@ func locate(text string) (*node, error) {
 	return l.node(root, -1, false)
 }
 
-// locator walks the text and the nodes of the YAML library together: the library says what a node is and where it begins, the text says
-// where it ends. Between two nodes there are only blanks, comments and indicators.
+// locator walks the text and the nodes of the YAML library together: the library says what a node is and where it begins, and the text
+// says where it ends. Between two nodes there are only blanks, comments and indicators.
 type locator struct {
 	source
 	pos int // the end of what was located
 }
 
-// unexpected returns the error for a text in which the locator does not find what the library found. To refuse such a file is safe; to
-// guess would put an edit in the wrong place.
+// unexpected returns the error for a text where the locator does not find what the library found. Refusing such a file is safe; a
+// guess could put an edit in the wrong place.
 func (l *locator) unexpected(at int) error {
 	return &lineError{l.line(at), "this form of YAML cannot be edited"}
 }
@@ -104,8 +104,8 @@ func (l *locator) node(y *yaml3.Node, indent int, flow bool) (*node, error) {
 	return n, err
 }
 
-// properties skips the anchor and the tag of a node, in either order. The first key of a map may have properties of its own, so only those
-// that the library gave to the node are skipped.
+// properties skips the anchor and the tag of a node, in either order. The first key of a map may have properties of its own, so it skips
+// only those that the library assigned to the node.
 func (l *locator) properties(n *node, tagged, flow bool) {
 	l.pos, n.properties = n.start, n.start
 	anchored := n.yaml.Anchor != ""
@@ -141,8 +141,8 @@ func (l *locator) content(n *node, indent int) (err error) {
 	return err
 }
 
-// scalar finds the end of a scalar, which depends on its style. The value that the library read helps where the text alone is ambiguous:
-// the end of a plain scalar.
+// scalar finds the end of a scalar, which depends on its style. For a plain scalar the text alone is ambiguous, so it also uses the
+// value that the library read.
 func (l *locator) scalar(n *node, indent int) error {
 	style := n.yaml.Style
 	switch {
@@ -203,7 +203,7 @@ func (l *locator) key(e *entry, y *yaml3.Node, indent int, flow bool) (err error
 	if e.key, err = l.node(y, indent, flow); err != nil {
 		return err
 	}
-	// Only after "?" and within braces may the colon stand on another line than the key.
+	// The colon may be on another line than the key only after "?" and within braces.
 	colon := l.skipSpace(l.pos)
 	if explicit || flow {
 		colon = l.skip(l.pos)

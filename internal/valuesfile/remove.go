@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// remove removes a key or an item. The last entry cannot just go: an empty block would be null, which is another value than an empty map.
+// remove removes a key or an item. For the last entry it writes {} or [], because an empty block would be null, which is another value
+// than an empty map.
 func (ed *editor) remove(p place, c change, index int) error {
 	n := p.node
 	ed.noteAnchors(c.path, n.entries[index].value.yaml)
@@ -29,8 +30,8 @@ func (ed *editor) remove(p place, c change, index int) error {
 	return ed.replace(p, []any{})
 }
 
-// removeAgain removes the last of several equal keys, and then the others. Helm reads the last one, so the key would come back with an
-// older value if only that went.
+// removeAgain removes the last of several equal keys, and then the others. Helm reads the last one, so if only that was removed, the
+// key would come back with an older value.
 func (ed *editor) removeAgain(p place, c change, index int) error {
 	n := p.node
 	if n.flow {
@@ -53,7 +54,7 @@ func (ed *editor) removeAgain(p place, c change, index int) error {
 	return nil
 }
 
-// firstLine returns the offset of the line above which no comment belongs to the first entry of the place; -1 for the root.
+// firstLine returns the offset of a line: comments above it do not belong to the first entry of the place. It is -1 for the root.
 func (p place) firstLine() int {
 	if p.parent == nil {
 		return -1
@@ -66,7 +67,7 @@ func (ed *editor) removeLines(n *node, first, index int) {
 	e := n.entries[index]
 	end := ed.lineEnd(e.value.end)
 	if index == 0 && !ed.startsLine(e.start) && len(n.entries) > 1 { // - key: value
-		// The dash belongs to the item, which stays: its second key moves up beside the dash.
+		// The item stays, and the dash belongs to it: its second key moves up beside the dash.
 		next := n.entries[1].start
 		if strings.TrimSpace(ed.text[end:next]) == "" {
 			ed.splice(e.start, next, "")
@@ -83,9 +84,9 @@ func (ed *editor) removeLines(n *node, first, index int) {
 	ed.splice(from, to, "")
 }
 
-// headComments returns where the comment lines directly above an entry begin, or the line of the entry if there are none. Those of the
-// first entry do not reach the line of the offset first; -1 sets no limit. A comment directly above a key is taken for a comment on that
-// key. One that is separated by an empty line, or indented otherwise, may be about all that follows.
+// headComments returns where the comment lines directly above an entry begin, or the line of the entry if there are none. For the first
+// entry, they begin after the line of the offset first; -1 sets no limit. A comment directly above a key counts as a comment on that
+// key. A comment with an empty line below it, or with another indent, may be about everything that follows.
 //
 // In this text the first comment stays if b is removed, and the second one goes with it:
 //
@@ -110,4 +111,91 @@ func (ed *editor) headComments(n *node, index, first int) int {
 		at = above
 	}
 	return at
+}
+
+// replaceInFlow writes a value within {…} or […].
+func (ed *editor) replaceInFlow(p place, v any) error {
+	n, text := p.node, ed.writer.flow(v, p.yaml, true)
+	from := n.content
+	// A tag such as !!str says the type of the old value.
+	if strings.Contains(ed.text[n.start:n.properties], "!") {
+		from, text = n.start, strings.TrimSpace(n.anchorText()+" "+text)
+	}
+	switch before := ed.peek(from - 1); {
+	case n.isEmpty() && n.start == n.end && p.parent.isMap() && before != ':': // {key}
+		text = ": " + text
+	case before == ':' || n.isEmpty() && before != ' ':
+		text = " " + text
+	}
+	ed.splice(from, n.end, text)
+	return nil
+}
+
+// addInFlow adds an entry to {…} or […], on a line of its own if its neighbour has one.
+func (ed *editor) addInFlow(n *node, index int, text string) error {
+	if n.implicit {
+		return errors.New("a map without braces cannot have a second key")
+	}
+	if index < len(n.entries) {
+		at, separator := n.entries[index].start, ", "
+		if prefix, ok := ed.ownLine(at); ok {
+			separator = "," + ed.writer.eol + prefix
+		}
+		ed.insert(at, text+separator)
+		return nil
+	}
+	last := n.entries[len(n.entries)-1]
+	end := last.value.end
+	comma := ed.skip(end)
+	prefix, ownLine := ed.ownLine(last.start)
+	switch closing := n.end - 1; {
+	// The place of the last comma or of the bracket shows whether the list has one entry per line, with or without a comma after the
+	// last.
+	case !ownLine:
+		ed.insert(end, ", "+text)
+	case ed.peek(comma) == ',' && ed.line(closing) > ed.line(comma):
+		ed.insert(ed.lineEnd(comma), ed.writer.eol+prefix+text+",")
+	case ed.peek(comma) != ',' && ed.line(closing) > ed.line(end):
+		ed.insert(end, ",")
+		ed.insert(ed.lineEnd(end), ed.writer.eol+prefix+text)
+	default:
+		ed.insert(end, ","+ed.writer.eol+prefix+text)
+	}
+	return nil
+}
+
+// ownLine returns the blanks before an offset if nothing else precedes it on its line.
+func (ed *editor) ownLine(at int) (string, bool) {
+	prefix := ed.text[ed.lineStart(at):at]
+	return prefix, strings.TrimSpace(prefix) == ""
+}
+
+// removeInFlow removes one of several entries of {…} or […]. If an entry has a line to itself, the comment on that line is removed too,
+// and other comments stay. Inside the brackets, only its line shows what a comment is about.
+func (ed *editor) removeInFlow(n *node, index int) error {
+	e := n.entries[index]
+	from, end, next := e.start, e.value.end, n.end-1
+	if comma := ed.skip(end); ed.peek(comma) == ',' {
+		end = comma + 1
+	}
+	isLast := index == len(n.entries)-1
+	if !isLast {
+		next = n.entries[index+1].start
+	} else {
+		from = n.entries[index-1].value.end
+	}
+	_, ownLine := ed.ownLine(e.start)
+	switch {
+	case !strings.Contains(ed.text[from:e.start], "#") && !strings.Contains(ed.text[end:next], "#"):
+		if isLast {
+			ed.splice(from, e.value.end, "")
+		} else {
+			ed.splice(from, next, "")
+		}
+	case ownLine && ed.line(next) > ed.line(end):
+		ed.splice(ed.lineStart(e.start), ed.afterLine(end), "")
+	default:
+		ed.splice(e.start, end, "")
+	}
+	return nil
 }

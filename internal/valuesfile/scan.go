@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// source is a text with its lines. Line breaks are those of YAML 1.1 (go.yaml.in/yaml/v3 v3.0.5 yamlprivateh.go is_break).
+// source is a text with its lines. Its line breaks are the ones of YAML 1.1 (go.yaml.in/yaml/v3 v3.0.5 yamlprivateh.go is_break).
 type source struct {
 	text  string
 	lines []int // where each line begins
@@ -24,8 +24,8 @@ func newSource(text string) source {
 	return s
 }
 
-// breakLength returns the length of the line break at the start of a text, 0 if there is none. Nearly every character is plain ASCII, so
-// that case comes first.
+// breakLength returns the length of the line break at the start of a text, or 0 if there is none. Nearly every character is plain ASCII,
+// so that case comes first.
 func breakLength(text string) int {
 	if text == "" || text[0] >= ' ' && text[0] < 0x80 {
 		return 0
@@ -38,8 +38,8 @@ func breakLength(text string) int {
 	return 0
 }
 
-// offset returns the offset of a line and column, both counted from 1. A column is a character. The library counts characters, a text in Go
-// has bytes.
+// offset returns the offset of a line and column, both counted from 1. The library counts columns in characters, and a text in Go has
+// bytes.
 func (s source) offset(line, column int) int {
 	if line > len(s.lines) {
 		return len(s.text)
@@ -55,7 +55,7 @@ func (s source) offset(line, column int) int {
 // line returns the line of an offset, counted from 1.
 func (s source) line(at int) int { return sort.SearchInts(s.lines, at+1) }
 
-// lineStart returns the offset at which the line of an offset begins.
+// lineStart returns the offset of the beginning of an offset's line.
 func (s source) lineStart(at int) int { return s.lines[s.line(at)-1] }
 
 // lineEnd returns the offset of the line break that ends the line of an offset, or the end of the text.
@@ -66,14 +66,14 @@ func (s source) lineEnd(at int) int {
 	return at
 }
 
-// afterLine returns the offset at which the next line begins, or the end of the text.
+// afterLine returns the offset of the next line, or the end of the text.
 func (s source) afterLine(at int) int {
 	at = s.lineEnd(at)
 	return at + breakLength(s.text[at:])
 }
 
 // column returns the column of an offset, counted from 0 in bytes. Before the entries of a block there are only spaces and indicators, so
-// it is that of the library.
+// it equals the library's column.
 func (s source) column(at int) int { return at - s.lineStart(at) }
 
 // startsLine reports whether only spaces precede an offset on its line.
@@ -81,7 +81,7 @@ func (s source) startsLine(at int) bool {
 	return strings.Trim(s.text[s.lineStart(at):at], " ") == ""
 }
 
-// peek returns the byte at an offset, 0 at the end of the text.
+// peek returns the byte at an offset, or 0 at the end of the text.
 func (s source) peek(at int) byte {
 	if at < len(s.text) {
 		return s.text[at]
@@ -141,8 +141,8 @@ func (s source) endOfQuoted(at int) int {
 	return len(s.text)
 }
 
-// endOfPlain returns the offset after a plain scalar of a known value: where the folded text equals the value. Where it ends cannot be told
-// from the text alone: a line that follows may belong to it or be a key. The value tells.
+// endOfPlain returns the offset after a plain scalar with a known value: where the folded text equals the value. The text alone does not
+// show the end, because the next line may belong to the scalar or be a key.
 func (s source) endOfPlain(at int, value string) (int, bool) {
 	for i := 0; i < len(value); {
 		if !s.isBlank(at) {
@@ -182,7 +182,7 @@ func (s source) blanks(at int) (run string, breaks, after int) {
 
 // endOfBlock returns where the header of a block scalar ends, without its comment, and where the scalar ends, without its last line break.
 // Indent is the column of the map or list that has the scalar (go.yaml.in/yaml/v3 v3.0.5 scannerc.go yaml_parser_scan_block_scalar).
-// Comments and blank lines below a scalar may belong to it or not, depending on their indent; the rules are those of the scanner.
+// Comments and blank lines below a scalar may belong to it or not, depending on their indent. The rules are the scanner's.
 //
 // The scalar of this text ends after "two"; a comment at the indent of the lines would be a part of it:
 //

@@ -9,10 +9,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// writer writes new values in the manner of the file.
+// writer writes new values in the style of the file.
 type writer struct {
 	eol string
-	// step is how far a map is indented beyond its key, listStep how far a list is, and dash the distance from a "-" to what follows it.
+	// step is how far a map is indented beyond its key, listStep is how far a list is, and dash is the distance from a "-" to what
+	// follows it.
 	step, listStep, dash int
 	// single is set if the file has more strings in single quotes than in double quotes.
 	single bool
@@ -20,18 +21,18 @@ type writer struct {
 	json bool
 	// unended is set if the last line has no line break. At such an end, a block scalar loses its last line break.
 	unended bool
-	// quoteLines is set where the lines after a block scalar would become part of it.
+	// quoteLines is set if the lines after a block scalar would become part of it.
 	quoteLines bool
 }
 
-// overlay is the map that an alias stands for, with other values for some keys.
+// overlay is the map of an alias, with other values for some keys.
 type overlay struct {
 	alias string
 	keys  map[string]any
 }
 
 // under returns the text of the value of a key: what follows on the line of the key, and the lines below, each with its line break before
-// it. Column is that of the key. A hint is a scalar whose quotes a string takes over.
+// it. Column is the column of the key. A string uses the quotes of the scalar hint.
 func (w *writer) under(v any, column int, hint *yaml3.Node) (inline, below string) {
 	indent := column + w.step
 	if l, ok := v.([]any); ok && len(l) > 0 {
@@ -43,7 +44,8 @@ func (w *writer) under(v any, column int, hint *yaml3.Node) (inline, below strin
 	return w.scalar(v, column, column+w.step, hint)
 }
 
-// beside returns the text of a value that begins at a column and whose further lines begin there too. Parent is the column of what has it.
+// beside returns the text of a value. The value begins at a column, and its further lines begin there too. Parent is the column of the
+// block around it.
 func (w *writer) beside(v any, parent, column int, hint *yaml3.Node) (inline, below string) {
 	parts := w.parts(v, column)
 	if len(parts) == 0 {
@@ -65,8 +67,8 @@ func (w *writer) lines(parts []string, column int) string {
 	return b.String()
 }
 
-// parts returns the text of each entry of a map or list; none if v is empty or something else. The text may have several lines. The keys of
-// a new map are sorted, because the values have no order of their own and the result must be the same each time.
+// parts returns the text of each entry of a map or list, or none if v is empty or something else. A text may have several lines. The keys
+// of a new map are sorted, because a Go map has no order and the result must be the same each time.
 func (w *writer) parts(v any, column int) (parts []string) {
 	var keys map[string]any
 	switch v := v.(type) {
@@ -100,8 +102,8 @@ func (w *writer) pair(key string, v any, column int) string {
 	return w.key(key, false) + ":" + inline + below
 }
 
-// key returns the text of a key. A key that YAML could take for something else than a string is quoted. Keys follow the file only as far as
-// that is safe; y and on are the ones that surprise people.
+// key returns the text of a key. A key that YAML could take for something other than a string, such as y or on, is quoted, even if the
+// file does not quote its keys.
 func (w *writer) key(key string, flow bool) string {
 	if !w.json && isPlain(key, flow) {
 		return key
@@ -109,7 +111,7 @@ func (w *writer) key(key string, flow bool) string {
 	return w.quoted(key)
 }
 
-// quoted returns a string in the quotes that the file has most, if they can hold it.
+// quoted returns a string in the quotes that the file uses most, if they can hold it.
 func (w *writer) quoted(s string) string {
 	if w.single && !w.json {
 		if text, ok := singleQuoted(s); ok {
@@ -139,7 +141,7 @@ func isQuoted(n *yaml3.Node) bool {
 // isQuotedLines reports whether a string has quotes and several lines.
 func isQuotedLines(n *yaml3.Node) bool { return isQuoted(n) && strings.Contains(n.Value, "\n") }
 
-// flow returns the text of a value on one line. Inside is set if it stands within a flow collection.
+// flow returns the text of a value on one line. Inside is set if the value is within a flow collection.
 func (w *writer) flow(v any, hint *yaml3.Node, inside bool) string {
 	switch v := v.(type) {
 	case nil:
@@ -174,8 +176,8 @@ func (w *writer) flowPair(key string, v any) string {
 	return w.key(key, true) + ": " + w.flow(v, nil, true)
 }
 
-// string returns a string in the quotes of the hint if they can hold it, without quotes if it needs none, or else in those of the file.
-// Quotes that are there stay: they often mark what must not become a number.
+// string returns a string in the quotes of the hint if they can hold it, without quotes if it needs none, or else in the quotes of the
+// file. It keeps existing quotes, because they often mark what must not become a number.
 func (w *writer) string(s string, hint *yaml3.Node, inside bool) string {
 	switch {
 	case w.json:

@@ -1,38 +1,80 @@
 package verdict
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
+// AllocatedFields holds the lines of the table (below) that apply to one object.
+type AllocatedFields = object.FieldTree[*Allocation]
+
+// AllocatedFor picks the lines of the table for one object. Their conditions must hold in each of its states that is not nil.
+func AllocatedFor(key object.Key, states ...map[string]any) *AllocatedFields {
+	tree := &AllocatedFields{}
+	kind := key.GroupKind().String()
+	table := Allocations()
+	for i := range table {
+		line := &table[i]
+		if (line.Kind == "*" || line.Kind == kind) && line.when.holds(states...) {
+			tree.Set(strings.ReplaceAll(line.Path, "{name}", key.Name), line)
+		}
+	}
+	return tree
+}
+
+// holds reports whether a condition holds in each of the states that are not nil.
+func (c condition) holds(states ...map[string]any) bool {
+	return c == nil || !slices.ContainsFunc(states, func(state map[string]any) bool { return state != nil && !c(state) })
+}
+
+// fills reports whether the server or the controller may have filled in the value. An absent value may still be filled in.
+func (a *Allocation) fills(live kinds.State) bool {
+	return !live.Present || a.fits == nil || a.fits(live.Value)
+}
+
+// isSet reports whether a value of a manifest counts.
+func (a *Allocation) isSet(written any) bool {
+	return !object.IsZero(written) || a.emptyCounts && written != nil
+}
+
+// overrides reports whether, in each of the states, a controller overwrites the manifest's value.
+func (a *Allocation) overrides(states ...map[string]any) bool {
+	return a.OverridesManifest != nil && a.OverridesManifest.holds(states...)
+}
+
 // Allocation is one line of the table of fields that the server or a controller fills in after Helm wrote the object.
 type Allocation struct {
-	// Kind is "Kind" or "Kind.group"; "*" is every kind.
+	// Kind is "Kind" or "Kind.group", or "*" for every kind.
 	Kind string
-	// Path is a path of an object.FieldTree, in which {name} is the object's name.
+	// Path is a path of an object.FieldTree. {name} stands for the object's name.
 	Path string
-	// when names a condition on the object. The place is filled only while it holds; nil means always.
+	// when is a condition on the object. The place is filled in only while it holds; nil means always.
 	when condition
-	// OverridesManifest names a condition. While it holds, a controller overwrites the manifest's own value by design, so that the value does
-	// not count. It must hold in what Helm deployed, in live, and after the write: a controller that somebody else has called does not write
-	// what Helm deployed, and one that the write dismisses no longer overwrites anything. Nil means never.
+	// OverridesManifest is a condition. While it holds, a controller overwrites the manifest's own value by design, so that the value does
+	// not count. It must hold in what Helm deployed, in live, and after the write: if somebody else asked for the controller, the release
+	// did not want its value, and if the write no longer asks for it, it stops. Nil means never.
 	OverridesManifest condition
 	// fits reports whether a value is one that the server or the controller would fill in; nil means any.
 	fits func(value any) bool
-	// Edited is set if an owner who is a person proves an edit: the API server allocates without an owner, so the owner has changed the
-	// value or created the object with it. The annotations that kubectl writes belong to a person and prove nothing.
+	// Edited is set if a person among the owners proves an edit: the API server allocates without an owner, so the person has changed
+	// the value or created the object with it. It is not set for the annotations that kubectl writes, because they always belong to a
+	// person.
 	Edited bool
-	// lost is set if the value does not come back by itself, or not unchanged, after --force has replaced the object without it.
+	// emptyCounts is set if an empty text in a manifest counts as a value, so that nothing is filled in.
+	emptyCounts bool
+	// lost is set if --force, which replaces the object without the value, loses it: it does not come back, or with another content.
 	lost   bool
 	Reason string
 }
 
-// condition reports whether a line of the table applies to an object. It asks for nothing but what a manifest sets.
+// condition reports whether a line of the table applies to an object. It depends only on fields that a manifest sets.
 type condition func(obj map[string]any) bool
 
-// Allocations is the table. A field in it is taken from live unless a manifest gives it a non-empty value.
+// Allocations is the table. A field in it is taken from live unless a manifest gives it a value, which for most is one that is not empty.
 var Allocations = sync.OnceValue(func() []Allocation {
 	const (
 		mutating   = "MutatingWebhookConfiguration.admissionregistration.k8s.io"
@@ -55,8 +97,8 @@ var Allocations = sync.OnceValue(func() []Allocation {
 		{Kind: "Service", Path: "spec.loadBalancerClass", Edited: true, Reason: "a cloud's admission sets it, and nobody can change it"},
 		{Kind: "Service", Path: "metadata.finalizers/service.kubernetes.io/load-balancer-cleanup", Reason: "the service controller holds load balancers by it"},
 
-		{Kind: "PersistentVolumeClaim", Path: "spec.volumeName", Reason: "the volume that the controller bound"},
-		{Kind: "PersistentVolumeClaim", Path: "spec.storageClassName", Edited: true, Reason: "the cluster's default class, set by admission; nobody can change it"},
+		{Kind: "PersistentVolumeClaim", Path: "spec.volumeName", Edited: true, Reason: "the volume that the controller bound"},
+		{Kind: "PersistentVolumeClaim", Path: "spec.storageClassName", Edited: true, emptyCounts: true, Reason: "the cluster's default class, set by admission; nobody can change it"},
 		{Kind: "PersistentVolumeClaim", Path: "spec.dataSourceRef", Edited: true, Reason: "the API server copies dataSource"},
 		{Kind: "PersistentVolumeClaim", Path: "spec.dataSource", Edited: true, Reason: "the API server copies dataSourceRef"},
 		{Kind: "PersistentVolumeClaim", Path: "metadata.finalizers/kubernetes.io/pvc-protection", Reason: "admission protects claims in use by it"},
@@ -111,7 +153,7 @@ var Allocations = sync.OnceValue(func() []Allocation {
 	}
 })
 
-// isAggregated reports whether a ClusterRole collects the rules of others.
+// isAggregated reports whether a ClusterRole collects the rules of other ClusterRoles.
 func isAggregated(obj map[string]any) bool { return object.Child(obj, "aggregationRule") != nil }
 
 // isAccountToken reports whether a Secret is filled with the token of a service account.
@@ -134,7 +176,7 @@ func hasInjector(obj map[string]any) bool {
 // isAddress reports whether a Service's address is one that the API server allocates. It never makes a Service headless.
 func isAddress(value any) bool { return value != "None" }
 
-// isDefaultTarget reports whether an autoscaler's target is the one that the API sets on an autoscaler without metrics.
+// isDefaultTarget reports whether an autoscaler's target is the API's default for an autoscaler without metrics.
 func isDefaultTarget(value any) bool { return object.Equal(value, int64(80)) }
 
 // isDefaultAccount reports whether a Pod's account is the one that admission chooses (kubernetes v1.36.3

@@ -7,8 +7,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// classify returns the entry for one place that the walk does not go below, with the rule that silences it.
-func (w *Walker) classify(path object.Path, n States) entry {
+// classify returns the entry for one place, with the rule that silences it. The walk does not go below the place.
+func (w *objectWalk) classify(path object.Path, n States) entry {
 	written := n.Old
 	n.Old = w.withStoredNulls(path, n)
 	n.Old = w.withAllocatedBelow(path, n)
@@ -16,9 +16,9 @@ func (w *Walker) classify(path object.Path, n States) entry {
 	switch {
 	case e.Verdict == "":
 		return e
-	case w.Custom:
+	case w.Shape.Custom:
 		e.Old = w.valueOf(written.Shown())
-	case w.Allocated.At(path).HasFields():
+	case w.allocated().At(path).HasFields():
 		e.Old = w.valueOf(written.WithoutNulls(n.Live.Value).Shown())
 	}
 	if e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
@@ -27,8 +27,8 @@ func (w *Walker) classify(path object.Path, n States) entry {
 	return e
 }
 
-// classifyWithoutRules returns the finding at path, and the weight that it has when its parent is folded.
-func (w *Walker) classifyWithoutRules(path object.Path, n States) entry {
+// classifyWithoutRules returns the finding at path, and its weight for folding its parent.
+func (w *objectWalk) classifyWithoutRules(path object.Path, n States) entry {
 	e := w.verdict(path, n, n.isManaged() || w.isSwitchedOff(path, n) && !object.IsZero(n.Old.Value))
 	if e.Verdict == "" {
 		return entry{weight: silent}
@@ -56,9 +56,9 @@ func (w *Walker) classifyWithoutRules(path object.Path, n States) entry {
 	return e
 }
 
-// verdict decides what happens to one place, by the table in the package comment and by Helm's own patch. Verdict is empty if there
-// is nothing to report.
-func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
+// verdict decides what happens to one place, by the table in the package comment and by Helm's own patch. The verdict is empty if
+// there is nothing to report.
+func (w *objectWalk) verdict(path object.Path, n States, managed bool) entry {
 	n = n.withoutNulls()
 	if w.Unpatched {
 		n.Result = n.Live
@@ -66,7 +66,7 @@ func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 			n.Result = n.Desired
 		}
 	}
-	e := entry{presence: n.presence()}
+	e := entry{presence: n.presence(), goesAlong: w.goesAlong(n)}
 	v, notes := w.verdictWithNotes(n, managed)
 	if v == "" {
 		return e
@@ -82,15 +82,26 @@ func (w *Walker) verdict(path object.Path, n States, managed bool) entry {
 		e.After = w.valueOf(n.Result)
 	}
 	if n.Live.Present {
-		e.Owners = w.Owners.OwnersOf(path)
+		e.Owners = w.owners.OwnersOf(path)
 	}
 	return e
 }
 
-// classOf returns the class of one place, which is empty for most.
-func (w *Walker) classOf(path object.Path, n States) report.Class {
+// valueOf returns the value of a state as a finding holds it.
+func (w *objectWalk) valueOf(s kinds.State) any {
 	switch {
-	case w.Autoscaler.Name != "" && !w.Autoscaler.Leaves && IsReplicas(path) && !w.isSwitchedOff(path, n):
+	case !s.Present:
+		return nil
+	case w.Shape.Custom && s.Value == nil:
+		return object.Null{}
+	}
+	return object.Copy(s.Value)
+}
+
+// classOf returns the class of one place. It is empty for most places.
+func (w *objectWalk) classOf(path object.Path, n States) report.Class {
+	switch {
+	case w.autoscaler.Name != "" && !w.autoscaler.Leaves && IsReplicas(path) && !w.isSwitchedOff(path, n):
 		return report.ClassAutoscaled
 	case w.Volatile && n.isVolatile():
 		return report.ClassVolatile
@@ -99,10 +110,10 @@ func (w *Walker) classOf(path object.Path, n States) report.Class {
 }
 
 // setClass sets the class of a finding, and the note or template that belongs to the class.
-func (w *Walker) setClass(e *entry, class report.Class) {
+func (w *objectWalk) setClass(e *entry, class report.Class) {
 	switch e.Class = class; class {
 	case report.ClassAutoscaled:
-		e.Notes = report.Notes{{Kind: report.NoteAutoscaler, Text: w.autoscalerNote(e.Finding)}}
+		e.Notes = report.Notes{w.autoscalerNote(e.Finding)}
 	case report.ClassVolatile:
 		e.Template = w.Template
 	case report.ClassOrder, report.ClassAllocated:
@@ -110,44 +121,28 @@ func (w *Walker) setClass(e *entry, class report.Class) {
 }
 
 // verdictWithNotes returns the verdict, and a note if it needs one. Both are empty if there is nothing to report.
-func (w *Walker) verdictWithNotes(n States, managed bool) (report.Verdict, report.Notes) {
+func (w *objectWalk) verdictWithNotes(n States, managed bool) (report.Verdict, report.Notes) {
 	switch {
 	case n.hasConverged():
 		return "", nil
 	case !n.Live.Same(n.Result):
 		return w.patchVerdict(n)
 	case n.hasDrifted() || managed:
-		return report.Ignore, report.NotesOf(report.NoteStays, w.ignoreNote(n, managed))
+		return report.Ignore, report.NotesOf(w.ignoreNote(n, managed))
 	}
 	return "", nil
 }
 
-// isDropped reports whether desired's manifest no longer names what old's names. The field counts as absent even if it has a default.
+// isDropped reports whether old's manifest names the field and desired's does not. Such a field counts as absent even if it has a
+// default.
 func (n States) isDropped() bool { return n.Old.Named && !n.Desired.Named }
 
 func (n States) hasDrifted() bool { return !n.Live.Same(n.Old) }
 
 func (n States) hasChanged() bool { return n.isDropped() || !n.Desired.Same(n.Old) }
 
-// withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
-// and Helm's next client-side upgrade deletes the key, so both count as undrifted.
-func (n States) withoutNulls() States {
-	var stored any
-	if n.StoresNulls {
-		stored = n.Result.Value
-	}
-	if n.StoresNulls && n.Live.Present {
-		_, null := n.Old.Value.(object.NullKey)
-		n.Old.Value = kinds.ResolveNulls(n.Old.Value, true)
-		n.Old.Present = n.Old.Present && (!null || n.Old.Value != nil)
-	} else {
-		n.Old = n.Old.WithoutNulls(n.Live.Value)
-	}
-	n.Desired, n.Again, n.AtOnce = n.Desired.WithoutNulls(stored), n.Again.WithoutNulls(stored), n.AtOnce.WithoutNulls(stored)
-	return n
-}
-
-// causeOf returns which state differs from old. If neither does and Helm's patch changes live anyway, the cause is a change.
+// causeOf returns the cause: live differs from old, desired does, or both. If neither does and Helm's patch changes live
+// anyway, the cause is a change.
 func causeOf(drifted, changed bool) report.Cause {
 	switch {
 	case drifted && changed:
@@ -159,25 +154,25 @@ func causeOf(drifted, changed bool) report.Cause {
 }
 
 // patchVerdict returns the verdict on a place that Helm's patch changes: the table's, unless the patch does something else.
-func (w *Walker) patchVerdict(n States) (report.Verdict, report.Notes) {
+func (w *objectWalk) patchVerdict(n States) (report.Verdict, report.Notes) {
 	v, effect := tableVerdict(n), patchEffect(n)
 	agreed := v == effect || v != report.Ignore && (n.isDropped() || n.Result.Same(n.Desired))
 	if n.Desired.Named && n.Desired.Written == nil && effect == report.Remove {
 		if w.Engine == report.EngineApply {
-			return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, and so does Helm's apply")
+			return report.Remove, report.NotesOf("the manifest sets it to null, and so does Helm's apply")
 		}
-		return report.Remove, report.NotesOf(report.NotePatch, "the manifest sets it to null, which Helm's patch sends as a removal")
+		return report.Remove, report.NotesOf("the manifest sets it to null, which Helm's patch sends as a removal")
 	}
 	if n.Desired.IsUnstored() && effect == report.Remove {
-		return report.Remove, report.NotesOf(report.NoteServer, "the API server does not store what the manifest sets here")
+		return report.Remove, report.NotesOf("the API server does not store what the manifest sets here")
 	}
 	if !agreed {
 		v = effect
 	}
-	if n.leaving && !n.isManaged() && !(effect != report.Add && w.Engine == report.EngineReplace) {
-		return v, report.NotesOf(report.NoteGoesAlong, noteGoesAlong)
+	if w.goesAlong(n) {
+		return v, report.Notes{"goes with what holds it"}
 	}
-	return v, report.NotesOf(report.NotePatch, w.patchNote(n, effect))
+	return v, report.NotesOf(w.patchNote(n, effect))
 }
 
 // tableVerdict returns the verdict of the table in the package comment.
@@ -205,11 +200,14 @@ func patchEffect(n States) report.Verdict {
 	return report.Overwrite
 }
 
-// noteGoesAlong is the note on a field that is removed together with its parent.
-const noteGoesAlong = "goes with what holds it"
+// goesAlong reports whether a field is removed only because its parent is.
+func (w *objectWalk) goesAlong(n States) bool {
+	replaced := patchEffect(n) != report.Add && w.Engine == report.EngineReplace
+	return n.leaving && !n.isManaged() && !n.Live.Same(n.Result) && !replaced
+}
 
 // patchNote explains an effect of the patch that the manifests alone do not show; it is empty for most.
-func (w *Walker) patchNote(n States, effect report.Verdict) string {
+func (w *objectWalk) patchNote(n States, effect report.Verdict) string {
 	switch {
 	case !n.isManaged() && effect != report.Add && w.Engine == report.EngineReplace:
 		return "--force replaces the object, and no manifest names this"
@@ -232,20 +230,20 @@ func (w *Walker) patchNote(n States, effect report.Verdict) string {
 }
 
 // ignoreNote explains why the upgrade does not change a managed field.
-func (w *Walker) ignoreNote(n States, managed bool) string {
+func (w *objectWalk) ignoreNote(n States, managed bool) string {
 	switch {
 	case !managed:
 		return ""
 	case w.Engine == report.EngineApply && n.isDropped():
 		return "no longer in the manifest, but Helm is not its only owner, so it stays"
 	case w.Engine == report.EngineApply:
-		return w.Command + " (server-side) leaves it as it is"
-	case w.Engine == report.EngineMerge && n.hasDrifted() && w.Custom:
-		return w.Command + " (client-side) will not put this back: it does not look at live custom resources"
+		return w.command + " (server-side) leaves it as it is"
+	case w.Engine == report.EngineMerge && n.hasDrifted() && w.Shape.Custom:
+		return w.command + " (client-side) will not put this back: it does not look at live custom resources"
 	case w.Engine == report.EngineMerge && n.hasDrifted():
-		return w.Command + " (client-side) will not put this back: it does not look at live objects of this kind"
+		return w.command + " (client-side) will not put this back: it does not look at live objects of this kind"
 	case n.hasDrifted():
-		return w.Command + " will not put this back: its patch does not reach this field"
+		return w.command + " will not put this back: its patch does not reach this field"
 	case w.Engine == report.EngineMerge && bothNumbers(n):
 		return "this change will not happen: Helm compares numbers of such objects as floating point, where these are the same"
 	}
@@ -264,7 +262,7 @@ func isDefaulted(n States) bool {
 }
 
 // classifyUnmanaged decides whether a field that no manifest names is an edit.
-func (w *Walker) classifyUnmanaged(e entry, n States) entry {
+func (w *objectWalk) classifyUnmanaged(e entry, n States) entry {
 	switch {
 	case !n.Live.Present:
 		return entry{weight: silent}
@@ -277,20 +275,20 @@ func (w *Walker) classifyUnmanaged(e entry, n States) entry {
 		e.weight = hard
 		return e
 	case owners.AreForgotten(e.Owners):
-		e.weight = soft // it is counted, and folded into what another writer added around it
+		e.weight = soft // it counts, and folds into what another writer added around it
 		return e
 	}
 	return entry{weight: silent}
 }
 
-// isEdit reports whether somebody other than the deployer wrote a value that only live has. A value without an owner is allocated, and
-// forgotten writers prove nothing. If the object records no writers at all, every value counts as an edit.
-func (w *Walker) isEdit(writers []report.Owner) bool {
-	if !w.Owners.IsRecorded() {
+// isEdit reports whether somebody other than the deployer wrote a value that only live has. A value without an owner was allocated,
+// and forgotten writers prove nothing. If the object records no writers at all, every value counts as an edit.
+func (w *objectWalk) isEdit(writers []report.Owner) bool {
+	if !w.owners.IsRecorded() {
 		return true
 	}
 	for _, o := range writers {
-		if !w.Owners.IsDeployer(o) && !owners.IsForgotten(o.Manager) {
+		if !w.owners.IsDeployer(o) && !owners.IsForgotten(o.Manager) {
 			return true
 		}
 	}
@@ -298,15 +296,84 @@ func (w *Walker) isEdit(writers []report.Owner) bool {
 }
 
 // isDefault reports whether the API would default the live value in live's own context.
-func (w *Walker) isDefault(path object.Path, value any) bool {
+func (w *objectWalk) isDefault(path object.Path, value any) bool {
 	if !w.Shape.Lookup(path[:len(path)-1]).HasDefaults() {
 		return false // keys of a map have no defaults
 	}
-	without, ok := object.Without(w.Live, path).(map[string]any)
+	without, ok := object.Without(w.live, path).(map[string]any)
 	if !ok {
 		return false
 	}
 	kinds.FillDefaults(without, w.Shape)
 	filled, ok := path.Lookup(without)
 	return ok && object.Equal(filled, value)
+}
+
+// IsReplicas reports whether the path is the replicas of a workload. An autoscaler may set them.
+func IsReplicas(path object.Path) bool {
+	return len(path) == 2 && path[0].Form == object.FieldStep && path[0].Name == "spec" && path[1].Form == object.FieldStep && path[1].Name == "replicas"
+}
+
+// isSwitchedOff reports whether the replicas are 0 under an autoscaler that does not scale to 0. The autoscaler is then disabled, and
+// will not raise them again (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler). So they are drift where
+// old has other replicas, even if no manifest names them because the autoscaler sets them.
+func (w *objectWalk) isSwitchedOff(path object.Path, n States) bool {
+	return w.autoscaler.Name != "" && !w.autoscaler.ToZero && isZeroReplicas(path, n.Live)
+}
+
+func isZeroReplicas(path object.Path, live kinds.State) bool {
+	return IsReplicas(path) && live.Present && object.Equal(live.Value, int64(0))
+}
+
+// MaySwitchOff reports whether the finding does not count, but would if the object had an autoscaler that does not scale to 0:
+// classifyWithoutRules treats such replicas as managed.
+func (f Finding) MaySwitchOff() bool {
+	counts := f.Managed || f.Cause == report.CauseChange || f.Silenced()
+	return !counts && IsReplicas(f.Path) && object.Equal(f.Live, int64(0)) && !object.IsZero(f.Old)
+}
+
+// isScaled reports whether somebody may have edited the place although it has no owner: the API server forgets who wrote the replicas
+// when they are scaled to 0, or for a second time (tried on 1.36.3; apimachinery v0.36.3 managedfields ScaleHandler). It excludes custom
+// resources, where a webhook may have set the value.
+func (w *objectWalk) isScaled(path object.Path, owners []report.Owner) bool {
+	return !w.Shape.Custom && IsReplicas(path) && len(owners) == 0
+}
+
+// withScaledOld returns old with the replicas that an autoscaler has set, if the operation removes that autoscaler. They are not drift. A
+// new value is a change by the operation, and no autoscaler undoes it.
+func (w *objectWalk) withScaledOld(path object.Path, n States) kinds.State {
+	if w.autoscaler.Leaves && IsReplicas(path) && n.Live.Present && !w.isSwitchedOff(path, n) {
+		n.Old.Value, n.Old.Present = n.Live.Value, true
+	}
+	return n.Old
+}
+
+// noteReplicas explains replicas that an autoscaler set before the operation removes it, and replicas that are 0: the autoscaler did not
+// set them, and the API server records no owner.
+func (w *objectWalk) noteReplicas(e *entry, n States) {
+	if w.autoscaler.Leaves && IsReplicas(e.Path) && e.Cause == report.CauseChange {
+		e.Notes.Add(w.autoscaler.Name + " has set the replicas, and no longer scales this object after " + w.command)
+	}
+	if !isZeroReplicas(e.Path, n.Live) || e.Cause == report.CauseChange {
+		return
+	}
+	if w.isSwitchedOff(e.Path, n) {
+		e.Notes.Add(w.autoscaler.Name + " does not scale to 0, and Kubernetes disables an autoscaler whose target has 0 replicas")
+	}
+	if len(e.Owners) == 0 && w.owners.IsRecorded() {
+		e.Unrecorded = true
+		e.Notes.Add("the API server does not record who scales to 0")
+	}
+}
+
+// autoscalerNote names the autoscaler that sets the replicas, and explains what the operation does to them.
+func (w *objectWalk) autoscalerNote(f Finding) string {
+	note := w.autoscaler.Name + " sets the replicas"
+	switch {
+	case f.Verdict == report.Ignore || f.Verdict == report.Conflict:
+		return note
+	case !w.autoscaler.ToZero && object.Equal(f.Desired, int64(0)):
+		return note + "; " + w.command + " sets them to 0, which disables it"
+	}
+	return note + "; " + w.command + " resets them until it scales again"
 }

@@ -7,32 +7,25 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 
-	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// conflictPlace is one place on which an apply fails, with the server's message about each of the managers.
-type conflictPlace struct {
-	path  object.Path
-	notes report.Notes
-}
-
-// conflictPlaces finds the places of the server's conflicts. The server names what an apply of a Secret sends as stringData, and the normal
-// form has it in data.
-func (w *Walker) conflictPlaces(n States, conflicts []engine.Conflict) []conflictPlace {
-	if len(conflicts) == 0 {
+// conflictPlaces finds the places of the server's conflicts. For a Secret, the server names fields of stringData as the apply sends them,
+// and the normal form has them in data.
+func (o Object) conflictPlaces() []conflictPlace {
+	if len(o.Conflicts) == 0 {
 		return nil
 	}
 	paths := map[string]object.Path{}
 	name := func(path object.Path) { paths[serverText(path)] = path }
-	kinds.EachPlace(n.Desired.Written, w.Shape, nil, name) // what the server would leave out can be in conflict too
-	kinds.EachPlace(n.Desired.Value, w.Shape, nil, name)
+	kinds.EachPlace(o.States.Desired.Written, o.Shape, nil, name) // what the server would leave out can be in conflict too
+	kinds.EachPlace(o.States.Desired.Value, o.Shape, nil, name)
 	var out []conflictPlace
-	for _, c := range conflicts {
+	for _, c := range o.Conflicts {
 		field := c.Field
-		if sent, isText := strings.CutPrefix(field, ".stringData."); isText && w.Key.GroupKind().String() == "Secret" {
+		if sent, isText := strings.CutPrefix(field, ".stringData."); isText && o.Key.GroupKind().String() == "Secret" {
 			field = ".data." + sent
 		}
 		path, known := paths[field]
@@ -43,12 +36,12 @@ func (w *Walker) conflictPlaces(n States, conflicts []engine.Conflict) []conflic
 		if i < 0 {
 			i, out = len(out), append(out, conflictPlace{path: path})
 		}
-		out[i].notes.AddNote(report.Note{Kind: report.NoteConflict, Text: c.Message, Manager: c.Manager})
+		out[i].notes.Add(c.Message)
 	}
 	return out
 }
 
-// unknownPath parses the server's path to a field that no normal form has, such as a status that a kind lets others write.
+// unknownPath parses the server's path to a field that no normal form has, such as a status that clients may write.
 func unknownPath(field string) object.Path {
 	field = strings.TrimPrefix(field, ".")
 	if strings.Contains(field, "[") {
@@ -61,10 +54,9 @@ func unknownPath(field string) object.Path {
 	return path
 }
 
-// withConflicts turns the findings at the places of conflicts into conflicts. A conflict on an atomic map or struct, which is one value for
-// the API server, is one finding with all of its keys, those of other managers included.
-// The states of spelled keep their own spelling.
-func (w *Walker) withConflicts(findings []Finding, n, spelled States) []Finding {
+// withConflicts turns the findings at the places of conflicts into conflicts. The API server treats an atomic map or struct as one value,
+// so a conflict on it is one finding with all keys, including those of other managers. The states of spelled keep their own spelling.
+func (w *objectWalk) withConflicts(findings []Finding, n, spelled States) []Finding {
 	for _, place := range w.conflicts {
 		findings = w.withConflict(findings, n, spelled, place)
 	}
@@ -72,15 +64,16 @@ func (w *Walker) withConflicts(findings []Finding, n, spelled States) []Finding 
 	return findings
 }
 
-// holdsConflict reports whether an apply fails on something below a path, so that what is there is not one finding.
-func (w *Walker) holdsConflict(path object.Path) bool {
+// holdsConflict reports whether an apply fails on something below a path. The values there are then not one finding.
+func (w *objectWalk) holdsConflict(path object.Path) bool {
 	return slices.ContainsFunc(w.conflicts, func(place conflictPlace) bool {
 		return len(path) < len(place.path) && place.path.HasPrefix(path)
 	})
 }
 
-// withConflict replaces the findings at a path and below it by one conflict. If a finding covers a parent of the path, that one becomes it.
-func (w *Walker) withConflict(findings []Finding, n, spelled States, place conflictPlace) []Finding {
+// withConflict replaces the findings at a path and below it by one conflict. If a finding covers a parent of the path, that finding
+// becomes the conflict.
+func (w *objectWalk) withConflict(findings []Finding, n, spelled States, place conflictPlace) []Finding {
 	path := place.path
 	for i := range findings {
 		if around := findings[i].Path; len(around) < len(path) && path.HasPrefix(around) {
@@ -108,7 +101,7 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 	e.Notes = append(e.Notes, place.notes...)
 	w.markLast(&e.Finding, here)
 	if here.Desired.Present && here.Desired.Same(here.Live) {
-		e.Notes.Add(report.NoteSpelling, "the values mean the same, but the API server compares them as they are written")
+		e.Notes.Add("the values mean the same, but the API server compares them as they are written")
 	}
 	e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed)
 	return append(findings, e.Finding)
@@ -116,8 +109,8 @@ func (w *Walker) withConflict(findings []Finding, n, spelled States, place confl
 
 // equivalentConflict returns the finding on a conflict between values that mean the same. The cause is the state that spells the value in
 // another way, or, if the API server stores both in one spelling, the manager that took the field over.
-func (w *Walker) equivalentConflict(path object.Path, here, spelled States) Finding {
-	out := Finding{Path: path, Classification: report.Classification{Managed: true}, Certain: true, Owners: w.Owners.OwnersOf(path)}
+func (w *objectWalk) equivalentConflict(path object.Path, here, spelled States) Finding {
+	out := Finding{Path: path, Classification: report.Classification{Managed: true}, Certain: true, Owners: w.owners.OwnersOf(path)}
 	switch {
 	case here.hasDrifted() || here.hasChanged():
 		out.Cause = causeOf(here.hasDrifted(), here.hasChanged())

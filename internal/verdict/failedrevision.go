@@ -9,9 +9,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// markLast marks a finding whose live value the last revision wrote. It is not old because it failed, but Helm may have written all of it
-// before, as where it waited in vain until the objects were ready.
-func (w *Walker) markLast(f *Finding, n States) {
+// markLast marks a finding whose live value the last revision wrote. That revision is not old because it failed. But Helm may have
+// written all of it first, for example if it then waited in vain for the objects to become ready.
+func (w *objectWalk) markLast(f *Finding, n States) {
 	if w.LastRevision == 0 {
 		return
 	}
@@ -31,27 +31,27 @@ func (w *Walker) markLast(f *Finding, n States) {
 		return
 	}
 	f.OfLast = true
-	f.Notes.Add(report.NoteFailedRevision, fmt.Sprintf(note, w.LastRevision))
+	f.Notes.Add(fmt.Sprintf(note, w.LastRevision))
 }
 
 // isLeftByLast reports whether the last revision, which failed, wrote what only live has.
-func (w *Walker) isLeftByLast(path object.Path, n States) bool {
+func (w *objectWalk) isLeftByLast(path object.Path, n States) bool {
 	return n.Last.Named && n.Last.WithoutNulls(n.Live.Value).Same(n.Live) || w.isWrittenByLast(path, n)
 }
 
-// markLeftByLast marks an entry of what only live has, and the last revision wrote.
-func (w *Walker) markLeftByLast(e *entry) {
+// markLeftByLast marks an entry for a value that only live has and the last revision wrote.
+func (w *objectWalk) markLeftByLast(e *entry) {
 	e.weight, e.OfLast = hard, true
-	e.Notes = report.NotesOf(report.NoteFailedRevision, fmt.Sprintf("left by failed revision %d", w.LastRevision))
+	e.Notes = report.NotesOf(fmt.Sprintf("left by failed revision %d", w.LastRevision))
 }
 
-// isWrittenByLast reports whether managedFields show that the last revision wrote what live has at path. They do if its manifest has a
-// version of its own, at which the field may stand at another place: an autoscaler's metrics do.
-func (w *Walker) isWrittenByLast(path object.Path, n States) bool {
-	return w.LastVersion != "" && !n.Last.Named && n.Live.Present && w.Owners.AreDeployersAlone(path, w.LastVersion)
+// isWrittenByLast reports whether managedFields show that the last revision wrote what live has at path. They show it if its manifest
+// has an API version of its own. At that version the field may be at another place, as an autoscaler's metrics are.
+func (w *objectWalk) isWrittenByLast(path object.Path, n States) bool {
+	return w.LastVersion != "" && !n.Last.Named && n.Live.Present && w.owners.AreDeployersAlone(path, w.LastVersion)
 }
 
-// isWhole reports whether a place holds maps or lists that the walk does not go into: they are one value.
+// isWhole reports whether both states have a map, or both a list. The walk compares the two as one value.
 func isWhole(old, live kinds.State) bool {
 	kind := func(s kinds.State) reflect.Kind { return reflect.ValueOf(s.Value).Kind() }
 	return kind(old) == kind(live) && (kind(old) == reflect.Map || kind(old) == reflect.Slice)

@@ -5,22 +5,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// valueOf returns the value of a state as a finding holds it.
-func (w *Walker) valueOf(s kinds.State) any {
-	switch {
-	case !s.Present:
-		return nil
-	case w.Custom && s.Value == nil:
-		return object.Null{}
-	}
-	return object.Copy(s.Value)
-}
-
-// resolveNulls replaces the nulls of manifests at one place of a custom resource, whose schema lets the server store them, by what they
-// have become. An apply stores a null each time. Client-side, Helm stores it when it creates the object; a patch that adds it removes the
-// field, which is then absent or has its default, and later patches do not mention it. Nothing shows which of these happened, so neither an
-// absent field nor a default that the release itself caused is drift.
-func (w *Walker) resolveNulls(path object.Path, n States) States {
+// resolveNulls replaces the nulls of manifests at one place of a custom resource by what they have become, if the schema lets the server
+// store them. An apply stores a null each time. Client-side, Helm stores it when it creates the object; a patch that adds it removes the
+// field, which is then absent or has its default, and later patches do not mention it. Nothing shows which of these happened, so neither
+// an absent field nor a default that the release itself caused is drift.
+func (w *objectWalk) resolveNulls(path object.Path, n States) States {
 	_, was := n.Old.Value.(object.CustomNull)
 	_, is := n.Desired.Value.(object.CustomNull)
 	if was {
@@ -45,28 +34,28 @@ func (w *Walker) resolveNulls(path object.Path, n States) States {
 	return n
 }
 
-// storedNull returns the value that the null of old's manifest was stored as, false if the field is absent.
-func (w *Walker) storedNull(path object.Path, live kinds.State) (any, bool) {
+// storedNull returns the value that the null of old's manifest was stored as, or false if the field is absent.
+func (w *objectWalk) storedNull(path object.Path, live kinds.State) (any, bool) {
 	switch {
 	case w.NullsStored:
 		return nil, true
 	case !live.Present:
 		return nil, false
-	case live.Value != nil && w.isDefault(path, live.Value) && !w.isEdit(w.Owners.OwnersOf(path)):
+	case live.Value != nil && w.isDefault(path, live.Value) && !w.isEdit(w.owners.OwnersOf(path)):
 		return live.Value, true
 	}
 	return nil, true
 }
 
-// withStoredNulls returns old at path with the nulls below it as the API server stored them. A map whose
-// states differ in nothing below it is classified as one value, and must not count as drifted because of a null that a patch removed.
-func (w *Walker) withStoredNulls(path object.Path, n States) kinds.State {
+// withStoredNulls returns old at path with the nulls below it as the API server stored them. It is for a map that is classified as
+// one value: a null that a patch removed must not make it drifted.
+func (w *objectWalk) withStoredNulls(path object.Path, n States) kinds.State {
 	written, isMap := n.Old.Value.(map[string]any)
 	switch {
-	case w.Custom && w.isEmptied(path, n):
+	case w.Shape.Custom && w.isEmptied(path, n):
 		n.Old.Value = nil
 		return n.Old
-	case !isMap || !w.Custom:
+	case !isMap || !w.Shape.Custom:
 		return n.Old
 	}
 	stored := make(map[string]any, len(written))
@@ -82,10 +71,10 @@ func (w *Walker) withStoredNulls(path object.Path, n States) kinds.State {
 
 // isEmptied reports whether live's null is the empty map or list of old's manifest: an apply that takes away the last item of one leaves a
 // null (structured-merge-diff v6.4.2 typed/remove.go doMap, doList).
-func (w *Walker) isEmptied(path object.Path, n States) bool {
+func (w *objectWalk) isEmptied(path object.Path, n States) bool {
 	switch n.Old.Value.(type) {
 	case map[string]any, []any:
-		return n.Live.Present && n.Live.Value == nil && object.IsZero(n.Old.Value) && !w.isEdit(w.Owners.OwnersOf(path))
+		return n.Live.Present && n.Live.Value == nil && object.IsZero(n.Old.Value) && !w.isEdit(w.owners.OwnersOf(path))
 	}
 	return false
 }

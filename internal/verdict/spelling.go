@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The notes on values that mean the same in all states, and on the order of lists.
+// These are the notes on values that mean the same in all states, and on the order of lists.
 const (
 	noteOrder        = "Helm's patch puts the items in the manifest's order"
 	noteSpelling     = "both mean the same; Helm's patch writes it as the manifest does"
@@ -17,13 +17,11 @@ const (
 	noteSameOrder    = "%s leaves the items in this order"
 )
 
-// withRespelled adds findings for values that differ in the spelling alone: the order of a set, 0.5 for 500m. The states of n keep their
-// own spelling.
-func (w *Walker) withRespelled(found []Finding, n States) []Finding {
-	literal := *w
-	literal.Live, literal.old, literal.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
+// withRespelled adds findings for values that differ only in their spelling: the order of a set, 0.5 for 500m. The states of n keep
+// their own spelling.
+func (w *objectWalk) withRespelled(found []Finding, n States) []Finding {
 	out := found
-	for _, f := range literal.Findings(n) {
+	for _, f := range w.withWholes(n).findings(n) {
 		isFound := slices.ContainsFunc(found, func(other Finding) bool { return f.Path.Overlaps(other.Path) })
 		if isFound {
 			continue
@@ -31,11 +29,11 @@ func (w *Walker) withRespelled(found []Finding, n States) []Finding {
 		f.Equivalent = true
 		spelling, order := noteSpelling, noteOrder
 		if !f.Writes() {
-			spelling, order = fmt.Sprintf(noteSameSpelling, w.Command), fmt.Sprintf(noteSameOrder, w.Command)
+			spelling, order = fmt.Sprintf(noteSameSpelling, w.command), fmt.Sprintf(noteSameOrder, w.command)
 		}
-		f.Notes = report.NotesOf(report.NoteSpelling, spelling)
+		f.Notes = report.NotesOf(spelling)
 		if n.lookup(f.Path).differInOrder() {
-			f.Class, f.Notes = report.ClassOrder, report.NotesOf(report.NoteSpelling, order)
+			f.Class, f.Notes = report.ClassOrder, report.NotesOf(order)
 		}
 		out = append(out, f)
 	}
@@ -43,7 +41,8 @@ func (w *Walker) withRespelled(found []Finding, n States) []Finding {
 	return out
 }
 
-// differInOrder reports whether a list differs in the order of its items alone: live from what Helm's write leaves, or else from manifests.
+// differInOrder reports whether a list differs only in the order of its items. It compares live with the result of Helm's write or, if
+// these are equal, with the manifests.
 func (n States) differInOrder() bool {
 	for _, other := range []kinds.State{n.Result, n.Desired, n.Old} {
 		if !other.Same(n.Live) {
@@ -53,7 +52,65 @@ func (n States) differInOrder() bool {
 	return false
 }
 
-// SetCausesToDrift sets the cause of all findings to drift. It is for comparisons in which desired is old: a field of live that differs
+// orderFindings returns a finding if the managed items of a keyed list have another order than in desired, or Helm's patch changes their
+// order.
+func (w *objectWalk) orderFindings(path object.Path, n States, steps []object.Step) []entry {
+	live, result := n.orderOf(n.Live, steps), n.orderOf(n.Result, steps)
+	old, desired := n.orderOf(n.Old, steps), n.orderOf(n.Desired, steps)
+	stays := object.EqualLists(live, result)
+	if len(live) != len(result) || stays && (object.EqualLists(live, desired) || !object.EqualSets(live, desired) || repeats(desired)) {
+		return nil
+	}
+	f := Finding{Path: path, Certain: true, Old: old, Desired: desired, Live: live}
+	f.Verdict, f.Managed, f.Class = report.Overwrite, true, report.ClassOrder
+	f.Notes = report.NotesOf(noteOrder)
+	if stays {
+		f.Verdict, f.Notes = report.Ignore, report.NotesOf(fmt.Sprintf(noteSameOrder, w.command))
+	}
+	f.Cause = causeOf(!object.EqualLists(live, old), !object.EqualLists(desired, old))
+	if !stays && !object.EqualLists(result, desired) {
+		f.After = result
+	}
+	if last := n.orderOf(n.Last, steps); w.LastRevision > 0 && object.EqualLists(live, last) && !object.EqualLists(live, old) {
+		f.OfLast = true
+		f.Notes.Add(fmt.Sprintf("written by failed revision %d", w.LastRevision))
+	}
+	// The finding has no owner: managedFields record who wrote an item, not who moved it.
+	e := entry{Finding: f, weight: hard, presence: n.presence()}
+	e.IgnoredBy = w.Rules.Field(path, nil, true)
+	if w.Volatile && !object.EqualLists(desired, n.orderOf(n.Again, steps)) {
+		w.setClass(&e, report.ClassVolatile)
+	}
+	return []entry{e}
+}
+
+// repeats reports whether a list has an item twice. Items that share their keys are compared together, wherever they are in their list.
+func repeats(list []any) bool {
+	for i, item := range list {
+		if slices.Contains(list[:i], item) {
+			return true
+		}
+	}
+	return false
+}
+
+// orderOf returns the names of the managed items that live and result share, in the order of a state.
+func (n States) orderOf(s kinds.State, steps []object.Step) []any {
+	list, _ := s.Value.([]any)
+	out := []any{}
+	for i, v := range list {
+		at := slices.IndexFunc(steps, func(step object.Step) bool { return step.Matches(i, v) })
+		if at < 0 {
+			continue
+		}
+		if item := n.item(steps[at]); item.Desired.Named && item.Live.Present && item.Result.Present {
+			out = append(out, steps[at].Label())
+		}
+	}
+	return out
+}
+
+// SetCausesToDrift sets the cause of all findings to drift. It is for comparisons whose desired is old: a field of live that differs
 // from old has drifted, and one that does not is a finding because of its spelling.
 func SetCausesToDrift(findings []Finding) {
 	for i := range findings {

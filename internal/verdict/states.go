@@ -1,24 +1,57 @@
 package verdict
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// States are old, desired, live and result at one place, and the last revision's state if that is not old.
+// States are old, desired, live and result at one place, and the state of the last revision if it is not old.
 type States struct {
 	Old, Desired, Live, Result, Last kinds.State
-	// Again is a second rendering of desired, or desired itself if that is the same. AtOnce is one at the same time: it is Again unless
-	// that was rendered with the clock put forward.
+	// Again is a second rendering of desired, or desired itself if that is the same. AtOnce is a second rendering at the same time: it
+	// differs from Again only if Again was rendered with a later clock.
 	Again, AtOnce kinds.State
 	// leaving is set if Helm's patch removes a parent of the place.
 	leaving bool
-	// StoresNulls is set if each write stores a null of the manifest as the zero value, as a server-side apply does. A client-side patch
-	// stores it once, at install, and then removes it.
+	// StoresNulls is set if each write stores a null of the manifest as the zero value, as a server-side apply does. A client-side
+	// release stores the null once, at install, and a later patch removes it.
 	StoresNulls bool
+}
+
+// Object is one object to compare.
+type Object struct {
+	Key    object.Key
+	Shape  *kinds.Shape
+	Engine report.Engine
+	// Text is the object as it was read.
+	Text map[string]any
+	// States are the normal forms. Spelled are the states in their own spelling, or nil if no value was respelled.
+	States  States
+	Spelled *States
+	// Conflicts are the conflicts of a server-side apply.
+	Conflicts []engine.Conflict
+	// Unpatched is set if Helm's patch cannot be made, so that there is no result.
+	Unpatched bool
+	// NullsStored is set if old was applied server-side, which stores the nulls of its manifest.
+	NullsStored bool
+	// Template is the file of the chart that the object comes from, and Volatile is set if a second rendering of the object differs.
+	Template string
+	Volatile bool
+	// LastRevision is the number of the last revision if it is not old, or else 0. LastVersion is the API version of its manifest if
+	// neither old's manifest nor live has that version. It is empty for most objects.
+	LastRevision int
+	LastVersion  string
+	// Kept is the path of an autoscaler's metrics if the apply drops them and the API server keeps them. It is nil for most objects.
+	Kept object.Path
+	// Rules are the ignore rules for the object.
+	Rules ignore.ObjectRules
+	// Allocated are the fields that the server or a controller fills in. If it is nil, they are those of the table (allocations.go).
+	Allocated *AllocatedFields
 }
 
 func (n States) field(name string) States {
@@ -98,7 +131,7 @@ func (n States) steps(rule kinds.ListRule) (steps []object.Step, note string) {
 			if !ok {
 				return n.indexSteps(), noteByIndex
 			}
-			id := fmt.Sprintf("%#v %#v", step.Keys, step.Value)
+			id := step.ItemName()
 			if !seen[id] {
 				seen[id] = true
 				steps = append(steps, step)
@@ -141,4 +174,29 @@ func (n States) sameAfter(strip func(any) any) bool {
 // lookup returns the states at a path.
 func (n States) lookup(path object.Path) States {
 	return object.Follow(n, path, States.field, States.item)
+}
+
+// presence holds which of three states have a place.
+type presence [3]bool
+
+func (n States) presence() presence {
+	return presence{n.Old.Shown().Present, n.Desired.Shown().Present, n.Live.Present}
+}
+
+// withoutNulls resolves nulls that a manifest writes into a map of a native kind. The server stored the zero value at install
+// and Helm's next client-side upgrade deletes the key, so both count as undrifted.
+func (n States) withoutNulls() States {
+	var stored any
+	if n.StoresNulls {
+		stored = n.Result.Value
+	}
+	if n.StoresNulls && n.Live.Present {
+		_, null := n.Old.Value.(object.NullKey)
+		n.Old.Value = kinds.ResolveNulls(n.Old.Value, true)
+		n.Old.Present = n.Old.Present && (!null || n.Old.Value != nil)
+	} else {
+		n.Old = n.Old.WithoutNulls(n.Live.Value)
+	}
+	n.Desired, n.Again, n.AtOnce = n.Desired.WithoutNulls(stored), n.Again.WithoutNulls(stored), n.AtOnce.WithoutNulls(stored)
+	return n
 }

@@ -4,8 +4,7 @@ import "github.com/helmdrift/helmdrift/internal/kinds"
 
 // A template that calls a function such as randAlphaNum or now returns another value each time it is rendered. A value that differs in a
 // second rendering (Object.Again) is volatile: a difference between desired and old does not prove a change of the chart, and the upgrade,
-// which renders once more, will write yet another value. So the finding shows what Helm does, but counts as ignored as long as live
-// equals old.
+// which renders once more, will write yet another value. So the finding shows what Helm does, but counts as ignored while live equals old.
 
 // isVolatile reports whether the two renderings differ at the place.
 func (n States) isVolatile() bool {
@@ -13,9 +12,9 @@ func (n States) isVolatile() bool {
 	return !n.Again.Same(n.Desired)
 }
 
-// preferSecondRendering swaps the two renderings if the first happens to equal live. The place has not converged: the upgrade's own
-// rendering will be neither of the two. A value that differs only because of the clock has converged: an upgrade at this time writes what
-// the first rendering has.
+// preferSecondRendering swaps the two renderings if the first happens to equal live. The place has not converged, because the upgrade's
+// own rendering will differ from both. The exception is a value that differs only because of the clock: an upgrade now writes what the
+// first rendering has.
 func (n States) preferSecondRendering() States {
 	if plain := n.withoutNulls(); n.hasConverged() && !plain.AtOnce.Same(plain.Desired) {
 		n.Desired, n.Again = n.AtOnce, n.Desired
@@ -25,12 +24,12 @@ func (n States) preferSecondRendering() States {
 	return n
 }
 
-// renaming reports whether entries of one map or keyed list have generated names: the second rendering, or old, has as many entries of its
-// own as the first rendering has.
+// renaming reports whether entries of one map or keyed list have generated names. They do if the second rendering, or old, has as many
+// entries of its own as the first rendering.
 type renaming struct{ second, old bool }
 
 // findRenaming counts such entries among those of one place, by their names or steps.
-func findRenaming[T any](w *Walker, names []T, at func(T) States) renaming {
+func findRenaming[T any](w *objectWalk, names []T, at func(T) States) renaming {
 	if !w.Volatile {
 		return renaming{}
 	}
@@ -49,10 +48,7 @@ func findRenaming[T any](w *Walker, names []T, at func(T) States) renaming {
 	return renaming{second: first == second && first > 0, old: first == old && first > 0}
 }
 
-// presence holds which of three states have a place.
-type presence [3]bool
-
-// apply returns the states of one entry for the walk, false if the entry is a second name of one that is walked. An old entry that is
+// apply returns the states of one entry for the walk, or false if the walk has the entry under its other name. An old entry that is
 // replaced by one with a new name counts as kept by the second rendering, so that its removal is volatile.
 func (r renaming) apply(n States) (States, bool) {
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -11,7 +12,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -19,20 +19,26 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// fetchedChart is a chart that is being fetched. The other fields may be read when ready is closed.
+// fetchedChart is a chart that is being fetched. The other fields may be read once ready is closed.
 type fetchedChart struct {
 	ready chan struct{}
 	path  string
+	// request renders the chart; nil before that.
+	request *ChartRequest
 	// discard removes the files that were fetched; it may be nil.
 	discard func()
 	err     error
 }
 
-// fetchChart starts to fetch the chart of the target, if it has one. The cluster is read meanwhile. A panic becomes an error, since it
-// would end the process of the caller.
+// fetchChart starts to fetch the chart of the target, if it has one, while the cluster is read. It turns a panic into an error, since
+// a panic would end the process of the caller.
 func (r run) fetchChart(ctx context.Context) *fetchedChart {
 	f := &fetchedChart{ready: make(chan struct{})}
-	if r.target.Chart == nil {
+	chart := r.target.Chart
+	if chart == nil || chart.Fetch == nil {
+		if chart != nil {
+			f.path = chart.Ref
+		}
 		close(f.ready)
 		return f
 	}
@@ -43,7 +49,7 @@ func (r run) fetchChart(ctx context.Context) *fetchedChart {
 				f.err = fmt.Errorf("internal error: %v", cause)
 			}
 		}()
-		f.path, f.discard, f.err = r.options.Fetch(ctx, r.target.Chart.Ref, r.target.Chart.Source)
+		f.path, f.discard, f.err = chart.Fetch(ctx)
 	}()
 	return f
 }
@@ -57,7 +63,7 @@ func (f *fetchedChart) close() {
 }
 
 // withChartOrError returns the input with the chart as the desired state. If that fails, it returns the input as it was and adds the error
-// to it, so that the drift is reported together with the error. Only the end of the context is an error of its own.
+// to it, so that the drift is reported together with the error. It returns an error only if the context ends.
 func (r run) withChartOrError(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
 	in.Known = &secret.Known{}
 	desired, err := r.withChart(ctx, loaded, f, in)
@@ -83,6 +89,7 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	if err != nil {
 		return in, err
 	}
+	f.request = &request
 	answer, err := r.options.Render(ctx, request)
 	if err != nil {
 		return in, err
@@ -96,11 +103,7 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	for _, h := range rendered.Hooks {
 		r.addHook(&in, h)
 	}
-	in.Warnings = slices.Concat(in.Warnings, r.connection.Cluster.Incomplete(rendered.Undiscovered), rendered.Warnings)
-	if r.target.Chart.Source.RepoURL != "" && fetch.IsLocal(r.target.Chart.Ref) {
-		in.Warnings = append(in.Warnings, report.Message{Code: "local-chart",
-			Message: "a local chart has this name and is used instead of the one in the repository, as helm does"})
-	}
+	in.Warnings = slices.Concat(in.Warnings, r.connection.Cluster.Incomplete(rendered.Undiscovered), rendered.Warnings, r.target.Chart.Warnings)
 	in.DesiredObjects = r.objectsOf(answer.Manifest, in.Namespace, &in)
 	if loaded.Old == nil {
 		in.CreateNamespace = r.target.Chart.CreateNamespace
@@ -124,7 +127,7 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 	if capabilities, err = render.OverrideCapabilities(capabilities, chart.KubeVersion, chart.APIVersions); err != nil {
 		return ChartRequest{}, err
 	}
-	addSecrets(in, r.options.Known)
+	addSecrets(in, r.options.Known.known())
 	q := ChartRequest{
 		Path: path, Helm4: in.Desired.Helm == "4", Install: loaded.Old == nil, ReleaseName: in.Name, Namespace: in.Namespace,
 		Values: chart.Values, Capabilities: capabilities, Undiscovered: r.connection.Cluster.Undiscovered(), Known: r.options.Known,
@@ -132,9 +135,7 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 		ReadFile: chart.ReadFile, PostRender: chart.PostRender,
 	}
 	if q.ReadFile == nil {
-		q.ReadFile = func(ctx context.Context, name string) ([]byte, error) {
-			return fetch.ReadFile(ctx, name, nil, chart.Source.Plugins)
-		}
+		q.ReadFile = func(_ context.Context, name string) ([]byte, error) { return os.ReadFile(name) }
 	}
 	if !chart.AllowOutsideLinks {
 		q.ReadFile = insideLinks(q.ReadFile)
@@ -146,13 +147,13 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 		q.Previous = *old.Values
 	}
 	if !chart.NoLookup && r.connection.Lookups != nil {
-		q.Server, q.Lookup, err = r.connection.Lookups(in.Known, r.options.Known)
+		q.Server, q.Lookup, err = r.connection.Lookups(learns(in.Known), learns(r.options.Known.known()))
 	}
 	return q, err
 }
 
-// renderError returns the error of a chart as a report shows it, with file and line if a template failed. The path of a chart that was
-// fetched is replaced by the name that the user gave: the path is a temporary one.
+// renderError returns the error of a chart for a report, with file and line if a template failed. It replaces the temporary path of a
+// fetched chart by the name that the user gave.
 func (r run) renderError(err error, path string) report.Message {
 	m := report.Message{Code: "render", Message: err.Error()}
 	var failed *render.Error
@@ -172,8 +173,8 @@ func (r run) renderError(err error, path string) report.Message {
 	return m
 }
 
-// addSecondRendering adds to each object what the second rendering made of it, if that differs. Those differences are volatile: they say
-// nothing about the cluster.
+// addSecondRendering adds to each object its second rendering, if that differs. Such differences are volatile: they say nothing about
+// the cluster.
 func (r run) addSecondRendering(objects []object.Object, answer *RenderedChart, namespace string) {
 	contents := func(documents []render.Document) map[object.Key]map[string]any {
 		out := map[object.Key]map[string]any{}
@@ -195,8 +196,8 @@ func (r run) addSecondRendering(objects []object.Object, answer *RenderedChart, 
 	}
 }
 
-// insideLinks returns a reader of values files that refuses those behind a symbolic link that leads out of its Git working tree: whoever
-// proposes a change to the tree could otherwise read what the user can read.
+// insideLinks returns a reader of values files that refuses a symbolic link that leads out of its Git working tree. Otherwise whoever
+// proposes a change to the tree could read what the user can read.
 func insideLinks(read func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
 	return func(ctx context.Context, name string) ([]byte, error) {
 		if err := files.CheckLinks(name); err != nil {

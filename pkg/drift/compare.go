@@ -5,11 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/helmdrift/helmdrift/internal/english"
-	"github.com/helmdrift/helmdrift/internal/forecast"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -17,54 +20,77 @@ import (
 )
 
 // Comparer compares releases of one cluster, all with the same [Options]. It is safe for concurrent use if the functions of its
-// Connection and Options are, as those of [LiveConnection] and the defaults are. It keeps what it has parsed of custom resources, and
-// the secrets that it has seen: a secret of one release is removed from the errors of all.
+// Connection and Options are; those of [LiveConnection] and the defaults are. It keeps parsed definitions of custom resources, and
+// the secrets that it has seen: it removes a secret of one release from the errors of all.
 type Comparer struct {
 	connection Connection
 	options    Options
 	parsed     parsed
+	// rules come from Options.Ignore, and ruleWarnings say which of them have no effect.
+	rules        []ignore.Rule
+	ruleWarnings []report.Message
 }
 
-// New returns a Comparer that reads from a connection. It sends no request. The Comparer keeps c and o, so do not change what they
-// refer to.
+// New returns a Comparer that reads from a connection. It sends no request. The Comparer keeps c and o, so the caller must not
+// change what they refer to.
 func New(c Connection, o Options) *Comparer {
 	if o.ReadManifest == nil {
 		o.ReadManifest = c.ReadManifest
 	}
-	return &Comparer{connection: c, options: o.withDefaults()}
+	out := &Comparer{connection: c, options: o.withDefaults()}
+	out.rules, out.ruleWarnings = ignore.ReadRules("Options", o.Ignore, time.Now())
+	return out
 }
 
 // Result is the comparison of one release. It is not safe for concurrent use.
 type Result struct {
 	// Comparison and Loaded hold values in clear, must not be changed, and are never nil. pkg/repair plans a fix from the Comparison.
-	// Of a release that is not installed, Loaded has no records, only its History.
+	// For a release that is not installed, Loaded has no records, only its History.
 	Comparison *threeway.Comparison
 	Loaded     *release.Loaded
 
-	release string
-	records Records
-	effects forecast.Effects
+	run     run
+	request *ChartRequest
+	effects effect.Effects
 }
+
+// Masked returns what a report says about the release, without secret values: it is Report with the zero Mask.
+func (r *Result) Masked() report.Release { return r.Report(threeway.Mask{}) }
 
 // Report returns what a report says about the release, with secret values masked unless mask shows them. [report.New] makes a report of
 // it. The values in it are those of Comparison: put others in their places, but do not change their contents.
 func (r *Result) Report(mask threeway.Mask) report.Release {
 	out := r.Comparison.Report(mask)
-	markMasked(&out)
+	if r.run.connection.Masked {
+		markMasked(&out)
+	}
 	return withEffects(out, r.effects, r.Comparison.Scrub)
 }
 
-// Compare compares one release. If the release changes meanwhile, it compares once more; if it changes again, that is an error. An object
-// or a chart that could not be read is not an error of Compare but one in the report, so that the rest can be shown: ask
-// [report.Release.HasError] before anything else.
+// withEffects adds the effects to the report of a release.
+func withEffects(r report.Release, effects effect.Effects, scrub func(string) string) report.Release {
+	for i := range r.Objects {
+		r.Objects[i].Effect = effects.Objects[r.Objects[i].Key()].Map(scrub)
+	}
+	r.Effect = effects.Release.Map(scrub)
+	for _, what := range effects.Unread {
+		r.Warnings = append(r.Warnings, report.Message{Code: report.CodeEffects,
+			Message: scrub(what) + "; what the operation means for pods and data is not exact"})
+	}
+	return r
+}
+
+// Compare compares one release. If the release changes meanwhile, it compares once more; if the release changes again, that is an error.
+// If an object or a chart cannot be read, the report has the error, so that the rest can be shown: check [report.Release.HasError] before
+// anything else.
 //
-// The errors of Compare are those of the records: errors.Is finds [release.ErrNotFound] and [release.ErrPending], and errors of the API
+// The errors of Compare are about the records: errors.Is finds [release.ErrNotFound] and [release.ErrPending], and errors of the API
 // server are wrapped, so that apierrors.IsForbidden works. [ErrForceConflicts], [ErrForceReplace] and [FluxError] are about options. If
-// ctx ends, the error wraps that of ctx. [Hint] returns the advice of each.
+// ctx ends, the error wraps the error of ctx. [Hint] returns the advice of each.
 func (c *Comparer) Compare(ctx context.Context, t Target) (*Result, error) {
 	result, err := c.compare(ctx, t)
 	if err != nil {
-		return nil, scrubbed{error: err, known: c.options.Known}
+		return nil, c.options.Known.known().ScrubError(err)
 	}
 	return result, nil
 }
@@ -91,27 +117,30 @@ func (c *Comparer) compare(ctx context.Context, t Target) (*Result, error) {
 			return nil, err
 		}
 		if unchanged {
-			r.verify(ctx, result.Comparison)
+			result.Comparison = r.verify(ctx, result.Comparison)
 			r.options.Doing("reading what the writes mean for pods")
 			result.effects = r.forecast(ctx, result.Comparison)
 			return result, nil
 		}
 	}
-	return nil, hint.New(fmt.Errorf("release %q changed twice while it was compared", t.Release),
-		"somebody is deploying it; try again later")
+	err = report.About(fmt.Errorf("release %q changed twice while it was compared", t.Release), report.Subject{
+		Verb: "compare", Resource: "releases", Namespace: t.Namespace, Name: t.Release, Reason: "it changed twice meanwhile",
+	})
+	return nil, hint.New(err, "somebody is deploying it; try again later")
 }
 
-// verify lets the API server try the predicted writes if the options ask for it.
-func (c *Comparer) verify(ctx context.Context, comparison *threeway.Comparison) {
-	if c.options.DryRun {
-		requests := comparison.Requests()
-		c.options.Doing("asking the API server to try " + english.Count(len(requests), "write"))
-		comparison.Verify(c.connection.DryRun(ctx, requests, comparison.Deployer().Manager))
+// verify returns the comparison after the API server has tried the predicted writes, if the options ask for that.
+func (c *Comparer) verify(ctx context.Context, comparison *threeway.Comparison) *threeway.Comparison {
+	if !c.options.DryRun {
+		return comparison
 	}
+	requests := comparison.Requests()
+	c.options.Doing("asking the API server to try " + english.Count(len(requests), "write"))
+	return comparison.Verify(c.connection.DryRun(ctx, requests, comparison.Deployer().Manager))
 }
 
-// unchanged reports whether the release still has the revisions that were compared. It does not ask if the comparison found nothing:
-// only findings can be wrong because somebody deploys meanwhile.
+// unchanged reports whether the release still has the revisions that were compared. If the comparison found nothing, it does not
+// ask, because only findings can be wrong when somebody deploys meanwhile.
 func (r *Result) unchanged(ctx context.Context) (bool, error) {
 	if r.Comparison.Quiet() {
 		return true, nil
@@ -122,7 +151,7 @@ func (r *Result) unchanged(ctx context.Context) (bool, error) {
 
 // history reads the list of revisions as it is now.
 func (r *Result) history(ctx context.Context) (release.History, error) {
-	now, err := r.records.History(ctx, r.release)
+	now, err := r.run.records.History(ctx, r.run.target.Release)
 	if err != nil {
 		err = fmt.Errorf("checking whether the release has changed: %w", err)
 	}
@@ -143,6 +172,18 @@ func (r *Result) CheckUnchanged(ctx context.Context) error {
 	}
 	last := now.Entries[len(now.Entries)-1]
 	return fmt.Errorf("the release changed meanwhile: revision %d is %s now", last.Revision, last.Status)
+}
+
+// ChartRequest returns the request that rendered the chart of the target, or nil if there was no chart, or if it was not rendered. The
+// files of the chart are there until the function is called that Chart.Fetch has returned.
+func (r *Result) ChartRequest() *ChartRequest { return r.request }
+
+// WithDesired compares the release again, with other objects as the desired state. It reads the live objects that the comparison lacks. The
+// result is in clear; the Result does not change.
+func (r *Result) WithDesired(ctx context.Context, desired []object.Object) (*threeway.Comparison, error) {
+	in := r.Comparison.Input
+	in.DesiredObjects = desired
+	return r.run.compareInput(ctx, in)
 }
 
 // run is the comparison of one target.
@@ -186,7 +227,7 @@ func (r run) compareOnce(ctx context.Context) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Comparison: comparison, Loaded: loaded, release: r.target.Release, records: r.records}, nil
+	return &Result{Comparison: comparison, Loaded: loaded, run: r, request: fetched.request}, nil
 }
 
 // load reads the release records. Old is nil if the release is not installed and helm upgrade --install would install it.
@@ -207,11 +248,10 @@ func (r run) load(ctx context.Context) (*release.Loaded, error) {
 	return &release.Loaded{History: history}, err
 }
 
-// checkForce refuses options that Helm refuses because of the way in which the release is applied (helm v4.3.1 pkg/kube/client.go
-// Update).
+// checkForce refuses options that Helm refuses for the release's apply method (helm v4.3.1 pkg/kube/client.go Update).
 func checkForce(in threeway.Input) error {
 	switch {
-	case in.ForceConflicts && in.ApplyMethod == "client-side":
+	case in.ForceConflicts && in.ApplyMethod == report.ApplyClientSide:
 		return ErrForceConflicts
 	case in.ForceReplace && in.ServerSide() && in.Operation != report.OperationInstall:
 		return ErrForceReplace
@@ -219,8 +259,8 @@ func checkForce(in threeway.Input) error {
 	return nil
 }
 
-// compareInput reads the live objects that the input still lacks, and compares. If the comparison needs more, that is read once and the
-// comparison is made again.
+// compareInput reads the live objects that the input still lacks, and compares. If the comparison needs more, it reads that once and
+// compares again.
 func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Comparison, error) {
 	var err error
 	if in.Live, err = r.readLive(ctx, in); err != nil {
@@ -239,10 +279,10 @@ func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Com
 	return comparison, nil
 }
 
-// readLive returns the live objects of the input: those that it has, and those of old and desired that it lacks.
-func (r run) readLive(ctx context.Context, in threeway.Input) (map[object.Ref]threeway.Live, error) {
+// readLive returns the live objects for the input: those that it has, and the others of old and desired.
+func (r run) readLive(ctx context.Context, in threeway.Input) (map[object.Ref]cluster.Live, error) {
 	missing := slices.DeleteFunc(refs(in), func(ref object.Ref) bool { _, found := in.Live[ref]; return found })
-	var found map[object.Ref]threeway.Live
+	var found map[object.Ref]cluster.Live
 	if len(missing) > 0 {
 		r.options.Doing("reading " + english.Count(len(missing), "object"))
 		found = r.connection.Cluster.Read(ctx, missing)
@@ -277,7 +317,7 @@ func namespacesOf(in threeway.Input) []string {
 	return out
 }
 
-// merged returns a new map with the entries of both; those of b win.
+// merged returns a new map with the entries of both. If both have a key, the entry of b counts.
 func merged[K comparable, V any](a, b map[K]V) map[K]V {
 	out := make(map[K]V, len(a)+len(b))
 	for _, m := range []map[K]V{a, b} {
@@ -288,7 +328,7 @@ func merged[K comparable, V any](a, b map[K]V) map[K]V {
 	return out
 }
 
-// addSecrets adds the secrets of the release to what is known to be secret: a chart may print any of them, and Helm may log them.
+// addSecrets adds the secrets of the release to the known secrets: a chart may print any of them, and Helm may log them.
 func addSecrets(in threeway.Input, known *secret.Known) {
 	for _, o := range in.OldObjects {
 		known.AddObject(o.Group, o.Kind, o.Content)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -85,14 +84,13 @@ func TestErrors(t *testing.T) {
 	if err := compare(drift.Options{ForceConflicts: true}); !errors.Is(err, drift.ErrForceConflicts) {
 		t.Errorf("force conflicts: %v", err)
 	}
-	serverSide := true
-	if err := compare(drift.Options{ForceReplace: true, ServerSide: &serverSide}); !errors.Is(err, drift.ErrForceReplace) {
+	if err := compare(drift.Options{ForceReplace: true, ApplyMethod: report.ApplyServerSide}); !errors.Is(err, drift.ErrForceReplace) {
 		t.Errorf("force replace: %v", err)
 	}
 	if err := compare(drift.Options{DryRun: true}); err == nil {
 		t.Error("there is no server that could dry-run")
 	}
-	known := &secret.Known{}
+	known := &drift.Secrets{}
 	known.Add("hunter2-hunter2")
 	quoting := func(context.Context, *release.Record) ([]render.Document, error) {
 		return nil, errors.New("the manifest says hunter2-hunter2")
@@ -144,8 +142,5 @@ func TestTargetsRefused(t *testing.T) {
 	c := drift.New(drift.Connection{}, drift.Options{})
 	if _, err := c.Compare(t.Context(), drift.Target{Release: "web", RollbackTo: 1, Chart: &drift.Chart{}}); err == nil {
 		t.Error("a chart and a rollback at once are compared")
-	}
-	if _, err := c.Absorb(t.Context(), drift.Target{Release: "web"}, drift.AbsorbOptions{}); err == nil {
-		t.Error("a release without a chart is absorbed")
 	}
 }

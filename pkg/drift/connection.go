@@ -6,14 +6,14 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 
-	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Connection is everything that comparisons read. LiveConnection returns one to a cluster. Records and Cluster must be set; the other
@@ -23,21 +23,21 @@ type Connection struct {
 	Name string
 	// Records opens the release records of a namespace.
 	Records func(namespace string) (Records, error)
-	// HasRelease reports whether a release is installed whose records are in a namespace. It is asked only if the annotations of a live object
-	// name another release than the one that is compared. If it is nil, that is not known.
+	// HasRelease reports whether a release with records in a namespace is installed. It is called only if the annotations of a live object
+	// name another release. If it is nil, that is not known.
 	HasRelease func(ctx context.Context, namespace, release string) (bool, error)
 	// Cluster answers everything else.
 	Cluster Cluster
-	// Lookups starts to answer what the templates of one chart look up in the cluster. It returns the address of the server for messages,
-	// and adds the Secrets among the answers to known. If it is nil, lookups find nothing. Its parameters have a type of an internal
-	// package, so other modules can only pass on the method of *live.Cluster.
-	Lookups func(known ...*secret.Known) (server string, answer LookupFunc, err error)
-	// DryRun lets the API server try writes that store nothing. It is nil if there is no server to ask; Options.DryRun is an error then.
-	DryRun func(ctx context.Context, requests []threeway.Request, manager string) map[object.Ref]threeway.Answer
-	// ReadManifest reads the manifest of a record of this connection, if the text in the record is not what is to be compared, as in a
-	// snapshot. Options.ReadManifest takes precedence.
+	// Lookups starts to answer the lookups of one chart's templates. It returns the address of the server for messages, and calls each of
+	// learn with the Secrets among the answers. If it is nil, lookups find nothing.
+	Lookups func(learn ...func(secret map[string]any)) (server string, answer LookupFunc, err error)
+	// DryRun lets the API server try writes without storing them. It is nil if there is no server to ask; then Options.DryRun is an
+	// error.
+	DryRun func(ctx context.Context, requests []cluster.Request, manager string) map[object.Ref]cluster.Answer
+	// ReadManifest reads the manifest of a record of this connection, if the text in the record does not serve, as in a snapshot.
+	// Options.ReadManifest takes precedence.
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
-	// Masked says that secrets in the answers are replaced by tokens, as in a snapshot. Where a chart has a clear value and the answers a
+	// Masked says that tokens replace the secrets in the answers, as in a snapshot. If a chart has a clear value and the answers have a
 	// token, the value is not compared.
 	Masked bool
 	// Time is when the answers were given, if they were saved; zero means now.
@@ -67,7 +67,7 @@ type Records interface {
 // Cluster is everything that a comparison reads apart from the records. *live.Cluster implements it, and documents each method.
 type Cluster interface {
 	Scope(kind schema.GroupVersionKind) (namespaced, known bool)
-	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live
+	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live
 	Terminating(ctx context.Context, namespaces []string) (map[string]bool, []report.Message)
 
 	// The following methods are called only if the comparison needs them; see threeway.Needs.
@@ -87,8 +87,22 @@ type Cluster interface {
 	Incomplete(groups []string) []report.Message
 }
 
+// Connect connects to a cluster that stores release records in Secrets, as is Helm's default. Reports name the cluster by its address. It
+// sends the requests of [live.Connect] and returns its errors.
+func Connect(ctx context.Context, config *rest.Config) (Connection, error) {
+	cluster, err := live.Connect(ctx, config, live.Options{})
+	if err != nil {
+		return Connection{}, err
+	}
+	storage, err := release.Open("", cluster.Metadata(), cluster.Dynamic())
+	if err != nil {
+		return Connection{}, err
+	}
+	return LiveConnection(cluster, config.Host, storage), nil
+}
+
 // LiveConnection returns the connection to a cluster that [live.Connect] has connected to, and to the records of its releases, which
-// [release.Open] has opened. Name is the name of the cluster in reports. All of it is safe for concurrent use.
+// [release.Open], or Open of package postgres, has opened. Name is the name of the cluster in reports. All of it is safe for concurrent use.
 func LiveConnection(cluster *live.Cluster, name string, storage *release.Storage) Connection {
 	return Connection{
 		Name: name, Cluster: cluster, Lookups: cluster.Lookups, DryRun: cluster.DryRun,

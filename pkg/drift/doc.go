@@ -2,25 +2,29 @@
 // program that embeds helmdrift; cmd/helmdrift adds flags, prompts and exit codes to it. It knows no flags, writes to no stream, and sends
 // no request but reads, unless [Options].DryRun is set.
 //
-// A [Connection] says where to read, [Options] say how to compare, a [Target] says what, and [Comparer.Compare] returns a [Result]:
+// A [Connection] says where to read, [Options] say how to compare, a [Target] says what to compare, and [Comparer.Compare] returns
+// a [Result]:
 //
-//	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-//	cluster, err := live.Connect(ctx, config, live.Options{})
-//	storage, err := release.Open(release.Driver{}, cluster.Metadata(), cluster.Dynamic())
-//	comparer := drift.New(drift.LiveConnection(cluster, "prod-cluster", storage), drift.Options{})
-//	result, err := comparer.Compare(ctx, drift.Target{Namespace: "prod", Release: "web"})
-//	r := report.New("v1", time.Now(), []report.Release{result.Report(threeway.Mask{})})
+//	connection, err := drift.Connect(ctx, config)
+//	if err != nil {
+//		return err
+//	}
+//	result, err := drift.New(connection, drift.Options{}).Compare(ctx, drift.Target{Namespace: namespace, Release: name})
+//	if err != nil {
+//		return err
+//	}
+//	release := result.Masked()
+//	fmt.Println(release.Name, release.Drifted, release.HasError())
 //
-// One [Comparer] can compare many releases, also at the same time. The report is plain data with a published JSON schema, and
-// r.HasError and the verdicts of its fields are what a program acts on. To put drift back, pass result.Comparison to pkg/repair, and
-// result.CheckUnchanged to the run of its plan. To keep it, [Comparer.Absorb] searches for values with which the chart renders what the
-// cluster has, and [RewriteValues] puts them into the values file.
+// test/e2e/cmd/embed is a whole program of these lines. One [Comparer] can compare many releases, even at the same time. The release is
+// plain data with a published JSON schema. A program acts on its HasError and the verdicts of its fields, and [report.New] makes a report
+// of several releases. To put drift back, pass result.Comparison to pkg/repair, and result.CheckUnchanged to the run of its plan.
 //
 // # The steps
 //
 // Compare goes through these steps:
 //
-//	   Connection.Records                      Connection.Cluster   Options.Fetch, Options.Render
+//	   Connection.Records                      Connection.Cluster   Chart.Fetch, Options.Render
 //	           │                                         │                     │
 //	Target ─► load ─► old objects ─► ignore rules ─► live objects ─► desired objects ─► threeway.Compare ─► unchanged? ─► Result
 //	           ▲                                         ▲                                     │                │
@@ -46,15 +50,15 @@
 //
 // # Foreign text
 //
-// Charts, manifests and repository indexes are written by others: a template can loop forever or fill the memory, and Go cannot stop it
-// within a process. By default, this package fetches, reads and renders them in the calling process. Options.Fetch, Options.ReadManifest
-// and Options.Render replace that. cmd/helmdrift sets them to do the work in a child process with limits of time and memory, where it
+// Other people write charts, manifests and repository indexes: a template can loop forever or fill the memory, and Go cannot stop it
+// within a process. By default, this package reads and renders them in the calling process. Chart.Fetch, Options.ReadManifest and
+// Options.Render replace that. cmd/helmdrift sets them to do the work in a child process with limits of time and memory; the child
 // calls [RenderChart]. Helm's libraries write to the standard logger of the process that renders.
 //
 // # Secrets
 //
-// Result.Comparison and Result.Loaded hold secret values in clear text; Result.Report masks them. Every secret that is known when the text
-// of an error of Compare is read is removed from it. Options.Known has a type of an internal package: other modules leave it nil.
+// Result.Comparison and Result.Loaded hold secret values in clear text; Result.Report masks them. The text of an error of Compare lacks
+// every secret that is known when the text is read. [Secrets] holds the known secrets.
 //
 // # Errors
 //

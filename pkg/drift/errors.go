@@ -4,14 +4,13 @@ import (
 	"errors"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
-	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// The errors of options that do not fit the way in which the release is applied, for errors.Is.
+// These are the errors of options that do not fit the release's apply method, for errors.Is.
 var (
-	// ErrForceConflicts is the error of Options.ForceConflicts if Helm applies client-side, where nothing conflicts.
+	// ErrForceConflicts is the error of Options.ForceConflicts if Helm applies client-side, because nothing conflicts there.
 	ErrForceConflicts = errors.New("forcing conflicts needs server-side apply, and this release is applied client-side")
-	// ErrForceReplace is the error of Options.ForceReplace if Helm applies server-side, which Helm 4 refuses too.
+	// ErrForceReplace is the error of Options.ForceReplace if Helm applies server-side. Helm 4 refuses that too.
 	ErrForceReplace = errors.New("replacing objects needs client-side apply, and this release is applied server-side")
 )
 
@@ -24,17 +23,5 @@ func (e *FluxError) Error() string { return "reading the rules of Flux: " + e.Er
 // Unwrap returns the cause.
 func (e *FluxError) Unwrap() error { return e.Err }
 
-// Hint returns the advice that comes with an error of any package of this module; empty if there is none.
+// Hint returns the advice that comes with an error of any package of this module, or "" if there is none.
 func Hint(err error) string { return hint.Of(err) }
-
-// scrubbed is an error whose secrets are removed when its text is read. What becomes known after the error was made is removed too.
-type scrubbed struct {
-	error
-	known *secret.Known
-}
-
-// Error returns the text without secrets.
-func (s scrubbed) Error() string { return s.known.Scrub(s.error.Error()) }
-
-// Unwrap returns the cause.
-func (s scrubbed) Unwrap() error { return s.error }

@@ -48,27 +48,3 @@ func ExampleComparer_Compare_chart() {
 	// Output:
 	// Deployment web: helm upgrade will overwrite spec.replicas: 5 → 4
 }
-
-// Absorb searches for the values with which the chart renders what the cluster has, and RewriteValues puts them into a values file: the
-// rest of the file keeps its form.
-func ExampleComparer_Absorb() {
-	const name = "../../testdata/charts/demo/values.yaml"
-	comparer := drift.New(savedCluster("../../testdata/snapshots/web.json.gz"), drift.Options{})
-	chart := drift.Chart{Ref: "../../testdata/charts/demo", Values: render.ValueOptions{Files: []string{name}}}
-	found, err := comparer.Absorb(context.Background(), drift.Target{Namespace: "prod", Release: "web", Chart: &chart}, drift.AbsorbOptions{})
-	if err != nil {
-		panic(err)
-	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		panic(err)
-	}
-	if text, err = drift.RewriteValues(name, text, found.Edits); err != nil {
-		panic(err) // such as a value that the file shares by an anchor
-	}
-	fmt.Printf("%s", text)
-	// Output:
-	// image: {repository: nginx, tag: "1.27"}
-	// replicas: 5
-	// budget: {limit: 30, currency: EUR}
-}

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -13,7 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// inMemory is a release and a cluster in memory. The comparison of built-in kinds calls no other methods of the interfaces.
+// inMemory is a release and a cluster in memory. Comparing built-in kinds calls no other methods of the interfaces.
 type inMemory struct {
 	drift.Records
 	drift.Cluster
@@ -38,8 +39,8 @@ func (m inMemory) Terminating(context.Context, []string) (map[string]bool, []rep
 func (m inMemory) List(context.Context, schema.GroupVersionKind, string) ([]map[string]any, error) {
 	return nil, nil
 }
-func (m inMemory) Read(_ context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
-	return map[object.Ref]threeway.Live{wanted[0]: {Object: m.live}}
+func (m inMemory) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	return map[object.Ref]cluster.Live{wanted[0]: {Object: m.live}}
 }
 
 func Example() {

@@ -37,8 +37,7 @@ func (r run) addIgnoreRules(ctx context.Context, in *threeway.Input) error {
 		}
 		in.Rules, in.Warnings = rules, append(in.Warnings, warnings...)
 	}
-	rules, warnings := ignore.ReadRules("Options", r.options.Ignore, time.Now())
-	in.Rules, in.Warnings = slices.Concat(in.Rules, r.options.Rules, rules), append(in.Warnings, warnings...)
+	in.Rules, in.Warnings = slices.Concat(in.Rules, r.rules), append(in.Warnings, r.ruleWarnings...)
 	if !r.options.NoBuiltInRules {
 		in.Rules = append(in.Rules, ignore.BuiltInRules()...)
 	}
@@ -47,7 +46,7 @@ func (r run) addIgnoreRules(ctx context.Context, in *threeway.Input) error {
 
 // forcesAsFlux reports whether the next upgrade forces conflicts although no option says so: Flux deploys the release, and the
 // helm-controller forces whatever it applies server-side (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade). A rollback is
-// predicted as that of the helm command.
+// predicted as one by the helm command.
 func forcesAsFlux(in threeway.Input) bool {
 	if !in.ServerSide() || in.Operation == report.OperationRollback {
 		return false
@@ -85,7 +84,7 @@ func (r run) fluxRules(ctx context.Context, in *threeway.Input) ([]ignore.Rule, 
 	return rules, warnings, nil
 }
 
-// helmRelease reads a HelmRelease; nil if there is none.
+// helmRelease reads a HelmRelease. It returns nil if there is none.
 func (r run) helmRelease(ctx context.Context, name, namespace string) (map[string]any, error) {
 	ref := object.Ref{Key: object.Key{Group: fluxGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
 	found := r.connection.Cluster.Read(ctx, []object.Ref{ref})[ref]
@@ -95,7 +94,7 @@ func (r run) helmRelease(ctx context.Context, name, namespace string) (map[strin
 	return found.Object, nil
 }
 
-// fluxNamespaces returns the namespaces of a HelmRelease: that of the records of its release, and that of the objects. Both are empty if
+// fluxNamespaces returns the namespaces of a HelmRelease: one for the records of its release, and one for the objects. Both are empty if
 // there is no such HelmRelease (fluxcd/helm-controller v1.6 api/v2/helmrelease_types.go GetStorageNamespace, GetReleaseNamespace).
 func (r run) fluxNamespaces(ctx context.Context, name, namespace string) (storage, target string, err error) {
 	owner, err := r.helmRelease(ctx, name, namespace)
@@ -108,7 +107,7 @@ func (r run) fluxNamespaces(ctx context.Context, name, namespace string) (storag
 	return cmp.Or(storage, namespace), cmp.Or(target, namespace), nil
 }
 
-// fluxOwner returns the HelmRelease that deployed the objects; empty if none did.
+// fluxOwner returns the HelmRelease that deployed the objects, or "" if none did.
 func fluxOwner(objects []object.Object) (name, namespace string) {
 	for _, o := range objects {
 		labels, _, _ := unstructured.NestedStringMap(o.Content, "metadata", "labels")

@@ -2,66 +2,38 @@ package drift
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/helmdrift/helmdrift/internal/forecast"
 	"github.com/helmdrift/helmdrift/internal/kinds"
-	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// forecast predicts what the writes of a comparison mean for pods. It reads the lists that the forecast wants.
-func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison) forecast.Effects {
-	in := forecast.Input{
-		Autoscaled: comparison.Input.Autoscaled, AutoscalersUnseen: comparison.Input.AutoscalersUnseen, Seen: forecast.Seen{},
-	}
+// forecast predicts what the writes of a comparison mean for pods.
+func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison) effect.Effects {
+	o := effect.Operation{Autoscaled: comparison.Input.Autoscaled, AutoscalersUnseen: comparison.Input.AutoscalersUnseen}
 	for i := range comparison.Objects {
-		in.Objects = append(in.Objects, forecastObject(&comparison.Objects[i], comparison))
+		o.Objects = append(o.Objects, writeOf(&comparison.Objects[i], comparison))
 	}
-	return c.Predict(ctx, in)
+	return c.Predict(ctx, o)
 }
 
-// Predict reads what a forecast wants, and predicts. Its types are internal: other modules pass it on to repair.Plan.Forecast, which
-// predicts what a plan means for pods. What cannot be read makes the forecast less exact, and it says so.
-func (c *Comparer) Predict(ctx context.Context, in forecast.Input) forecast.Effects {
-	in.Now = c.connection.now()
-	for _, want := range forecast.Wants(in) {
-		in.Seen[want] = c.look(ctx, want)
+// Predict predicts what an operation, such as that of a repair.Plan, means for pods. It calls Options.Forecast and fills in Now.
+func (c *Comparer) Predict(ctx context.Context, o effect.Operation) effect.Effects {
+	if c.options.Forecast == nil {
+		return effect.Effects{}
 	}
-	return forecast.Predict(in)
+	o.Now = c.connection.now()
+	return c.options.Forecast(ctx, c.connection.Cluster, o)
 }
 
-// look reads a list that the forecast wants, or the one object of it that has a name.
-func (c *Comparer) look(ctx context.Context, want forecast.Want) forecast.List {
-	if want.Name == "" {
-		items, err := c.connection.Cluster.List(ctx, want.Kind, want.Namespace)
-		return forecast.List{Items: items, Err: err}
-	}
-	ref := object.Ref{
-		Key:     object.Key{Group: want.Kind.Group, Kind: want.Kind.Kind, Namespace: want.Namespace, Name: want.Name},
-		Version: want.Kind.Version,
-	}
-	found := c.connection.Cluster.Read(ctx, []object.Ref{ref})[ref]
-	switch {
-	case found.Err != nil && found.Err.Code == live.CodeForbidden:
-		return forecast.List{Err: apierrors.NewForbidden(schema.GroupResource{}, ref.Name, errors.New(found.Err.Message))}
-	case found.Err != nil:
-		return forecast.List{Err: errors.New(found.Err.Message)}
-	case found.Object == nil:
-		return forecast.List{}
-	}
-	return forecast.List{Items: []map[string]any{found.Object}}
-}
-
-// forecastObject returns an object before and after Helm's write.
-func forecastObject(o *threeway.ObjectComparison, c *threeway.Comparison) forecast.Object {
-	out := forecast.Object{
+// writeOf returns an object before and after Helm's write.
+func writeOf(o *threeway.ObjectComparison, c *threeway.Comparison) effect.Write {
+	out := effect.Write{
 		Ref: o.Ref, Action: o.Action, Live: c.Input.Live[o.Ref].Object, Before: o.Live, After: o.Result, Deployed: o.Old,
 		TemplateEdited: templateEdited(o), Doubt: doubt(o, c),
 	}
@@ -81,8 +53,8 @@ func forecastObject(o *threeway.ObjectComparison, c *threeway.Comparison) foreca
 	return out
 }
 
-// templateEdited returns when the live pod template last drifted, which for a Pod is its spec; zero if it did not, or if nobody knows when.
-// A value that only is written in another way, or that a controller fills in, is no edit.
+// templateEdited returns when the live pod template, or the spec of a Pod, last drifted. It returns zero if it did not, or if nobody knows
+// when. Another spelling of a value, or a value that a controller fills in, does not count.
 func templateEdited(o *threeway.ObjectComparison) time.Time {
 	var last time.Time
 	template := object.Path{{Name: "spec"}, {Name: "template"}}
@@ -103,7 +75,7 @@ func templateEdited(o *threeway.ObjectComparison) time.Time {
 	return last
 }
 
-// doubt returns why it is not certain what the write leaves; empty if it is.
+// doubt returns why the object after the write is not certain, or "" if it is.
 func doubt(o *threeway.ObjectComparison, c *threeway.Comparison) string {
 	if o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees {
 		return "the server disagrees about what the write leaves"
@@ -114,17 +86,4 @@ func doubt(o *threeway.ObjectComparison, c *threeway.Comparison) string {
 		}
 	}
 	return ""
-}
-
-// withEffects adds the effects to the report of a release.
-func withEffects(r report.Release, effects forecast.Effects, scrub func(string) string) report.Release {
-	for i := range r.Objects {
-		r.Objects[i].Effect = effects.Objects[r.Objects[i].Key()].Map(scrub)
-	}
-	r.Effect = effects.Release.Map(scrub)
-	for _, what := range effects.Unread {
-		r.Warnings = append(r.Warnings, report.Message{Code: report.CodeEffects,
-			Message: scrub(what) + "; what the operation means for pods and data is not exact"})
-	}
-	return r
 }

@@ -1,6 +1,7 @@
 package drift_test
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,7 +9,10 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/effect"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // deploymentText is a Deployment of two pods. IMAGE, META, TEMPLATE and FIELDS are places to edit.
@@ -38,7 +42,8 @@ func deployment(image, labels, annotations, edited string) string {
 	return strings.NewReplacer("IMAGE", image, "META", labels, "TEMPLATE", annotations, "FIELDS", fields).Replace(deploymentText)
 }
 
-// TestForecast checks the forecast of whole comparisons of a client-side release: against the release itself, and against a chart.
+// TestForecast checks what a comparison passes to a forecast about a Deployment, in a client-side release, and what it does with the
+// answer.
 func TestForecast(t *testing.T) {
 	const (
 		imageField = `{"f:spec": {"f:template": {"f:spec": {"f:containers": {'k:{"name":"web"}': {"f:image": {}}}}}}}`
@@ -51,20 +56,20 @@ func TestForecast(t *testing.T) {
 	namespace := "apiVersion: v1\nkind: Namespace\nmetadata: {name: prod}\n"
 	for name, c := range map[string]struct {
 		live, chart string
-		want        string
-		restartedAt bool
+		// want is the action, whether the write changes the template, and whether somebody has edited it.
+		want string
 	}{
-		"untouched":          {live: deployed},
-		"image edited":       {live: deployment("web:9", "", "", imageField), want: "restarts 2 pods one at a time, 2 stay ready", restartedAt: true},
-		"image and writer":   {live: deployment("web:9", "", "", ""), want: "restarts 2 pods one at a time, 2 stay ready"},
-		"label edited":       {live: deployment("web:1", ", team: x", "", "")},
-		"rollout restart":    {live: deployment("web:1", "", annotation, restarted)},
-		"annotation edited":  {live: deployment("web:1", "", `, annotations: {x: "y"}`, annotated), want: "restarts nothing", restartedAt: true},
-		"missing":            {live: other, want: "starts 2 pods"},
-		"dropped":            {live: deployed, chart: other, want: "stops 2 pods"},
-		"chart":              {live: deployed, chart: deployment("web:2", "", "", ""), want: "restarts 2 pods one at a time, 2 stay ready"},
-		"label of the chart": {live: deployed, chart: deployment("web:1", ", team: x", "", "")},
-		"spelling":           {live: deployed, chart: deployment("web:1", "", ", creationTimestamp: null, annotations: {}", "")},
+		"untouched":          {live: deployed, want: "none same"},
+		"image edited":       {live: deployment("web:9", "", "", imageField), want: "update changed edited"},
+		"image and writer":   {live: deployment("web:9", "", "", ""), want: "update changed"},
+		"label edited":       {live: deployment("web:1", ", team: x", "", ""), want: "none same"},
+		"rollout restart":    {live: deployment("web:1", "", annotation, restarted), want: "none same"},
+		"annotation edited":  {live: deployment("web:1", "", `, annotations: {x: "y"}`, annotated), want: "none same edited"},
+		"missing":            {live: other, want: "create changed"},
+		"dropped":            {live: deployed, chart: other, want: "delete changed"},
+		"chart":              {live: deployed, chart: deployment("web:2", "", "", ""), want: "update changed"},
+		"label of the chart": {live: deployed, chart: deployment("web:1", ", team: x", "", ""), want: "update same"},
+		"spelling":           {live: deployed, chart: deployment("web:1", "", ", creationTimestamp: null, annotations: {}", ""), want: "none same"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			record := map[string]any{"name": "web", "namespace": "prod", "version": 1, "info": map[string]any{"status": "deployed"}, "manifest": deployed}
@@ -72,26 +77,66 @@ func TestForecast(t *testing.T) {
 			if c.chart != "" {
 				target.Chart = &drift.Chart{Ref: chartOf(t, c.chart)}
 			}
-			got := reported(t, connect(t, record, namespace+"---\n"+c.live), target)
-			var e *report.Effect
-			for _, o := range got.Objects {
-				if o.Kind == "Deployment" {
-					e = o.Effect
+			got := ""
+			answer := func(_ context.Context, from effect.Reader, o effect.Operation) effect.Effects {
+				out := effect.Effects{Objects: map[object.Key]*report.Effect{}, Release: &report.ReleaseEffect{}, Unread: []string{"nobody asked"}}
+				if from == nil || o.Now.IsZero() {
+					t.Errorf("the forecast can read from %v at %s", from, o.Now)
 				}
+				for _, w := range o.Objects {
+					if w.Kind == "Deployment" {
+						got = described(w)
+						out.Objects[w.Key] = &report.Effect{Text: "answered"}
+					}
+				}
+				return out
 			}
-			if e == nil {
-				e = &report.Effect{}
+			result, err := drift.New(connect(t, record, namespace+"---\n"+c.live), drift.Options{Forecast: answer}).Compare(t.Context(), target)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if e.Text != c.want || (e.RestartedAt != nil) != c.restartedAt {
-				t.Errorf("got %+v, want %q, restarted %t; errors %v", e, c.want, c.restartedAt, got.Errors)
+			if got != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
 			}
-			if at := e.RestartedAt; at != nil && !at.Equal(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)) {
-				t.Errorf("restarted at %s", at)
-			}
-			if (got.Effect != nil) != (e.Restarts+e.Starts+e.Stops > 0) {
-				t.Errorf("the release has the effect %+v", got.Effect)
-			}
+			checkAnswered(t, result.Report(threeway.Mask{}))
 		})
+	}
+}
+
+// described returns the action of a write, whether it changes the pod template, and whether somebody has edited that.
+func described(w effect.Write) string {
+	out := string(w.Action)
+	if path := (object.Path{{Name: "spec"}, {Name: "template"}}); object.Equal(valueAt(w.Before, path), valueAt(w.After, path)) {
+		out += " same"
+	} else {
+		out += " changed"
+	}
+	if at := w.TemplateEdited; at.Equal(time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		out += " edited"
+	} else if !at.IsZero() {
+		out += " edited at " + at.String()
+	}
+	return out
+}
+
+func valueAt(o map[string]any, path object.Path) any {
+	v, _ := path.Lookup(o)
+	return v
+}
+
+// checkAnswered checks that a report has the answer of the forecast.
+func checkAnswered(t *testing.T, r report.Release) {
+	t.Helper()
+	for _, o := range r.Objects {
+		if o.Kind == "Deployment" && (o.Effect == nil || o.Effect.Text != "answered") {
+			t.Errorf("the effect on the Deployment is %+v", o.Effect)
+		}
+	}
+	if r.Effect == nil {
+		t.Error("the release has no effect")
+	}
+	if len(r.Warnings) != 1 || r.Warnings[0].Code != report.CodeEffects || !strings.HasPrefix(r.Warnings[0].Message, "nobody asked;") {
+		t.Errorf("the warnings are %v", r.Warnings)
 	}
 }
 

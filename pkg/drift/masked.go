@@ -13,12 +13,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// This file says what becomes of a chart's values if the old and live objects have tokens in the place of secrets (Connection.Masked). A
-// chart that passes the masked values of the record on renders the same tokens, and these are compared. A value that is a token on one side
-// only cannot be compared: the desired object gets the value of the old one, or else the live one, so that drift is still reported, and the
-// report lists the field as not compared.
+// This file handles a chart's values if the old and live objects have tokens instead of secrets (Connection.Masked). A chart that passes
+// on the masked values of the record renders the same tokens, and these are compared. A value that is a token on one side only cannot be
+// compared: the desired object gets the value of the old one, or else of the live one, so that drift is still reported, and the report
+// lists the field as not compared.
 
-// withoutMasked replaces the values of the desired objects that cannot be compared, and adds them to what is not compared.
+// withoutMasked replaces the values of the desired objects that cannot be compared, and adds them to NotCompared.
 func withoutMasked(in *threeway.Input) {
 	old := map[object.Key]map[string]any{}
 	for _, o := range in.OldObjects {
@@ -54,7 +54,8 @@ type maskedFields struct {
 	paths    []object.Path
 }
 
-// object returns a copy of a desired object in which every value that cannot be compared is that of the first known object that has one.
+// object returns a copy of a desired object. It replaces every value that cannot be compared by the value of the first known object that
+// has one.
 func (m *maskedFields) object(desired map[string]any, known []map[string]any) map[string]any {
 	if desired == nil {
 		return nil
@@ -69,7 +70,7 @@ func (m *maskedFields) object(desired map[string]any, known []map[string]any) ma
 	return out
 }
 
-// value returns a desired value as it can be compared with the same place of the known objects.
+// value returns a desired value in a form that can be compared with the same place of the known objects.
 func (m *maskedFields) value(path object.Path, desired any, sides []any) any {
 	switch desired := desired.(type) {
 	case map[string]any:
@@ -99,7 +100,7 @@ func cannotCompare(desired string, known any) bool {
 	return isText && text != desired && secret.HoldsToken(text) != secret.HoldsToken(desired)
 }
 
-// below returns what a function finds in the sides that have it.
+// below returns what a function finds in the sides, without those that lack it.
 func below(sides []any, find func(any) any) (out []any) {
 	for _, side := range sides {
 		if v := find(side); v != nil {
@@ -109,7 +110,7 @@ func below(sides []any, find func(any) any) (out []any) {
 	return out
 }
 
-// itemPath returns the path of a list item as reports have it for lists of named items: env[name=PASSWORD].
+// itemPath returns the path of a list item, as in reports for lists of named items: env[name=PASSWORD].
 func itemPath(list object.Path, item any, i int) object.Path {
 	if name, ok := object.Field(item, "name").(string); ok {
 		return list.Item([]object.ListKey{{Name: "name", Value: name}})
@@ -117,8 +118,8 @@ func itemPath(list object.Path, item any, i int) object.Path {
 	return list.Index(i)
 }
 
-// itemLike returns the item of another list that stands for the i-th item of a list: the one with the same name or key, or else the one at
-// the same place of a list of the same length.
+// itemLike returns the item of another list that corresponds to the i-th item of a list: the item with the same name or key, or else the
+// item at the same place of a list of the same length.
 func itemLike(side any, list []any, i int) any {
 	other, _ := side.([]any)
 	for _, field := range []string{"name", "key"} {
@@ -136,7 +137,7 @@ func itemLike(side any, list []any, i int) any {
 	return other[i]
 }
 
-// markMasked marks the findings about fields whose desired value was not compared: they are about old and live alone.
+// markMasked marks the findings about fields whose desired value was not compared: they are only about old and live.
 func markMasked(r *report.Release) {
 	masked := map[report.NotCompared]bool{}
 	for _, n := range r.NotCompared {
@@ -152,13 +153,13 @@ func markMasked(r *report.Release) {
 			at := report.NotCompared{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, Path: f.Path, Reason: report.NotComparedMasked}
 			if masked[at] {
 				f.Certain = false
-				f.Notes.Add(report.NoteUncertain, "the chart's value is not compared, because the snapshot holds the old one masked")
+				f.Notes.Add("the chart's value is not compared, because the snapshot holds the old one masked")
 			}
 		}
 	}
 }
 
-// asManifest returns a known Secret with its data as the desired one writes it: what is stringData there is decoded here.
+// asManifest returns a known Secret with its data in the form of the desired one: it decodes what is stringData there.
 func asManifest(known, desired map[string]any, isSecret bool) map[string]any {
 	wanted := object.Child(desired, "stringData")
 	if !isSecret || len(wanted) == 0 {

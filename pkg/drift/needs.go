@@ -14,7 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// readNeeds adds what a comparison needs to its input. What cannot be read is added as nil, so that the next comparison does not need it
+// readNeeds adds what a comparison needs to its input. It adds nil for what cannot be read, so that the next comparison does not need it
 // again.
 func (r run) readNeeds(ctx context.Context, needs threeway.Needs, in *threeway.Input) {
 	if len(needs.CRDs) > 0 {
@@ -76,7 +76,7 @@ func (r run) applyTypes(
 }
 
 // parsed holds what was parsed for all comparisons of a Comparer: definitions of custom resources and OpenAPI documents can be megabytes.
-// What was read again is parsed again, unless it is the same.
+// If one was read again, it is parsed again only if it has changed.
 type parsed struct{ schemas, types sync.Map }
 
 // outcome is the result of parsing.

@@ -2,38 +2,39 @@ package drift
 
 import (
 	"context"
-	"time"
 
-	"github.com/helmdrift/helmdrift/internal/ignore"
-	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Target is one release and what it is compared with. By default that is its stored manifest, which shows drift. At most one of RollbackTo
-// and Chart is set; both are an error.
+// Target is one release and what to compare it with. By default that is its stored manifest, which shows drift. At most one of RollbackTo
+// and Chart may be set.
 type Target struct {
-	// Namespace is the namespace of the release records, and Release the name of the release.
+	// Namespace is the namespace of the release records, and Release is the name of the release.
 	Namespace, Release string
-	// Revision is the stored revision to start from; 0 means the one that helm upgrade would start from. A rollback ignores it.
+	// Revision is the stored revision to start from. 0 means the revision that helm upgrade would start from. A rollback ignores it.
 	Revision int
-	// RollbackTo predicts helm rollback to this revision instead of helm upgrade. A negative number counts back from the last revision; 0 is
-	// no rollback.
+	// RollbackTo predicts helm rollback to this revision instead of helm upgrade. A negative number counts back from the last revision; 0
+	// means no rollback.
 	RollbackTo int
-	// Chart predicts helm upgrade with this chart; nil compares with stored manifests alone.
+	// Chart predicts helm upgrade with this chart. Nil compares only with stored manifests.
 	Chart *Chart
 }
 
 // Chart is a chart to compare with, and what its templates see. Fields without a comment are the flags of helm upgrade of the same name.
 type Chart struct {
-	// Ref is what Helm takes as CHART: a directory, an archive, a URL, repo/name or oci://….
-	Ref    string
-	Source fetch.Options
+	// Ref names the chart in messages. Without Fetch, it is a directory or an archive on this machine.
+	Ref string
+	// Fetch brings a chart from elsewhere. It returns its path on this machine, and a function that removes the files, which may be nil.
+	// fetch.Chart does that for everything that Helm takes as CHART: a URL, repo/name, oci://….
+	Fetch  func(ctx context.Context) (path string, done func(), err error)
 	Values render.ValueOptions
-	// ReadFile reads a values file. If it is nil, fetch.ReadFile does, without standard input.
+	// ReadFile reads a values file. If it is nil, os.ReadFile does.
 	ReadFile func(ctx context.Context, name string) ([]byte, error)
+	// Warnings are added to the report of a comparison with the chart.
+	Warnings []report.Message
 	// Install predicts helm upgrade --install if the release is not installed. Without it, such a release is an error. SkipCRDs and
 	// CreateNamespace are flags of that installation; an upgrade ignores them.
 	Install, SkipCRDs, CreateNamespace bool
@@ -44,16 +45,16 @@ type Chart struct {
 	NoLookup, EnableDNS, SkipSchemaValidation bool
 	// AllowOutsideLinks follows symbolic links of the chart and of values files that lead out of the Git working tree that they are in.
 	AllowOutsideLinks bool
-	// PostRender returns what a post-renderer makes of the rendered manifest. If it is nil, there is none.
+	// PostRender passes the rendered manifest through a post-renderer. If it is nil, there is none.
 	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
 }
 
 // Options say how releases are compared. The zero value compares as helmdrift diff does without flags.
 type Options struct {
-	// Helm is the major version of Helm that is predicted, "3" or "4"; by default the one that wrote the last revision.
+	// Helm is the major version of Helm to predict, "3" or "4". The default is the version that wrote the last revision.
 	Helm string
-	// ServerSide says whether Helm applies server-side; nil means as it did for the last revision.
-	ServerSide *bool
+	// ApplyMethod is how Helm applies; empty means as it did for the last revision.
+	ApplyMethod report.ApplyMethod
 	// ForceConflicts, ForceReplace and TakeOwnership are flags of helm upgrade. Flux always forces conflicts, so an upgrade of its releases
 	// is predicted with ForceConflicts.
 	ForceConflicts, ForceReplace, TakeOwnership bool
@@ -62,7 +63,7 @@ type Options struct {
 	// DryRun also lets the API server try every predicted write. The report says where the server disagrees.
 	DryRun bool
 
-	// Ignore lists rules of what to ignore, in addition to the built-in ones. A rule that cannot be read is a warning in the report.
+	// Ignore lists ignore rules in addition to the built-in ones. A rule that cannot be read is a warning in the report.
 	Ignore []report.RuleText
 	// NoBuiltInRules leaves out the built-in rules, and FromFlux adds those of the HelmRelease that deploys the release.
 	NoBuiltInRules, FromFlux bool
@@ -71,29 +72,24 @@ type Options struct {
 	// ShowControllers lists fields that controllers wrote and no manifest names, instead of counting them.
 	ShowControllers bool
 
-	// Rules are ignore rules that the caller has read already, and Warnings are added to every report, such as those about reading Rules. The
-	// rules have a type of an internal package. Other modules use Ignore.
-	Rules    []ignore.Rule
+	// Warnings are added to every report.
 	Warnings []report.Message
 
-	// Doing is called with what a comparison is doing, such as "reading 42 objects". The texts hold no foreign words. It may be nil. If
-	// several comparisons run at the same time, so do its calls.
+	// Doing is called with what a comparison is doing, such as "reading 42 objects". The texts hold no foreign words. It may be nil.
+	// Comparisons that run at the same time call it at the same time.
 	Doing func(what string)
 
-	// Known is what is known to be secret. Comparisons add to it, and it is removed from their errors. The commands of this module share it
-	// with their log. Its type is internal, so other modules leave it nil; each Comparer then has its own.
-	Known *secret.Known
+	// Known holds the known secrets. Comparisons add to it, and remove the secrets from their errors. If it is nil, each Comparer has its
+	// own; a program that shares one can scrub its log with it.
+	Known *Secrets
 
-	// Fetch fetches a chart and returns its path, ReadManifest reads the manifest of a record, and Render renders a chart. If one is nil,
-	// fetch.Chart, Connection.ReadManifest or else render.ReadDocuments, or RenderChart does it in this process. See the package comment.
-	Fetch        func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
+	// Forecast predicts what the writes mean for pods and data. If it is nil, the report has no effects.
+	Forecast effect.Forecast
+
+	// ReadManifest reads the manifest of a record, and Render renders a chart. If ReadManifest is nil, Connection.ReadManifest
+	// or else render.ReadDocuments does it in this process; if Render is nil, RenderChart does. See the package comment.
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 	Render       func(ctx context.Context, q ChartRequest) (*RenderedChart, error)
-	// RenderVariants renders a chart with many values for Absorb, as ServeVariants does, which is the default.
-	RenderVariants func(ctx context.Context, q ChartRequest, next NextVariants) error
-	// RenderTime is the time that all renderings of a search for values may take together; 0 means no limit. A single candidate is given up
-	// after a part of it.
-	RenderTime time.Duration
 }
 
 // withDefaults returns the options with a default for every function that is nil, and for Known.
@@ -102,10 +98,7 @@ func (o Options) withDefaults() Options {
 		o.Doing = func(string) {}
 	}
 	if o.Known == nil {
-		o.Known = &secret.Known{}
-	}
-	if o.Fetch == nil {
-		o.Fetch = fetch.Chart
+		o.Known = &Secrets{}
 	}
 	if o.ReadManifest == nil {
 		o.ReadManifest = func(_ context.Context, r *release.Record) ([]render.Document, error) {
@@ -114,9 +107,6 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Render == nil {
 		o.Render = RenderChart
-	}
-	if o.RenderVariants == nil {
-		o.RenderVariants = ServeVariants
 	}
 	return o
 }

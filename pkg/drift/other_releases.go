@@ -13,11 +13,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Two releases can have one object in their manifests: with --take-ownership, or after somebody wrote the annotations by hand, Helm lets
-// the second one take it over and tells the first one nothing. The annotations of live then name the second. Whether that exists is looked
-// up for such objects only.
+// Two releases can have the same object in their manifests: with --take-ownership, or after somebody wrote the annotations by hand, Helm
+// lets the second release take it over without a notice to the first. The annotations of live then name the second release. This file
+// looks up, only for such objects, whether that release exists.
 
-// addOthers adds to the input whether the other releases exist that live objects name, and warns of those that do.
+// addOthers adds to the input whether the other releases that live objects name exist, and warns of those that do.
 func (r run) addOthers(ctx context.Context, in *threeway.Input) {
 	in.Others = map[object.ReleaseName]threeway.OtherRelease{}
 	for _, o := range liveObjects(*in) {
@@ -36,7 +36,7 @@ func (r run) addOthers(ctx context.Context, in *threeway.Input) {
 	}
 }
 
-// isPossible reports whether there can be a release with such a name. Annotations hold any text.
+// isPossible reports whether there can be a release with such a name. Annotations may hold any text.
 func isPossible(named object.ReleaseName) bool {
 	return chartutil.ValidateReleaseName(named.Name) == nil && len(validation.ValidateNamespaceName(named.Namespace, false)) == 0
 }
@@ -45,7 +45,7 @@ func isPossible(named object.ReleaseName) bool {
 func overlap(o object.Object, named object.ReleaseName, other threeway.OtherRelease) report.Message {
 	about := "which exists: an upgrade of either writes its own manifest"
 	if !other.Exists {
-		about = "of which it is not known whether it exists: " + other.Problem
+		about = "and it is not known whether that exists: " + other.Problem
 	}
 	return report.Message{Code: report.WarnOtherRelease, Object: o.Key.String(), Message: fmt.Sprintf(
 		"its annotations name release %s in namespace %s, %s; helmdrift fix leaves it unless --only names it",

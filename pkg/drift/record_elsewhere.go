@@ -10,33 +10,42 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// recordElsewhere returns a warning if the record names another namespace than the one it is stored in. Flux can store records apart from
-// the objects, and its HelmRelease says so. Any other such record was probably copied, as by a backup that was restored into another
-// namespace, and the objects that it names belong to the release that it was copied from.
+// recordElsewhere returns a warning if the record is not stored in the namespace that it names. Flux can store records apart from the
+// objects, and its HelmRelease says so. Any other such record is probably a copy, for example from a backup that was restored into
+// another namespace, and the objects that it names belong to the original release.
 //
 // Helm itself uses both namespaces: templates and the release annotations get the record's, and objects without a namespace of their own
 // go to the one that helm was called with (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade and pkg/kube/client.go newBuilder, helm
 // v4.3.1 the same; rollback.go too).
 func (r run) recordElsewhere(ctx context.Context, in threeway.Input) []report.Message {
-	if in.Old == nil || in.Namespace == in.StorageNamespace || r.isFluxStorage(ctx, in) {
+	if in.Old == nil || in.Namespace == in.StorageNamespace {
 		return nil
+	}
+	isFlux, err := r.isFluxStorage(ctx, in)
+	if isFlux {
+		return nil
+	}
+	unread := ""
+	if err != nil {
+		unread = ". Whether Flux keeps it apart could not be read: " + err.Error()
 	}
 	return []report.Message{{Code: report.WarnRecordElsewhere, Message: fmt.Sprintf(
 		"the record in namespace %s says that the release is in %s, and no object says that Flux keeps the record apart, so it may be a copy; "+
 			"what is compared are the objects in %s, where helm upgrade -n %s would put objects without a namespace of their own into %s",
-		in.StorageNamespace, in.Namespace, in.Namespace, in.StorageNamespace, in.StorageNamespace)}}
+		in.StorageNamespace, in.Namespace, in.Namespace, in.StorageNamespace, in.StorageNamespace) + unread}}
 }
 
-// RecordElsewhere reports whether the comparison warns that the release record may be a copy, because it names another namespace than the
-// one it is stored in. A program that writes should ask before it writes to that namespace.
+// RecordElsewhere reports whether the comparison warns that the release record may be a copy, because it is not stored in the namespace
+// that it names. A program should ask before it writes to that namespace.
 func (r *Result) RecordElsewhere() bool {
 	return slices.ContainsFunc(r.Comparison.Input.Warnings, func(m report.Message) bool { return m.Code == report.WarnRecordElsewhere })
 }
 
 // isFluxStorage reports whether Flux stores the records of the release where they were found: in the namespace of the HelmRelease that the
 // objects name, or in the storage namespace of that HelmRelease. The labels in the manifest prove nothing, because whoever forges a record
-// writes them too. Those of a live object of this release do, and so does a HelmRelease that deploys to the namespace of the record.
-func (r run) isFluxStorage(ctx context.Context, in threeway.Input) bool {
+// writes them too. The labels of a live object of this release are proof, and so is a HelmRelease that deploys to the namespace of the
+// record. If that could not be read, isFluxStorage returns the error.
+func (r run) isFluxStorage(ctx context.Context, in threeway.Input) (bool, error) {
 	var ours []object.Object
 	for _, o := range liveObjects(in) {
 		if o.Namespace == in.Namespace && object.ReleaseOf(o.Content) == in.Release() {
@@ -44,14 +53,14 @@ func (r run) isFluxStorage(ctx context.Context, in threeway.Input) bool {
 		}
 	}
 	if _, namespace := fluxOwner(ours); namespace == in.StorageNamespace {
-		return true
+		return true, nil
 	}
 	name, namespace := fluxOwner(append(ours, in.OldObjects...))
 	if name == "" {
-		return false
+		return false, nil
 	}
 	storage, target, err := r.fluxNamespaces(ctx, name, namespace)
-	return err == nil && storage == in.StorageNamespace && target == in.Namespace
+	return err == nil && storage == in.StorageNamespace && target == in.Namespace, err
 }
 
 // liveObjects returns the live objects of the release, without those that are missing.

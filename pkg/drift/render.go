@@ -6,14 +6,13 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 
-	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
 // ChartRequest is a chart to render and everything that its templates see. encoding/gob can encode all of it except the functions, so that
-// another process can render the chart. Fields without a comment are those of render.ChartOptions with the same name.
+// another process can render the chart. Fields without a comment are the fields of render.ChartOptions with the same name.
 type ChartRequest struct {
 	// Path is a chart directory or an archive on this machine.
 	Path                   string
@@ -25,8 +24,8 @@ type ChartRequest struct {
 	Values       render.ValueOptions
 	Capabilities *chartutil.Capabilities
 	Undiscovered []string
-	// Known is what is known to be secret, and rendering adds to it. Options.Render gets it and passes it on.
-	Known                                              *secret.Known
+	// Known holds the known secrets, and rendering adds to it. Options.Render gets it and passes it on.
+	Known                                              *Secrets
 	EnableDNS, SkipSchemaValidation, AllowOutsideLinks bool
 
 	// ReadFile reads a values file. It must be set if Values names files.
@@ -38,7 +37,7 @@ type ChartRequest struct {
 	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
 }
 
-// RenderedChart is a rendered chart whose manifests were read.
+// RenderedChart is a rendered chart with parsed manifests.
 type RenderedChart struct {
 	// Rendered lacks the texts of the manifests and of the hooks.
 	Rendered render.Rendered
@@ -49,7 +48,7 @@ type RenderedChart struct {
 // RenderChart renders a chart and reads its manifests in this process. It is the default of Options.Render. If the chart or its values are
 // wrong, the error is a *render.Error with the file and line.
 func RenderChart(ctx context.Context, q ChartRequest) (*RenderedChart, error) {
-	options, err := q.options(ctx)
+	options, err := q.RenderOptions(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +66,7 @@ func RenderChart(ctx context.Context, q ChartRequest) (*RenderedChart, error) {
 	return out, nil
 }
 
-// readIfAny returns the documents of a manifest; nil if it is empty, which means that there was no such rendering.
+// readIfAny returns the documents of a manifest, or nil if it is empty: then there was no such rendering.
 func readIfAny(manifest string) []render.Document {
 	if manifest == "" {
 		return nil
@@ -75,11 +74,11 @@ func readIfAny(manifest string) []render.Document {
 	return render.ReadDocuments(manifest)
 }
 
-// options returns the request as pkg/render takes it.
-func (q ChartRequest) options(ctx context.Context) (render.ChartOptions, error) {
+// RenderOptions returns the request in the form of pkg/render. An error is about the stored values of the release.
+func (q ChartRequest) RenderOptions(ctx context.Context) (render.ChartOptions, error) {
 	out := render.ChartOptions{
 		Path: q.Path, Helm4: q.Helm4, Install: q.Install, ReleaseName: q.ReleaseName, Namespace: q.Namespace,
-		LastRevision: q.LastRevision, Values: q.Values, Capabilities: q.Capabilities, Undiscovered: q.Undiscovered, Known: q.Known,
+		LastRevision: q.LastRevision, Values: q.Values, Capabilities: q.Capabilities, Undiscovered: q.Undiscovered, Known: q.Known.known(),
 		EnableDNS: q.EnableDNS, SkipSchemaValidation: q.SkipSchemaValidation, AllowOutsideLinks: q.AllowOutsideLinks, PostRender: q.PostRender,
 	}
 	config, about, err := q.Previous.Decode()
@@ -89,7 +88,7 @@ func (q ChartRequest) options(ctx context.Context) (render.ChartOptions, error) 
 	out.Previous = render.Previous{Config: config, Metadata: about.Metadata, Values: about.Values}
 	out.Values.ReadFile = func(name string) ([]byte, error) { return q.ReadFile(ctx, name) }
 	if q.Lookup != nil {
-		out.Lookup = live.RemoteLookups(q.Server, func(l live.LookupRequest) (live.LookupAnswer, error) { return q.Lookup(ctx, l) }, q.Known)
+		out.Lookup = live.RemoteLookups(q.Server, func(l live.LookupRequest) (live.LookupAnswer, error) { return q.Lookup(ctx, l) }, learns(q.Known.known()))
 	}
 	return out, nil
 }

@@ -55,7 +55,7 @@ func connect(t *testing.T, record map[string]any, objects string) drift.Connecti
 	if err != nil {
 		t.Fatal(err)
 	}
-	storage, err := release.Open(release.Driver{}, cluster.Metadata(), cluster.Dynamic())
+	storage, err := release.Open("", cluster.Metadata(), cluster.Dynamic())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func (s apiServer) add(object map[string]any) {
 	}
 }
 
-// storedRecord is the Secret in which Helm keeps revision 1.
+// storedRecord is the Secret where Helm keeps revision 1.
 func storedRecord(record map[string]any) map[string]any {
 	text, _ := json.Marshal(record)
 	var zipped bytes.Buffer

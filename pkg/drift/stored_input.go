@@ -12,8 +12,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// storedInput returns the input that the records alone give. Desired is the same manifest as old or, for a rollback, that of the revision
-// to return to. Without records it is the input of an installation.
+// storedInput returns the input from the records alone. Desired is the same manifest as old or, for a rollback, the manifest of the
+// revision to return to. Without records it is the input of an installation.
 func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threeway.Input, err error) {
 	in = r.baseInput()
 	old, last := loaded.Old, loaded.Last
@@ -48,7 +48,7 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 	return in, r.addLast(ctx, loaded, &in)
 }
 
-// baseInput returns the input of an installation. storedInput replaces what the records say otherwise.
+// baseInput returns the input of an installation. storedInput replaces what the records say differently.
 func (r run) baseInput() threeway.Input {
 	o := r.options
 	helm := r.helmVersion(nil)
@@ -60,12 +60,12 @@ func (r run) baseInput() threeway.Input {
 	}
 }
 
-// addLast adds the last revision to the input if it is not old, which is so after a failed upgrade. What it wrote explains live values.
+// addLast adds the last revision to the input if it is not old, as after a failed upgrade. What it wrote explains live values.
 func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.Input) error {
 	old, last := loaded.Old, loaded.Last
 	if problem := loaded.LastProblem; problem != nil {
 		in.Warnings = append(in.Warnings, report.Message{Code: "last-unreadable", Message: problem.Error() +
-			"; the way in which Helm would write is taken from the revision that was asked for"})
+			"; how Helm would write is taken from the revision that was asked for"})
 		in.Last = &report.Revision{Revision: loaded.Choice.Last.Revision, Status: loaded.Choice.Last.Status}
 	}
 	if last.Revision == old.Revision || r.target.Revision != 0 {
@@ -79,7 +79,7 @@ func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.I
 	return err
 }
 
-// addHook adds a hook to what is not compared, and to the hooks of the operation if that runs it. Helm never deletes a definition (helm
+// addHook adds a hook to NotCompared, and to the hooks of the operation if the operation runs it. Helm never deletes a definition (helm
 // v3.22.0 pkg/action/hooks.go execHook, deleteHookByPolicy).
 func (r run) addHook(in *threeway.Input, h render.Hook) {
 	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
@@ -114,8 +114,8 @@ func (r run) objectsOf(documents []render.Document, namespace string, in *threew
 	return m.Objects
 }
 
-// helmVersion returns the major version of Helm that is predicted: that of the options, or else the one that wrote the last record. It is 3
-// if the record does not show it.
+// helmVersion returns the major version of Helm to predict: the version in the options, or else the one that wrote the last record. It is
+// 3 if the record does not show it.
 func (r run) helmVersion(last *release.Record) string {
 	switch {
 	case r.options.Helm != "":
@@ -126,18 +126,17 @@ func (r run) helmVersion(last *release.Record) string {
 	return "3"
 }
 
-// applyMethod returns how that Helm writes, unless the options say it: Helm 3 applies client-side. Helm 4 applies as the decisive record
-// says, which is the last one or the target of a rollback, and it installs server-side (helm v4.3.1 pkg/action/upgrade.go
+// applyMethod returns how that Helm writes, unless the options decide: Helm 3 applies client-side. Helm 4 applies as the decisive record
+// says, which is the last one or the target of a rollback, and installs server-side (helm v4.3.1 pkg/action/upgrade.go
 // getUpgradeServerSideValue, pkg/cmd/install.go).
-func (r run) applyMethod(helm string, decisive *release.Record) string {
-	serverSide := helm == "4" && (decisive == nil || decisive.ApplyMethod == release.ApplyServerSide)
-	if r.options.ServerSide != nil {
-		serverSide = *r.options.ServerSide
+func (r run) applyMethod(helm string, decisive *release.Record) report.ApplyMethod {
+	switch {
+	case r.options.ApplyMethod != "":
+		return r.options.ApplyMethod
+	case helm == "4" && (decisive == nil || decisive.ApplyMethod == release.ApplyServerSide):
+		return report.ApplyServerSide
 	}
-	if serverSide {
-		return "server-side"
-	}
-	return "client-side"
+	return report.ApplyClientSide
 }
 
 // revisionOf returns what a report says about a revision.

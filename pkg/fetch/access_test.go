@@ -149,7 +149,7 @@ func TestOwnAuthority(t *testing.T) {
 }
 
 // TestRedirectsAndCredentials checks that a redirect takes credentials to no other scheme, host or port. All servers
-// here have the same host, which is all that net/http compares.
+// here have the same host, and net/http compares nothing else.
 func TestRedirectsAndCredentials(t *testing.T) {
 	silent(t)
 	dir := web(t)

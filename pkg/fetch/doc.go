@@ -5,7 +5,7 @@
 //	                                                                                  │
 //	                      path ◄─ verify the signature ◄─ compare the digest ◄─ read ─┘
 //
-// In a program:
+// A program uses it like this:
 //
 //	path, done, err := fetch.Chart(ctx, "repo/shop", fetch.Options{Version: "1.2.0", RepositoryConfig: file, RepositoryCache: dir})
 //	if err != nil {
@@ -23,8 +23,8 @@
 //     repository lists it, the credentials of that repository are used.
 //  5. Otherwise repo/name, in the index that `helm repo update` left on this machine.
 //
-// Helm's own packages talk to servers and read indexes. The rest is written here, because Helm's code prints to stdout, writes
-// to its caches, takes no context, and has passwords in its errors.
+// Helm's own packages talk to servers and read indexes. This package does the rest itself, because Helm's code prints to
+// stdout, writes to its caches, takes no context, and has passwords in its errors.
 //
 // # What always holds
 //
@@ -47,6 +47,6 @@
 //
 // # Reading indexes
 //
-// Reading an index takes up to two hundred times its size in memory. Options.ReadIndex lets the caller do that in a process that
-// may fail.
+// Reading an index takes up to two hundred times its size in memory. With Options.ReadIndex, the caller can do that in a process
+// that may fail.
 package fetch

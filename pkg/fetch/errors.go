@@ -24,7 +24,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// What users can try, by the problem. Hints with %s name a host.
+// These hints say what users can try against each problem. The %s stands for a host.
 const (
 	hintPull      = "fetch the chart with helm pull, and give its path"
 	hintLogin     = "give --username and --password; for a known repository, give them to helm repo add"
@@ -43,7 +43,7 @@ const (
 // problem is an error in our own words.
 type problem struct {
 	message string
-	// err is a cause in the words of others. It is scrubbed before it is shown.
+	// err is a cause in the words of other code. It is scrubbed before it is shown.
 	err  error
 	hint string
 }
@@ -95,7 +95,8 @@ func (s stoppedError) Error() string { return s.subject + ": " + s.cause.Error()
 // Unwrap returns the cause and the error of the context.
 func (s stoppedError) Unwrap() []error { return []error{s.cause, s.err} }
 
-// asError turns an error into one line that says what was being done and what is wrong. What to try is its hint.
+// asError turns an error into one line that says what was being done and what is wrong, with a hint that says
+// what to try.
 func (f fetcher) asError(subject string, err error) error {
 	if f.ctx.Err() != nil {
 		return stoppedError{subject, context.Cause(f.ctx), f.ctx.Err()}
@@ -156,7 +157,7 @@ func describe(from source, err error) (what, advice string) {
 	return innermost(err), hint.Of(err)
 }
 
-// statusOf returns the HTTP status of a refusal, or 0 if err is none.
+// statusOf returns the HTTP status of a refusal, or 0 if err is not one.
 func statusOf(err error) int {
 	var plain statusError
 	var response *errcode.ErrorResponse
@@ -229,7 +230,7 @@ func innermost(err error) string {
 	return err.Error()
 }
 
-// urls matches URLs in the texts of others.
+// urls matches URLs in texts that this package did not write.
 var urls = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+`)
 
 // scrub removes secrets, credentials in URLs and line breaks from a text, and cuts it.

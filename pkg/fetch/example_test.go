@@ -8,7 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
-// Chart returns a chart on this machine as it is, and downloads any other to a temporary directory, which done removes.
+// Chart returns the path of a chart on this machine, and downloads any other chart to a temporary directory that done
+// removes.
 func ExampleChart() {
 	path, done, err := fetch.Chart(context.Background(), "../../testdata/charts/demo", fetch.Options{})
 	if err != nil {

@@ -2,7 +2,10 @@ package fetch
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,7 +15,7 @@ import (
 )
 
 // Options are Helm's flags and settings for finding a chart. A field without a comment is the flag of its name. The zero value finds
-// charts on this machine, and those whose URL needs no credentials.
+// charts on this machine, and charts whose URL needs no credentials.
 type Options struct {
 	// Version is a version or a constraint. If it is empty, the latest stable version is taken.
 	Version string
@@ -93,7 +96,7 @@ func (f fetcher) local(ref string) (string, error) {
 	return path, f.verify(path)
 }
 
-// verify checks the signature of a chart, if that was asked for.
+// verify checks the signature of a chart if Options.Verify is set.
 func (f fetcher) verify(path string) error {
 	if !f.Verify {
 		return nil
@@ -105,7 +108,7 @@ func (f fetcher) verify(path string) error {
 	return nil
 }
 
-// download fetches the archive, and its provenance file if that was asked for.
+// download fetches the archive, and its provenance file if Options.Verify is set.
 func (f fetcher) download(ref string) (string, error) {
 	from, err := f.locate(ref)
 	if err != nil {
@@ -162,4 +165,44 @@ func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		var none T
 		return none, ctx.Err()
 	}
+}
+
+// ReadFile reads a values file, or a file that --set-file names: a path, "-" for stdin, or a URL, which a plugin may serve. As in Helm, it
+// uses neither the credentials nor the certificates of the chart (helm v3.22.0 pkg/cli/values/options.go readFile).
+func ReadFile(ctx context.Context, name string, stdin io.Reader, plugins Plugins) ([]byte, error) {
+	f := fetcher{ctx: ctx}
+	if strings.TrimSpace(name) == "-" {
+		text, err := await(ctx, func() ([]byte, error) {
+			if stdin == nil {
+				return nil, errors.New("it is not available")
+			}
+			return io.ReadAll(stdin)
+		})
+		if err != nil {
+			return nil, f.asError("standard input", err)
+		}
+		return text, nil
+	}
+	u, err := url.Parse(name)
+	if err == nil && (u.Scheme == "http" || u.Scheme == "https") {
+		text, err := await(ctx, func() ([]byte, error) { return f.source(u, access{owner: name}).read("") })
+		if err != nil {
+			return nil, f.asError(withoutLogin(name), err)
+		}
+		return text, nil
+	}
+	if err != nil || !isPlugin(u.Scheme) {
+		return os.ReadFile(name)
+	}
+	if plugins.find(u.Scheme) == nil {
+		text, err := os.ReadFile(name) // a file whose name has a colon
+		if err == nil || !strings.Contains(name, "://") {
+			return text, err
+		}
+	}
+	text, err := await(ctx, func() ([]byte, error) { return plugins.download(ctx, u.Scheme, name, access{}, true) })
+	if err != nil {
+		return nil, f.asError(withoutLogin(name), err)
+	}
+	return text, nil
 }

@@ -61,8 +61,7 @@ func located(t *testing.T, ref string, o Options) (name string, data []byte) {
 	return filepath.Base(path), data
 }
 
-// TestChartLikeHelm fetches a chart in every possible way, and compares the name and the bytes of the archive with
-// Helm's.
+// TestChartLikeHelm fetches a chart in every possible way, and compares the archive's name and bytes with Helm's.
 func TestChartLikeHelm(t *testing.T) {
 	silent(t)
 	dir := web(t)

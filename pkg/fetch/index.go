@@ -14,14 +14,15 @@ import (
 )
 
 // An index is foreign text, and reading one takes up to two hundred times its size in memory. Therefore every question about
-// indexes is one IndexQuery and one IndexAnswer, both plain data: the caller of Chart can have it answered by a process that
-// may fail (Options.ReadIndex).
+// indexes is one IndexQuery and one IndexAnswer, both plain data. The caller of Chart can let a process that may fail answer
+// it (Options.ReadIndex).
 
-// IndexQuery asks indexes for a version of a chart or, if URL is set, which of them lists that URL.
+// IndexQuery asks indexes for a version of a chart. If URL is set, it asks instead which index
+// lists that URL.
 type IndexQuery struct {
 	// Files are the paths of the indexes.
 	Files []string
-	// Base is the URL of the repository, and Where its name in messages.
+	// Base is the URL of the repository, and Where is its name in messages.
 	Base, Where    string
 	Chart, Version string
 	// Hint is the advice if the chart or the version is not found.
@@ -31,9 +32,9 @@ type IndexQuery struct {
 
 // IndexAnswer is the answer to an IndexQuery.
 type IndexAnswer struct {
-	// URL is that of the archive. Digest is empty if the index has none.
+	// URL is the URL of the archive. Digest is empty if the index has none.
 	URL, Digest string
-	// Unreadable is the error of an index that cannot be read, and Cause its innermost cause.
+	// Unreadable is the error of an index that cannot be read, and Cause is its innermost cause.
 	Unreadable, Cause string
 	// Problem and Hint say why there is no URL.
 	Problem, Hint string

@@ -42,9 +42,9 @@ func (f fetcher) access() access {
 	}
 }
 
-// locateByRepoURL looks up the index of the repository of --repo (helm v3.22.0 pkg/repo/chartrepo.go
-// FindChartInAuthAndTLSAndPassRepoURL, which goes through Helm's cache). Charts on other hosts get the credentials
-// only with --pass-credentials.
+// locateByRepoURL looks up the chart in the index of the repository of --repo (helm v3.22.0 pkg/repo/chartrepo.go
+// FindChartInAuthAndTLSAndPassRepoURL, which goes through Helm's cache). Other hosts get the credentials only with
+// --pass-credentials.
 func (f fetcher) locateByRepoURL(name string) (source, error) {
 	if registry.IsOCI(f.RepoURL) {
 		return source{}, problem{message: "--repo names a registry, not a chart repository", hint: "give oci://HOST/PATH as the chart, without --repo"}
@@ -94,7 +94,7 @@ func (f fetcher) fetchIndex(base string) (file, at string, err error) {
 	return file, at, os.WriteFile(file, text, 0o600)
 }
 
-// locateInRepository looks up the index that helm repo update left.
+// locateInRepository looks up the chart in the index that helm repo update left.
 func (f fetcher) locateInRepository(name, chart string) (source, error) {
 	known, err := f.repositories()
 	if err != nil {

@@ -15,12 +15,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Plugins are the downloader plugins of Helm, which fetch charts and values files from URLs whose scheme Helm itself does not know, such as
-// secrets:// and s3://. The zero Plugins runs none.
+// Plugins are the downloader plugins of Helm. They fetch charts and values files from URLs whose scheme Helm itself does not know, such as
+// secrets:// and s3://. The zero Plugins runs no plugin.
 type Plugins struct {
-	// Dirs are the directories in which plugins are installed, separated as in PATH: HELM_PLUGINS.
+	// Dirs are the directories of the installed plugins, separated as in PATH: HELM_PLUGINS.
 	Dirs string
-	// Forbidden runs no plugin, and says so in errors.
+	// If Forbidden is set, no plugin runs, and errors say so.
 	Forbidden bool
 	// Run runs the command of a plugin and returns what it prints. This package starts no program itself.
 	Run func(context.Context, PluginCommand) ([]byte, error)
@@ -28,30 +28,30 @@ type Plugins struct {
 
 // PluginCommand is a call of a plugin.
 type PluginCommand struct {
-	// Name is the name of the plugin, and Dir the directory in which it is installed.
+	// Name is the name of the plugin, and Dir is its directory.
 	Name, Dir string
-	// Path is the program, which is in Dir, and Args are its arguments; the last one is the URL.
+	// Path is the program, which is in Dir. Args are its arguments; the last one is the URL.
 	Path string
 	Args []string
 	// Env are the variables that the plugin gets in addition to those of this process, as NAME=value.
 	Env []string
-	// Secrets are the credentials among them.
+	// Secrets are the credentials among the values of Env.
 	Secrets []string
-	// Values says that the output is a values file, and not a chart.
+	// Values is set if the output is a values file and not a chart.
 	Values bool
 }
 
-// pluginFile is what this package reads of a plugin.yaml: the format of Helm 3, which Helm 4 calls legacy, and that of Helm 4
-// (helm v3.22.0 pkg/plugin/plugin.go Metadata, v4.3.1 internal/plugin/metadata_v1.go MetadataV1).
+// pluginFile is what this package reads from a plugin.yaml, in the format of Helm 3, which Helm 4 calls legacy, or in the
+// format of Helm 4 (helm v3.22.0 pkg/plugin/plugin.go Metadata, v4.3.1 internal/plugin/metadata_v1.go MetadataV1).
 type pluginFile struct {
 	Name string `json:"name"`
-	// Downloaders are those of the format of Helm 3.
+	// Downloaders belongs to the format of Helm 3.
 	Downloaders []struct {
 		Protocols []string `json:"protocols"`
 		Command   string   `json:"command"`
 	} `json:"downloaders"`
 
-	// APIVersion and the fields below are those of the format of Helm 4.
+	// APIVersion and the fields below belong to the format of Helm 4.
 	APIVersion    string `json:"apiVersion"`
 	Type          string `json:"type"`
 	Runtime       string `json:"runtime"`
@@ -74,25 +74,27 @@ type platformCommand struct {
 	Args    []string `json:"args"`
 }
 
-// schemePlugin is a plugin that serves a scheme. The words are its command and arguments; without any, problem says why.
+// schemePlugin is a plugin that serves a scheme. The words are its command and arguments. If there are none, problem
+// says why.
 type schemePlugin struct {
 	name, dir string
 	words     []string
 	problem   string
 }
 
-// isPlugin reports whether URLs of a scheme are for plugins: Helm's own schemes never are.
+// isPlugin reports whether a plugin may serve URLs of a scheme. No plugin serves Helm's own
+// schemes.
 func isPlugin(scheme string) bool {
 	return scheme != "" && !slices.Contains([]string{"http", "https", "oci", "file"}, scheme)
 }
 
-// IsPluginURL reports whether a plugin serves the URL of a chart or a values file, if anything does.
+// IsPluginURL reports whether only a plugin can serve the URL of a chart or a values file.
 func IsPluginURL(ref string) bool {
 	scheme, _, found := strings.Cut(ref, "://")
 	return found && isPlugin(scheme)
 }
 
-// find returns the first plugin that serves a scheme, in Helm's order; nil if there is none. A plugin.yaml that cannot be read is skipped.
+// find returns the first plugin that serves a scheme, in Helm's order, or nil. It skips a plugin.yaml that cannot be read.
 func (p Plugins) find(scheme string) *schemePlugin {
 	for _, dir := range filepath.SplitList(p.Dirs) {
 		files, err := filepath.Glob(filepath.Join(dir, "*", "plugin.yaml"))
@@ -115,7 +117,7 @@ func (p Plugins) find(scheme string) *schemePlugin {
 	return nil
 }
 
-// downloader returns what a plugin runs for a scheme; nil if it does not serve it.
+// downloader returns what a plugin runs for a scheme, or nil if it does not serve the scheme.
 func (f pluginFile) downloader(scheme string) *schemePlugin {
 	if f.APIVersion == "" {
 		for _, d := range f.Downloaders {
@@ -185,7 +187,7 @@ func (p Plugins) download(ctx context.Context, scheme, href string, login access
 	})
 }
 
-// download fetches a file with a plugin. Credentials are withheld from a URL of another host than that of their repository.
+// download fetches a file with a plugin. It withholds the credentials if the URL has another host than their repository.
 func (s source) download(suffix string) ([]byte, error) {
 	login := s.access
 	if login.withholds(s.url) {
@@ -198,8 +200,8 @@ func (s source) download(suffix string) ([]byte, error) {
 	return out, err
 }
 
-// checkListed refuses the URL of an index for which a plugin would be run, unless the repository itself is of that scheme. An index is the
-// text of somebody else, and a plugin is a program with the user's rights: secrets:// in an index must not open a file of the user.
+// checkListed refuses a URL in an index that would run a plugin, unless the repository itself has that scheme. Somebody else writes the
+// index, and a plugin is a program with the user's rights: secrets:// in an index must not open a file of the user.
 func checkListed(found *url.URL, repository string) error {
 	if base, err := url.Parse(repository); isPlugin(found.Scheme) && (err != nil || base.Scheme != found.Scheme) {
 		return problem{message: fmt.Sprintf("the index names a URL with %s://, and no plugin is run for it", found.Scheme),

@@ -18,7 +18,7 @@ import (
 	getter4 "helm.sh/helm/v4/pkg/getter"
 )
 
-// The plugins of these tests, in the format of Helm 3 and in that of Helm 4. The script prints its arguments and what Helm tells a plugin.
+// These are the plugins of the tests, in the formats of Helm 3 and Helm 4. The script prints its arguments and what Helm tells a plugin.
 const (
 	legacyPlugin = `
 name: box
@@ -53,7 +53,8 @@ env | grep '^HELM_PLUGIN_' | sort
 `
 )
 
-// installed writes plugins into a directory and returns it. The texts are their plugin.yaml, by the name of the folder.
+// installed writes plugins into a directory and returns it. The map has the text of each plugin.yaml by the name of
+// its folder.
 func installed(t *testing.T, plugins map[string]string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -80,7 +81,8 @@ func runPlugin(ctx context.Context, c PluginCommand) ([]byte, error) {
 	return cmd.Output()
 }
 
-// TestPluginsAsHelm fetches the same files with the getters of both majors: a plugin gets the same arguments and variables from us.
+// TestPluginsAsHelm fetches the same files with the getters of both major versions of Helm, and checks that plugins get the same
+// arguments and variables from us.
 func TestPluginsAsHelm(t *testing.T) {
 	dir := installed(t, map[string]string{"box": legacyPlugin, "broken": "name: ["})
 	plugins := Plugins{Dirs: dir, Run: runPlugin}
@@ -127,8 +129,8 @@ func TestPluginsAsHelm(t *testing.T) {
 	}
 }
 
-// helm3Settings returns Helm's settings with a directory of plugins. Helm 3 sets the variables of a plugin in its own process, so they are
-// set here first, which restores them after the test.
+// helm3Settings returns Helm's settings with a directory of plugins. Helm 3 sets the variables of a plugin in its own process. Setting
+// them here first restores them after the test.
 func helm3Settings(t *testing.T, dir string) *cli.EnvSettings {
 	t.Helper()
 	settings := cli.New()
@@ -154,7 +156,7 @@ func withoutDir(text string) string {
 	return before + after
 }
 
-// TestPluginFetchesCharts fetches a chart, and what a plugin may not be asked for.
+// TestPluginFetchesCharts fetches a chart with a plugin, and checks what a plugin must not fetch.
 func TestPluginFetchesCharts(t *testing.T) {
 	silent(t)
 	archive := packaged(t, t.TempDir(), "web", "1.0.0")
@@ -208,7 +210,7 @@ func TestPluginProblems(t *testing.T) {
 	}
 }
 
-// TestPluginLogin checks that a plugin gets the credentials of the flags, and not for another host than that of their repository.
+// TestPluginLogin checks that a plugin gets the credentials of the flags, but not for a host other than their repository's.
 func TestPluginLogin(t *testing.T) {
 	dir := installed(t, map[string]string{"box": legacyPlugin})
 	var calls []PluginCommand

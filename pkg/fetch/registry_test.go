@@ -13,7 +13,7 @@ func TestRegistryErrors(t *testing.T) {
 	silent(t)
 	dir := web(t)
 	open, private, secure := registryOf(t, false, false, dir), registryOf(t, false, true, dir), registryOf(t, true, false, dir)
-	// This registry sends other bytes than those of its manifest's digest.
+	// This registry sends bytes that do not match its manifest's digest.
 	lying := serve(t, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.Contains(r.URL.Path, "/blobs/") {
 			open.Config.Handler.ServeHTTP(w, r)

@@ -54,9 +54,9 @@ type source struct {
 	fetcher fetcher
 	// client is nil until the registry is asked.
 	client *registry.Client
-	// digest is the archive's digest in the index, and where the name of that index.
+	// digest is the archive's digest in the index, and where is the name of that index.
 	digest, where string
-	// chart and version are those that the registry was asked for.
+	// chart and version are what the registry was asked for.
 	chart, version string
 }
 
@@ -124,8 +124,8 @@ func (s source) fileName() string {
 	return name
 }
 
-// checkDigest compares an archive with its digest in the index, which may have the name of the algorithm in front. A
-// registry checks what it sends itself.
+// checkDigest compares an archive with its digest in the index, which may have the name of the algorithm in front.
+// For a registry, its client compares the digest.
 func (s source) checkDigest(archive []byte) error {
 	want := strings.ToLower(strings.TrimPrefix(s.digest, "sha256:"))
 	if raw, err := hex.DecodeString(want); err != nil || len(raw) != sha256.Size || s.url.Scheme == registry.OCIScheme {

@@ -89,7 +89,7 @@ func (a access) tlsConfig() (*tls.Config, error) {
 }
 
 // boundTransport ends every request with a context, and every answer at a length that no chart and no index reaches.
-// It does not send credentials to the target of a redirect.
+// It does not send credentials to another server after a redirect.
 type boundTransport struct {
 	ctx   context.Context
 	next  http.RoundTripper
@@ -144,7 +144,7 @@ func (b *boundTransport) RoundTrip(request *http.Request) (*http.Response, error
 }
 
 // keepsCredentials reports whether a request may have the credentials that net/http left in it. After a redirect,
-// they go to the same server only, which is a scheme, a host and a port; net/http looks only at the host (go1.26
+// only the same server gets them, that is the same scheme, host and port; net/http looks only at the host (go1.26
 // net/http client.go shouldCopyHeaderOnRedirect).
 func (b *boundTransport) keepsCredentials(request *http.Request) bool {
 	first := request

@@ -34,16 +34,16 @@ const DefaultConcurrency = 16
 // Progress says how far a comparison has come.
 type Progress struct{ Done, Total, Drifted, Errors int }
 
-// wideFrom is the number of namespaces from which one list across all namespaces is cheaper than a list for each, if most of what it
-// lists is wanted.
+// wideFrom is the smallest number of namespaces that makes one list across all namespaces cheaper than a list for each, if most of
+// what it lists is wanted.
 const wideFrom = 3
 
-// lastComparisons is how long the comparisons that have begun go on after the end of the context.
+// lastComparisons is how long the running comparisons go on after the end of the context.
 const lastComparisons = 500 * time.Millisecond
 
-// Compare compares the releases and returns a report of each. What goes wrong with a release is an error in its report; the error of
-// Compare is that of the context. Even then, if it has compared a release, it returns a report of each: an error for those that it did not
-// compare.
+// Compare compares the releases and returns a report of each. If something goes wrong with a release, its report has the error. Compare
+// itself returns only the error of the context. Even then, if it has compared a release, it returns a report of each, with an error for
+// those that it did not compare.
 func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.Release, error) {
 	c := s.newComparison(ctx, found, o)
 	done := make(chan struct{})
@@ -56,7 +56,7 @@ func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.R
 	select {
 	case <-done:
 	case <-ctx.Done():
-		// A comparison asks the context when it reads, and may compare a large release for long.
+		// A comparison checks the context only when it reads, and comparing a large release may take long.
 		select {
 		case <-done:
 		case <-time.After(lastComparisons):
@@ -69,7 +69,7 @@ func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.R
 	return reports, nil
 }
 
-// reports returns the reports that there are. A release without one was not compared before the context ended.
+// reports returns a report for each release. A release that was not compared before the context ended gets an error.
 func (c *comparison) reports() []report.Release {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -101,7 +101,8 @@ type comparison struct {
 	together, alone *drift.Comparer
 
 	mu sync.Mutex
-	// next is the next release to compare, and those before first are done. Read is how many were compared before the context ended.
+	// next is the next release to compare, and the releases before first are done. read is how many were compared before the context
+	// ended.
 	next, first, read int
 	results           []result
 	progress          Progress
@@ -111,7 +112,7 @@ type comparison struct {
 type result struct {
 	report.Release
 	done bool
-	// gone is set if the release was uninstalled meanwhile.
+	// gone is set if the release was uninstalled after it was found.
 	gone bool
 }
 
@@ -168,7 +169,7 @@ func (c *comparison) compareAll(ctx context.Context) {
 	workers.Wait()
 }
 
-// take returns the next release to compare, and tells the sweep which namespaces are worked on.
+// take returns the next release to compare, and sets the sweep's window of namespaces.
 func (c *comparison) take() (i int, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -214,7 +215,7 @@ func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r re
 	result, err := comparer.Compare(ctx, drift.Target{Namespace: r.Last.Namespace, Release: r.Last.Release})
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return c.failed(r, errInterrupted) // the request that it cut off is of no interest
+		return c.failed(r, errInterrupted) // the error of the interrupted request is of no interest
 	case err != nil:
 		return c.failed(r, err)
 	}
@@ -223,19 +224,19 @@ func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r re
 
 // failed returns the report of a release that could not be compared.
 func (c *comparison) failed(r release.Released, err error) report.Release {
-	e := c.scanError("", "release", err)
+	e := c.scanError("", "release", err).Map(c.Known.Scrub)
 	out := report.Release{
 		Name: r.Last.Release, Namespace: r.Last.Namespace, StorageNamespace: r.Last.Namespace, Cluster: c.Name, Operation: report.OperationDrift,
 		Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},
-		Errors: []report.Message{{Code: e.Code, Message: e.Message}},
+		Errors: []report.Message{{Code: e.Code, Message: e.Message, Subject: e.Subject}},
 	}
-	if r.Last.Revision > 0 { // it is unknown if the labels of the record were edited
+	if r.Last.Revision > 0 { // 0 if the labels of the record were edited
 		out.Last = &report.Revision{Revision: r.Last.Revision, Status: r.Last.Status}
 	}
 	return out
 }
 
-// compareChanged compares the releases again whose records changed since they were listed, as far as their reports could be wrong: a
+// compareChanged compares again the releases whose records changed since they were listed, if their reports could be wrong. A
 // comparison that found nothing is right for the revision that it compared.
 func (c *comparison) compareChanged(ctx context.Context) {
 	var doubtful []int

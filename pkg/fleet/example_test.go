@@ -13,7 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// All releases of the cluster that the kubeconfig names are compared with their stored manifests.
+// Compare compares all releases of the cluster that the kubeconfig names with their stored manifests.
 func Example() {
 	ctx := context.Background()
 	config, err := clientcmd.BuildConfigFromFlags("", clientcmd.RecommendedHomeFile)
@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		panic(err) // a *live.ConnectError
 	}
-	storage, err := release.Open(release.Driver{}, cluster.Metadata(), cluster.Dynamic())
+	storage, err := release.Open("", cluster.Metadata(), cluster.Dynamic())
 	if err != nil {
 		panic(err)
 	}

@@ -28,21 +28,21 @@ type Source struct {
 
 // Found is the result of Find.
 type Found struct {
-	// Releases are the selected ones, in the order in which they are compared: as the API server lists their objects.
+	// Releases are the selected releases, in the order that Compare takes them: as the API server lists their objects.
 	Releases []release.Released
 	// Total is the number of releases in the namespaces that were searched, selected or not.
 	Total int
 	// Beside is the number of releases, selected or not, in the namespaces of the selected ones.
 	Beside int
-	// Errors say what could not be searched.
+	// Errors name what could not be searched.
 	Errors []report.ScanError
-	// Namespaces are the namespaces that were searched one by one, because the role may not list all at once; nil otherwise.
+	// Namespaces are the namespaces that were searched one by one because the role may not list all at once. Otherwise it is nil.
 	Namespaces []string
 }
 
-// Find returns the releases that are selected. It reads no record. If the role may not list the records of all namespaces at once, each
-// namespace is searched by itself. A name that no release has is one of the Errors. An error of Find means that nothing could be searched;
-// it wraps that of the API server.
+// Find returns the selected releases. It reads no record. If the role may not list the records of all namespaces at once, Find searches
+// each namespace by itself. A selected name that no release has is one of the Errors. Find fails only if nothing could be searched; its
+// error wraps the API server's.
 func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
 	var found Found
 	listed, err := s.Storage.List(ctx, selection.Namespace, labels.Everything())
@@ -78,7 +78,7 @@ func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
 	return found, nil
 }
 
-// unknownNames returns an error for each name that no release has. Of several shards, the first one reports them.
+// unknownNames returns an error for each name that no release has. If there are several shards, the first one reports them.
 func (s Source) unknownNames(selection Selection, all []release.Released) (errs []report.ScanError) {
 	if selection.Shard != nil && selection.Shard.Index > 0 {
 		return nil
@@ -98,8 +98,8 @@ func (s Source) unknownNames(selection Selection, all []release.Released) (errs 
 // inFlight is the number of namespaces that are searched at the same time.
 const inFlight = 16
 
-// searchNamespaces lists the records of each namespace. What the role may not list is an error of found. If it may not even list
-// namespaces, only the fallback is searched.
+// searchNamespaces lists the records of each namespace. It adds an error to found for a namespace that the role may not list. If
+// the role may not even list namespaces, it searches only the fallback.
 func (s Source) searchNamespaces(ctx context.Context, selection Selection, found *Found) ([]release.Listed, error) {
 	names := []string{selection.Fallback}
 	if existing, err := s.Cluster.Namespaces(ctx); err == nil {
@@ -131,7 +131,7 @@ func (s Source) searchNamespaces(ctx context.Context, selection Selection, found
 	return slices.Concat(results...), nil
 }
 
-// scanError returns the error of a namespace; an empty one means the whole cluster.
+// scanError returns the error of a namespace, or of the whole cluster if the namespace is empty.
 func (s Source) scanError(namespace, code string, err error) report.ScanError {
 	return NewScanError(s.Name, namespace, code, err)
 }
@@ -143,5 +143,9 @@ func NewScanError(cluster, namespace, code string, err error) report.ScanError {
 	if hint := drift.Hint(err); hint != "" {
 		message += " (" + hint + ")"
 	}
-	return report.ScanError{Cluster: cluster, Namespace: namespace, Code: code, Message: message}
+	subject := report.SubjectOf(err)
+	if subject != nil && subject.Reason == "" {
+		subject.Reason = live.ErrorReason(err)
+	}
+	return report.ScanError{Cluster: cluster, Namespace: namespace, Code: code, Message: message, Subject: subject}
 }

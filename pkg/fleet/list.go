@@ -13,9 +13,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// List reads the last record of each release and returns what it says, concurrency releases at a time. Progress is called after each
-// release, one call at a time. What goes wrong with a release is an error in its entry; the error of List is that of the context. Even
-// then, if it has read a release, it returns an entry of each.
+// List reads the last record of each release, concurrency releases at a time, and returns an entry for each. It calls progress after
+// each release, one call at a time. If something goes wrong with a release, its entry has the error. List itself returns only the
+// error of the context. Even then, if it has read a release, it returns an entry for each.
 func (s Source) List(ctx context.Context, found Found, concurrency int, progress func(Progress)) ([]report.ListedRelease, error) {
 	listed, present := make([]report.ListedRelease, len(found.Releases)), make([]bool, len(found.Releases))
 	sum, inTime := Progress{Total: len(found.Releases)}, 0
@@ -68,17 +68,17 @@ func (s Source) listRelease(ctx context.Context, r release.Released) (out report
 	}
 	if err != nil {
 		e := s.scanError("", live.ErrorCode(err), err)
-		out.Error = &report.ObjectError{Code: e.Code, Message: e.Message}
+		out.Error = &report.ObjectError{Code: e.Code, Message: e.Message, Subject: e.Subject}
 		return out, true
 	}
-	out.Status, out.Chart, out.Helm, out.ApplyMethod = record.Status, record.Chart(), record.Writer, "client-side"
+	out.Status, out.Chart, out.Helm, out.ApplyMethod = record.Status, record.Chart(), record.Writer, report.ApplyClientSide
 	if record.ApplyMethod == release.ApplyServerSide {
-		out.ApplyMethod = "server-side"
+		out.ApplyMethod = report.ApplyServerSide
 	}
 	return out, true
 }
 
-// superseded is the status of a revision after which a later one was deployed.
+// superseded is the status of a revision that a later one has replaced.
 const superseded = "superseded"
 
 // lastRecord reads the last record of a release. If the record is gone, or was superseded since it was listed, the release changed, and its

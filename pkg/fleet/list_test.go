@@ -31,17 +31,17 @@ import (
 type records struct {
 	mu      sync.Mutex
 	secrets map[string]map[string]any
-	// forbidden is the name of a Secret that may be listed and not read. onGet is called before a Secret is read.
+	// forbidden is the name of a Secret that may be listed but not read. onGet is called before a Secret is read.
 	forbidden string
 	onGet     func(name string)
-	// reading is the number of gets at this moment, most its maximum, and lists the number of lists so far.
+	// reading is the number of gets in progress, most is its maximum so far, and lists is the number of lists so far.
 	reading, most, lists int
 }
 
 // made is when the records were stored.
 var made = time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 
-// put stores the record of a revision of release name. The extra keys are merged over those of the record.
+// put stores the record of a revision of release name. The extra keys override the keys of the record.
 func (s *records) put(name string, revision int, status string, extra map[string]any) {
 	doc := map[string]any{
 		"name": name, "namespace": "prod", "version": revision, "info": map[string]any{"status": status, "deleted": ""},
@@ -95,7 +95,7 @@ func (s *records) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// source serves the records, and returns them as a source.
+// source starts a server with the records, and returns it as a Source.
 func (s *records) source(t *testing.T) Source {
 	t.Helper()
 	server := httptest.NewServer(s)
@@ -109,7 +109,7 @@ func (s *records) source(t *testing.T) Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	storage, err := release.Open(release.Driver{}, meta, dyn)
+	storage, err := release.Open("", meta, dyn)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +146,8 @@ func (s *records) list(t *testing.T, concurrency int) []string {
 	return lines
 }
 
-// TestList: the last revision is listed, deployed or not, with what its record says. What cannot be read is an error in its own entry.
+// TestList checks that the last revision is listed, deployed or not, with what its record says, and that a release that cannot be read
+// has an error in its own entry.
 func TestList(t *testing.T) {
 	s := &records{secrets: map[string]map[string]any{}, forbidden: "sh.helm.release.v1.locked.v1"}
 	four := map[string]any{"apply_method": "ssa", "info": map[string]any{"status": "deployed"}}
@@ -187,7 +188,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestListWhileSomebodyDeploys: a release that changes after it was found is listed as it is then, and one that is uninstalled is left out.
+// TestListWhileSomebodyDeploys checks that a release that changes after it was found is listed as it is then, and that one that is
+// uninstalled is left out.
 func TestListWhileSomebodyDeploys(t *testing.T) {
 	const record = "sh.helm.release.v1.web.v1"
 	for name, c := range map[string]struct {
@@ -210,8 +212,8 @@ func TestListWhileSomebodyDeploys(t *testing.T) {
 	}
 }
 
-// TestListIsBounded: no more records are read at the same time than was asked for, and an interrupt ends the list: what was
-// not read until then is an error of the release.
+// TestListIsBounded checks that at most the given number of records is read at the same time, that an interrupt ends the
+// list, and that a release that was not read until then has an error.
 func TestListIsBounded(t *testing.T) {
 	s := &records{secrets: map[string]map[string]any{}}
 	for i := range 30 {

@@ -15,20 +15,20 @@ import (
 type Selection struct {
 	// Namespace is the namespace of the records. It is empty for all namespaces.
 	Namespace string
-	// Fallback is the namespace that is searched instead of all if the role allows nothing else.
+	// Fallback is the namespace to search if the role does not allow searching all.
 	Fallback string
 	// Names are names of releases; Filter and Exclude match names.
 	Names           []string
 	Filter, Exclude *regexp.Regexp
 	// Labels selects by the labels of the last record of a release, as helm list does (helm v3.22.0 pkg/action/list.go filterSelector).
 	Labels labels.Selector
-	// Statuses are those of the last revision. If there are none, every release is selected that was not uninstalled.
+	// Statuses selects by the status of the last revision. If it is empty, it selects every release that was not uninstalled.
 	Statuses []string
 	// Shard selects one part of the releases; nil selects all.
 	Shard *report.Shard
 }
 
-// selects reports whether a release of the cluster is selected. A name that was given selects whatever its status is.
+// selects reports whether a release of the cluster is selected. Without Statuses, a release in Names is selected whatever its status.
 func (s Selection) selects(cluster string, r release.Released) bool {
 	last := r.Last
 	switch {

@@ -83,7 +83,7 @@ func TestShards(t *testing.T) {
 // shardsOfVersion1 are the 64-bit FNV-1a hashes modulo 1000, computed with another implementation.
 var shardsOfVersion1 = [3]int{280, 252, 502}
 
-// TestOnce asks for a few values from many goroutines. Each is made once.
+// TestOnce checks that each value is made once, although many goroutines ask for it.
 func TestOnce(t *testing.T) {
 	var values once[int, int]
 	var made atomic.Int32

@@ -27,9 +27,9 @@ import (
 // server is an API server with records in Secrets and objects in ConfigMaps. It answers gets, and lists in one page.
 type server struct {
 	mu sync.Mutex
-	// objects are those of both kinds, by path.
+	// objects has the objects of both kinds, by path.
 	objects map[string]map[string]any
-	// refuse returns the status of a request that fails; 0 if it succeeds.
+	// refuse returns the status of a request that fails, or 0.
 	refuse func(path string) int
 }
 
@@ -42,7 +42,7 @@ func (s *server) connect(t *testing.T) Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	storage, err := release.Open(release.Driver{}, cluster.Metadata(), cluster.Dynamic())
+	storage, err := release.Open("", cluster.Metadata(), cluster.Dynamic())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: path})
 }
 
-// answer returns the answer to a request; nil if there is no such thing.
+// answer returns the answer to a request, or nil if there is none.
 func (s *server) answer(r *http.Request, w http.ResponseWriter) any {
 	switch path := r.URL.Path; {
 	case path == "/version":

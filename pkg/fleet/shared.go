@@ -9,18 +9,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// shared is the cluster that the comparisons of a fleet read. What they have in common is read once. Its answers are those of the cluster
-// that it embeds, so a release has the same report as if it were compared alone.
+// shared is the cluster that the comparisons of a fleet read. It reads once what they have in common. It answers as the cluster that it
+// embeds, so a release has the same report as if it were compared alone.
 type shared struct {
 	*live.Cluster
 	sweep *live.Sweep
-	// wide says that namespaces and autoscalers are listed for the whole cluster.
+	// wide reports whether namespaces and autoscalers are listed for the whole cluster.
 	wide bool
 
 	definitions once[schema.GroupKind, answer[map[string]any]]
@@ -41,15 +41,15 @@ type list struct {
 	err   error
 }
 
-// answer is what was read of one thing; nil if there is no such thing.
+// answer is the value that was read for one key. any is false if there is none.
 type answer[T any] struct {
 	found    T
 	any      bool
 	warnings []report.Message
 }
 
-// namespaces are all namespaces and whether each is being deleted. Listed is false if the role may not list them. Unread are the messages
-// about one that could not be read.
+// namespaces has all namespaces and whether each is being deleted. listed is false if the role may not list them. unread has the messages
+// about a namespace that could not be read.
 type namespaces struct {
 	terminating map[string]bool
 	listed      bool
@@ -57,7 +57,7 @@ type namespaces struct {
 }
 
 // Read implements drift.Cluster with the lists of the sweep.
-func (s *shared) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
+func (s *shared) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	return s.sweep.Read(ctx, wanted)
 }
 
@@ -84,7 +84,7 @@ func (s *shared) Terminating(ctx context.Context, names []string) (map[string]bo
 	return going, unread
 }
 
-// chosen returns the names for which is reports true.
+// chosen returns the names that is reports true for.
 func chosen(names []string, is func(string) bool) map[string]bool {
 	out := map[string]bool{}
 	for _, name := range names {
@@ -109,7 +109,7 @@ func (s *shared) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map
 	})
 }
 
-// collect returns the answers about several keys, each of which is asked for once if it is answered.
+// collect returns the answers about several keys. It does not ask again for a key that was answered.
 func collect[K comparable, T any](all *once[K, answer[T]], keys []K, ask func(K) (map[K]T, []report.Message)) (map[K]T, []report.Message) {
 	out := map[K]T{}
 	var warnings []report.Message
@@ -127,7 +127,7 @@ func collect[K comparable, T any](all *once[K, answer[T]], keys []K, ask func(K)
 	return out, warnings
 }
 
-// Autoscalers implements drift.Cluster. If the autoscalers of the whole cluster cannot be listed, each namespace is asked for its own.
+// Autoscalers implements drift.Cluster. If the autoscalers of the whole cluster cannot be listed, it lists each namespace.
 func (s *shared) Autoscalers(ctx context.Context, names []string) (map[object.Key]object.Autoscaler, []report.Message) {
 	ask := func(namespace string) answer[map[object.Key]object.Autoscaler] {
 		return s.autoscalers.get(namespace, func() (a answer[map[object.Key]object.Autoscaler], read bool) {
@@ -159,11 +159,11 @@ func (s *shared) List(ctx context.Context, kind schema.GroupVersionKind, namespa
 	return l.items, l.err
 }
 
-// readAttempts is how often the fleet asks for what could not be read. Later releases get the last answer.
+// readAttempts is how often the fleet tries to read something. After that, releases get the last answer.
 const readAttempts = 3
 
-// once holds the values of keys. Each is read once, by the first caller that needs it; other callers wait for it. What could not be read is
-// read again for a later caller, readAttempts times in all.
+// once holds the values of keys. The first caller that needs a value reads it, and the others wait. If the value could not be read, a
+// later caller reads it again, readAttempts times in all.
 type once[K comparable, V any] struct {
 	mu     sync.Mutex
 	values map[K]*reading[V]

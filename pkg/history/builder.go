@@ -2,7 +2,10 @@ package history
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -25,7 +28,7 @@ type Builder struct {
 // releaseKey identifies a release.
 type releaseKey struct{ cluster, namespace, name string }
 
-// release is a release and what is known of its findings.
+// release is a release with the findings so far.
 type release struct {
 	report.ReleaseHistory
 	findings map[findingKey]*finding
@@ -36,8 +39,8 @@ type release struct {
 // errOrder refuses reports that are not in the order of their times.
 var errOrder = errors.New("the report is older than the one before it")
 
-// Add adds a report, of which it keeps the findings and not the report. Reports come in the order of their times; one that is older
-// than the one before it is an error and is not added.
+// Add adds the findings of a report. It does not keep the report. Reports must come in the order of their times; Add refuses a
+// report that is older than the previous one.
 func (b *Builder) Add(r *report.Report) error {
 	at := r.Time.UTC()
 	switch {
@@ -58,7 +61,8 @@ func (b *Builder) Add(r *report.Report) error {
 	return nil
 }
 
-// endPoint keeps the point of the reports so far, and begins that of a later time. Before the first comparison there is no point.
+// endPoint stores the point of the reports so far, and begins the point of a later time. Before the first comparison there is no
+// point.
 func (b *Builder) endPoint(next time.Time) {
 	if b.point.Releases > 0 {
 		b.out.Points = append(b.out.Points, b.point)
@@ -90,7 +94,7 @@ func (b *Builder) addRelease(r report.Release, at time.Time) {
 	addPoint(&b.point, rel.latest, 1)
 }
 
-// History returns the history of all reports so far. Helmdrift is the version of the program. Reports may be added afterwards.
+// History returns the history of all reports so far. Helmdrift is the version of the program. More reports may follow.
 func (b *Builder) History(helmdrift string) *report.History {
 	out := b.out
 	out.APIVersion, out.Kind, out.Helmdrift = report.APIVersion, report.KindHistory, helmdrift
@@ -113,7 +117,7 @@ func (b *Builder) History(helmdrift string) *report.History {
 // history returns the history of the release, with the findings in the order of their objects and paths.
 func (r *release) history() report.ReleaseHistory {
 	out := r.ReleaseHistory
-	out.Versions = maps.Clone(r.Versions) // reports that are added later change those of the builder
+	out.Versions = maps.Clone(r.Versions) // later reports change the builder's map
 	out.Findings = []report.FindingHistory{}
 	byName := func(a, b findingKey) int {
 		return cmp.Or(cmp.Compare(a.object.String(), b.object.String()), cmp.Compare(a.path, b.path), cmp.Compare(a.absence, b.absence))
@@ -124,15 +128,16 @@ func (r *release) history() report.ReleaseHistory {
 	return out
 }
 
-// add adds what a comparison says of each finding: those that it lists are there or ignored, and the others are gone if they were looked
-// for.
+// add adds what a comparison says about each finding. A listed finding is there or ignored; any other is gone if the comparison looked
+// for it.
 func (r *release) add(rel report.Release, at time.Time) {
 	revision := 0
 	if rel.Old != nil {
 		revision = rel.Old.Revision
 	}
 	listed := map[findingKey]bool{}
-	// unseen are the objects whose findings may be there although they are not listed, and gone those that live lacks.
+	// unseen has the objects whose findings may be there although they are not listed, and gone has the objects that
+	// live lacks.
 	unseen, gone := map[object.Key]bool{}, map[object.Key]bool{}
 	for _, o := range rel.Objects {
 		unseen[o.Key()] = o.Error != nil
@@ -153,7 +158,8 @@ func (r *release) add(rel report.Release, at time.Time) {
 	}
 }
 
-// observe adds what a report says of one finding. A finding that was silenced from the beginning has no history.
+// observe adds what a report says about one finding. A finding that was silenced from the beginning has no
+// history.
 func (r *release) observe(key findingKey, seen observation, at time.Time, revision int) {
 	f := r.findings[key]
 	switch {
@@ -170,7 +176,7 @@ func (r *release) observe(key findingKey, seen observation, at time.Time, revisi
 	}
 }
 
-// pointOf returns the part of the release in a point. A comparison with an error leaves what is known of its findings.
+// pointOf returns the part of the release in a point. A comparison with an error does not change it.
 func (r *release) pointOf(rel report.Release) report.HistoryPoint {
 	out := report.HistoryPoint{Releases: 1}
 	if rel.HasError() {
@@ -193,4 +199,152 @@ func addPoint(p *report.HistoryPoint, part report.HistoryPoint, sign int) {
 	p.Unknown += sign * part.Unknown
 	p.Drifted += sign * part.Drifted
 	p.Findings += sign * part.Findings
+}
+
+const (
+	// maxSteps is how many of a finding's latest steps are kept.
+	maxSteps = 20
+	// maxValue is the largest live value, in bytes of JSON, that a step keeps.
+	maxValue = 1 << 10
+	// maxManagers is how many field managers of a finding are kept.
+	maxManagers = 20
+)
+
+// findingKey identifies a finding within its release.
+type findingKey struct {
+	object  object.Key
+	path    string
+	absence report.Absence
+}
+
+// observation is what a report says about a finding.
+type observation struct {
+	id                        string
+	drifted, masked, silenced bool
+	live                      any
+	managers                  []string
+}
+
+// observations returns what a report says about the findings on an object. A field that only the chart changes is not a finding.
+func observations(o report.Object) iter.Seq2[findingKey, observation] {
+	return func(yield func(findingKey, observation) bool) {
+		if absence := absenceOf(o); absence != "" {
+			seen := observation{id: o.ID, drifted: true, silenced: o.IgnoredBy != nil}
+			if !yield(findingKey{object: o.Key(), absence: absence}, seen) {
+				return
+			}
+		}
+		for _, f := range o.Fields {
+			if f.Cause == report.CauseChange {
+				continue
+			}
+			if !yield(findingKey{object: o.Key(), path: f.Path}, observationOf(f)) {
+				return
+			}
+		}
+	}
+}
+
+// absenceOf returns how an object is absent, or "" if it is not.
+func absenceOf(o report.Object) report.Absence {
+	switch {
+	case o.Missing:
+		return report.AbsenceMissing
+	case o.Terminating:
+		return report.AbsenceTerminating
+	}
+	return ""
+}
+
+// observationOf returns what a report says about a field.
+func observationOf(f report.Finding) observation {
+	out := observation{id: f.ID, drifted: f.Drifted(), masked: f.Masked, silenced: f.Silenced(), live: f.Live}
+	for _, owner := range f.Owners {
+		if !slices.Contains(out.managers, owner.Manager) {
+			out.managers = append(out.managers, owner.Manager)
+		}
+	}
+	return out
+}
+
+// finding is the history of a finding so far.
+type finding struct {
+	report.FindingHistory
+	// since is when the current period began, and before is the length of the earlier periods.
+	since  time.Time
+	before time.Duration
+	// value is the hash of the latest live value.
+	value [sha256.Size]byte
+	// wasMasked is set once a report masks the finding. Another report may have its value in clear.
+	wasMasked bool
+}
+
+// see adds a report that has the finding.
+func (f *finding) see(seen observation, at time.Time, revision int) {
+	encoded, _ := json.Marshal(seen.live) // it was decoded from JSON
+	value := sha256.Sum256(encoded)
+	isThere := f.State == report.FindingThere
+	changed := isThere && !seen.masked && !f.Masked && value != f.value
+	f.wasMasked = f.wasMasked || seen.masked
+	f.ID, f.Drifted, f.Masked, f.LastSeen, f.Ended, f.value = seen.id, seen.drifted, seen.masked, at, nil, value
+	for _, name := range seen.managers {
+		if !slices.Contains(f.Managers, name) && len(f.Managers) < maxManagers {
+			f.Managers = append(f.Managers, name)
+		}
+	}
+	if isThere && !changed {
+		return
+	}
+	step := report.HistoryStep{Time: at, State: report.FindingThere, Managers: seen.managers, Revision: revision}
+	if len(encoded) <= maxValue && seen.live != (object.Null{}) {
+		step.Live = seen.live
+	}
+	f.step(step)
+	if changed {
+		f.Changes++
+		return
+	}
+	f.State, f.since = report.FindingThere, at
+	f.Periods++
+}
+
+// end adds a report that no longer has the finding, or silences it.
+func (f *finding) end(state report.FindingState, at time.Time, revision int) {
+	if f.State != report.FindingThere {
+		if f.State != state {
+			f.step(report.HistoryStep{Time: at, State: state, Revision: revision})
+		}
+		f.State = state
+		return
+	}
+	f.State, f.Ended = state, &at
+	f.before += at.Sub(f.since)
+	f.step(report.HistoryStep{Time: at, State: state, Revision: revision})
+}
+
+// step adds a step, and drops the oldest beyond maxSteps.
+func (f *finding) step(s report.HistoryStep) {
+	if len(f.Steps) == maxSteps {
+		f.Steps = slices.Delete(f.Steps, 0, 1)
+	}
+	f.Steps = append(f.Steps, s)
+}
+
+// history returns the history of the finding so far.
+func (f *finding) history() report.FindingHistory {
+	out := f.FindingHistory
+	out.Steps, out.Managers = slices.Clone(f.Steps), slices.Clone(f.Managers)
+	if f.wasMasked {
+		out.Masked = true
+		for i := range out.Steps {
+			out.Steps[i].Live = nil
+		}
+	}
+	length := f.before
+	if f.State == report.FindingThere {
+		length += f.LastSeen.Sub(f.since)
+	}
+	out.Seconds = int64(length / time.Second)
+	out.Flapping = f.Periods > 1 || f.Changes > 1
+	return out
 }

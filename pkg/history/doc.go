@@ -1,4 +1,4 @@
-// Package history says of each finding in a series of reports when it came, changed and went:
+// Package history finds out when each finding in a series of reports came, changed and went:
 //
 //	Report, Report, … (in the order of their times) ─► Builder.Add ─► Builder.History ─► report.History ─► internal/output
 //
@@ -12,14 +12,14 @@
 //	}
 //	h := builder.History("v1")
 //
-// A finding is known again by its release, object and path. Its id has the verdict too, so a field that somebody changes and later deletes
-// has two ids and one history.
+// Release, object and path identify a finding across reports. The id in a report contains the verdict too, so a field that somebody
+// changes and later deletes has two ids and one history.
 //
 // # What a report says
 //
-// Not seen is not absent. A report without a release says nothing of it, and a report in which the release, or the object, has an error
-// says nothing of the findings that it does not list. The fields of an object that is missing were not compared. Previews of an upgrade or
-// a rollback are left out: a field that the chart changes to live's value is no finding there, and drifted nevertheless.
+// Not seen is not absent. A report without a release says nothing about it. If the release or the object has an error, the report says
+// nothing about the findings that it does not list. The fields of an object that is missing were not compared. Previews of an upgrade or a
+// rollback are left out: if the chart changes a field to live's value, the preview has no finding for it, although the field drifted.
 //
 // # Memory
 //

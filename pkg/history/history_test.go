@@ -16,7 +16,8 @@ import (
 // day returns a time of the test: noon of a day in November.
 func day(n int) time.Time { return time.Date(2026, 11, n, 12, 0, 0, 0, time.UTC) }
 
-// replicas is spec.replicas as somebody has set it; nil for none.
+// replicas returns a finding for spec.replicas with a live value; nil means that live lacks the
+// field.
 func replicas(live any, managers ...string) *report.Finding {
 	f := &report.Finding{ID: "1", Path: "spec.replicas", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Certain: true, Live: live}
 	for _, name := range managers {
@@ -52,8 +53,8 @@ func changed(r *report.Report, change func(*report.Release)) *report.Report {
 	return r
 }
 
-// TestHistory says of a series of reports on one release what its history is: a line for each finding, and the drifted fields and objects
-// at each time.
+// TestHistory compares the history of a series of reports on one release: a line for each finding, and the drifted fields and objects at
+// each time.
 func TestHistory(t *testing.T) {
 	silenced := replicas(int64(5))
 	silenced.IgnoredBy = &report.IgnoreRule{Rule: "--ignore /spec/replicas"}
@@ -172,8 +173,8 @@ func describe(h *report.History) string {
 	return strings.Join(all, "; ")
 }
 
-// TestReleases: a release that a report lacks stays as it was, the same name elsewhere is another release, and what is not selected is left
-// out.
+// TestReleases checks that a release that a report lacks stays as it was, that the same name elsewhere is another release, and that
+// releases that are not selected are left out.
 func TestReleases(t *testing.T) {
 	b := Builder{Selects: func(r report.Release) bool { return r.Name != "other" }}
 	drifted, other := of(1, replicas(int64(5))), of(2)
@@ -200,7 +201,8 @@ func TestReleases(t *testing.T) {
 	}
 }
 
-// TestMemory: thousands of reports in which a large value changes each time take no more memory than some.
+// TestMemory checks that thousands of reports that each change a large value take no more memory than a
+// few.
 func TestMemory(t *testing.T) {
 	var b Builder
 	used := func(reports int) uint64 {

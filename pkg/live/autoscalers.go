@@ -17,7 +17,7 @@ import (
 // autoscalerKind is a kind whose objects set the replicas of the object that their spec.scaleTargetRef names.
 type autoscalerKind struct {
 	group, kind, plural string
-	// versions are those whose reference is at spec.scaleTargetRef.
+	// versions are the API versions that have the reference at spec.scaleTargetRef.
 	versions []string
 	// apiVersion and target are the defaults of a reference that omits them.
 	apiVersion, target string
@@ -25,9 +25,9 @@ type autoscalerKind struct {
 	reachesZero func(object *unstructured.Unstructured) bool
 }
 
-// autoscalerKinds are the known kinds. The autoscalers of KEDA create one of Kubernetes, but not while they are
-// paused, and they scale from and to zero themselves; their reference has defaults (KEDA v2 apis/keda/v1alpha1
-// ParseGVKR). Version 1 of Kubernetes' own is on every server.
+// autoscalerKinds are the known kinds. A ScaledObject of KEDA creates a HorizontalPodAutoscaler, but not while
+// it is paused, and KEDA itself scales from and to zero. Its reference has defaults (KEDA v2 apis/keda/v1alpha1
+// ParseGVKR). Every server has version 1 of HorizontalPodAutoscaler.
 func autoscalerKinds() []autoscalerKind {
 	return []autoscalerKind{
 		{group: "autoscaling", kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", versions: []string{"v2", "v1"},
@@ -40,7 +40,7 @@ func autoscalerKinds() []autoscalerKind {
 // autoscalerReachesZero reports whether an autoscaler of Kubernetes may scale to 0, which it does only if its
 // minReplicas is 0. Any other is disabled while its target has 0 replicas (kubernetes v1.36.3
 // pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler: "scaling is disabled since the replica count of the
-// target is zero"); without minReplicas it takes 1.
+// target is zero"). The default of minReplicas is 1.
 func autoscalerReachesZero(object *unstructured.Unstructured) bool {
 	minimum, found, err := unstructured.NestedInt64(object.Object, "spec", "minReplicas")
 	return err == nil && found && minimum == 0
@@ -54,9 +54,9 @@ func kedaReachesZero(object *unstructured.Unstructured) bool {
 	return err == nil && minimum == 0 || idles && idle == 0 || object.GetAnnotations()["autoscaling.keda.sh/paused-replicas"] == "0"
 }
 
-// Autoscalers returns the autoscalers of the namespaces by the objects that they scale. It sends one list per
-// namespace and served kind, and lists all autoscalers, because controllers and people create them too, without
-// Helm's label. A list that cannot be read causes a warning.
+// Autoscalers returns the autoscalers of the namespaces, keyed by the objects that they scale. It sends one
+// list request per namespace and served kind. The lists do not select Helm's label, because controllers and
+// people create autoscalers too. A list that cannot be read causes a warning.
 func (c *Cluster) Autoscalers(ctx context.Context, namespaces []string) (map[object.Key]object.Autoscaler, []report.Message) {
 	out := map[object.Key]object.Autoscaler{}
 	var warnings []report.Message
@@ -81,8 +81,8 @@ type autoscalerList struct {
 	err       error
 }
 
-// autoscalerLists returns the lists to read. A kind that is not served has none; if its group could not be
-// discovered, the list has that error.
+// autoscalerLists returns the lists to read. A kind that is not served has no list. If its group could not
+// be discovered, its list has that error.
 func (c *Cluster) autoscalerLists(namespaces []string) []autoscalerList {
 	var out []autoscalerList
 	for _, s := range autoscalerKinds() {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -36,7 +37,7 @@ func TestAutoscalers(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}
-		if len(warnings) != 1 || warnings[0].Code != CodeForbidden || !strings.Contains(warnings[0].Message, `in namespace "closed": forbidden`) {
+		if len(warnings) != 1 || warnings[0].Code != cluster.CodeForbidden || !strings.Contains(warnings[0].Message, `in namespace "closed": forbidden`) {
 			t.Errorf("warnings %+v", warnings)
 		}
 		if len(f.seen()) != 3 {
@@ -84,7 +85,7 @@ func TestAutoscalersOfKEDAUnread(t *testing.T) {
 	if got[object.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}].Name != "HorizontalPodAutoscaler web" {
 		t.Error(got)
 	}
-	if len(warnings) != 1 || warnings[0].Code != CodeForbidden || !strings.Contains(warnings[0].Message, `scaledobjects.keda.sh in namespace "prod": forbidden`) {
+	if len(warnings) != 1 || warnings[0].Code != cluster.CodeForbidden || !strings.Contains(warnings[0].Message, `scaledobjects.keda.sh in namespace "prod": forbidden`) {
 		t.Errorf("warnings %+v", warnings)
 	}
 }
@@ -94,7 +95,7 @@ func TestAutoscalersOfServerWithoutThem(t *testing.T) {
 	i := slices.IndexFunc(f.kinds, func(k fakeKind) bool { return k.group == "autoscaling" })
 	f.kinds[i].stale = true
 	_, warnings := f.connect(Options{}).Autoscalers(t.Context(), []string{"prod"})
-	if len(warnings) != 1 || warnings[0].Code != CodeDiscovery {
+	if len(warnings) != 1 || warnings[0].Code != cluster.CodeDiscovery {
 		t.Errorf("warnings %+v", warnings)
 	}
 	f.kinds = slices.Delete(f.kinds, i, i+1)

@@ -16,9 +16,9 @@ type Options struct {
 	// UserAgent is sent with every request, so that administrators can recognise the requests of this tool. If it is empty, client-go
 	// sends its own.
 	UserAgent string
-	// QPS and Burst are --qps and --burst-limit. If one is set, it holds and the other has its default (50 and 300).
-	// A negative QPS means no limit. If both are zero, the server's first answer decides. QPS is requests per second, and Burst is how many
-	// may be sent at once before it holds.
+	// QPS and Burst are --qps and --burst-limit. QPS is the number of requests per second, and Burst is how many may be sent at once
+	// before the limit applies. If only one is set, the other has its default (50 and 300). If both are zero, the server's first answer
+	// decides. A negative QPS means no limit.
 	QPS   float32
 	Burst int
 }
@@ -30,11 +30,11 @@ type Cluster struct {
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
 	served   *catalog
-	// objects is the client of dynamic, for lists that are decoded here.
+	// objects is the REST client under dynamic, for lists that this package decodes itself.
 	objects rest.Interface
 	// sent counts the requests.
 	sent atomic.Int64
-	// config and options are those that it was made with.
+	// config and options are the arguments of New.
 	config  *rest.Config
 	options Options
 }
@@ -94,7 +94,8 @@ func (c *Cluster) makeClients(cfg *rest.Config) error {
 }
 
 // Connect prepares a connection and discovers what the server serves. Its error is a *ConnectError, which names the
-// server and has a hint. It is no error if some API groups cannot be discovered: Undiscovered and Read report that.
+// server and has a hint. Connect succeeds even if some API groups cannot be discovered: Undiscovered and Read
+// report them.
 func Connect(ctx context.Context, cfg *rest.Config, opts Options) (*Cluster, error) {
 	c, err := New(cfg, opts)
 	if err != nil {
@@ -108,6 +109,14 @@ func Connect(ctx context.Context, cfg *rest.Config, opts Options) (*Cluster, err
 
 // Dynamic returns a client for objects of any kind. It shares transport and rate limit with the other clients.
 func (c *Cluster) Dynamic() dynamic.Interface { return c.dynamic }
+
+// client returns a client for objects of the kind and the namespace of a target.
+func (c *Cluster) client(t target) dynamic.ResourceInterface {
+	if t.namespaced {
+		return c.dynamic.Resource(t.GroupVersionResource).Namespace(t.ref.Namespace)
+	}
+	return c.dynamic.Resource(t.GroupVersionResource)
+}
 
 // Requests returns the number of requests that were sent, with all repetitions.
 func (c *Cluster) Requests() int { return int(c.sent.Load()) }

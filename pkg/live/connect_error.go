@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io/fs"
 	"net"
-	"net/url"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -35,11 +34,7 @@ func (e *ConnectError) Unwrap() error { return e.Err }
 // Hint returns what the user can try. It is empty if there is no advice, as after an interrupt.
 func (e *ConnectError) Hint() string { return e.hint }
 
-// errNotKubernetes is the error for a server that answers discovery with nothing. Without it, every kind of the
-// release would be reported as unknown to the cluster.
-var errNotKubernetes = errors.New("it answers, but serves no Kubernetes API")
-
-// What users can try, by the problem.
+// These hints say what users can try against each problem.
 const (
 	hintReach  = "check that the cluster runs and that the context is right: kubectl cluster-info, --kube-context, --kubeconfig"
 	hintTLS    = "check the certificate authority of the kubeconfig: --kube-ca-file, --kube-tls-server-name"
@@ -59,11 +54,13 @@ func connectError(server string, err error) *ConnectError {
 	var file *fs.PathError
 	switch {
 	case errors.As(err, &file):
-		// The check for network errors below would also match the system's error number in it.
+		// The check for network errors below would also match the system's error number in this
+		// error.
 	case errors.Is(err, context.Canceled):
 		e.problem, e.hint = "interrupted while connecting to", ""
 	case strings.Contains(err.Error(), "getting credentials"):
-		// client-go v0.37.1 has no type for it: plugin/pkg/client/auth/exec/exec.go, roundTripper.RoundTrip.
+		// client-go v0.37.1 has no type for this error: plugin/pkg/client/auth/exec/exec.go,
+		// roundTripper.RoundTrip.
 		e.problem, e.hint = "no credentials for", hintPlugin
 	case apierrors.IsUnauthorized(err):
 		e.problem, e.hint = "credentials refused by", hintLogin
@@ -87,14 +84,4 @@ func isCertificateError(err error) bool {
 	var host x509.HostnameError
 	var record tls.RecordHeaderError
 	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &record)
-}
-
-// causeText returns the error without the method and URL that net/http puts in front: the message names the server
-// already.
-func causeText(err error) string {
-	var urlErr *url.Error
-	if errors.As(err, &urlErr) {
-		err = urlErr.Err
-	}
-	return oneLine(err.Error())
 }

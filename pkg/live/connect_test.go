@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -92,7 +93,7 @@ func TestRateLimitIsSharedAndEndsWithTheContext(t *testing.T) {
 			codes = append(codes, live.Err.Code)
 		}
 	}
-	if !slices.Equal(codes, []string{CodeTimeout}) {
+	if !slices.Equal(codes, []string{cluster.CodeTimeout}) {
 		t.Errorf("errors %v, want one time-out", codes)
 	}
 }
@@ -183,7 +184,7 @@ func TestStaleGroupAffectsOnlyItsObjects(t *testing.T) {
 		fine := f.addMany("ConfigMap", "prod", "a", 1)
 		c := f.connect(Options{})
 		got := c.Read(t.Context(), append(fine, thing))
-		mustError(t, got[thing], CodeDiscovery, `cannot get Thing.ex.com "t" in namespace "prod": `, "discovery of group ex.com failed: ")
+		mustError(t, got[thing], cluster.CodeDiscovery, `cannot get Thing.ex.com "t" in namespace "prod": `, "discovery of group ex.com failed: ")
 		delete(got, thing)
 		mustFind(t, got, fine)
 		wantRequests(t, f, configMaps+"/a-000")

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -28,7 +29,7 @@ func TestCRDs(t *testing.T) {
 	if len(found) != 1 || found[thing]["kind"] != "CustomResourceDefinition" {
 		t.Errorf("found %v", found)
 	}
-	want := []report.Message{{Code: CodeForbidden, Object: "Other.ex.com", Message: `cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; its objects are compared without a schema`}}
+	want := []report.Message{{Code: cluster.CodeForbidden, Object: "Other.ex.com", Message: `cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; its objects are compared without a schema`}}
 	if diff := cmp.Diff(want, warnings); diff != "" {
 		t.Error(diff)
 	}

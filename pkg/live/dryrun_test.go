@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 func objectOf(text string) *unstructured.Unstructured {
@@ -32,21 +32,21 @@ func (f *fakeAPI) resource(kind string) schema.GroupVersionResource {
 }
 
 // patch and create return requests like those of a comparison.
-func patch(ref object.Ref) threeway.Request {
-	return threeway.Request{Ref: ref, Method: threeway.MethodPatch, PatchType: "application/strategic-merge-patch+json", Body: []byte(`{"a":9007199254740993}`)}
+func patch(ref object.Ref) cluster.Request {
+	return cluster.Request{Ref: ref, Method: cluster.MethodPatch, PatchType: "application/strategic-merge-patch+json", Body: []byte(`{"a":9007199254740993}`)}
 }
 
-func create(ref object.Ref) threeway.Request {
-	return written(ref, threeway.MethodCreate)
+func create(ref object.Ref) cluster.Request {
+	return written(ref, cluster.MethodCreate)
 }
 
-func written(ref object.Ref, method threeway.Method) threeway.Request {
+func written(ref object.Ref, method cluster.Method) cluster.Request {
 	body, err := json.Marshal(map[string]any{"apiVersion": ref.APIVersion(), "kind": ref.Kind, "big": int64(9007199254740993),
 		"metadata": map[string]any{"name": ref.Name, "namespace": ref.Namespace}})
 	if err != nil {
 		panic(err)
 	}
-	return threeway.Request{Ref: ref, Method: method, Body: body}
+	return cluster.Request{Ref: ref, Method: method, Body: body}
 }
 
 // echo answers a dry run with a fixed object and stores what it was sent.
@@ -71,11 +71,11 @@ func TestDryRunSendsWhatHelmSends(t *testing.T) {
 	f.judge = f.echo(sent)
 	patched, created := f.add("Deployment", "prod", "web", nil), f.ref("ConfigMap", "prod", "new")
 	replaced, blind := f.add("Service", "prod", "web", nil), f.ref("Service", "prod", "gone")
-	cluster := f.add("ClusterRole", "", "reader", nil)
-	cluster.Namespace = "prod" // a manifest may name one; the API has no such path
+	wide := f.add("ClusterRole", "", "reader", nil)
+	wide.Namespace = "prod" // a manifest may name one; the API has no such path
 	f.objects[f.kind("Service").collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "41"
 
-	requests := []threeway.Request{patch(patched), create(created), written(replaced, threeway.MethodReplace), written(blind, threeway.MethodReplace), patch(cluster)}
+	requests := []cluster.Request{patch(patched), create(created), written(replaced, cluster.MethodReplace), written(blind, cluster.MethodReplace), patch(wide)}
 	for ref, answer := range f.connect(Options{}).DryRun(t.Context(), requests, "helm") {
 		if answer.Rejected != "" || answer.Refused != "" || answer.Object["big"] != int64(9007199254740993) {
 			t.Errorf("%v: %+v", ref, answer)
@@ -117,9 +117,9 @@ func TestDryRunReplacesChangedObject(t *testing.T) {
 		r.Body = io.NopCloser(strings.NewReader(string(body)))
 		echo(w, r)
 	}
-	request := written(moved, threeway.MethodReplace)
+	request := written(moved, cluster.MethodReplace)
 	request.Body = []byte(strings.Replace(string(request.Body), `"metadata":{`, `"metadata":{"resourceVersion":"41",`, 1))
-	if answer := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{request}, "helm")[moved]; answer.Object == nil {
+	if answer := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{request}, "helm")[moved]; answer.Object == nil {
 		t.Errorf("%+v", answer)
 	}
 }
@@ -152,7 +152,7 @@ func TestDryRunSkipsOtherServers(t *testing.T) {
 		f.ref("ConfigMap", "prod", "a/b"): "its name is not valid",
 		f.ref("ConfigMap", "", "a"):       "its namespace is not valid",
 	}
-	var requests []threeway.Request
+	var requests []cluster.Request
 	for _, ref := range slices.Collect(maps.Keys(refused)) {
 		requests = append(requests, patch(ref))
 	}
@@ -231,8 +231,8 @@ func TestDryRunAnswers(t *testing.T) {
 			ref := f.ref("ConfigMap", "prod", "web")
 			c := f.connect(Options{})
 			f.judge = func(w http.ResponseWriter, _ *http.Request) { refuse(w, tc.status) }
-			got := c.DryRun(t.Context(), []threeway.Request{patch(ref)}, "helm")[ref]
-			if diff := cmp.Diff(threeway.Answer{Rejected: tc.rejected, Refused: tc.refused}, got); diff != "" {
+			got := c.DryRun(t.Context(), []cluster.Request{patch(ref)}, "helm")[ref]
+			if diff := cmp.Diff(cluster.Answer{Rejected: tc.rejected, Refused: tc.refused}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -255,7 +255,7 @@ func TestDryRunIgnoresProxies(t *testing.T) {
 		f := newFakeAPI(t)
 		ref := f.ref("ConfigMap", "prod", "web")
 		f.judge = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>blocked</html>", code) }
-		got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(ref)}, "helm")[ref]
+		got := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{create(ref)}, "helm")[ref]
 		if got.Rejected != "" || !strings.HasPrefix(got.Refused, `cannot create configmaps "web" in namespace "prod": `) {
 			t.Errorf("%d: %+v", code, got)
 		}
@@ -278,11 +278,11 @@ func TestDryRunOfDependentObjects(t *testing.T) {
 		}
 	}
 	pod, config := f.ref("Pod", "prod", "web"), f.ref("ConfigMap", "new", "new")
-	alone := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(pod), create(config)}, "helm")
+	alone := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{create(pod), create(config)}, "helm")
 	if alone[pod].Rejected == "" || alone[config].Rejected != `namespaces "new" not found` {
 		t.Errorf("%+v", alone)
 	}
-	together := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{
+	together := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{
 		create(f.ref("Namespace", "", "new")), create(f.ref("ServiceAccount", "prod", "sa")), create(pod), create(config)}, "helm")
 	want := map[object.Ref]string{
 		pod:    `cannot be tried before Helm has created ServiceAccount "sa": pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`,
@@ -313,14 +313,14 @@ func TestDryRunOfSecrets(t *testing.T) {
 		f.judge = func(w http.ResponseWriter, _ *http.Request) {
 			status(w, tc.code, metav1.StatusReason(map[int]string{403: "Forbidden", 400: "BadRequest"}[tc.code]), tc.message)
 		}
-		got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{create(ref)}, "helm")[ref]
+		got := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{create(ref)}, "helm")[ref]
 		text := got.Refused + got.Rejected
 		if !strings.Contains(text, tc.want) || tc.mustLack != "" && strings.Contains(text, tc.mustLack) {
 			t.Errorf("%+v, want %q", got, tc.want)
 		}
 	}
-	broken := threeway.Request{Ref: ref, Method: threeway.MethodCreate, Body: []byte(`{"kind":"Secret","data":"` + canary)}
-	got := f.connect(Options{}).DryRun(t.Context(), []threeway.Request{broken}, "helm")[ref]
+	broken := cluster.Request{Ref: ref, Method: cluster.MethodCreate, Body: []byte(`{"kind":"Secret","data":"` + canary)}
+	got := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{broken}, "helm")[ref]
 	if !strings.HasPrefix(got.Refused, `cannot create secrets "web" in namespace "prod": `) || strings.Contains(got.Refused, "c4n4ry") {
 		t.Errorf("%+v", got)
 	}
@@ -335,7 +335,7 @@ func TestDryRunIsRepeated(t *testing.T) {
 		sent := map[string]string{}
 		f.judge = f.echo(sent)
 		f.intercept = failing(1, "/configmaps", func(w http.ResponseWriter) { status(w, code, "", "later") })
-		if got := c.DryRun(t.Context(), []threeway.Request{create(ref)}, "helm")[ref]; got.Object == nil {
+		if got := c.DryRun(t.Context(), []cluster.Request{create(ref)}, "helm")[ref]; got.Object == nil {
 			t.Errorf("%d: %+v", code, got)
 		}
 		wantRequests(t, f, configMaps, configMaps)

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,86 +13,15 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 
-	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The codes of errors and warnings about reading the cluster.
-const (
-	CodeForbidden    = "forbidden"    // the role does not allow it
-	CodeUnauthorized = "unauthorized" // the credentials are not, or no longer, accepted
-	CodeThrottled    = "throttled"    // 429, even after retries
-	CodeTimeout      = "timeout"      // no answer in time
-	CodeCanceled     = "canceled"     // the user stopped the run
-	CodeServerError  = "server-error" // the server failed, even after retries
-	CodeConnection   = "connection"   // the server could not be reached, or the connection broke
-	CodeDiscovery    = "discovery"    // the object's API group could not be discovered
-	CodeInvalid      = "invalid"      // the object cannot be asked for
-	CodeRefused      = "refused"      // the server does not accept the request
-	CodeUnreadable   = "unreadable"   // the answer could not be decoded
-	CodeOtherObject  = "other-object" // the answer is not the object that was asked for
-	CodeInternal     = "internal"     // a fault of this program
-)
-
-// maxDetail is the number of characters up to which a message of someone else is quoted.
+// maxDetail is the greatest number of characters that an error quotes from a message of the server
+// or a webhook.
 const maxDetail = 300
-
-// String names the object as the API does: configmaps "web" in namespace "prod".
-func (t target) String() string {
-	s := fmt.Sprintf("%s %q", t.plural(), t.ref.Name)
-	// If discovery failed, the scope is unknown and the namespace of the manifest is shown.
-	if t.ref.Namespace != "" && (t.namespaced || t.Resource == "") {
-		s += fmt.Sprintf(" in namespace %q", t.ref.Namespace)
-	}
-	return s
-}
-
-// plural returns the resource with its group, or the kind with its group if discovery does not know the resource.
-func (t target) plural() string {
-	if t.Resource != "" {
-		return t.GroupResource().String()
-	}
-	if t.ref.Group != "" {
-		return t.ref.Kind + "." + t.ref.Group
-	}
-	return t.ref.Kind
-}
-
-func (t target) isSecret() bool { return secret.Kind(t.ref.Group, t.ref.Kind) }
-
-// objectError returns the error of one object: a sentence with the verb, the resource and the object. The server's
-// message is added, except for Secrets: an API error may quote the object it is about.
-func (t target) objectError(verb string, err error) *report.ObjectError {
-	code, text := classify(err)
-	message := "cannot " + verb + " " + t.String() + ": " + text
-	if detail := detailOf(err); detail != "" && !t.isSecret() {
-		message += ": " + detail
-	}
-	return &report.ObjectError{Code: code, Message: message}
-}
-
-// otherObjectError returns the error of an object for which the server answered with something else.
-func (t target) otherObjectError(other *unstructured.Unstructured) *report.ObjectError {
-	name := other.GetName()
-	if other.GetNamespace() != "" {
-		name = other.GetNamespace() + "/" + name
-	}
-	what := oneLine(strings.TrimSpace(other.GetAPIVersion() + " " + other.GetKind() + " " + name))
-	return &report.ObjectError{Code: CodeOtherObject, Message: "cannot get " + t.String() + ": the server answered with " + what +
-		", which is another object; check whether a proxy stands in front of the API server"}
-}
-
-// panicError returns the error of an object whose reading panicked. The value of the panic is left out for Secrets,
-// because it may quote their content.
-func (t target) panicError(value any) *report.ObjectError {
-	message := "cannot read " + t.String() + ": internal error"
-	if !t.isSecret() {
-		message += ": " + oneLine(fmt.Sprint(value))
-	}
-	return &report.ObjectError{Code: CodeInternal, Message: message}
-}
 
 // classify returns the code of an error and a short description.
 func classify(err error) (code, text string) {
@@ -99,33 +29,73 @@ func classify(err error) (code, text string) {
 	status := statusCode(err)
 	switch {
 	case errors.As(err, &group):
-		return CodeDiscovery, group.Error()
+		return cluster.CodeDiscovery, group.Error()
 	case errors.Is(err, context.Canceled):
-		return CodeCanceled, "stopped"
+		return cluster.CodeCanceled, "stopped"
 	case isTimeout(err):
-		return CodeTimeout, "no answer in time"
+		return cluster.CodeTimeout, "no answer in time"
 	case apierrors.IsForbidden(err):
-		return CodeForbidden, "forbidden"
+		return cluster.CodeForbidden, "forbidden"
 	case apierrors.IsUnauthorized(err):
-		return CodeUnauthorized, "the server does not accept the credentials"
+		return cluster.CodeUnauthorized, "the server does not accept the credentials"
 	case apierrors.IsTooManyRequests(err):
-		return CodeThrottled, "the server has too many requests"
+		return cluster.CodeThrottled, "the server has too many requests"
 	case status >= http.StatusInternalServerError:
-		return CodeServerError, fmt.Sprintf("the server failed (%d)", status)
+		return cluster.CodeServerError, fmt.Sprintf("the server failed (%d)", status)
 	case status == http.StatusNotFound:
-		return CodeServerError, "the server does not know the resource although its discovery does"
+		return cluster.CodeServerError, "the server does not know the resource although its discovery does"
 	case status != 0:
-		return CodeRefused, fmt.Sprintf("the server refused the request (%d)", status)
+		return cluster.CodeRefused, fmt.Sprintf("the server refused the request (%d)", status)
 	case isNetwork(err):
-		return CodeConnection, "no connection"
+		return cluster.CodeConnection, "no connection"
 	}
-	return CodeUnreadable, "the answer could not be read"
+	return cluster.CodeUnreadable, "the answer could not be read"
 }
 
 // ErrorCode returns the code of an error that a request of any client of a Cluster returned.
 func ErrorCode(err error) string {
 	code, _ := classify(err)
 	return code
+}
+
+// ErrorReason returns why a request of any client of a Cluster failed, for the Subject of an error. The reason names no object and no
+// address, so it is the same for all that have one cause. Like the error, it may quote a value.
+func ErrorReason(err error) string {
+	_, text := classify(err)
+	if cause := causeWithoutNames(err); cause != "" {
+		text += ": " + oneLine(cause)
+	}
+	return text
+}
+
+// causeWithoutNames returns what an error says beyond its class, from the fields of its types: the texts of the errors name objects, URLs
+// and ports.
+func causeWithoutNames(err error) string {
+	var group *groupError
+	var status apierrors.APIStatus
+	var name *net.DNSError
+	var network *net.OpError
+	switch {
+	case errors.As(err, &group), errors.Is(err, context.Canceled):
+		return ""
+	case errors.As(err, &status):
+		if details := status.Status().Details; details != nil {
+			causes := make([]string, len(details.Causes))
+			for i, cause := range details.Causes {
+				causes[i] = cause.Message
+			}
+			return strings.Join(causes, ", ")
+		}
+		return ""
+	case errors.As(err, &name):
+		return name.Err
+	case errors.As(err, &network):
+		return network.Op + ": " + network.Err.Error()
+	}
+	for cause := errors.Unwrap(err); cause != nil; cause = errors.Unwrap(err) {
+		err = cause
+	}
+	return err.Error()
 }
 
 // detailOf returns what the error says beyond its class.
@@ -143,7 +113,7 @@ func detailOf(err error) string {
 	return detail
 }
 
-// statusCode returns the HTTP status of an API error, or 0 if err is none.
+// statusCode returns the HTTP status of an API error, or 0 if err is not an API error.
 func statusCode(err error) int {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {
@@ -172,7 +142,8 @@ func isObjectNotFound(err error) bool {
 	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// oneLine returns a text of someone else as one line of at most maxDetail characters. It ends in "…" if it was cut.
+// oneLine returns a text of the server or a webhook as one line of at most maxDetail characters. It ends in "…" if
+// it was cut.
 func oneLine(s string) string {
 	line, cut := shortLine(s)
 	if cut {
@@ -181,8 +152,8 @@ func oneLine(s string) string {
 	return line
 }
 
-// shortLine returns the text as one line without control characters, and whether it was cut. It is cut between two words: the secrets in it
-// are found later, and nobody would recognise the beginning of one.
+// shortLine returns the text as one line without control characters, and whether it was cut. It cuts between two words: a later step finds
+// the secrets in the text, and it would not recognise the beginning of a secret.
 func shortLine(s string) (line string, cut bool) {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
@@ -209,4 +180,45 @@ func warning(subject, verb, noun string, err error, consequence string) report.M
 		text += ": " + detail
 	}
 	return report.Message{Code: code, Object: subject, Message: "cannot " + verb + " " + noun + ": " + text + "; " + consequence}
+}
+
+// causeText returns the error without the method and URL that net/http puts in front: the message names the server
+// already.
+func causeText(err error) string {
+	var urlErr *url.Error
+	if errors.As(err, &urlErr) {
+		err = urlErr.Err
+	}
+	return oneLine(err.Error())
+}
+
+// groupError is the discovery failure of a group. Nobody knows then whether the server serves its
+// kinds.
+type groupError struct {
+	group string
+	err   error
+}
+
+func (e *groupError) Error() string {
+	return "discovery of group " + cmp.Or(e.group, "core") + " failed: " + oneLine(e.err.Error())
+}
+
+// connectionLostError is a broken connection. It does not unwrap to its cause, because client-go would recognise the
+// cause and repeat the request.
+type connectionLostError struct {
+	cause    error
+	attempts int
+}
+
+// Error avoids the words that utilnet.IsProbableEOF looks for in the cause.
+func (e *connectionLostError) Error() string {
+	if e.attempts > 1 {
+		return fmt.Sprintf("the server closed the connection, %d times in a row", e.attempts)
+	}
+	return "the server closed the connection"
+}
+
+func isConnectionLost(err error) bool {
+	var lost *connectionLostError
+	return errors.As(err, &lost) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }

@@ -11,8 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 func TestForbiddenListBecomesGets(t *testing.T) {
@@ -54,20 +55,24 @@ func TestForbiddenKindLeavesOthersAlone(t *testing.T) {
 		return false
 	}
 	got := f.connect(Options{}).Read(t.Context(), append(fine, secret, deployment))
-	mustError(t, got[secret], CodeForbidden, `cannot get secrets "s" in namespace "prod": forbidden`)
-	mustError(t, got[deployment], CodeForbidden, `cannot get deployments.apps "web" in namespace "prod": forbidden: User "ci" cannot do this`)
+	mustError(t, got[secret], cluster.CodeForbidden, `cannot get secrets "s" in namespace "prod": forbidden`)
+	mustError(t, got[deployment], cluster.CodeForbidden, `cannot get deployments.apps "web" in namespace "prod": forbidden: User "ci" cannot do this`)
+	want := report.Subject{Verb: "get", Resource: "deployments.apps", Namespace: "prod", Name: "web", Reason: "forbidden"}
+	if subject := got[deployment].Err.Subject; *subject != want {
+		t.Errorf("the subject is %+v, want %+v", *subject, want)
+	}
 	delete(got, secret)
 	delete(got, deployment)
 	mustFind(t, got, fine)
 }
 
-// TestForeign404IsNotMissing checks that a 404 that is not the API server's own answer about the object does not make
-// the object missing.
+// TestForeign404IsNotMissing checks that an object counts as missing only if the 404 is the API server's own answer
+// about that object.
 func TestForeign404IsNotMissing(t *testing.T) {
 	f := newFakeAPI(t)
 	ref := f.add("ConfigMap", "prod", "a", nil)
 	f.intercept = failing(-1, "/a", func(w http.ResponseWriter) { http.Error(w, "404 page not found", http.StatusNotFound) })
-	mustError(t, f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref], CodeServerError, "does not know the resource")
+	mustError(t, f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref], cluster.CodeServerError, "does not know the resource")
 }
 
 func TestInvalidNamesAreNotSent(t *testing.T) {
@@ -76,7 +81,7 @@ func TestInvalidNamesAreNotSent(t *testing.T) {
 		f.ref("ConfigMap", "prod", "../secrets/x"), f.ref("ConfigMap", "prod", ""),
 		f.ref("ConfigMap", "", "a"), f.ref("ConfigMap", "../..", "a"),
 	} {
-		mustError(t, f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref], CodeInvalid, "cannot get configmaps")
+		mustError(t, f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref], cluster.CodeInvalid, "cannot get configmaps")
 	}
 	wantRequests(t, f)
 }
@@ -101,14 +106,14 @@ func TestSecretErrorsQuoteNothing(t *testing.T) {
 			f := newFakeAPI(t)
 			ref := f.ref("Secret", "prod", "s")
 			c := f.connect(Options{})
-			var live threeway.Live
+			var live cluster.Live
 			if answer == nil {
 				live.Err = target{ref: ref}.panicError(canary)
 			} else {
 				f.intercept = failing(-1, "/s", answer)
 				live = c.Read(t.Context(), []object.Ref{ref})[ref]
 			}
-			if live.Err == nil || live.Absence != "" || strings.Contains(live.Err.Message+live.Err.Code, canary) {
+			if live.Err == nil || live.Absence != "" || strings.Contains(live.Err.Message+live.Err.Code+live.Err.Subject.Reason, canary) {
 				t.Errorf("%+v, error %+v", live, live.Err)
 			}
 		})
@@ -122,7 +127,7 @@ func TestOtherErrorsQuoteOneSafeLine(t *testing.T) {
 		status(w, 500, metav1.StatusReasonInternalError, "line one\nline \x1b[31mtwo "+strings.Repeat("x", 1000))
 	})
 	live := f.connect(Options{}).Read(t.Context(), []object.Ref{ref})[ref]
-	mustError(t, live, CodeServerError, `cannot get configmaps "a" in namespace "prod": the server failed (500): line one line [31mtwo`)
+	mustError(t, live, cluster.CodeServerError, `cannot get configmaps "a" in namespace "prod": the server failed (500): line one line [31mtwo`)
 	if strings.ContainsAny(live.Err.Message, "\n\x1b") || len(live.Err.Message) > 500 {
 		t.Errorf("%q", live.Err.Message)
 	}
@@ -148,7 +153,7 @@ func TestTimeouts(t *testing.T) {
 				}
 				return true
 			}
-			mustError(t, c.Read(t.Context(), refs)[refs[0]], CodeTimeout, "no answer in time")
+			mustError(t, c.Read(t.Context(), refs)[refs[0]], cluster.CodeTimeout, "no answer in time")
 			if len(f.seen()) != 1 {
 				t.Errorf("more requests were sent after a timeout: %v", f.seen())
 			}
@@ -163,7 +168,7 @@ func TestCanceledRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, live := range c.Read(ctx, refs) {
-		mustError(t, live, CodeCanceled, "stopped")
+		mustError(t, live, cluster.CodeCanceled, "stopped")
 	}
 	wantRequests(t, f)
 }
@@ -189,7 +194,7 @@ func TestPanicIsTheErrorOfItsObjects(t *testing.T) {
 	}
 	got := c.Read(t.Context(), append(fine, broken...))
 	for _, ref := range broken {
-		mustError(t, got[ref], CodeInternal, "index out of range", ref.Name)
+		mustError(t, got[ref], cluster.CodeInternal, "index out of range", ref.Name)
 		delete(got, ref)
 	}
 	mustFind(t, got, fine)

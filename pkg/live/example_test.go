@@ -10,7 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Read returns for each object that it is there, that it is not, or that nobody could see it.
+// Read answers for each object whether it exists, does not exist, or could not be read.
 func ExampleCluster_Read() {
 	ctx := context.Background()
 	config, err := clientcmd.BuildConfigFromFlags("", clientcmd.RecommendedHomeFile)

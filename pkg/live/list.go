@@ -5,8 +5,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 const (
@@ -24,7 +24,7 @@ func (c *Cluster) listJob(group []target) job {
 		found := answers{}
 		if err := c.listPages(ctx, group, found); err != nil && !mayGetInstead(err) {
 			for _, t := range unanswered(found, group) {
-				found[t.ref] = threeway.Live{Err: t.objectError("list", err)}
+				found[t.ref] = cluster.Live{Err: t.objectError("list", err)}
 			}
 		}
 		return found, unanswered(found, group)
@@ -60,18 +60,12 @@ func (c *Cluster) listPage(ctx context.Context, wanted []target, options metav1.
 	}
 	for _, item := range page.Items {
 		if ref, ok := byName[item.GetName()]; ok && wanted[0].withRef(ref).matches(&item) {
-			found[ref] = threeway.Live{Object: item.Object}
+			found[ref] = cluster.Live{Object: item.Object}
 			delete(byName, ref.Name)
 			matched++
 		}
 	}
 	return matched, page.GetContinue(), nil
-}
-
-// withRef returns the target for another object of the same resource.
-func (t target) withRef(ref object.Ref) target {
-	t.ref = ref
-	return t
 }
 
 // unanswered returns the targets that have no answer in found, in their order.
@@ -90,7 +84,7 @@ func unanswered(found answers, group []target) []target {
 // More requests do not help if the server is overloaded, and cannot succeed without credentials.
 func mayGetInstead(err error) bool {
 	switch code, _ := classify(err); code {
-	case CodeThrottled, CodeTimeout, CodeCanceled, CodeUnauthorized, CodeConnection:
+	case cluster.CodeThrottled, cluster.CodeTimeout, cluster.CodeCanceled, cluster.CodeUnauthorized, cluster.CodeConnection:
 		return false
 	}
 	return true

@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// List returns all objects of a kind in a namespace, or in the cluster if the namespace is empty, in one request. A kind that is not served
-// has none. The API server may answer from its cache (resourceVersion 0), so the list can lag behind the objects by a moment.
+// List returns all objects of a kind in a namespace, or in the cluster if the namespace is empty, in one request. For a kind that is not
+// served, the result is empty. The API server may answer from its cache (resourceVersion 0), so the list can lag behind the objects by a
+// moment.
 func (c *Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) (items []map[string]any, err error) {
 	defer recoverError(&err)
 	r, found, err := c.served.find(kind)

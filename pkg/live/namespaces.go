@@ -8,14 +8,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // markMissingNamespaces turns AbsentObject into AbsentNamespace if the object's namespace does not exist: the API
-// server answers 404 for the object in both cases. A namespace in which anything was found exists; every other one
-// costs one get.
+// server answers 404 for the object in both cases. If any object of the namespace was found, it exists. Each other
+// namespace costs one get.
 func (c *Cluster) markMissingNamespaces(ctx context.Context, targets []target, out answers) {
 	var doubtful []string
 	exists := map[string]bool{}
@@ -26,7 +26,7 @@ func (c *Cluster) markMissingNamespaces(ctx context.Context, targets []target, o
 		switch live := out[t.ref]; {
 		case live.Object != nil:
 			exists[t.ref.Namespace] = true
-		case live.Absence == threeway.AbsentObject:
+		case live.Absence == cluster.AbsentObject:
 			doubtful = append(doubtful, t.ref.Namespace)
 		}
 	}
@@ -39,8 +39,8 @@ func (c *Cluster) markMissingNamespaces(ctx context.Context, targets []target, o
 		missing[doubtful[i]] = absent
 	}
 	for _, t := range targets {
-		if t.namespaced && missing[t.ref.Namespace] && out[t.ref].Absence == threeway.AbsentObject {
-			out[t.ref] = threeway.Live{Absence: threeway.AbsentNamespace}
+		if t.namespaced && missing[t.ref.Namespace] && out[t.ref].Absence == cluster.AbsentObject {
+			out[t.ref] = cluster.Live{Absence: cluster.AbsentNamespace}
 		}
 	}
 }
@@ -63,7 +63,7 @@ func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers
 	return isObjectNotFound(err)
 }
 
-// Namespaces lists all namespaces. The value of each says whether it is being deleted.
+// Namespaces lists all namespaces. The value of each reports whether it is being deleted.
 func (c *Cluster) Namespaces(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	options := metav1.ListOptions{Limit: namespacePage}

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 func TestMissingNamespace(t *testing.T) {
@@ -16,20 +16,20 @@ func TestMissingNamespace(t *testing.T) {
 	c := f.connect(Options{})
 
 	got := c.Read(t.Context(), append(nowhere, append(here, gone)...))
-	if got[gone].Absence != threeway.AbsentObject {
+	if got[gone].Absence != cluster.AbsentObject {
 		t.Errorf("missing object in a live namespace: %+v", got[gone])
 	}
 	for _, ref := range nowhere {
-		if got[ref].Absence != threeway.AbsentNamespace {
+		if got[ref].Absence != cluster.AbsentNamespace {
 			t.Errorf("%v: %+v", ref, got[ref])
 		}
 	}
-	// Only the namespace in which nothing was found is asked for.
+	// Only the namespace without any found object is read.
 	wantRequests(t, f, namespaces+"/nowhere", namespaces+"/nowhere/configmaps/a", namespaces+"/nowhere/services/b",
 		configMaps+"/a-000", configMaps+"/gone")
 
 	f.intercept = failing(-1, "/namespaces/nowhere", forbid)
-	if got := c.Read(t.Context(), nowhere)[nowhere[0]]; got.Absence != threeway.AbsentObject {
+	if got := c.Read(t.Context(), nowhere)[nowhere[0]]; got.Absence != cluster.AbsentObject {
 		t.Errorf("where the namespace is forbidden: %+v", got)
 	}
 }
@@ -39,7 +39,7 @@ func TestNamespaceOfTheReleaseIsReadOnce(t *testing.T) {
 	f.namespace("empty")
 	refs := []object.Ref{f.ref("Namespace", "", "empty"), f.ref("ConfigMap", "empty", "a"), f.ref("Namespace", "", "no"), f.ref("ConfigMap", "no", "a")}
 	got := f.connect(Options{}).Read(t.Context(), refs)
-	if got[refs[1]].Absence != threeway.AbsentObject || got[refs[2]].Absence != threeway.AbsentObject || got[refs[3]].Absence != threeway.AbsentNamespace {
+	if got[refs[1]].Absence != cluster.AbsentObject || got[refs[2]].Absence != cluster.AbsentObject || got[refs[3]].Absence != cluster.AbsentNamespace {
 		t.Errorf("%+v", got)
 	}
 	if len(f.seen()) != 4 {
@@ -58,7 +58,7 @@ func TestTerminatingNamespaces(t *testing.T) {
 	going["deletionTimestamp"] = "2026-11-20T10:00:00Z"
 	f.intercept = failing(-1, "/namespaces/closed", forbid)
 	got, unread := f.connect(Options{}).Terminating(t.Context(), []string{"going", "stays", "closed", "absent", "going"})
-	if len(unread) != 1 || unread[0].Code != CodeForbidden || !strings.Contains(unread[0].Message, `namespaces "closed"`) {
+	if len(unread) != 1 || unread[0].Code != cluster.CodeForbidden || !strings.Contains(unread[0].Message, `namespaces "closed"`) {
 		t.Errorf("messages %v", unread)
 	}
 	if len(got) != 1 || !got["going"] {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -35,7 +36,7 @@ func TestReadRejectsOtherObjects(t *testing.T) {
 			}
 			c := f.connect(Options{})
 			got := c.Read(t.Context(), []object.Ref{ref})[ref]
-			if got.Err == nil || got.Err.Code != CodeOtherObject || got.Object != nil || got.Absence != "" ||
+			if got.Err == nil || got.Err.Code != cluster.CodeOtherObject || got.Object != nil || got.Absence != "" ||
 				!strings.Contains(got.Err.Message, `configmaps "a" in namespace "prod": the server answered with `+answer.names+",") {
 				t.Errorf("got %+v", got)
 			}

@@ -8,13 +8,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
+
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 )
 
-// This file has the reads of a rollout that is waited for: pods, events and logs beside the objects of a release.
+// This file has what pkg/rollout reads while it waits: pods, events and logs.
 
 const (
-	// selectPage is the size of a page of Select, and selectPages the number of pages after which it ends. A namespace may hold more events
-	// than anybody reads.
+	// selectPage is the size of a page of Select, and selectPages is the greatest number of pages. A namespace may hold more events than
+	// anybody reads.
 	selectPage  = 500
 	selectPages = 10
 	// logLimit bounds the bytes of a log.
@@ -42,7 +44,8 @@ func (c *Cluster) Select(ctx context.Context, of schema.GroupVersionResource, na
 	return items, nil
 }
 
-// Log returns the last lines of the log of a container, or of the instance of it that ended before the one that runs.
+// Log returns the last lines of a container's log. If previous is set, it is the log of the instance that ran before
+// the current one.
 func (c *Cluster) Log(ctx context.Context, namespace, pod, container string, previous bool, lines int) (text string, err error) {
 	defer recoverError(&err)
 	if len(rest.IsValidPathSegmentName(pod)) > 0 {
@@ -58,11 +61,11 @@ func (c *Cluster) Log(ctx context.Context, namespace, pod, container string, pre
 	return string(body[:min(len(body), logLimit)]), nil
 }
 
-// listError returns the error of a read that is about no object of the release: the resource, the class of the error, and what the server
-// says beyond it.
+// listError returns the error of a read that is not about an object of the release. It names the resource and the class of the error, and
+// adds what else the server says.
 func listError(resource string, err error) error {
 	code, text := classify(err)
-	if detail := detailOf(err); detail != "" && code != CodeForbidden {
+	if detail := detailOf(err); detail != "" && code != cluster.CodeForbidden {
 		text += ": " + detail
 	}
 	return errors.New(resource + ": " + text)

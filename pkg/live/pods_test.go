@@ -38,7 +38,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestLog checks the request for a log, and that its answer is bounded whatever the server sends.
+// TestLog checks the request for a log, and that the result is bounded whatever the server sends.
 func TestLog(t *testing.T) {
 	f := newFakeAPI(t)
 	c := f.connect(Options{})

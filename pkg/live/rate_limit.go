@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/util/flowcontrol"
 )
 
-// The limit if neither the user nor the server decides.
+// These are the limit if neither the user nor the server decides.
 const (
 	defaultQPS   float32 = 50
 	defaultBurst int     = 300

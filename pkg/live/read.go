@@ -3,39 +3,26 @@ package live
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 const (
-	// inFlight is the number of requests that run at the same time.
-	inFlight = 16
 	// A group is listed if it has at least listFrom objects in a namespace, or more than clusterListAbove objects of
 	// a cluster-scoped kind, whose list contains the objects of every release in the cluster.
 	listFrom         = 3
 	clusterListAbove = 10
 )
 
-// target is one wanted object together with its resource.
-type target struct {
-	ref object.Ref
-	resource
-}
-
 // answers maps the wanted objects to what is known so far.
-type answers map[object.Ref]threeway.Live
+type answers map[object.Ref]cluster.Live
 
 // job is a piece of reading that runs by itself. It answers each of its targets or leaves it to be read by name.
 type job struct {
@@ -46,12 +33,12 @@ type job struct {
 // Read reads the wanted objects, with as few requests as the package comment describes. The result has one answer for
 // each wanted Ref: the object, an absence or an error. If the kind is absent at this version but served at another
 // one, the answer also has the object at that version. The namespace of a cluster-scoped object is ignored.
-func (c *Cluster) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
+func (c *Cluster) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	return c.read(ctx, wanted, c.planJobs)
 }
 
 // read is Read with another plan for the first round.
-func (c *Cluster) read(ctx context.Context, wanted []object.Ref, planJobs func([]target) []job) map[object.Ref]threeway.Live {
+func (c *Cluster) read(ctx context.Context, wanted []object.Ref, planJobs func([]target) []job) map[object.Ref]cluster.Live {
 	out := answers{}
 	targets := c.targets(wanted, out)
 	left := out.run(ctx, planJobs(targets))
@@ -73,7 +60,7 @@ func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
 	var wanted []object.Ref
 	for ref, found := range out {
 		versions := c.versions(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
-		if found.Absence == threeway.AbsentKind && len(versions) > 0 && versions[0] != ref.Version {
+		if found.Absence == cluster.AbsentKind && len(versions) > 0 && versions[0] != ref.Version {
 			moved[ref] = object.Ref{Key: ref.Key, Version: versions[0]}
 			wanted = append(wanted, moved[ref])
 		}
@@ -84,7 +71,7 @@ func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
 	elsewhere := c.Read(ctx, wanted)
 	for ref, at := range moved {
 		if found := elsewhere[at]; found.Object != nil || found.Err != nil {
-			out[ref] = threeway.Live{Absence: threeway.AbsentKind, Object: found.Object, Err: found.Err}
+			out[ref] = cluster.Live{Absence: cluster.AbsentKind, Object: found.Object, Err: found.Err}
 		}
 	}
 }
@@ -99,11 +86,13 @@ func (c *Cluster) targets(wanted []object.Ref, out answers) []target {
 		problem := t.invalidReason()
 		switch {
 		case err != nil:
-			out[ref] = threeway.Live{Err: t.objectError("get", err)}
+			out[ref] = cluster.Live{Err: t.objectError("get", err)}
 		case !served:
-			out[ref] = threeway.Live{Absence: threeway.AbsentKind}
+			out[ref] = cluster.Live{Absence: cluster.AbsentKind}
 		case problem != "":
-			out[ref] = threeway.Live{Err: &report.ObjectError{Code: CodeInvalid, Message: "cannot get " + t.String() + ": " + problem}}
+			out[ref] = cluster.Live{Err: &report.ObjectError{
+				Code: cluster.CodeInvalid, Message: "cannot get " + t.String() + ": " + problem, Subject: t.subject("get", problem),
+			}}
 		default:
 			targets = append(targets, t)
 		}
@@ -113,20 +102,6 @@ func (c *Cluster) targets(wanted []object.Ref, out answers) []target {
 
 func compareRefs(a, b object.Ref) int {
 	return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version))
-}
-
-// invalidReason returns why no request can be sent for the target, or "". A name with a slash would change the URL,
-// and a missing namespace would name another resource; the server would answer both with "not found".
-func (t target) invalidReason() string {
-	switch {
-	case t.ref.Name == "" || len(rest.IsValidPathSegmentName(t.ref.Name)) > 0:
-		return "its name is not valid"
-	case t.namespaced && (t.ref.Namespace == "" || len(rest.IsValidPathSegmentName(t.ref.Namespace)) > 0):
-		return "its namespace is not valid"
-	case !t.get:
-		return "the server does not support get for this kind"
-	}
-	return ""
 }
 
 // planJobs returns the jobs of the first round: a list for each group that is large enough, and gets for the others.
@@ -172,10 +147,6 @@ func isWorthListing(group []target) bool {
 	return first.isListed() && (first.namespaced && len(group) >= listFrom || len(group) > clusterListAbove)
 }
 
-// isListed reports whether the kind is ever listed. A release has few definitions, but a page of them holds megabytes of definitions of
-// other releases.
-func (t target) isListed() bool { return t.list && t.Resource != "customresourcedefinitions" }
-
 // getJobs returns one job for each target.
 func (c *Cluster) getJobs(targets []target) []job {
 	jobs := make([]job, len(targets))
@@ -199,7 +170,7 @@ func (a answers) run(ctx context.Context, jobs []job) (left []target) {
 			if p := recover(); p != nil {
 				r = result{found: answers{}}
 				for _, t := range j.targets {
-					r.found[t.ref] = threeway.Live{Err: t.panicError(p)}
+					r.found[t.ref] = cluster.Live{Err: t.panicError(p)}
 				}
 			}
 		}()
@@ -213,61 +184,16 @@ func (a answers) run(ctx context.Context, jobs []job) (left []target) {
 	return left
 }
 
-// inParallel applies f to each item, with a bounded number of calls at a time, and returns the results in the order
-// of the items.
-func inParallel[T, R any](items []T, f func(T) R) []R {
-	results := make([]R, len(items))
-	var group errgroup.Group
-	group.SetLimit(inFlight)
-	for i, item := range items {
-		group.Go(func() error {
-			results[i] = f(item)
-			return nil
-		})
-	}
-	_ = group.Wait() // no item returns an error
-	return results
-}
-
-// recoverError turns a panic into an error. It is called by defer.
-func recoverError(err *error) {
-	if p := recover(); p != nil {
-		*err = fmt.Errorf("internal error: %s", oneLine(fmt.Sprint(p)))
-	}
-}
-
 // get reads one object by name.
-func (c *Cluster) get(ctx context.Context, t target) threeway.Live {
+func (c *Cluster) get(ctx context.Context, t target) cluster.Live {
 	object, err := c.client(t).Get(ctx, t.ref.Name, metav1.GetOptions{})
 	switch {
 	case err == nil && !t.matches(object):
-		return threeway.Live{Err: t.otherObjectError(object)}
+		return cluster.Live{Err: t.otherObjectError(object)}
 	case err == nil:
-		return threeway.Live{Object: object.Object}
+		return cluster.Live{Object: object.Object}
 	case isObjectNotFound(err):
-		return threeway.Live{Absence: threeway.AbsentObject}
+		return cluster.Live{Absence: cluster.AbsentObject}
 	}
-	return threeway.Live{Err: t.objectError("get", err)}
-}
-
-// matches reports whether an answer is the object that was asked for. A proxy or an aggregated API server may answer
-// with a list or another object, and all of that would look like drift.
-func (t target) matches(object *unstructured.Unstructured) bool {
-	return object.GetName() == t.ref.Name && object.GetNamespace() == t.namespace() &&
-		object.GetKind() == t.ref.Kind && object.GetAPIVersion() == t.ref.APIVersion()
-}
-
-func (c *Cluster) client(t target) dynamic.ResourceInterface {
-	if t.namespaced {
-		return c.dynamic.Resource(t.GroupVersionResource).Namespace(t.ref.Namespace)
-	}
-	return c.dynamic.Resource(t.GroupVersionResource)
-}
-
-// namespace returns the namespace of the object, or "" for a cluster-scoped one, whatever the manifest says.
-func (t target) namespace() string {
-	if t.namespaced {
-		return t.ref.Namespace
-	}
-	return ""
+	return cluster.Live{Err: t.objectError("get", err)}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // mustFind fails unless each Ref was answered with the object of its name and kind.
-func mustFind(t *testing.T, got map[object.Ref]threeway.Live, refs []object.Ref) {
+func mustFind(t *testing.T, got map[object.Ref]cluster.Live, refs []object.Ref) {
 	t.Helper()
 	if len(got) != len(refs) {
 		t.Errorf("%d answers to %d refs", len(got), len(refs))
@@ -35,7 +35,7 @@ func mustFind(t *testing.T, got map[object.Ref]threeway.Live, refs []object.Ref)
 	}
 }
 
-func mustError(t *testing.T, live threeway.Live, code string, parts ...string) {
+func mustError(t *testing.T, live cluster.Live, code string, parts ...string) {
 	t.Helper()
 	if live.Err == nil || live.Err.Code != code || live.Object != nil || live.Absence != "" {
 		t.Fatalf("want error %q, got %+v, error %+v", code, live, live.Err)
@@ -44,6 +44,9 @@ func mustError(t *testing.T, live threeway.Live, code string, parts ...string) {
 		if !strings.Contains(live.Err.Message, part) {
 			t.Errorf("message lacks %q: %s", part, live.Err.Message)
 		}
+	}
+	if s := live.Err.Subject; s == nil || s.Verb == "" || s.Resource == "" || s.Reason == "" {
+		t.Errorf("the subject is %+v", s)
 	}
 }
 
@@ -103,7 +106,7 @@ func TestUnlabelledObjectIsReadByName(t *testing.T) {
 	refs = append(refs, f.add("ConfigMap", "prod", "bare", map[string]any{}))
 	gone := f.ref("ConfigMap", "prod", "gone")
 	got := f.connect(Options{}).Read(t.Context(), append(refs, gone))
-	if got[gone].Absence != threeway.AbsentObject {
+	if got[gone].Absence != cluster.AbsentObject {
 		t.Errorf("gone: %+v", got[gone])
 	}
 	delete(got, gone)
@@ -179,7 +182,7 @@ func TestKindWithoutListIsReadByName(t *testing.T) {
 	}
 	f.reset()
 	review := f.ref("Review", "prod", "r")
-	mustError(t, c.Read(t.Context(), []object.Ref{review})[review], CodeInvalid, "does not support get for this kind")
+	mustError(t, c.Read(t.Context(), []object.Ref{review})[review], cluster.CodeInvalid, "does not support get for this kind")
 	wantRequests(t, f)
 }
 
@@ -211,7 +214,7 @@ func TestUnservedKindCostsNothing(t *testing.T) {
 		{Key: object.Key{Group: "apps", Kind: "Gadget", Namespace: "prod", Name: "w"}, Version: "v1beta1"},
 	}
 	for ref, live := range f.connect(Options{}).Read(t.Context(), refs) {
-		if live.Absence != threeway.AbsentKind || live.Err != nil {
+		if live.Absence != cluster.AbsentKind || live.Err != nil {
 			t.Errorf("%v: %+v", ref, live)
 		}
 	}
@@ -226,10 +229,10 @@ func TestKindServedAtAnotherVersion(t *testing.T) {
 	there, gone := f.add("Deployment", "prod", "there", nil), f.ref("Deployment", "prod", "gone")
 	there.Version, gone.Version = "v1beta1", "v1beta1"
 	got := f.connect(Options{}).Read(t.Context(), []object.Ref{there, gone})
-	if live := got[there]; live.Absence != threeway.AbsentKind || live.Object == nil || live.Err != nil {
+	if live := got[there]; live.Absence != cluster.AbsentKind || live.Object == nil || live.Err != nil {
 		t.Errorf("there: %+v", live)
 	}
-	if live := got[gone]; live.Absence != threeway.AbsentKind || live.Object != nil || live.Err != nil {
+	if live := got[gone]; live.Absence != cluster.AbsentKind || live.Object != nil || live.Err != nil {
 		t.Errorf("gone: %+v", live)
 	}
 }
@@ -258,6 +261,6 @@ func TestReadWithoutDiscoveryIsAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	ref := f.ref("ConfigMap", "prod", "a")
-	mustError(t, c.Read(t.Context(), []object.Ref{ref})[ref], CodeDiscovery, "discovery was not run")
+	mustError(t, c.Read(t.Context(), []object.Ref{ref})[ref], cluster.CodeDiscovery, "discovery was not run")
 	wantRequests(t, f)
 }

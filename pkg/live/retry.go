@@ -1,9 +1,8 @@
 package live
 
 import (
+	"bytes"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
@@ -12,11 +11,12 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 )
 
 const (
-	// maxAttempts is how often one request is sent. maxRetryTime is the time after which it is not sent again.
+	// maxAttempts is how often one request is sent at most. After maxRetryTime it is not sent again.
 	maxAttempts  = 5
 	maxRetryTime = 30 * time.Second
 	firstPause   = 250 * time.Millisecond
@@ -27,15 +27,16 @@ const (
 //
 // client-go has a retry of its own (rest.withRetry). It sends a request up to ten times if the answer has Retry-After
 // or the connection broke, waits as long as the server says, and adds no jitter. Two retries on top of each other
-// would multiply, so the answers of this one do not trigger the other: Retry-After is removed, and a broken
-// connection becomes another error.
+// would multiply, so this one keeps client-go's from starting: it removes Retry-After, and replaces the error of a
+// broken connection by another.
 type retryTransport struct {
 	next      http.RoundTripper
 	rateLimit *rateLimit
 }
 
-// RoundTrip sends a read or a dry run until it succeeds, fails permanently or maxRetryTime ends. Any other request is
-// sent once, because a failure does not tell whether a write took place. Its answer keeps Retry-After for the caller.
+// RoundTrip sends a read or a dry run until it succeeds, fails permanently or maxRetryTime ends. It sends any other
+// request once, because after a failure nobody knows whether the write took place. That answer keeps Retry-After for
+// the caller.
 func (t *retryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !repeatable(req) {
 		resp, _, err := t.send(req)
@@ -54,7 +55,7 @@ func (t *retryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err := sleep(ctx, wait); err != nil {
 			return nil, err
 		}
-		// A retry counts for the rate limit like any other request.
+		// A retry counts against the rate limit like any other request.
 		if err := t.rateLimit.Wait(ctx); err != nil {
 			return nil, err
 		}
@@ -141,8 +142,8 @@ func retryAfter(resp *http.Response) (seconds int, told bool) {
 	return min(seconds, maxRetryAfter), err == nil && seconds >= 0
 }
 
-// isPassingEtcdError reports whether an internal error is temporary. The API server passes on the messages of etcd
-// (go.etcd.io/etcd/api/v3 v3.7.0 v3rpc/rpctypes/error.go).
+// isPassingEtcdError reports whether an internal error is a temporary one of etcd. The API server passes on the
+// messages of etcd (go.etcd.io/etcd/api/v3 v3.7.0 v3rpc/rpctypes/error.go).
 func isPassingEtcdError(body string) bool {
 	if strings.Contains(body, "raft proposal dropped") {
 		return true
@@ -166,28 +167,8 @@ func withoutRetry(resp *http.Response, err error, attempt int) (*http.Response, 
 	return resp, nil
 }
 
-// connectionLostError is a broken connection. It does not unwrap to its cause, because client-go would recognise the
-// cause and repeat the request.
-type connectionLostError struct {
-	cause    error
-	attempts int
-}
-
-// Error avoids the words by which utilnet.IsProbableEOF recognises the cause.
-func (e *connectionLostError) Error() string {
-	if e.attempts > 1 {
-		return fmt.Sprintf("the server closed the connection, %d times in a row", e.attempts)
-	}
-	return "the server closed the connection"
-}
-
-func isConnectionLost(err error) bool {
-	var lost *connectionLostError
-	return errors.As(err, &lost) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
-}
-
-// endsBefore reports whether the request's deadline comes before the end of the wait. The refusal that was received
-// says more than the timeout that waiting would end in.
+// endsBefore reports whether the request's deadline comes before the end of the wait. Then the refusal at hand says
+// more than the timeout that would end the wait.
 func endsBefore(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) <= wait
@@ -204,3 +185,32 @@ func sleep(ctx context.Context, wait time.Duration) error {
 		return nil
 	}
 }
+
+// wholeBody is the body of an answer that was read to its end. It gives access to the bytes without a copy.
+type wholeBody struct {
+	*bytes.Reader
+	bytes []byte
+}
+
+func newWholeBody(data []byte) *wholeBody { return &wholeBody{bytes.NewReader(data), data} }
+
+// Close does nothing; the bytes are in memory.
+func (*wholeBody) Close() error { return nil }
+
+// noRetries is a REST client whose writes client-go does not repeat. By default it repeats them up to ten times if an
+// answer of 429 or 5xx has Retry-After (k8s.io/client-go v0.37.1 rest/with_retry.go IsNextRetry).
+type noRetries struct{ rest.Interface }
+
+// Post begins a create request.
+func (n noRetries) Post() *rest.Request { return n.Interface.Post().MaxRetries(0) }
+
+// Put begins a replace request.
+func (n noRetries) Put() *rest.Request { return n.Interface.Put().MaxRetries(0) }
+
+// Patch begins a patch request.
+func (n noRetries) Patch(kind types.PatchType) *rest.Request {
+	return n.Interface.Patch(kind).MaxRetries(0)
+}
+
+// Delete begins a delete request.
+func (n noRetries) Delete() *rest.Request { return n.Interface.Delete().MaxRetries(0) }

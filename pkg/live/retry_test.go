@@ -14,6 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -186,10 +187,10 @@ func atOnce(w http.ResponseWriter, code int, reason metav1.StatusReason) {
 
 func TestLastingFailuresEndAsErrors(t *testing.T) {
 	for code, test := range map[string]func(w http.ResponseWriter){
-		CodeThrottled:   func(w http.ResponseWriter) { atOnce(w, 429, metav1.StatusReasonTooManyRequests) },
-		CodeServerError: func(w http.ResponseWriter) { atOnce(w, 503, metav1.StatusReasonServiceUnavailable) },
-		CodeTimeout:     func(w http.ResponseWriter) { atOnce(w, 504, metav1.StatusReasonTimeout) },
-		CodeConnection:  breakOff,
+		cluster.CodeThrottled:   func(w http.ResponseWriter) { atOnce(w, 429, metav1.StatusReasonTooManyRequests) },
+		cluster.CodeServerError: func(w http.ResponseWriter) { atOnce(w, 503, metav1.StatusReasonServiceUnavailable) },
+		cluster.CodeTimeout:     func(w http.ResponseWriter) { atOnce(w, 504, metav1.StatusReasonTimeout) },
+		cluster.CodeConnection:  breakOff,
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()

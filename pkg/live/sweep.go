@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -9,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Sweep reads the objects of many releases with lists that they share. The API server lists objects by namespace and then by name. If the
@@ -23,19 +22,21 @@ import (
 // A Sweep is safe for concurrent use. Close ends its requests.
 type Sweep struct {
 	cluster *Cluster
-	// wide says that lists go across all namespaces; otherwise each namespace has lists of its own.
+	// wide reports whether lists go across all namespaces. Otherwise each namespace has lists of
+	// its own.
 	wide bool
-	// ctx is that of the lists, which outlive a call of Read.
+	// ctx is the context of the lists, which outlive a call of Read.
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	mu    sync.Mutex
 	lists map[listOf]*sharedList
-	// wanted counts the objects that were wanted of a list that was not begun.
+	// wanted counts, for each list that has not begun, the objects that were wanted from it.
 	wanted map[listOf]int
-	// silent are the kinds whose list was not answered in time. Nothing of them is asked for again, since each release would wait as long.
+	// silent has the kinds whose list the server did not answer in time. They are not asked for again, since each release would wait as
+	// long.
 	silent map[schema.GroupVersionResource]error
-	// The releases that are worked on are in the namespaces from first to last.
+	// The current releases are in the namespaces from first to last.
 	first, last string
 }
 
@@ -55,12 +56,8 @@ func (c *Cluster) Sweep(ctx context.Context, wide bool) *Sweep {
 // Close ends all requests of the sweep.
 func (s *Sweep) Close() { s.cancel() }
 
-// CompareNamespaces orders namespaces as the API server lists their objects. It sorts by the keys of etcd, which are namespace/name, so
-// that a-b is before a.
-func CompareNamespaces(a, b string) int { return cmp.Compare(a+"/", b+"/") }
-
-// Window says that the releases that are worked on are in the namespaces from first to last. Neither may go back. Objects in namespaces
-// before first are dropped.
+// Window sets the namespaces of the current releases, from first to last. Neither may go back. Objects in namespaces before first are
+// dropped.
 func (s *Sweep) Window(first, last string) {
 	s.mu.Lock()
 	moved := first != s.first
@@ -79,7 +76,7 @@ func (s *Sweep) Window(first, last string) {
 }
 
 // Read returns what Cluster.Read returns.
-func (s *Sweep) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
+func (s *Sweep) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	return s.cluster.read(ctx, wanted, s.planJobs)
 }
 
@@ -110,7 +107,7 @@ func failedJob(group []target, err error) job {
 	return job{group, func(context.Context) (answers, []target) {
 		found := answers{}
 		for _, t := range group {
-			found[t.ref] = threeway.Live{Err: t.objectError("list", err)}
+			found[t.ref] = cluster.Live{Err: t.objectError("list", err)}
 		}
 		return found, nil
 	}}
@@ -130,8 +127,8 @@ func (s *Sweep) readPage(ctx context.Context, of listOf, token string) (listPage
 	return page, err
 }
 
-// list returns the list that should have the targets of a group, which may not have begun; nil if they should be read by themselves. The
-// list of a namespace begins when several of its objects were wanted: it may be long.
+// list returns the list that should have the targets of a group, or nil if they should be read by name. The list may not have begun. The
+// list of a namespace begins only when several of its objects were wanted, because it may be long.
 func (s *Sweep) list(group []target) *sharedList {
 	t := group[0]
 	key := listOf{GroupVersionResource: t.GroupVersionResource}

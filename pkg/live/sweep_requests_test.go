@@ -7,10 +7,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestSweepNarrowOfFew reads single objects of a namespace: the first ones by name, and with the third begins the list.
+// TestSweepNarrowOfFew reads single objects of a namespace. It checks that the first two are read by name, and that
+// the third begins the list.
 func TestSweepNarrowOfFew(t *testing.T) {
 	f := newFakeAPI(t)
 	f.namespace("a")
@@ -35,7 +37,7 @@ func TestSweepOfSilentKind(t *testing.T) {
 	s := newSweep(t, f, true, "a", "a")
 	for range 3 {
 		for ref, got := range s.Read(t.Context(), maps) {
-			mustError(t, got, CodeTimeout, "cannot list", ref.Name)
+			mustError(t, got, cluster.CodeTimeout, "cannot list", ref.Name)
 		}
 		mustFind(t, s.Read(t.Context(), things), things)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // allConfigMaps is the list of ConfigMaps that goes across namespaces.
@@ -66,7 +66,8 @@ func TestSweepReadsInOrder(t *testing.T) {
 	wantRequests(t, f, allConfigMaps+"?limit=250")
 }
 
-// TestSweepPages reads objects on both sides of each page boundary, and knows after a page that has passed a namespace what it lacks.
+// TestSweepPages reads objects on both sides of each page boundary. After a page that has passed a namespace, it knows which objects
+// the namespace lacks.
 func TestSweepPages(t *testing.T) {
 	for _, size := range []int{sweepPage - 1, sweepPage, sweepPage + 1, 2 * sweepPage} {
 		f := newFakeAPI(t)
@@ -79,7 +80,7 @@ func TestSweepPages(t *testing.T) {
 		for i := range 3 {
 			part := append([]object.Ref{f.ref("ConfigMap", refs[i*size].Namespace, "zz")}, refs[i*size:(i+1)*size]...)
 			got := s.Read(t.Context(), part)
-			if got[part[0]].Absence != threeway.AbsentObject {
+			if got[part[0]].Absence != cluster.AbsentObject {
 				t.Errorf("%d: %+v", size, got[part[0]])
 			}
 			delete(got, part[0])
@@ -105,8 +106,8 @@ func TestSweepNarrow(t *testing.T) {
 		"/apis/rbac.authorization.k8s.io/v1/clusterroles?limit=250")
 }
 
-// TestSweepMissesNothing reads by name what a list does not have: an object without Helm's label, one that does not exist, and those of
-// another namespace than those that are worked on.
+// TestSweepMissesNothing reads by name what a list does not have: an object without Helm's label, one that does not exist, and objects
+// outside of the window of namespaces.
 func TestSweepMissesNothing(t *testing.T) {
 	f := newFakeAPI(t)
 	for _, name := range []string{"a", "b", "c"} {
@@ -117,7 +118,7 @@ func TestSweepMissesNothing(t *testing.T) {
 	gone := f.ref("ConfigMap", "b", "gone")
 	s := newSweep(t, f, true, "b", "b")
 	got := s.Read(t.Context(), []object.Ref{labelled, bare, before, behind, gone})
-	if got[gone].Absence != threeway.AbsentObject {
+	if got[gone].Absence != cluster.AbsentObject {
 		t.Errorf("gone: %+v", got[gone])
 	}
 	delete(got, gone)
@@ -205,7 +206,7 @@ func TestSweepExpires(t *testing.T) {
 	}
 }
 
-// TestSweepForbidden reads as a role that may not list across namespaces. The server says so once, not for each release.
+// TestSweepForbidden reads as a role that may not list across namespaces. The server refuses once, not for each release.
 func TestSweepForbidden(t *testing.T) {
 	f := newFakeAPI(t)
 	f.intercept = failing(-1, allConfigMaps, forbid)
@@ -232,7 +233,7 @@ func TestSweepWithoutAnswer(t *testing.T) {
 	f.intercept = failing(1, allConfigMaps, unauthorized)
 	s := newSweep(t, f, true, "a", "a")
 	for ref, got := range s.Read(t.Context(), refs) {
-		mustError(t, got, CodeUnauthorized, "cannot list", ref.Name)
+		mustError(t, got, cluster.CodeUnauthorized, "cannot list", ref.Name)
 	}
 	mustFind(t, s.Read(t.Context(), refs), refs)
 	wantRequests(t, f, allConfigMaps+"?limit=250", allConfigMaps+"?limit=250")
@@ -288,8 +289,8 @@ func randomRelease(f *fakeAPI, random *rand.Rand, home, other string, number int
 	return refs
 }
 
-// TestSweepWaitsTogether lets a server withhold a page. Meanwhile the window moves, and other lists are read. Those that wait for the page
-// share its error.
+// TestSweepWaitsTogether lets a server withhold a page. Meanwhile the window moves, and other lists are read. All readers that wait for
+// the page get its error.
 func TestSweepWaitsTogether(t *testing.T) {
 	f := newFakeAPI(t)
 	for _, name := range []string{"a", "b"} {
@@ -303,7 +304,7 @@ func TestSweepWaitsTogether(t *testing.T) {
 	for range 5 {
 		readers.Go(func() {
 			for ref, got := range s.Read(t.Context(), maps) {
-				if got.Err == nil || got.Err.Code != CodeUnauthorized {
+				if got.Err == nil || got.Err.Code != cluster.CodeUnauthorized {
 					t.Errorf("%v: %+v", ref, got)
 				}
 			}
@@ -342,7 +343,7 @@ func TestSweepEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	for _, got := range s.Read(ctx, refs) {
-		mustError(t, got, CodeCanceled)
+		mustError(t, got, cluster.CodeCanceled)
 	}
 }
 

@@ -13,28 +13,29 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// Lookups returns a config by which the templates of a chart may look up objects of the cluster. Only GET passes.
+// Lookups returns a config that lets the templates of a chart look up objects of the cluster. Only GET passes.
 // Every answer is recorded and replayed when the same question is asked again, so that a second rendering sees what
 // the first one saw. The recording lives as long as the config.
 //
-// The Secrets among the answers are added to each of known.
+// Each of learn is called with each Secret among the answers.
 //
 // Helm's template function creates new clients and runs discovery again for every single call (helm v3.22.0 and
 // v4.3.1 pkg/engine/lookup_func.go, getDynamicClientOnKind); the recording saves those requests as well.
-func Lookups(cfg *rest.Config, opts Options, known ...*secret.Known) *rest.Config {
+func Lookups(cfg *rest.Config, opts Options, learn ...func(secret map[string]any)) *rest.Config {
 	cfg = rest.CopyConfig(cfg)
 	cfg.UserAgent = opts.UserAgent
 	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
-	// Each client would have a limit of its own and would also count replayed answers. The recorder waits instead, before it asks.
+	// Each client would have a limit of its own and would also count replayed answers. Instead, the recorder waits before it asks.
 	cfg.QPS, cfg.Burst, cfg.RateLimiter = -1, 0, nil
-	shared := &recording{rateLimit: newRateLimit(opts.QPS, opts.Burst), answers: map[question]recordedAnswer{}, known: known}
+	shared := &recording{rateLimit: newRateLimit(opts.QPS, opts.Burst), answers: map[question]recordedAnswer{}, learn: learn}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
 		return &recorder{next: &retryTransport{next: next, rateLimit: shared.rateLimit}, recording: shared}
 	})
 	return cfg
 }
 
-// recorder is the transport of one of the clients that Helm creates. All of them share one recording.
+// recorder is the transport of one of the clients that Helm creates. All recorders of a config share
+// one recording.
 type recorder struct {
 	next      http.RoundTripper
 	recording *recording
@@ -66,7 +67,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return r.recording.keep(q, answer).response(req), nil
 }
 
-// writeRefused is the error of a request that is no read.
+// writeRefused is the error of a request that is not a GET.
 func writeRefused(req *http.Request) error {
 	return fmt.Errorf("the templates of a chart may only read the cluster: %s %s is refused", req.Method, req.URL.Path)
 }
@@ -74,7 +75,7 @@ func writeRefused(req *http.Request) error {
 // question identifies a request. The same object may be asked for in more than one form.
 type question struct{ url, accept string }
 
-// recordedAnswer is an answer of the server, which may be a refusal. A broken connection is no answer.
+// recordedAnswer is an answer of the server, which may be a refusal. A broken connection is not an answer.
 type recordedAnswer struct {
 	status string
 	code   int
@@ -108,7 +109,7 @@ type recording struct {
 	rateLimit *rateLimit
 	mu        sync.Mutex
 	answers   map[question]recordedAnswer
-	known     []*secret.Known
+	learn     []func(secret map[string]any)
 }
 
 func (r *recording) find(q question) (recordedAnswer, bool) {
@@ -130,7 +131,7 @@ func (r *recording) keep(q question, answer recordedAnswer) recordedAnswer {
 	return answer
 }
 
-// learnSecrets adds the Secrets in an answer to the known secrets.
+// learnSecrets passes the Secrets in an answer on.
 func (r *recording) learnSecrets(body []byte) {
 	var object struct {
 		Kind             string
@@ -141,20 +142,9 @@ func (r *recording) learnSecrets(body []byte) {
 		return
 	}
 	found := append(object.Items, map[string]any{"data": object.Data, "stringData": object.StringData})
-	for _, known := range r.known {
+	for _, learn := range r.learn {
 		for _, s := range found {
-			known.AddObject("", "Secret", s)
+			learn(s)
 		}
 	}
 }
-
-// wholeBody is the body of an answer that was read to its end. It gives access to the bytes without a copy.
-type wholeBody struct {
-	*bytes.Reader
-	bytes []byte
-}
-
-func newWholeBody(data []byte) *wholeBody { return &wholeBody{bytes.NewReader(data), data} }
-
-// Close does nothing; the bytes are in memory.
-func (*wholeBody) Close() error { return nil }

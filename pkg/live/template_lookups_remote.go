@@ -9,8 +9,6 @@ import (
 	"net/url"
 
 	"k8s.io/client-go/rest"
-
-	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 // A chart may be rendered in a child process, which has no credentials. The child then asks its parent for every answer of
@@ -27,14 +25,15 @@ type LookupAnswer struct {
 	Body   []byte
 }
 
-// SavedAnswer returns an answer that was saved, with the one header that readers of it need.
+// SavedAnswer returns an answer that was saved. Its readers need only the one header.
 func SavedAnswer(code int, status, contentType string, body []byte) LookupAnswer {
 	return LookupAnswer{Status: status, Code: code, Header: http.Header{"Content-Type": {contentType}}, Body: body}
 }
 
-// Lookups is lookupSender with a config of Lookups for this cluster.
-func (c *Cluster) Lookups(known ...*secret.Known) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
-	return lookupSender(Lookups(c.config, c.options, known...))
+// Lookups returns the parent's side for this cluster: a function that answers requests, and the
+// server's address for messages.
+func (c *Cluster) Lookups(learn ...func(secret map[string]any)) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
+	return lookupSender(Lookups(c.config, c.options, learn...))
 }
 
 // lookupSender returns a function that sends requests through a config of Lookups, and the address of the server for
@@ -64,7 +63,7 @@ func lookupSender(cfg *rest.Config) (server string, send func(context.Context, L
 			return LookupAnswer{}, err
 		}
 		req.Header.Set("Accept", q.Accept)
-		// The client would follow redirects. That is left to the other side, which refuses other hosts.
+		// The client would follow redirects. The child does that itself, and refuses other hosts.
 		resp, err := client.Transport.RoundTrip(req)
 		if err != nil {
 			return LookupAnswer{}, err
@@ -76,17 +75,17 @@ func lookupSender(cfg *rest.Config) (server string, send func(context.Context, L
 }
 
 // RemoteLookups returns a config whose requests go through ask. It holds no credentials. The Secrets among the
-// answers are added to each of known.
-func RemoteLookups(server string, ask func(LookupRequest) (LookupAnswer, error), known ...*secret.Known) *rest.Config {
+// answers are passed to each of learn.
+func RemoteLookups(server string, ask func(LookupRequest) (LookupAnswer, error), learn ...func(secret map[string]any)) *rest.Config {
 	// QPS -1 means no limit: the process that sends the requests has one.
-	return &rest.Config{Host: server, QPS: -1, WarningHandler: rest.NoWarnings{}, Transport: lookupTransport{server, ask, &recording{known: known}}}
+	return &rest.Config{Host: server, QPS: -1, WarningHandler: rest.NoWarnings{}, Transport: lookupTransport{server, ask, &recording{learn: learn}}}
 }
 
 // lookupTransport is the transport of RemoteLookups.
 type lookupTransport struct {
 	server string
 	ask    func(LookupRequest) (LookupAnswer, error)
-	// recording only learns the Secrets; nothing is replayed on this side.
+	// recording only learns the Secrets. The child replays nothing.
 	recording *recording
 }
 

@@ -4,17 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Get reads one object as it is now; it returns nil if the server says that the object does not exist. A read is
@@ -37,18 +34,18 @@ func (c *Cluster) Get(ctx context.Context, ref object.Ref) (map[string]any, erro
 }
 
 // Write sends one request as a field manager, once, and returns the resulting object. Neither this package nor
-// client-go repeats the request: a failure does not tell whether the write took place, and only the caller can look
-// and decide. With dryRun nothing is stored; a request that cannot be tried safely is refused without being sent, as
-// in DryRun.
+// client-go repeats the request: after a failure nobody knows whether the write took place, and only the caller can
+// look and decide. With dryRun the server stores nothing; Write then refuses, without sending it, a request that has
+// no safe dry run, as DryRun does.
 //
-// Errors are those of the API machinery, with the server's message cut to the places and reasons. They may still
-// quote a short value, which threeway's Comparison.Scrub masks.
-func (c *Cluster) Write(ctx context.Context, request threeway.Request, manager string, dryRun bool) (map[string]any, error) {
+// Errors have the types of the API machinery. The server's message is cut to the places and reasons. They may
+// still quote a short value, which threeway's Comparison.Scrub masks.
+func (c *Cluster) Write(ctx context.Context, request cluster.Request, manager string, dryRun bool) (map[string]any, error) {
 	t, problem := c.findTarget(request.Ref)
 	var trial []string
 	if dryRun {
 		trial = []string{metav1.DryRunAll}
-		if reason := c.unsafeKinds(ctx, []threeway.Request{request})[kindOf(request.Ref)]; problem == nil && reason != "" {
+		if reason := c.unsafeKinds(ctx, []cluster.Request{request})[kindOf(request.Ref)]; problem == nil && reason != "" {
 			problem = errors.New(reason)
 		}
 	}
@@ -66,7 +63,7 @@ func (c *Cluster) Write(ctx context.Context, request threeway.Request, manager s
 	return object.Object, nil
 }
 
-// findTarget returns how an object is asked for, or why it cannot be.
+// findTarget returns the target of an object, or the reason why it cannot be asked for.
 func (c *Cluster) findTarget(ref object.Ref) (target, error) {
 	r, served, err := c.served.find(kindOf(ref))
 	t := target{ref, r}
@@ -82,8 +79,8 @@ func (c *Cluster) findTarget(ref object.Ref) (target, error) {
 }
 
 // requestObject returns the object that a create or a replacement sends, and nil for a patch.
-func requestObject(request threeway.Request) (*unstructured.Unstructured, error) {
-	if request.Method == threeway.MethodPatch {
+func requestObject(request cluster.Request) (*unstructured.Unstructured, error) {
+	if request.Method == cluster.MethodPatch {
 		return nil, nil
 	}
 	object := &unstructured.Unstructured{}
@@ -97,20 +94,20 @@ func requestObject(request threeway.Request) (*unstructured.Unstructured, error)
 // write sends one request as Helm and kubectl do (k8s.io/cli-runtime v0.37.1 pkg/resource/helper.go: Create, Patch,
 // Replace). It asks for strict validation where Helm does, which is an apply or Helm 4's replacement. A JSON patch
 // that fails strict validation makes the server echo the patched object.
-func (c *Cluster) write(ctx context.Context, t target, request threeway.Request, object *unstructured.Unstructured,
+func (c *Cluster) write(ctx context.Context, t target, request cluster.Request, object *unstructured.Unstructured,
 	manager string, trial []string) (*unstructured.Unstructured, error) {
 	client := c.client(t)
 	switch request.Method {
-	case threeway.MethodCreate:
+	case cluster.MethodCreate:
 		object.SetResourceVersion("")
 		return client.Create(ctx, object, metav1.CreateOptions{DryRun: trial, FieldManager: manager})
-	case threeway.MethodReplace:
+	case cluster.MethodReplace:
 		options := metav1.UpdateOptions{DryRun: trial, FieldManager: manager}
 		if request.Strict {
 			options.FieldValidation = metav1.FieldValidationStrict
 		}
 		return client.Update(ctx, object, options)
-	case threeway.MethodPatch:
+	case cluster.MethodPatch:
 	}
 	options := metav1.PatchOptions{DryRun: trial, FieldManager: manager}
 	switch types.PatchType(request.PatchType) {
@@ -127,49 +124,3 @@ func (c *Cluster) write(ctx context.Context, t target, request threeway.Request,
 func (t target) notSentError(problem error) error {
 	return apierrors.NewBadRequest("no request was sent for " + t.String() + ": " + oneLine(problem.Error()))
 }
-
-// shownError returns the server's refusal with its reason and code, and a message that can be shown: without long
-// values, and without any value of a Secret. A webhook chooses the code of its refusal; here it always gets the code
-// for forbidden.
-func (t target) shownError(err error) error {
-	var refusal apierrors.APIStatus
-	if !errors.As(err, &refusal) {
-		var sent *url.Error
-		if errors.As(err, &sent) {
-			return sent.Err // without the URL: the message names the server already
-		}
-		return err
-	}
-	status := refusal.Status()
-	status.Message = t.serverMessage(err)
-	if isAdmissionDenial(err.Error()) {
-		status.Code, status.Reason = http.StatusForbidden, metav1.StatusReasonForbidden
-	}
-	if status.Details != nil {
-		details := *status.Details
-		details.Causes = make([]metav1.StatusCause, len(status.Details.Causes))
-		for i, cause := range status.Details.Causes {
-			details.Causes[i] = metav1.StatusCause{Type: cause.Type, Field: cause.Field}
-		}
-		status.Details = &details
-	}
-	return &apierrors.StatusError{ErrStatus: status}
-}
-
-// noRetries is a REST client whose writes client-go does not repeat. By default it repeats them up to ten times if an
-// answer of 429 or 5xx has Retry-After (k8s.io/client-go v0.37.1 rest/with_retry.go IsNextRetry).
-type noRetries struct{ rest.Interface }
-
-// Post begins a create request.
-func (n noRetries) Post() *rest.Request { return n.Interface.Post().MaxRetries(0) }
-
-// Put begins a replace request.
-func (n noRetries) Put() *rest.Request { return n.Interface.Put().MaxRetries(0) }
-
-// Patch begins a patch request.
-func (n noRetries) Patch(kind types.PatchType) *rest.Request {
-	return n.Interface.Patch(kind).MaxRetries(0)
-}
-
-// Delete begins a delete request.
-func (n noRetries) Delete() *rest.Request { return n.Interface.Delete().MaxRetries(0) }

@@ -15,17 +15,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // jsonPatch and apply return requests like those of a repair.
-func jsonPatch(ref object.Ref) threeway.Request {
-	return threeway.Request{Ref: ref, Method: threeway.MethodPatch, PatchType: string(types.JSONPatchType), Body: []byte(`[{"op":"add","path":"/a","value":1}]`)}
+func jsonPatch(ref object.Ref) cluster.Request {
+	return cluster.Request{Ref: ref, Method: cluster.MethodPatch, PatchType: string(types.JSONPatchType), Body: []byte(`[{"op":"add","path":"/a","value":1}]`)}
 }
 
-func apply(ref object.Ref) threeway.Request {
-	request := written(ref, threeway.MethodPatch)
+func apply(ref object.Ref) cluster.Request {
+	request := written(ref, cluster.MethodPatch)
 	request.PatchType = string(types.ApplyYAMLPatchType)
 	return request
 }
@@ -38,7 +38,7 @@ func TestWriteSends(t *testing.T) {
 	config, role := f.ref("ConfigMap", "prod", "web"), f.ref("ClusterRole", "", "reader")
 	role.Namespace = "prod" // a manifest may name one; the API has no such path
 	for _, try := range []struct {
-		request threeway.Request
+		request cluster.Request
 		manager string
 		dryRun  bool
 	}{
@@ -98,7 +98,7 @@ func TestWriteIsSentOnce(t *testing.T) {
 				test.answer(w)
 			}
 			c := f.connect(Options{})
-			for i, request := range []threeway.Request{jsonPatch(ref), apply(ref), create(ref)} {
+			for i, request := range []cluster.Request{jsonPatch(ref), apply(ref), create(ref)} {
 				_, err := c.Write(t.Context(), request, "helm", false)
 				if err == nil || sent.Load() != int32(i+1) || statusCode(err) != test.code {
 					t.Errorf("%s: sent %d times: %v", request.Method, sent.Load(), err)
@@ -199,7 +199,7 @@ func TestWriteRefusesUnsent(t *testing.T) {
 	broken := create(f.ref("Secret", "prod", "web"))
 	broken.Body = []byte(`{"kind":"Secret","data":"hunter2`)
 	for _, test := range []struct {
-		request threeway.Request
+		request cluster.Request
 		dryRun  bool
 		want    string
 	}{

@@ -1,11 +1,12 @@
 package object
 
-// Autoscaler is what sets the replicas of an object. The zero value is none.
+// Autoscaler sets the replicas of an object. The zero value means that there is none.
 type Autoscaler struct {
-	// Name is its kind and its name, as notes show them.
+	// Name is its kind and name, for notes.
 	Name string
-	// ToZero reports whether it may set the replicas to 0. One that may not is disabled while they are 0, so somebody else set them.
+	// ToZero reports whether it may set the replicas to 0. If it may not, it is disabled while they are 0, so somebody else set them
+	// to 0.
 	ToZero bool
-	// Leaves is set if the operation takes it away from the object, so that nothing sets the replicas afterwards.
+	// Leaves is set if the operation removes it from the object, so that nothing sets the replicas afterwards.
 	Leaves bool
 }

@@ -1,5 +1,5 @@
-// Package object has the types by which the rest of the program identifies Kubernetes objects and places in them, and the operations on
-// decoded values. It knows neither Helm's merge rules nor the API's schemas, and it has no client.
+// Package object has the types that identify Kubernetes objects and places in them, and the operations on decoded values. It knows
+// neither Helm's merge rules nor the API's schemas, and it has no client.
 //
 //	Key, Ref        an object: group, kind, namespace and name, and for a request the version
 //	Object          an object of a manifest, with its content
@@ -8,8 +8,8 @@
 //	FieldTree       values at places that a table names
 //	Null, …         the three kinds of null that a normal form distinguishes
 //
-// A value is what JSON decodes to: map[string]any, []any, string, bool, int64, float64 or nil. Integers are int64, as the API's own
-// decoder makes them. Values are compared by [Equal], copied by [Copy], and read by [Child], [Field] and [Items].
+// A value is what JSON decodes to: map[string]any, []any, string, bool, int64, float64 or nil. Integers are int64, as in the API's
+// own decoder. [Equal] compares values, [Copy] copies them, and [Child], [Field] and [Items] read them.
 //
 // # Path and Pointer
 //

@@ -28,7 +28,8 @@ func Equal(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Identical is Equal for texts: an integer is not the float of the same value.
+// Identical is like Equal, but an integer does not equal the float of the same value, because their
+// texts differ.
 func Identical(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -83,7 +84,8 @@ func EqualSets(a, b any) bool {
 	return ok && alsoOK && len(left) == len(right) && ContainsAll(left, right) && ContainsAll(right, left)
 }
 
-// ContainsAll reports whether a list has every item of another one. A value that is no list has no items.
+// ContainsAll reports whether a list has every item of another one. A value that is not a list counts as
+// empty.
 func ContainsAll(list, items any) bool {
 	a, _ := list.([]any)
 	b, _ := items.([]any)

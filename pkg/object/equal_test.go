@@ -2,7 +2,7 @@ package object
 
 import "testing"
 
-// TestEqual checks which values are equal, as values, as lists in order and as sets.
+// TestEqual checks Equal, EqualLists and EqualSets.
 func TestEqual(t *testing.T) {
 	list := func(items ...any) []any { return items }
 	for _, tt := range []struct {
@@ -41,7 +41,7 @@ func TestCopyNulls(t *testing.T) {
 	}
 }
 
-// TestMatchName checks that only a * at the end of a pattern stands for more.
+// TestMatchName checks that only a * at the end of a pattern matches more than itself.
 func TestMatchName(t *testing.T) {
 	for _, tt := range []struct {
 		pattern, name string

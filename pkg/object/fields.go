@@ -2,13 +2,13 @@ package object
 
 import "slices"
 
-// Child returns the map in a field of m, nil if the field is absent or holds something else.
+// Child returns the map in a field of m, or nil if the field is absent or holds something else.
 func Child(m map[string]any, name string) map[string]any {
 	c, _ := m[name].(map[string]any)
 	return c
 }
 
-// Items returns those items of the list in a field of m that are maps.
+// Items returns the maps among the items of the list in a field of m.
 func Items(m map[string]any, name string) []map[string]any {
 	list, _ := m[name].([]any)
 	out := make([]map[string]any, 0, len(list))
@@ -20,7 +20,7 @@ func Items(m map[string]any, name string) []map[string]any {
 	return out
 }
 
-// Field returns a field of v, nil if v is no map or lacks the field.
+// Field returns a field of v, or nil if v is not a map or lacks the field.
 func Field(v any, name string) any {
 	m, _ := v.(map[string]any)
 	return m[name]
@@ -33,7 +33,7 @@ func Has(v any, name string) bool {
 	return ok
 }
 
-// Filter returns the items of a list for which keep returns true.
+// Filter returns the items of a list that keep accepts.
 func Filter[T any](list []T, keep func(T) bool) []T {
 	var out []T
 	for _, item := range list {

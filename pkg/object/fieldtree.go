@@ -45,7 +45,7 @@ func splitTablePath(text string) (fields []string, key string, keyed bool) {
 	return strings.Split(text, "."), key, keyed
 }
 
-// Set puts a value at a table's path, in place of the value that was set there before.
+// Set sets the value at a table's path and replaces an earlier one.
 func (t *FieldTree[T]) Set(path string, value T) {
 	fields, key, keyed := splitTablePath(path)
 	for _, name := range fields {
@@ -83,7 +83,7 @@ func (t *FieldTree[T]) makeItems() *FieldTree[T] {
 	return t.items
 }
 
-// Value returns the value at the root of the tree; the zero value if there is none.
+// Value returns the value at the root of the tree, or the zero value if there is none.
 func (t *FieldTree[T]) Value() T {
 	if t == nil {
 		var none T
@@ -95,10 +95,10 @@ func (t *FieldTree[T]) Value() T {
 // HasFields reports whether the tree names fields or keys below its root.
 func (t *FieldTree[T]) HasFields() bool { return t != nil && t.fields != nil }
 
-// HasItems reports whether the root of the tree is a list, below whose items the tree names something.
+// HasItems reports whether the root of the tree is a list with places named in its items.
 func (t *FieldTree[T]) HasItems() bool { return t != nil && t.items != nil }
 
-// At returns the part of the tree at a path and below it; nil if that holds nothing.
+// At returns the part of the tree at a path and below it, or nil if that holds nothing.
 func (t *FieldTree[T]) At(path Path) *FieldTree[T] {
 	for _, step := range path {
 		t = t.Next(step)
@@ -106,8 +106,8 @@ func (t *FieldTree[T]) At(path Path) *FieldTree[T] {
 	return t
 }
 
-// Next returns the part of the tree after one step; nil if that holds nothing. A step to an item that the table names leads to this item
-// and not to the items in general.
+// Next returns the part of the tree after one step, or nil if that holds nothing. If the table names the item of the step, Next returns
+// the part of that item, not the part of all items.
 func (t *FieldTree[T]) Next(step Step) *FieldTree[T] {
 	if t == nil {
 		return nil

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The ownership metadata that Helm writes on every object of a release (helm v3.22.0 pkg/action/validate.go).
+// Helm writes this ownership metadata on every object of a release (helm v3.22.0 pkg/action/validate.go).
 const (
 	ManagedByLabel             = "app.kubernetes.io/managed-by"
 	ManagedByHelm              = "Helm"
@@ -14,12 +14,12 @@ const (
 	ReleaseNamespaceAnnotation = "meta.helm.sh/release-namespace"
 )
 
-// HelmMetadata returns obj with the label and the two annotations by which Helm marks the objects of a release. They overwrite those of
-// the chart, as Helm's own visitor does on install, upgrade and rollback (setMetadataVisitor with force). obj does not change; the result
-// shares everything with it except metadata, labels and annotations.
+// HelmMetadata returns obj with the label and the two annotations that mark the objects of a release. They overwrite the chart's, as in
+// Helm's own visitor on install, upgrade and rollback (setMetadataVisitor with force). obj does not change; the result shares everything
+// with it except metadata, labels and annotations.
 //
-// The accessors are the ones that Helm uses, so unusual metadata becomes what Helm makes of it: null labels become a map, a null value
-// becomes "", a labels map with a value that is no string is replaced, and metadata that is no map stays as it is.
+// It uses Helm's accessors, so unusual metadata becomes what Helm makes of it: null labels become a map, a null value becomes "", a
+// labels map with a value that is not a string is replaced, and metadata that is not a map stays as it is.
 func HelmMetadata(obj map[string]any, release, namespace string) map[string]any {
 	out := maps.Clone(obj)
 	if metadata, ok := out["metadata"].(map[string]any); ok {
@@ -38,8 +38,8 @@ func HelmMetadata(obj map[string]any, release, namespace string) map[string]any 
 	return u.Object
 }
 
-// WithoutVersion returns a copy of an object without its resourceVersion, as Helm sends it when it creates the object: the API server
-// creates none that has one (k8s.io/cli-runtime v0.37 pkg/resource/helper.go CreateWithOptions).
+// WithoutVersion returns a copy of an object without its resourceVersion, as Helm sends it to create the object: the API server
+// refuses to create an object with a resourceVersion (k8s.io/cli-runtime v0.37 pkg/resource/helper.go CreateWithOptions).
 func WithoutVersion(obj map[string]any) map[string]any {
 	out, metadata := maps.Clone(obj), maps.Clone(Child(obj, "metadata"))
 	if metadata != nil {
@@ -49,10 +49,11 @@ func WithoutVersion(obj map[string]any) map[string]any {
 	return out
 }
 
-// ReleaseName names a release: its own namespace, which need not be that of its records, and its name.
+// ReleaseName names a release by its namespace and its name. Its records may be in another namespace.
 type ReleaseName struct{ Namespace, Name string }
 
-// ReleaseOf returns the release that the annotations of an object name. It is empty unless they have both of its names.
+// ReleaseOf returns the release that the annotations of an object name. It is empty unless both annotations are
+// there.
 func ReleaseOf(obj map[string]any) ReleaseName {
 	annotations := Child(Child(obj, "metadata"), "annotations")
 	name, _ := annotations[ReleaseNameAnnotation].(string)
@@ -63,7 +64,7 @@ func ReleaseOf(obj map[string]any) ReleaseName {
 	return ReleaseName{namespace, name}
 }
 
-// nonNil returns the fresh map that an accessor returned, or an empty one for nil.
+// nonNil returns m, which an accessor has just made, or an empty map for nil.
 func nonNil(m map[string]string) map[string]string {
 	if m == nil {
 		return map[string]string{}

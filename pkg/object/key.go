@@ -44,7 +44,7 @@ func (k Key) Compare(o Key) int {
 // GroupKind returns the kind of the object without its version. Its String is "Kind" or "Kind.group", as tables of kinds have it.
 func (k Key) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
-// Ref is a Key at one API version: what a request to the API server needs.
+// Ref is a Key with an API version. A request to the API server needs both.
 type Ref struct {
 	Key
 	Version string

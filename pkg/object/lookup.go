@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// Lookup returns the value at the path in root; false if root lacks it. The value of several items of one name is the list of them.
+// Lookup returns the value at the path in root, or false if root lacks it. If several items have the name, the value is the list of
+// them.
 func (p Path) Lookup(root any) (any, bool) {
 	node := root
 	for _, s := range p {
@@ -18,8 +19,8 @@ func (p Path) Lookup(root any) (any, bool) {
 	return node, true
 }
 
-// ValueAt returns the value in root to which keys of maps, as texts, and indexes of lists, as ints, lead; false if root lacks it. The paths of
-// values files have this form, in which a key is never taken for an index.
+// ValueAt returns the value at a path in root, or false if root lacks it. A step is a string, the key of a map, or an int, the index of a
+// list; so a key is never taken for an index. The paths of values files have this form.
 func ValueAt(root any, steps []any) (any, bool) {
 	for _, step := range steps {
 		switch step := step.(type) {
@@ -41,8 +42,8 @@ func ValueAt(root any, steps []any) (any, bool) {
 	return root, true
 }
 
-// Find returns the value to which the step leads from node, and the token that leads there in a JSON pointer. If several items of a list
-// have the name, the token is that of the first, and the value is the list of all.
+// Find returns the value that the step leads to from node, and the token of the step in a JSON pointer. If several items of a list have
+// the name, the token names the first, and the value is the list of all.
 func (s Step) Find(node any) (token string, next any, ok bool) {
 	if s.Form == FieldStep {
 		m, isMap := node.(map[string]any)
@@ -60,8 +61,8 @@ func (s Step) Find(node any) (token string, next any, ok bool) {
 	return strconv.Itoa(indexes[0]), OneOrList(pick(list, indexes)), true
 }
 
-// Indexes returns the indexes of the items that the step names. There may be several: the API server accepts items of one name in lists of
-// native kinds, such as two environment variables.
+// Indexes returns the indexes of the items that the step names. There may be several: in lists of native kinds, the API server accepts
+// items with the same name, such as two environment variables.
 func (s Step) Indexes(list []any) []int {
 	var out []int
 	for i, item := range list {
@@ -98,7 +99,8 @@ func pick(list []any, indexes []int) []any {
 	return out
 }
 
-// OneOrList returns the value of all items of one name: the item if there is one, or else the list of them.
+// OneOrList returns the value of the items with the same name: the item if there is one, or else the list
+// of them.
 func OneOrList(items []any) any {
 	switch len(items) {
 	case 0:

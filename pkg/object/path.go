@@ -1,6 +1,7 @@
 package object
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,10 +20,19 @@ type Step struct {
 	Index int
 }
 
+// ItemName returns a text that two steps into one list have in common if and only if they lead to the same item. A Step cannot be compared.
+func (s Step) ItemName() string {
+	name, err := json.Marshal([]any{s.Keys, s.Value})
+	if err != nil {
+		return fmt.Sprint(s.Keys, s.Value) // no value of JSON is like that
+	}
+	return string(name)
+}
+
 // StepForm is the form of a Step.
 type StepForm int
 
-// The forms of a Step.
+// These are the forms of a Step.
 const (
 	FieldStep StepForm = iota
 	KeyStep
@@ -51,7 +61,7 @@ func (p Path) Index(i int) Path { return p.With(Step{Form: IndexStep, Index: i})
 // With returns the path with one more step.
 func (p Path) With(s Step) Path { return append(slices.Clip(p), s) }
 
-// Follow returns the part of v to which a path leads. Field and item return what one step leads to.
+// Follow returns the part of v that a path leads to. Field and item return what one step leads to.
 func Follow[T any](v T, path Path, field func(T, string) T, item func(T, Step) T) T {
 	for _, step := range path {
 		if step.Form == FieldStep {

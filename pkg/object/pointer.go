@@ -9,8 +9,8 @@ import (
 // Pointer is a JSON pointer (RFC 6901) as its reference tokens: names of fields, and indexes of list items.
 type Pointer []string
 
-// Pointer returns the pointer of the path in root; false if root lacks the place. If several items of a list have the name of a step, it is
-// the pointer of the first.
+// Pointer returns the pointer of the path in root, or false if root lacks the place. If several items of a list have the name of a step,
+// it takes the first.
 func (p Path) Pointer(root any) (Pointer, bool) {
 	var pointer Pointer
 	node := root
@@ -25,8 +25,9 @@ func (p Path) Pointer(root any) (Pointer, bool) {
 	return pointer, true
 }
 
-// PointerInto returns the pointer of the path in the text of an object whose normal form is given: the path names list items as the normal
-// form has them, and the text has the items at the same indexes. It returns false if the text lacks the place, as it lacks a default.
+// PointerInto returns the pointer of the path in the text of an object, given its normal form: the path names list items as the normal
+// form has them, and the text has the items at the same indexes. It returns false if the text lacks the place, for example because a
+// default is there.
 func (p Path) PointerInto(text, normal any) (Pointer, bool) {
 	pointer, ok := p.Pointer(normal)
 	if !ok {
@@ -36,7 +37,7 @@ func (p Path) PointerInto(text, normal any) (Pointer, bool) {
 	return pointer, ok
 }
 
-// LookupIn returns the value at the path in the text of an object whose normal form is given, as for PointerInto.
+// LookupIn returns the value at the path in the text of an object, given its normal form as in PointerInto.
 func (p Path) LookupIn(text, normal any) (any, bool) {
 	last := len(p) - 1
 	if last < 0 || p[last].Form == FieldStep {
@@ -66,7 +67,7 @@ func (p Pointer) String() string {
 // EscapeToken returns a name as a reference token of a JSON pointer.
 func EscapeToken(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
-// Lookup returns the value that the pointer leads to; false if root lacks it.
+// Lookup returns the value that the pointer leads to, or false if root lacks it.
 func (p Pointer) Lookup(root any) (any, bool) {
 	node := root
 	for _, token := range p {
@@ -107,7 +108,7 @@ func (p Pointer) Edit(root any, edit func(any) any) any {
 	return root
 }
 
-// Remove removes the value that the pointer leads to, in place if possible, and returns the root. The pointer must not be that of the root.
+// Remove removes the value that the pointer leads to, in place if possible, and returns the root. The pointer must not be empty.
 func (p Pointer) Remove(root any) any {
 	last := len(p) - 1
 	return p[:last].Edit(root, func(holder any) any {
@@ -123,7 +124,7 @@ func (p Pointer) Remove(root any) any {
 	})
 }
 
-// indexOf returns the index that a token is of an item of list; false if it is none.
+// indexOf returns the token as an index of list, or false if it is not one.
 func indexOf(token string, list []any) (int, bool) {
 	i, err := strconv.Atoi(token)
 	return i, err == nil && i >= 0 && i < len(list)

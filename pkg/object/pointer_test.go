@@ -6,7 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPointerEdit checks that a pointer edits and removes one value, and that one that leads beyond a list changes nothing.
+// TestPointerEdit checks that a pointer edits and removes one value, and that a pointer beyond the end of a list changes
+// nothing.
 func TestPointerEdit(t *testing.T) {
 	set := func(any) any { return "new" }
 	for _, tt := range []struct {
@@ -32,8 +33,8 @@ func TestPointerEdit(t *testing.T) {
 	}
 }
 
-// TestPointerInto checks that a path of a normal form is found in a text, whose items may be spelled differently, and that a default is
-// not.
+// TestPointerInto checks that a path of a normal form is found in a text that may spell items differently, and that a default is not
+// found.
 func TestPointerInto(t *testing.T) {
 	text := map[string]any{"ports": []any{map[string]any{"port": "80"}, map[string]any{"port": "80"}, map[string]any{"port": "53"}}}
 	normal := map[string]any{"ports": []any{

@@ -11,7 +11,7 @@ import (
 )
 
 // BenchmarkDecode measures the speed in unpacked bytes: of a record, of a record with values, and of Helm's own
-// types. A record is as large as those of most releases, or as large as a Secret can store.
+// types. One record has the usual size, the other is as large as a Secret can store.
 func BenchmarkDecode(b *testing.B) {
 	for name, objects := range map[string]int{"ordinary": 5, "large": 300} {
 		b.Run(name, func(b *testing.B) { benchDecode(b, recordOf(b, objects)) })
@@ -51,7 +51,7 @@ func benchDecode(b *testing.B, plain []byte) {
 // 300 it is as large as a Secret can store. The largest known real record unpacks to 6.5 MB and is stored in 0.84 MB.
 func recordOf(tb testing.TB, objects int) []byte {
 	tb.Helper()
-	// A part of each line differs. The generator returns the same record every time.
+	// Each line has random parts, and the fixed seed makes the record the same every time.
 	seed := uint32(1)
 	lines := func(n int) string {
 		var b strings.Builder

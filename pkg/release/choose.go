@@ -7,15 +7,19 @@ import (
 	"strings"
 
 	helm "helm.sh/helm/v3/pkg/release"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The errors that a caller may have to tell from others, by errors.Is. Helm's are ErrReleaseNotFound and errPending (helm v3.22.0
+// A caller tells these errors from others with errors.Is. Helm has ErrReleaseNotFound and errPending (helm v3.22.0
 // pkg/storage/driver/driver.go, pkg/action/action.go).
 var (
 	// ErrNotFound is the error of Load, LoadRollback, Choose and ChooseRollback if the release has no record.
 	ErrNotFound = errors.New("release not found")
-	// ErrPending is the error of Load and Choose if an operation is in progress, or was killed. A revision that is named can
-	// be loaded all the same.
+	// ErrUnlabelled is that error, too, if objects are named like records of the release and lack labels.
+	ErrUnlabelled = errors.New("release without labels")
+	// ErrPending is the error of Load and Choose if an operation is in progress, or was killed. A caller that names a
+	// revision can load it all the same.
 	ErrPending = errors.New("another operation (install/upgrade/rollback) is in progress")
 )
 
@@ -38,14 +42,14 @@ type Choice struct {
 //	else (uninstalled, uninstalling, …)   error: no deployed releases
 //
 // Helm finds the deployed revision by its label (pkg/storage/storage.go, Deployed), but reads the status of the last
-// revision from its record. The two differ if somebody edited the label by hand, which people do to get past a
-// pending revision, without success. So LastStatus decides if it is known, and otherwise the label.
+// revision from its record. The two differ if somebody edited the label by hand; people try that to get past a
+// pending revision, without success. So LastStatus decides if it is known, and otherwise the label decides.
 //
 // If revision is not 0, that revision is old, whatever its status; a pending operation does not prevent reading it.
 // Choose reads nothing but h.
 //
-// The error is [ErrNotFound] if h is empty and [ErrPending] in the first case; [Installs] recognizes those for which helm
-// upgrade --install would install. Any other error says which revision cannot be chosen.
+// The error is [ErrNotFound] if h is empty and [ErrPending] in the first case. [Installs] reports whether helm upgrade
+// --install would install despite the error. Any other error says which revision cannot be chosen.
 func (h History) Choose(revision int) (Choice, error) {
 	if len(h.Entries) == 0 {
 		return Choice{}, h.noneForUpgrade()
@@ -156,9 +160,9 @@ func (h History) checkStoredOnce(choice ...Entry) error {
 	for _, e := range h.Entries {
 		for _, chosen := range choice {
 			if e.Revision == chosen.Revision && e.Name != chosen.Name {
-				return withHint(
-					fmt.Errorf("revision %d of %s is stored twice in namespace %s: as %s %s and %s",
-						e.Revision, h.Release, h.Namespace, h.Kind, chosen.Name, e.Name),
+				twice := fmt.Errorf("revision %d of %s is stored twice in namespace %s: as %s %s and %s",
+					e.Revision, h.Release, h.Namespace, h.Kind, chosen.Name, e.Name)
+				return withHint(h.about(twice, fmt.Sprintf("revision %d is stored twice", e.Revision)),
 					"the record of this revision is called %s; remove the %s owner from the other one",
 					objectName(h.Release, e.Revision), describedBy(h.Kind))
 			}
@@ -176,12 +180,20 @@ func (h History) noneForUpgrade() error {
 func (h History) noneForRollback() error { return h.noRecordError(h.noRelease()) }
 
 // noRelease returns the error that there is no record.
-func (h History) noRelease() error { return notFoundError{release: h.Release, namespace: h.Namespace} }
+func (h History) noRelease() error {
+	return h.about(notFoundError{release: h.Release, namespace: h.Namespace}, "there is no record of it")
+}
 
-// notFoundError is [ErrNotFound] with names. Helm's errors name no namespace, and a wrong one is the most frequent cause.
+// about returns an error with the release as its subject.
+func (h History) about(err error, reason string) error {
+	return report.About(err, report.Subject{Verb: "compare", Resource: "releases", Namespace: h.Namespace, Name: h.Release, Reason: reason})
+}
+
+// notFoundError is [ErrNotFound] with names. Helm's errors do not name the namespace, and a wrong namespace is the most
+// frequent cause.
 type notFoundError struct{ release, namespace string }
 
-// Error says which release there is not, and where.
+// Error names the release and the namespace.
 func (e notFoundError) Error() string {
 	return fmt.Sprintf("there is no release %s in namespace %s", e.release, e.namespace)
 }
@@ -189,7 +201,7 @@ func (e notFoundError) Error() string {
 // Is reports whether target is ErrNotFound.
 func (e notFoundError) Is(target error) bool { return target == ErrNotFound }
 
-// noRecordError adds what to check if there is no record.
+// noRecordError adds a hint that says what to check if there is no record.
 func (h History) noRecordError(err error) error {
 	return withHint(err,
 		"no %s there holds a record of it; helmdrift list -A shows all releases; check the namespace (-n), the cluster (--kube-context), and "+
@@ -197,25 +209,26 @@ func (h History) noRecordError(err error) error {
 }
 
 // pendingError is Helm's error while an operation runs, or after it was killed. The hint names a revision for helm
-// rollback, because without a number helm rollback returns to the revision before, which may have failed.
+// rollback, because without a number helm rollback returns to the previous revision, which may have failed.
 func (h History) pendingError(last Entry, status helm.Status) error {
 	before := h.Entries[:len(h.Entries)-1]
+	pending := h.about(ErrPending, fmt.Sprintf("revision %d is %.40q", last.Revision, status))
 	if len(before) == 0 {
-		return withHint(ErrPending, "revision %d is %s; if no helm process works on it any more, helm uninstall %s ends it; "+
+		return withHint(pending, "revision %d is %s; if no helm process works on it any more, helm uninstall %s ends it; "+
 			"meanwhile, --revision %d compares with it", last.Revision, status, h.Release, last.Revision)
 	}
 	back, readable := before[len(before)-1], last
 	if e, ok := newestDeployed(before); ok {
 		back, readable = e, e
 	}
-	return withHint(ErrPending, "revision %d is %s; if no helm process works on it any more, helm rollback %s %d ends it, and "+
+	return withHint(pending, "revision %d is %s; if no helm process works on it any more, helm rollback %s %d ends it, and "+
 		"--to-revision %d shows what that would do; meanwhile, --revision %d compares with that revision",
 		last.Revision, status, h.Release, back.Revision, back.Revision, readable.Revision)
 }
 
 // undeployedError is Helm's error if there are records but an upgrade would take none of them as old.
 func (h History) undeployedError(last Entry, status helm.Status) error {
-	err := noneDeployed(h.Release)
+	err := h.about(noneDeployed(h.Release), fmt.Sprintf("no revision is deployed, and revision %d is %.40q", last.Revision, status))
 	switch status {
 	case helm.StatusUninstalled:
 		reinstall := "helm install --replace would install it again"
@@ -234,6 +247,6 @@ func (h History) undeployedError(last Entry, status helm.Status) error {
 	}
 }
 
-// noneDeployed returns the error of helm's driver.NewErrNoDeployedReleases, whose package would link three SQL
-// libraries.
+// noneDeployed returns the error of helm's driver.NewErrNoDeployedReleases. Helm's package would link three
+// SQL libraries.
 func noneDeployed(name string) error { return fmt.Errorf("%q has no deployed releases", name) }

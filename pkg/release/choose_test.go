@@ -101,7 +101,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestChooseStoredTwice checks that a copy of a chosen record is an error, and that a copy of another one is not.
+// TestChooseStoredTwice checks that a copy of a chosen record is an error, and that a copy of any other record is
+// not.
 func TestChooseStoredTwice(t *testing.T) {
 	h := history(t, "1 superseded, 2 deployed, 3 failed")
 	duplicate := func(i int) History {
@@ -119,7 +120,7 @@ func TestChooseStoredTwice(t *testing.T) {
 	}
 }
 
-// TestErrorsAreHelms checks that the error of a release whose records are of no use for an upgrade has Helm's own text.
+// TestErrorsAreHelms checks that the error has Helm's own text if no record of a release can be upgraded.
 func TestErrorsAreHelms(t *testing.T) {
 	if got, want := noneDeployed("web").Error(), driver.NewErrNoDeployedReleases("web").Error(); got != want {
 		t.Errorf("got %q, Helm says %q", got, want)
@@ -165,9 +166,9 @@ func TestChooseRollback(t *testing.T) {
 	wantError(t, err, "is called "+h.Entries[0].Name, "is stored twice in namespace prod")
 }
 
-// TestInstalls checks for which histories helm upgrade --install installs.
+// TestInstalls lists histories and whether helm upgrade --install installs.
 func TestInstalls(t *testing.T) {
-	// A history of ten revisions ends, in the order of names, in the ninth.
+	// In the order of names, a history of ten revisions ends with the ninth.
 	const nine = "1 superseded, 2 superseded, 3 superseded, 4 superseded, 5 superseded, 6 superseded, 7 superseded, 8 superseded, 9 "
 	for _, tc := range []struct {
 		history, inside string
@@ -220,9 +221,10 @@ func TestPendingHints(t *testing.T) {
 	}
 }
 
-// TestStoredTwiceInSQL checks that the hint about a row of a database speaks of its columns: it has no labels.
+// TestStoredTwiceInSQL checks that the hint about a row of a database names its columns, because a row has no
+// labels.
 func TestStoredTwiceInSQL(t *testing.T) {
-	for kind, want := range map[string]string{"Secret": "remove the label owner", rowKind: "remove the column owner"} {
+	for kind, want := range map[string]string{"Secret": "remove the label owner", "SQL row": "remove the column owner"} {
 		h := History{Release: "web", Kind: kind, Namespace: "prod", Entries: []Entry{{Name: "a", Revision: 1}, {Name: "b", Revision: 1}}}
 		var hinted interface{ Hint() string }
 		err := h.checkStoredOnce(h.Entries[0])
@@ -232,7 +234,8 @@ func TestStoredTwiceInSQL(t *testing.T) {
 	}
 }
 
-// TestErrors checks that callers can tell a release that is not there, or that is being deployed, from other problems.
+// TestErrors checks that callers can tell two problems from all others: the release does not exist, or is being
+// deployed.
 func TestErrors(t *testing.T) {
 	choose := func(text string) error { _, err := history(t, text).Choose(0); return err }
 	_, _, rollback := history(t, "").ChooseRollback(1)

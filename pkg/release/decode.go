@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// DefaultLimit is the unpacked size in bytes up to which records are read. The largest real ones have about 7 MB, but
-// the content of a Secret can unpack to a thousand times its size.
+// DefaultLimit is the largest unpacked size of a record in bytes. The largest real records have about 7 MB, but the
+// content of a Secret can unpack to a thousand times its size.
 const DefaultLimit int64 = 64 << 20
 
 // maxHooks bounds the only list that is built from a record, because its items can take more memory than their text.
 const maxHooks = 10_000
 
-// gzipMagic begins gzip data with the deflate method. By these bytes Helm distinguishes compressed records from old
+// gzipMagic begins gzip data with the deflate method. Helm uses these bytes to tell compressed records from old
 // plain ones.
 const gzipMagic = "\x1f\x8b\x08"
 
@@ -41,7 +41,7 @@ func Decode(text []byte, opts Options) (*Record, error) {
 		return nil, err
 	}
 	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
-		return nil, newerFormat(errors.New("the record is neither gzip nor a JSON object"))
+		return nil, NewerFormat(errors.New("the record is neither gzip nor a JSON object"))
 	}
 	return parse(data, opts)
 }
@@ -72,7 +72,7 @@ func unpack(packed []byte, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, gzipError(err)
 	}
-	// With room for two more reads, the buffer does not grow if the size hint is true.
+	// The buffer has room for two more reads, so that it does not grow if the size hint is true.
 	buf := bytes.NewBuffer(make([]byte, 0, sizeHint(packed, limit)+2*bytes.MinRead))
 	n, err := buf.ReadFrom(io.LimitReader(zr, limit+1))
 	switch {
@@ -155,7 +155,7 @@ func parse(data []byte, opts Options) (*Record, error) {
 	return r, nil
 }
 
-// check refuses JSON that is no record, and an apply method of a future version of Helm.
+// check refuses JSON that is not a record, and an apply method of a future version of Helm.
 func (w *recordJSON) check() error {
 	if w.Name == "" || w.Version < 1 {
 		return unreadableRecord(errors.New("its JSON is not a release record: it lacks a name or a version"))
@@ -164,7 +164,7 @@ func (w *recordJSON) check() error {
 	case "", ApplyClientSide, ApplyServerSide:
 		return nil
 	default:
-		return newerFormat(fmt.Errorf("its apply_method is %.40q, which this version does not know", w.ApplyMethod))
+		return NewerFormat(fmt.Errorf("its apply_method is %.40q, which this version does not know", w.ApplyMethod))
 	}
 }
 

@@ -7,7 +7,7 @@
 //
 // The first lines of a program, with the clients of a live.Cluster or its own:
 //
-//	storage, err := release.Open(release.Driver{}, metadataClient, dynamicClient)
+//	storage, err := release.Open("", metadataClient, dynamicClient)
 //	store, err := storage.Namespace("prod")
 //	loaded, err := store.Load(ctx, "web", 0, release.Options{})
 //	if errors.Is(err, release.ErrNotFound) {
@@ -23,22 +23,21 @@
 // package lists only metadata, chooses by the labels, and reads one record, or two if the last revision is not the one to start
 // from.
 //
-// With HELM_DRIVER=sql, a record is a row in PostgreSQL with the same name and encoding, and the labels are columns. This package
-// reads it in read-only transactions, and never runs Helm's migrations.
+// A [Backend] reads records from one kind of place. Those of Secrets and ConfigMaps are here, and [Open] chooses between them. With
+// HELM_DRIVER=sql, a record is a row in PostgreSQL: package postgres, in the folder of this one, has that backend, and its Open returns a
+// Storage too. A program that does not import it links no driver of a database.
 //
 // Store.Load does the three steps in order, and Store.LoadRollback does so for helm rollback. Store.Names lists all releases of
 // the namespace. Storage.List lists the records of all namespaces, also without reading one.
 //
 // # Where the rules come from
 //
-// Paths are those of helm v3.22.0; Helm 4 has the same code except where a rule says so.
+// Paths are in helm v3.22.0; Helm 4 has the same code except where a rule says so.
 //
 //   - Drivers and their names: pkg/action/action.go, Configuration.Init. Helm does not look for a release that is stored by
 //     another driver, so neither does this package.
 //   - Labels and Secret type: pkg/storage/driver/secrets.go, newSecretsObject. The labels createdAt and modifiedAt are never
 //     read here, because an upgrade copies them from one revision to the next.
-//   - Tables of the driver sql, and their migrations: pkg/storage/driver/sql.go. Helm enables row-level security without a
-//     policy, so a role other than the owner sees no rows unless somebody adds one.
 //   - Object names: pkg/storage/storage.go, makeKey. Their order is not that of age (v12 sorts before v9), so revisions are
 //     ordered by the version label, as a number.
 //   - Encoding: pkg/storage/driver/util.go, encodeRelease and decodeRelease. Old records are plain JSON without compression.
@@ -51,9 +50,9 @@
 // # Differences from Helm
 //
 // Helm skips a record that it cannot decode (secrets.go, Query), so its "last" revision can silently be an older one; and it
-// unpacks records of any size. Here a record that is broken, foreign, too large or of a newer format is an error that names the
-// object that stores it. A comparison with the wrong revision would show false drift or, worse, hide real drift. If the user
-// chooses the revision to compare with, a broken last record only causes a warning: Loaded.LastProblem.
+// unpacks records of any size. Here a record that is broken, foreign, too large or of a newer format is an error. It names the
+// object that stores the record. A comparison with the wrong revision would show false drift or, worse, hide real drift. If the
+// user chooses the revision to compare with, a broken last record only causes a warning: Loaded.LastProblem.
 //
 // # Errors
 //

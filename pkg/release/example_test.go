@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
-// Choose finds the revision from which helm upgrade would start: the last one that was deployed, not a failed one after it.
+// Choose finds the revision that helm upgrade would start from: the last one that was deployed, not a failed one after it.
 func ExampleHistory_Choose() {
 	history := release.History{Entries: []release.Entry{
 		{Release: "web", Revision: 1, Status: "superseded"},

@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzDecodeRelease checks that Decode returns, for any text, a record with a name and a revision, or an error that
-// quotes nothing; and that what Helm reads too, it reads in the same way.
+// quotes nothing. If Helm reads the text too, both must read the same.
 func FuzzDecodeRelease(f *testing.F) {
 	plain := marshal(f, helmRelease("web", 2, helm.StatusDeployed))
 	f.Add(plain)
@@ -18,7 +18,7 @@ func FuzzDecodeRelease(f *testing.F) {
 	f.Add(zip(f, plain))
 	f.Add(pack(f, plain))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		// The same bytes are tried at each layer, because the fuzzer would rarely get past the first.
+		// It tries the same bytes at each layer, because the fuzzer would rarely get past the first.
 		for _, text := range [][]byte{data, b64(data), pack(t, data)} {
 			r, err := Decode(text, Options{Limit: 1 << 16, Values: true})
 			switch {

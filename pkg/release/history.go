@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,7 @@ import (
 type Entry struct {
 	// Name is the name of the Secret or ConfigMap.
 	Name string
-	// Release and Revision are those of the record.
+	// Release and Revision identify the record.
 	Release  string
 	Revision int
 	// Status is the status label, which Helm writes together with the status inside the record.
@@ -26,7 +27,7 @@ type Entry struct {
 
 // History is the list of all records of one release, with what the errors of Choose need.
 type History struct {
-	// Release is the name of the release. Kind and Namespace are those of the objects that hold its records.
+	// Release is the name of the release. Kind and Namespace say which objects hold its records.
 	Release, Kind, Namespace string
 	// Entries are ordered from the first revision to the last.
 	Entries []Entry
@@ -41,18 +42,18 @@ type Summary struct {
 	Status   string
 }
 
-// History lists the records of a release without reading them. A release without records has an empty history, for
-// which Choose returns the error.
+// History lists the records of a release without reading them. A release without records has an empty history;
+// Choose returns the error for it.
 func (s *Store) History(ctx context.Context, name string) (History, error) {
 	if h, listed := s.listed[name]; listed {
 		return h, nil
 	}
-	h := History{Release: name, Kind: s.kind(), Namespace: s.namespace}
-	// An invalid name could change the meaning of the label selector. The text of the error is that of "helm upgrade".
+	h := History{Release: name, Kind: s.backend.Kind(), Namespace: s.namespace}
+	// An invalid name could change the meaning of the label selector. "helm upgrade" has the same text for this error.
 	if err := chartutil.ValidateReleaseName(name); err != nil {
 		return h, fmt.Errorf("release name is invalid: %s", name)
 	}
-	found, err := s.list(ctx, s.namespace, labels.SelectorFromSet(labels.Set{"owner": "helm", "name": name}))
+	found, err := list(ctx, s.backend, s.namespace, labels.SelectorFromSet(labels.Set{"owner": "helm", "name": name}))
 	if err != nil {
 		return h, fmt.Errorf("find release %s: %w", name, err)
 	}
@@ -68,7 +69,7 @@ func (s *Store) History(ctx context.Context, name string) (History, error) {
 	return h, nil
 }
 
-// Has reports whether a namespace has the records of a release that is installed, whatever its status. It lists the records and reads none.
+// Has reports whether a release is installed in a namespace, whatever its status. It lists the records and reads none.
 func (s *Storage) Has(ctx context.Context, namespace, name string) (bool, error) {
 	store, err := s.Namespace(namespace)
 	if err != nil {
@@ -78,7 +79,7 @@ func (s *Storage) Has(ctx context.Context, namespace, name string) (bool, error)
 	return h.Installed(), err
 }
 
-// Installed reports whether the history is that of a release that is installed, whatever its status.
+// Installed reports whether the release of the history is installed, whatever its status.
 func (h History) Installed() bool {
 	return len(h.Entries) > 0 && h.last().Status != string(helm.StatusUninstalled)
 }
@@ -86,7 +87,7 @@ func (h History) Installed() bool {
 // Names lists the releases of the namespace, by name, without reading a record. The error reports records with
 // invalid labels; the other releases are returned with it.
 func (s *Store) Names(ctx context.Context) ([]Summary, error) {
-	listed, err := (&Storage{s.backend}).List(ctx, s.namespace, labels.Everything())
+	listed, err := NewStorage(s.backend).List(ctx, s.namespace, labels.Everything())
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +102,43 @@ func (s *Store) Names(ctx context.Context) ([]Summary, error) {
 	return found, errors.Join(errs...)
 }
 
-// newerFormat adds the advice for a record that a newer Helm may have written.
-func newerFormat(cause error) error {
+// NewerFormat adds the advice for a record that a newer Helm may have written.
+func NewerFormat(cause error) error {
 	return withHint(cause, "it may come from a Helm that is newer than this helmdrift; try the latest helmdrift")
+}
+
+// installError is the error of Load if helm upgrade --install would install the release.
+type installError struct {
+	error
+	last int // the number of the last revision, or 0
+}
+
+// Unwrap returns the error without the mark.
+func (i installError) Unwrap() error { return i.error }
+
+// Installs reports whether err is, or wraps, an error of Load or Choose that means that helm upgrade --install would install:
+// the history is empty, or it ends with an uninstall. Last is the number of the last revision, or 0. The installation creates
+// the next one (helm v3.22.0 pkg/action/install.go, createRelease and replaceRelease).
+func Installs(err error) (last int, ok bool) {
+	var i installError
+	ok = errors.As(err, &i)
+	return i.last, ok
+}
+
+// Installs reports whether helm upgrade --install would install instead of upgrading. This is possible even if a
+// plain upgrade has a revision to start from: one that is labelled deployed although the release was uninstalled
+// after it.
+func (h History) Installs() bool {
+	return len(h.Entries) == 0 || h.installsAfter(helm.Status(cmp.Or(h.LastStatus, h.last().Status)))
+}
+
+// installsAfter is Installs for a history that is not empty and whose last revision has the given status.
+//
+// Helm looks for the uninstall in the last record of the server's list (helm v3.22.0 cmd/helm/upgrade.go and helm v4.3.1
+// pkg/cmd/upgrade.go, isReleaseUninstalled), and nothing sorts the result of pkg/storage/driver/secrets.go Query. The
+// list is in the order of names, with v9 after v10. From ten revisions on, that record is often not the last revision.
+// Helm then upgrades, which fails. If Helm does install, pkg/action/install.go availableName looks at the last revision.
+func (h History) installsAfter(last helm.Status) bool {
+	byName := slices.MaxFunc(h.Entries, func(a, b Entry) int { return cmp.Compare(a.Name, b.Name) })
+	return last == helm.StatusUninstalled && (byName == h.last() || byName.Status == string(helm.StatusUninstalled))
 }

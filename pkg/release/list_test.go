@@ -131,7 +131,7 @@ func TestLatest(t *testing.T) {
 	wantError(t, got[3].Problem, "correct the labels", "Secret prod/sh.helm.release.v1.web.v11", `its label version is "eleven"`)
 }
 
-// TestListForbidden checks the error of somebody who may read some namespaces but not all.
+// TestListForbidden checks the error for a user who may read some namespaces but not all.
 func TestListForbidden(t *testing.T) {
 	s := newAPIServer(t)
 	s.forbid = "list"

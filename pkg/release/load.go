@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Loaded is what a comparison needs from the storage.
@@ -14,8 +16,8 @@ type Loaded struct {
 	Choice  Choice
 	// Old and Last are the same pointer if they are the same revision, or if LastProblem is set.
 	Old, Last *Record
-	// LastProblem is the reason why the record of the last revision cannot be decoded, if another revision was asked
-	// for. Choice.Last then has all that is known about it.
+	// LastProblem is the reason why the record of the last revision cannot be decoded, if the caller asked for
+	// another revision. Choice.Last then has all that is known about the last one.
 	LastProblem error
 	// Target is the revision that a rollback would return to; it is nil after Load.
 	Target *Record
@@ -31,7 +33,8 @@ func (s *Store) Load(ctx context.Context, name string, revision int, opts Option
 	if len(h.Entries) == 0 {
 		return nil, s.noRecord(ctx, h, h.noneForUpgrade())
 	}
-	// The last record is read first, because its status takes part in the choice. If the user has chosen, it may be unreadable.
+	// Read the last record first, because the choice depends on its status. If the user chose a revision, the last record may
+	// be unreadable.
 	last, err := s.Get(ctx, h.last(), opts)
 	var unreadable *recordError
 	if revision > 0 && revision != h.last().Revision && errors.As(err, &unreadable) {
@@ -67,7 +70,7 @@ func (s *Store) loadWithoutLast(ctx context.Context, h History, revision int, op
 	return &Loaded{History: h, Choice: c, Old: old, Last: old, LastProblem: problem}, nil
 }
 
-// LoadRollback is Load for a rollback: it loads what helm rollback would start from and return to; see
+// LoadRollback loads the revisions that helm rollback would start from and return to; see
 // History.ChooseRollback. Old is the last revision.
 func (s *Store) LoadRollback(ctx context.Context, name string, to int, opts Options) (*Loaded, error) {
 	h, err := s.History(ctx, name)
@@ -97,16 +100,17 @@ func (s *Store) LoadRollback(ctx context.Context, name string, to int, opts Opti
 
 // Get reads and decodes the record of an entry.
 func (s *Store) Get(ctx context.Context, e Entry, opts Options) (*Record, error) {
-	text, problem, err := s.text(ctx, s.namespace, e.Name)
+	text, problem, err := s.backend.Text(ctx, s.namespace, e.Name)
 	if err != nil {
-		return nil, err
+		return nil, report.About(err, recordSubject(s.backend, "get", s.namespace, e.Name, ""))
 	}
 	var r *Record
 	if problem == nil {
 		r, problem = s.decode(text, e, opts)
 	}
 	if problem != nil {
-		return nil, &recordError{where: fmt.Sprintf("read revision %d of %s from %s", e.Revision, e.Release, s.storedAs(e.Name)), err: problem}
+		err := &recordError{where: fmt.Sprintf("read revision %d of %s from %s", e.Revision, e.Release, s.storedAs(e.Name)), err: problem}
+		return nil, report.About(err, recordSubject(s.backend, "read", s.namespace, e.Name, problem.Error()))
 	}
 	r.StoredAs = s.storedAs(e.Name)
 	if r.Namespace == "" {
@@ -127,7 +131,7 @@ func (e *recordError) Error() string { return e.where + ": " + e.err.Error() }
 // Unwrap returns the cause.
 func (e *recordError) Unwrap() error { return e.err }
 
-// decode decodes the text of a record and checks that it is the one that its entry announces.
+// decode decodes the text of a record and checks that it is the record that the entry names.
 func (s *Store) decode(text []byte, e Entry, opts Options) (*Record, error) {
 	r, err := Decode(text, opts)
 	if err != nil {
@@ -144,5 +148,5 @@ func (s *Store) decode(text []byte, e Entry, opts Options) (*Record, error) {
 		return r, nil
 	}
 	return nil, withHint(err, "the %[1]s was copied or its %[2]ss were edited; correct its name and %[2]ss, "+
-		"or remove the %[2]s owner if it is a backup", s.kind(), describedBy(s.kind()))
+		"or remove the %[2]s owner if it is a backup", s.backend.Kind(), describedBy(s.backend.Kind()))
 }

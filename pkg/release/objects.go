@@ -15,9 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The kinds of object that Helm stores records in.
+// These kinds of object hold Helm's records.
 const (
 	kindSecret    = "Secret"
 	kindConfigMap = "ConfigMap"
@@ -30,12 +32,22 @@ const (
 	maxPages = 1000
 )
 
-// The type that Helm gives its Secrets and rows, its prefix in every format, and the key in the data of an object.
+// RecordType is the type that Helm gives its Secrets and rows.
+const RecordType = recordTypeAny + "v1"
+
+// recordTypeAny begins the type in every format, and recordKey is the key in the data of an object.
 const (
-	recordType    = recordTypeAny + "v1"
 	recordTypeAny = "helm.sh/release."
 	recordKey     = "release"
 )
+
+// describedBy returns where a kind of record names its release and revision: in a label or in a column.
+func describedBy(kind string) string {
+	if kind == kindSecret || kind == kindConfigMap {
+		return "label"
+	}
+	return "column"
+}
 
 // objects is the backend of Helm's drivers secret and configmap: one object of the cluster per record.
 type objects struct {
@@ -45,7 +57,7 @@ type objects struct {
 	dyn        dynamic.NamespaceableResourceInterface
 }
 
-var _ backend = objects{}
+var _ Backend = objects{}
 
 // newObjects returns the backend for one kind of object.
 func newObjects(kind, resource string, meta metadata.Interface, dyn dynamic.Interface) objects {
@@ -56,13 +68,14 @@ func newObjects(kind, resource string, meta metadata.Interface, dyn dynamic.Inte
 // Resource returns secrets or configmaps.
 func (o objects) Resource() string { return o.resource }
 
-func (o objects) kind() string { return o.objectKind }
+// Kind returns the kind of the objects.
+func (o objects) Kind() string { return o.objectKind }
 
-// close does nothing: the clients belong to the caller.
-func (o objects) close() error { return nil }
+// Close does nothing: the clients belong to the caller.
+func (o objects) Close() error { return nil }
 
-// list reads the metadata of the records page by page, and keeps of each page only what List returns.
-func (o objects) list(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error) {
+// List reads the metadata of the records page by page, and keeps only what it returns.
+func (o objects) List(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error) {
 	opts := metav1.ListOptions{LabelSelector: selector.String(), Limit: pageSize}
 	var found []Listed
 	for range maxPages {
@@ -97,8 +110,6 @@ func (o objects) listed(m *metav1.PartialObjectMetadata) Listed {
 	version, ok := m.Labels["version"]
 	revision, err := strconv.Atoi(version)
 	switch {
-	case hasNewerFormat(m.Name):
-		l.Problem = newerFormat(fmt.Errorf("%s is a release record of an unknown format", storedAs(o, m.Namespace, m.Name)))
 	case l.Release == "":
 		l.Problem = o.labelError(m, errors.New("it has no label name"))
 	case !ok:
@@ -111,12 +122,13 @@ func (o objects) listed(m *metav1.PartialObjectMetadata) Listed {
 	return l
 }
 
-// labelError is the error of a record whose labels do not tell its release and revision. Ignoring the record could
-// make an older revision the last one.
+// labelError is the error of a record whose labels do not name its release and revision. If the record were
+// ignored, an older revision could become the last one.
 func (o objects) labelError(m *metav1.PartialObjectMetadata, cause error) error {
-	return withHint(fmt.Errorf("%s is labelled as a release record of Helm, but %w", storedAs(o, m.Namespace, m.Name), cause),
+	err := withHint(fmt.Errorf("%s is labelled as a release record of Helm, but %w", storedAs(o, m.Namespace, m.Name), cause),
 		"Helm takes every %s with the label owner=helm for a release record; correct the labels of this one, "+
 			"or remove the label owner if it is something else", o.objectKind)
+	return report.About(err, recordSubject(o, "read", m.Namespace, m.Name, cause.Error()))
 }
 
 // endlessError is the error of a list that does not end.
@@ -149,7 +161,7 @@ func inNamespace(namespace string) string {
 	return "namespace " + namespace
 }
 
-// namespaceFlag returns the flag of kubectl for a namespace or for all.
+// namespaceFlag returns kubectl's flag for one namespace or for all.
 func namespaceFlag(namespace string) string {
 	if namespace == "" {
 		return "-A"
@@ -157,8 +169,8 @@ func namespaceFlag(namespace string) string {
 	return "-n " + namespace
 }
 
-// text reads the object of a record.
-func (o objects) text(ctx context.Context, namespace, name string) (text []byte, problem, err error) {
+// Text reads the object that holds a record.
+func (o objects) Text(ctx context.Context, namespace, name string) (text []byte, problem, err error) {
 	obj, err := o.dyn.Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return nil, nil, o.withPermissionHint("get", namespace, fmt.Errorf("get %s: %w", storedAs(o, namespace, name), err))
@@ -171,7 +183,7 @@ func (o objects) text(ctx context.Context, namespace, name string) (text []byte,
 func (o objects) payload(obj *unstructured.Unstructured) ([]byte, error) {
 	if o.objectKind == kindSecret {
 		got, _, _ := unstructured.NestedString(obj.Object, "type")
-		if err := checkType(got, "a Secret that was restored by hand must be created with --type="+recordType+
+		if err := CheckType(got, "a Secret that was restored by hand must be created with --type="+RecordType+
 			"; remove the label owner if it is no release record"); err != nil {
 			return nil, err
 		}
@@ -191,15 +203,15 @@ func (o objects) payload(obj *unstructured.Unstructured) ([]byte, error) {
 	return inner, nil
 }
 
-// checkType refuses Secrets and rows that are no records of the known format. ConfigMaps have no type. Hint is the
-// advice for a type that is not Helm's.
-func checkType(got, hint string) error {
+// CheckType returns an error for the type of a Secret or row that is not a record in the known format. ConfigMaps
+// have no type. Hint is the advice for a type that is not Helm's.
+func CheckType(got, hint string) error {
 	switch {
-	case got == recordType:
+	case got == RecordType:
 		return nil
 	case strings.HasPrefix(got, recordTypeAny):
-		return newerFormat(fmt.Errorf("its type is %.60q, a record format that this version does not know", got))
+		return NewerFormat(fmt.Errorf("its type is %.60q, a record format that this version does not know", got))
 	default:
-		return withHint(fmt.Errorf("its type is %.60q, not %s", got, recordType), "%s", hint)
+		return withHint(fmt.Errorf("its type is %.60q, not %s", got, RecordType), "%s", hint)
 	}
 }

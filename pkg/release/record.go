@@ -7,13 +7,13 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 )
 
-// The values of Record.ApplyMethod besides the empty one.
+// These are the values of Record.ApplyMethod besides the empty one.
 const (
 	ApplyClientSide = "csa"
 	ApplyServerSide = "ssa"
 )
 
-// The values of Record.Writer besides the empty one.
+// These are the values of Record.Writer besides the empty one.
 const (
 	WriterHelm3 = "3"
 	WriterHelm4 = "4"
@@ -27,7 +27,7 @@ type Record struct {
 	// Name is the name of the release.
 	Name string
 	// Namespace is the record's own namespace, which is the default for the objects of the manifest. It can differ
-	// from that of the storage: Flux separates the two.
+	// from the namespace of the storage: Flux separates the two.
 	Namespace string
 	// Revision is the number of the revision, from 1 on.
 	Revision int
@@ -53,7 +53,7 @@ type Record struct {
 	Values *Values
 }
 
-// Chart returns the name and version of the chart; empty if the record does not name a chart.
+// Chart returns the name and version of the chart, or "" if the record does not name a chart.
 func (r *Record) Chart() string {
 	if r.ChartName == "" {
 		return ""
@@ -67,7 +67,8 @@ type Values struct {
 	Config, Metadata, Defaults Texts
 }
 
-// Texts are the values of one key, which may occur more than once in JSON. Each is merged over those before it.
+// Texts are the values of one key. JSON may have a key more than once; each value is merged over the earlier
+// ones.
 type Texts []json.RawMessage
 
 // UnmarshalJSON stores the text of the value.
@@ -94,16 +95,16 @@ func (v *Values) Decode() (config map[string]any, c Chart, err error) {
 
 // Hook names one hook of a release.
 type Hook struct {
-	// Name and Kind are those of the object.
+	// Name and Kind identify the object.
 	Name string `json:"name"`
 	Kind string `json:"kind"`
-	// Path is the template that it comes from.
+	// Path is the path of its template.
 	Path string `json:"path"`
-	// Events are the events at which it runs: pre-upgrade, test …
+	// Events are the events that run it: pre-upgrade, test …
 	Events []string `json:"events"`
 	// Weight orders the hooks of one event.
 	Weight int `json:"weight"`
-	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … Without any, it is before-hook-creation.
+	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … The default is before-hook-creation.
 	DeletePolicies []string `json:"delete_policies"`
 }
 
@@ -116,10 +117,10 @@ type Chart struct {
 	Values map[string]any
 }
 
-// Options say how much of a record is wanted.
+// Options say how much of a record to read.
 type Options struct {
 	// Limit is the largest size in bytes that a record may unpack to; 0 means DefaultLimit.
 	Limit int64
-	// Values asks for Record.Values, which are skipped otherwise.
+	// Values asks for Record.Values, which Decode skips otherwise.
 	Values bool
 }

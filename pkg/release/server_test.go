@@ -76,7 +76,7 @@ func (s *apiServer) storage(driver string) *Storage {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	storage, err := Open(Driver{Name: driver}, meta, dyn)
+	storage, err := Open(driver, meta, dyn)
 	if err != nil {
 		s.t.Fatal(err)
 	}

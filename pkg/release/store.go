@@ -1,81 +1,75 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
-	"time"
 
+	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // Storage is where Helm keeps the records of all namespaces. It only reads.
-type Storage struct{ backend }
+type Storage struct{ backend Backend }
 
 // Store is the part of a Storage that belongs to one namespace.
 type Store struct {
-	backend
+	backend   Backend
 	namespace string
-	// listed are the histories that were listed before, by release.
+	// listed has the histories that were listed before, by release.
 	listed map[string]History
 }
 
-// backend reads records from where one driver of Helm stores them. The name of a record is that of objectName.
-type backend interface {
+// Backend reads records from where one driver of Helm stores them. Helm calls a record sh.helm.release.v1.NAME.vREVISION in every
+// backend. The methods are safe for concurrent use, and none of them writes.
+type Backend interface {
 	// Resource returns the resource of the cluster that holds the records, secrets or configmaps; empty if they are elsewhere.
 	Resource() string
-	// kind returns what holds one record, for messages: Secret, ConfigMap or SQL row.
-	kind() string
-	// list returns the records of one namespace, or of all if it is empty, whose labels match. It reads no record.
-	list(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error)
-	// text returns the text of one record, which Decode takes. Problem is the reason why a record that was read has no
-	// such text.
-	text(ctx context.Context, namespace, name string) (text []byte, problem, err error)
-	// close ends the connections that belong to the backend alone.
-	close() error
+	// Kind returns what holds one record, for messages: Secret, ConfigMap or SQL row.
+	Kind() string
+	// List returns the records of one namespace, or of all if it is empty, whose labels match. It reads no record.
+	List(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error)
+	// Text returns the text of one record for Decode. If the record was read but has no such text, problem says why.
+	// If there is no record of the name, apierrors.IsNotFound holds for err.
+	Text(ctx context.Context, namespace, name string) (text []byte, problem, err error)
+	// Close ends the connections that belong to the backend alone.
+	Close() error
 }
 
-// Driver says where Helm keeps its records.
-type Driver struct {
-	// Name is a value of HELM_DRIVER: "secret" or "secrets", "configmap" or "configmaps", or "sql"; empty means secrets. Any other is an error
-	// of Open.
-	Name string
-	// Connection is a value of HELM_DRIVER_SQL_CONNECTION_STRING. Only the driver sql needs it.
-	Connection string
-	// Timeout limits each request to the database, and the time to connect to it; 0 means no limit. Requests to the
-	// cluster have the limit of its clients.
-	Timeout time.Duration
-}
+// NewStorage returns the storage of the records in a backend.
+func NewStorage(b Backend) *Storage { return &Storage{b} }
 
-// Open returns the storage of a driver. It sends no request. The clients belong to the caller and are not used, and may be nil, for the
-// driver sql. Close the storage afterwards.
-func Open(d Driver, meta metadata.Interface, dyn dynamic.Interface) (*Storage, error) {
-	switch d.Name {
+// Open returns the storage of a driver whose records are in the cluster. The driver is a value of HELM_DRIVER: "secret" or "secrets",
+// "configmap" or "configmaps"; empty means secrets. Any other is an error, also "sql", whose database package postgres opens. Open sends
+// no request, and the clients belong to the caller.
+func Open(driver string, meta metadata.Interface, dyn dynamic.Interface) (*Storage, error) {
+	switch driver {
 	case "", "secret", "secrets":
-		return &Storage{newObjects(kindSecret, "secrets", meta, dyn)}, nil
+		return NewStorage(newObjects(kindSecret, "secrets", meta, dyn)), nil
 	case "configmap", "configmaps":
-		return &Storage{newObjects(kindConfigMap, "configmaps", meta, dyn)}, nil
+		return NewStorage(newObjects(kindConfigMap, "configmaps", meta, dyn)), nil
 	case "sql":
-		b, err := newDatabase(d)
-		if err != nil {
-			return nil, err
-		}
-		return &Storage{b}, nil
+		return nil, errors.New("storage driver sql keeps its records in a database, which package pkg/release/postgres opens")
 	default:
-		return nil, refuseDriver(d.Name)
+		return nil, refuseDriver(driver)
 	}
 }
 
 // Close ends the connections to a database. The clients of the cluster belong to the caller.
-func (s *Storage) Close() error { return s.close() }
+func (s *Storage) Close() error { return s.backend.Close() }
 
 // Namespace returns the store of one namespace. It sends no request.
 func (s *Storage) Namespace(namespace string) (*Store, error) {
 	if namespace == "" {
-		// With an empty namespace the requests would be cluster-wide and mix releases of the same name.
+		// Without a namespace, the requests would be cluster-wide and mix releases of the same name.
 		return nil, errors.New("open the release storage: no namespace given")
 	}
 	return &Store{backend: s.backend, namespace: namespace}, nil
@@ -86,6 +80,9 @@ func (s *Storage) Namespace(namespace string) (*Store, error) {
 func (s *Storage) Listed(namespace string, listed map[string]History) *Store {
 	return &Store{backend: s.backend, namespace: namespace, listed: listed}
 }
+
+// Resource returns the resource of the cluster that holds the records, secrets or configmaps; empty if they are elsewhere.
+func (s *Store) Resource() string { return s.backend.Resource() }
 
 // refuseDriver returns the reason why a driver cannot be used. Helm also has memory, and accepts only lower case.
 func refuseDriver(driver string) error {
@@ -100,16 +97,17 @@ func refuseDriver(driver string) error {
 func (s *Store) storedAs(name string) string { return storedAs(s.backend, s.namespace, name) }
 
 // storedAs names a record in messages.
-func storedAs(b backend, namespace, name string) string {
-	return b.kind() + " " + namespace + "/" + name
+func storedAs(b Backend, namespace, name string) string {
+	return b.Kind() + " " + namespace + "/" + name
 }
 
-// objectName returns the name under which Helm stores a revision.
+// objectName returns the name that Helm stores a revision under.
 func objectName(release string, revision int) string {
 	return fmt.Sprintf("%s%s.v%d", namePrefix, release, revision)
 }
 
-// namePrefix begins the name of every record in the known format, and anyPrefix that in any format.
+// namePrefix begins the name of every record in the known format, and anyPrefix the name of every
+// record in any format.
 const (
 	namePrefix = anyPrefix + "v1."
 	anyPrefix  = "sh.helm.release."
@@ -118,4 +116,90 @@ const (
 // hasNewerFormat reports whether an object is named like a record in a format that this package does not know.
 func hasNewerFormat(name string) bool {
 	return strings.HasPrefix(name, anyPrefix) && !strings.HasPrefix(name, namePrefix)
+}
+
+// Helm finds a record by its labels alone. It misses a Secret that was restored without labels, or whose labels somebody removed,
+// although the name shows that it is a record.
+
+// unlabelledError is the error for a release without a record that Helm finds, but with objects that are named like its records.
+type unlabelledError struct {
+	error // of a release without a record
+	kind  string
+	names []string
+}
+
+// Error names the last of the objects.
+func (e unlabelledError) Error() string {
+	last := e.kind + " " + e.names[len(e.names)-1]
+	if more := len(e.names) - 1; more > 0 {
+		last += fmt.Sprintf(" (and %d more)", more)
+	}
+	return e.error.Error() + ", but " + last + " is named like a record of it, and lacks labels that Helm looks for"
+}
+
+// Is reports whether target is ErrUnlabelled.
+func (unlabelledError) Is(target error) bool { return target == ErrUnlabelled }
+
+// Unwrap returns the error without the objects.
+func (e unlabelledError) Unwrap() error { return e.error }
+
+// noRecord returns the error of Load for an empty history. It lists the metadata of the namespace once more, without labels. A list that
+// fails adds nothing.
+func (s *Store) noRecord(ctx context.Context, h History, none error) error {
+	o, ofCluster := s.backend.(objects)
+	if !ofCluster {
+		return none
+	}
+	found := o.unlabelled(ctx, h)
+	if len(found) == 0 {
+		return none
+	}
+	err := unlabelledError{error: none, kind: h.Kind}
+	if found[0].Revision == 1 { // the record that an installation would create exists already
+		err.error = h.noRelease()
+	}
+	for _, e := range found {
+		err.names = append(err.names, h.Namespace+"/"+e.Name)
+	}
+	return withHint(err, "%s", s.labelAdvice(ctx, h, found[len(found)-1], len(found) > 1))
+}
+
+// unlabelled lists the objects of a namespace that are named like records of a release, by revision.
+func (o objects) unlabelled(ctx context.Context, h History) []Entry {
+	all, err := o.List(ctx, h.Namespace, labels.Everything())
+	if err != nil {
+		return nil
+	}
+	var found []Entry
+	for _, l := range all {
+		number, named := strings.CutPrefix(l.Name, namePrefix+h.Release+".v")
+		if revision, err := strconv.Atoi(number); named && err == nil && l.Name == objectName(h.Release, revision) {
+			found = append(found, Entry{Name: l.Name, Release: h.Release, Revision: revision})
+		}
+	}
+	slices.SortFunc(found, func(a, b Entry) int { return cmp.Compare(a.Revision, b.Revision) })
+	return found
+}
+
+// labelAdvice says which labels the last of the objects needs. Its status is in the record itself.
+func (s *Store) labelAdvice(ctx context.Context, h History, last Entry, several bool) string {
+	status := string(helm.StatusDeployed)
+	r, err := s.Get(ctx, last, Options{})
+	if err != nil {
+		return fmt.Sprintf("it holds no record that can be read (%v)", err)
+	}
+	if r.Status != "" {
+		status = r.Status
+	}
+	advice := fmt.Sprintf("kubectl label --overwrite -n %s %s %s owner=helm name=%s version=%d status=%s lets Helm find it",
+		h.Namespace, strings.ToLower(h.Kind), last.Name, hint.ShellWord(h.Release), last.Revision, hint.ShellWord(status))
+	if several {
+		advice += "; the others need the same labels, each with its own version and status"
+	}
+	return advice
+}
+
+// withHint adds advice to err.
+func withHint(err error, format string, args ...any) error {
+	return hint.New(err, fmt.Sprintf(format, args...))
 }

@@ -21,7 +21,7 @@ func TestOpen(t *testing.T) {
 	for driver, kind := range map[string]string{
 		"": kindSecret, "secret": kindSecret, "secrets": kindSecret, "configmap": kindConfigMap, "configmaps": kindConfigMap,
 	} {
-		if got := s.open(driver).kind(); got != kind {
+		if got := s.open(driver).backend.Kind(); got != kind {
 			t.Errorf("driver %q opens %s, want %s", driver, got, kind)
 		}
 	}
@@ -30,10 +30,12 @@ func TestOpen(t *testing.T) {
 		"Secrets": `unknown driver "Secrets"`,
 		"etcd":    `unknown driver "etcd"`,
 	} {
-		_, err := Open(Driver{Name: driver}, nil, nil)
+		_, err := Open(driver, nil, nil)
 		wantError(t, err, "secret (the default), configmap and sql", want)
 	}
-	_, err := s.storage("").Namespace("")
+	_, err := Open("sql", nil, nil)
+	wantError(t, err, "", "pkg/release/postgres")
+	_, err = s.storage("").Namespace("")
 	wantError(t, err, "", "no namespace given")
 }
 
@@ -181,7 +183,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestLoadUsesTheRecordsStatus checks that, as in Helm, the status of the last record decides, not its label.
+// TestLoadUsesTheRecordsStatus checks that the status inside the last record decides, not its label, as in
+// Helm.
 func TestLoadUsesTheRecordsStatus(t *testing.T) {
 	edited := helmSecret(t, helmRelease("web", 2, helm.StatusPendingUpgrade))
 	edited.Labels["status"] = "deployed"
@@ -199,8 +202,8 @@ func TestLoadNothing(t *testing.T) {
 	wantError(t, err, "no Secret there", noRelease)
 }
 
-// TestLoadNeverSkips checks that a broken last record is an error, and never makes an older one the last. If another
-// revision was asked for, it is only reported.
+// TestLoadNeverSkips checks that a broken last record is an error, and never makes an older one the last. If the
+// caller asks for another revision, Load only reports the broken one.
 func TestLoadNeverSkips(t *testing.T) {
 	torn := helmSecret(t, helmRelease("web", 2, helm.StatusDeployed))
 	torn.Data["release"] = torn.Data["release"][:100]
@@ -301,7 +304,7 @@ func TestGetRefuses(t *testing.T) {
 // ConfigMap has none.
 func TestGetNotBase64(t *testing.T) {
 	obj := &unstructured.Unstructured{Object: map[string]any{
-		"type": recordType, "data": map[string]any{"release": "%%%"},
+		"type": RecordType, "data": map[string]any{"release": "%%%"},
 	}}
 	_, err := objects{objectKind: kindSecret}.payload(obj)
 	wantError(t, err, "backup", "its data is not base64")

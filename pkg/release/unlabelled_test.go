@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestLoadUnlabelled checks that a record which Helm does not find, because it lacks a label, is named with the labels that it needs.
+// TestLoadUnlabelled checks that the error names a record that Helm does not find for lack of a label, and the labels that it needs.
 func TestLoadUnlabelled(t *testing.T) {
 	for _, lacks := range [][]string{{"owner"}, {"name"}, {"owner", "name", "status", "version"}} {
 		for _, driver := range []string{"secret", "configmap"} {
@@ -45,7 +45,7 @@ func TestLoadUnlabelled(t *testing.T) {
 	}
 }
 
-// TestLoadNoRecord checks what a release costs that does not exist.
+// TestLoadNoRecord counts the requests for a release that does not exist.
 func TestLoadNoRecord(t *testing.T) {
 	s := newAPIServer(t, helmSecret(t, helmRelease("db", 1, helm.StatusDeployed)))
 	_, err := s.open("").Load(t.Context(), "web", 0, Options{})

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// nested returns a document in which each level contains the level below it several times.
+// nested returns a document whose levels each contain the level below several times.
 func nested(levels, fan int, leaf string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nx0: &x0 %s\n", leaf)

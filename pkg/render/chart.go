@@ -15,9 +15,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Codes of the warnings about a chart.
+// These are the codes of the warnings about a chart.
 const (
-	// CodeDeprecatedChart marks a chart that is deprecated, about which helm upgrade warns too.
+	// CodeDeprecatedChart marks a chart that is deprecated. helm upgrade warns about it too.
 	CodeDeprecatedChart = "deprecated-chart"
 	// CodeLibraryChart marks a library chart, which helm upgrade renders to nothing without a warning.
 	CodeLibraryChart = "library-chart"
@@ -45,8 +45,8 @@ type ChartOptions struct {
 	Previous Previous
 	// Values are the values of the command line.
 	Values ValueOptions
-	// Capabilities are those of the cluster. They are required, because the library's default has another Kubernetes
-	// version.
+	// Capabilities are the capabilities of the cluster. They are required, because the library's default has another
+	// Kubernetes version.
 	Capabilities *chartutil.Capabilities
 	// Undiscovered are the API groups that could not be discovered and that Capabilities therefore lack.
 	Undiscovered []string
@@ -59,10 +59,10 @@ type ChartOptions struct {
 	AllowOutsideLinks bool
 	// SkipSchemaValidation skips the check of the values against the chart's schema.
 	SkipSchemaValidation bool
-	// Known holds the known secrets, and learns the values that the templates see. Its secrets are removed from
-	// errors, and from Helm's own log if that goes through Known. It may be nil.
+	// Known holds the known secrets, and learns the values that the templates see. Errors do not contain its
+	// secrets, and neither does Helm's own log if the log is written through Known. It may be nil.
 	Known *secret.Known
-	// PostRender changes the manifest before it is stored; nil changes nothing. It is not given the hooks.
+	// PostRender changes the manifest before it is stored; nil changes nothing. It does not get the hooks.
 	PostRender func(ctx context.Context, manifest []byte) ([]byte, error)
 }
 
@@ -70,8 +70,8 @@ type ChartOptions struct {
 type Rendered struct {
 	// Manifest is the manifest of the next revision's record, byte for byte.
 	Manifest string
-	// Again is the manifest of a second rendering, if it differs: the differences are new with every upgrade. A chart
-	// that calls no volatile function is rendered once, and Again is empty.
+	// Again is the manifest of a second rendering, if it differs. Each upgrade changes what differs. A chart that
+	// calls no volatile function is rendered once, and Again is empty.
 	Again string
 	// AtOnce is the manifest of another rendering at the time of the first, if the clock of Again was moved forward.
 	AtOnce string
@@ -81,10 +81,10 @@ type Rendered struct {
 	// installation. Brings are the custom kinds that they define.
 	Definitions []Document
 	Brings      []schema.GroupKind
-	// Undiscovered are those of ChartOptions.Undiscovered that a template may have asked about. It was told that they
-	// are not served.
+	// Undiscovered are the groups of ChartOptions.Undiscovered that a template may have asked about. The answer was
+	// that they are not served.
 	Undiscovered []string
-	// ChartName, ChartVersion and AppVersion are those of Chart.yaml.
+	// ChartName, ChartVersion and AppVersion are the fields of Chart.yaml.
 	ChartName, ChartVersion, AppVersion string
 	Warnings                            []report.Message
 }
@@ -92,13 +92,13 @@ type Rendered struct {
 // Hook is an object that Helm applies apart from the manifest. Helm never patches hooks, so they cannot drift.
 type Hook struct {
 	Kind, Name string
-	// Path is the template.
+	// Path is the path of its template.
 	Path string
-	// Events are the events at which it runs: pre-upgrade, test …
+	// Events are the events that run it: pre-upgrade, test …
 	Events []string
 	// Weight orders the hooks of one event.
 	Weight int
-	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … Without any, it is before-hook-creation.
+	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … The default is before-hook-creation.
 	DeletePolicies []string
 	// Text is its document.
 	Text string
@@ -146,7 +146,7 @@ type renderer struct {
 	defaults map[string]any
 }
 
-// run renders the chart, and a second time if it is volatile.
+// run renders the chart, twice if it is volatile.
 func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	warnings, err := inspectLinks(r.Path, r.AllowOutsideLinks)
 	if err != nil {
@@ -173,10 +173,12 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	}, nil
 }
 
-// prepared is a chart that is loaded for one rendering, because preparing and rendering change it.
+// prepared is a chart that was loaded for one rendering. Each rendering loads its own, because
+// preparing and rendering change the chart.
 type prepared struct {
 	chart helmChart
-	// inputs is what templates see. values is the part that comes from the user and the charts, in the same maps.
+	// inputs is what templates see. values is the part of inputs that comes from the user and the charts, in the
+	// same maps.
 	inputs, values map[string]any
 }
 

@@ -2,20 +2,25 @@ package render
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
-// Error is a problem with a chart, with its values, or with the output of a post-renderer. Its message contains no text that
-// is known to be secret.
+// Error is a problem with a chart, with its values, or with the output of a post-renderer. Its message contains no known
+// secret.
 type Error struct {
-	// File is the file of the chart, as Helm names it: beginning with the chart's name. It is empty if no file is concerned.
+	// File is the file of the chart, as Helm names it: beginning with the chart's name. It is empty if the problem is not in
+	// a file.
 	File string
 	// Line is the line in File, or 0 if it is not known.
 	Line int
@@ -69,8 +74,8 @@ func (r renderer) asError(ctx context.Context, err error) error {
 	return e
 }
 
-// passwordsError is how charts report that an upgrade needs the current passwords (github.com/bitnami/charts
-// bitnami/common/templates/_errors.tpl, common.errors.upgrade.passwords.empty).
+// passwordsError begins the error of charts whose upgrade needs the current passwords
+// (github.com/bitnami/charts bitnami/common/templates/_errors.tpl, common.errors.upgrade.passwords.empty).
 const passwordsError = "PASSWORDS ERROR"
 
 // hintFor returns what the user can try after a template failed.
@@ -105,8 +110,8 @@ func onlyHelm4() []string {
 	}
 }
 
-// The forms that errors of templates have in Helm (v3.22.0 pkg/engine/engine.go cleanupParseError and cleanupExecError,
-// v4.3.1 reformatExecErrorMsg), and in text/template itself.
+// These expressions match the errors of templates in Helm (v3.22.0 pkg/engine/engine.go cleanupParseError and
+// cleanupExecError, v4.3.1 reformatExecErrorMsg), and in text/template itself.
 var (
 	// placedError matches an error that Helm has reduced to its place and the message of fail or required.
 	placedError = regexp.MustCompile(`(?s)^(?:parse|execution) error at \(([^\n]+?):(\d+)(?::\d+)?\): (.*)$`)
@@ -125,7 +130,7 @@ var (
 // tplFile is the file that text/template names for a text that was given to the function tpl.
 const tplFile = "gotpl"
 
-// templateError is the error of a template, taken apart.
+// templateError has the parts of a template's error.
 type templateError struct {
 	// place is where the template failed, or its caller if it failed in a text given to tpl.
 	place
@@ -144,8 +149,8 @@ type place struct {
 	line int
 }
 
-// parseTemplateError reads the text of a template error. A trace goes from the file that was rendered down to the template
-// that failed.
+// parseTemplateError reads the text of a template error. A trace begins with the file that was rendered and ends with the
+// template that failed.
 func parseTemplateError(text string) templateError {
 	if match := placedError.FindStringSubmatch(text); match != nil {
 		at := place{match[1], atoi(match[2])}
@@ -176,8 +181,8 @@ func parseTemplateError(text string) templateError {
 	return e
 }
 
-// asError returns the error as it is shown. The parser quotes a text given to tpl that does not parse; since the text comes
-// from the values, that message is replaced.
+// asError returns the error for the user. If a text given to tpl does not parse, the parser's message quotes it. The text
+// comes from the values, so asError replaces that message.
 func (e templateError) asError() *Error {
 	message := e.cause
 	var context []string
@@ -221,8 +226,8 @@ func cleanMessage(message string) string {
 	return message
 }
 
-// tableMismatch matches Helm's error, which prints the value, for a value in the place of a subchart's values (helm v3.22.0
-// pkg/chartutil/coalesce.go coalesceDeps).
+// tableMismatch matches Helm's error for a plain value in the place of a subchart's values; the error prints that value
+// (helm v3.22.0 pkg/chartutil/coalesce.go coalesceDeps).
 var tableMismatch = regexp.MustCompile(`(?s)(type mismatch on [^:]+): .*`)
 
 // schemaViolation begins Helm's error for values that violate a schema (helm v3.22.0 pkg/chartutil/values.go and v4.3.1
@@ -266,8 +271,8 @@ func sortViolations(text string) string {
 }
 
 // sortError keeps the file that Helm's SortManifests names ("YAML parse error on FILE: …", helm v3.22.0
-// pkg/releaseutil/manifest_sorter.go) and describes the problem without quoting the rendered text. The line is one of the
-// rendered text, not of the template.
+// pkg/releaseutil/manifest_sorter.go) and describes the problem without quoting the rendered text. The line number counts
+// lines of the rendered text, not of the template.
 func sortError(err error) *Error {
 	file, _, _ := strings.Cut(err.Error(), ": ")
 	e := &Error{File: strings.TrimPrefix(file, "YAML parse error on ")}
@@ -278,4 +283,86 @@ func sortError(err error) *Error {
 		e.Message = fmt.Sprintf("in the rendered text, %v", problem)
 	}
 	return e
+}
+
+// The errors of this file do not wrap their causes: decoders quote what they cannot decode, up to the whole document
+// (runtime.NewMissingKindErr), and that may be a Secret.
+
+var (
+	errNotYAML   = errors.New("cannot be read as YAML")
+	errNoKind    = errors.New("has no kind, or its apiVersion is not valid")
+	errNoValues  = errors.New("is not a map of values")
+	errNotObject = errors.New("is neither a Kubernetes object nor a list of them")
+	errAliases   = fmt.Errorf("its aliases expand it to more than %d MiB, and the API server accepts no object of that size", maxExpanded>>20)
+	errNested    = errors.New("contains a list within a list, which helm cannot read")
+)
+
+// syntaxError matches the errors of the YAML scanner and parser (go.yaml.in/yaml/v2 v2.4.4 decode.go, parser.fail).
+// Their texts are constants of the library. Errors of later stages may quote the document; they never begin with a
+// line number.
+var syntaxError = regexp.MustCompile(`^yaml: line (\d+): (.*)$`)
+
+// yamlError describes what is wrong with a document without quoting it.
+func yamlError(err error) error {
+	for cause := err; cause != nil; cause = errors.Unwrap(cause) {
+		if match := syntaxError.FindStringSubmatch(cause.Error()); match != nil {
+			return fmt.Errorf("%w: line %s: %s", errNotYAML, match[1], match[2])
+		}
+	}
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		return typeError(mismatch)
+	}
+	return errNotYAML
+}
+
+// valuesFileError describes what is wrong with a values file without quoting it.
+func valuesFileError(err error) error {
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) && mismatch.Field == "" {
+		return errNoValues
+	}
+	return yamlError(err)
+}
+
+// decodeError describes why a document is not an object.
+func decodeError(err error) error {
+	if runtime.IsMissingKind(err) {
+		return errNoKind
+	}
+	return errNotObject
+}
+
+// metadataError names the part of the metadata that cannot be decoded.
+func metadataError(err error) error {
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		return typeError(mismatch)
+	}
+	return errors.New("metadata cannot be decoded")
+}
+
+// typeError names the field and the type that it should have. The error's own text may contain the value.
+func typeError(err *json.UnmarshalTypeError) error {
+	field := err.Field
+	if field == "" {
+		field = "it"
+	}
+	return fmt.Errorf("%s holds a value that is not %s", field, jsonKind(err.Type))
+}
+
+// jsonKind returns the JSON type that decodes into a Go type.
+func jsonKind(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "a boolean"
+	case reflect.Map, reflect.Struct:
+		return "a map"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	default:
+		return "a number that fits"
+	}
 }

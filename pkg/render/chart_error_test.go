@@ -216,8 +216,7 @@ func TestChartErrors(t *testing.T) {
 	}
 }
 
-// TestChartErrorsQuoteNoSecrets checks that no error quotes a value that is announced as secret, a rendered text, or
-// a values file.
+// TestChartErrorsQuoteNoSecrets checks that no error quotes a known secret, a rendered text, or a values file.
 func TestChartErrorsQuoteNoSecrets(t *testing.T) {
 	quiet(t)
 	const schema = "-- values.schema.json --\n{\"properties\": {\"plain\": {\"pattern\": \"^a\", \"format\": \"ipv4\", \"enum\": [1]}, \"auth\": {\"type\": \"integer\"}}}\n"

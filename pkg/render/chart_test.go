@@ -19,7 +19,8 @@ import (
 
 const webChart = "testdata/charts/web"
 
-// capabilities returns those of a cluster that serves apps/v1 unless other versions are given.
+// capabilities returns the capabilities of a cluster that serves the given versions, by default
+// apps/v1.
 func capabilities(apiVersions ...string) *chartutil.Capabilities {
 	if apiVersions == nil {
 		apiVersions = []string{"v1", "apps/v1"}
@@ -84,7 +85,7 @@ func sameAsHelm(t *testing.T, o ChartOptions) *Rendered {
 	return got
 }
 
-// blank empties the lines in which the two renderings differ.
+// blank empties the lines that differ between the two renderings.
 func blank(t *testing.T, manifest string, rendered *Rendered) string {
 	t.Helper()
 	lines := strings.Split(manifest, "\n")
@@ -143,8 +144,8 @@ func TestChartLikeHelmUpgrade(t *testing.T) {
 }
 
 // TestChartsLikeHelm compares the charts of testdata/rendered with Helm 3 and Helm 4. The section "given" is a values
-// file, and the others are the chart. The lines above them are "helm 4" for a chart that only Helm 4 renders,
-// "volatile" for one that changes with each rendering, and what the manifest must contain, so that no chart is empty
+// file, and the others are the chart. A line above them is "helm 4" for a chart that only Helm 4 renders, "volatile"
+// for a chart that changes with each rendering, or a text that the manifest must contain, so that no chart is empty
 // by mistake.
 func TestChartsLikeHelm(t *testing.T) {
 	quiet(t)
@@ -249,7 +250,8 @@ func TestChartWarnings(t *testing.T) {
 	})
 }
 
-// TestVariantPostRender wants the post-renderer of a variant to get what that of the chart made, and the next variant to be without it.
+// TestVariantPostRender checks that the post-renderer of a variant gets the output of the chart's post-renderer, and that it does not
+// run for the next variant.
 func TestVariantPostRender(t *testing.T) {
 	o := webOptions(func(o *ChartOptions) {
 		o.PostRender = func(_ context.Context, manifest []byte) ([]byte, error) {

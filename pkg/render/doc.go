@@ -6,7 +6,7 @@
 //	chart, values, old revision ─► Chart ─► manifest text ─┐
 //	                                 └── a second manifest ┴─► what is new with every upgrade
 //
-// Both in a program:
+// A program uses both like this:
 //
 //	manifest := render.Parse(text, render.ParseOptions{Namespace: "prod", Scope: cluster.Scope})
 //	rendered, err := render.Chart(ctx, render.ChartOptions{Path: "./chart", ReleaseName: "web", Namespace: "prod",
@@ -32,13 +32,13 @@
 //  6. Objects of namespaced kinds that name no namespace get the default one (SetNamespace); those of cluster-scoped kinds
 //     lose theirs (FilterNamespace). The cluster decides on the scope, never the text.
 //
-// Helm stops if a step fails. Parse continues, so that one bad document does not hide drift in the others. What cannot be read
-// is an error of the Manifest; what Helm would refuse later is the Problem of an Object. Neither quotes the document, because
-// it may be a Secret; the errors of the libraries do quote it.
+// Helm stops if a step fails. Parse continues, so that one bad document does not hide drift in the others. A document that
+// cannot be read is an error of the Manifest; what Helm would refuse later is the Problem of an Object. Neither quotes the
+// document, as the errors of the libraries do, because it may be a Secret.
 //
-// Two features do not come from Helm. The template of an object is read from the "# Source:" comment at the head of its
-// document, if there is one; a post-rendered manifest may have none. And an object that the manifest names more than once is
-// kept once: Helm applies each in turn (Client.update visits the targets in order), so the last one wins.
+// Two features do not come from Helm. Parse reads the template of an object from the "# Source:" comment at the head of its
+// document; a post-rendered manifest may have no such comments. And Parse keeps an object once if the manifest has it more
+// than once: Helm applies each in turn (Client.update visits the targets in order), so the last one wins.
 //
 // # Chart to manifest
 //
@@ -46,37 +46,37 @@
 // prepareUpgrade, pkg/action/action.go renderResources). It uses Helm's public packages except pkg/action, which links clients
 // and registries that have no use here. The steps are: load the chart, check its dependencies, choose values, process the
 // dependencies, coalesce and validate the values, check kubeVersion, render, drop the notes, sort, post-render. The manifest
-// equals Helm's byte for byte; a test compares it with that of action.Upgrade.
+// equals Helm's byte for byte; a test compares it with the manifest of action.Upgrade.
 //
-// Helm 3 and Helm 4 do the same steps with libraries of their own. These differ in what templates can call and see, in the
-// nulls of values, in how a text is split into documents, and in the order of kinds. The common steps are written once;
-// helm3.go and helm4.go have the rest. One difference is left out: Helm 4 passes hooks through the post-renderer together with
-// the manifest, by default, while Chart passes only the manifest, with a warning. Hooks cannot drift.
+// Helm 3 and Helm 4 do the same steps with libraries of their own. The libraries differ in what templates can call and see, in
+// the nulls of values, in how they split a text into documents, and in the order of kinds. The common steps are written once;
+// helm3.go and helm4.go have the rest. Chart does not follow Helm 4 in one point: Helm 4 by default passes the hooks through
+// the post-renderer together with the manifest. Chart passes only the manifest, with a warning, because hooks cannot drift.
 //
 // # Values that are new with every upgrade
 //
 // A password made by randAlphaNum changes with each upgrade although nobody changed anything. If a chart calls such a function,
-// it is rendered twice, and the caller compares the two manifests. The parse trees of the templates show which functions a
-// chart calls: those of the rendered templates and of everything that they include. If tpl renders texts as templates, the
-// values and files that may be such a text count too.
+// it is rendered twice, and the caller compares the two manifests. The parse trees of the rendered templates, and of everything
+// that they include, show which functions a chart calls. If tpl renders texts as templates, the values and files that may be
+// such a text count too.
 //
-// Two renderings in a row hide two kinds of differences: they see nearly the same time, above all if it is reduced to a day,
-// and they mostly see the maps that `keys` lists in the same order. Therefore the second rendering uses changed templates, in
-// which the clock is a year ahead and lists of keys are reversed. If a chart fails with these changes, it is rendered once more
+// Two renderings in a row hide two kinds of differences. They see nearly the same time, which is often printed as a day only,
+// and `keys` mostly lists a map in the same order both times. Therefore the second rendering uses changed templates: their
+// clock is a year ahead, and they reverse the lists of keys. If a chart fails with these changes, it is rendered once more
 // without them.
 //
 // # Errors
 //
 // A problem with a chart or its values is an Error, with file and line as far as Helm reports them, and a hint if there is
-// something to try. Helm's own errors quote values, texts given to tpl and rendered documents. These quotations are removed,
-// and the rest is scrubbed by ChartOptions.Known, which learns the values before Helm sees them.
+// something to try. Helm's own errors quote values, texts given to tpl and rendered documents. Chart removes these
+// quotations, and removes from the rest what ChartOptions.Known knows; Known learns the values before Helm sees them.
 //
 // Helm's loader refuses paths in an archive that lead out of it, and charts that unpack to more than 100 MiB. Archives within
 // archives each have a limit of their own. A template can loop for ever and fill the memory, and so can YAML: a caller of Chart
 // or ReadDocuments must bound its time and memory from outside (internal/confine), unless NeedsNoBounds allows the manifest.
-// Aliases that would make a document larger than the API server accepts are not expanded. A caller that reads in another
-// process sends the documents of ReadDocuments back and passes them to Objects; Manifest.Weight estimates the memory for
-// comparing those.
+// Aliases that would make a document larger than the API server accepts are not expanded. If ReadDocuments runs in another
+// process, it sends the documents back, and the caller passes them to Objects; Manifest.Weight estimates the memory for
+// comparing the objects.
 //
 // Helm's libraries log to the standard loggers (Helm 3 through log, Helm 4 through slog and log, both to stderr by default),
 // sometimes with values in the text. A caller that wants to keep the log clean redirects both, or sends them through the Known

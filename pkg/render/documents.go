@@ -7,14 +7,17 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"math"
+	"regexp"
 	"strings"
 	"unicode"
 
+	yaml3 "go.yaml.in/yaml/v3"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
 
-// sniffLength is the number of bytes by which cli-runtime distinguishes JSON from YAML (StreamVisitor.Visit).
+// sniffLength is the number of bytes that cli-runtime reads to tell JSON from YAML (StreamVisitor.Visit).
 const sniffLength = 4096
 
 // sourcePrefix begins the comment that Helm writes above each document (helm v3.22.0 pkg/action/action.go renderResources).
@@ -34,8 +37,8 @@ var (
 	errJSONSeries = errors.New("follows a series of JSON values but is not JSON")
 )
 
-// splitDocuments splits a manifest as YAMLOrJSONDecoder does. The decoder itself cannot be used: it hides the text of
-// the documents, and with it their comments, and it stops after an error.
+// splitDocuments splits a manifest as YAMLOrJSONDecoder does. The decoder itself is of no use here: it hides the text
+// of the documents, so that their comments are lost, and it stops after an error.
 func splitDocuments(manifest string) []Document {
 	if _, _, isJSON := utilyaml.GuessJSONStream(strings.NewReader(manifest), sniffLength); !isJSON {
 		return splitYAML(manifest)
@@ -57,8 +60,9 @@ func splitYAML(text string) []Document {
 	return documents
 }
 
-// yamlChunks yields the texts between the separator lines of a text. Lines and documents may have any length. A separator
-// with text after it yields errSeparator, because the reader's own error quotes the line; the document before it is lost.
+// yamlChunks yields the texts between the separator lines of a text. Lines and documents may have any length. For a
+// separator with text after it, it yields errSeparator, because the reader's own error quotes the line. The document
+// before such a separator is lost.
 func yamlChunks(text io.Reader) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		reader := utilyaml.NewYAMLReader(bufio.NewReader(text))
@@ -123,15 +127,15 @@ func yamlDocument(chunk []byte) Document {
 	return doc
 }
 
-// sourceComment returns the template that Helm's comment names, from the comments at the head of a document. Further
-// down, a line that looks like the comment may be part of a value.
+// sourceComment returns the template that Helm's comment names, from the comments at the head of a document. It
+// looks only there, because further down such a line may be part of a value.
 func sourceComment(chunk []byte) string {
 	for line := range bytes.Lines(chunk) {
 		text := strings.TrimPrefix(strings.TrimSpace(string(line)), "\ufeff")
 		if source, ok := strings.CutPrefix(text, sourcePrefix); ok {
 			return strings.TrimSpace(source)
 		}
-		// The reader leaves the separator that opens a manifest in its first document.
+		// If a manifest begins with a separator, the reader leaves it in the first document.
 		if text != "" && text[0] != '#' && !strings.HasPrefix(text, "---") {
 			return ""
 		}
@@ -143,4 +147,102 @@ func sourceComment(chunk []byte) string {
 func (d Document) isEmpty() bool {
 	text := bytes.TrimSpace(d.JSON)
 	return len(text) == 0 || bytes.Equal(text, []byte("null"))
+}
+
+// A YAML alias stands for a whole value, so a short text can expand to a very long document: a value of 300 KB with a thousand
+// aliases expands to 300 MB, and compresses to 600 bytes of a release record. The YAML library counts nodes, not bytes, and
+// allows 400,000 of them (go.yaml.in/yaml/v2 v2.4.4 decode.go allowedAliasRatio). Therefore the expanded size is computed
+// before the aliases are followed.
+
+// maxExpanded is a size that every API server refuses (k8s.io/apiserver v0.36.3 pkg/server/config.go
+// MaxRequestBodyBytes). Only documents with aliases are checked: others are not longer than their text.
+const maxExpanded = 3 << 20
+
+// maxUnbounded is the length of a text without aliases that can be read and compared within 200 MB, whatever it
+// says. Most manifests are shorter. The worst text found, a list of maps with one key, takes 400 times its length
+// to read and as much again to compare.
+const maxUnbounded = 256 << 10
+
+// anchor and alias match every anchor and alias of YAML (yaml/v2 scannerc.go yaml_parser_scan_anchor: an indicator and a
+// letter, digit, dash or underscore), and some other texts.
+var (
+	anchor = regexp.MustCompile(`&[0-9A-Za-z_-]`)
+	alias  = regexp.MustCompile(`\*[0-9A-Za-z_-]`)
+)
+
+// NeedsNoBounds reports whether a manifest can be read without bounds on time and memory, because it is short and has
+// no aliases.
+func NeedsNoBounds(manifest string) bool {
+	return len(manifest) <= maxUnbounded && !mayHaveAliases([]byte(manifest))
+}
+
+func mayHaveAliases(text []byte) bool { return anchor.Match(text) && alias.Match(text) }
+
+// expandedSize returns a lower bound of the document's size after its aliases are followed, or 0 if it has none.
+// If this parser cannot read the text, the other one reports the error.
+func expandedSize(text []byte) int {
+	var root yaml3.Node
+	if !mayHaveAliases(text) || yaml3.Unmarshal(text, &root) != nil {
+		return 0
+	}
+	return anchorSizes{}.sizeOf(&root)
+}
+
+// anchorSizes maps the nodes that have an anchor to their sizes.
+type anchorSizes map[*yaml3.Node]int
+
+// sizeOf returns the size of a node. It never overflows.
+func (s anchorSizes) sizeOf(n *yaml3.Node) int {
+	if size, done := s[n]; done {
+		return size
+	}
+	if n.Kind == yaml3.AliasNode {
+		return s.sizeOf(n.Alias)
+	}
+	if n.Anchor != "" {
+		s[n] = 0 // an alias within its own value is an error, which the other parser reports
+	}
+	size := len(n.Value) + 2
+	for _, below := range n.Content {
+		if size += s.sizeOf(below); size > math.MaxInt/2 {
+			size = math.MaxInt / 2
+		}
+	}
+	if n.Anchor != "" {
+		s[n] = size
+	}
+	return size
+}
+
+// These are the bytes of memory that a comparison takes for each value of a manifest, and for each byte of it. A list of
+// 250,000 maps with one key, 1 MB of text, was measured: it takes 760 MB from the text to the report.
+const (
+	weightOfValue = 2 << 10
+	weightOfByte  = 8
+)
+
+// Weight estimates the memory in bytes that comparing these objects takes.
+func (m Manifest) Weight() int64 {
+	var weight int64
+	for _, o := range m.Objects {
+		weight += weightOf(o.Content)
+	}
+	return weight
+}
+
+func weightOf(v any) int64 {
+	weight := int64(weightOfValue)
+	switch v := v.(type) {
+	case map[string]any:
+		for key, below := range v {
+			weight += int64(len(key))*weightOfByte + weightOf(below)
+		}
+	case []any:
+		for _, below := range v {
+			weight += weightOf(below)
+		}
+	case string:
+		weight += int64(len(v)) * weightOfByte
+	}
+	return weight
 }

@@ -45,7 +45,7 @@ func FuzzManifest(f *testing.F) {
 	})
 }
 
-// ambiguous reports whether Helm reads different objects each time: of the keys 1 and "1" of one map, which are equal
+// ambiguous reports whether Helm reads different objects each time: if a map has the keys 1 and "1", which are equal
 // in JSON, either may win.
 func ambiguous(manifest string, first []map[string]any) bool {
 	for range 32 {

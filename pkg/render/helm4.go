@@ -63,8 +63,8 @@ func (h helm4) inputs(given map[string]any, o ChartOptions) (inputs, values map[
 	return all, coalesced, nil
 }
 
-// helm4Capabilities converts the capabilities to Helm 4's types (pkg/action/action.go getCapabilities). The version
-// of Helm is that of Helm 4.
+// helm4Capabilities converts the capabilities to Helm 4's types (pkg/action/action.go getCapabilities). Its
+// HelmVersion is the version of the Helm 4 library.
 func (o ChartOptions) helm4Capabilities() *common.Capabilities {
 	version := o.Capabilities.KubeVersion
 	return &common.Capabilities{

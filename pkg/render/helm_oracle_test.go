@@ -97,7 +97,7 @@ func (clientGetter) ToRESTMapper() (meta.RESTMapper, error) {
 	return nil, errors.New("no mapper in this test")
 }
 
-// quiet discards the output of the standard loggers, to which Helm's libraries write.
+// quiet discards the output of the standard loggers. Helm's libraries write to them.
 func quiet(t *testing.T) {
 	t.Helper()
 	before := slog.Default()

@@ -27,8 +27,8 @@ func scope(gvk schema.GroupVersionKind) (namespaced, known bool) {
 	return true, gvk.Group != "unserved.example.com"
 }
 
-// TestParse runs the cases of testdata/manifests: the section "manifest" of each file is read as that of a release in
-// namespace "prod", and the section "want" is the result. -update rewrites the latter.
+// TestParse runs the cases of testdata/manifests: the section "manifest" of each file is the manifest of a release in
+// namespace "prod", and the section "want" is the result. The flag -update rewrites "want".
 func TestParse(t *testing.T) {
 	for file, archive := range manifestCases(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
@@ -206,7 +206,8 @@ func TestParseWithoutScope(t *testing.T) {
 	}
 }
 
-// TestPlainMetadata holds the shortcut for metadata that is plain to the type that Kubernetes has for it.
+// TestPlainMetadata checks that the shortcut for plain metadata accepts only what Kubernetes' own type
+// accepts.
 func TestPlainMetadata(t *testing.T) {
 	values := []any{"a", "", "\xff", nil, int64(1), true, []any{"a"}, map[string]any{}, map[string]any{"k": "v"}, map[string]any{"k": nil},
 		map[string]any{"k": int64(1)}, map[string]any{"k": map[string]any{"k": "v"}}}

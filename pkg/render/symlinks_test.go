@@ -140,7 +140,7 @@ func TestLinks(t *testing.T) {
 }
 
 // TestOutsideLinks checks that links are followed only within the Git working tree of the chart and into no hidden folder, that an error
-// names the link and the flag, and that no flag reads what the system shows of its processes.
+// names the link and the flag, and that no flag lets Chart read /proc.
 func TestOutsideLinks(t *testing.T) {
 	quiet(t)
 	const leak = "-- templates/a.yaml --\nall: {{ .Files.Get \"leak\" | b64enc }}\n"

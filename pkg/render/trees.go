@@ -34,7 +34,7 @@ func printTemplate(trees map[string]*parse.Tree) string {
 }
 
 // walkNode visits a node and all nodes below it, the inner ones first. On the way it turns a brace at the end of a
-// text into an action: printed in front of an action, it would become a part of that.
+// text into an action: printed in front of an action, the brace would become a part of it.
 func walkNode(node parse.Node, visit func(parse.Node)) {
 	switch node := node.(type) {
 	case *parse.ListNode:

@@ -19,13 +19,13 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// ValueOptions are the values for a rendering. Helm's type for them (pkg/cli/values) links its getters, registry and
-// command line settings, and its errors quote the values; so the little that it does is repeated here.
+// ValueOptions are the values for a rendering. Helm's own type (pkg/cli/values) links its getters, registry and
+// command line settings, and its errors quote the values. It does little, so that is repeated here.
 type ValueOptions struct {
 	// Files are the -f files; later ones override earlier ones. The other flags override all files, in the order of
 	// these fields: --set-json, --set, --set-string, --set-file, --set-literal, with one expression each.
 	Files, JSON, Set, SetString, SetFile, Literal []string
-	// Reuse is the use of the old revision's values.
+	// Reuse says how the old revision's values are used.
 	Reuse Reuse
 	// allDocuments merges all documents of a values file, as Helm 4 does, instead of reading only the first.
 	allDocuments bool
@@ -56,15 +56,14 @@ const (
 type Previous struct {
 	// Config are the values that the user gave.
 	Config map[string]any
-	// Metadata and Values are those of the old chart. The record has no subcharts, so Values lacks the defaults of
-	// these.
+	// Metadata and Values come from the old chart. The record has no subcharts, so Values lacks their defaults.
 	Metadata *chart.Metadata
 	Values   map[string]any
 }
 
-// chooseValues returns the user's values for the templates, and the defaults with which --reuse-values replaces the
-// chart's own; without that flag, defaults is nil (helm v3.22.0 pkg/action/upgrade.go reuseValues; v4.3.1 does the
-// same). An empty values file does not count as given. The maps of previous are not changed.
+// chooseValues returns the user's values for the templates. With --reuse-values it also returns the defaults that
+// replace the chart's own; otherwise defaults is nil (helm v3.22.0 pkg/action/upgrade.go reuseValues; v4.3.1 does
+// the same). An empty values file does not count as given. The maps of previous are not changed.
 func (o ValueOptions) chooseValues(previous Previous) (values, defaults map[string]any, err error) {
 	o.known.AddGiven(copyValue(previous.Config))
 	o.known.AddAnnounced(copyValue(previous.Values))
@@ -89,7 +88,7 @@ func (o ValueOptions) chooseValues(previous Previous) (values, defaults map[stri
 	return values, nil, nil
 }
 
-// coalesced returns the values with which the old revision's templates were rendered, as far as its record has them.
+// coalesced returns the values that rendered the old revision's templates, as far as its record has them.
 func (p Previous) coalesced() (map[string]any, error) {
 	old := &chart.Chart{Metadata: p.Metadata, Values: p.Values}
 	if old.Metadata == nil {
@@ -222,14 +221,14 @@ func (o ValueOptions) applyFile(expression string, values map[string]any) error 
 	return err
 }
 
-// fileError marks an error that is about a file and quotes no value.
+// fileError marks an error about a file that quotes no value.
 type fileError struct{ error }
 
 // Unwrap returns the cause.
 func (u fileError) Unwrap() error { return u.error }
 
-// expressionError names an expression that cannot be parsed by its position. The parser's own errors quote it, and a
-// value may stand where the parser expects a key (--set s3cr3t).
+// expressionError is about an expression that cannot be parsed. It names the expression by its position. The
+// parser's own errors quote it, and a value may stand where the parser expects a key (--set s3cr3t).
 type expressionError struct {
 	flag   string
 	number int

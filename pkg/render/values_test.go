@@ -134,8 +134,8 @@ func newDefaults() map[string]any {
 	return map[string]any{"replicas": 2.0, "newDefault": true, "off": "on", "a": map[string]any{"b": "new", "y": 25.0}}
 }
 
-// TestChooseLikeHelm tries the policies of helm upgrade (reuseValues) and compares with Helm's own dry run: the
-// values that it would store, and those that its templates see.
+// TestChooseLikeHelm tries the policies of helm upgrade (reuseValues) and compares with Helm's own dry run:
+// both the values that it would store and the values that its templates see.
 func TestChooseLikeHelm(t *testing.T) {
 	quiet(t)
 	file := valueFiles(t)

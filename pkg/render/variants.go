@@ -15,32 +15,25 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-// This file renders one chart many times with other values, for a search. The chart is loaded once, and of each rendering only the
-// documents that differ from the first one are read as YAML.
+// This file renders one chart many times with other values, for a search. It loads the chart once, and reads as YAML only the
+// documents that differ from the first rendering.
 
-// Variants is a chart that is rendered with other contents of its last values file. It is safe for concurrent use.
+// Variants is a chart that can be rendered with other contents of its last values file. It is safe for concurrent
+// use.
 type Variants struct {
 	options ChartOptions
 	chart   helmChart
-	// edited is the content of the last values file at first, and values is what the templates see with it.
+	// edited is the first content of the last values file, and values is what the templates see with it.
 	edited, values map[string]any
 	sources        []Template
 	base           []Document
-	// hooks are those of the first rendering, and hooksAgain those of another one with the same values.
+	// hooks are the hooks of the first rendering, and hooksAgain are the hooks of a second one with the
+	// same values.
 	hooks, hooksAgain []HookDocument
 	// chunks has the texts of the documents of the first rendering.
 	chunks map[string]int
 	mu     sync.Mutex
 	files  map[string][]byte
-}
-
-// Template is a template file of a chart.
-type Template struct {
-	// Path is the path that the "# Source:" comments of its documents have.
-	Path string
-	// Values leads from the values of the whole chart to those that the template sees as .Values; it is empty except in subcharts.
-	Values []string
-	Text   string
 }
 
 // Variant is one rendering.
@@ -57,17 +50,18 @@ type Variant struct {
 
 // VariantRendering is what a Variant renders to.
 type VariantRendering struct {
-	// Same are the documents of the first rendering that are unchanged, by their numbers, and Changed are the others.
+	// Same are the numbers of the first rendering's documents that are unchanged. Changed are the other documents of
+	// this rendering.
 	Same    []int
 	Changed []Document
-	// Hooks are all hooks; none if only some templates were rendered.
+	// Hooks are all hooks. There are none if only some templates were rendered.
 	Hooks []HookDocument
-	// Fault says why the chart cannot be rendered; empty if it can. GivenUp is set if that is the time or the memory that it takes.
+	// Fault says why the chart cannot be rendered; it is empty if it can. GivenUp is set if rendering took too much time or memory.
 	Fault   string
 	GivenUp bool
 }
 
-// HookDocument is the document of a hook, with the events at which Helm runs it.
+// HookDocument is the document of a hook, with the events that run it.
 type HookDocument struct {
 	Document
 	Events []string
@@ -76,8 +70,8 @@ type HookDocument struct {
 // editedFile stands for the values file whose content varies. No file has this name.
 const editedFile = "\x00edited"
 
-// NewVariants loads the chart and renders it once. The values that vary are those of the last of Values.Files. Without files they are the
-// values of the previous revision if Helm would use these, and values over all others but those of --set otherwise.
+// NewVariants loads the chart and renders it once. Its variants differ in the content of the last of Values.Files. Without files, they
+// differ in the values of the previous revision if Helm would use these; otherwise in values that override all others but those of --set.
 func NewVariants(ctx context.Context, o ChartOptions) (*Variants, error) {
 	if o.Capabilities == nil {
 		return nil, errors.New("rendering a chart needs the capabilities of a cluster")
@@ -95,7 +89,7 @@ func NewVariants(ctx context.Context, o ChartOptions) (*Variants, error) {
 	if err != nil {
 		return nil, r.asError(ctx, err)
 	}
-	// Templates may change what they see, so the values are copied before the chart is rendered.
+	// Templates may change what they see, so copy the values before the chart is rendered.
 	v.values, _ = copyValue(p.values).(map[string]any)
 	v.sources = p.chart.templates()
 	manifest, hooks, err := r.render(ctx, p)
@@ -117,7 +111,7 @@ func NewVariants(ctx context.Context, o ChartOptions) (*Variants, error) {
 	return v, nil
 }
 
-// chooseEdited puts the file that varies in the place of the last one, and returns its first content.
+// chooseEdited replaces the last values file by the one that varies, and returns its first content.
 func (v *Variants) chooseEdited() ([]byte, error) {
 	values := &v.options.Values
 	read := values.read
@@ -159,22 +153,23 @@ func (o ValueOptions) isEmpty() bool {
 	return len(o.Files)+len(o.JSON)+len(o.Set)+len(o.SetString)+len(o.SetFile)+len(o.Literal) == 0
 }
 
-// Edited returns the first content of the values that vary, Values what the templates see with it, and Documents what they render to.
+// Edited returns the first content of the values file that varies.
 func (v *Variants) Edited() map[string]any { return v.edited }
 
-// Values returns what the templates see as .Values at first.
+// Values returns what the templates see as .Values in the first rendering.
 func (v *Variants) Values() map[string]any { return v.values }
 
 // Documents returns the documents of the first rendering.
 func (v *Variants) Documents() []Document { return v.base }
 
-// Hooks returns the hooks of the first rendering, and those of another one with the same values and a later clock.
+// Hooks returns the hooks of the first rendering, and those of a second one with the same values and a later
+// clock.
 func (v *Variants) Hooks() (first, again []HookDocument) { return v.hooks, v.hooksAgain }
 
 // Templates returns the templates of the chart and of those subcharts that the first rendering had.
 func (v *Variants) Templates() []Template { return v.sources }
 
-// Render renders one variant. A chart that cannot be rendered is a Fault and no error.
+// Render renders one variant. If the chart cannot be rendered, the result has a Fault.
 func (v *Variants) Render(ctx context.Context, one Variant) (out VariantRendering) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -205,8 +200,8 @@ func hookDocuments(hooks []Hook) []HookDocument {
 	return out
 }
 
-// prepare prepares a copy of the chart with the values of a variant. What the renderings learn of secrets is forgotten, since most values
-// of a search are tried and never used.
+// prepare prepares a copy of the chart with the values of a variant. It forgets the secrets that renderings learn, since a search tries
+// most values and never uses them.
 func (v *Variants) prepare(one Variant) (prepared, renderer, error) {
 	o := v.options
 	o.Known = &secret.Known{}
@@ -269,7 +264,8 @@ func (v *Variants) compare(manifest string) (out VariantRendering) {
 	return out
 }
 
-// chunksOf returns the texts of the documents of a manifest; none if one of them cannot be split off.
+// chunksOf returns the texts of the documents of a manifest, or none if one of them cannot be split
+// off.
 func chunksOf(manifest string) []string {
 	if _, _, isJSON := utilyaml.GuessJSONStream(strings.NewReader(manifest), sniffLength); isJSON {
 		return nil
@@ -284,7 +280,8 @@ func chunksOf(manifest string) []string {
 	return out
 }
 
-// keeper returns the templates that stay if only some are rendered: these, and all that are not rendered by themselves.
+// keeper returns a function that reports which templates stay if only some are rendered: these, and all that are not
+// rendered by themselves.
 func keeper(only []string) func(path string) bool {
 	set := map[string]bool{}
 	for _, path := range only {
@@ -295,6 +292,3 @@ func keeper(only []string) func(path string) bool {
 		return set[name] || strings.HasPrefix(base, "_")
 	}
 }
-
-// valuesPath returns the path of the values of a chart, given its ChartPath: that of the root chart is empty.
-func valuesPath(chartPath string) []string { return strings.Split(chartPath, ".")[1:] }

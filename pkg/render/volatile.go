@@ -9,7 +9,7 @@ import (
 	"text/template/parse"
 )
 
-// volatility is the way in which the answers of a template function change from call to call.
+// volatility says how the answers of a template function change from call to call.
 type volatility int
 
 const (
@@ -24,8 +24,8 @@ const (
 
 // volatilityOf returns the volatility of a function of Helm's templates: those of sprig v3.3.0 functions.go, read one
 // by one, and those that Helm adds (helm v3.22.0 pkg/engine/funcs.go; v4.3.1 adds none that is volatile). Lookups are
-// stable, because a repeated lookup gets the same answer. So are the date functions, as long as they are given a
-// date; without one they return the time, which goes unnoticed here.
+// stable, because a repeated lookup gets the same answer. The date functions are stable too if they get a date.
+// Without one they return the time, which this function does not notice.
 func volatilityOf(function string, dns bool) volatility {
 	switch function {
 	case "randAlphaNum", "randAlpha", "randNumeric", "randAscii", "randBytes", "randInt", "shuffle", "uuidv4",
@@ -47,8 +47,8 @@ func volatilityOf(function string, dns bool) volatility {
 // callGraph holds the templates of a chart and what the rendered ones call.
 type callGraph struct {
 	dns bool
-	// known are the templates that files define, by name. partials are those of files that are not rendered by
-	// themselves.
+	// known has the templates that files define, by name. partials are the templates of files that are not
+	// rendered by themselves.
 	known    map[string]*templateCalls
 	partials []*templateCalls
 	// volatile has the volatilities of the called functions. tpl is set if tpl is called, which renders texts as
@@ -62,12 +62,13 @@ type callGraph struct {
 // templateCalls is what one template calls and includes.
 type templateCalls struct {
 	functions, includes, texts []string
-	// file is set if the template includes a file, anything if it computes the name of what it includes.
+	// file is set if the template includes a file, and anything is set if it computes the name of what
+	// it includes.
 	file, anything bool
 }
 
-// findCalls reads the parse trees of a chart, from the rendered files to the templates that they include. A function
-// counts wherever it is called in them, even in a branch that is not taken; its name in a text or a comment does not
+// findCalls reads the parse trees of a chart, from the rendered files to the templates that they include. A call
+// counts wherever it is, even in a branch that is not taken. The name of a function in a text or a comment does not
 // count. If tpl is called, the templates among the values, constants and files count too.
 func findCalls(p prepared, dns bool) *callGraph {
 	c := &callGraph{dns: dns, known: map[string]*templateCalls{}, volatile: map[volatility]bool{}}
@@ -173,7 +174,8 @@ func (t *templateCalls) note(node parse.Node) {
 	}
 }
 
-// include records the argument of an include. Names that begin with .Template.BasePath are those of files.
+// include records the argument of an include. A name that begins with .Template.BasePath is the path of a
+// file.
 func (t *templateCalls) include(args []parse.Node) {
 	if len(args) == 0 {
 		t.anything = true
@@ -189,9 +191,9 @@ func (t *templateCalls) include(args []parse.Node) {
 
 // renderAgain returns the manifest of a second rendering, if the chart calls volatile functions and the manifest
 // differs. The chart is loaded again for it. To show differences that two renderings in a row would hide, the second
-// one renders changed templates, in another year and with maps in another order. What the changed clock produces must
-// not be shown, because no upgrade will ever write it: if the clock is called, atOnce is another rendering at the
-// time of the first.
+// one renders changed templates, in another year and with maps in another order. A report must not show what the
+// changed clock produces, because no upgrade will ever write it. So if a template calls the clock, atOnce is another
+// rendering at the time of the first.
 func (r renderer) renderAgain(ctx context.Context, first prepared, manifest string) (again, atOnce string, err error) {
 	calls := findCalls(first, r.EnableDNS)
 	others := calls.volatile[random] || calls.volatile[unordered]
@@ -253,4 +255,113 @@ func (r renderer) hooksAgain(ctx context.Context, first prepared, hooks []Hook) 
 		_, again, err = r.renderShifted(ctx, nil)
 	}
 	return again, err
+}
+
+// shiftBy is how far the second rendering's clock is ahead. A date shows the difference if its layout has the year,
+// the hour, the minute or the second. The value is unusual, so that it is recognised if it appears in a manifest by
+// mistake.
+const shiftBy = "+9521h13m17s"
+
+// reverseFunction reverses a list. Few charts use it, so that it too is recognised if it appears in a manifest by
+// mistake.
+const reverseFunction = "mustReverse"
+
+// shift changes the templates of a chart so that volatile functions return other values than in the first rendering:
+// `now` is later, and the lists that `keys` and `values` make of a map have a fixed order. The chart uses the
+// results as before: if it sorts or only counts them, nothing differs.
+type shift struct {
+	// later moves the clock forward.
+	later bool
+	// values also changes values and files that are templates, for charts that pass them to tpl.
+	values bool
+	// descending orders the lists made of maps in descending instead of ascending order.
+	descending bool
+}
+
+// apply changes a prepared chart.
+func (s shift) apply(p prepared) {
+	templates, files := p.chart.sources()
+	if s.values {
+		templates = append(templates, files...)
+		for key, v := range p.values {
+			p.values[key] = mapTexts(v, s.change)
+		}
+	}
+	for _, t := range templates {
+		*t.data = []byte(s.change(string(*t.data)))
+	}
+}
+
+// change rewrites a text if it is a template that calls one of the functions. It returns any other text unchanged.
+func (s shift) change(text string) string {
+	if !strings.Contains(text, "{{") {
+		return text
+	}
+	trees, err := parseTemplate(text)
+	if err != nil {
+		return text
+	}
+	changed := false
+	for _, tree := range trees {
+		walkNode(tree.Root, func(node parse.Node) {
+			switch node := node.(type) {
+			case *parse.PipeNode:
+				changed = s.sortLists(node) || changed
+			case *parse.CommandNode:
+				for i := range node.Args {
+					changed = s.later && moveClock(&node.Args[i]) || changed
+				}
+			case *parse.ChainNode:
+				changed = s.later && moveClock(&node.Node) || changed
+			}
+		})
+	}
+	if !changed {
+		return text
+	}
+	return printTemplate(trees)
+}
+
+// moveClock replaces `now` by a later time.
+func moveClock(word *parse.Node) bool {
+	function, ok := (*word).(*parse.IdentifierNode)
+	if !ok || function.Ident != "now" {
+		return false
+	}
+	*word = parsePipe(`now | mustDateModify "` + shiftBy + `"`)
+	return true
+}
+
+// sortLists adds a sort after each function of a pipe that lists a map. The values of a map may have any type and
+// cannot be sorted, so it only reverses them.
+func (s shift) sortLists(pipe *parse.PipeNode) bool {
+	var commands []*parse.CommandNode
+	for _, command := range pipe.Cmds {
+		commands = append(commands, command)
+		function, _ := command.Args[0].(*parse.IdentifierNode)
+		switch {
+		case function == nil:
+		case function.Ident == "keys":
+			commands = append(commands, parsePipe("sortAlpha").Cmds...)
+			if s.descending {
+				commands = append(commands, parsePipe(reverseFunction).Cmds...)
+			}
+		case function.Ident == "values" && s.descending:
+			commands = append(commands, parsePipe(reverseFunction).Cmds...)
+		}
+	}
+	changed := len(commands) > len(pipe.Cmds)
+	pipe.Cmds = commands
+	return changed
+}
+
+// showsShift reports whether the second manifest shows a change of shift as text. That happens if a changed value
+// only looks like a template.
+func showsShift(again, manifest string) bool {
+	for _, mark := range []string{shiftBy, reverseFunction} {
+		if strings.Contains(again, mark) && !strings.Contains(manifest, mark) {
+			return true
+		}
+	}
+	return false
 }

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// TestVolatile has a chart for each kind of volatile value, and for texts that only look volatile. want are the lines
-// that differ.
+// TestVolatile has a chart for each kind of volatile value, and for texts that only look volatile. The field want has
+// the lines that differ.
 func TestVolatile(t *testing.T) {
 	quiet(t)
 	tests := []struct {
@@ -75,7 +75,7 @@ func TestVolatile(t *testing.T) {
 	}
 }
 
-// TestAtOnce checks that if the clock was moved forward, another rendering shows the chart at the time of the first.
+// TestAtOnce checks that a rendering with a later clock comes with another one at the time of the first.
 func TestAtOnce(t *testing.T) {
 	quiet(t)
 	const date, password = "day: {{ now | date \"20060102\" | quote }}\n", "password: {{ randAlphaNum 30 }}\n"

@@ -8,7 +8,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// The pause after the first attempt, and the longest one. The first is short: a busy writer leaves the object alone again at once.
+// These are the pause after the first attempt, and the longest pause. The first is short, because a busy writer soon leaves the
+// object alone.
 const (
 	firstPause = 50 * time.Millisecond
 	maxPause   = 5 * time.Second

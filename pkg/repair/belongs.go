@@ -8,12 +8,13 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// A release record is a claim: whoever may write Secrets in a namespace can write one there that names any object of the cluster. So can a
-// copy, or a chart whose names are those of another release. Whoever runs a fix may often write everywhere. So the record decides only in
-// the release's own namespace. Elsewhere, and for cluster-scoped objects, the annotations that Helm has left on the live object decide, and
-// creation needs somebody's word. In its own namespace, too, the release keeps off what another release has taken over.
+// A release record is only a claim: whoever may write Secrets in a namespace can write a record that names any object of the cluster. A
+// copied record, or a chart with the object names of another release, can name them too. And whoever runs a fix may often write
+// everywhere. So the record decides only in the release's own namespace. Elsewhere, and for cluster-scoped objects, the annotations that
+// Helm has left on the live object decide, and creation needs confirmation. Even in its own namespace, the release does not touch what
+// another release has taken over.
 
-// Cluster stands for the place of cluster-scoped objects among the namespaces of Options.Allow.
+// Cluster stands for cluster-scoped objects among the namespaces of Options.Allow.
 const Cluster = "cluster"
 
 // isOutside reports whether an object is in another namespace than the release, or in none.
@@ -21,8 +22,8 @@ func (p *planner) isOutside(key object.Key) bool {
 	return key.Namespace != p.plan.comparison.Input.Namespace
 }
 
-// place returns the word for the place of an object outside of the release's namespace in Options.Allow; empty if there is none, as for a
-// namespace that is called as Cluster is.
+// place returns the word in Options.Allow for the place of an object outside of the release's namespace. It is empty if there is none, as
+// for a namespace with the same name as Cluster.
 func place(key object.Key) string {
 	switch key.Namespace {
 	case "":
@@ -33,7 +34,8 @@ func place(key object.Key) string {
 	return key.Namespace
 }
 
-// whyNotOurs returns why nothing is written to an object that exists: it does not belong to the release. It is empty if it does.
+// whyNotOurs returns why an existing object does not belong to the release, so that nothing is written to it. It is empty if it
+// belongs.
 func (p *planner) whyNotOurs(o *threeway.ObjectComparison) string {
 	in := p.plan.comparison.Input
 	named := object.ReleaseOf(in.Live[o.Ref].Object)
@@ -52,7 +54,7 @@ func (p *planner) whyNotOurs(o *threeway.ObjectComparison) string {
 	return ""
 }
 
-// whyNotCreatedOutside returns why a missing object is not created outside of the release's namespace; empty if it is.
+// whyNotCreatedOutside returns why a missing object is not created outside of the release's namespace, or "" if it is.
 func (p *planner) whyNotCreatedOutside(key object.Key) string {
 	at := place(key)
 	switch {
@@ -72,9 +74,9 @@ func (p *planner) beyond(key object.Key) string {
 	return "it is missing, and outside of namespace " + p.plan.comparison.Input.Namespace
 }
 
-// neverDeployed is why nothing is created of a revision that failed while none was deployed; empty for any other. Its objects may never
-// have existed, and to create them is to do the installation that failed, without its hooks. Helm starts from a failed revision only if
-// there is no deployed one (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade).
+// neverDeployed returns why nothing of a failed revision is created if no revision was ever deployed, or "" for any other. Its objects
+// may never have existed, and creating them would repeat the failed installation without its hooks. Helm starts from a failed revision
+// only if there is no deployed one (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade).
 func (p *planner) neverDeployed(o *threeway.ObjectComparison) string {
 	old := p.plan.comparison.Input.Old
 	if old == nil || old.Status != "failed" || p.revision || p.choice.isNamed(o.Key) {
@@ -82,26 +84,4 @@ func (p *planner) neverDeployed(o *threeway.ObjectComparison) string {
 	}
 	return fmt.Sprintf("revision %d failed and no revision is deployed, so it may never have existed; --only %s/%s creates it, "+
 		"--revision %[1]d all that is missing", old.Revision, o.Kind, o.Name)
-}
-
-// isOthers reports that an object of the release belongs to it no longer: its annotations changed after the plan was made. In the release's
-// own namespace, annotations that name no release are drift.
-func (o *ObjectPlan) isOthers(live map[string]any) bool {
-	now := object.ReleaseOf(live)
-	return o.owner == o.release && now != o.release && (now != object.ReleaseName{} || o.Ref.Namespace != o.release.Namespace)
-}
-
-// testOwner returns the tests that an object outside of the release's namespace still belongs to the release. A patch of any other object
-// does not need them: it writes what the manifest names.
-func (o *ObjectPlan) testOwner(live map[string]any) []operation {
-	if o.Ref.Namespace == o.release.Namespace {
-		return nil
-	}
-	annotations := object.Pointer{"metadata", "annotations"}
-	var out []operation
-	for _, name := range []string{object.ReleaseNameAnnotation, object.ReleaseNamespaceAnnotation} {
-		value := object.Child(object.Child(live, "metadata"), "annotations")[name]
-		out = append(out, operation{"test", append(slices.Clone(annotations), name).String(), value})
-	}
-	return out
 }

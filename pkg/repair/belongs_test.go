@@ -7,8 +7,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestOwnershipChangesMeanwhile checks that an object which another release takes over between plan and write keeps what it has, and that
-// in the release's own namespace annotations that are merely gone prevent nothing.
+// TestOwnershipChangesMeanwhile checks that an object that another release takes over between plan and write keeps what it has, and that
+// in the release's own namespace missing annotations prevent nothing.
 func TestOwnershipChangesMeanwhile(t *testing.T) {
 	const lost = "its annotations no longer name this release: they changed after the plan was made"
 	own, other := "d", "e"

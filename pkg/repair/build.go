@@ -17,7 +17,7 @@ type builder struct {
 	compared *threeway.ObjectComparison
 }
 
-// shown is a path of the object as a report prints it.
+// shown returns a path of the object as a report prints it.
 func (b *builder) shown(path object.Path) string { return b.shownPath(b.compared, path) }
 
 // build turns drift, and additions to be pruned, into changes that the API server would store.
@@ -27,12 +27,12 @@ func (b *builder) build(drift, added []threeway.Finding) {
 		if c, reason := b.change(f); reason != "" {
 			b.decline(b.compared, b.id(b.compared, f), reason)
 		} else if c.kind == putOrder && object.Equal(c.From, c.To) {
-			continue // the order is right again once the items of the list are
+			continue // the order is right once the items are back
 		} else if !slices.ContainsFunc(base, func(other Change) bool { return other.Path.Equal(c.Path) && other.kind == c.kind }) {
 			base = append(base, c)
 		}
 	}
-	// Renames come first: they change which items are missing, and so what is pruned beside them.
+	// Renames come first, because they decide which items are missing, and so what is pruned.
 	base = b.withoutRestarts(nil, b.renames(base))
 	changes := b.accepted(base, b.withoutRestarts(base, b.pruned(added, base)))
 	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Path.String(), b.Path.String()) })
@@ -46,11 +46,11 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	if reason := b.whyNotPutBack(f.Path, atomic); reason != "" {
 		return Change{}, reason
 	}
-	if source.IsPlacement(f) { // a finding of the order alone; its values are the items of the list
+	if source.IsPlacement(f) { // a finding about order only; its values are the items of the list
 		return b.orderOf(f), ""
 	}
 	c := Change{ID: b.id(b.compared, f), Path: f.Path, finding: f}
-	if f.Equivalent { // the value is right already, so at most its owner is to be changed
+	if f.Equivalent { // the value is already right, so at most its owner must change
 		if owner, reason := b.ownerOf(f); owner || reason != "" {
 			c.kind = putOwner
 			return c, reason
@@ -60,7 +60,7 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 		c = b.atomicChange(f, atomic)
 	}
 	stated, names := source.Stated(c.Path)
-	// The manifest may say null. The API server stores a null of an untyped field, which is not the same as no field.
+	// The manifest may say null. For an untyped field, the API server stores the null, which is not the same as no field.
 	if c.To = stated; names && stated == nil {
 		c.To = object.Null{}
 	}
@@ -71,14 +71,14 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	if c.To == nil && c.From == nil {
 		return c, "live has nothing here to remove, and the manifest has nothing to put back"
 	}
-	// A change that cannot be made alone would fail the patch of the whole object later.
+	// A change that cannot be made alone would later make the patch of the whole object fail.
 	if _, err := b.plan.repaired(source.Live, []Change{c}); err != nil {
 		return c, err.Error()
 	}
 	return c, ""
 }
 
-// whyNotPutBack returns why the place at path stays as it is; empty if it can be put back. Atomic is the part of path that is written as
+// whyNotPutBack returns why the place at path stays as it is, or "" if it can be put back. Atomic is the part of path that is written as
 // one value, so everything inside it counts: what a rule ignores there, and what the failed revision wrote.
 func (b *builder) whyNotPutBack(path, atomic object.Path) string {
 	if hasIndex(path) || b.plan.ambiguous(b.plan.source.Live, path) {
@@ -98,11 +98,11 @@ func (b *builder) whyNotPutBack(path, atomic object.Path) string {
 	return ""
 }
 
-// unclearItem is the reason of a path through an item of a list that nothing identifies.
+// unclearItem is the reason for a path through a list item that nothing identifies.
 const unclearItem = "the items of its list lack their keys or share them, so it is unclear which one is meant"
 
-// ownerOf reports whether only the ownership of a field is put back: live means the same as old, and an apply conflicts on it all the
-// same. Otherwise it returns why that cannot be done, if anything prevents it.
+// ownerOf reports whether only the ownership of a field is put back: live means the same as old, but an apply conflicts on it. If
+// something prevents that, it returns why.
 func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	source := b.plan.source
 	if allocated, _ := source.Filled(f.Path); allocated {
@@ -120,7 +120,7 @@ func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	if len(losers) == 0 {
 		return false, "its owner is not named in managedFields, so it cannot be handed over to " + b.plan.Deployer
 	}
-	// An entry at another version names fields as that version has them, so taking ours from it could take the wrong ones.
+	// An entry at another version has the field names of that version, so removing our fields from it could remove the wrong ones.
 	for _, e := range losers {
 		if e.raw["apiVersion"] != b.plan.Ref.APIVersion() {
 			return false, fmt.Sprintf("%s owns it at another version than %s", e.owner.Manager, b.plan.Ref.APIVersion())
@@ -129,20 +129,20 @@ func (b *builder) ownerOf(f threeway.Finding) (bool, string) {
 	return true, ""
 }
 
-// areMaps reports whether both values are maps. The comparison goes into maps, so a change of a map concerns one that is one value.
+// areMaps reports whether both values are maps. The comparison goes into maps, so a change of a whole map means that the map is atomic.
 func areMaps(a, b any) bool {
 	_, isMap := a.(map[string]any)
 	_, alsoMap := b.(map[string]any)
 	return isMap && alsoMap
 }
 
-// atomicChange makes the change of a finding inside of what is one value for a server-side apply.
+// atomicChange makes the change for a finding inside an atomic value of a server-side apply.
 func (b *builder) atomicChange(f threeway.Finding, path object.Path) Change {
 	id := b.id(b.compared, f)
 	f.Old, _ = b.plan.source.Stated(path)
 	f.Live, _ = path.Lookup(b.plan.source.Normal(b.plan.source.Live))
 	f.Path, f.Desired, f.After = path, f.Old, nil
-	f.Notes = report.Notes{{Kind: report.NotePatch, Text: "it is one value for a server-side apply"}}
+	f.Notes = report.Notes{"it is one value for a server-side apply"}
 	return Change{ID: id, Path: path, kind: putAtomic, finding: f}
 }
 
@@ -168,13 +168,13 @@ func (b *builder) removal(path object.Path, kind changeKind, note string) Change
 		edit := report.Classification{Verdict: report.Ignore, Cause: report.CauseDrift}
 		c.finding = threeway.Finding{Path: path, Classification: edit, Certain: true, Live: live}
 	}
-	c.finding.Notes = report.Notes{{Kind: report.NotePatch, Text: note}}
+	c.finding.Notes = report.Notes{note}
 	c.ID = b.id(b.compared, c.finding)
 	return c
 }
 
-// accepted returns the changes that the API server would store together, and the changes that these need. One that does not fit is
-// declined, so that it does not prevent the others. Pruned fields are declined first, because putting back matters more.
+// accepted returns the changes that the API server would store together, and the changes that these need. It declines a change
+// that does not fit, so that the others are not lost. Pruned fields are declined first, because putting back matters more.
 func (b *builder) accepted(base, pruned []Change) []Change {
 	together := slices.Concat(base, pruned)
 	all, reason := b.completed(together)
@@ -182,7 +182,7 @@ func (b *builder) accepted(base, pruned []Change) []Change {
 		return all
 	}
 	kept := b.storable(base)
-	// One at a time: each is tried beside all that fitted before it.
+	// Try one at a time, together with all that fitted before.
 	for _, c := range pruned {
 		if _, reason := b.completed(append(slices.Clip(kept), c)); reason != "" {
 			b.decline(b.compared, c.ID, refusedAhead+reason)
@@ -218,7 +218,7 @@ func (b *builder) storable(base []Change) []Change {
 	return nil
 }
 
-// culprit returns the change without which the others would be stored; nil if no single one is to blame.
+// culprit returns the change that alone keeps the others from being stored, or nil if there is no such change.
 func (b *builder) culprit(base []Change) *Change {
 	for i := range base {
 		others := slices.Delete(slices.Clone(base), i, i+1)
@@ -229,7 +229,7 @@ func (b *builder) culprit(base []Change) *Change {
 	return nil
 }
 
-// completed adds what the changes need. It returns why the API server would refuse the result; empty if nothing prevents it.
+// completed adds what the changes need. It returns why the API server would refuse the result, or "" if it would not.
 func (b *builder) completed(base []Change) ([]Change, string) {
 	if len(base) == 0 {
 		return nil, ""
@@ -245,7 +245,7 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 	if err != nil {
 		return nil, err.Error()
 	}
-	// What old puts back may exclude what somebody set in its place, such as another member of a union.
+	// A value of old may exclude what somebody set instead, such as another member of a union.
 	for _, path := range b.plan.source.Superfluous(after) {
 		if _, there := b.plan.rawAt(live, path); there && b.whyKept(path) == "" {
 			all = append(all, b.removal(path, putValue, "the API server rejects it beside what is put back"))
@@ -257,7 +257,8 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 	return all, b.plan.source.Refusal(live, after)
 }
 
-// whyKept returns why a place must stay although another change needs its removal; empty if it may go. The text completes "it …".
+// whyKept returns why a place must stay although another change needs its removal, or "" if it may be removed. The text completes
+// "it …".
 func (b *builder) whyKept(path object.Path) string {
 	rule, ofFailed := b.ignoredAt(path), b.findOfFailed(path)
 	switch {
@@ -271,7 +272,7 @@ func (b *builder) whyKept(path object.Path) string {
 	return ""
 }
 
-// ignoredAt returns the rule that ignores a place, or something below it in live; nil if there is none.
+// ignoredAt returns the rule that ignores a place, or something below it in live, or nil if there is none.
 func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
 	if rule := ignoredIn(b.compared.Findings, path); rule != nil {
 		return rule
@@ -279,14 +280,15 @@ func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
 	return b.plan.source.HoldsIgnored(path)
 }
 
-// ignoredIn returns the rule that ignores a finding at path, above it or below it.
-func ignoredIn(found []threeway.Finding, path object.Path) *report.IgnoreRule {
-	for _, f := range found {
-		if f.IgnoredBy != nil && f.Path.Overlaps(path) {
-			return f.IgnoredBy
-		}
+// findOfFailed returns a finding of the failed revision at path, above it or below it, or nil if there is none.
+func (b *builder) findOfFailed(path object.Path) *threeway.Finding {
+	i := slices.IndexFunc(b.compared.Findings, func(f threeway.Finding) bool {
+		return f.Path.Overlaps(path) && b.isOfFailed(b.compared.Key, f)
+	})
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return &b.compared.Findings[i]
 }
 
 // joined lists paths for people.

@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -23,7 +25,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the want files of testdata/repair")
 
-// TestCases runs testdata/repair/*.txtar. A case has these files, all as needed:
+// TestCases runs testdata/repair/*.txtar. A case may have these files:
 //
 //	old.yaml    the manifest, which Helm has installed
 //	last.yaml   the manifest of revision 2, which failed
@@ -81,7 +83,7 @@ func runCase(t *testing.T, file string) {
 	}
 	options := Options{
 		Only: selectors(t, files["only"]), Skip: selectors(t, files["skip"]), Prune: strings.Contains(files["options"], "prune"),
-		NoRestart: strings.Contains(files["options"], "no-restart"), Manager: strings.TrimSpace(files["field-manager"]),
+		NoRestart: strings.Contains(files["options"], "no-restart"), Forecast: templateForecast, Manager: strings.TrimSpace(files["field-manager"]),
 		Allow: strings.Fields(files["allow"]), Asks: strings.Contains(files["options"], "asks"),
 		Revision: strings.Contains(files["options"], "revision"),
 	}
@@ -108,6 +110,31 @@ func runCase(t *testing.T, file string) {
 	if got != files["want"] {
 		t.Errorf("got\n%swant\n%s", got, files["want"])
 	}
+}
+
+// templateForecast is a forecast for tests: a changed pod template restarts the pods, unless the pods wait until somebody deletes them.
+// The effect of a custom kind is unknown.
+func templateForecast(_ context.Context, _ effect.Reader, o effect.Operation) effect.Effects {
+	out := effect.Effects{Objects: map[object.Key]*report.Effect{}, Unknown: map[object.Key]bool{}}
+	for _, w := range o.Objects {
+		template := func(o map[string]any) any {
+			if w.Kind == "Pod" {
+				return o["spec"]
+			}
+			return object.Child(o, "spec")["template"]
+		}
+		waits := object.Child(object.Child(w.After, "spec"), "updateStrategy")["type"] == "OnDelete"
+		if waits || object.Equal(template(w.Before), template(w.After)) {
+			continue
+		}
+		pods := 1
+		if n, ok := object.Child(w.After, "spec")["replicas"].(int64); ok {
+			pods = int(n)
+		}
+		out.Objects[w.Key] = &report.Effect{Restarts: pods}
+		out.Unknown[w.Key] = strings.Contains(w.Group, ".io")
+	}
+	return out
 }
 
 // caseReleases adds the status of the release, and the other releases.
@@ -151,7 +178,7 @@ func (w *site) drift(objects []map[string]any, withMetadata bool) {
 	}
 }
 
-// written replaces objects as a field manager writes them.
+// written replaces objects, as a field manager.
 func (w *site) written(objects []map[string]any, manager string) {
 	w.t.Helper()
 	for _, content := range objects {
@@ -164,7 +191,7 @@ func (w *site) written(objects []map[string]any, manager string) {
 	}
 }
 
-// caseRules reads what a case ignores, and what it tells of live beside the objects.
+// caseRules reads what a case ignores, and what it says about live besides the objects.
 func (w *site) caseRules(files map[string]string) {
 	w.t.Helper()
 	w.ignore(files["ignore.yaml"])
@@ -204,7 +231,7 @@ func (w *site) described(o object.Object) bool {
 	return clientscheme.Scheme.Recognizes(gvk) || w.converters[gvk.GroupVersion()] != nil
 }
 
-// check sends a plan and holds what is live then to what a repair must leave.
+// check sends a plan and checks the live objects afterwards.
 func (w *site) check(p *Plan) {
 	w.t.Helper()
 	for i := range p.Objects {

@@ -8,27 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// changeKind is how a change is made.
-type changeKind int
-
-const (
-	// putValue sets the value at a path, or removes it.
-	putValue changeKind = iota
-	// putAtomic is putValue for what is one value for a server-side apply: what others wrote into it goes too.
-	putAtomic
-	// putOrder restores the order of those items of a list that old names, among the places that they hold.
-	putOrder
-	// putName gives an item of a list its old keys back.
-	putName
-	// dropName stands for the edited name of an item, which putName removes.
-	dropName
-	// prune removes what a person added and no manifest names.
-	prune
-	// putOwner hands the deployer the ownership of a value that is as old has it, and on which an apply conflicts with another owner.
-	putOwner
-)
-
-// state is how a change stands in an object that was read after the plan was made.
+// state says how far a change is made in an object that was read after the plan was made.
 type state int
 
 const (
@@ -40,8 +20,8 @@ const (
 	stale
 )
 
-// stateOf returns the state of a change in live, given the findings that live has now. A field that a rule has come to ignore since the
-// plan was made, by an annotation of live, is not written any more.
+// stateOf returns the state of a change in live, given the findings that live has now. If a rule in an annotation of live ignores the
+// field since the plan was made, the field is not written.
 func (o *ObjectPlan) stateOf(c Change, live map[string]any, found []threeway.Finding) state {
 	isIgnored := ignoredIn(found, c.Path) != nil || c.kind == putName && ignoredIn(found, c.livePath) != nil
 	switch {
@@ -55,7 +35,7 @@ func (o *ObjectPlan) stateOf(c Change, live map[string]any, found []threeway.Fin
 	return stale
 }
 
-// isDone reports whether live is as the change would make it. Drift at the path, above it or below it says that it is not.
+// isDone reports whether live is as the change would make it. It is not if there is drift at the path, above it or below it.
 func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Finding) bool {
 	hasLeft := func(f threeway.Finding) bool {
 		return f.Drifted() && !o.isOwnership(f, live) || f.Managed && f.IgnoredBy != nil
@@ -93,7 +73,7 @@ func (o *ObjectPlan) holdsOld(path object.Path, live map[string]any) bool {
 	return there == declared && object.Equal(is, was) || o.source.Spelled(live, path)
 }
 
-// isOwnership reports whether a finding concerns only the owner of a field: live has what an apply of old would store.
+// isOwnership reports whether a finding is only about the owner of a field: live has what an apply of old would store.
 func (o *ObjectPlan) isOwnership(f threeway.Finding, live map[string]any) bool {
 	return f.Equivalent && o.source.Spelled(live, f.Path)
 }
@@ -125,12 +105,22 @@ func hasConflict(found []threeway.Finding, path object.Path) bool {
 	})
 }
 
-// ambiguous reports whether a path leads through items of a list that share their name, in a text or in old. A path that ends at such
-// items means all of them.
+// ignoredIn returns the rule that ignores a finding at path, above it or below it.
+func ignoredIn(found []threeway.Finding, path object.Path) *report.IgnoreRule {
+	for _, f := range found {
+		if f.IgnoredBy != nil && f.Path.Overlaps(path) {
+			return f.IgnoredBy
+		}
+	}
+	return nil
+}
+
+// ambiguous reports whether a path leads through list items that share their name, in a text or in old. If the path ends at such
+// items, it means all of them.
 func (o *ObjectPlan) ambiguous(text map[string]any, path object.Path) bool {
 	for _, normal := range []map[string]any{o.source.Normal(text), o.source.Declared()} {
 		for n, step := range path {
-			if n < len(path)-1 && step.Form != object.FieldStep && hasTwice(o.names(normal, path[:n]), nameOf(step)) {
+			if n < len(path)-1 && step.Form != object.FieldStep && hasTwice(o.names(normal, path[:n]), step.ItemName()) {
 				return true
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// checkPatch sends what is planned for one object, and checks everything that a repair promises.
+// checkPatch sends the plan for one object, and checks everything that a repair promises.
 func (w *site) checkPatch(o *ObjectPlan) {
 	w.t.Helper()
 	live := w.live[o.Ref]
@@ -38,7 +38,7 @@ func (w *site) checkPatch(o *ObjectPlan) {
 	w.checkStale(o, live)
 }
 
-// checkOutside: nothing but what is planned differs.
+// checkOutside checks that only what is planned differs.
 func (w *site) checkOutside(o *ObjectPlan, live, after map[string]any) {
 	w.t.Helper()
 	for _, path := range differing(o.source, nil, live, after) {
@@ -51,7 +51,7 @@ func (w *site) checkOutside(o *ObjectPlan, live, after map[string]any) {
 // isPlannedPlace reports whether a place is at a planned path, or below it. A planned path may lead through maps that do not exist.
 func isPlannedPlace(planned, place object.Path) bool { return planned.Overlaps(place) }
 
-// checkDone: after the patch, live shows no drift at what was planned, and there is nothing more to patch.
+// checkDone checks that after the patch, live shows no drift at the planned places, and that there is nothing more to patch.
 func (w *site) checkDone(o *ObjectPlan, after map[string]any) {
 	w.t.Helper()
 	stored := w.served(o.compared.Object, after)
@@ -67,7 +67,7 @@ func (w *site) checkDone(o *ObjectPlan, after map[string]any) {
 	}
 }
 
-// checkStale: where a planned field is neither as it was nor as it will be, there is no patch.
+// checkStale checks that there is no patch if a planned field is neither as it was nor as it will be.
 func (w *site) checkStale(o *ObjectPlan, live map[string]any) {
 	w.t.Helper()
 	for _, c := range o.Changes {
@@ -130,8 +130,8 @@ func paths(changes []Change) []string {
 	return out
 }
 
-// differing lists the places at which two texts differ. Items of keyed lists are told apart by their keys; the order of those that
-// both have counts as a difference of the list.
+// differing lists the places where two texts differ. It matches items of keyed lists by their keys; if the common items differ in
+// order, the list itself differs.
 func differing(source *threeway.Repairable, path object.Path, a, b any) []object.Path {
 	if object.Equal(a, b) {
 		return nil
@@ -162,7 +162,7 @@ func differing(source *threeway.Repairable, path object.Path, a, b any) []object
 	return differingItems(source, path, was, is)
 }
 
-// leavesOf lists the leaves of a value, so that a map that came or went counts by what is in it.
+// leavesOf lists the leaves of a value, so that an added or removed map counts by its content.
 func leavesOf(path object.Path, v any) []object.Path {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) == 0 {
@@ -214,10 +214,10 @@ func itemsByName(source *threeway.Repairable, path object.Path, list []any) ([]n
 	var out []namedItem
 	for _, v := range list {
 		step, ok := source.StepTo(path, v)
-		if !ok || find(out, nameOf(step)) != nil {
+		if !ok || find(out, step.ItemName()) != nil {
 			return nil, false
 		}
-		out = append(out, namedItem{nameOf(step), append(slices.Clone(path), step), v})
+		out = append(out, namedItem{step.ItemName(), append(slices.Clone(path), step), v})
 	}
 	return out, true
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// didNotStay is the reason of a repair that somebody took back.
+// didNotStay is the reason for a repair that somebody undid.
 const didNotStay = "it was put back and did not stay: something writes the drift back"
 
-// Confirmed checks the outcomes of a run against the comparison made after it. An object that was fixed is declined if a planned field has
-// drifted again, or a pruned one is there again. A controller that writes the drift back does so a moment after the repair, when Run has
-// seen the value in place and gone on.
+// Confirmed checks the outcomes of a run against the comparison made after it. It declines a fixed object if a planned field has drifted
+// again, or a pruned field is there again. A controller that writes the drift back does so a moment after the repair, when Run has already
+// seen the value in place.
 func (p *Plan) Confirmed(outcomes []report.FixOutcome, after *threeway.Comparison) []report.FixOutcome {
 	out := slices.Clone(outcomes)
 	for i, outcome := range out {

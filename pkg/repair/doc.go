@@ -6,7 +6,7 @@
 //	                      │                         managedFields         Writer        │
 //	                      └─► Result, masked ◄──────────────────────────────────────────┘
 //
-// The first lines of a program that has compared a release with pkg/drift:
+// A program that has compared a release with pkg/drift begins like this:
 //
 //	plan, err := repair.New(result.Comparison, repair.Options{})
 //	fmt.Println(plan.Result(threeway.Mask{}, nil).Plan) // what would be written
@@ -16,25 +16,26 @@
 //
 // # Plan
 //
-// [New] turns each drifted finding of a comparison into a [Change], or into a [Declined] with the reason. It is pure: it sends nothing, and
-// it plans only what the API server would store. If two changes do not fit together, it looks for the one that the others can do without.
-// Two kinds of change are more than "set the value of old": an item of a list whose keys were edited is renamed and not added a second
-// time, and what is one value for a server-side apply is put back as one.
+// [New] turns each drifted finding of a comparison into a [Change], or into a [Declined] with the reason. New sends nothing, and plans
+// only what the API server would store. If changes do not fit together, it looks for one to leave out. Two kinds of change do more than
+// set old's value: a list item with edited keys is renamed and not added a second time, and an atomic value of a server-side apply is put
+// back as a whole.
 //
 // # Patch
 //
-// [ObjectPlan.Patch] builds the repaired object first: a copy of live in which the planned fields, and nothing else, are as the manifest
-// has them. The patch leads from live to that object. JSON patch is the one patch type that means the same for every kind, and the only
-// one with tests. Every operation follows tests of all that it depends on: the uid, the value that the plan saw, the keys of the list
-// items on its path. If somebody writes between the look and the patch, the API server itself refuses all of it.
+// [ObjectPlan.Patch] builds the repaired object first: a copy of live with the planned fields, and nothing else, as the manifest has
+// them. The patch leads from live to that object. JSON patch is the only patch type that means the same for every kind, and the only one
+// with tests. Before every operation, the patch tests everything that the operation depends on: the uid, the value that the plan saw,
+// the keys of the list items on its path. If somebody writes between the read and the patch, the API server itself refuses the whole
+// patch.
 //
-// In a server-side release the values are written as [owners.Repairer], and [ObjectPlan.HandOver] then hands their ownership to the
-// deployer. Without it the next upgrade would conflict with the repair. A forced apply would do both at once, but it also takes
+// In a server-side release, [owners.Repairer] writes the values, and [ObjectPlan.HandOver] then hands their ownership to the
+// deployer. Otherwise the next upgrade would conflict with the repair. A forced apply would do both at once, but would also take
 // every other field of the manifest from whoever has written it since.
 //
 // # Run
 //
-// [Plan.Run] works on one object after the other. Each attempt reads the object anew, and writes what is still missing:
+// [Plan.Run] works on one object after the other. Each attempt reads the object again, and writes what is still missing:
 //
 //	get ─► Patch ─► write ─► Patch, of the answer: nothing left ─► HandOver ─► write ─► fixed
 //	 ▲       │        │
@@ -44,8 +45,8 @@
 //
 // # Confirm
 //
-// A controller that writes the drift back does so a moment later, when Run has seen the value in place. So the caller compares the
-// release once more, and [Plan.Confirmed] declines what has drifted again.
+// A controller that writes the drift back does so a moment later, when Run has already seen the value in place. So the caller
+// compares the release once more, and [Plan.Confirmed] declines what has drifted again.
 //
 // # What a fix promises
 //
@@ -63,5 +64,5 @@
 // (requestTimeoutUpperBound) for the time limit. structured-merge-diff v6.4.2 fieldpath for the sets in managedFields. docs/fix.md
 // describes the behaviour for users.
 //
-// Nothing here knows a client, a flag or a colour.
+// This package knows no client, flag or colour.
 package repair

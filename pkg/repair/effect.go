@@ -4,45 +4,45 @@ import (
 	"context"
 
 	"github.com/helmdrift/helmdrift/internal/english"
-	"github.com/helmdrift/helmdrift/internal/forecast"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Forecast predicts what the writes of the plan mean for pods, and adds it to Result. Predict reads what the forecast wants, and predicts.
-func (p *Plan) Forecast(ctx context.Context, predict func(context.Context, forecast.Input) forecast.Effects) {
+// Forecast predicts what the writes of the plan mean for pods, and adds it to Result. Predict is the method of a drift.Comparer.
+func (p *Plan) Forecast(ctx context.Context, predict func(context.Context, effect.Operation) effect.Effects) {
 	planned := map[*threeway.ObjectComparison]*ObjectPlan{}
 	for i := range p.Objects {
 		planned[p.Objects[i].compared] = &p.Objects[i]
 	}
-	in := forecast.Input{
-		Autoscaled: p.comparison.Input.Autoscaled, AutoscalersUnseen: p.comparison.Input.AutoscalersUnseen, Seen: forecast.Seen{},
+	operation := effect.Operation{
+		Autoscaled: p.comparison.Input.Autoscaled, AutoscalersUnseen: p.comparison.Input.AutoscalersUnseen,
 	}
 	for i := range p.comparison.Objects {
 		o := &p.comparison.Objects[i]
-		in.Objects = append(in.Objects, p.forecastObject(o, planned[o]))
+		operation.Objects = append(operation.Objects, p.write(o, planned[o]))
 	}
-	p.effects = predict(ctx, in)
+	p.effects = predict(ctx, operation)
 }
 
-// forecastObject returns an object before and after the writes of its plan; nil if nothing is written.
-func (p *Plan) forecastObject(o *threeway.ObjectComparison, plan *ObjectPlan) forecast.Object {
+// write returns an object before and after the writes of its plan, or nil if nothing is written.
+func (p *Plan) write(o *threeway.ObjectComparison, plan *ObjectPlan) effect.Write {
 	live := p.comparison.Input.Live[o.Ref].Object
 	switch {
 	case plan == nil:
-		return forecast.Object{Ref: o.Ref, Action: report.ActionNone, Live: live, Before: o.Live, After: o.Live, Deployed: o.Old}
+		return effect.Write{Ref: o.Ref, Action: report.ActionNone, Live: live, Before: o.Live, After: o.Live, Deployed: o.Old}
 	case plan.Create != nil:
 		after := kinds.NewNormalizer(o.Key, kinds.Native().Shape(o.GVK()), nil).Manifest(plan.Create).Object()
-		return forecast.Object{Ref: o.Ref, Action: report.ActionCreate, After: after, Deployed: o.Old}
+		return effect.Write{Ref: o.Ref, Action: report.ActionCreate, After: after, Deployed: o.Old}
 	}
-	return plan.forecastObject(plan.Changes)
+	return plan.write(plan.Changes)
 }
 
-// forecastObject returns the object before and after some changes.
-func (o *ObjectPlan) forecastObject(changes []Change) forecast.Object {
+// write returns the object before and after some changes.
+func (o *ObjectPlan) write(changes []Change) effect.Write {
 	live := o.source.Live
-	out := forecast.Object{Ref: o.Ref, Action: report.ActionNone, Live: live, Before: o.source.Normal(live), Deployed: o.source.Declared()}
+	out := effect.Write{Ref: o.Ref, Action: report.ActionNone, Live: live, Before: o.source.Normal(live), Deployed: o.source.Declared()}
 	out.After = out.Before
 	if after, err := o.repaired(live, changes); err == nil && len(changes) > 0 {
 		out.Action, out.After = report.ActionUpdate, o.source.Normal(after)
@@ -50,11 +50,12 @@ func (o *ObjectPlan) forecastObject(changes []Change) forecast.Object {
 	return out
 }
 
-// restarts returns why some changes of an object must not be made if no pod may restart; empty if they restart none.
+// restarts returns why changes of an object must not be made if no pod may restart, or "" if they restart none.
 func (b *builder) restarts(changes []Change) string {
-	o := b.plan.forecastObject(changes)
-	in := forecast.Input{Objects: []forecast.Object{o}, Autoscaled: b.planner.plan.comparison.Input.Autoscaled}
-	effects := forecast.Predict(in)
+	o := b.plan.write(changes)
+	effects := b.forecast(context.Background(), nil, effect.Operation{ // it reads nothing
+		Objects: []effect.Write{o}, Autoscaled: b.planner.plan.comparison.Input.Autoscaled,
+	})
 	switch e := effects.Objects[o.Key]; {
 	case effects.Unknown[o.Key]:
 		return "may restart its pods, which only the controller of its kind knows"
@@ -64,8 +65,8 @@ func (b *builder) restarts(changes []Change) string {
 	return ""
 }
 
-// withoutRestarts returns the changes that restart no pod, and declines those that do or may. Each is tried beside all that were kept
-// before it.
+// withoutRestarts returns the changes that restart no pod, and declines those that do or may. It tries each change together with all
+// that it has kept.
 func (b *builder) withoutRestarts(kept, changes []Change) []Change {
 	if !b.noRestart {
 		return changes

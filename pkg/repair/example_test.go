@@ -11,7 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// A plan says what would be written, and why something is not. With a real cluster, plan.Run would write it.
+// A plan says what would be written, and why something would not. With a real cluster, plan.Run would write it.
 func ExampleNew() {
 	file, err := os.Open("../../testdata/snapshots/web.json.gz")
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// FuzzPlan: whatever JSON stands for old, for live and for what is read later, planning, patching, handing over and showing never
-// panic, and a patch is made of live or not at all.
+// FuzzPlan checks that planning, patching, handing over and showing never panic, whatever JSON old, live and later reads have,
+// and that every patch applies to live.
 func FuzzPlan(f *testing.F) {
 	for i, s := range samples(f) {
 		if raw, err := json.Marshal(s.content); err == nil && len(raw) < 1500 {
@@ -74,7 +74,7 @@ func checkPanics(t *testing.T, rng *rand.Rand, w *site) {
 	}
 }
 
-// mangle puts anything anywhere below a copy of a value.
+// mangle replaces something in a copy of a value by anything.
 func mangle(rng *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case map[string]any:

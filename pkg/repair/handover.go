@@ -14,12 +14,13 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// managedFields is the pointer to what the API server has recorded about the writers of an object. A client may write it.
+// managedFields is the pointer to the API server's record of the writers of an object. Clients may write it.
 const managedFields = "/metadata/managedFields"
 
-// HandOver returns the JSON patch that hands the deployer what the repair wrote. It changes managedFields alone: what the repairer's
-// entries and an apply of old's manifest have in common becomes part of the deployer's entry, and the repairer's entries go. Without it,
-// the next upgrade that changes one of the fields would conflict with the repair. The patch is nil if there is nothing to hand over.
+// HandOver returns the JSON patch that hands the deployer what the repair wrote. It changes only managedFields: the fields that both the
+// repairer's entries and an apply of old's manifest have become part of the deployer's entry, and the repairer's entries are removed.
+// Otherwise the next upgrade that changes one of the fields would conflict with the repair. The patch is nil if there is nothing to hand
+// over.
 func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	if !o.ServerSide || o.source == nil {
 		return nil, nil
@@ -62,8 +63,8 @@ type entry struct {
 // entries are managedFields by writer: the repairer's updates, the deployer's applies, and all others.
 type entries struct{ ours, deployers, others []entry }
 
-// entriesOf sorts managedFields by writer. A subresource, such as scale, has entries of its own under the same manager, and they stay: a
-// repair writes none.
+// entriesOf sorts managedFields by writer. A manager has separate entries for a subresource, such as scale. They stay, because a repair
+// writes no subresource.
 func (o *ObjectPlan) entriesOf(live map[string]any) (out entries) {
 	for i, raw := range owners.RawEntries(live) {
 		e := entry{index: i, raw: raw, owner: owners.OwnerOf(raw)}
@@ -87,8 +88,8 @@ func holders(all []entry, fields *fieldpath.Set) []entry {
 	return object.Filter(all, func(e entry) bool { return e.err == nil && !e.fields.Intersection(fields).Empty() })
 }
 
-// checkHandOver returns an error if the ownership of an object cannot be handed over. New checks it before values are planned, because
-// they would stay the repairer's.
+// checkHandOver returns an error if the ownership of an object cannot be handed over. New checks this before it plans values, because
+// the repairer would keep them.
 func (o *ObjectPlan) checkHandOver(live map[string]any) error {
 	if _, err := o.source.Applied(); err != nil {
 		return err
@@ -100,7 +101,7 @@ func (o *ObjectPlan) checkHandOver(live map[string]any) error {
 	return nil
 }
 
-// contested returns the planned fields whose value is old's and on which an apply conflicts with another owner.
+// contested returns the planned fields that have old's value although an apply conflicts with another owner of them.
 func (o *ObjectPlan) contested(after map[string]any) *fieldpath.Set {
 	out := &fieldpath.Set{}
 	for _, f := range o.source.Findings(after) {
@@ -112,8 +113,8 @@ func (o *ObjectPlan) contested(after map[string]any) *fieldpath.Set {
 	return out
 }
 
-// absentFields returns the fields that the deployer owned although nothing stands there, such as an empty string that the API leaves out.
-// The patch of values has removed them again, and a writer that removes a field does not own it.
+// absentFields returns the fields that the deployer owned although live lacks them, such as an empty string that the API leaves out. The
+// patch of values has removed them again, and a writer that removes a field does not own it.
 func (o *ObjectPlan) absentFields() *fieldpath.Set {
 	out := &fieldpath.Set{}
 	for _, c := range o.Changes {
@@ -129,14 +130,15 @@ func (o *ObjectPlan) absentFields() *fieldpath.Set {
 type handOver struct {
 	plan *ObjectPlan
 	entries
-	// granted are the fields that the deployer's entry gets. Those of them that others lose are taken.
+	// granted are the fields that the deployer's entry gets. taken are those among them that others lose.
 	granted, taken *fieldpath.Set
 }
 
-// losers are the others who own something that is taken.
+// losers returns the other entries that own something that is taken.
 func (h *handOver) losers() []entry { return holders(h.others, h.taken) }
 
-// operations returns the tests of every entry concerned, and then the changes of them; nothing if the deployer owns all that it should.
+// operations returns the tests of every entry to change, followed by the changes. It returns nothing if the deployer already owns
+// everything that it should.
 func (h *handOver) operations() ([]operation, error) {
 	owned, err := h.plan.source.Applied()
 	if err != nil {
@@ -168,7 +170,7 @@ func (h *handOver) operations() ([]operation, error) {
 	return ops, nil
 }
 
-// take takes fields from the others. It returns the entries that are removed: the repairer's, and those that have nothing left.
+// take takes fields from the others. It returns the entries to remove: the repairer's, and those with nothing left.
 func (h *handOver) take() (ops []operation, gone []entry, err error) {
 	gone = slices.Clone(h.ours)
 	for _, e := range h.losers() {
@@ -206,7 +208,7 @@ func (h *handOver) grant() ([]operation, error) {
 	return []operation{{"replace", own.pointer("fieldsV1"), value}}, err
 }
 
-// newEntry appends an entry for the deployer. It takes the fields that all entries have, such as the time, from another one.
+// newEntry appends an entry for the deployer. It copies the fields that all entries have, such as the time, from another entry.
 func (o *ObjectPlan) newEntry(granted *fieldpath.Set, like entry) ([]operation, error) {
 	value, err := owners.FieldsV1(granted)
 	raw := maps.Clone(like.raw)
@@ -215,7 +217,7 @@ func (o *ObjectPlan) newEntry(granted *fieldpath.Set, like entry) ([]operation, 
 	return []operation{{"add", managedFields + "/-", raw}}, err
 }
 
-// pointer is the JSON pointer to the entry, or to one field of it.
+// pointer returns the JSON pointer to the entry, or to one field of it.
 func (e entry) pointer(field ...string) string {
 	out := managedFields + "/" + strconv.Itoa(e.index)
 	for _, name := range field {
@@ -224,7 +226,7 @@ func (e entry) pointer(field ...string) string {
 	return out
 }
 
-// tests pins the entry: an index alone does not identify it, because other writers add and remove entries.
+// tests returns tests that identify the entry: an index alone does not, because other writers add and remove entries.
 func (e entry) tests() []operation {
 	var out []operation
 	for _, name := range []string{"manager", "operation", "fieldsV1"} {
@@ -232,3 +234,7 @@ func (e entry) tests() []operation {
 	}
 	return out
 }
+
+// repairer is the field manager for writing values to a server-side release; HandOver then gives the fields to the deployer. In a
+// client-side release, the deployer itself is the field manager.
+const repairer = owners.Repairer

@@ -36,10 +36,10 @@ data: {a: YQ==}
 stringData: {pw: hunter2}
 `
 
-// driftedSite returns a site on which somebody has edited both objects.
+// driftedSite returns a site where somebody has edited both objects.
 func driftedSite(t *testing.T) *site { return driftedSiteOf(t, "helm") }
 
-// driftedSiteOf returns one whose release was deployed by a field manager.
+// driftedSiteOf returns such a site with a given deployer.
 func driftedSiteOf(t *testing.T, deployer string) *site {
 	w := newSite(t, handOverManifest, "", true)
 	w.deployer = deployer
@@ -70,8 +70,9 @@ data: {a: eA==, pw: eA==, more: eA==}
 	return w
 }
 
-// TestHandOver: after the repair and the hand-over, the deployer owns what it owned before the drift, also if stringData was put back, and
-// the repairer owns nothing. What others own stays theirs. The deployer is the helm command, or a program that uses Helm's library.
+// TestHandOver checks that after the repair and the hand-over, the deployer owns what it owned before the drift, even if stringData was
+// put back, that the repairer owns nothing, and that others keep what they own. The deployer is the helm command, or a program that uses
+// Helm's library.
 func TestHandOver(t *testing.T) {
 	for _, deployer := range []string{"helm", "helm-controller", "mytool"} {
 		t.Run(deployer, func(t *testing.T) { testHandOver(t, deployer) })
@@ -123,8 +124,8 @@ func theirs(object map[string]any) []string {
 	return out
 }
 
-// TestInterruptedRepairIsHandedOver: a repair that was interrupted after it had put the values back left its entry behind. The next plan
-// has no change, and hands over.
+// TestInterruptedRepairIsHandedOver checks that the next plan hands over, without a change, after a repair was interrupted when it had
+// put the values back: it left its entry behind.
 func TestInterruptedRepairIsHandedOver(t *testing.T) {
 	w := driftedSite(t)
 	first := w.plan(Options{})
@@ -164,7 +165,7 @@ func TestInterruptedRepairIsHandedOver(t *testing.T) {
 	}
 }
 
-// TestHandOverOfUnusualEntries: managedFields that no release leaves by itself.
+// TestHandOverOfUnusualEntries checks managedFields that no release leaves by itself.
 func TestHandOverOfUnusualEntries(t *testing.T) {
 	entry := func(manager, operation, version, fields string) map[string]any {
 		return map[string]any{
@@ -207,7 +208,7 @@ func TestHandOverOfUnusualEntries(t *testing.T) {
 	}
 }
 
-// summary returns those operations of an ownership patch that change something.
+// summary returns the operations of an ownership patch that change something.
 func summary(t *testing.T, body []byte) string {
 	t.Helper()
 	if body == nil {

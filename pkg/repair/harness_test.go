@@ -22,6 +22,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -32,7 +33,7 @@ import (
 type site struct {
 	t          testing.TB
 	serverSide bool
-	// deployer is the field manager as which install writes.
+	// deployer is the field manager that install writes as.
 	deployer   string
 	schemas    map[schema.GroupKind]*kinds.CustomSchema
 	types      map[schema.GroupVersion]*engine.ApplyTypes
@@ -43,7 +44,7 @@ type site struct {
 	live       map[object.Ref]map[string]any
 	autoscaled map[object.Key]object.Autoscaler
 	rules      []ignore.Rule
-	// status is that of revision 1, and others are other releases.
+	// status is the status of revision 1, and others are other releases.
 	status string
 	others map[object.ReleaseName]threeway.OtherRelease
 }
@@ -93,7 +94,7 @@ func (w *site) input() threeway.Input {
 	in := threeway.Input{
 		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: "client-side",
 		Old: &report.Revision{Revision: 1, Status: w.status}, Last: &report.Revision{Revision: 1, Status: w.status}, Others: w.others,
-		OldObjects: w.old, DesiredObjects: w.old, Live: map[object.Ref]threeway.Live{}, Schemas: w.schemas, ApplyTypes: w.types,
+		OldObjects: w.old, DesiredObjects: w.old, Live: map[object.Ref]cluster.Live{}, Schemas: w.schemas, ApplyTypes: w.types,
 		Autoscaled: w.autoscaled, Rules: w.rules,
 	}
 	if w.serverSide {
@@ -103,10 +104,10 @@ func (w *site) input() threeway.Input {
 		in.LastObjects, in.Last = w.last, &report.Revision{Revision: 2, Status: "failed"}
 	}
 	for _, o := range w.old {
-		in.Live[o.Ref] = threeway.Live{Absence: threeway.AbsentObject}
+		in.Live[o.Ref] = cluster.Live{Absence: cluster.AbsentObject}
 	}
 	for ref, object := range w.live {
-		in.Live[ref] = threeway.Live{Object: object}
+		in.Live[ref] = cluster.Live{Object: object}
 	}
 	return in
 }
@@ -126,7 +127,7 @@ func (w *site) plan(o Options) *Plan {
 func (w *site) served(o object.Object, obj map[string]any) map[string]any {
 	in := w.input()
 	in.OldObjects, in.DesiredObjects = []object.Object{o}, []object.Object{o}
-	in.Live = map[object.Ref]threeway.Live{o.Ref: {Object: obj}}
+	in.Live = map[object.Ref]cluster.Live{o.Ref: {Object: obj}}
 	c := threeway.Compare(in)
 	r, ok := c.Repairable(&c.Objects[0])
 	if !ok {
@@ -170,7 +171,7 @@ func (w *site) install(o object.Object) bool {
 	return w.update(o, stored, w.deployer)
 }
 
-// update stores an object as any client does; false if the field manager cannot follow, so that nobody's name is written.
+// update stores an object as any client does. It returns false if the field manager cannot follow, so that no owner is recorded.
 func (w *site) update(o object.Object, obj map[string]any, manager string) bool {
 	next := w.served(o, obj)
 	if was, ok := w.live[o.Ref]["metadata"].(map[string]any); ok && was["managedFields"] != nil {
@@ -219,7 +220,7 @@ func (w *site) sign(o object.Object, write func(*managedfields.FieldManager) (ru
 	return decoded(w.t, raw), true
 }
 
-// send stores what a JSON patch makes of the live object; the patch must apply.
+// send applies a JSON patch to the live object and stores the result.
 func (w *site) send(o object.Object, body []byte, manager string) {
 	w.t.Helper()
 	after := patched(w.t, w.live[o.Ref], body)
@@ -230,7 +231,7 @@ func (w *site) send(o object.Object, body []byte, manager string) {
 	w.update(o, after, manager)
 }
 
-// patched is an object after a JSON patch.
+// patched returns an object after a JSON patch.
 func patched(t testing.TB, live map[string]any, body []byte) map[string]any {
 	t.Helper()
 	patch, err := jsonpatch.DecodePatch(body)
@@ -303,7 +304,7 @@ func withoutNulls(object map[string]any) map[string]any {
 	return out
 }
 
-// nativeTypes are the schemas of native kinds, which take long to read.
+// nativeTypes are the schemas of native kinds. Reading them takes long.
 var nativeTypes = sync.OnceValue(func() managedfields.TypeConverter {
 	return applyconfigurations.NewTypeConverter(clientscheme.Scheme)
 })

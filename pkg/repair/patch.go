@@ -29,7 +29,7 @@ func (op operation) MarshalJSON() ([]byte, error) {
 }
 
 // Patch returns the JSON patch from live to the repaired object, with tests before every operation. Live may be newer than the plan: if a
-// planned field is no longer what the plan saw, the error is a *StaleError. The patch is nil if everything is as planned already.
+// planned field is no longer what the plan saw, the error is a *StaleError. The patch is nil if everything is already as planned.
 func (o *ObjectPlan) Patch(live map[string]any) ([]byte, error) {
 	ops, err := o.operations(live)
 	if err != nil || len(ops) == 0 {
@@ -97,6 +97,21 @@ func testUID(live map[string]any) operation {
 	return operation{"test", "/metadata/uid", object.Child(live, "metadata")["uid"]}
 }
 
+// testOwner returns the tests that an object outside of the release's namespace still belongs to the release. A patch of any other object
+// does not need them: it writes what the manifest names.
+func (o *ObjectPlan) testOwner(live map[string]any) []operation {
+	if o.Ref.Namespace == o.release.Namespace {
+		return nil
+	}
+	annotations := object.Pointer{"metadata", "annotations"}
+	var out []operation
+	for _, name := range []string{object.ReleaseNameAnnotation, object.ReleaseNamespaceAnnotation} {
+		value := object.Child(object.Child(live, "metadata"), "annotations")[name]
+		out = append(out, operation{"test", append(slices.Clone(annotations), name).String(), value})
+	}
+	return out
+}
+
 // patcher collects the operations that lead from one text to another.
 type patcher struct {
 	source *threeway.Repairable
@@ -104,8 +119,8 @@ type patcher struct {
 	ops    []operation
 }
 
-// walk compares a place that both texts have. It goes into maps, and into lists whose items are the same by their list-map keys, so that
-// the patch touches nothing beside the change. Everything else is replaced as one value.
+// walk compares a place that both texts have. It goes into maps, and into lists whose items have the same list-map keys, so that the
+// patch touches nothing except the change. It replaces everything else as one value.
 func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
 	if object.Equal(was, is) {
 		return
@@ -139,8 +154,8 @@ func (p *patcher) walkMap(pointer object.Pointer, path object.Path, was, is map[
 	}
 }
 
-// sameItems reports whether two values are lists of the same items at the same indexes, and by which keys. If an item is added, removed or
-// moved, the indexes of the others mean something else, so the list is tested and replaced as one value.
+// sameItems reports whether two values are lists of the same items at the same indexes, and returns the keys that identify the items. If
+// an item is added, removed or moved, the indexes of the others mean something else, so the list is tested and replaced as one value.
 func (p *patcher) sameItems(path object.Path, was, is any) ([]string, bool) {
 	left, isList := was.([]any)
 	right, alsoList := is.([]any)
@@ -159,7 +174,7 @@ func (p *patcher) sameItems(path object.Path, was, is any) ([]string, bool) {
 	return keys, true
 }
 
-// walkItems goes into the items that differ. An index alone does not identify an item, so all its keys are tested.
+// walkItems goes into the items that differ. An index alone does not identify an item, so it tests all keys of the item.
 func (p *patcher) walkItems(pointer object.Pointer, path object.Path, keys []string, was, is any) {
 	left, _ := was.([]any)
 	right, _ := is.([]any)

@@ -1,51 +1,53 @@
 package repair
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
-	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// repairer is the field manager under which values are written to a server-side release; HandOver then gives the fields to the deployer.
-// The values of a client-side release are written as the deployer itself.
-const repairer = owners.Repairer
-
-// Options says what a plan is about.
+// Options says what to plan.
 type Options struct {
-	// Only restricts the plan to what the selectors name; none means everything. Skip excludes what they name.
+	// Only restricts the plan to what these selectors name; no selector means everything. Skip excludes what its selectors name.
 	Only, Skip []Selector
 	// Prune also removes what no manifest names and a person added.
 	Prune bool
-	// NoRestart leaves out the changes because of which pods would restart.
+	// NoRestart leaves out changes that restart pods, or may. It needs Forecast to find them; Forecast reads nothing for this.
 	NoRestart bool
+	Forecast  effect.Forecast
 	// Allow lists the namespaces, besides the release's own, where missing objects are created; Cluster allows it for cluster-scoped
-	// ones. Asks plans all of them, because somebody is asked to confirm the plan, which marks them.
+	// ones. Asks plans all of them: the plan marks them, and somebody is asked to confirm it.
 	Allow []string
 	Asks  bool
-	// Revision says that the user named the revision. Then what is missing of it is created even if Helm never deployed it.
+	// Revision says that the user named the revision. Then missing objects are created even if Helm never deployed that revision.
 	Revision bool
-	// Manager is the deployer, the field manager under which the release is written; empty means the one that the cluster shows.
+	// Manager is the deployer, the field manager that writes the release. If it is empty, the cluster shows the deployer.
 	Manager string
 }
 
-// New plans the repair of a release: everything that drifted in c, which compares the release with itself, and can be put back. Drift that
-// is not in the plan is Declined, with the reason. The plan refers to c, and neither is safe for concurrent use.
+// New plans the repair of a release: everything that drifted in c and can be put back. The comparison c must be of the release with its
+// own record. Drift that is not in the plan is Declined, with the reason. The plan refers to c, and neither is safe for concurrent use.
 //
 // It is an error if c compares with a chart or another revision, and a *[SelectorError] if a selector matches nothing.
 func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	if c.Input.Operation != report.OperationDrift {
 		return nil, fmt.Errorf("a repair needs a comparison of a release with itself, not with a chart or another revision")
 	}
+	if o.NoRestart && o.Forecast == nil {
+		return nil, errors.New("a repair that restarts nothing needs a forecast of what restarts")
+	}
 	chosen, err := choice{o.Only, o.Skip}.checked(c)
 	if err != nil {
 		return nil, err
 	}
 	p := &planner{
-		plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, noRestart: o.NoRestart, deployer: o.Manager,
+		plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, noRestart: o.NoRestart, forecast: o.Forecast, deployer: o.Manager,
 		allow: o.Allow, asks: o.Asks, revision: o.Revision,
 	}
 	if o.Manager == "" {
@@ -60,53 +62,8 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 // Empty reports whether there is nothing to write.
 func (p *Plan) Empty() bool { return len(p.Objects) == 0 }
 
-// notSelected is the reason of all drift that the selectors leave out.
-const notSelected = "not selected"
-
-// planner makes a plan.
-type planner struct {
-	plan              *Plan
-	choice            choice
-	prunes, noRestart bool
-	// allow, asks and revision are those of the options.
-	allow          []string
-	asks, revision bool
-	deployer       string
-	// deployerDoubt says that the deployer is a guess; empty if it is known.
-	deployerDoubt string
-}
-
-func (p *planner) serverSide() bool { return p.plan.comparison.Input.ServerSide() }
-
-// managerOfValues is the field manager under which values are written. Helm does not look at the owners of a client-side release, so there
-// the values are the deployer's at once.
-func (p *planner) managerOfValues() string {
-	if p.serverSide() {
-		return repairer
-	}
-	return p.deployer
-}
-
-// whyNoOwner returns why nobody can become the owner of what is put back; empty if the deployer can. Under the wrong owner, the next
-// upgrade would conflict with the repair. In a client-side release Helm does not check owners.
-func (p *planner) whyNoOwner() string {
-	if p.deployerDoubt == "" || !p.serverSide() {
-		return ""
-	}
-	return p.deployerDoubt + ", so what is put back would get the wrong owner; " +
-		"--field-manager names the right one, which is helm for the helm command"
-}
-
-func (p *planner) decline(o *threeway.ObjectComparison, id, reason string) {
-	p.plan.Declined = append(p.plan.Declined, Declined{Ref: o.Ref, ID: id, Reason: reason})
-}
-
-// shownPath is a path of an object as a report prints it.
-func (p *planner) shownPath(o *threeway.ObjectComparison, path object.Path) string {
-	return p.plan.comparison.ShownPath(o, path).String()
-}
-
-// planObject plans one object. An object that a rule ignores is left without a reason; if it is missing, a selector can still name it.
+// planObject plans one object. It leaves an object that a rule ignores without a reason; if the object is missing, a selector can
+// still name it.
 func (p *planner) planObject(o *threeway.ObjectComparison) {
 	switch {
 	case o.IgnoredBy != nil && !(o.Missing && p.choice.isNamed(o.Key)):
@@ -137,33 +94,33 @@ func (p *planner) planMissing(o *threeway.ObjectComparison) {
 	}
 }
 
-// declineTerminating declines an object that is being deleted: what is written to it is deleted with it, and nobody can create it anew
-// while it exists.
+// declineTerminating declines an object that is being deleted: a write would be lost with it, and nobody can create it again while it
+// exists.
 func (p *planner) declineTerminating(o *threeway.ObjectComparison) {
 	reason := beingDeleted + "; once it has gone, helmdrift fix creates it again"
 	switch {
 	case p.choice.object(o.Key) == outside:
-		reason = notSelected
+		reason = NotSelected
 	case p.plan.comparison.Input.Terminating[o.Namespace]:
 		reason = fmt.Sprintf("its namespace %q is being deleted", o.Namespace)
 	}
 	p.decline(o, "", reason)
 }
 
-// whyNotCreated returns why a missing object is not created; empty if it is.
+// whyNotCreated returns why a missing object is not created, or "" if it is.
 func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
 	spec := object.Child(o.Content, "spec")
 	absence := p.plan.comparison.Input.Live[o.Ref].Absence
 	switch {
 	case p.choice.object(o.Key) == outside:
-		return notSelected
+		return NotSelected
 	case p.choice.object(o.Key) == inPart:
 		return "it is missing, and can only be created as a whole"
-	case absence == threeway.AbsentKind:
+	case absence == cluster.AbsentKind:
 		return "the cluster does not serve its kind at " + o.APIVersion() + "; run helmdrift fix again once it does"
 	case p.plan.comparison.Input.Terminating[o.Namespace]:
 		return fmt.Sprintf("its namespace %q is being deleted, and accepts no new objects", o.Namespace)
-	case absence == threeway.AbsentNamespace && !p.plan.createsNamespace(o.Namespace):
+	case absence == cluster.AbsentNamespace && !p.plan.createsNamespace(o.Namespace):
 		return fmt.Sprintf("its namespace %q does not exist", o.Namespace)
 	case o.OfLast && !p.choice.isNamed(o.Key):
 		return p.failedRevision() + " no longer has it" + p.undoFailedHint()
@@ -176,7 +133,8 @@ func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
 	case o.Uncreatable != "" && !p.choice.isNamed(o.Key):
 		return fmt.Sprintf("the API server would refuse it: %s; --only %s/%s tries it", o.Uncreatable, o.Kind, o.Name)
 	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.isNamed(o.Key):
-		// This takes --no-default-ignores. To create the Job is to run its work once more, which is more than putting it back.
+		// This happens only with --no-default-ignores. Creating the Job would run its work once more, which is more than
+		// putting it back.
 		return fmt.Sprintf("it may have finished and expired (ttlSecondsAfterFinished); --only Job/%s creates it again", o.Name)
 	}
 	return ""
@@ -206,14 +164,14 @@ func (p *planner) planPresent(o *threeway.ObjectComparison) {
 		}
 		return
 	}
-	// An object without a change is still planned if an earlier run has left its ownership with the repairer.
+	// Plan an object without a change too, if an earlier run has left its ownership with the repairer.
 	b := &builder{planner: p, plan: &plan, compared: o}
 	if b.build(drift, added); len(plan.Changes) > 0 || p.needsHandOver(&plan) {
 		p.plan.Objects = append(p.plan.Objects, plan)
 	}
 }
 
-// whyNotWritable reads the live object into the plan. It returns why nothing may be written to it; empty if something may.
+// whyNotWritable reads the live object into the plan. It returns why nothing may be written to it, or "" if writing is allowed.
 func (p *planner) whyNotWritable(plan *ObjectPlan) string {
 	source, known := p.plan.comparison.Repairable(plan.compared)
 	if !known {
@@ -246,72 +204,4 @@ func (p *planner) needsHandOver(o *ObjectPlan) bool {
 		p.decline(o.compared, "", err.Error())
 	}
 	return body != nil
-}
-
-// selected returns the selected drift of an object. A field that is selected in part is declined, because writing it would write more than
-// the selectors name.
-func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
-	return p.chosen(o, object.Filter(o.Findings, threeway.Finding.Drifted), "be put back", notSelected, func(f threeway.Finding) string {
-		if doubt := p.uncertainty(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
-			return fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.shownPath(o, f.Path))
-		}
-		return ""
-	})
-}
-
-// chosen returns the findings that are selected, and declines those that are selected in part, those of a failed revision, and those that
-// are doubtful. What is not selected is declined too, unless that needs no reason.
-func (p *planner) chosen(o *threeway.ObjectComparison, all []threeway.Finding, done, unselected string, doubt func(threeway.Finding) string) []threeway.Finding {
-	var out []threeway.Finding
-	for _, f := range all {
-		reason, how := "", p.choice.field(o.Key, f.Path)
-		switch {
-		case how == inPart:
-			reason = "it can only " + done + " as a whole: select " + p.shownPath(o, f.Path)
-		case how == outside:
-			reason = unselected
-		case p.isOfFailed(o.Key, f):
-			reason = p.ofFailedReason(f)
-		default:
-			reason = doubt(f)
-		}
-		if reason != "" {
-			p.decline(o, p.id(o, f), reason)
-		} else if how == inside {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
-// uncertainty returns what could not be read and makes a change unsafe unless a selector names the field; empty for most fields.
-func (p *planner) uncertainty(o *threeway.ObjectComparison, f threeway.Finding) string {
-	switch {
-	case p.plan.comparison.MaybeAutoscaled(f):
-		return "an autoscaler may set it, and autoscalers could not be read"
-	case !p.plan.comparison.Described(o) && f.Path[0].Name != "metadata" && holdsList(f.Live):
-		return "the definition of its kind could not be read, so its lists count as one value each, " +
-			"and what others added to them would be removed"
-	}
-	return ""
-}
-
-// holdsList reports whether a value contains a list. Without the definition of a kind, the keys of its lists are unknown.
-func holdsList(v any) bool {
-	switch v := v.(type) {
-	case []any:
-		return true
-	case map[string]any:
-		for _, below := range v {
-			if holdsList(below) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// id is the identifier that a finding has in a report.
-func (p *planner) id(o *threeway.ObjectComparison, f threeway.Finding) string {
-	return p.plan.comparison.Field(o, f, threeway.Mask{}).ID
 }

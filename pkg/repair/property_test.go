@@ -51,15 +51,16 @@ func samples(t testing.TB) []sample {
 	return out
 }
 
-// random is the source of a try's edits of the object. It depends on nothing but those two: a new case changes no other one's edits.
+// random returns the source of the edits of the object in one try. It depends only on the object and the try, so that a new case
+// does not change the edits of others.
 func (s sample) random(try uint64) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprintln(h, s.file, objectOf(s.content).Key)
 	return rand.New(rand.NewPCG(try, h.Sum64()))
 }
 
-// isPatchedDifferently reports whether a manifest has what Helm's patch does not send unchanged: directives, and nulls among the items of
-// a list.
+// isPatchedDifferently reports whether a manifest has something that Helm's patch changes: directives, and nulls among the items of a
+// list.
 func isPatchedDifferently(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -74,9 +75,9 @@ func isPatchedDifferently(v any) bool {
 	return false
 }
 
-// TestRepairOfRandomDrift: whatever somebody edits, the repaired object has what was planned and nothing else, the patch leads there, and
-// in a server-side release helm owns what it owned before. Every second time additions are pruned, after a controller or a script has
-// edited the object as well; its additions stay.
+// TestRepairOfRandomDrift checks that whatever somebody edits, the repaired object has what was planned and nothing else, that the patch
+// leads there, and that in a server-side release helm owns what it owned before. Every second time it prunes additions, after a
+// controller or a script has edited the object as well; the additions of those stay.
 func TestRepairOfRandomDrift(t *testing.T) {
 	for _, serverSide := range []bool{false, true} {
 		tried, planned, pruned := 0, 0, 0
@@ -96,7 +97,7 @@ func TestRepairOfRandomDrift(t *testing.T) {
 	}
 }
 
-// repairOne installs an object, edits it, repairs it and looks at it from all sides. It gives the number of changes, and of those that
+// repairOne installs an object, edits it, repairs it and checks the result. It returns the number of changes, and how many of them
 // prune.
 func repairOne(t *testing.T, s sample, rng *rand.Rand, serverSide, prunes bool) (changes, pruned int) {
 	w := newSite(t, "", s.crds, serverSide)
@@ -161,8 +162,8 @@ func countPrunes(changes []Change) int {
 	return n
 }
 
-// checkOthersStay: what no person added to the fresh object, and nobody edited since, exists after the repair, unless it excluded what
-// came back.
+// checkOthersStay checks that everything that was not added by a person, and that nobody edited since, exists after the repair, unless
+// it excluded what was put back.
 func (w *site) checkOthersStay(o *ObjectPlan, fresh, controllers, edited, after map[string]any) {
 	w.t.Helper()
 	if countPrunes(o.Changes) == 0 {
@@ -185,7 +186,7 @@ func (w *site) checkOthersStay(o *ObjectPlan, fresh, controllers, edited, after 
 	}
 }
 
-// isHeldAsOne reports whether a manager owns something above a place as one value. Nobody remembers who added the place to it.
+// isHeldAsOne reports whether a manager owns something above a place as one value. Then nothing records who added the place.
 func isHeldAsOne(obj map[string]any, manager string, path object.Path) bool {
 	metadata, _ := obj["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
@@ -201,8 +202,8 @@ func isHeldAsOne(obj map[string]any, manager string, path object.Path) bool {
 	return false
 }
 
-// TestIgnoredFieldsStay: an ignored edit stays as it is while a repair puts back and prunes the rest, and the repair does all that it
-// plans.
+// TestIgnoredFieldsStay checks that an ignored edit stays as it is while a repair puts back and prunes the rest, and that the repair
+// does everything that it plans.
 func TestIgnoredFieldsStay(t *testing.T) {
 	for _, serverSide := range []bool{false, true} {
 		ignored, planned := 0, 0
@@ -221,8 +222,8 @@ func TestIgnoredFieldsStay(t *testing.T) {
 	}
 }
 
-// ignoreOne edits an object, ignores one of its findings or what stands in it, and repairs the rest. It gives the number of places that
-// are ignored, and of changes beside them.
+// ignoreOne edits an object, ignores one of its findings or a part of one, and repairs the rest. It returns the number of ignored
+// places, and of other changes.
 func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored, planned int) {
 	w := newSite(t, "", s.crds, serverSide)
 	content, _ := object.Copy(s.content).(map[string]any)
@@ -271,7 +272,7 @@ func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored
 	return 1, len(plan.Changes)
 }
 
-// somewhereIn names a place within a value, or the value itself.
+// somewhereIn returns the path of a random place within a value, or of the value itself.
 func somewhereIn(rng *rand.Rand, v any) string {
 	if m, ok := v.(map[string]any); ok && len(m) > 0 && rng.IntN(2) == 0 {
 		all := sortedKeys(m, nil)
@@ -281,14 +282,14 @@ func somewhereIn(rng *rand.Rand, v any) string {
 	return ""
 }
 
-// isListAt reports whether a place holds a list. If its items have keys, a difference of the list is one of their order.
+// isListAt reports whether a place holds a list. If its items have keys, a difference of the list itself is one of order.
 func isListAt(o *ObjectPlan, live map[string]any, path object.Path) bool {
 	v, _ := o.rawAt(live, path)
 	_, isList := v.([]any)
 	return isList
 }
 
-// checkRepaired: compared again, what was planned has not drifted, and no other place has drifted more than before.
+// checkRepaired compares again, and checks that what was planned has not drifted, and that no other place has drifted more than before.
 func (w *site) checkRepaired(o *ObjectPlan, prunes bool) {
 	w.t.Helper()
 	again := w.plan(Options{Prune: prunes})
@@ -299,7 +300,8 @@ func (w *site) checkRepaired(o *ObjectPlan, prunes bool) {
 	}
 }
 
-// checkHandedOver: helm owns what it owned before the drift, if all of that was put back, and the repairer is no owner any more.
+// checkHandedOver checks that helm owns what it owned before the drift, if all of that was put back, and that the repairer no
+// longer owns anything.
 func (w *site) checkHandedOver(o *ObjectPlan, whole bool, before string) {
 	w.t.Helper()
 	ref := o.Ref
@@ -326,8 +328,8 @@ func (w *site) manifest(ref object.Ref) map[string]any {
 	return w.old[slices.IndexFunc(w.old, func(o object.Object) bool { return o.Ref == ref })].Content
 }
 
-// withoutEmpty omits, from the fields that helm owned, the empty maps that live no longer has. Removing one is no drift: nothing puts it
-// back, and nobody owns what does not exist.
+// withoutEmpty omits, from the fields that helm owned, the empty maps that live no longer has. Their removal is not drift: nothing puts
+// them back, and nobody owns what does not exist.
 func withoutEmpty(t testing.TB, owned string, manifest, live map[string]any) string {
 	t.Helper()
 	var fields map[string]any

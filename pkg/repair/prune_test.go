@@ -27,7 +27,7 @@ spec:
     spec: {containers: [{name: app, image: "nginx:1"}]}
 `
 
-// withAdditions gives a site on which a person added a label, a history limit and a container, and the plan that prunes them.
+// withAdditions returns a site where a person added a label, a history limit and a container, and the plan that prunes them.
 func withAdditions(t *testing.T, serverSide bool) (*site, *ObjectPlan, *Plan) {
 	t.Helper()
 	w := newSite(t, prunedManifest, "", serverSide)
@@ -64,13 +64,13 @@ func fieldsOfMap(object map[string]any, names ...string) map[string]any {
 	return object
 }
 
-// TestPruneBesideOtherWriters: what is as the plan saw it is removed, what is gone is done, and what somebody has changed or taken over
-// since is declined, by name.
+// TestPruneBesideOtherWriters checks that a field that is as the plan saw it is removed, that one that is gone counts as done, and that
+// one that somebody has changed or taken over since is declined, by name.
 func TestPruneBesideOtherWriters(t *testing.T) {
 	const label, limit = "metadata.labels.mine", "spec.revisionHistoryLimit"
 	for name, c := range map[string]struct {
 		meanwhile func(w *site)
-		// moved are the fields that the error names; without it there is a patch, which still removes what removed says.
+		// moved are the fields that the error names. If it is empty, there is a patch, and removed is what it still removes.
 		moved, removed string
 	}{
 		"nothing": {func(*site) {}, "", "/metadata/labels/mine /spec/revisionHistoryLimit"},
@@ -126,7 +126,7 @@ func TestPruneBesideOtherWriters(t *testing.T) {
 	}
 }
 
-// apply has a field manager apply a label with the value that it has.
+// apply applies a label with its present value, as a field manager.
 func (w *site) apply(manager, label string) {
 	w.t.Helper()
 	o := w.old[0]
@@ -159,8 +159,8 @@ func removed(t *testing.T, body []byte) string {
 	return strings.Join(out, " ")
 }
 
-// TestPruneHandsNothingOver: nobody owns what was pruned, helm least of all, and helm's entry is as it was. A default that the API sets in
-// its place makes no difference.
+// TestPruneHandsNothingOver checks that nobody owns what was pruned, and that helm's entry is as it was, even if the API sets a default
+// instead.
 func TestPruneHandsNothingOver(t *testing.T) {
 	w, o, _ := withAdditions(t, true)
 	before := w.deployersFields(w.live[o.Ref])
@@ -183,8 +183,8 @@ func TestPruneHandsNothingOver(t *testing.T) {
 	}
 }
 
-// TestPruneLeavesTheMapThatHelmHolds: the API server never omits the resources of a container, so helm owns the empty map. What a person
-// put into it goes, and the map stays.
+// TestPruneLeavesTheMapThatHelmHolds checks a map that helm owns: the API server never omits the resources of a container, so helm owns
+// the empty map. What a person put into it is removed, and the map stays.
 func TestPruneLeavesTheMapThatHelmHolds(t *testing.T) {
 	w := newSite(t, prunedManifest, "", false)
 	w.install(w.old[0])
@@ -216,7 +216,7 @@ func TestPruneLeavesTheMapThatHelmHolds(t *testing.T) {
 	}
 }
 
-// TestPruneIsConfirmed: what was pruned and exists again is not fixed, whoever wrote it.
+// TestPruneIsConfirmed checks that a pruned field that exists again does not count as fixed, whoever wrote it.
 func TestPruneIsConfirmed(t *testing.T) {
 	for _, manager := range []string{"kubectl-edit", "some-operator"} {
 		w, o, p := withAdditions(t, false)
@@ -239,8 +239,8 @@ func TestPruneIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestPruneIsListedSeparately: pruned fields are not among those put back, keep the report's ids, and are masked as in the report.
-// Additions that the plan leaves are no drift.
+// TestPruneIsListedSeparately checks that pruned fields are not listed among those put back, keep the report's ids, and are masked
+// as in the report. Additions that the plan leaves are not drift.
 func TestPruneIsListedSeparately(t *testing.T) {
 	const canary = "aHVudGVyMi1jYW5hcnk="
 	w := newSite(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata: {a: YQ==}\n", "", false)
@@ -272,7 +272,8 @@ func TestPruneIsListedSeparately(t *testing.T) {
 	}
 }
 
-// TestUnprunedFieldsAreNoDrift: a fix whose plan left unmanaged fields is complete without them, but not without drift or planned fields.
+// TestUnprunedFieldsAreNoDrift checks that a fix is complete although its plan left unmanaged fields, but not if drift or planned fields
+// remain.
 func TestUnprunedFieldsAreNoDrift(t *testing.T) {
 	w, _, p := withAdditions(t, false)
 	id := p.Objects[0].Changes[0].ID

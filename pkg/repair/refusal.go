@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What an error says about a write:
+// An error says this about a write:
 //
 //	409, 422 without causes, 404 of the object     the object changed; nothing was written
 //	429, a webhook that does not answer            try later; nothing was written
@@ -20,7 +20,7 @@ import (
 // jsonPatcher.applyJSPatch); an object that fails validation has causes, one for each field (k8s.io/apimachinery v0.37.1
 // pkg/api/errors/errors.go NewInvalid).
 
-// The status codes that matter. 500 stands for itself and all above.
+// These status codes matter. 500 stands for itself and all above.
 const (
 	codeNotFound  = 404
 	codeTimeout   = 408
@@ -33,7 +33,7 @@ const (
 // isFinal reports whether another attempt is useless.
 func isFinal(err error) bool { return !isTransient(err) && !isStale(err) }
 
-// isTransient reports whether an error is a fault of the server or of the connection, and not the server's judgement of the request.
+// isTransient reports whether an error is a fault of the server or of the connection, and not a refusal of the request.
 func isTransient(err error) bool {
 	code := codeOf(err)
 	return code == 0 || code == codeTimeout || code == codeThrottled || code >= codeFailed
@@ -45,7 +45,7 @@ func isUnanswered(err error) bool {
 }
 
 // isWebhookDown reports whether the server refused a write because a webhook did not answer. It asks webhooks before it stores anything
-// (k8s.io/apiserver v0.37.1 pkg/admission/plugin/webhook/mutating/dispatcher.go Dispatch, and that of validating).
+// (k8s.io/apiserver v0.37.1 pkg/admission/plugin/webhook/mutating/dispatcher.go Dispatch, and the same for validating).
 func isWebhookDown(err error) bool {
 	return codeOf(err) == codeFailed && strings.Contains(err.Error(), "failed calling webhook ")
 }
@@ -71,7 +71,7 @@ func testFailed(err error) bool {
 	return details == nil || len(details.Causes) == 0
 }
 
-// codeOf returns the status code of an answer of the API server; 0 if there was none.
+// codeOf returns the status code of an answer of the API server, or 0 if there was no answer.
 func codeOf(err error) int {
 	var status apierrors.APIStatus
 	if errors.As(err, &status) {

@@ -1,19 +1,18 @@
 package repair
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Keys identify the items of a list. If somebody edits a key, one item is missing, and live has another one that no manifest names. If the
-// missing one were simply added, both would stand side by side: two containers, or two ports of one name, which the API server refuses.
+// Keys identify the items of a list. If somebody edits a key, one item is missing, and live has another item that no manifest names. If a
+// fix simply added the missing item, live would have both: two containers, or two ports with the same name, which the API server refuses.
 // So the edited item gets its old keys back.
 
-// renames turns the return of a missing item into a rename of the one item of live that equals it but for its keys. The change is declined
-// if more than one item comes into question, or if the rename would touch what is skipped or ignored.
+// renames turns the return of a missing item into a rename of the one item of live that equals it except for its keys. It declines the
+// change if several items qualify, or if the rename would touch what is skipped or ignored.
 func (b *builder) renames(changes []Change) []Change {
 	candidates := b.candidates()
 	var out []Change
@@ -29,14 +28,14 @@ func (b *builder) renames(changes []Change) []Change {
 		case b.whyKept(found[0]) != "":
 			b.decline(b.compared, c.ID, "it was renamed to "+b.shown(found[0])+", which "+b.whyKept(found[0]))
 		default:
-			c.kind, c.livePath = putName, found[0] // exactly one candidate, which no other missing item has
+			c.kind, c.livePath = putName, found[0] // exactly one candidate, for this missing item only
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// countClaims counts the missing items for which an item of live is a candidate.
+// countClaims counts the missing items that have an item of live as a candidate.
 func countClaims(candidates map[string][]object.Path, path object.Path) int {
 	n := 0
 	for _, paths := range candidates {
@@ -47,7 +46,7 @@ func countClaims(candidates map[string][]object.Path, path object.Path) int {
 	return n
 }
 
-// candidates returns, by the path of each missing item of the object, the items of live that may be it under another name.
+// candidates returns, by the path of each missing item, the items of live that may be the same item under another name.
 func (b *builder) candidates() map[string][]object.Path {
 	out := map[string][]object.Path{}
 	for _, f := range object.Filter(b.compared.Findings, threeway.Finding.Drifted) {
@@ -65,8 +64,8 @@ func (b *builder) candidates() map[string][]object.Path {
 	return out
 }
 
-// candidatesFor returns the items of live that somebody wrote, that no manifest names, and that equal the missing one but for their keys.
-// An item has several findings if it has several owners, or if a rule ignores a part of it.
+// candidatesFor returns the items of live that somebody wrote, that no manifest names, and that equal the missing item except for their
+// keys. An item has several findings if it has several owners, or if a rule ignores a part of it.
 func (b *builder) candidatesFor(list, missing object.Path) []object.Path {
 	var out []object.Path
 	n := len(list) + 1
@@ -93,13 +92,13 @@ func (b *builder) sameButKeys(missing, other object.Path) bool {
 	live, alsoMap := w.(map[string]any)
 	keys := source.Keys(missing[:len(missing)-1])
 	if !isMap || !alsoMap || !there || len(keys) == 1 && len(old) == 1 {
-		return false // an item that is nothing but its name has no other one
+		return false // an item with nothing but its name has no candidate
 	}
 	for _, name := range sortedKeys(old, live) {
 		if slices.Contains(keys, name) || object.Equal(old[name], live[name]) {
 			continue
 		}
-		// The two may differ in a default or an allocated value, and in nothing that the manifest or a person set.
+		// The two may differ in a default or an allocated value, but not in anything that the manifest or a person set.
 		allocated, defaulted := source.Filled(other.Field(name))
 		_, held := live[name]
 		if source.Named(missing.Field(name)) || held && !allocated && !defaulted {
@@ -107,29 +106,4 @@ func (b *builder) sameButKeys(missing, other object.Path) bool {
 		}
 	}
 	return true
-}
-
-// rename gives an item of a list its old keys back. It removes the defaults that depend on the edited keys, so that the API sets them
-// anew.
-func (o *ObjectPlan) rename(obj map[string]any, c Change) error {
-	pointer, there := o.source.Locate(obj, c.livePath)
-	value, _ := pointer.Lookup(obj)
-	item, isMap := value.(map[string]any)
-	if !there || !isMap {
-		return fmt.Errorf("%s is not an item of its list", c.livePath)
-	}
-	v, _ := c.Path.Lookup(o.source.Declared())
-	old, _ := v.(map[string]any)
-	for name, value := range item {
-		allocated, defaulted := o.source.Filled(c.livePath.Field(name))
-		if defaulted && !allocated && !o.source.Named(c.Path.Field(name)) && !object.Equal(value, old[name]) {
-			delete(item, name)
-		}
-	}
-	for _, key := range c.Path[len(c.Path)-1].Keys {
-		if !object.Equal(item[key.Name], key.Value) {
-			item[key.Name] = key.Value
-		}
-	}
-	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// repaired returns the repaired object: a copy of live in which the changes, and nothing else, are made. Missing items come after renamed
-// ones, because their places depend on the names beside them. Orders come last.
+// repaired returns the repaired object: a copy of live with the changes and nothing else. It adds missing items after it has renamed
+// items, because their places depend on the names around them. Orders come last.
 func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string]any, error) {
 	out, _ := object.Copy(live).(map[string]any) // the plan needs live as it was
 	var missing []Change
@@ -48,7 +48,7 @@ func (o *ObjectPlan) put(obj map[string]any, c Change) error {
 	switch {
 	case len(c.Path) == 0:
 		return fmt.Errorf("the whole object cannot be put back")
-	case areDuplicates(c.Path, c.From, c.To): // one step stands for several items, so no pointer leads there
+	case areDuplicates(c.Path, c.From, c.To): // one step stands for several items, so it has no pointer
 		return o.putDuplicates(obj, c.Path, c.To)
 	case there && c.To == nil:
 		pointer.Remove(obj)
@@ -56,6 +56,31 @@ func (o *ObjectPlan) put(obj map[string]any, c Change) error {
 		pointer.Edit(obj, func(any) any { return object.Copy(c.To) })
 	case c.To != nil:
 		return o.add(obj, c.Path, object.Copy(c.To))
+	}
+	return nil
+}
+
+// rename gives an item of a list its old keys back. It removes the defaults that depend on the edited keys, so that the API sets them
+// again.
+func (o *ObjectPlan) rename(obj map[string]any, c Change) error {
+	pointer, there := o.source.Locate(obj, c.livePath)
+	value, _ := pointer.Lookup(obj)
+	item, isMap := value.(map[string]any)
+	if !there || !isMap {
+		return fmt.Errorf("%s is not an item of its list", c.livePath)
+	}
+	v, _ := c.Path.Lookup(o.source.Declared())
+	old, _ := v.(map[string]any)
+	for name, value := range item {
+		allocated, defaulted := o.source.Filled(c.livePath.Field(name))
+		if defaulted && !allocated && !o.source.Named(c.Path.Field(name)) && !object.Equal(value, old[name]) {
+			delete(item, name)
+		}
+	}
+	for _, key := range c.Path[len(c.Path)-1].Keys {
+		if !object.Equal(item[key.Name], key.Value) {
+			item[key.Name] = key.Value
+		}
 	}
 	return nil
 }
@@ -124,9 +149,8 @@ func areDuplicates(path object.Path, values ...any) bool {
 	return path[len(path)-1].Form != object.FieldStep && slices.ContainsFunc(values, isList)
 }
 
-// putDuplicates makes the items of a list that share a name those of old's manifest. Such items have one path together, so they are put
-// back together. An item that live has already stays as and where it is; the others get the remaining places, and surplus items are
-// removed.
+// putDuplicates puts back the list items of old's manifest that share a name. Such items have the same path, so they are put back
+// together. An item that live already has stays as and where it is; the others get the remaining places, and surplus items are removed.
 func (o *ObjectPlan) putDuplicates(obj map[string]any, path object.Path, to any) error {
 	list, step := path[:len(path)-1], path[len(path)-1]
 	wanted, several := to.([]any)
@@ -168,15 +192,16 @@ func (o *ObjectPlan) putDuplicates(obj map[string]any, path object.Path, to any)
 func (o *ObjectPlan) indexes(object map[string]any, list object.Path, step object.Step) []int {
 	var out []int
 	for i, name := range o.names(o.source.Normal(object), list) {
-		if name == nameOf(step) {
+		if name == step.ItemName() {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
-// assignDuplicates returns the item for each index of live's items of one name, in old's order. What live has already keeps its index if
-// that order allows it, so that fields that somebody else added to the item stay with it. Rest are the items that get no index.
+// assignDuplicates returns the item for each index of live's items with the same name, in old's order. If that order allows it, an item
+// that live already has keeps its index, so that fields that somebody else added to it stay with it. Rest are the items that get no
+// index.
 func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own []int, wanted []any) (placed map[int]any, rest []any) {
 	is, _ := o.source.At(obj, path)
 	normal, _ := path.Lookup(o.source.Normal(obj))
@@ -188,7 +213,7 @@ func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own 
 		if next == len(wanted) {
 			break
 		}
-		// An item in the wrong place is overwritten, unless the wanted one comes later and enough places are left until there.
+		// Overwrite an item in the wrong place, unless the wanted one comes later and enough places are left until then.
 		comesLater := slices.ContainsFunc(stored[i+1:], func(v any) bool { return object.Equal(v, declared[next]) })
 		switch spare := len(own) - i - 1; {
 		case object.Equal(stored[i], declared[next]):
@@ -203,7 +228,7 @@ func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own 
 	return placed, rest
 }
 
-// itemsOf returns the n items that a value at one name of a list stands for.
+// itemsOf returns the n items that a value for one name in a list stands for.
 func itemsOf(v any, n int) []any {
 	if items, several := v.([]any); several && len(items) == n {
 		return items
@@ -215,12 +240,12 @@ func itemsOf(v any, n int) []any {
 	return out
 }
 
-// insertIndex returns where a missing item of a list belongs: right after the nearest item before it in the manifest that live has,
-// otherwise right before the nearest one after it, otherwise at the end. The next upgrade puts the items that it knows into the manifest's
-// order, so it would move an item that was simply appended.
+// insertIndex returns where a missing list item belongs: right after the nearest earlier item of the manifest that live has, otherwise
+// right before the nearest later one, otherwise at the end. The next upgrade puts the items that it knows into the manifest's order, so it
+// would move an item that was simply appended.
 func (o *ObjectPlan) insertIndex(object map[string]any, list object.Path, step object.Step, end int) int {
 	there, wanted := o.names(o.source.Normal(object), list), o.names(o.source.Declared(), list)
-	own := slices.Index(wanted, nameOf(step))
+	own := slices.Index(wanted, step.ItemName())
 	for i := own - 1; i >= 0; i-- {
 		if at := slices.Index(there, wanted[i]); at >= 0 {
 			return min(at+1, end)
@@ -241,31 +266,28 @@ func (o *ObjectPlan) names(normal map[string]any, list object.Path) []string {
 	out := make([]string, len(items))
 	for i, item := range items {
 		if step, ok := o.source.StepTo(list, item); ok {
-			out[i] = nameOf(step)
+			out[i] = step.ItemName()
 		}
 	}
 	return out
 }
 
-// nameOf distinguishes the steps into one list. Unlike the step it is comparable.
-func nameOf(step object.Step) string { return fmt.Sprintf("%#v %#v", step.Keys, step.Value) }
-
-// order returns the names of those items of a list that old names, in the order that they have in a text.
+// order returns the names of the list items that old names, in their order in a text.
 func (o *ObjectPlan) order(text map[string]any, list object.Path) []any {
 	v, _ := list.Lookup(o.source.Normal(text))
 	items, _ := v.([]any)
 	wanted := o.names(o.source.Declared(), list)
 	out := []any{}
 	for _, item := range items {
-		if step, ok := o.source.StepTo(list, item); ok && slices.Contains(wanted, nameOf(step)) {
+		if step, ok := o.source.StepTo(list, item); ok && slices.Contains(wanted, step.ItemName()) {
 			out = append(out, object.Path{step}.String())
 		}
 	}
 	return out
 }
 
-// reorder puts the items of a list that old names into old's order, among the places that they hold. Items that old does not name stay
-// where they are. If live has more items of one name than old, the order means nothing and the list stays as it is.
+// reorder puts the list items that old names into old's order. Together they keep the places that they have, and items that old does
+// not name stay where they are. If live has more items of one name than old, the order means nothing and the list stays as it is.
 func (o *ObjectPlan) reorder(obj map[string]any, list object.Path) {
 	pointer, ok := o.source.Locate(obj, list)
 	value, _ := pointer.Lookup(obj)

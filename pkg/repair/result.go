@@ -5,7 +5,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Result is what may be shown of a plan and its outcomes. Fields are masked as a report masks them, requests name places and no values,
+// Result returns the presentable form of a plan and its outcomes. Fields are masked as in a report, requests name places but no values,
 // and reasons are scrubbed. The caller adds what belongs to the run: version, time, the kind of dry run, and the report afterwards.
 func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.FixResult {
 	in := p.comparison.Input
@@ -37,7 +37,7 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 	return out
 }
 
-// shown returns one object of the plan as a FixResult has it. Pruned fields are listed apart from those that are put back.
+// shown returns one object of the plan for a FixResult. It lists pruned fields apart from those that are put back.
 func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	out := report.FixPlan{
 		Object: report.ObjectKey{Key: o.Ref.Key}, UID: o.UID, Create: o.Create != nil, Outside: o.Outside,
@@ -56,8 +56,8 @@ func (p *Plan) shown(o *ObjectPlan, mask threeway.Mask) report.FixPlan {
 	return out
 }
 
-// requests returns the writes of an object without their values, with their pointers as they are shown. The ownership patch stands for
-// itself: which entries of managedFields it changes is known only after the patch of values.
+// requests returns the writes of an object without their values, with pointers in the form for people. The ownership patch has no
+// operations: which entries of managedFields it changes is known only after the patch of values.
 func (o *ObjectPlan) requests(shown func(pointer string) string) []report.FixRequest {
 	switch {
 	case o.Create != nil && o.ServerSide:

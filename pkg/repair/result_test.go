@@ -10,7 +10,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// TestSecretsAreRepairedAndNotShown: the patch has the real value, nothing that is shown has it, and showing changes no plan.
+// TestSecretsAreRepairedAndNotShown checks that the patch has the real value, that nothing that is shown has it, and that
+// showing does not change the plan.
 func TestSecretsAreRepairedAndNotShown(t *testing.T) {
 	const canary = "hunter2-canary"
 	for _, serverSide := range []bool{false, true} {
@@ -106,7 +107,8 @@ func patchText(t *testing.T, o *ObjectPlan) string {
 	return string(body)
 }
 
-// TestResultMatchesReport: ids and paths are the report's, requests list every operation, and what the plan leaves is declined.
+// TestResultMatchesReport checks that ids and paths are the report's, that requests list every operation, and that what the
+// plan leaves is declined.
 func TestResultMatchesReport(t *testing.T) {
 	w := driftedSite(t)
 	p := w.plan(Options{})

@@ -5,32 +5,31 @@ import (
 	"errors"
 	"time"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // DefaultTimeout bounds the work on one object if RunOptions names no timeout.
 const DefaultTimeout = time.Minute
 
-// RunOptions says how a plan is run.
+// RunOptions says how to run a plan.
 type RunOptions struct {
 	// DryRun sends the requests that carry values with dryRun=All, so that nothing is stored, and returns only the objects that would not
 	// be put back.
 	DryRun bool
 	// Timeout bounds the work on one object with all its repetitions, as Helm's --timeout bounds one operation; zero means DefaultTimeout.
-	// A write gets half of it, which leaves time to look after a write without an answer. A dry run gets all of it, because there is
+	// A write gets half of it, so that there is time to look after a write without an answer. A dry run gets all of it, because there is
 	// nothing to look for afterwards: the API server answers within 34 s and then names the webhook that it waited for (k8s.io/apiserver
 	// v0.37.1 pkg/endpoints/handlers/rest.go requestTimeoutUpperBound).
 	Timeout time.Duration
 	// Before is called before each object whose values may have to be written. It checks that the release is still the one of the plan.
-	// Its error ends the run, and is the reason of every object that was not done. May be nil.
+	// Its error ends the run, and is the reason for every object that was not done. Before may be nil.
 	Before func(ctx context.Context) error
 }
 
-// Run writes the plan, one object after the other, and returns the outcome of each. An object that fails does not prevent the others from
-// being repaired. When ctx ends, the request in flight is finished and nothing new begins. The next run completes what this one leaves
-// undone.
+// Run writes the plan, one object after the other, and returns the outcome of each. If an object fails, Run still repairs the others.
+// When ctx ends, Run finishes the request in flight and begins nothing new. The next run completes what this one leaves undone.
 func (p *Plan) Run(ctx context.Context, w Writer, o RunOptions) []report.FixOutcome {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -51,14 +50,14 @@ type run struct {
 	RunOptions
 	plan   *Plan
 	server Writer
-	// ended is why nothing is begun any more; empty while the run goes on.
+	// ended says why nothing new begins. It is empty while the run goes on.
 	ended string
 	// lastTimedOut reports that the last object ran out of time because of the server or the connection. The next object then gets a
 	// single attempt, because a server that is down would otherwise take the whole timeout of every object.
 	lastTimedOut bool
 }
 
-// repair works on one object in attempts, each of which reads it anew.
+// repair works on one object in attempts. Each attempt reads the object again.
 func (r *run) repair(ctx context.Context, o *ObjectPlan) (out report.FixOutcome) {
 	w := &work{run: r, plan: o}
 	defer func() {
@@ -68,6 +67,8 @@ func (r *run) repair(ctx context.Context, o *ObjectPlan) (out report.FixOutcome)
 	}()
 	within, cancel := context.WithTimeout(ctx, r.Timeout)
 	defer cancel()
+	// answer is the last error that is an answer. It says more than the silence of a later attempt.
+	var answer error
 	for attempt := 1; ; attempt++ {
 		if reason := r.stopped(ctx); reason != "" {
 			return w.unfinished(reason)
@@ -85,13 +86,19 @@ func (r *run) repair(ctx context.Context, o *ObjectPlan) (out report.FixOutcome)
 			return w.unfinished("the API server could not try it: " + reasonOf(err))
 		case endsBefore(within, wait), r.lastTimedOut && isTransient(err):
 			r.lastTimedOut = isTransient(err)
+			if answer != nil && errors.Is(err, context.DeadlineExceeded) {
+				err = answer
+			}
 			return w.unfinished("gave up: " + reasonOf(err))
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
+			answer = err
 		}
 		sleep(within, wait)
 	}
 }
 
-// stopped returns why nothing begins any more; empty while the run goes on.
+// stopped returns why nothing new begins, or "" while the run goes on.
 func (r *run) stopped(ctx context.Context) string {
 	if r.ended == "" && ctx.Err() != nil {
 		return "interrupted"
@@ -99,7 +106,7 @@ func (r *run) stopped(ctx context.Context) string {
 	return r.ended
 }
 
-// checkBefore calls Before, whose error ends the run.
+// checkBefore calls Before. Its error ends the run.
 func (r *run) checkBefore(ctx context.Context) error {
 	if r.Before == nil || r.DryRun {
 		return nil
@@ -121,9 +128,9 @@ func (r *run) get(ctx context.Context, ref object.Ref) (map[string]any, error) {
 // lastWrite is how long a write that has begun goes on after an interrupt.
 const lastWrite = time.Second
 
-// send writes. The end of the object's time does not cancel a write that has begun, because its result would then be unknown. An interrupt
-// leaves it lastWrite. They cancel a dry run, which leaves nothing behind.
-func (r *run) send(ctx context.Context, request threeway.Request, manager string) (map[string]any, error) {
+// send sends a write. The end of the object's time does not cancel a write that has begun, because its result would then be unknown. After
+// an interrupt, the write has lastWrite to end. Both cancel a dry run, which leaves nothing behind.
+func (r *run) send(ctx context.Context, request cluster.Request, manager string) (map[string]any, error) {
 	if r.DryRun {
 		return r.server.Write(ctx, request, manager, true)
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Selector names objects of a release, and maybe one place in them, as a person writes it:
+// Selector names objects of a release, and optionally one place in them. People write it like this:
 //
 //	KIND/NAME              every object of the kind with that name: deployment/web
 //	KIND.GROUP/NAME        if the kind alone is not enough: Ingress.networking.k8s.io/web
 //	KIND/NAME:PATH         one field, as the report prints its path: deployment/web:spec.replicas
 //
-// The kind and its group are not case-sensitive. PATH may end before any step of the field's path; it then names all that drifted below:
-// deployment/web:spec.template, or deployment/web:spec.template.spec.containers[name=web].
+// The kind and its group are not case-sensitive. PATH may end before any step of the field's path; it then names everything that drifted
+// below: deployment/web:spec.template, or deployment/web:spec.template.spec.containers[name=web].
 type Selector struct {
 	kind, group string
 	// rest is the name, and the path after a colon. A name may have colons itself, so the objects decide where it ends.
@@ -44,13 +44,13 @@ func (s Selector) String() string { return s.text }
 // SelectorError is the error of a selector that cannot be read, or that matches nothing.
 type SelectorError struct{ message, hint string }
 
-// Error says what is wrong.
+// Error returns what is wrong.
 func (e *SelectorError) Error() string { return e.message }
 
-// Hint says what to try.
+// Hint returns what to try.
 func (e *SelectorError) Hint() string { return e.hint }
 
-// object reports whether the selector names an object, and which place of it; an empty place is the whole object.
+// object reports whether the selector names an object, and returns the place in it. An empty place means the whole object.
 func (s Selector) object(key object.Key) (place string, ok bool) {
 	if s.kind != strings.ToLower(key.Kind) || s.group != "" && s.group != strings.ToLower(key.Group) {
 		return "", false
@@ -65,13 +65,13 @@ func (s Selector) object(key object.Key) (place string, ok bool) {
 // choice is what the selectors of a plan select.
 type choice struct{ only, skip []Selector }
 
-// reach is how far a field, or an object, is selected.
+// reach says how far a field, or an object, is selected.
 type reach int
 
 const (
 	// outside means that it is not selected.
 	outside reach = iota
-	// inPart means that something inside it is named, and it can only be put back as a whole.
+	// inPart means that something inside it is selected, but it can only be put back as a whole.
 	inPart
 	// inside means that it is selected.
 	inside
@@ -82,7 +82,7 @@ func (c choice) field(key object.Key, path object.Path) reach {
 	return c.reach(func(selectors []Selector) reach { return reachOf(selectors, key, path) })
 }
 
-// object returns how far an object as a whole is selected, for what does not concern one of its fields.
+// object returns how far an object as a whole is selected.
 func (c choice) object(key object.Key) reach {
 	return c.reach(func(selectors []Selector) reach { return reachOfObject(selectors, key) })
 }
@@ -151,8 +151,8 @@ func isAbove(path object.Path, place string) bool {
 // isNamed reports whether a selector asks for the whole object by name.
 func (c choice) isNamed(key object.Key) bool { return reachOfObject(c.only, key) == inside }
 
-// checked refuses selectors that match nothing of the release. If a report prints a path in another way than the object has it, the
-// selector gets the object's.
+// checked refuses selectors that match nothing in the release. If a report prints a path differently from the object, the selector
+// gets the object's path.
 func (c choice) checked(in *threeway.Comparison) (out choice, err error) {
 	out = choice{only: slices.Clone(c.only), skip: slices.Clone(c.skip)}
 	for _, selectors := range [][]Selector{out.only, out.skip} {
@@ -195,6 +195,6 @@ func (s *Selector) check(in *threeway.Comparison) error {
 	}
 	return &SelectorError{
 		fmt.Sprintf("%q matches nothing of the release, whose objects are %s", s.text, strings.Join(all, ", ")),
-		"write KIND/NAME or KIND.GROUP/NAME; short names of kinds, such as deploy, are not known",
+		"write KIND/NAME or KIND.GROUP/NAME",
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -20,7 +21,7 @@ func TestParseSelector(t *testing.T) {
 	}
 }
 
-// TestSelectorOfObjects: kinds and groups are not case-sensitive, names are, and a name may have colons.
+// TestSelectorOfObjects checks that kinds and groups are not case-sensitive, that names are, and that a name may have colons.
 func TestSelectorOfObjects(t *testing.T) {
 	role := object.Key{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "d", Name: "a:b"}
 	for text, want := range map[string]string{
@@ -52,7 +53,8 @@ func TestSelectorOfObjects(t *testing.T) {
 	}
 }
 
-// TestSelectorOfFields: a path names everything below it, at the boundaries of steps only; what contains a place is selected in part.
+// TestSelectorOfFields checks that a path names everything below it, but only at the boundaries of steps, and that a value around a
+// named place is selected in part.
 func TestSelectorOfFields(t *testing.T) {
 	key := object.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: "web"}
 	containers := object.Path{}.Field("spec").Field("template").Field("spec").Field("containers")
@@ -92,7 +94,7 @@ func TestSelectorOfFields(t *testing.T) {
 	}
 }
 
-// TestPlanNeedsDrift: a comparison with a chart or another revision makes no plan.
+// TestPlanNeedsDrift checks that a comparison with a chart or another revision has no plan.
 func TestPlanNeedsDrift(t *testing.T) {
 	w := driftedSite(t)
 	for _, operation := range []report.Operation{report.OperationUpgrade, report.OperationRollback, report.OperationInstall} {
@@ -111,20 +113,20 @@ func TestPlanNeedsDrift(t *testing.T) {
 	}
 }
 
-// TestUnreadableObjectsAreDeclined: so is what could not be handed over, with the reason.
+// TestUnreadableObjectsAreDeclined checks that objects that cannot be read, or handed over, are declined with the reason.
 func TestUnreadableObjectsAreDeclined(t *testing.T) {
 	w := driftedSite(t)
 	in := w.input()
 	for _, o := range w.old {
 		if o.Kind == "Secret" {
-			in.Live[o.Ref] = threeway.Live{Err: &report.ObjectError{Code: "forbidden", Message: "no"}}
+			in.Live[o.Ref] = cluster.Live{Err: &report.ObjectError{Code: "forbidden", Message: "no"}}
 			continue
 		}
 		live, _ := object.Copy(w.live[o.Ref]).(map[string]any)
 		for _, entry := range live["metadata"].(map[string]any)["managedFields"].([]any) {
 			entry.(map[string]any)["apiVersion"] = "apps/v1beta1"
 		}
-		in.Live[o.Ref] = threeway.Live{Object: live}
+		in.Live[o.Ref] = cluster.Live{Object: live}
 	}
 	p, err := New(threeway.Compare(in), Options{})
 	if err != nil {

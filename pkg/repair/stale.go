@@ -6,10 +6,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// StaleError is the error of ObjectPlan.Patch and HandOver if the object no longer is what the plan saw: a planned field has changed, or
-// another object has the name. It names places and no values.
+// StaleError is the error of ObjectPlan.Patch and HandOver if the object is no longer what the plan saw: a planned field has changed, or
+// another object has the name. It names places but no values.
 type StaleError struct {
-	// Fields are the ids of the planned fields that changed; empty if the reason concerns the whole object.
+	// Fields are the ids of the planned fields that changed. It is empty if the reason concerns the whole object.
 	Fields []string
 	// Reason says in a sentence what changed.
 	Reason string
@@ -30,10 +30,11 @@ func staleFields(changes []Change) *StaleError {
 	return out
 }
 
-// beingDeleted is why nothing is written to an object that will be gone.
+// beingDeleted is the reason for not writing to an object that is being deleted.
 const beingDeleted = "it is being deleted"
 
-// staleObject reports that live is not the object of the plan; nil if it is. The uid decides, because a name can be used again.
+// staleObject returns an error if live is not the object of the plan, or nil if it is. The uid decides, because a name can be
+// used again.
 func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 	metadata := object.Child(live, "metadata")
 	uid, _ := metadata["uid"].(string)
@@ -48,4 +49,11 @@ func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 		return &StaleError{Reason: "its annotations no longer name this release: they changed after the plan was made"}
 	}
 	return nil
+}
+
+// isOthers reports whether an object no longer belongs to the release, because its annotations changed after the plan was made. In the
+// release's own namespace, annotations that name no release are drift.
+func (o *ObjectPlan) isOthers(live map[string]any) bool {
+	now := object.ReleaseOf(live)
+	return o.owner == o.release && now != o.release && (now != object.ReleaseName{} || o.Ref.Namespace != o.release.Namespace)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/helmdrift/helmdrift/pkg/threeway"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 )
 
 // busy is an API server that turns away every n-th request. Reads are repeated until they are answered, as package live does.
@@ -27,14 +27,14 @@ func (b *busy) read() error {
 	return nil
 }
 
-func (b *busy) Write(ctx context.Context, r threeway.Request, manager string, dryRun bool) (map[string]any, error) {
+func (b *busy) Write(ctx context.Context, r cluster.Request, manager string, dryRun bool) (map[string]any, error) {
 	if b.turnedAway() {
 		return nil, throttled(1)
 	}
 	return b.memory.Write(ctx, r, manager, dryRun)
 }
 
-// TestThrottledWriteIsFair checks that each write takes place although the API server turns away every n-th request, whichever that is.
+// TestThrottledWriteIsFair checks that each write takes place although the API server turns away every n-th request, for any n.
 func TestThrottledWriteIsFair(t *testing.T) {
 	for _, method := range []string{clientSide, serverSide} {
 		for every := 2; every < 8; every++ {

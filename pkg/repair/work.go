@@ -11,30 +11,30 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// maxRefusals is how often the server may refuse the same patch although all its tests held when the object was read just before.
+// maxRefusals is how often the server may refuse the same patch although all its tests passed when the object was read just before.
 const maxRefusals = 3
 
 // work is the repair of one object.
 type work struct {
 	*run
 	plan *ObjectPlan
-	// restored reports that the planned values were seen in place; overwritten is the outcome if they changed again after that.
+	// restored reports whether the planned values were seen in place. overwritten is the outcome if they changed again after that.
 	restored    bool
 	overwritten *report.FixOutcome
-	// unanswered reports that nobody knows of some write whether it took place.
+	// unanswered is set if nobody knows whether some write took place.
 	unanswered bool
-	// refused is the last patch of which the server said that a test fails; refusals counts how often in a row.
+	// refused is the last patch that the server refused because of a failed test. refusals counts how often in a row.
 	refused  []byte
 	refusals int
 }
 
-// step reads the object and sends the next requests for it. An error means that another step is needed. Nothing happens between the read
-// and the write: the longer that takes, the more often a busy writer gets in between.
+// step reads the object and sends the next requests for it. An error means that another step is needed. Nothing else happens between the
+// read and the write, because a busy writer may get in between.
 func (w *work) step(ctx context.Context) (report.FixOutcome, error) {
 	if !w.restored {
 		if err := w.checkBefore(ctx); err != nil {
@@ -56,15 +56,15 @@ func (w *work) step(ctx context.Context) (report.FixOutcome, error) {
 	return w.restore(ctx, live)
 }
 
-// restore puts the values back, and then their ownership. Values that were in place and have changed again are not written a second time,
-// which would be a fight. The ownership of the others is handed over all the same.
+// restore puts back the values, and then their ownership. It does not write values again that were in place and have changed since,
+// because that would be a fight between two writers. It still hands over the ownership of the others.
 func (w *work) restore(ctx context.Context, live map[string]any) (report.FixOutcome, error) {
 	body, err := w.plan.Patch(live)
 	switch left := w.deviation(body, err); {
 	case left != nil && !w.restored: // nothing was written yet
 		return *left, nil
 	case left != nil:
-		w.overwritten = left // told at the end, after the hand-over
+		w.overwritten = left // reported after the hand-over
 	case body != nil:
 		return w.restoreValues(ctx, body)
 	}
@@ -72,7 +72,7 @@ func (w *work) restore(ctx context.Context, live map[string]any) (report.FixOutc
 	return w.restoreOwnership(ctx, live)
 }
 
-// deviation returns the outcome of an object that no longer fits the plan; nil if it fits.
+// deviation returns the outcome of an object that no longer fits the plan, or nil if it fits.
 func (w *work) deviation(body []byte, err error) *report.FixOutcome {
 	var stale *StaleError
 	var out report.FixOutcome
@@ -125,7 +125,7 @@ func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (repor
 
 // create creates the missing object.
 func (w *work) create(ctx context.Context) (report.FixOutcome, error) {
-	if w.DryRun && w.run.plan.createsNamespace(w.plan.Ref.Namespace) { // which a dry run does not store
+	if w.DryRun && w.run.plan.createsNamespace(w.plan.Ref.Namespace) { // a dry run does not store the namespace
 		return w.end(report.FixFixed, ""), nil
 	}
 	request, err := w.creation()
@@ -144,11 +144,11 @@ func (w *work) create(ctx context.Context) (report.FixOutcome, error) {
 const noVersion = "1"
 
 // creation returns the request that creates the object.
-func (w *work) creation() (threeway.Request, error) {
-	request := threeway.Request{Ref: w.plan.Ref, Method: threeway.MethodCreate}
+func (w *work) creation() (cluster.Request, error) {
+	request := cluster.Request{Ref: w.plan.Ref, Method: cluster.MethodCreate}
 	body := object.WithoutVersion(w.plan.Create)
 	if w.plan.ServerSide {
-		request.Method, request.PatchType = threeway.MethodPatch, string(types.ApplyYAMLPatchType)
+		request.Method, request.PatchType = cluster.MethodPatch, string(types.ApplyYAMLPatchType)
 		object.Child(body, "metadata")["resourceVersion"] = noVersion
 	}
 	var err error
@@ -158,7 +158,7 @@ func (w *work) creation() (threeway.Request, error) {
 	return request, nil
 }
 
-// creator is the field manager that creates the object. What a server-side apply creates is the deployer's at once.
+// creator returns the field manager that creates the object. The deployer owns at once what a server-side apply creates.
 func (w *work) creator() string {
 	if w.plan.ServerSide {
 		return w.plan.Deployer
@@ -166,8 +166,8 @@ func (w *work) creator() string {
 	return w.plan.Manager
 }
 
-// createdMeanwhile ends the repair of an object that was missing and exists now. It is not compared with the manifest: whoever created it
-// may have meant it so. If the answer to our own creation was lost, the object may be ours.
+// createdMeanwhile ends the repair of an object that was missing and exists now. It is not compared with the manifest: its creator may
+// have wanted it as it is. If the answer to our own creation was lost, the object may be ours.
 func (w *work) createdMeanwhile(live map[string]any) report.FixOutcome {
 	isOurs := func(raw map[string]any) bool { return raw["manager"] == w.creator() }
 	if w.unanswered && slices.ContainsFunc(owners.RawEntries(live), isOurs) {
@@ -176,14 +176,14 @@ func (w *work) createdMeanwhile(live map[string]any) report.FixOutcome {
 	return w.end(report.FixDeclined, "it exists again: it was created after the plan was made")
 }
 
-func (w *work) jsonPatch(body []byte) threeway.Request {
-	return threeway.Request{Ref: w.plan.Ref, Method: threeway.MethodPatch, PatchType: string(types.JSONPatchType), Body: body}
+func (w *work) jsonPatch(body []byte) cluster.Request {
+	return cluster.Request{Ref: w.plan.Ref, Method: cluster.MethodPatch, PatchType: string(types.JSONPatchType), Body: body}
 }
 
-// write sends a request and remembers if it got no answer. A request that the server turned away with 429 is sent once more at once: it had
-// no effect, and what it depends on is tested again. An overloaded server turns away each request alike. If the next step began with reads
-// every time, the reads could take all the turns that are free, and the write never.
-func (w *work) write(ctx context.Context, request threeway.Request, manager string) (map[string]any, error) {
+// write sends a request and remembers if it got no answer. If the server turned the request away with 429, write sends it once more at
+// once: it had no effect, and its tests run again. An overloaded server turns away all kinds of requests alike. If each new step began
+// with reads, the reads could use up all requests that succeed, and the write would never get through.
+func (w *work) write(ctx context.Context, request cluster.Request, manager string) (map[string]any, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -197,8 +197,8 @@ func (w *work) write(ctx context.Context, request threeway.Request, manager stri
 	return after, err
 }
 
-// afterPatchError decides how to go on after the error of a JSON patch. A failed test usually means that somebody wrote in between, so it
-// is another step; the same patch failing again and again means that the server sees something else than it shows.
+// afterPatchError decides how to go on after the error of a JSON patch. A failed test usually means that somebody wrote in between, so
+// another step follows. If the same patch fails again and again, the server sees something else than it shows.
 func (w *work) afterPatchError(body []byte, err error) (report.FixOutcome, error) {
 	if !testFailed(err) {
 		return w.afterError(err)
@@ -215,7 +215,7 @@ func (w *work) afterPatchError(body []byte, err error) (report.FixOutcome, error
 // afterError decides how to go on after an error: with an outcome, or with another step.
 func (w *work) afterError(err error) (report.FixOutcome, error) {
 	switch {
-	// A 404 of a creation concerns the namespace, which does not come back by waiting.
+	// A 404 of a creation means that the namespace is missing. Waiting does not bring it back.
 	case !isFinal(err) && !(w.plan.Create != nil && codeOf(err) == codeNotFound):
 		return report.FixOutcome{}, err
 	case w.restored:

@@ -1,17 +1,25 @@
 package report
 
 import (
+	"encoding/json"
+	"reflect"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestAccept checks that a finding is known by id and cause, and only if it counted in the earlier report or counts in neither.
+// TestAccept checks that id and cause identify a known finding, and that it is known only if it counted in the earlier report
+// or counts in neither.
 func TestAccept(t *testing.T) {
 	rule := &IgnoreRule{Rule: "r"}
 	drift := Finding{ID: "f", Verdict: Overwrite, Cause: CauseDrift, Managed: true}
 	with := func(change func(*Finding)) Finding { f := drift; change(&f); return f }
 	unmanaged := with(func(f *Finding) { f.Managed = false })
 	live := func(value string) Finding { return with(func(f *Finding) { f.Live = value }) }
+	masked := with(func(f *Finding) { f.Masked = true })
+	gone := with(func(f *Finding) { f.Old = "a" })
 	autoscaled := with(func(f *Finding) { f.Class = ClassAutoscaled })
 	volatile := with(func(f *Finding) { f.Class, f.Cause = ClassVolatile, CauseChange })
 	second := with(func(f *Finding) { f.ID = "g" })
@@ -26,8 +34,17 @@ func TestAccept(t *testing.T) {
 		then, now Object
 		known     bool
 	}{
-		"the same drift":                        {having(drift), having(drift), true},
-		"another live value":                    {having(live("a")), having(live("b")), true},
+		"the same drift":                   {having(drift), having(drift), true},
+		"another live value":               {having(live("a")), having(live("b")), false},
+		"the same live value":              {having(live("a")), having(live("a")), true},
+		"an earlier report without values": {having(drift), having(live("b")), true},
+		"masked values":                    {having(masked), having(masked), true},
+		"masked in the earlier report":     {having(masked), having(live("b")), true},
+		"masked now":                       {having(live("a")), having(masked), true},
+		"a value that is gone":             {having(live("a")), having(gone), false},
+		"another live value of what is ignored": {having(with(func(f *Finding) { f.IgnoredBy, f.Live = rule, "a" })),
+			having(with(func(f *Finding) { f.IgnoredBy, f.Live = rule, "b" })), true},
+		"one of two clusters has the value":     {having(live("a"), live("b")), having(live("b")), true},
 		"an edit of a field that was to change": {having(with(func(f *Finding) { f.Cause = CauseChange })), having(drift), false},
 		"an edit under a change":                {having(with(func(f *Finding) { f.Cause = CauseBoth })), having(drift), false},
 		"ignored before":                        {having(ignored), having(drift), false},
@@ -74,19 +91,66 @@ func TestAccept(t *testing.T) {
 	}
 }
 
+// TestAcceptComparesLiveValues checks that a known finding whose live value moved counts and has the earlier value, also when the earlier
+// report was saved and read, and that a null and a list with a null keep their meaning on that way.
+func TestAcceptComparesLiveValues(t *testing.T) {
+	for name, c := range map[string]struct{ then, now, was any }{
+		"an integer":                  {int64(5), int64(0), int64(5)},
+		"the same integer":            {int64(5), int64(5), nil},
+		"a float that is an integer":  {int64(5), 5.0, nil},
+		"an integer too large for it": {int64(9007199254740993), int64(9007199254740992), int64(9007199254740993)},
+		"a number and its text":       {int64(5), "5", int64(5)},
+		"the same list":               {[]any{"a", nil}, []any{"a", nil}, nil},
+		"the order of a list":         {[]any{"a", "b"}, []any{"b", "a"}, []any{"a", "b"}},
+		"a null":                      {object.Null{}, "x", object.Null{}},
+		"the same null":               {object.Null{}, object.Null{}, nil},
+	} {
+		release := func(live any) Release {
+			return Release{Name: "r", Objects: []Object{{ID: "o", Action: ActionUpdate, Fields: []Finding{
+				{ID: "f", Verdict: Overwrite, Cause: CauseDrift, Managed: true, Old: "old", Live: live},
+			}}}}
+		}
+		text, err := json.Marshal(New("v", time.Unix(0, 0), []Release{release(c.then)}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		earlier, err := Read(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := release(c.now)
+		now.Accept(earlier, "baseline")
+		f := now.Objects[0].Fields[0]
+		if changed := c.was != nil; f.Drifted() != changed || now.Drifted != changed || now.Objects[0].Known == changed {
+			t.Errorf("%s: drifted %t, known write %t", name, f.Drifted(), now.Objects[0].Known)
+		}
+		if !reflect.DeepEqual(f.KnownLive, c.was) {
+			t.Errorf("%s: the earlier value is %#v, want %#v", name, f.KnownLive, c.was)
+		}
+		text, err = json.Marshal(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again Finding
+		if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again.KnownLive, c.was) {
+			t.Errorf("%s: read again, the earlier value is %#v: %v in %s", name, again.KnownLive, err, text)
+		}
+	}
+}
+
 // counts reports whether the strictest --fail-on selects an object.
 func counts(o Object) bool {
 	whole := o.Gone() || o.Action == ActionFail || o.Action.Writes()
 	return whole && o.IgnoredBy == nil && !o.Known || slices.ContainsFunc(o.Fields, func(f Finding) bool { return !f.Silenced() })
 }
 
-// terminating returns the object while it is being deleted, which is a part of its id.
+// terminating returns the object as being deleted. That is a part of its id.
 func terminating(o Object) Object {
 	o.ID, o.Terminating = o.ID+" terminating", true
 	return o
 }
 
-// replaced returns the object if Helm replaces it, which is a part of its id.
+// replaced returns the object as replaced by Helm. That is a part of its id.
 func replaced(o Object) Object {
 	o.ID, o.Action = o.ID+" replaced", ActionReplace
 	return o

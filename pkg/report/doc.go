@@ -1,5 +1,5 @@
-// Package report is the contract of helmdrift: what every output format shows, and what programs read as JSON. It is pure data, and it
-// holds no value that must not be shown: threeway.Comparison.Report masks values when it makes a [Release].
+// Package report is the contract of helmdrift: what every output format shows, and what programs read as JSON. It is pure data without
+// secrets: threeway.Comparison.Report masks values when it makes a [Release].
 //
 //	threeway.Comparison ─► Release ─┐
 //	                       Release ─┼─► New ─► Report ─► Release.Accept: silence what a baseline has ─► internal/output
@@ -9,23 +9,23 @@
 //
 // # What counts
 //
-// Three questions decide summaries, exit codes, colours and the plan of a fix, and only this package answers them (drift.go):
+// Three questions decide summaries, exit codes, colours and the plan of a fix, and only this package answers them (state.go):
 //
 //   - Has a field, an object or a release drifted? [Classification.Drifted], [ObjectState.Drifted], [Release.HasDrifted].
 //   - Is a finding silenced, so that it is listed and counted as ignored only? [Classification.Silenced].
 //   - Does the next upgrade write? [Verdict.Writes], [Action.Writes].
 //
-// [Release.State] says it of a release in one word, for lists of many releases (state.go).
+// [Release.State] gives the answer for a release in one word, for lists of many releases (state.go).
 //
 // # Compatibility
 //
 // Within [APIVersion], keys are only added, and a reader ignores those that it does not know. internal/output/schema/report.schema.json
-// is the JSON Schema of all documents ([Report], [FixResult], [ReleaseList], [History], [AbsorbResult]), and docs/report.md describes
+// is the JSON Schema of all documents ([Report], [FixResult], [ReleaseList], [History], [AbsorbResult]), and docs/report-json.md describes
 // each key. Fields with the tag json:"-" are for this program's own formats, and are lost in a saved report.
 //
 // # Reading one
 //
-// A program that gates on a saved report:
+// A program that checks a saved report:
 //
 //	text, err := os.ReadFile("report.json") // of helmdrift diff -o json
 //	r, err := report.Read(text)
@@ -39,5 +39,5 @@
 //		}
 //	}
 //
-// Nothing here is safe for concurrent use while one of the calls changes a value: [Release.Accept], [Report.Recount] and [Notes.Add] do.
+// [Release.Accept], [Report.Recount] and [Notes.Add] change values. Nothing here is safe for concurrent use with them.
 package report

@@ -9,21 +9,21 @@ import (
 type Effect struct {
 	// Text is the prediction in one short phrase, such as "restarts 3 pods, at least 2 stay ready".
 	Text string `json:"text"`
-	// Restarts is the number of pods that are replaced by others, and of Pods without a controller whose containers restart in place. Starts
-	// and Stops are the numbers of pods that are added and taken away.
+	// Restarts is the number of pods that are replaced, plus the Pods without a controller whose containers restart in place. Starts and
+	// Stops are the numbers of pods that are added and removed.
 	Restarts int `json:"restarts,omitempty"`
 	Starts   int `json:"starts,omitempty"`
 	Stops    int `json:"stops,omitempty"`
 	// LeastReady is the least number of ready pods while the write takes effect, if each new pod becomes ready. It is set for a workload
 	// whose pods change, unless no controller has reported on them.
 	LeastReady *int `json:"leastReady,omitempty"`
-	// Downtime is set if the workload has ready pods now and there is a time at which it has none. A Service has the pods that it selects.
+	// Downtime is set if the workload has ready pods now, but will have none for a time. For a Service, the pods that it selects count.
 	Downtime bool `json:"downtime,omitempty"`
-	// Lost lists what is lost for good, such as the claims of a StatefulSet that is deleted.
+	// Lost lists what is lost for good, such as the claims of a deleted StatefulSet.
 	Lost []string `json:"lost,omitempty"`
-	// Notes are further consequences, each a clause: what blocks the roll-out, what sets a value back, which pods keep the old value.
+	// Notes are further consequences, each a clause: what blocks the roll-out, what resets a value, which pods keep the old value.
 	Notes []string `json:"notes,omitempty"`
-	// RestartedAt is when a change of the live pod template, which has drifted, restarted the pods; nil if it did not.
+	// RestartedAt is when a change of the live pod template, which has drifted, restarted the pods. It is nil if it did not.
 	RestartedAt *time.Time `json:"restartedAt,omitempty"`
 	// Inexact says why the prediction is less exact than it could be; empty if it is exact.
 	Inexact string `json:"inexact,omitempty"`
@@ -33,7 +33,7 @@ type Effect struct {
 type ReleaseEffect struct {
 	// Text is the sum in one sentence.
 	Text string `json:"text"`
-	// Restarts, Starts and Stops count pods, and Workloads those of which pods restart.
+	// Restarts, Starts and Stops count pods. Workloads counts the workloads whose pods restart.
 	Restarts  int `json:"restarts"`
 	Starts    int `json:"starts,omitempty"`
 	Stops     int `json:"stops,omitempty"`
@@ -44,17 +44,17 @@ type ReleaseEffect struct {
 	Inexact string `json:"inexact,omitempty"`
 }
 
-// CodeEffects is the code of the warning that something that Effect is predicted from could not be read, or that nobody but the controller
-// of a custom kind knows what becomes of its pods.
+// CodeEffects is the code of the warning that Effect is incomplete: something could not be read, or only the controller of a custom kind
+// knows what happens to its pods.
 const CodeEffects = "effects-unread"
 
-// LacksEffects reports whether something that Effect is predicted from is not known. The operation may then restart more pods, and more of
-// them may go down, than Effect says.
+// LacksEffects reports whether Effect is incomplete. The operation may then restart more pods, and take down more of them, than Effect
+// says.
 func (r Release) LacksEffects() bool {
 	return slices.ContainsFunc(r.Warnings, func(m Message) bool { return m.Code == CodeEffects })
 }
 
-// Restarts reports whether the operation replaces any pod of the release.
+// Restarts reports whether the operation restarts any pod of the release.
 func (r Release) Restarts() bool { return r.Effect != nil && r.Effect.Restarts > 0 }
 
 // GoesDown reports whether a workload of the release has no ready pod for a time while the operation takes effect.

@@ -32,22 +32,7 @@ func ExampleRead() {
 	// Deployment web spec.replicas: 5, was 2; the next upgrade: overwrite
 }
 
-// Merge makes one report of several, such as those of jobs that compare a part of a fleet each.
-func ExampleMerge() {
-	r, err := report.Read([]byte(saved))
-	if err != nil {
-		panic(err)
-	}
-	whole, err := report.Merge("v0.1.0", []report.Named{{Name: "a.json", Report: r}})
-	if err != nil {
-		panic(err)
-	}
-	fmt.Println(len(whole.Releases), whole.HasError())
-	// Output:
-	// 1 false
-}
-
-// Accept silences what an earlier report has, so that a gate fails on new drift only.
+// Accept silences what an earlier report has, so that a check fails only on new drift.
 func ExampleRelease_Accept() {
 	baseline, err := report.Read([]byte(saved))
 	if err != nil {

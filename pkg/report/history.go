@@ -5,16 +5,16 @@ import "time"
 // KindHistory is the kind of what helmdrift history reports.
 const KindHistory = "History"
 
-// History is the contract of helmdrift history: what a series of reports says of each finding over time.
+// History is the contract of helmdrift history: what a series of reports says about each finding over time.
 type History struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Helmdrift  string `json:"helmdrift"`
-	// From and Time are the times of the first and the last report, and Reports is the number of all.
+	// From and Time are the times of the first and the last report, and Reports is the number of reports.
 	From    time.Time `json:"from"`
 	Time    time.Time `json:"time"`
 	Reports int       `json:"reports"`
-	// Previews counts comparisons with a chart or another revision, which are left out: they do not say what drifted.
+	// Previews counts the comparisons with a chart or another revision. They are left out, because they do not say what drifted.
 	Previews int              `json:"previews,omitempty"`
 	Points   []HistoryPoint   `json:"points"`
 	Releases []ReleaseHistory `json:"releases"`
@@ -24,7 +24,7 @@ type History struct {
 type HistoryPoint struct {
 	Time     time.Time `json:"time"`
 	Releases int       `json:"releases"`
-	// Unknown counts the releases of which the latest report has an error, and Drifted those that drifted.
+	// Unknown counts the releases whose latest report has an error, and Drifted counts those that drifted.
 	Unknown  int `json:"unknown,omitempty"`
 	Drifted  int `json:"drifted"`
 	Findings int `json:"findings"`
@@ -33,17 +33,17 @@ type HistoryPoint struct {
 // ReleaseHistory is the history of one release.
 type ReleaseHistory struct {
 	Name string `json:"name"`
-	// Namespace is that of the records, as for -n.
+	// Namespace is the namespace of the records, as for -n.
 	Namespace string `json:"namespace"`
 	Cluster   string `json:"cluster"`
-	// FirstSeen and LastSeen are the times of the first and the last report on the release. Reports is the number of all, and Unknown the
-	// number of those with an error: what they do not list may be there.
+	// FirstSeen and LastSeen are the times of the first and the last report on the release. Reports is the number of these reports, and
+	// Unknown is how many have an error: what they do not list may be there.
 	FirstSeen time.Time        `json:"firstSeen"`
 	LastSeen  time.Time        `json:"lastSeen"`
 	Reports   int              `json:"reports"`
 	Unknown   int              `json:"unknown,omitempty"`
 	Findings  []FindingHistory `json:"findings"`
-	// Versions are those of the latest report, for people who read the history.
+	// Versions come from the latest report, for people who read the history.
 	Versions CustomVersions `json:"-"`
 }
 
@@ -52,44 +52,45 @@ type FindingHistory struct {
 	// ID is the id of the finding in the latest report that has it. It changes with the verdict.
 	ID     string    `json:"id"`
 	Object ObjectKey `json:"object"`
-	// Path is empty for an object as a whole, and Absence says then whether it was missing or terminating.
+	// Path is empty for an object as a whole. Absence then says whether it was missing or terminating.
 	Path    string  `json:"path,omitempty"`
 	Absence Absence `json:"absence,omitempty"`
-	// Drifted reports whether the finding counts as drift; others are on fields that no manifest names.
+	// Drifted reports whether the finding counts as drift. Otherwise no manifest names the field.
 	Drifted bool         `json:"drifted"`
 	Masked  bool         `json:"masked,omitempty"`
 	State   FindingState `json:"state"`
 	// FirstSeen and LastSeen are the times of the first and the last report that has the finding. Ended is the time of the first report
-	// after that which has it no longer, or silences it; nil while it is there.
+	// after LastSeen that no longer has it, or silences it. It is nil while the finding is there.
 	FirstSeen time.Time  `json:"firstSeen"`
 	LastSeen  time.Time  `json:"lastSeen"`
 	Ended     *time.Time `json:"ended,omitempty"`
-	// Seconds is how long it was there: from the first report that has it to the first that has it no longer, over all periods.
+	// Seconds is how long it was there, over all periods: from the first report that has it to the first that no longer has it.
 	Seconds int64 `json:"seconds"`
-	// Periods is how often it came, and Changes how often its live value changed while it was there.
+	// Periods is how often it came, and Changes is how often its live value changed while it was there.
 	Periods int `json:"periods"`
 	Changes int `json:"changes,omitempty"`
 	// Flapping is set if it came back, or its live value changed more than once.
 	Flapping bool `json:"flapping,omitempty"`
-	// Managers are the field managers that owned the live value, in the order of their appearance. Several of them fight.
+	// Managers are the field managers that owned the live value, in the order of their appearance. If there are several,
+	// they overwrite each other.
 	Managers []string `json:"managers,omitempty"`
-	// Steps are the latest times at which it came, changed or ended, the first of them first.
+	// Steps are the latest times when it came, changed or ended, in order.
 	Steps []HistoryStep `json:"steps"`
 }
 
 // Absence says how a whole object is gone.
 type Absence string
 
-// The absences.
+// These are the absences.
 const (
 	AbsenceMissing     Absence = "missing"
 	AbsenceTerminating Absence = "terminating"
 )
 
-// FindingState says what the latest report that says anything of a finding says.
+// FindingState is the state of a finding in the latest report that says anything about it.
 type FindingState string
 
-// The states of a finding.
+// These are the states of a finding.
 const (
 	// FindingThere means that the finding is there and counts.
 	FindingThere FindingState = "there"
@@ -103,7 +104,7 @@ const (
 type HistoryStep struct {
 	Time  time.Time    `json:"time"`
 	State FindingState `json:"state"`
-	// Live is the live value. It is absent if it is masked, large or not there.
+	// Live is the live value. It is absent if it is masked or large, or if live lacks the field.
 	Live     any      `json:"live,omitempty"`
 	Managers []string `json:"managers,omitempty"`
 	// Revision is the revision that was deployed.

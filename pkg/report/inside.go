@@ -6,18 +6,18 @@ import (
 	"iter"
 )
 
-// Inside says what differs inside the documents that the sides of a finding are. Verdict and counts are the finding's own.
+// Inside says what differs inside the documents of a finding whose sides are documents. Verdict and counts belong to the finding.
 type Inside struct {
-	// Format is yaml, json, toml, ini or properties.
+	// Format is yaml, json or toml.
 	Format string `json:"format"`
-	// OnlyFormatting is set if every parser reads the same from all sides. It is a finding all the same, because pods see the bytes.
+	// OnlyFormatting is set if every parser reads the same from all sides. It is still a finding, because pods see the bytes.
 	OnlyFormatting bool           `json:"onlyFormatting,omitempty"`
 	Changes        []InsideChange `json:"changes,omitempty"`
 	// More counts the changes that are not listed.
 	More int `json:"more,omitempty"`
 }
 
-// The kinds of changes inside a document. They say what became of old: in live if that differs, else in desired.
+// These are the kinds of changes inside a document. They say what became of old: in live if that differs, or else in desired.
 const (
 	InsideAdded     = "added"
 	InsideRemoved   = "removed"
@@ -38,7 +38,7 @@ type InsideChange struct {
 	Nulls []string `json:"nulls,omitempty"`
 }
 
-// MarshalJSON encodes the change as a Finding is encoded.
+// MarshalJSON encodes the change in the same way as a Finding.
 func (c InsideChange) MarshalJSON() ([]byte, error) {
 	type plain InsideChange
 	out := plain(c)
@@ -46,7 +46,7 @@ func (c InsideChange) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON decodes a change as a Finding is decoded.
+// UnmarshalJSON decodes a change in the same way as a Finding.
 func (c *InsideChange) UnmarshalJSON(raw []byte) error {
 	type plain InsideChange
 	d := json.NewDecoder(bytes.NewReader(raw))

@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestInsideIsRead: a change inside a document is decoded as it was encoded, with its nulls and integers.
+// TestInsideIsRead checks that a change inside a document is decoded as it was encoded, with its nulls and integers.
 func TestInsideIsRead(t *testing.T) {
 	want := Finding{ID: "x", Inside: &Inside{Format: "json", More: 2, Changes: []InsideChange{
 		{Path: "a", Change: InsideChanged, Cause: CauseDrift, Old: object.Null{}, Desired: object.Null{}, Live: int64(1) << 60},

@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestObjectKey: a key is one text in JSON, and that text decodes to the key.
+// TestObjectKey checks that a key is one text in JSON, and that this text decodes to the key.
 func TestObjectKey(t *testing.T) {
 	for text, key := range map[string]object.Key{
 		"Deployment.apps prod/web":             {Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"},

@@ -9,7 +9,7 @@ import (
 // KindReleaseList is the kind of what helmdrift list reports.
 const KindReleaseList = "ReleaseList"
 
-// ReleaseList is the contract of helmdrift list: the releases that a selection takes, by their last revisions.
+// ReleaseList is the contract of helmdrift list: the last revisions of the selected releases.
 type ReleaseList struct {
 	APIVersion string          `json:"apiVersion"`
 	Kind       string          `json:"kind"`
@@ -23,16 +23,16 @@ type ReleaseList struct {
 // ListedRelease is the last revision of a release, deployed or not.
 type ListedRelease struct {
 	Name string `json:"name"`
-	// Namespace is that of the records, as for -n.
+	// Namespace is the namespace of the records, as for -n.
 	Namespace string `json:"namespace"`
 	Cluster   string `json:"cluster"`
-	// Revision is 0 if the labels of a record do not say it.
+	// Revision is 0 if the labels of a record do not name it.
 	Revision int    `json:"revision,omitempty"`
 	Status   string `json:"status,omitempty"`
 	Chart    string `json:"chart,omitempty"`
-	// Helm is the major version of the Helm that last wrote the record: "3" or "4"; empty if the record does not show it.
-	Helm        string `json:"helm,omitempty"`
-	ApplyMethod string `json:"applyMethod,omitempty"`
+	// Helm is the major version of the Helm that last wrote the record: "3" or "4". It is empty if the record does not show it.
+	Helm        string      `json:"helm,omitempty"`
+	ApplyMethod ApplyMethod `json:"applyMethod,omitempty"`
 	// Created is when the record was stored.
 	Created time.Time `json:"created,omitzero"`
 	// Error is set if the record could not be read. The entry then has what its labels say.

@@ -16,9 +16,8 @@ import (
 )
 
 // Read decodes a report that was saved as JSON or YAML. It accepts every report of this [APIVersion], also one with keys that it does
-// not know: within a version keys are only added. What is not part of the contract is empty in the result: notes have no kinds, no finding
-// has a Pattern, and no object OnlyConflicts. So do not call [Report.Rules] on it: its rules would name whole objects. Text may come from anybody; its length is the caller's to bound. The error is
-// about the text ("it has no apiVersion"), so the caller says which file it is of.
+// not know: within a version keys are only added. What is not part of the contract is empty in the result. Text may come from anybody; its
+// length is the caller's to bound. The error is about the text ("it has no apiVersion"), so the caller says which file it is of.
 func Read(text []byte) (*Report, error) {
 	doc, err := asJSON(text)
 	if err != nil {
@@ -34,14 +33,14 @@ func Read(text []byte) (*Report, error) {
 	return &out, nil
 }
 
-// IsOtherKind reports whether an error of [Read] or [ReadTime] means that a document of helmdrift is no report, such as the result of a
-// fix.
+// IsOtherKind reports whether an error of [Read] or [ReadTime] means that a document of helmdrift is not a report, such as the result
+// of a fix.
 func IsOtherKind(err error) bool {
 	var other otherKind
 	return errors.As(err, &other)
 }
 
-// otherKind is the kind of a document of helmdrift that is no report.
+// otherKind is the kind of a document of helmdrift that is not a report.
 type otherKind string
 
 // Error says what the document is.
@@ -49,7 +48,7 @@ func (k otherKind) Error() string {
 	return fmt.Sprintf("it is a %s %s, not a %s %s", APIVersion, string(k), APIVersion, KindReport)
 }
 
-// ReadTime returns the time of a report that was saved as JSON or YAML, and decodes no more of it. A report without a time is an error.
+// ReadTime returns the time of a report that was saved as JSON or YAML, and decodes nothing else. A report without a time is an error.
 func ReadTime(text []byte) (time.Time, error) {
 	doc, err := asJSON(text)
 	if err != nil {
@@ -80,7 +79,7 @@ type head struct {
 	Time             time.Time
 }
 
-// headOf returns the head of a report, or why the document is none.
+// headOf returns the head of a report, or an error if the document is not a report.
 func headOf(doc []byte) (head, error) {
 	var out head
 	switch err := json.Unmarshal(doc, &out); {
@@ -112,7 +111,7 @@ func (f *Finding) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-// putNulls makes the numbers of decoded sides those of the API, and the named sides object.Null.
+// putNulls converts the numbers of decoded sides to the API's types, and sets the named sides to object.Null.
 func putNulls(sides iter.Seq2[string, *any], nulls []string) {
 	for name, side := range sides {
 		*side = withNumbers(*side)
@@ -122,7 +121,7 @@ func putNulls(sides iter.Seq2[string, *any], nulls []string) {
 	}
 }
 
-// withNumbers returns a decoded value whose numbers are as those of the API: int64 where that holds the number, else float64.
+// withNumbers returns a decoded value with numbers in the API's types: int64 if the number fits, or else float64.
 func withNumbers(value any) any {
 	switch v := value.(type) {
 	case json.Number:

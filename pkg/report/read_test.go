@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReadKeepsEverything reads the reports of internal/output, as JSON and as YAML, and writes them again: nothing is lost.
+// TestReadKeepsEverything reads the reports of internal/output, as JSON and as YAML, writes them again, and checks that
+// nothing is lost.
 func TestReadKeepsEverything(t *testing.T) {
 	files, err := filepath.Glob("../../internal/output/testdata/*.json")
 	if err != nil || len(files) < 5 {
@@ -85,7 +86,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// TestIsOtherKind checks that every document of helmdrift is known as such, as in a folder of reports.
+// TestIsOtherKind checks that Read recognises every other document of helmdrift, as in a folder of reports.
 func TestIsOtherKind(t *testing.T) {
 	for _, kind := range []string{KindFixResult, KindReleaseList, KindHistory, KindAbsorbResult} {
 		if _, err := Read([]byte(`{"apiVersion":"helmdrift.io/v1","kind":"` + kind + `"}`)); !IsOtherKind(err) {

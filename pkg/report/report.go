@@ -16,10 +16,10 @@ const (
 	KindReport = "Report"
 )
 
-// CodeAutoscalers is the code of an error of a release: autoscalers could not be read, and only they would say whether replicas are drift.
+// CodeAutoscalers is the code of an error of a release: autoscalers could not be read, so nobody knows whether replicas are drift.
 const CodeAutoscalers = "autoscalers-unread"
 
-// CodeDefinition is the code of an error of a release: the definition of a custom resource that differs could not be read.
+// CodeDefinition is the code of an error of a release: a custom resource differs, and its definition could not be read.
 const CodeDefinition = "definition-unread"
 
 // Report is the contract of helmdrift diff: every output format is a view of it. [New] and [NewScan] make one, and [Read] reads a saved
@@ -28,12 +28,12 @@ type Report struct {
 	// APIVersion and Kind are the constants APIVersion and KindReport.
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
-	// Helmdrift is the version of the program that made the report, and Time when it did, in UTC and whole seconds.
+	// Helmdrift is the version of the program that made the report, and Time is when it did, in UTC and whole seconds.
 	Helmdrift string    `json:"helmdrift"`
 	Time      time.Time `json:"time"`
 	Summary   Summary   `json:"summary"`
 	Releases  []Release `json:"releases"`
-	// Errors are about what no entry of Releases can stand for: a cluster that did not answer, a namespace whose records cannot be read.
+	// Errors are about what has no entry in Releases: a cluster that did not answer, a namespace whose records cannot be read.
 	Errors []ScanError `json:"errors,omitempty"`
 	// Scan is set if the releases were selected, not named.
 	Scan *Scan `json:"scan,omitempty"`
@@ -43,16 +43,18 @@ type Report struct {
 type ScanError struct {
 	Cluster   string `json:"cluster,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
-	// Code is for programs, such as "forbidden" and ErrorNotFound, and Message for people. pkg/live has the codes.
+	// Code is for programs, such as "forbidden" and ErrorNotFound, and Message is for people. pkg/live has the codes.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Subject is what could not be read. It is nil if that is the cluster as a whole, or a name that no release has.
+	Subject *Subject `json:"subject,omitempty"`
 }
 
 // Scan says what a selection of releases covers and what it took.
 type Scan struct {
-	// Clusters are the clusters that were searched, also those without a release.
+	// Clusters are the clusters that were searched, including those without a release.
 	Clusters []string `json:"clusters,omitempty"`
-	// Seconds is how long it took, and Requests how many requests were sent.
+	// Seconds is how long it took, and Requests is how many requests were sent.
 	Seconds  float64 `json:"seconds"`
 	Requests int     `json:"requests,omitempty"`
 	// Shard is set if only one part of the selected releases was compared.
@@ -65,24 +67,25 @@ type Shard struct {
 	Count int `json:"count"`
 }
 
-// Summary counts over all releases. A finding that a rule or a class silences is counted in Ignored and nowhere else.
+// Summary counts over all releases. A finding that a rule or a class silences counts in Ignored and nowhere else.
 type Summary struct {
 	Releases        int `json:"releases"`
 	DriftedReleases int `json:"driftedReleases"`
-	// Objects counts all that were compared, also those that are not listed. Missing and Terminating count objects that are gone or are
-	// being deleted, unless a rule silences that; they are among DriftedObjects.
+	// Objects counts all compared objects, including those that are not listed. Missing and Terminating count objects that are gone or
+	// are being deleted, unless a rule silences that; they are among DriftedObjects.
 	Objects        int `json:"objects"`
 	DriftedObjects int `json:"driftedObjects"`
 	Missing        int `json:"missing"`
 	Terminating    int `json:"terminating,omitempty"`
 	// Errors counts what could not be read or compared: errors of the report, of releases and of objects.
 	Errors int `json:"errors"`
-	// Managed and Unmanaged count findings on fields that a manifest names, and on those that none names. Fields counts both by verdict.
+	// Managed and Unmanaged count findings on fields that a manifest names, and on fields that none names. Fields counts both by
+	// verdict.
 	Managed   int         `json:"managed"`
 	Unmanaged int         `json:"unmanaged"`
 	Ignored   int         `json:"ignored"`
 	Fields    FieldCounts `json:"fields"`
-	// Restarts counts the pods that the operation replaces, and Downtime the workloads that have no ready pod for a time.
+	// Restarts counts the pods that the operation restarts, and Downtime counts the workloads that have no ready pod for a time.
 	Restarts int `json:"restarts,omitempty"`
 	Downtime int `json:"downtime,omitempty"`
 }
@@ -96,46 +99,56 @@ type FieldCounts struct {
 	Conflict  int `json:"conflict"`
 }
 
+// ApplyMethod is how Helm writes objects.
+type ApplyMethod string
+
+// These are the methods. Helm 3 has only the first.
+const (
+	ApplyClientSide ApplyMethod = "client-side"
+	ApplyServerSide ApplyMethod = "server-side"
+)
+
 // Release is the comparison of one release.
 type Release struct {
 	Name string `json:"name"`
-	// Namespace is the record's own, which is the default of the objects, and StorageNamespace is that in which the record is stored. GitOps
-	// controllers may keep the two apart; cluster, storage namespace and name identify a release.
+	// Namespace is the record's own, which is the default for the objects, and StorageNamespace is the namespace that stores the record.
+	// With GitOps controllers the two may differ. Cluster, storage namespace and name identify a release.
 	Namespace        string `json:"namespace"`
 	StorageNamespace string `json:"storageNamespace"`
-	// Cluster is what the caller calls the cluster; the commands take the name in the kubeconfig.
+	// Cluster is the caller's name for the cluster. The commands take the name in the kubeconfig.
 	Cluster   string    `json:"cluster"`
 	Operation Operation `json:"operation"`
-	// Old is the revision that Helm starts from; nil if nothing is installed. Last is the last revision, which is another one if it failed.
+	// Old is the revision that Helm starts from, or nil if nothing is installed. Last is the last revision. It differs from Old if it
+	// failed.
 	Old  *Revision `json:"old,omitempty"`
 	Last *Revision `json:"last,omitempty"`
 	// Desired is nil if the release could not be compared at all.
 	Desired *Desired `json:"desired,omitempty"`
-	// ApplyMethod is "client-side" or "server-side", of the last revision; empty if that is not known.
-	ApplyMethod string `json:"applyMethod,omitempty"`
-	// FieldManager is the name under which the release is applied server-side, if the cluster shows it.
+	// ApplyMethod is the method of the operation. It is empty if that is not known.
+	ApplyMethod ApplyMethod `json:"applyMethod,omitempty"`
+	// FieldManager is the field manager of a release that is applied server-side, if the cluster shows it.
 	FieldManager string `json:"fieldManager,omitempty"`
 	// Terminating is set if the namespace of the release, or of its records, is being deleted.
 	Terminating bool `json:"terminating,omitempty"`
-	// Drifted is what HasDrifted returned when the report was made, or when Accept or Recount decided again.
+	// Drifted is what HasDrifted returned when the report was made, or when Accept or Recount updated it.
 	Drifted bool `json:"drifted"`
-	// Errors made the comparison incomplete, apart from those of single objects; see HasError.
+	// Errors say what made the comparison incomplete, apart from errors of single objects; see HasError.
 	Warnings    []Message     `json:"warnings"`
 	Errors      []Message     `json:"errors"`
 	NotCompared []NotCompared `json:"notCompared"`
 	// Objects are in Helm's install order (helm v3.22.0 pkg/releaseutil/kind_sorter.go InstallOrder).
 	Objects []Object `json:"objects"`
-	// Effect sums up what the operation means for pods; nil if it writes nothing that matters to them.
+	// Effect sums up what the operation means for pods. It is nil if no write affects them.
 	Effect *ReleaseEffect `json:"effect,omitempty"`
 	// Compared is the number of objects that were compared. Objects lists only those with something to report.
 	Compared int `json:"compared"`
-	// Patch is what -o diff writes of the release; nil if it was not asked for. It is not part of the contract.
+	// Patch is the output of -o diff for the release. It is nil if it was not asked for. It is not part of the contract.
 	Patch *Patch `json:"-"`
 }
 
 // Patch is the difference between a manifest and what its release has become, without what a report masks or silences.
 type Patch struct {
-	// LeftOut says what the hunks lack, a line each. Hunks are those of a unified diff, without its header; they can be printed as they are.
+	// LeftOut says what the hunks lack, one line each. Hunks are the hunks of a unified diff without its header. They are safe to print.
 	LeftOut []string
 	Hunks   string
 }
@@ -143,7 +156,7 @@ type Patch struct {
 // Revision names a stored revision.
 type Revision struct {
 	Revision int `json:"revision"`
-	// Status is Helm's word, such as deployed and failed. Chart is name and version, such as shop-1.2.0.
+	// Status is Helm's word, such as deployed or failed. Chart is name and version, such as shop-1.2.0.
 	Status string `json:"status,omitempty"`
 	Chart  string `json:"chart,omitempty"`
 }
@@ -152,7 +165,7 @@ type Revision struct {
 type Desired struct {
 	// Source is "record" for the manifest of old itself, "chart" for a rendered chart, or "revision" for another stored one.
 	Source string `json:"source"`
-	// Revision is the stored one; 0 for a chart. Chart is name and version of the chart.
+	// Revision is the stored revision, or 0 for a chart. Chart is name and version of the chart.
 	Revision int    `json:"revision,omitempty"`
 	Chart    string `json:"chart,omitempty"`
 	// Helm is the major version of the Helm that is predicted: "3" or "4".
@@ -164,10 +177,12 @@ type Message struct {
 	// Code is for programs and keeps its meaning; Message is for people.
 	Code    string `json:"code"`
 	Message string `json:"message"`
-	// Object, File and Line say what the message is about, if that is one object or a place in a file. Lines count from 1.
+	// Object, File and Line say what the message is about, if it is about one object or a place in a file. Lines count from 1.
 	Object string `json:"object,omitempty"`
 	File   string `json:"file,omitempty"`
 	Line   int    `json:"line,omitempty"`
+	// Subject is what an error of a release is about, if that is one thing that could not be read.
+	Subject *Subject `json:"subject,omitempty"`
 }
 
 // String returns the message with its file and line in front, as compilers print it.
@@ -184,32 +199,38 @@ func (m Message) String() string {
 // ErrorRender is the code of the error that the chart could not be rendered. It is part of the contract.
 const ErrorRender = "render"
 
-// ErrorNotFound is the code of the error that no release has a name that was given. It is part of the contract.
+// ErrorNotFound is the code of the error that no release has a given name. It is part of the contract.
 const ErrorNotFound = "not-found"
 
-// WarnRecordElsewhere is the code of the warning that a record may be a copy: it names another namespace than the one that it is stored
-// in. The code is part of the contract.
+// ErrorSelection is the code of the error, or the warning, that a flag names nothing of what was compared.
+const ErrorSelection = "selection"
+
+// WarnRecordElsewhere is the code of the warning that a record may be a copy: it is not stored in the namespace that it names. The code
+// is part of the contract.
 const WarnRecordElsewhere = "record-elsewhere"
 
-// WarnOtherRelease is the code of the warning that the annotations of a live object name another release, which exists. The code is part of
-// the contract.
+// WarnOtherRelease is the code of the warning that the annotations of a live object name another existing release. The code is part of the
+// contract.
 const WarnOtherRelease = "other-release"
 
-// WarnMasked is the code of the warning that values of a chart were not compared with those of a snapshot, which are masked there.
+// WarnNoTime is the code of the warning that findings have no time, which a flag such as --since looks at.
+const WarnNoTime = "no-time"
+
+// WarnMasked is the code of the warning that values of a chart were not compared with masked values of a snapshot.
 const WarnMasked = "masked"
 
-// The reasons of a hook, and of a field that is masked in a snapshot.
+// These are the reasons for a hook, and for a field that is masked in a snapshot.
 const (
 	NotComparedHook   = "hook"
 	NotComparedMasked = "masked"
 )
 
 // NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName. With a path it is
-// one field of an object. It is no error: the comparison is complete all the same.
+// one field of an object. It is not an error: the comparison is complete.
 type NotCompared struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
-	// Name is the name, or the prefix of a generated one.
+	// Name is the name, or the prefix of a generated name.
 	Name string `json:"name"`
 	Path string `json:"path,omitempty"`
 	// Reason is NotComparedHook, NotComparedMasked, or "generateName".
@@ -223,25 +244,25 @@ type Object struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Namespace  string `json:"namespace,omitempty"`
-	// Name is empty if the API server makes it from GenerateName.
+	// Name is empty if the API server generates it from GenerateName.
 	Name         string `json:"name"`
 	GenerateName string `json:"generateName,omitempty"`
 	// Source is the template that the object comes from, if the manifest says so.
 	Source string `json:"source,omitempty"`
-	// Action is what Helm does with the object, and Reason why; a failure always has a reason. BlockedBy are the objects whose failure makes
-	// Helm skip this one.
+	// Action is what Helm does with the object, and Reason says why; a failure always has a reason. BlockedBy lists the objects whose
+	// failure makes Helm skip this one.
 	Action    Action      `json:"action"`
 	Reason    string      `json:"reason,omitempty"`
 	BlockedBy []ObjectKey `json:"blockedBy,omitempty"`
-	// Engine is empty if Helm patches nothing, such as for an object that it creates.
+	// Engine is empty if Helm does not patch the object, for example because it creates it.
 	Engine Engine `json:"engine,omitempty"`
-	// Missing and Terminating are set for an object that old has and the cluster has not, or that is being deleted.
+	// Missing is set for an object that old has but the cluster does not. Terminating is set if it is being deleted.
 	Missing     bool `json:"missing"`
 	Terminating bool `json:"terminating,omitempty"`
-	// Drifted is set if the object is gone, or a finding of it counts as drift, and nothing silences that.
+	// Drifted is set if the object is gone, or one of its findings counts as drift, and nothing silences that.
 	Drifted bool  `json:"drifted"`
 	Notes   Notes `json:"note,omitempty"`
-	// Error is set if the object could not be compared. It then is neither clean nor missing.
+	// Error is set if the object could not be compared. It is then neither clean nor missing.
 	Error *ObjectError `json:"error,omitempty"`
 	// IgnoredBy is the rule that silences the object as a whole.
 	IgnoredBy *IgnoreRule `json:"ignoredBy,omitempty"`
@@ -252,12 +273,12 @@ type Object struct {
 	// Forgotten counts values that no manifest names and whose writers the API server has forgotten (ancient-changes, before-first-apply).
 	Forgotten int     `json:"forgotten,omitempty"`
 	DryRun    *DryRun `json:"dryRun,omitempty"`
-	// Effect predicts what the write of the object means for pods and data; nil if it means nothing for them.
+	// Effect predicts what the write of the object means for pods and data. It is nil if it has no effect on them.
 	Effect *Effect `json:"effect,omitempty"`
 	// Fields are the findings, ordered by path.
 	Fields []Finding `json:"fields"`
-	// OnlyConflicts is set if conflicts are the only reason why the operation fails on the object. It is not part of the contract.
-	OnlyConflicts bool `json:"-"`
+	// OnlyConflicts is set if conflicts are the only reason why the operation fails on the object.
+	OnlyConflicts bool `json:"onlyConflicts,omitempty"`
 }
 
 // ObjectError is the reason why an object could not be compared.
@@ -265,27 +286,31 @@ type ObjectError struct {
 	// Code is for programs, such as "forbidden"; pkg/live has most of them. Message is for people, and holds no masked value.
 	Code    string `json:"code"`
 	Message string `json:"message"`
+	// Subject is what could not be read: the object, or what is in its place.
+	Subject *Subject `json:"subject,omitempty"`
 }
 
-// IgnoreRule names the rule, or the baseline, that silences a finding or what is said of an object as a whole.
+// IgnoreRule names the rule, or the baseline, that silences a finding or an object as a whole.
 type IgnoreRule struct {
-	// Rule is the rule as its author named or wrote it, and Reason the author's reason.
+	// Rule is the rule as its author named or wrote it, and Reason is the author's reason.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason,omitempty"`
-	// Baseline is set by Accept: the rule is an earlier report, and Reason says when that was made. It is no part of the contract.
-	Baseline bool `json:"-"`
+	// KnownSince is set by Accept: the rule is an earlier report, and this is its time.
+	KnownSince *time.Time `json:"knownSince,omitempty"`
+	// LeftOut is set if the rule is a flag that chooses from the findings, such as --only.
+	LeftOut bool `json:"leftOut,omitempty"`
 }
 
 // DryRun is the API server's own answer to the write, if it was asked.
 type DryRun struct {
-	// Result is DryRunAgrees, DryRunDisagrees, or DryRunRefused: the server, or this program, would not try the write, which proves
+	// Result is DryRunAgrees, DryRunDisagrees, or DryRunRefused: the server, or this program, did not try the write. That proves
 	// nothing.
 	Result string `json:"result"`
 	// Message says what differs, or why the server could not be asked.
 	Message string `json:"message,omitempty"`
 }
 
-// The results of a dry run.
+// These are the results of a dry run.
 const (
 	DryRunAgrees    = "agrees"
 	DryRunDisagrees = "disagrees"
@@ -293,7 +318,7 @@ const (
 )
 
 // Finding is one field with a verdict. A side without the field is nil and has no key; if the finding is masked, no side has a value.
-// Values are those of pkg/object, so an integer is an int64 and a null is object.Null.
+// Values are as in pkg/object: an integer is an int64, and a null is object.Null.
 type Finding struct {
 	// ID is stable across reports: a hash of the object's key, the path and the verdict.
 	ID string `json:"id"`
@@ -302,7 +327,7 @@ type Finding struct {
 	Path           string `json:"path"`
 	Pointer        string `json:"pointer,omitempty"`
 	DesiredPointer string `json:"desiredPointer,omitempty"`
-	// Verdict is what Helm does with the field, and Cause which side differs from old.
+	// Verdict is what Helm does with the field, and Cause says which side differs from old.
 	Verdict Verdict `json:"verdict"`
 	Cause   Cause   `json:"cause"`
 	// Managed is set if the manifest of old or desired names the field.
@@ -310,24 +335,26 @@ type Finding struct {
 	// Certain is not set if the verdict could not be decided without a write; a note says why.
 	Certain bool  `json:"certain"`
 	Class   Class `json:"class,omitempty"`
-	// Template is the file of the chart that makes a volatile value.
+	// Template is the file of the chart that generates a volatile value.
 	Template string `json:"template,omitempty"`
 	// Masked is set if the values are not shown because they are secret.
 	Masked bool `json:"masked,omitempty"`
-	// Old is the value of the revision that Helm starts from, Desired what Helm would send, Live what the API server returned. After is
-	// the value after the operation if it is not the desired one, such as the default of a field that is removed.
+	// Old is the value of the revision that Helm starts from, Desired is what Helm would send, and Live is what the API server
+	// returned. After is the value after the operation if it is not the desired one, such as the default of a removed field.
 	Old     any `json:"old,omitempty"`
 	Desired any `json:"desired,omitempty"`
 	Live    any `json:"live,omitempty"`
 	After   any `json:"after,omitempty"`
+	// KnownLive is set by Accept: the earlier report has the finding with this live value, so it is not known.
+	KnownLive any `json:"knownLive,omitempty"`
 	// Nulls are the names of the sides that hold a null. MarshalJSON sets them from the sides that are object.Null.
 	Nulls []string `json:"nulls,omitempty"`
 	Notes Notes    `json:"note,omitempty"`
-	// Equivalent is set if live means the same as old and is written in another way.
+	// Equivalent is set if live means the same as old but is spelled differently.
 	Equivalent bool `json:"equivalent,omitempty"`
 	// Blocked is set if Helm fails on the object or skips it: nothing will change, and the verdict says what Helm would do otherwise.
 	Blocked bool `json:"blocked,omitempty"`
-	// IgnoredBy is the rule that silences the finding; nil for most. See Finding.Silenced.
+	// IgnoredBy is the rule that silences the finding. It is nil for most. See Finding.Silenced.
 	IgnoredBy *IgnoreRule `json:"ignoredBy,omitempty"`
 	// Owners are the field managers that last wrote the live value, from metadata.managedFields.
 	Owners []Owner `json:"owners,omitempty"`
@@ -335,10 +362,10 @@ type Finding struct {
 	Inside *Inside `json:"inside,omitempty"`
 	// Unrecorded is set if the API server does not record who wrote the live value; a note says why.
 	Unrecorded bool `json:"unrecorded,omitempty"`
-	// OwnerOnly is set in a FixPlan if the live value stays and only its owner changes. It is not part of the contract.
+	// OwnerOnly is set in a FixPlan if only the owner of the live value changes. It is not part of the contract.
 	OwnerOnly bool `json:"-"`
-	// Pattern is the path as an ignore rule names it. It is not part of the contract.
-	Pattern string `json:"-"`
+	// Pattern is the path as an ignore rule names it. It is empty if no rule can name it.
+	Pattern string `json:"pattern,omitempty"`
 }
 
 // MarshalJSON encodes the finding. It never encodes the value of a side as null; Nulls names the sides that hold one.
@@ -349,7 +376,7 @@ func (f Finding) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// takeNulls makes the sides that hold a null nil, and returns their names.
+// takeNulls sets the sides that hold a null to nil, and returns their names.
 func takeNulls(sides iter.Seq2[string, *any]) []string {
 	var nulls []string
 	for name, side := range sides {
@@ -363,17 +390,18 @@ func takeNulls(sides iter.Seq2[string, *any]) []string {
 // sides returns the values of the finding by their keys, in the order of a report.
 func (f *Finding) sides() iter.Seq2[string, *any] {
 	return func(yield func(string, *any) bool) {
-		_ = yield("old", &f.Old) && yield("desired", &f.Desired) && yield("live", &f.Live) && yield("after", &f.After)
+		_ = yield("old", &f.Old) && yield("desired", &f.Desired) && yield("live", &f.Live) && yield("after", &f.After) &&
+			yield("knownLive", &f.KnownLive)
 	}
 }
 
-// Key returns what identifies the object, whatever its version.
+// Key returns the identity of the object, whatever its version.
 func (o Object) Key() object.Key {
 	group, _ := o.groupVersion()
 	return object.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
 
-// Ref returns what identifies the object, and its version.
+// Ref returns the identity of the object with its version.
 func (o Object) Ref() object.Ref {
 	_, version := o.groupVersion()
 	return object.Ref{Key: o.Key(), Version: version}

@@ -24,7 +24,7 @@ func TestState(t *testing.T) {
 		"a rule ignores that it is missing":     {Object{Action: ActionCreate, Missing: true, IgnoredBy: rule}, StateClean},
 		"no manifest names a field":             {Object{Action: ActionNone, Fields: []Finding{ignored, unmanaged}}, StateChanged},
 		"the chart changes a field":             {Object{Action: ActionUpdate, Fields: []Finding{change}}, StateChanged},
-		"the upgrade fails":                     {Object{Action: ActionFail}, StateChanged},
+		"the upgrade fails":                     {Object{Action: ActionFail}, StateBlocked},
 		"the baseline knows of the failure":     {Object{Action: ActionFail, Known: true}, StateClean},
 		"a rule ignores the failure":            {Object{Action: ActionFail, IgnoredBy: rule}, StateClean},
 		"the chart has a new object":            {Object{Action: ActionCreate}, StateChanged},
@@ -51,7 +51,7 @@ func TestState(t *testing.T) {
 	}
 }
 
-// TestEdits: who edited a release, and since when, is said of what drifted, and of the rest only if nothing drifted.
+// TestEdits checks that Editors, OldestEdit and NewestEdit are about what drifted, and about the rest only if nothing drifted.
 func TestEdits(t *testing.T) {
 	now := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)
 	owner := func(name string, group ManagerGroup, ago time.Duration) Owner {
@@ -65,18 +65,19 @@ func TestEdits(t *testing.T) {
 	}
 	changed := Finding{Verdict: Overwrite, Cause: CauseChange, Managed: true, Owners: []Owner{controller}}
 	byAll := []Finding{field(true, helm, controller), field(true, stranger), field(true, person)}
+	byOne := []Finding{field(false, stranger), field(true, person), changed}
 	byTwo := []Finding{field(true, person), field(true, owner("a", ManagerPerson, 0)), field(true, person)}
 	for name, c := range map[string]struct {
-		fields []Finding
-		oldest time.Duration
-		want   []string
+		fields         []Finding
+		oldest, newest time.Duration
+		want           []string
 	}{
-		"nobody":                      {[]Finding{changed}, 0, nil},
-		"people first":                {byAll, 5 * time.Hour, []string{"kubectl-edit", "k9s", "vpa", "helm"}},
-		"whoever wrote most":          {byTwo, time.Hour, []string{"kubectl-edit", "a"}},
-		"only of what drifted":        {[]Finding{field(false, stranger), field(true, person), changed}, time.Hour, []string{"kubectl-edit"}},
-		"of the rest without a drift": {[]Finding{field(false, stranger), changed}, 3 * time.Hour, []string{"k9s"}},
-		"without a time":              {[]Finding{field(true, helm)}, 0, []string{"helm"}},
+		"nobody":                      {[]Finding{changed}, 0, 0, nil},
+		"people first":                {byAll, 5 * time.Hour, time.Hour, []string{"kubectl-edit", "k9s", "vpa", "helm"}},
+		"whoever wrote most":          {byTwo, time.Hour, 0, []string{"kubectl-edit", "a"}},
+		"only of what drifted":        {byOne, time.Hour, time.Hour, []string{"kubectl-edit"}},
+		"of the rest without a drift": {[]Finding{field(false, stranger), changed}, 3 * time.Hour, 3 * time.Hour, []string{"k9s"}},
+		"without a time":              {[]Finding{field(true, helm)}, 0, 0, []string{"helm"}},
 	} {
 		r := Release{Objects: []Object{{Fields: c.fields}}}
 		if got := r.Editors(); !slices.Equal(got, c.want) {
@@ -84,6 +85,9 @@ func TestEdits(t *testing.T) {
 		}
 		if at, known := r.OldestEdit(); known != (c.oldest > 0) || known && now.Sub(at) != c.oldest {
 			t.Errorf("%s: oldest is %v, %t, want %v before %v", name, at, known, c.oldest, now)
+		}
+		if at, known := r.NewestEdit(); known != (c.oldest > 0) || known && now.Sub(at) != c.newest {
+			t.Errorf("%s: newest is %v, %t, want %v before %v", name, at, known, c.newest, now)
 		}
 	}
 }

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// New returns a report of releases, in their order, with the counts of its summary. Version is that of the program, and now the time of
-// the comparison, which the report has in UTC and whole seconds. The report keeps the list of releases; nil becomes an empty one.
+// New returns a report of releases, in their order, with the counts of its summary. Version is the version of the program, and now is
+// the time of the comparison; the report has it in UTC and whole seconds. The report keeps the list of releases; nil becomes an empty
+// list.
 func New(version string, now time.Time, releases []Release) *Report {
 	if releases == nil {
 		releases = []Release{}
@@ -19,8 +20,8 @@ func New(version string, now time.Time, releases []Release) *Report {
 	return r
 }
 
-// NewScan returns the report of a selection of releases, which it sorts in place by cluster, namespace and name. Errors are about what
-// could not be searched, and scan says what the selection covers. The other arguments are those of [New].
+// NewScan returns the report of a selection of releases. It sorts them in place by cluster, namespace and name. Errors are about what
+// could not be searched, and scan says what the selection covers. The other arguments are the same as for [New].
 func NewScan(version string, now time.Time, releases []Release, errors []ScanError, scan Scan) *Report {
 	slices.SortStableFunc(releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.StorageNamespace, b.StorageNamespace), cmp.Compare(a.Name, b.Name))
@@ -31,8 +32,8 @@ func NewScan(version string, now time.Time, releases []Release, errors []ScanErr
 	return r
 }
 
-// Recount decides again what drifted, and counts the summary again. It is needed after the findings of a report have changed, as by
-// [Release.Accept].
+// Recount decides again what drifted, and counts the summary again. It is needed after a change to the findings of a report, for
+// example by [Release.Accept].
 func (r *Report) Recount() {
 	r.Summary = Summary{Errors: len(r.Errors)}
 	for i := range r.Releases {
@@ -46,10 +47,10 @@ func (r *Report) Recount() {
 	}
 }
 
-// isExcused reports whether an error is about replicas that a rule silences, so that nobody needs to know more of them. A baseline only
-// silences what is known, and whether they are drift is not known.
+// isExcused reports whether an error is about replicas that a rule silences, so that their cause does not matter. A baseline silences
+// only what is known, and nobody knows whether these replicas are drift.
 func (r *Release) isExcused(e Message) bool {
-	silences := func(rule *IgnoreRule) bool { return rule != nil && !rule.Baseline }
+	silences := func(rule *IgnoreRule) bool { return rule != nil && rule.KnownSince == nil && !rule.LeftOut }
 	return e.Code == CodeAutoscalers && slices.ContainsFunc(r.Objects, func(o Object) bool {
 		return o.Key().String() == e.Object && slices.ContainsFunc(o.Fields, func(f Finding) bool {
 			return f.Path == "spec.replicas" && silences(f.IgnoredBy)
@@ -111,8 +112,8 @@ func (s *Summary) addField(f Finding) {
 	}
 }
 
-// HasError reports whether anything could not be read or compared. What is missing in such a report may exist, so it must not be taken
-// for a clean one.
+// HasError reports whether anything could not be read or compared. Such a report may lack drift that exists, so it must not pass as
+// clean.
 func (r *Report) HasError() bool {
 	return len(r.Errors) > 0 || slices.ContainsFunc(r.Releases, Release.HasError)
 }
@@ -122,12 +123,12 @@ func (r Release) HasError() bool {
 	return len(r.Errors) > 0 || slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Error != nil })
 }
 
-// Disputed reports whether the API server was asked and contradicts the report of an object all of whose findings are certain.
+// Disputed reports whether the API server was asked and contradicts the report of an object whose findings are all certain.
 func (r *Report) Disputed() bool {
 	return slices.ContainsFunc(r.Releases, func(rel Release) bool { return slices.ContainsFunc(rel.Objects, Object.disputed) })
 }
 
-// disputed reports whether the API server contradicts the report of the object, all of whose findings are certain.
+// disputed reports whether the API server contradicts the report of the object and all of its findings are certain.
 func (o Object) disputed() bool {
 	return o.DryRun != nil && o.DryRun.Result == DryRunDisagrees && !slices.ContainsFunc(o.Fields, func(f Finding) bool { return !f.Certain })
 }

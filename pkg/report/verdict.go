@@ -3,10 +3,10 @@ package report
 // Verdict is what Helm will do with a field.
 type Verdict string
 
-// The verdicts. docs/verdicts.md has the rule behind each, with its source in Helm or Kubernetes.
+// These are the verdicts. docs/verdict-rules.md has the rule behind each, with its source in Helm or Kubernetes.
 const (
-	Add       Verdict = "add"       // live gets a value that it has not
-	Remove    Verdict = "remove"    // live loses its value, or gets a default in its place
+	Add       Verdict = "add"       // live gets a value that it lacks
+	Remove    Verdict = "remove"    // live loses its value, or gets a default instead
 	Overwrite Verdict = "overwrite" // live gets another value
 	Ignore    Verdict = "ignore"    // the upgrade leaves live as it is, although it differs
 	Conflict  Verdict = "conflict"  // the upgrade fails on the field; only a server-side apply does
@@ -18,7 +18,7 @@ func (v Verdict) Writes() bool { return v == Add || v == Remove || v == Overwrit
 // Cause is the side that differs from old.
 type Cause string
 
-// The causes: live changed, the chart or its values changed, or both did.
+// These are the causes: live changed, the chart or its values changed, or both did.
 const (
 	CauseDrift  Cause = "drift"
 	CauseChange Cause = "change"
@@ -28,8 +28,9 @@ const (
 // Action is what Helm will do with a whole object.
 type Action string
 
-// The actions. Keep leaves an object in the cluster that the manifest no longer has, because its resource policy says so; adopt takes
-// over an object that the release did not create; skip means that another object, which fails, keeps Helm from reaching this one.
+// These are the actions. Keep leaves an object in the cluster that the manifest no longer has, because its resource policy says so.
+// Adopt takes over an object that the release did not create. Skip means that the failure of another object keeps Helm from reaching
+// this one.
 const (
 	ActionNone    Action = "none"
 	ActionUpdate  Action = "update"
@@ -55,7 +56,7 @@ func (a Action) Writes() bool {
 // Engine is the merge that Helm uses for an object.
 type Engine string
 
-// The engines: strategic three-way merge patch, JSON merge patch old to desired, server-side apply, and PUT.
+// These are the engines: strategic three-way merge patch, JSON merge patch from old to desired, server-side apply, and PUT.
 const (
 	EngineStrategic Engine = "strategic"
 	EngineMerge     Engine = "merge"
@@ -66,8 +67,8 @@ const (
 // Class says what a finding is about, if that is not an ordinary value. Some classes are silenced ([Classification.Silenced]).
 type Class string
 
-// The classes: a value that each rendering generates anew, replicas under an autoscaler, the order of a list, and a conflict about a
-// field that a controller fills in by design, so that it has not drifted.
+// These are the classes: a value that differs with each rendering, replicas under an autoscaler, the order of a list, and a conflict
+// about a field that a controller fills in by design, so that it has not drifted.
 const (
 	ClassVolatile   Class = "volatile"
 	ClassAutoscaled Class = "autoscaled"
@@ -78,15 +79,15 @@ const (
 // Operation is the question that a report answers for one release.
 type Operation string
 
-// The operations.
+// These are the operations.
 const (
-	OperationDrift    Operation = "drift"    // desired is old: what has left the stored release, and what would upgrading to it again do
+	OperationDrift    Operation = "drift"    // desired is old: what drifted, and what another upgrade to the same release would do
 	OperationUpgrade  Operation = "upgrade"  // helm upgrade with a chart
 	OperationRollback Operation = "rollback" // helm rollback to a stored revision
 	OperationInstall  Operation = "install"  // helm upgrade --install of a release that is not installed
 )
 
-// Command returns the Helm command that the operation predicts. For drift that is an upgrade to what is deployed already.
+// Command returns the Helm command that the operation predicts. For drift that is another upgrade to what is already deployed.
 func (o Operation) Command() string {
 	if o == OperationRollback || o == OperationInstall {
 		return "helm " + string(o)

@@ -2,6 +2,7 @@ package rollout
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -12,26 +13,27 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// maxEvents is the number of events that are shown of a problem.
+// maxEvents is the number of events that a problem shows.
 const maxEvents = 5
 
 // problem is why an object does not come up, as diagnose finds it.
 type problem struct {
 	report.RolloutProblem
-	// key is the same for each look at one problem, although the numbers in its message change. It is empty if nothing was found.
+	// key identifies the problem: it is the same at each look, although the numbers in the message change. It is empty if nothing
+	// was found.
 	key string
-	// weight orders the problems of several pods: the one that says most is shown.
+	// weight orders the problems of several pods: the one with the most weight is shown.
 	weight int
 	// about are the uids of the objects whose events belong to the problem.
 	about []types.UID
-	// hasLog reports that the container wrote a log, previous that the instance before the running one did, and restarts is how often it
-	// began anew.
+	// hasLog reports whether the container wrote a log, and previous whether the instance before the running one did. restarts counts
+	// its restarts.
 	hasLog, previous bool
 	restarts         int32
 }
 
-// The weights of problems, from what every roll-out has for a moment to what is certain. A problem that weighs little is part of the
-// result and not announced before.
+// These are the weights of problems, from what every roll-out has for a moment to what is certain. A problem with little weight is
+// in the result, but is not announced before.
 const (
 	weighsLittle = iota + 1
 	weighsEvent
@@ -50,8 +52,8 @@ func found(weight int, code, message string) problem {
 	return p
 }
 
-// diagnose returns why an object is not ready. It looks at its current pods first, then at pods that could not be created, at conditions
-// of the object, and at last at pods of an earlier template that are in the way.
+// diagnose returns why an object is not ready. It looks first at its current pods, then at pods that could not be created, at conditions
+// of the object, and last at pods of an earlier template that are in the way.
 func diagnose(e evidence) problem {
 	current, old, ending := e.podSets()
 	p := e.worst(current)
@@ -84,8 +86,8 @@ func (e evidence) worst(pods []corev1.Pod) (worst problem) {
 	return worst
 }
 
-// notCreated returns why a controller cannot create pods that are missing: a quota, an admission webhook, a limit range, Pod Security. An
-// event that is older than the youngest pod is about an attempt before it, which succeeded since.
+// notCreated returns why a controller cannot create pods that are missing: a quota, an admission webhook, a limit range, Pod Security. It
+// ignores an event that is older than the youngest pod: that event is about an earlier attempt, and a later one succeeded.
 func (e evidence) notCreated(pods []corev1.Pod) problem {
 	if int64(len(pods)) >= e.wanted {
 		return problem{}
@@ -114,8 +116,8 @@ func (e evidence) unboundClaim() problem {
 	return problem{}
 }
 
-// condition returns what a condition of the object says: that pods could not be created, whose events may have expired or be unreadable,
-// or that a roll-out has taken too long.
+// condition returns what a condition of the object says: that pods could not be created, in case the events have expired or cannot be
+// read, or that a roll-out has taken too long.
 func (e evidence) condition() problem {
 	for _, kind := range []string{"ReplicaFailure", "Failed", "Stalled", "Progressing"} {
 		wrong := "True"
@@ -149,8 +151,8 @@ func (e evidence) inTheWay(old []corev1.Pod) problem {
 	return problem{}
 }
 
-// stillEnding returns that pods end, if nothing else is known: a Deployment with the strategy Recreate, a StatefulSet and a DaemonSet wait
-// for them.
+// stillEnding returns the problem that pods are still ending. It is for when nothing else is known: a Deployment with the strategy
+// Recreate, a StatefulSet and a DaemonSet wait for such pods.
 func stillEnding(pods []corev1.Pod) problem {
 	if len(pods) == 0 {
 		return problem{}
@@ -178,4 +180,198 @@ func lastEvents(events []corev1.Event) []report.RolloutEvent {
 	}
 	slices.Reverse(out)
 	return out
+}
+
+// podProblem returns why a pod is not ready: what its containers say, where it cannot run, and what its last events say.
+func (e evidence) podProblem(pod corev1.Pod) problem {
+	if isReady(pod) || pod.Status.Phase == corev1.PodSucceeded {
+		return problem{}
+	}
+	for _, c := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if p := e.containerProblem(pod, c); p.key != "" {
+			p.Container = c.Name
+			return p
+		}
+	}
+	switch {
+	case pod.Status.Phase == corev1.PodFailed:
+		return found(weighsContainer, cmp.Or(pod.Status.Reason, "Failed"), pod.Status.Message)
+	case pod.Spec.NodeName == "":
+		return e.notScheduled(pod)
+	}
+	if p := e.eventProblem(pod); p.key != "" {
+		return p
+	}
+	return notReady(pod)
+}
+
+// isReady reports whether a pod is ready.
+func isReady(pod corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// containerProblem returns why a container does not run or is not ready.
+func (e evidence) containerProblem(pod corev1.Pod, c corev1.ContainerStatus) problem {
+	waiting, ended := c.State.Waiting, c.State.Terminated
+	if ended == nil {
+		ended = c.LastTerminationState.Terminated
+	}
+	probe := e.lastEvent(pod, c.Name, "Unhealthy")
+	switch {
+	case c.State.Terminated != nil && c.State.Terminated.ExitCode == 0, c.Ready:
+		return problem{} // an init container that is done, or a container that does its work
+	case waiting != nil && waiting.Reason != "CrashLoopBackOff" && !begins(waiting.Reason):
+		return imageOrConfiguration(c)
+	case c.State.Running != nil && probe != nil && !c.State.Running.StartedAt.After(lastSeen(*probe).Time):
+		p := found(weighsProbe, probe.Reason, probe.Message)
+		p.hasLog, p.restarts = true, c.RestartCount
+		return p
+	case ended != nil && (waiting == nil || !begins(waiting.Reason)):
+		return crashed(c, ended, probe)
+	case waiting != nil && waiting.Reason == "CrashLoopBackOff":
+		return found(weighsContainer, waiting.Reason, waiting.Message)
+	}
+	return problem{}
+}
+
+// times says how often.
+func times(n int32) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// begins reports whether a waiting container is just about to start.
+func begins(reason string) bool {
+	return reason == "" || reason == "ContainerCreating" || reason == "PodInitializing"
+}
+
+// imageOrConfiguration returns why a container cannot be created. The kubelet alternates between ErrImagePull and ImagePullBackOff; both
+// are one problem.
+func imageOrConfiguration(c corev1.ContainerStatus) problem {
+	p := found(weighsContainer, c.State.Waiting.Reason, c.State.Waiting.Message)
+	if strings.Contains(c.State.Waiting.Reason, "ImagePull") {
+		p.key = "image " + c.Name
+	}
+	return p
+}
+
+// crashed returns how a container ended. A crashing container in turn ends, waits and runs for a moment; all of that is one problem.
+// If a probe ended it, the reason names the probe too.
+func crashed(c corev1.ContainerStatus, ended *corev1.ContainerStateTerminated, probe *corev1.Event) problem {
+	code := "exited"
+	if c.State.Waiting != nil {
+		code = c.State.Waiting.Reason
+	}
+	said := fmt.Sprintf("exit code %d", ended.ExitCode)
+	if ended.Reason != "" && ended.Reason != "Error" && ended.Reason != "Completed" {
+		said += " (" + ended.Reason + ")"
+	}
+	if c.RestartCount > 0 {
+		said += ", restarted " + times(c.RestartCount)
+	}
+	if ended.Message != "" {
+		said += ": " + ended.Message
+	}
+	if probe != nil && !strings.HasPrefix(probe.Message, "Readiness") {
+		said += "; " + probe.Reason + ": " + probe.Message
+	}
+	p := found(weighsContainer, code, said)
+	p.key = fmt.Sprintf("crash %s %d", c.Name, ended.ExitCode)
+	p.ExitCode, p.hasLog, p.restarts = &ended.ExitCode, true, c.RestartCount
+	p.previous = c.State.Running != nil
+	return p
+}
+
+// notScheduled returns why a pod has no node: a claim that is not bound, or what the scheduler says.
+func (e evidence) notScheduled(pod corev1.Pod) problem {
+	for _, claim := range e.claimsOf(pod) {
+		if p := e.claimProblem(claim); p.weight > weighsLittle {
+			return p
+		}
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse {
+			return found(weighsPlace, cmp.Or(c.Reason, corev1.PodReasonUnschedulable), c.Message)
+		}
+	}
+	if event := e.lastEvent(pod, "", "FailedScheduling"); event != nil {
+		return found(weighsPlace, event.Reason, event.Message)
+	}
+	return found(weighsLittle, "Pending", "no scheduler has chosen a node for the pod")
+}
+
+// claimProblem returns why a claim is not bound. A claim that waits for its first consumer is not a problem of that consumer.
+func (e evidence) claimProblem(claim corev1.PersistentVolumeClaim) problem {
+	if claim.Status.Phase == corev1.ClaimBound {
+		return problem{}
+	}
+	p := problem{weight: weighsPlace}
+	said := "PersistentVolumeClaim " + claim.Name + " is not bound"
+	events := e.eventsOf(claim.UID)
+	if len(events) > 0 {
+		last := events[len(events)-1]
+		said += ": " + last.Reason + ": " + last.Message
+		if last.Reason == "WaitForFirstConsumer" || last.Reason == "WaitForPodScheduled" {
+			p.weight = weighsLittle
+		}
+	} else if claim.Spec.StorageClassName == nil && claim.Spec.VolumeName == "" {
+		said += ": no storage class is set"
+	}
+	p.key, p.Reason, p.about = "claim "+claim.Name, said, []types.UID{claim.UID}
+	return p
+}
+
+// eventProblem returns the last warning about a pod that has a node and does not start: a volume that cannot be mounted or attached, a
+// sandbox that cannot be created. Events are read after pods, so the warning may also be about a container that started in between.
+func (e evidence) eventProblem(pod corev1.Pod) problem {
+	if pod.Status.Phase != corev1.PodPending {
+		return problem{}
+	}
+	if event := e.lastEvent(pod, "", ""); event != nil {
+		p := found(weighsEvent, event.Reason, event.Message)
+		p.Container = containerOf(*event)
+		return p
+	}
+	return problem{}
+}
+
+// notReady returns which condition of a running pod is missing, such as a readiness gate that a controller has to open.
+func notReady(pod corev1.Pod) problem {
+	if pod.Status.Phase != corev1.PodRunning {
+		return problem{}
+	}
+	for _, gate := range pod.Spec.ReadinessGates {
+		i := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == gate.ConditionType })
+		switch {
+		case i < 0:
+			return found(weighsLittle, "ReadinessGate", "nobody has set the condition "+string(gate.ConditionType))
+		case pod.Status.Conditions[i].Status != corev1.ConditionTrue:
+			return found(weighsLittle, "ReadinessGate", string(gate.ConditionType)+" is "+string(pod.Status.Conditions[i].Status)+
+				" "+pod.Status.Conditions[i].Message)
+		}
+	}
+	return problem{}
+}
+
+// lastEvent returns the last warning about a pod with a reason, or with any reason if that is empty; nil if there is none. If a container
+// is named, the event is about that container.
+func (e evidence) lastEvent(pod corev1.Pod, container, reason string) *corev1.Event {
+	for _, event := range slices.Backward(e.eventsOf(pod.UID)) {
+		isAbout := container == "" || event.InvolvedObject.FieldPath == "" || containerOf(event) == container
+		if event.Type == corev1.EventTypeWarning && isAbout && (reason == "" || event.Reason == reason) {
+			return &event
+		}
+	}
+	return nil
+}
+
+// containerOf returns the container that an event is about, such as app for the field path spec.containers{app}; "" if it names none.
+func containerOf(event corev1.Event) string {
+	_, after, _ := strings.Cut(event.InvolvedObject.FieldPath, "{")
+	name, _ := strings.CutSuffix(after, "}")
+	return name
 }

@@ -18,7 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the cases want")
 
-// TestDiagnose compares the problem of each case. A case has the objects of a namespace, the first of which is waited for.
+// TestDiagnose compares the problem of each case. A case has the objects of a namespace; the first one is the object under
+// test.
 func TestDiagnose(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) < 20 {
@@ -48,7 +49,7 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// described returns a problem line by line.
+// described prints a problem line by line.
 func described(p problem) string {
 	if p.key == "" {
 		return "nothing\n"
@@ -76,8 +77,8 @@ func described(p problem) string {
 	return b.String()
 }
 
-// evidenceOf returns the objects of a case as evidence. Owners, uids and times may be written in short: an object without a uid has
-// its kind and name, and "owner: Kind/name" names its controller.
+// evidenceOf returns the objects of a case as evidence. The cases abbreviate owners, uids and times: the uid of an object without
+// one is its kind and name, and "owner: Kind/name" names its controller.
 func evidenceOf(t *testing.T, archive *txtar.Archive) (e evidence) {
 	t.Helper()
 	for i, doc := range strings.Split(string(archive.Files[0].Data), "\n---\n") {
@@ -133,7 +134,7 @@ func objectOf(t *testing.T, doc string) *unstructured.Unstructured {
 	return u
 }
 
-// integers returns a value with the integers that JSON from an API server has.
+// integers returns a value with int64 integers, as the API's decoder returns them.
 func integers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -11,13 +11,13 @@
 //	                                                               │
 //	                                                               └─► the last State of each object
 //
-// In a program that has written objects, with a *live.Cluster:
+// A program that has written objects, with a *live.Cluster, uses it like this:
 //
 //	states := rollout.Wait(ctx, cluster, refs, rollout.Options{Timeout: time.Minute, Scrub: comparison.Scrub})
 //
 // # When an object is ready
 //
-// judge asks kstatus, the library that Helm 4 waits with, about the object as it is in the cluster. Four things are judged differently,
+// judge asks kstatus, the library that Helm 4 waits with, about the object as it is in the cluster. It judges four cases itself,
 // because kstatus would wait in vain or call a failure a success:
 //
 //	a paused Deployment           ready, as in Helm 4: nothing rolls out until it is resumed
@@ -29,7 +29,8 @@
 //
 // # Why an object is not ready
 //
-// diagnose is pure. It gets what was read about one object, its evidence, and returns the problem that says most. Its rules in order:
+// diagnose reads nothing itself. It gets what was read about one object, its evidence, and returns the problem that explains most.
+// Its rules in order:
 //
 //	a pod's container        cannot be created (ErrImagePull, CreateContainerConfigError …), ends (exit code, OOMKilled), fails a probe
 //	a pod without a node     its claim is not bound, or what the scheduler says
@@ -39,24 +40,25 @@
 //	the object               its conditions: ReplicaFailure, ProgressDeadlineExceeded, Stalled
 //	a pod of a StatefulSet   of an earlier revision, which is in the way of the others
 //
-// Only the pods of the current template count: those of an earlier one may well be broken, which is why the object was written.
+// Only the pods of the current template count. The pods of an earlier template may be broken; that may be why the object was
+// written.
 //
 // # A problem does not end the wait
 //
-// A container that crashes may succeed the next time, and a quota may be raised. So the wait goes on until the timeout, and each problem is
-// shown as soon as it is seen, once: a state in which [State.News] is set has a problem that no earlier state of the object had.
+// A container that crashes may succeed the next time, and a quota may be raised. So the wait goes on until the timeout, and each problem
+// is shown once, as soon as it is seen: [State.News] marks a state with a problem that no earlier state of the object had.
 //
 // # Few requests
 //
-// A look comes every two seconds, so a problem is named within five seconds of its first event. It reads each object that is not ready, and
-// for those with pods the pods and ReplicaSets. Events and claims are read once for all objects of a namespace. A log is read
-// when its container has a new problem or began anew, and at the timeout.
+// Wait looks every two seconds, so it names a problem within five seconds of its first event. A look reads each object that is not ready,
+// and the pods and ReplicaSets of an object that has pods. It reads events and claims once for all objects of a namespace, and a log when
+// its container has a new problem or restarted, and at the timeout.
 //
 // # What the cluster says is foreign
 //
-// Every text in a [State] went through Options.Scrub as a whole, and was then made one line of bounded length: a secret that is cut in the
-// middle would not be found. Of a log more lines are read than shown, since a private key takes many lines. Escaping for a terminal is left
-// to whoever prints.
+// Wait passes every text in a [State] through Options.Scrub as a whole, and only then makes it one line of bounded length: Scrub would not
+// find a secret that is cut in the middle. It reads more lines of a log than it shows, since a private key takes many lines. The caller
+// escapes the texts for a terminal.
 //
-// Nothing here writes to a cluster, or knows a client, a flag or a colour.
+// This package writes nothing to a cluster, and knows no client, flag or colour.
 package rollout

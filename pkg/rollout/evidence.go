@@ -2,18 +2,23 @@ package rollout
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
+	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// evidence is what was read about an object that is not ready. What could not be read is missing.
+// evidence is what was read about an object that is not ready. It lacks what could not be read.
 type evidence struct {
 	object *unstructured.Unstructured
 	// wanted is the number of pods that the object wants; 0 if it has none.
@@ -24,7 +29,7 @@ type evidence struct {
 	events      []corev1.Event
 }
 
-// decode returns objects as their Go type. What does not decode is left out: a problem that cannot be named exactly is still shown.
+// decode returns objects as their Go type. It leaves out what does not decode, so that the rest can still explain the problem.
 func decode[T any](objects []map[string]any) []T {
 	var out []T
 	for _, o := range objects {
@@ -36,8 +41,8 @@ func decode[T any](objects []map[string]any) []T {
 	return out
 }
 
-// podSets divides the pods of an object into those of its current template, those of an earlier one, and those that are being deleted.
-// The pods of other objects that the selector matches are in none of them.
+// podSets divides the pods of an object into pods of its current template, pods of an earlier template, and pods that are being
+// deleted. It leaves out pods of other objects that the selector matches.
 func (e evidence) podSets() (current, old, ending []corev1.Pod) {
 	newest, known := e.newestReplicaSet()
 	revision, _, _ := unstructured.NestedString(e.object.Object, "status", "updateRevision")
@@ -79,7 +84,7 @@ func (e evidence) newestReplicaSet() (newest appsv1.ReplicaSet, known bool) {
 	return newest, known
 }
 
-// ownsReplicaSet reports whether a ReplicaSet is one of the object's.
+// ownsReplicaSet reports whether the object owns a ReplicaSet.
 func (e evidence) ownsReplicaSet(uid types.UID) bool {
 	return slices.ContainsFunc(e.replicaSets, func(set appsv1.ReplicaSet) bool {
 		owner := metav1.GetControllerOf(&set)
@@ -125,7 +130,7 @@ func timesSeen(event corev1.Event) int32 {
 	return max(event.Count, 1)
 }
 
-// claimsOf returns the claims that a pod mounts. The scheduler names those that do not exist.
+// claimsOf returns the existing claims that a pod mounts. The scheduler names the others.
 func (e evidence) claimsOf(pod corev1.Pod) (claims []corev1.PersistentVolumeClaim) {
 	for _, volume := range pod.Spec.Volumes {
 		name := ""
@@ -148,3 +153,108 @@ func (e evidence) claimsOf(pod corev1.Pod) (claims []corev1.PersistentVolumeClai
 
 // byName orders pods, so that two looks at the same pods choose the same one.
 func byName(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
+
+// reader reads the evidence of one look. It reads once what several objects of a namespace need.
+type reader struct {
+	cluster Cluster
+
+	mu     sync.Mutex
+	shared map[sharedList]*list
+}
+
+// sharedList identifies a list that the objects of a namespace share.
+type sharedList struct{ resource, namespace, fields string }
+
+// list is a list that is read when it is first needed.
+type list struct {
+	once  sync.Once
+	items []map[string]any
+	err   error
+}
+
+// evidence reads what diagnose needs about an object. Unread has one line for each resource that could not be read.
+func (r *reader) evidence(ctx context.Context, u *unstructured.Unstructured, counts *report.PodCounts) (e evidence, unread []string) {
+	namespace := u.GetNamespace()
+	e.object = u
+	if counts != nil {
+		e.wanted = counts.Wanted
+	}
+	if namespace == "" {
+		return e, nil // a cluster-scoped object has no pods
+	}
+	read := func(items []map[string]any, err error) []map[string]any {
+		if err != nil {
+			unread = append(unread, err.Error())
+		}
+		return items
+	}
+	selector := podSelector(u)
+	switch {
+	case u.GetKind() == "Pod":
+		e.pods = decode[corev1.Pod]([]map[string]any{u.Object})
+	case selector != "":
+		matching := metav1.ListOptions{LabelSelector: selector}
+		e.pods = decode[corev1.Pod](read(r.cluster.Select(ctx, corev1.SchemeGroupVersion.WithResource("pods"), namespace, matching)))
+		if u.GetKind() == "Deployment" {
+			sets := appsv1.SchemeGroupVersion.WithResource("replicasets")
+			e.replicaSets = decode[appsv1.ReplicaSet](read(r.cluster.Select(ctx, sets, namespace, matching)))
+		}
+	}
+	isClaim := u.GetKind() == "PersistentVolumeClaim"
+	switch {
+	case isClaim:
+		e.claims = decode[corev1.PersistentVolumeClaim]([]map[string]any{u.Object})
+	case needsClaims(e.pods):
+		e.claims = decode[corev1.PersistentVolumeClaim](read(r.list(ctx, "persistentvolumeclaims", namespace, "")))
+	}
+	events := read(r.list(ctx, "events", namespace, "type="+corev1.EventTypeWarning))
+	if isClaim || len(e.claims) > 0 {
+		// A missing storage class is reported as a normal event (k8s.io/kubernetes v1.36.3
+		// pkg/controller/volume/persistentvolume/pv_controller.go).
+		events = append(events, read(r.list(ctx, "events", namespace, "type=Normal,involvedObject.kind=PersistentVolumeClaim"))...)
+	}
+	e.events = decode[corev1.Event](events)
+	return e, unread
+}
+
+// list lists a resource of the core group, once for each namespace and selection of fields.
+func (r *reader) list(ctx context.Context, resource, namespace, fields string) ([]map[string]any, error) {
+	r.mu.Lock()
+	key := sharedList{resource, namespace, fields}
+	if r.shared == nil {
+		r.shared = map[sharedList]*list{}
+	}
+	l := r.shared[key]
+	if l == nil {
+		l = &list{}
+		r.shared[key] = l
+	}
+	r.mu.Unlock()
+	l.once.Do(func() {
+		of := corev1.SchemeGroupVersion.WithResource(resource)
+		l.items, l.err = r.cluster.Select(ctx, of, namespace, metav1.ListOptions{FieldSelector: fields})
+	})
+	return l.items, l.err
+}
+
+// podSelector returns the selector of a workload's pods, or "" if the object has none.
+func podSelector(u *unstructured.Unstructured) string {
+	switch u.GroupVersionKind().GroupKind().String() {
+	case "ReplicationController":
+		selected, _, _ := unstructured.NestedStringMap(u.Object, "spec", "selector")
+		return labels.Set(selected).String()
+	case "Deployment.apps", "ReplicaSet.apps", "StatefulSet.apps", "DaemonSet.apps", "Job.batch":
+	default:
+		return ""
+	}
+	content, _, _ := unstructured.NestedMap(u.Object, "spec", "selector")
+	var selected metav1.LabelSelector
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &selected); err != nil {
+		return ""
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&selected)
+	if err != nil {
+		return ""
+	}
+	return selector.String()
+}

@@ -12,7 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/rollout"
 )
 
-// oneObject is a cluster with one object. *live.Cluster is a real one.
+// oneObject is a Cluster with one object. A program passes a *live.Cluster.
 type oneObject map[string]any
 
 func (o oneObject) Get(context.Context, object.Ref) (map[string]any, error) { return o, nil }

@@ -15,16 +15,18 @@ import (
 )
 
 const (
-	// logLines is the number of lines that are shown of a log, and logRead the number that is read. See the package comment.
+	// logLines is how many lines of a log are shown, and logRead is how many are read. See the package comment.
 	logLines = 20
 	logRead  = 100
-	// logTimeout bounds the reading of a log: the API server asks the kubelet for it, whose node may be gone.
+	// logTimeout bounds the reading of a log. The API server asks the kubelet for it, and the node may be
+	// gone.
 	logTimeout = 3 * time.Second
-	// maxText is the number of characters to which a text of the cluster is cut.
+	// maxText is the greatest number of characters in a text from the cluster; longer ones are cut.
 	maxText = 400
 )
 
-// look reads the object, judges it, and finds out why it is not ready. What could not be read keeps the state of the look before.
+// look reads the object, judges it, and finds out why it is not ready. If it cannot read something, it keeps the state of the
+// previous look.
 func (o *watched) look(ctx context.Context, r *reader) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -50,11 +52,12 @@ func (o *watched) look(ctx context.Context, r *reader) {
 		o.problem = problem{}
 		return
 	}
-	o.Rollout = report.Rollout{PodCounts: podCounts(u), Message: j.message}
+	// If the time ends during this look, what the one before could not read stays with its problem.
+	o.Rollout = report.Rollout{PodCounts: podCounts(u), Message: j.message, Unread: o.Unread}
 	if isObserved(u) {
 		o.diagnose(ctx, r, u)
 	} else {
-		o.problem = problem{}
+		o.problem, o.Unread = problem{}, nil
 	}
 	if j.hasEnded {
 		o.Status = report.RolloutFailed
@@ -120,7 +123,8 @@ func (o *watched) state(scrub func(string) string) State {
 	return s
 }
 
-// withoutHeadlessKey returns a log without the end of a private key whose begin it lacks, because only the begin shows what it is.
+// withoutHeadlessKey removes the end of a private key if the log lacks its first line, because Scrub recognises a key only by
+// its first line.
 func withoutHeadlessKey(log string) string {
 	end := strings.Index(log, "-----END ")
 	if end < 0 || strings.Contains(log[:end], "-----BEGIN ") {
@@ -129,7 +133,7 @@ func withoutHeadlessKey(log string) string {
 	return log[end:]
 }
 
-// lastLines returns the last lines of a log. Blank ones do not count.
+// lastLines returns the last lines of a log without the blank ones.
 func lastLines(log string) []string {
 	var lines []string
 	for line := range strings.Lines(log) {
@@ -140,7 +144,7 @@ func lastLines(log string) []string {
 	return lines[max(0, len(lines)-logLines):]
 }
 
-// shorten returns a text of the cluster as one line of bounded length.
+// shorten returns a text from the cluster as one line of bounded length.
 func shorten(text string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsControl(r) || unicode.IsSpace(r) }), " ")
 	if runes := []rune(text); len(runes) > maxText {
@@ -149,7 +153,7 @@ func shorten(text string) string {
 	return text
 }
 
-// needsClaims reports whether one of some pods waits for a node and mounts a claim, which may be what it waits for.
+// needsClaims reports whether a pod waits for a node and mounts a claim. The pod may be waiting for the claim.
 func needsClaims(pods []corev1.Pod) bool {
 	return slices.ContainsFunc(pods, func(pod corev1.Pod) bool {
 		return pod.Spec.NodeName == "" && slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {

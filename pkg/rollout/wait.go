@@ -3,11 +3,14 @@ package rollout
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -15,34 +18,36 @@ import (
 )
 
 const (
-	// DefaultTimeout bounds the wait if Options names no timeout. It is that of helm upgrade --wait (helm v3.22.0 cmd/helm/upgrade.go
+	// DefaultTimeout bounds the wait if Options names no timeout. helm upgrade --wait has the same (helm v3.22.0 cmd/helm/upgrade.go
 	// newUpgradeCmd).
 	DefaultTimeout = 5 * time.Minute
 	// defaultInterval is the time between two looks.
 	defaultInterval = 2 * time.Second
-	// lookTimeout bounds the requests of one look, so that a slow answer does not stop the others from being shown.
+	// lookTimeout bounds the requests of one look, so that a slow answer does not delay the other objects.
 	lookTimeout = 15 * time.Second
-	// inFlight is the number of objects that are looked at at the same time.
+	// inFlight is the number of objects that one look reads at the same time.
 	inFlight = 8
 )
 
 // Cluster is what a wait reads. Its errors say which resource could not be read and why.
 type Cluster interface {
-	// Get reads an object; nil if it does not exist.
+	// Get reads an object. It returns nil if the object does not exist.
 	Get(ctx context.Context, ref object.Ref) (map[string]any, error)
 	// Select returns the objects of a resource in a namespace that the options select.
 	Select(ctx context.Context, of schema.GroupVersionResource, namespace string, options metav1.ListOptions) ([]map[string]any, error)
-	// Log returns the last lines of the log of a container, or of the instance that ended before the one that runs.
+	// Log returns the last lines of a container's log. If previous is set, it is the log of the instance that ran
+	// before the current one.
 	Log(ctx context.Context, namespace, pod, container string, previous bool, lines int) (string, error)
 }
 
-// Options says how long to wait, and what is shown meanwhile.
+// Options says how long to wait, and what to show meanwhile.
 type Options struct {
-	// Timeout bounds the wait for each object; zero means DefaultTimeout. All objects are waited for at the same time.
+	// Timeout bounds the wait for each object; zero means DefaultTimeout. Wait waits for all objects at the same
+	// time.
 	Timeout time.Duration
 	// Interval is the time between two looks; zero means two seconds.
 	Interval time.Duration
-	// Scrub removes what is secret from a text of the cluster, such as threeway.Comparison.Scrub; nil leaves the text as it is.
+	// Scrub removes secrets from a text of the cluster, as threeway.Comparison.Scrub does; nil leaves the text as it is.
 	Scrub func(text string) string
 	// Show is called after each look with the states of all objects, one call at a time. It may keep them. It may be nil.
 	Show func(states []State)
@@ -57,8 +62,8 @@ type State struct {
 }
 
 // Wait waits until each object is as it should be or has failed for good, and returns the state of each in the order of refs. When the
-// timeout is over or ctx ends, it returns how far they are: report.RolloutTimedOut or report.RolloutInterrupted. What cannot be read is
-// in Unread of the state and no error, because it may be readable at the next look.
+// timeout is over or ctx ends, it returns how far they are: report.RolloutTimedOut or report.RolloutInterrupted. Unread of a state
+// names what could not be read. That is not an error, because the next look may be able to read it.
 func Wait(ctx context.Context, c Cluster, refs []object.Ref, o Options) []State {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -90,14 +95,14 @@ type wait struct {
 	objects []*watched
 }
 
-// watched is one object that is waited for, with its texts in clear.
+// watched is one object under watch, with its texts in clear.
 type watched struct {
 	ref object.Ref
 	report.Rollout
 	problem problem
 	// log is the end of the log of the problem's container, which logOf identifies.
 	log, logOf string
-	// known are the keys of the problems that were found so far, and isNew reports that the last look found another one.
+	// known has the keys of the problems so far, and isNew reports that the last look found another problem.
 	known map[string]bool
 	isNew bool
 }
@@ -107,7 +112,7 @@ func (w *wait) isDone() bool {
 	return !slices.ContainsFunc(w.objects, func(o *watched) bool { return o.Status == "" })
 }
 
-// look looks at each object that is waited for.
+// look looks at each object that is not done.
 func (w *wait) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -142,8 +147,8 @@ func (w *wait) states() []State {
 	return states
 }
 
-// end gives a status to the objects that are still waited for. After the timeout it reads their logs once more, because what a container
-// says at the end is why it is not ready. After an interrupt it reads nothing.
+// end gives a status to the objects that are not done. After the timeout it reads their logs once more, because the end of a container's
+// log shows why it is not ready. After an interrupt it reads nothing.
 func (w *wait) end(ctx context.Context) {
 	if ctx.Err() == nil && !w.isDone() {
 		last, cancel := context.WithTimeout(ctx, logTimeout)
@@ -181,4 +186,88 @@ func sleep(ctx context.Context, wait time.Duration) {
 	case <-ctx.Done():
 	case <-timer.C:
 	}
+}
+
+// judgement says whether an object is as it should be.
+type judgement struct {
+	isReady bool
+	// hasEnded reports that the object will not become ready by itself any more.
+	hasEnded bool
+	message  string
+}
+
+// judge returns whether an object is as it should be. The package comment names the differences from kstatus.
+func judge(u *unstructured.Unstructured) (j judgement) {
+	// kstatus panics if a field has an unexpected type, and an API server may answer with any.
+	defer func() {
+		if p := recover(); p != nil {
+			j = judgement{message: fmt.Sprint("its status cannot be read: ", p)}
+		}
+	}()
+	kind := u.GroupVersionKind().GroupKind().String()
+	if paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused"); kind == "Deployment.apps" && paused {
+		return judgement{isReady: true, message: "paused: nothing rolls out until it is resumed"}
+	}
+	result, err := status.Compute(asIfUpdated(u, kind))
+	if err != nil {
+		return judgement{message: "its status cannot be read: " + err.Error()}
+	}
+	phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
+	isFailedPod := kind == "Pod" && phase == "Failed"
+	return judgement{
+		isReady:  result.Status == status.CurrentStatus && !isFailedPod,
+		hasEnded: isFailedPod || kind == "Job.batch" && result.Status == status.FailedStatus,
+		message:  result.Message,
+	}
+}
+
+// asIfUpdated returns an object for kstatus. In a DaemonSet with the strategy OnDelete, it pretends that all pods have the current
+// template, because the controller does not replace them.
+func asIfUpdated(u *unstructured.Unstructured, kind string) *unstructured.Unstructured {
+	strategy, _, _ := unstructured.NestedString(u.Object, "spec", "updateStrategy", "type")
+	wanted, known, _ := unstructured.NestedInt64(u.Object, "status", "desiredNumberScheduled")
+	if kind != "DaemonSet.apps" || strategy != "OnDelete" || !known {
+		return u
+	}
+	updated := u.DeepCopy()
+	_ = unstructured.SetNestedField(updated.Object, wanted, "status", "updatedNumberScheduled")
+	return updated
+}
+
+// isObserved reports whether the controller has seen the current object. Until then, status and pods belong to an earlier state.
+func isObserved(u *unstructured.Unstructured) bool {
+	observed, known, _ := unstructured.NestedInt64(u.Object, "status", "observedGeneration")
+	return !known || observed >= u.GetGeneration()
+}
+
+// podCounts counts the pods of a workload. For other kinds it returns nil. No pod counts as updated until the controller has seen
+// the object.
+func podCounts(u *unstructured.Unstructured) *report.PodCounts {
+	of := func(path ...string) int64 {
+		n, _, _ := unstructured.NestedInt64(u.Object, path...)
+		return n
+	}
+	replicas := int64(1)
+	if n, set, _ := unstructured.NestedInt64(u.Object, "spec", "replicas"); set {
+		replicas = n
+	}
+	counts := report.PodCounts{Wanted: replicas, Ready: of("status", "readyReplicas")}
+	counts.Unavailable = max(0, replicas-of("status", "availableReplicas"))
+	switch u.GroupVersionKind().GroupKind().String() {
+	case "Deployment.apps", "StatefulSet.apps":
+		counts.Updated = of("status", "updatedReplicas")
+	case "ReplicaSet.apps", "ReplicationController":
+		counts.Updated = of("status", "replicas")
+	case "DaemonSet.apps":
+		counts = report.PodCounts{
+			Wanted: of("status", "desiredNumberScheduled"), Updated: of("status", "updatedNumberScheduled"),
+			Ready: of("status", "numberReady"), Unavailable: of("status", "numberUnavailable"),
+		}
+	default:
+		return nil
+	}
+	if !isObserved(u) {
+		counts.Updated = 0
+	}
+	return &counts
 }

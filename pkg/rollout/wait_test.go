@@ -28,7 +28,7 @@ type namespace struct {
 	objects  []*unstructured.Unstructured
 	log      string
 	requests []string
-	// refused are the resources that cannot be read.
+	// refused has the resources that cannot be read.
 	refused []string
 	// gets counts the reads of objects, and before is called before each of them.
 	gets   int
@@ -54,7 +54,7 @@ func (n *namespace) add(u *unstructured.Unstructured) {
 	n.objects = append(n.objects, u)
 }
 
-// ref returns the Ref of the object that is waited for.
+// ref returns the Ref of the object under test.
 func (n *namespace) ref() object.Ref {
 	u := n.objects[0]
 	gvk := u.GroupVersionKind()
@@ -135,7 +135,7 @@ func quick() Options {
 	return Options{Timeout: 300 * time.Millisecond, Interval: 10 * time.Millisecond}
 }
 
-// waitFor returns the last state of a wait for the object of a namespace, on a clock that only the wait moves.
+// waitFor waits for the object of a namespace, in a synctest bubble, and returns its last state.
 func waitFor(t *testing.T, n *namespace, o Options) (last State) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) { last = Wait(t.Context(), n, []object.Ref{n.ref()}, o)[0] })
@@ -194,8 +194,8 @@ func TestWaitIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestWaitScrubs checks that each text is scrubbed before it is cut, so that no half of a secret is left, and that a private key whose
-// begin is not among the lines that were read is left out.
+// TestWaitScrubs checks that each text is scrubbed before it is cut, so that no half of a secret is left, and that a private key is
+// left out even if its first line was not read.
 func TestWaitScrubs(t *testing.T) {
 	const canary = "hunter2-canary"
 	n := selecting(newNamespace(t, "crash-loop"))
@@ -242,7 +242,7 @@ func TestWaitWithoutRights(t *testing.T) {
 	}
 }
 
-// TestWaitBeforeTheControllerLooked checks that pods of the past give no reason: the controller has not seen the object yet.
+// TestWaitBeforeTheControllerLooked checks that pods give no reason as long as the controller has not seen the object.
 func TestWaitBeforeTheControllerLooked(t *testing.T) {
 	n := selecting(newNamespace(t, "crash-loop"))
 	n.objects[0].SetGeneration(3)
@@ -268,7 +268,7 @@ func TestWaitReadsOnce(t *testing.T) {
 	}
 }
 
-// TestJudge compares what is judged differently than by kstatus, and a few objects that it judges.
+// TestJudge checks the cases that judge decides itself, and a few that kstatus decides.
 func TestJudge(t *testing.T) {
 	const daemonSet = "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: x, generation: 1}, spec: {updateStrategy: {type: %s}}, " +
 		"status: {observedGeneration: 1, desiredNumberScheduled: 2, currentNumberScheduled: 2, updatedNumberScheduled: 1, " +

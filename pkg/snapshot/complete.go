@@ -13,7 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Complete asks what a later comparison of the objects that were read may need and this one did not: what the server serves, the
+// Complete reads what a later comparison of the same objects may need and this one did not: what the server serves, the
 // definitions and OpenAPI documents of custom kinds, and autoscalers. Call it after the comparisons.
 func (r *Recorder) Complete(ctx context.Context, namespace string) {
 	capabilities, err := r.cluster.Capabilities(ctx)
@@ -39,7 +39,7 @@ func (r *Recorder) Complete(ctx context.Context, namespace string) {
 	_, _ = r.cluster.Autoscalers(ctx, missing)
 }
 
-// completeKind asks for the definition and the OpenAPI document of a custom kind.
+// completeKind reads the definition and the OpenAPI document of a custom kind.
 func (r *Recorder) completeKind(ctx context.Context, ref object.Ref) {
 	kind := ref.GVK()
 	if kinds.NativeApply().Scheme.Recognizes(kind) {

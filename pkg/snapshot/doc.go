@@ -1,5 +1,5 @@
 // Package snapshot saves what a comparison of one release reads, and plays it back without a cluster: the same answers lead to the same
-// report. A snapshot is a file that can be carried away, so it is also a file that somebody else may have made.
+// report. A snapshot is a file that people pass on, so somebody else may have made it.
 //
 // # The pipeline
 //
@@ -8,7 +8,7 @@
 //	            keeps each answer)                                 ▼
 //	report ◄── Compare ◄── Player (a drift.Connection) ◄──────── Read   bounds and validates
 //
-// The example plays a snapshot back. This makes one:
+// The example plays a snapshot back. This code makes one:
 //
 //	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, "prod-cluster", storage))
 //	result, err := drift.New(recorder.Connection(), drift.Options{}).Compare(ctx, drift.Target{Namespace: "prod", Release: "web"})
@@ -16,27 +16,27 @@
 //	saved, err := recorder.Snapshot(ctx, snapshot.Options{Helmdrift: "my-program", Time: time.Now(), Namespace: "prod", Release: "web"})
 //	err = saved.Write(file)
 //
-// A [Recorder] wraps the connection to a cluster. The comparisons that are made through it decide what is read; [Recorder.Complete]
-// then asks what a comparison of the same objects with any chart may need: definitions and OpenAPI documents of custom kinds,
-// autoscalers, what the server serves. Package-level types named like parts of the JSON are the format, which format.go documents.
+// A [Recorder] wraps the connection to a cluster. The comparisons that use it decide what is read; [Recorder.Complete] then reads
+// what a comparison of the same objects with any chart may need: definitions and OpenAPI documents of custom kinds, autoscalers,
+// what the server serves. The types in format.go are the format.
 //
 // # What is not there
 //
-// What was not asked for is not known, which is different from absent. A [Player] answers a question that was never asked with an error
-// whose code is [CodeNotInSnapshot]: an object that only another chart names, a revision that no comparison needed, a lookup of a
-// chart. A report never says of such an object that it is missing, and the exit code is 1. A kind that the server did not serve is the
-// exception: the snapshot knows every kind that it served.
+// What was not asked for is unknown, which is different from absent. A [Player] answers a question that was never asked with an error
+// of code [CodeNotInSnapshot]: about an object that only another chart names, a revision that no comparison needed, a lookup of a
+// chart. A report never calls such an object missing, and the exit code is 1. A kind that the server did not serve is the exception,
+// because the snapshot lists every served kind.
 //
 // # Secrets
 //
 // Unless [Options].IncludeSecrets is set, secrets are replaced by tokens (internal/secret, Masker). Equal secrets have equal tokens
-// within a snapshot, so a report without a chart is the same. Against a chart, a value that only one side has as a token cannot be
-// compared; pkg/drift lists it as not compared. The places that are masked:
+// within a snapshot, so a report without a chart is the same. Compared with a chart, a value that is a token on one side only
+// cannot be compared; pkg/drift lists it as not compared. These places are masked:
 //
 //   - objects of the cluster with annotations and managedFields, answers to lookups, lists of objects
 //   - the manifests of the records, as documents, and as text for -o diff: without its comments, which may hold anything
-//   - the values of the record, in which everything is replaced that any object announces as secret
-//   - messages, from which secrets are removed as from a report
+//   - the values of the record, without everything that any object announces as secret
+//   - messages, without secrets, as in a report
 //
 // Definitions of custom resources and OpenAPI documents describe values and hold none; they are stored as they are.
 //

@@ -12,7 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// A snapshot is compared without a cluster: a Player answers what the cluster answered when the snapshot was made.
+// A snapshot is compared without a cluster: a Player gives the answers that the cluster gave when the snapshot was made.
 func Example() {
 	file, err := os.Open("../../testdata/snapshots/web.json.gz")
 	if err != nil {
@@ -43,7 +43,7 @@ func Example() {
 	// Budget web: the next upgrade: none; 1 fields
 }
 
-// A Recorder keeps what comparisons read. Here it wraps a snapshot; drift.LiveConnection returns the connection to a cluster.
+// A Recorder keeps what comparisons read. Here it wraps a snapshot; a program wraps the connection of drift.LiveConnection.
 func ExampleRecorder() {
 	file, err := os.Open("../../testdata/snapshots/web.json.gz")
 	if err != nil {

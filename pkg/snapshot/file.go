@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// bounds are what a snapshot may take.
+// bounds limit a snapshot.
 type bounds struct {
 	// packed and size are the largest sizes of a file in bytes, before and after it is unpacked.
 	packed, size int
@@ -36,8 +36,8 @@ func (s *Snapshot) Write(w io.Writer) error {
 	return errors.Join(encoder.Encode(s), zw.Close())
 }
 
-// Read reads a snapshot, which somebody else may have made: a file of at most 32 MiB, unpacked 128 MiB. The error says what is wrong with
-// it, and quotes none of its values.
+// Read reads a snapshot, which somebody else may have made. The file may have 32 MiB, unpacked 128 MiB. The error says what is wrong, and
+// quotes no value of the file.
 func Read(r io.Reader) (*Snapshot, error) { return defaultBounds().read(r) }
 
 // read is Read with other bounds.

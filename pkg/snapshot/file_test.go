@@ -42,7 +42,7 @@ func example(t testing.TB) map[string]any {
 	return out
 }
 
-// TestReadRefuses checks that a file that no helmdrift wrote is refused with a reason that quotes none of its values.
+// TestReadRefuses checks that Read refuses a file that helmdrift did not write, with a reason that quotes none of its values.
 func TestReadRefuses(t *testing.T) {
 	changed := func(change func(s map[string]any)) string {
 		s := example(t)
@@ -111,7 +111,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that reading any text, and comparing what it holds, ends in an answer or an error.
+// FuzzRead checks that reading any text, and comparing the snapshot in it, ends in an answer or an error.
 func FuzzRead(f *testing.F) {
 	text, err := json.Marshal(example(f))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The first two keys of every snapshot.
+// These are the first two keys of every snapshot.
 const (
 	APIVersion = report.APIVersion
 	Kind       = "Snapshot"
@@ -23,11 +23,11 @@ type Snapshot struct {
 	Time       time.Time `json:"time"`
 	// Masked is set if secrets are replaced by tokens.
 	Masked bool `json:"masked"`
-	// Cluster is the name of the cluster in reports, Namespace that of the records.
+	// Cluster is the name of the cluster in reports, and Namespace is the namespace of the records.
 	Cluster   string `json:"cluster"`
 	Namespace string `json:"namespace"`
 	Release   string `json:"release"`
-	// Chart is the chart whose objects and lookups were captured too; empty if there was none.
+	// Chart is the chart whose objects and lookups were captured too. It is empty if there was none.
 	Chart string `json:"chart,omitempty"`
 
 	Records     Records   `json:"records"`
@@ -45,15 +45,15 @@ type Snapshot struct {
 	Lookups          []Lookup         `json:"lookups,omitempty"`
 }
 
-// Records are the release records: the list of all revisions, and the content of those that a comparison needs.
+// Records are the release records: the list of all revisions, and the content of the revisions that a comparison needs.
 type Records struct {
-	// Resource and Kind are those of the objects that hold the records; empty if they are not in the cluster.
+	// Resource and Kind describe the objects that hold the records. They are empty if the records are not in the cluster.
 	Resource string  `json:"resource,omitempty"`
 	Kind     string  `json:"kind,omitempty"`
 	Entries  []Entry `json:"entries"`
 	// Revisions are the records that were read.
 	Revisions []Revision `json:"revisions"`
-	// LastProblem says why the last record cannot be read; empty if it can.
+	// LastProblem says why the last record cannot be read. It is empty if it can.
 	LastProblem string `json:"lastProblem,omitempty"`
 }
 
@@ -81,8 +81,8 @@ type Revision struct {
 	ApplyMethod  string     `json:"applyMethod,omitempty"`
 	Writer       string     `json:"writer,omitempty"`
 	Manifest     []Manifest `json:"manifest"`
-	// Text is the manifest itself, which only a diff needs. If secrets are replaced, so are comments and what cannot be searched. It is nil
-	// in snapshots of older versions.
+	// Text is the manifest itself, which only a diff needs. If secrets are replaced, comments and what cannot be searched are replaced
+	// too. It is nil in snapshots of older versions.
 	Text  *string `json:"manifestText,omitempty"`
 	Hooks []Hook  `json:"hooks,omitempty"`
 	// Config, Metadata and Defaults are the values that upgrades can reuse. A record can have several texts of each.
@@ -108,7 +108,8 @@ type Hook struct {
 	DeletePolicies []string `json:"deletePolicies,omitempty"`
 }
 
-// Release is another release that annotations of objects name, and whether it is installed, or why that could not be read.
+// Release is another release that annotations of objects name. It says whether that release is installed, or why that
+// could not be read.
 type Release struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -116,15 +117,15 @@ type Release struct {
 	Problem   string `json:"problem,omitempty"`
 }
 
-// Server is what the API server is and serves.
+// Server describes the API server and what it serves.
 type Server struct {
 	Version     string   `json:"version"`
 	Major       string   `json:"major"`
 	Minor       string   `json:"minor"`
 	APIVersions []string `json:"apiVersions"`
-	// Problem says why the version could not be read; empty if it could.
+	// Problem says why the version could not be read. It is empty if it could.
 	Problem string `json:"problem,omitempty"`
-	// Kinds are those that the server serves, and Undiscovered the groups of which it could not say what they serve.
+	// Kinds are the served kinds, and Undiscovered are the groups whose kinds could not be discovered.
 	Kinds        []ServedKind   `json:"kinds"`
 	Undiscovered []Undiscovered `json:"undiscovered,omitempty"`
 }
@@ -180,7 +181,7 @@ type Autoscalers struct {
 	Warnings  []report.Message `json:"warnings,omitempty"`
 }
 
-// Autoscaler is what sets the replicas of the object that the first four keys name.
+// Autoscaler sets the replicas of the object that the first four keys name.
 type Autoscaler struct {
 	Group      string `json:"group"`
 	Kind       string `json:"kind"`
@@ -190,7 +191,7 @@ type Autoscaler struct {
 	ToZero     bool   `json:"toZero,omitempty"`
 }
 
-// List is a list of objects that was asked for, without what no forecast reads, or the error of reading it.
+// List is a list of objects that was asked for, or the error of reading it. The objects lack what no forecast reads.
 type List struct {
 	Group     string            `json:"group"`
 	Version   string            `json:"version"`
@@ -198,7 +199,7 @@ type List struct {
 	Namespace string            `json:"namespace"`
 	Items     []json.RawMessage `json:"items,omitempty"`
 	Error     string            `json:"error,omitempty"`
-	// Forbidden is set if the error is that the role does not allow the list.
+	// Forbidden is set if the role does not allow the list.
 	Forbidden bool `json:"forbidden,omitempty"`
 }
 
@@ -210,6 +211,6 @@ type Lookup struct {
 	Code        int    `json:"code"`
 	ContentType string `json:"contentType,omitempty"`
 	Body        string `json:"body,omitempty"`
-	// Error is the error of the request; a request that failed has no answer.
+	// Error is the error of the request. Then there is no answer.
 	Error string `json:"error,omitempty"`
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// withFloats returns a copy of a value in which floats without a fraction are written with an exponent. The decoder of the API takes any
-// other number for an integer, and a comparison distinguishes the two.
+// withFloats returns a copy of a value that encodes floats without a fraction with an exponent. Otherwise the API's decoder would take
+// them for integers, and a comparison distinguishes the two.
 func withFloats(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

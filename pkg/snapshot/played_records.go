@@ -125,8 +125,7 @@ func (p playedRecords) missing(e release.Entry) error {
 	)
 }
 
-// ReadManifest returns the documents of a record that the snapshot holds. Connection has it; drift.Options may
-// wrap it.
+// ReadManifest returns the documents of a record in the snapshot. It is part of Connection; drift.Options may wrap it.
 func (p *Player) ReadManifest(_ context.Context, r *release.Record) ([]render.Document, error) {
 	i := slices.IndexFunc(p.from.Records.Revisions, func(s Revision) bool { return s.Revision == r.Revision })
 	if i < 0 {

@@ -12,20 +12,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// CodeNotInSnapshot is the code of errors and warnings about what nobody asked for when the snapshot was made.
+// CodeNotInSnapshot is the code of errors and warnings about what was not read when the snapshot was made.
 const CodeNotInSnapshot = "not-in-snapshot"
 
-// Player answers what comparisons ask from a snapshot.
+// Player answers the questions of comparisons from a snapshot.
 type Player struct {
 	from *Snapshot
-	// scopes reports of each kind that the server served whether its objects live in namespaces, and versions has its versions.
+	// scopes has the served kinds, with whether their objects live in namespaces, and versions has the served versions of each kind.
 	scopes   map[schema.GroupVersionKind]bool
 	versions map[schema.GroupKind]bool
 	objects  map[object.Ref]Object
@@ -44,7 +44,7 @@ func NewPlayer(s *Snapshot) *Player {
 	return p
 }
 
-// Connection returns the connection from which the release of the snapshot is compared. It cannot try writes.
+// Connection returns the connection for comparing the release of the snapshot. It has no dry runs.
 func (p *Player) Connection() drift.Connection {
 	return drift.Connection{
 		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked, Time: p.from.Time,
@@ -77,33 +77,33 @@ func (p *Player) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
 }
 
 // Read implements drift.Cluster.
-func (p *Player) Read(_ context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
-	out := map[object.Ref]threeway.Live{}
+func (p *Player) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
 		out[ref] = p.read(ref)
 	}
 	return out
 }
 
-// read returns the answer about one object. An object that nobody asked for is an error, unless the server did not serve its kind.
-func (p *Player) read(ref object.Ref) threeway.Live {
+// read returns the answer about one object. An object that was not asked for is an error, unless the server did not serve its kind.
+func (p *Player) read(ref object.Ref) cluster.Live {
 	o, asked := p.objects[ref]
 	switch {
 	case asked:
 		content, _ := decode(o.Object) // validate has decoded it
-		return threeway.Live{Object: content, Absence: threeway.Absence(o.Absence), PlainStatus: o.PlainStatus, Err: o.Error}
+		return cluster.Live{Object: content, Absence: cluster.Absence(o.Absence), PlainStatus: o.PlainStatus, Err: o.Error}
 	case !p.versions[ref.GroupKind()] && !p.isUndiscovered(ref.Group) && p.from.Server.Problem == "":
-		return threeway.Live{Absence: threeway.AbsentKind}
+		return cluster.Live{Absence: cluster.AbsentKind}
 	}
-	return threeway.Live{Err: &report.ObjectError{Code: CodeNotInSnapshot,
+	return cluster.Live{Err: &report.ObjectError{Code: CodeNotInSnapshot,
 		Message: fmt.Sprintf("%s is not in the snapshot, so nobody knows whether it exists", ref.Key)}}
 }
 
-// isUndiscovered reports whether it is not known what a group serves.
+// isUndiscovered reports whether a group could not be discovered.
 func (p *Player) isUndiscovered(group string) bool { return slices.Contains(p.Undiscovered(), group) }
 
-// Terminating implements drift.Cluster. A namespace that was not asked for is not in the result, as one that could not be read; about the
-// latter there is a message.
+// Terminating implements drift.Cluster. The result lacks a namespace that was not asked for, and one that could not be read; there is a
+// message about the latter.
 func (p *Player) Terminating(_ context.Context, namespaces []string) (map[string]bool, []report.Message) {
 	out := map[string]bool{}
 	for _, name := range namespaces {
@@ -224,11 +224,11 @@ func (p *Player) Incomplete(groups []string) (out []report.Message) {
 	return out
 }
 
-// noServer is the address of the server in the lookups of a chart that was not there when the snapshot was made.
+// noServer is the address of the server for lookups if the snapshot was made without a chart.
 const noServer = "https://snapshot.invalid"
 
-// lookups implements drift.Connection.Lookups. A lookup that was not made when the snapshot was taken is an error.
-func (p *Player) lookups(known ...*secret.Known) (server string, ask drift.LookupFunc, err error) {
+// lookups implements drift.Connection.Lookups. A lookup that is not in the snapshot is an error.
+func (p *Player) lookups(learn ...func(secret map[string]any)) (server string, ask drift.LookupFunc, err error) {
 	server = p.from.LookupServer
 	if !strings.HasPrefix(server, "https://") && !strings.HasPrefix(server, "http://") {
 		server = noServer
@@ -246,13 +246,13 @@ func (p *Player) lookups(known ...*secret.Known) (server string, ask drift.Looku
 		case l.Error != "":
 			return live.LookupAnswer{}, errors.New(l.Error)
 		}
-		addSecrets(l, known)
+		passSecrets(l, learn)
 		return live.SavedAnswer(l.Code, l.Status, l.ContentType, []byte(l.Body)), nil
 	}, nil
 }
 
-// addSecrets adds the Secrets in the answer to a lookup to what is known.
-func addSecrets(l Lookup, known []*secret.Known) {
+// passSecrets passes on the Secrets in the answer to a lookup.
+func passSecrets(l Lookup, learn []func(map[string]any)) {
 	found, err := decode([]byte(l.Body))
 	if err != nil {
 		return
@@ -262,8 +262,8 @@ func addSecrets(l Lookup, known []*secret.Known) {
 		return
 	}
 	for _, o := range append(object.Items(found, "items"), found) {
-		for _, k := range known {
-			k.AddObject("", "Secret", o)
+		for _, learn := range learn {
+			learn(o)
 		}
 	}
 }

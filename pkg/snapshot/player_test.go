@@ -64,8 +64,8 @@ func chartOf(t *testing.T, template string) *drift.Chart {
 	return &drift.Chart{Ref: dir}
 }
 
-// TestNotInSnapshot checks that what nobody asked for is an error and not an absence: an object that only a chart names, a lookup, a
-// revision. A kind that the server does not serve is known to be absent.
+// TestNotInSnapshot checks that what was not read is an error and not an absence: an object that only a chart names, a lookup, a
+// revision. An object of a kind that the server does not serve is absent.
 func TestNotInSnapshot(t *testing.T) {
 	s := exampleSnapshot(t)
 	target := drift.Target{Namespace: "prod", Release: "web"}
@@ -93,8 +93,8 @@ func TestNotInSnapshot(t *testing.T) {
 	}
 }
 
-// TestMaskedChart checks what a masked value is against a chart: not compared if the chart has another text, and compared if the chart
-// passes the masked value on.
+// TestMaskedChart checks masked values against a chart: such a value is not compared if the chart has another text, and is compared if
+// the chart passes the masked value on.
 func TestMaskedChart(t *testing.T) {
 	s := exampleSnapshot(t)
 	against := func(password string) *report.Release {
@@ -147,7 +147,7 @@ func tokenOfPassword(t *testing.T, s *Snapshot) string {
 	return ""
 }
 
-// TestLookupsOfAChart checks that lookups are answered as they were, and that no other server is named.
+// TestLookupsOfAChart checks that lookups get the recorded answers, and that messages name the recorded server.
 func TestLookupsOfAChart(t *testing.T) {
 	s := exampleSnapshot(t)
 	s.LookupServer = "file:///etc/passwd"

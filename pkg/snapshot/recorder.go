@@ -10,19 +10,18 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Recorder keeps the answers that comparisons get from a connection. The answers are in clear until Snapshot masks them.
 type Recorder struct {
 	connection drift.Connection
-	// cluster asks the cluster and keeps the answers.
+	// cluster reads the cluster and keeps the answers.
 	cluster recordedCluster
 
 	mu       sync.Mutex
@@ -34,10 +33,10 @@ type Recorder struct {
 	answers
 }
 
-// answers are what the cluster said, by question.
+// answers has the answers of the cluster, by question.
 type answers struct {
 	scopes      map[schema.GroupVersionKind]bool
-	objects     map[object.Ref]threeway.Live
+	objects     map[object.Ref]cluster.Live
 	releases    map[object.ReleaseName]releaseAnswer
 	terminating map[string]bool
 	// namespacesUnread are the messages about namespaces that could not be read.
@@ -54,7 +53,7 @@ type answers struct {
 	undiscovered   map[string][]report.Message
 }
 
-// answer is what was found, if anything, and the warnings about it.
+// answer is what was found, or nothing, and the warnings about it.
 type answer[T any] struct {
 	found    T
 	any      bool
@@ -90,7 +89,7 @@ type lookupAnswer struct {
 func NewRecorder(c drift.Connection) *Recorder {
 	r := &Recorder{connection: c, records: map[int]*release.Record{}, answers: answers{
 		scopes: map[schema.GroupVersionKind]bool{}, releases: map[object.ReleaseName]releaseAnswer{},
-		objects: map[object.Ref]threeway.Live{}, terminating: map[string]bool{},
+		objects: map[object.Ref]cluster.Live{}, terminating: map[string]bool{},
 		definitions: map[schema.GroupKind]answer[map[string]any]{}, documents: map[schema.GroupVersion]answer[[]byte]{},
 		autoscalers: map[string]answer[map[object.Key]object.Autoscaler]{}, lists: map[listed]listAnswer{},
 		lookups: map[live.LookupRequest]lookupAnswer{}, undiscovered: map[string][]report.Message{},
@@ -99,7 +98,7 @@ func NewRecorder(c drift.Connection) *Recorder {
 	return r
 }
 
-// Connection returns the connection whose answers are kept. It cannot try writes.
+// Connection returns the connection whose answers are kept. It has no dry runs.
 func (r *Recorder) Connection() drift.Connection {
 	out := drift.Connection{Name: r.connection.Name, Cluster: r.cluster, Records: func(namespace string) (drift.Records, error) {
 		records, err := r.connection.Records(namespace)
@@ -131,8 +130,8 @@ func (r *Recorder) keep(store func()) {
 }
 
 // lookups implements drift.Connection.Lookups.
-func (r *Recorder) lookups(known ...*secret.Known) (server string, ask drift.LookupFunc, err error) {
-	server, send, err := r.connection.Lookups(known...)
+func (r *Recorder) lookups(learn ...func(secret map[string]any)) (server string, ask drift.LookupFunc, err error) {
+	server, send, err := r.connection.Lookups(learn...)
 	if err != nil {
 		return server, nil, err
 	}
@@ -144,7 +143,7 @@ func (r *Recorder) lookups(known ...*secret.Known) (server string, ask drift.Loo
 	}, nil
 }
 
-// textOf returns the text of an error; empty if there is none.
+// textOf returns the text of an error, or "" for nil.
 func textOf(err error) string {
 	if err == nil {
 		return ""
@@ -202,8 +201,8 @@ func (r recordedRecords) kept(loaded *release.Loaded) *release.Loaded {
 	return loaded
 }
 
-// recordedCluster is a cluster whose answers are kept. A question about several things is asked for one of them at a time, so that it can
-// be answered for any of them later.
+// recordedCluster is a cluster whose answers are kept. It splits a question about several things into one for each, so that a snapshot
+// can answer for any of them later.
 type recordedCluster struct {
 	drift.Cluster
 	to *Recorder
@@ -219,7 +218,7 @@ func (c recordedCluster) Scope(kind schema.GroupVersionKind) (namespaced, known 
 }
 
 // Read implements drift.Cluster.
-func (c recordedCluster) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]threeway.Live {
+func (c recordedCluster) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	found := c.Cluster.Read(ctx, wanted)
 	c.to.keep(func() { maps.Copy(c.to.objects, found) })
 	return found

@@ -7,8 +7,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// reduced returns a copy of an object of a list without what no forecast reads: its managedFields and, of a pod, the commands of its
-// containers and the values of their variables. The pods may be those of other releases.
+// reduced returns a copy of an object of a list without what no forecast reads: its managedFields and, for a pod, the commands and
+// the values of variables of its containers. The pods may belong to other releases.
 func reduced(o map[string]any) map[string]any {
 	out := maps.Clone(o)
 	out["metadata"] = without(object.Child(o, "metadata"), "managedFields")

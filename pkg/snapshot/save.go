@@ -22,24 +22,25 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Options say what a snapshot holds and what it says of itself.
+// Options say what a snapshot holds and how it describes itself.
 type Options struct {
-	// Helmdrift is the version of this program, and Time when the answers were given: a report made of them predicts for that time.
+	// Helmdrift is the version of this program, and Time is when the cluster was read: a report from the snapshot predicts for that
+	// time.
 	Helmdrift string
 	Time      time.Time
-	// Namespace is that of the records, and Release the name of the release that was compared.
+	// Namespace is the namespace of the records, and Release is the name of the release that was compared.
 	Namespace string
 	Release   string
-	// Chart is the chart that was compared, too; empty if there was none.
+	// Chart is the chart that was compared too. It is empty if there was none.
 	Chart string
 	// IncludeSecrets keeps secrets as they are.
 	IncludeSecrets bool
-	// ReadManifest reads the manifest of a record, as in drift.Options. If it is nil, that of the recorded connection does, or else
-	// render.ReadDocuments.
+	// ReadManifest reads the manifest of a record, as in drift.Options. The default is the function of the recorded connection, or
+	// else render.ReadDocuments.
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 }
 
-// Snapshot returns what was recorded, with secrets replaced unless the options say otherwise. It is an error if a manifest cannot be read.
+// Snapshot returns what was recorded, with secrets replaced unless the options say otherwise. It fails if a manifest cannot be read.
 func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 	readManifest := r.connection.ReadManifest
 	if o.ReadManifest != nil {
@@ -85,7 +86,7 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 	return out, errors.Join(s.errs...)
 }
 
-// saver makes a snapshot of what a Recorder has kept.
+// saver makes a snapshot from what a Recorder has kept.
 type saver struct {
 	*Recorder
 	manifests map[int][]render.Document
@@ -129,7 +130,7 @@ func (s *saver) learnLookup(body []byte) {
 	}
 }
 
-// publicNames returns the names that a report shows whatever Secrets hold.
+// publicNames returns the names that a report shows even if a Secret contains them.
 func (s *saver) publicNames(o Options) []string {
 	out := []string{o.Namespace, o.Release, s.connection.Name}
 	for ref := range s.objects {
@@ -150,7 +151,7 @@ func (s *saver) encode(v any) json.RawMessage {
 	return text
 }
 
-// object returns an object as JSON, with its secrets replaced; nil if there is none.
+// object returns an object as JSON, with its secrets replaced, or nil if there is none.
 func (s *saver) object(group, kind string, object map[string]any) json.RawMessage {
 	switch {
 	case object == nil:
@@ -222,7 +223,7 @@ func (s *saver) savedRevision(r *release.Record) Revision {
 	return out
 }
 
-// savedDocument returns a document of a manifest. A document that is no map holds no object.
+// savedDocument returns a document of a manifest. A document that is not a map holds no object.
 func (s *saver) savedDocument(d render.Document) json.RawMessage {
 	if len(d.JSON) == 0 || d.Fault != "" {
 		return nil
@@ -293,9 +294,7 @@ func (s *saver) savedObjects() []Object {
 			Group: ref.Group, Version: ref.Version, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
 			Object: s.object(ref.Group, ref.Kind, l.Object), Absence: string(l.Absence), PlainStatus: l.PlainStatus,
 		}
-		if l.Err != nil {
-			o.Error = &report.ObjectError{Code: l.Err.Code, Message: s.text(l.Err.Message)}
-		}
+		o.Error = l.Err.Map(s.text)
 		out = append(out, o)
 	}
 	return out

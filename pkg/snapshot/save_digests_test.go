@@ -22,15 +22,15 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// digests are what a chart and the controllers made of a template with a secret in it. Whoever has the rest of the template can try guesses
-// with them.
+// digests has the digests that a chart and the controllers made from a template with a secret in it. Whoever has the rest of the template
+// can check guesses against them.
 var digests = map[string]string{
 	"checksum": "5f4dcc3b5aa765d61d8327deb882cf995f4dcc3b5aa765d61d8327deb882cf99", "short": "5f4dcc3b5a",
 	"hex": "e99a18c428cb38d5f260853678922e03", "hash": "6d4cf56db6", "revision": "7c5b9f8d4",
 }
 
 // TestPasswordCannotBeGuessed makes every digest that charts and controllers make of a file with a password of six characters, and looks
-// for those of the right guess in a masked snapshot. The clear one has all of them, so the guess would succeed there.
+// for the digests of the right guess in a masked snapshot. The clear snapshot has all of them, so the guess would succeed there.
 func TestPasswordCannotBeGuessed(t *testing.T) {
 	const password = "k3y9zq"
 	file := func(guess string) string { return "user: app\npassword: " + guess + "\n" }
@@ -69,7 +69,7 @@ func TestPasswordCannotBeGuessed(t *testing.T) {
 	}
 }
 
-// recorded is a masked snapshot of what another one plays.
+// recorded returns a masked snapshot of what a Player of another snapshot answers.
 func recorded(t *testing.T, s *Snapshot) *Snapshot {
 	t.Helper()
 	r := NewRecorder(NewPlayer(s).Connection())
@@ -100,7 +100,7 @@ func withDigests(text string) string {
 	return text
 }
 
-// digestSnapshot is the example with digests in each place that has them.
+// digestSnapshot returns the example with a digest in each place that has one.
 func digestSnapshot(t *testing.T) *Snapshot {
 	s := exampleSnapshot(t)
 	for i := range s.Objects {
@@ -135,7 +135,7 @@ func digestSnapshot(t *testing.T) *Snapshot {
 	return s
 }
 
-// patched returns an object with a JSON merge patch of maps.
+// patched returns an object after a JSON merge patch of maps.
 func patched(t *testing.T, text json.RawMessage, patch string) json.RawMessage {
 	t.Helper()
 	var into, from map[string]any
@@ -165,7 +165,7 @@ func merge(into, from map[string]any) {
 }
 
 // TestNoDigestInMaskedSnapshot checks that a masked snapshot has no digest of a template with secrets, that other hexadecimal values stay,
-// and that its report is that of the cluster.
+// and that its report equals the cluster's.
 func TestNoDigestInMaskedSnapshot(t *testing.T) {
 	s := digestSnapshot(t)
 	r := NewRecorder(NewPlayer(s).Connection())

@@ -22,8 +22,8 @@ func (s *saver) savedLookups() (out []Lookup) {
 	return out
 }
 
-// lookupBody returns the body of an answer with its secrets replaced. Lookups ask for JSON. What the server serves holds no secrets, and
-// must stay as it is: the client of a chart decodes it. It is recognised by its path, because custom kinds have any name.
+// lookupBody returns the body of an answer with its secrets replaced. Lookups ask for JSON. Discovery holds no secrets and must stay as
+// it is, because the client of a chart decodes it. It is recognised by its path, because custom kinds may have any name.
 func (s *saver) lookupBody(path string, a lookupAnswer) string {
 	if s.masker == nil || a.Code == http.StatusOK && isDiscovery(s.lookupServer, path) {
 		return string(a.Body)

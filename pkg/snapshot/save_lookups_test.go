@@ -9,8 +9,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/live"
 )
 
-// TestLookupsAreMasked checks that a masked snapshot keeps what the server serves, and masks every object that a chart looks up, whatever
-// its kind is called. The server has a path in its address, as behind a proxy of clusters.
+// TestLookupsAreMasked checks that a masked snapshot keeps the answers to discovery, and masks every object that a chart looks up,
+// whatever the name of its kind. The server has a path in its address, as behind a proxy of clusters.
 func TestLookupsAreMasked(t *testing.T) {
 	const base = "/k8s/clusters/c-1"
 	object := func(kind string) string {

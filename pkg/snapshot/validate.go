@@ -9,12 +9,12 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// validate checks what a comparison takes for granted. A cluster would never answer otherwise.
+// validate checks what a comparison relies on. A cluster always satisfies it.
 func (s *Snapshot) validate() error {
 	switch {
 	case chartutil.ValidateReleaseName(s.Release) != nil:
@@ -59,7 +59,8 @@ func (s *Snapshot) validate() error {
 	return nil
 }
 
-// The largest text of a manifest, and the most documents in it. A record of 1 MiB, as the API server takes it, rarely has a tenth of that.
+// These are the largest text of a manifest, and the most documents in it. The API server accepts records of 1 MiB, which rarely reach a
+// tenth of that.
 const (
 	maxText      = 32 << 20
 	maxDocuments = 100_000
@@ -99,11 +100,11 @@ func (o Object) ref() object.Ref {
 	return object.Ref{Key: object.Key{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, Version: o.Version}
 }
 
-// validate checks that there is one answer, and that an object is the one that was asked for; see pkg/live, which does the same with the
-// answers of a server.
+// validate checks that there is one answer, and that an object is the one that was asked for. pkg/live does the same with the answers of
+// a server.
 func (o Object) validate() error {
-	switch threeway.Absence(o.Absence) {
-	case "", threeway.AbsentObject, threeway.AbsentNamespace, threeway.AbsentKind:
+	switch cluster.Absence(o.Absence) {
+	case "", cluster.AbsentObject, cluster.AbsentNamespace, cluster.AbsentKind:
 	default:
 		return errors.New("has an absence that is not known")
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestAllocations holds every line of the table: what it names is silent on an object without any managedFields, and would be
-// a finding without the table.
+// TestAllocations checks every line of the table: the field is silent on an object without managedFields, and would be a
+// finding without the table.
 func TestAllocations(t *testing.T) {
 	for _, line := range verdict.Allocations() {
 		t.Run(line.Kind+" "+line.Path, func(t *testing.T) {
@@ -27,17 +27,15 @@ func TestAllocations(t *testing.T) {
 			if line.OverridesManifest != nil {
 				return
 			}
-			w := walkerOf(c, old, live)
-			w.Allocated = &verdict.AllocatedFields{}
-			if got := w.Findings(sidesOf(c)); len(got) == 0 {
+			if got := withoutTable(c, old, live); len(got) == 0 {
 				t.Error("silent without the table too: the line is of no use")
 			}
 		})
 	}
 }
 
-// TestAllocationsThatAPersonEdits holds the lines on which a person's ownership counts: there it is an unmanaged finding, on all others
-// it is silent, above all on what kubectl itself writes.
+// TestAllocationsThatAPersonEdits checks the fields that a person owns. They are unmanaged findings on the lines where a person's
+// ownership counts, and silent on all others, above all where kubectl itself writes the field.
 func TestAllocationsThatAPersonEdits(t *testing.T) {
 	for _, line := range verdict.Allocations() {
 		t.Run(line.Kind+" "+line.Path, func(t *testing.T) {
@@ -55,7 +53,7 @@ func TestAllocationsThatAPersonEdits(t *testing.T) {
 	}
 }
 
-// ownedBy is an entry of managedFields for what a line names.
+// ownedBy returns an entry of managedFields for the field of a line.
 func ownedBy(manager string, live map[string]any, line verdict.Allocation) map[string]any {
 	path, key, keyed := strings.Cut(line.Path, "/")
 	names := strings.Split(strings.ReplaceAll(path, "[]", `[port=80,protocol=TCP]`), ".")
@@ -91,10 +89,13 @@ func keyOf(list string) string {
 	return `k:{"port":80,"protocol":"TCP"}`
 }
 
-// walkerOf and sidesOf repeat the walk of a comparison.
-func walkerOf(c *Comparison, old object.Object, live map[string]any) *verdict.Walker {
-	s := newComparer(Input{}).writer.ShapeOf(old.Ref)
-	return &verdict.Walker{Shape: s, Engine: c.Objects[0].Engine, Owners: owners.New(live, nil, "r", func() owners.Deployer { return owners.Deployer{} }), Live: c.Objects[0].Live}
+// withoutTable and sidesOf repeat the walk of a comparison, as if the table had no line.
+func withoutTable(c *Comparison, old object.Object, live map[string]any) []verdict.Finding {
+	w := verdict.Walker{Release: "r", Deployer: func() owners.Deployer { return owners.Deployer{} }}
+	return w.Compare(verdict.Object{
+		Shape: newComparer(Input{}).writer.ShapeOf(old.Ref), Engine: c.Objects[0].Engine, Text: live, States: sidesOf(c),
+		Allocated: &verdict.AllocatedFields{},
+	})
 }
 
 func sidesOf(c *Comparison) verdict.States {
@@ -104,7 +105,7 @@ func sidesOf(c *Comparison) verdict.States {
 	return verdict.States{Old: old, Desired: old, Live: f.Stored(o.liveText), Result: f.Stored(o.liveText)}
 }
 
-// allocatedCase makes an object, and the same as a controller leaves it according to a line.
+// allocatedCase returns an object as written, and as a controller leaves it according to a line.
 func allocatedCase(line verdict.Allocation) (object.Object, map[string]any) {
 	kind, group, _ := strings.Cut(strings.ReplaceAll(line.Kind, "*", "Deployment.apps"), ".")
 	ref := object.Ref{Key: object.Key{Group: group, Kind: kind, Name: "x", Namespace: "d"}, Version: "v1"}
@@ -119,7 +120,7 @@ func allocatedCase(line verdict.Allocation) (object.Object, map[string]any) {
 	return old, live
 }
 
-// seedCase returns the object what the line's condition asks for, and the lists that it goes through.
+// seedCase adds to the object what the line's condition asks for, and the lists on its path.
 func seedCase(line verdict.Allocation, content map[string]any) {
 	path, _, _ := strings.Cut(line.Path, "/")
 	annotations := map[string]any{}
@@ -149,7 +150,7 @@ func seedCase(line verdict.Allocation, content map[string]any) {
 	prune(content, strings.Split(path, "."))
 }
 
-// prune takes the last step of a path out again: the manifest does not name it.
+// prune removes the last step of a path again, because the manifest does not name it.
 func prune(content map[string]any, path []string) {
 	node := content
 	for _, name := range path[:len(path)-1] {

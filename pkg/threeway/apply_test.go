@@ -8,13 +8,14 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/verdict"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestApplyProperties lets the API server's own field manager store what Helm applies. Applied again, nothing happens. After
-// somebody's edit, an upgrade fails exactly where it says conflict, and never says overwrite of what he owns (but for stringData,
-// which is not what he edited); forced, it conflicts with nobody.
+// TestApplyProperties lets the API server's own field manager store what Helm applies. A second apply changes nothing. After
+// somebody's edit, an upgrade fails exactly where the verdict is conflict, and the verdict on what the editor owns is never
+// overwrite (except for stringData, which is not what was edited). A forced apply conflicts with nobody.
 func TestApplyProperties(t *testing.T) {
 	tried := 0
 	for _, o := range samples(t) {
@@ -24,7 +25,7 @@ func TestApplyProperties(t *testing.T) {
 		server := newFieldServer(t, kinds.NativeApply().Types, o.Ref)
 		installed, ok := server.applied(o)
 		if !ok {
-			continue // the server takes no such object from an apply, duplicate keys and the like
+			continue // the server refuses to apply such an object, for example because of duplicate keys
 		}
 		tried++
 		in := o.input(o.Object, installed)
@@ -41,7 +42,7 @@ func TestApplyProperties(t *testing.T) {
 		if !ok {
 			continue
 		}
-		in.Live = map[object.Ref]Live{o.Ref: {Object: live}}
+		in.Live = map[object.Ref]cluster.Live{o.Ref: {Object: live}}
 		checkApply(t, o, in)
 	}
 	if tried < 100 {
@@ -67,7 +68,7 @@ func checkApply(t *testing.T, o sample, in Input) {
 	}
 }
 
-// applied is an object as it is stored after Helm applied it; false where the field manager refuses it.
+// applied returns an object as it is stored after Helm applied it, and false if the field manager refuses it.
 func (s fieldServer) applied(o sample) (map[string]any, bool) {
 	target := &unstructured.Unstructured{Object: object.HelmMetadata(o.Content, "r", "d")}
 	live := &unstructured.Unstructured{Object: map[string]any{"apiVersion": o.APIVersion(), "kind": o.Kind, "metadata": map[string]any{"name": o.Name}}}

@@ -11,8 +11,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// applyTypesOf reads CustomResourceDefinitions as the API server publishes them in OpenAPI documents: one of each group and version
-// that is served.
+// applyTypesOf reads CustomResourceDefinitions as the API server publishes them: one OpenAPI document for each served group and
+// version.
 func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*engine.ApplyTypes {
 	t.Helper()
 	schemas := map[schema.GroupVersion]map[string]any{}
@@ -47,7 +47,7 @@ func applyTypesOf(t testing.TB, text string) map[schema.GroupVersion]*engine.App
 	return out
 }
 
-// published is the schema of a definition as a document has it.
+// published returns the schema of a definition as a document has it.
 func published(gvk schema.GroupVersionKind, root map[string]any) map[string]any {
 	out, _ := object.Copy(root).(map[string]any)
 	kinds.SetDefault(out, "properties", map[string]any{})
@@ -58,7 +58,7 @@ func published(gvk schema.GroupVersionKind, root map[string]any) map[string]any 
 	return out
 }
 
-// publishedMeta is as much of the metadata's schema as cases need.
+// publishedMeta returns as much of the metadata's schema as cases need.
 func publishedMeta() map[string]any {
 	text := map[string]any{"type": "string"}
 	texts := map[string]any{"type": "object", "additionalProperties": text}

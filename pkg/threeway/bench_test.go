@@ -6,11 +6,12 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// BenchmarkCompare compares one object per operation: a Deployment and a custom resource as charts have them, and a ConfigMap
-// of 500 keys, untouched and edited.
+// BenchmarkCompare compares one object per operation: a typical Deployment, a typical custom resource, and a ConfigMap of 500
+// keys, untouched and edited.
 func BenchmarkCompare(b *testing.B) {
 	large := map[string]any{}
 	for i := range 500 {
@@ -57,7 +58,7 @@ func BenchmarkReport(b *testing.B) {
 func BenchmarkCompareApplied(b *testing.B) {
 	o := objectOf(b, benchObject(b, "pod-template-defaults.txtar/live.yaml"))
 	pod := object.Child(object.Child(o.Content, "spec"), "template")
-	delete(object.Child(pod, "metadata"), "creationTimestamp") // no server stores these three as they are written here
+	delete(object.Child(pod, "metadata"), "creationTimestamp") // no server stores these three as the case writes them
 	delete(object.Child(pod, "spec"), "serviceAccount")
 	delete(object.Items(object.Child(pod, "spec"), "containers")[1], "resources")
 	server := newFieldServer(b, kinds.NativeApply().Types, o.Ref)
@@ -83,7 +84,7 @@ func BenchmarkCompareApplied(b *testing.B) {
 	}
 }
 
-// stored is the object as a server has it, with the fields that no normal form has.
+// stored returns the object as a server has it, with the fields that no normal form has.
 func (s sample) stored() map[string]any {
 	live := s.installed()
 	metadata := object.Child(live, "metadata")
@@ -112,8 +113,8 @@ func benchObject(b *testing.B, source string) map[string]any {
 	return nil
 }
 
-// BenchmarkAttribution compares a release of thirty objects with managedFields as Helm, a controller and a person leave them, and without:
-// what it costs to know who wrote what. A person has edited none of them, one in ten, or all.
+// BenchmarkAttribution compares a release of thirty objects with managedFields as Helm, a controller and a person leave them, and without.
+// The difference is the cost of knowing who wrote what. A person has edited none of the objects, one in ten, or all.
 func BenchmarkAttribution(b *testing.B) {
 	for _, edits := range []struct {
 		name  string
@@ -131,13 +132,13 @@ func BenchmarkAttribution(b *testing.B) {
 	}
 }
 
-// attributed is a release of Deployments, Pods and ConfigMaps, of which one in so many has a label of a person's.
+// attributed returns a release of Deployments, Pods and ConfigMaps. A person has added a label to one of so many objects.
 func attributed(b *testing.B, every int, owned bool) Input {
 	label := func(name string) map[string]any {
 		return map[string]any{"f:metadata": map[string]any{"f:labels": map[string]any{"f:" + name: map[string]any{}}}}
 	}
 	in := sample{}.input(object.Object{}, nil)
-	in.OldObjects, in.DesiredObjects, in.Live = nil, nil, map[object.Ref]Live{}
+	in.OldObjects, in.DesiredObjects, in.Live = nil, nil, map[object.Ref]cluster.Live{}
 	for _, source := range []string{"pod-template-defaults.txtar/live.yaml", "pod-defaults.txtar/live.yaml", "edits-config-map.txtar/old.yaml"} {
 		content := benchObject(b, source)
 		for i := range 10 {
@@ -155,7 +156,7 @@ func attributed(b *testing.B, every int, owned bool) Input {
 				live = owning(live, entryOf("helm", o.APIVersion(), helms), entryOf("kube-controller-manager", o.APIVersion(), status), entryOf("kubectl-label", o.APIVersion(), label("added")))
 			}
 			in.OldObjects, in.DesiredObjects = append(in.OldObjects, o), append(in.DesiredObjects, o)
-			in.Live[o.Ref] = Live{Object: live}
+			in.Live[o.Ref] = cluster.Live{Object: live}
 		}
 	}
 	return in

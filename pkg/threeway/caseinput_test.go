@@ -14,11 +14,12 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// caseFiles are the cases of testdata/threeway whose names match a pattern; there is one at least.
+// caseFiles returns the cases of testdata/threeway whose names match a pattern. There is at least one.
 func caseFiles(t testing.TB, pattern string) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../testdata/threeway/" + pattern)
@@ -53,6 +54,7 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //	at-once.yaml                        what one at the same time makes of them, where the clock of again.yaml was put forward
 //	live.yaml                           live objects; what is not here is missing
 //	crd.yaml                            CustomResourceDefinitions that were read
+//	definitions.yaml                    objects of the chart's crds folder, which an install writes first
 //	absent                              "v1 ConfigMap d/c: namespace", or kind, where an object is absent for such a reason
 //	errors                              "v1 ConfigMap d/c: forbidden: text", where it could not be read
 //	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"; "to zero" follows where it may
@@ -72,7 +74,7 @@ func filesOf(archive *txtar.Archive) map[string]string {
 func caseInput(t *testing.T, files map[string]string) Input {
 	t.Helper()
 	in := Input{
-		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, Live: map[object.Ref]Live{},
+		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, Live: map[object.Ref]cluster.Live{},
 		Autoscaled: map[object.Key]object.Autoscaler{}, Terminating: map[string]bool{}, Records: "secrets", ApplyMethod: "client-side",
 		Old: &report.Revision{Revision: 1, Status: "deployed"}, Last: &report.Revision{Revision: 1, Status: "deployed"},
 	}
@@ -103,16 +105,17 @@ func caseInput(t *testing.T, files map[string]string) Input {
 	if text, ok := files["last.yaml"]; ok {
 		in.LastObjects, in.Last = objectsOf(t, text), &report.Revision{Revision: 2, Status: "failed"}
 	}
-	for _, o := range slices.Concat(in.OldObjects, in.DesiredObjects) {
+	in.Definitions = objectsOf(t, files["definitions.yaml"])
+	for _, o := range slices.Concat(in.OldObjects, in.DesiredObjects, in.Definitions) {
 		if o.Name != "" {
-			in.Live[o.Ref] = Live{Absence: AbsentObject}
+			in.Live[o.Ref] = cluster.Live{Absence: cluster.AbsentObject}
 		}
 	}
 	for _, o := range objectsOf(t, files["live.yaml"]) {
 		if !slices.Contains(options, "raw") {
 			o.Content = object.HelmMetadata(o.Content, in.Name, in.Namespace)
 		}
-		in.Live[o.Ref] = Live{Object: o.Content, PlainStatus: slices.Contains(options, "plain-status")}
+		in.Live[o.Ref] = cluster.Live{Object: o.Content, PlainStatus: slices.Contains(options, "plain-status")}
 	}
 	caseReads(t, files, &in)
 	in.Schemas = schemasOf(t, files["crd.yaml"])
@@ -141,7 +144,7 @@ func caseRules(t *testing.T, files map[string]string, options []string, in *Inpu
 	in.ShowControllers = slices.Contains(options, "controllers")
 }
 
-// caseOperation takes the operation that the options name, and the Helm that does it.
+// caseOperation sets the operation that the options name, and the version of Helm that runs it.
 func caseOperation(options []string, in *Input) {
 	for _, operation := range []report.Operation{report.OperationInstall, report.OperationRollback} {
 		if slices.Contains(options, string(operation)) {
@@ -170,13 +173,13 @@ func schemasOf(t testing.TB, text string) map[schema.GroupKind]*kinds.CustomSche
 	return out
 }
 
-// caseReads adds what a case says of reading: absences, errors and autoscalers. An absent kind may be served at another
-// version; then live.yaml has the object at that one.
+// caseReads adds the absences, errors and autoscalers of a case. An absent kind may be served at another version;
+// then live.yaml has the object at that version.
 func caseReads(t *testing.T, files map[string]string, in *Input) {
 	t.Helper()
 	for line := range strings.Lines(files["absent"]) {
 		ref, why := refOf(t, line)
-		absent := Live{Absence: Absence(why)}
+		absent := cluster.Live{Absence: cluster.Absence(why)}
 		for other, l := range in.Live {
 			if other.Key == ref.Key && other != ref {
 				absent.Object = l.Object
@@ -187,7 +190,7 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 	for line := range strings.Lines(files["errors"]) {
 		ref, text := refOf(t, line)
 		code, message, _ := strings.Cut(text, ": ")
-		in.Live[ref] = Live{Err: &report.ObjectError{Code: code, Message: message}}
+		in.Live[ref] = cluster.Live{Err: &report.ObjectError{Code: code, Message: message}}
 	}
 	for _, namespace := range strings.Fields(files["terminating"]) {
 		in.Terminating[namespace] = true
@@ -262,7 +265,8 @@ func objectOf(t testing.TB, content map[string]any) object.Object {
 	return o
 }
 
-// clusterScoped are kinds of the cases that have no namespace; all others are in d unless they say.
+// clusterScoped returns the kinds of the cases that have no namespace. All other objects are in d
+// unless they name a namespace.
 func clusterScoped() []string {
 	return []string{"ClusterRole", "ClusterRoleBinding", "Namespace", "CustomResourceDefinition", "APIService", "PriorityClass", "StorageClass",
 		"PersistentVolume", "ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "ClusterThing"}

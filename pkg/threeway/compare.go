@@ -17,11 +17,7 @@ func Compare(in Input) *Comparison {
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
 	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Concat(in.Errors, in.NamespacesUnread)
-	if in.Operation == report.OperationInstall {
-		c.applyInstallRules()
-	}
-	c.failRecord()
-	propagateFailures(c.Objects)
+	c.settle(nil)
 	c.warnOfRules()
 	c.warnOfDuplicates()
 	c.warnOfDeployer()
@@ -64,16 +60,14 @@ func (c *comparer) compare(p pair) ObjectComparison {
 	texts := textsOf(p, found.object())
 	rules, remarks := ignore.ForObject(c.in.Rules, c.in.Name, out.Ref, texts...)
 	d := c.decide(p, found, rules, err)
-	out.fields, out.write, out.remarks = d.fields, d.write, remarks
-	out.Action, out.Reason, out.failure = d.outcome()
-	out.deletes, out.hook = out.Action == report.ActionDelete, d.hook
-	out.Missing, out.Terminating, out.OfLast, out.Uncreatable = d.missing, d.terminating, d.ofLast, d.uncreatable
-	out.Notes.Add(report.NoteObject, out.Note)
+	out.decision, out.remarks = d, remarks // settle adds the outcome
+	out.Missing, out.Terminating = d.missing, d.terminating
+	out.Notes.Add(out.Note)
 	for _, note := range d.notes {
-		out.Notes.AddNote(note)
+		out.Notes.Add(note)
 	}
 	out.IgnoredBy = rules.Object(out.Gone(), texts[0])
-	if !slices.ContainsFunc(out.Findings, func(f verdict.Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
+	if !slices.ContainsFunc(d.Findings, func(f verdict.Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
 		out.conflictsIgnoredBy = rules.Conflicts()
 	}
 	return out

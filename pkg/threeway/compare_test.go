@@ -23,8 +23,8 @@ var (
 	record = flag.String("record", "", "write the reports of testdata/threeway into this folder, to compare two versions of the code")
 )
 
-// TestCases runs testdata/threeway/*.txtar: the manifest of old, of desired where it differs, the live object, and the
-// findings that are right. The first lines of a case say what it is about.
+// TestCases runs testdata/threeway/*.txtar. A case has the manifest of old, the manifest of desired if it differs,
+// the live object, and the right findings. Its first lines say what it is about.
 func TestCases(t *testing.T) {
 	for _, file := range caseFiles(t, "*.txtar") {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) { runCase(t, file) })
@@ -77,11 +77,14 @@ func reportJSON(t *testing.T, c *Comparison, mask Mask) string {
 	return string(raw) + "\n"
 }
 
-// recordReports writes the reports of a case, masked and in clear, and the requests where -record asks for them.
+// recordReports writes the reports of a case, masked and in clear, and the requests if -record asks for them.
 func recordReports(t *testing.T, c *Comparison) {
 	t.Helper()
 	if *record == "" {
 		return
+	}
+	if err := os.MkdirAll(*record, 0o755); err != nil {
+		t.Fatal(err)
 	}
 	texts := map[string]string{"masked.json": reportJSON(t, c, Mask{}), "clear.json": reportJSON(t, c, Mask{Show: true}), "requests": describeRequests(c)}
 	for name, text := range texts {
@@ -92,7 +95,7 @@ func recordReports(t *testing.T, c *Comparison) {
 	}
 }
 
-// checkContract holds the report to the published schema, masked and in clear.
+// checkContract checks the report against the published schema, masked and in clear.
 func checkContract(t *testing.T, c *Comparison) {
 	t.Helper()
 	for _, mask := range []Mask{{}, {Show: true}} {

@@ -3,6 +3,7 @@ package threeway
 import (
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/verdict"
@@ -30,20 +31,17 @@ type Comparison struct {
 //	Engine                     report.Engine   the merge that Helm uses; empty if it patches nothing
 //	Findings                   []Finding       the fields with a verdict
 //	Old, Desired, Live, Result map[string]any  the normal forms that were compared, and live after Helm's write; nil if absent
+//	Reason                     string          why Helm takes this Action
+//	BlockedBy                  []ObjectKey     the objects that fail, for one that Helm skips because of them
+//	OfLast, Uncreatable        bool, string    whether the last revision, which failed, lacks it; why the server refuses its creation
 //	Controllers, Forgotten     int             how many fields only controllers, or only forgotten writers, wrote, and no upgrade changes
 type ObjectComparison struct {
 	// Object is desired's, or old's if desired has none.
 	object.Object
-	fields
-	write
+	// decision is what was decided about the object by itself. Nobody changes it. Its findings are the findings before the outcome.
+	decision
+	outcome
 	report.ObjectState
-	// Reason says why Helm takes this Action. BlockedBy are the objects whose failure makes Helm skip this one.
-	Reason    string
-	BlockedBy []report.ObjectKey
-	// OfLast is set for a missing object that the last revision, which is not old because it failed, no longer has.
-	OfLast bool
-	// Uncreatable says why the API server is predicted to refuse the creation of the object; empty if it is not.
-	Uncreatable string
 	// Err is why the object could not be compared; nil if it was.
 	Err   *report.ObjectError
 	Notes report.Notes
@@ -55,17 +53,11 @@ type ObjectComparison struct {
 	// key and index are the pair's.
 	key   object.Key
 	index int
-	// failure is why Helm fails on the object; its zero value belongs to one that does not fail.
-	failure failure
-	// deletes is set if Helm deletes the object unless another one fails. hook is the decision's: only a hook before it, or a failure before
-	// any write, prevents what it does.
-	deletes bool
-	hook    int
 	// remarks describe the faults in the rules of the object's own annotations.
 	remarks []string
 }
 
-// Drifted reports whether the object as a whole or a field of it has left what Helm deployed.
+// Drifted reports whether the object as a whole, or a field of it, differs from what Helm deployed.
 func (o ObjectComparison) Drifted() bool {
 	return o.ObjectState.Drifted() || slices.ContainsFunc(o.Findings, verdict.Finding.Drifted)
 }
@@ -75,8 +67,8 @@ func (o *ObjectComparison) isCertain() bool {
 	return !slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return !f.Certain })
 }
 
-// isWritten reports whether Helm sends a write for the object. It does so even if a failure is predicted, unless that ends the upgrade
-// before any write.
+// isWritten reports whether Helm sends a write for the object. Helm does so even if a failure is predicted, unless the failure ends
+// the upgrade before any write.
 func (o *ObjectComparison) isWritten() bool {
 	switch o.Action {
 	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionAdopt, report.ActionCreate:
@@ -88,10 +80,13 @@ func (o *ObjectComparison) isWritten() bool {
 	return false
 }
 
-// isCreated reports whether the upgrade creates the object, of a kind that is there.
+// isCreated reports whether the upgrade creates the object, and its kind exists.
 func (o ObjectComparison) isCreated() bool {
 	return o.Action == report.ActionCreate && o.waitsFor == ""
 }
+
+// isDefinition reports whether the object is of the crds folder.
+func (o *ObjectComparison) isDefinition() bool { return o.index < 0 }
 
 // uid returns the live object's uid, empty if it has none.
 func (o *ObjectComparison) uid() string {
@@ -99,14 +94,22 @@ func (o *ObjectComparison) uid() string {
 	return uid
 }
 
-// fail makes an object fail for a reason that concerns the release as a whole.
-func (o *ObjectComparison) fail(scope scope, reason string) {
-	o.Action, o.Reason, o.failure = report.ActionFail, reason, failure{scope: scope, reason: reason}
+// Deployer returns the field manager that Helm writes the release as. Its type is internal: Manager is the name, and Known is false if
+// the cluster does not show it, so that the name is Helm's default.
+func (c *Comparison) Deployer() owners.Deployer { return c.job.writer.Deployer() }
+
+// DesiredForm returns the normal form of another text of desired, as it is compared with live. The object is that of a comparison.
+func (c *Comparison) DesiredForm(o *ObjectComparison, content map[string]any) map[string]any {
+	f := kinds.NewNormalizer(o.Key, c.job.writer.ShapeOf(o.Ref), o.liveText)
+	form := f.Manifest(c.job.helmText(content)).Object()
+	plain, _ := kinds.PlainNulls(form).(map[string]any)
+	return plain
 }
 
-// Deployer returns the field manager under which Helm writes the release. Its type is internal: Manager is the name, and Known is false
-// if the cluster does not show it, so that the name is Helm's default.
-func (c *Comparison) Deployer() owners.Deployer { return c.job.writer.Deployer() }
+// LiveText returns what live has at a path of the normal form, as it was read.
+func (o *ObjectComparison) LiveText(path object.Path) (any, bool) {
+	return path.LookupIn(o.liveText, o.Live)
+}
 
 // warn adds warnings.
 func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }
@@ -117,6 +120,6 @@ func anyStopsAll(objects []ObjectComparison) bool {
 }
 
 // Finding is one field with a verdict, its values in clear. It never leaves the process: Comparison.Report masks it. Its fields Path,
-// Verdict, Cause, Managed, Class, IgnoredBy, Certain, Old, Desired, Live, After, Notes and Owners are those of a [report.Finding]
-// before masking; a nil value is an absent side.
+// Verdict, Cause, Managed, Class, IgnoredBy, Certain, Old, Desired, Live, After, Notes and Owners are the fields of a
+// [report.Finding] before masking; a nil value is an absent side.
 type Finding = verdict.Finding

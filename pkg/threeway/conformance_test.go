@@ -5,6 +5,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/test/conformance/corpus"
@@ -40,11 +41,11 @@ func judgeConformance(t *testing.T, c corpus.Case) {
 	}
 	o := &compared.Objects[0]
 	action, outcome := o.Action, c.Outcome()
-	answer := Answer{Object: c.After}
+	answer := cluster.Answer{Object: c.After}
 	if c.Error != "" {
-		answer = Answer{Rejected: c.Error}
+		answer = cluster.Answer{Rejected: c.Error}
 	}
-	compared.Verify(map[object.Ref]Answer{o.Ref: answer})
+	o = &compared.Verify(map[object.Ref]cluster.Answer{o.Ref: answer}).Objects[0]
 	switch {
 	case (action == report.ActionFail) != (c.Error != ""):
 		t.Errorf("predicted: %s %s; Helm: %q", action, o.Reason, c.Error)
@@ -62,7 +63,7 @@ func conformanceInput(t *testing.T, c corpus.Case) Input {
 	t.Helper()
 	in := Input{
 		Name: c.Release.Name, Namespace: c.Release.Namespace, StorageNamespace: c.Release.Namespace, Records: "secrets",
-		Operation: report.Operation(c.Operation), ApplyMethod: c.Apply, Live: map[object.Ref]Live{}, Terminating: map[string]bool{},
+		Operation: report.Operation(c.Operation), ApplyMethod: report.ApplyMethod(c.Apply), Live: map[object.Ref]cluster.Live{}, Terminating: map[string]bool{},
 		Migrates: c.Operation == "rollback" || c.Earlier != "server-side",
 		Old:      &report.Revision{Revision: 1, Status: "deployed"}, Last: &report.Revision{Revision: 1, Status: "deployed"},
 		Desired: &report.Desired{Source: "chart", Helm: c.Helm[1:2]}, Autoscaled: map[object.Key]object.Autoscaler{},
@@ -82,9 +83,9 @@ func conformanceInput(t *testing.T, c corpus.Case) Input {
 		in.Old, in.Last = nil, nil
 	}
 	for _, o := range append(in.OldObjects, in.DesiredObjects...) {
-		in.Live[o.Ref] = Live{Absence: AbsentObject}
+		in.Live[o.Ref] = cluster.Live{Absence: cluster.AbsentObject}
 		if c.Live != nil {
-			in.Live[o.Ref] = Live{Object: c.Live}
+			in.Live[o.Ref] = cluster.Live{Object: c.Live}
 		}
 	}
 	if c.Definition != nil {

@@ -1,16 +1,25 @@
 package threeway
 
 import (
-	"slices"
+	"fmt"
+	"maps"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// An install writes the objects of the chart's crds folder before it renders the templates. It asks nobody who owns them, adds none of its
-// metadata, and ends at the first failure. Server-side each is an apply, which writes over an existing definition; client-side an existing
-// one is left alone (helm v3.22.0 and v4.3.1 pkg/action/install.go installCRDs).
+// An install writes the objects of the chart's crds folder before it renders the templates. It does not check who owns them, adds no
+// metadata, and ends at the first failure. Server-side it applies each object, over an existing definition if there is one; client-side it
+// leaves an existing definition alone (helm v3.22.0 and v4.3.1 pkg/action/install.go installCRDs).
 
-// writerOf returns the comparer of the object at an index: one that writes as Helm writes the crds folder if the index is negative.
+// writerOf returns the comparer of the object at an index. A negative index is an object of the crds folder, and its comparer
+// writes as Helm writes this folder.
 func (c *comparer) writerOf(index int) *comparer {
 	if index >= 0 {
 		return c
@@ -20,11 +29,93 @@ func (c *comparer) writerOf(index int) *comparer {
 	return &out
 }
 
+// redefine takes the schemas of custom kinds that are valid once the install has written the crds folder, because Helm writes the objects
+// of these kinds later. A definition changes nothing if it could not be read or if the install ends there.
+func (c *comparer) redefine() {
+	if len(c.in.Definitions) == 0 {
+		return
+	}
+	c.redefined, c.unread = map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}
+	writer := c.writerOf(-1).writer
+	for _, o := range c.in.Definitions {
+		kind, defines := definedKind(o)
+		live, read := c.in.Live[o.Ref]
+		c.unread[kind] = defines && live.Err != nil
+		if !defines || !read || live.Err != nil || live.Absence == cluster.AbsentKind || live.Object != nil && !c.in.ServerSide() {
+			continue
+		}
+		content := o.Content
+		if live.Object != nil {
+			done, err := writer.Write(o.Ref, o.Content, o.Content, live.Object)
+			if err != nil || done.Refusal != "" && !c.in.ForceConflicts || object.Equal(done.Result["spec"], live.Object["spec"]) {
+				continue
+			}
+			content, c.redefined[kind] = done.Result, true
+		}
+		if defined, err := kinds.NewCustomSchema(content); err == nil {
+			c.in.Schemas = with(c.in.Schemas, kind, defined)
+			for gv, types := range c.in.ApplyTypes {
+				if gv.Group == kind.Group {
+					c.in.ApplyTypes = with(c.in.ApplyTypes, gv, types.Redefined(gv.WithKind(kind.Kind), defined))
+				}
+			}
+		}
+	}
+	c.writer.Schemas, c.writer.ApplyTypes = c.in.Schemas, c.in.ApplyTypes
+}
+
+// with returns a copy of a map with one more entry.
+func with[K comparable, V any](m map[K]V, key K, value V) map[K]V {
+	out := maps.Clone(m)
+	if out == nil {
+		out = map[K]V{}
+	}
+	out[key] = value
+	return out
+}
+
+// definedKind returns the kind that an object of the crds folder defines, and reports whether it defines one.
+func definedKind(o object.Object) (kind schema.GroupKind, defines bool) {
+	spec := object.Child(o.Content, "spec")
+	kind.Group, _ = spec["group"].(string)
+	kind.Kind, _ = object.Child(spec, "names")["kind"].(string)
+	return kind, o.Problem == "" && o.Kind == "CustomResourceDefinition" && o.Group == "apiextensions.k8s.io" && kind.Kind != ""
+}
+
+// mostPathsNamed is how many paths a note or a message names at most.
+const mostPathsNamed = 5
+
+// readAgain returns a live object as the API server returns it once the install has written the crds folder: without the fields that the
+// new schema lacks. Every normal form has the new defaults.
+func (c *comparer) readAgain(ref object.Ref, live map[string]any) map[string]any {
+	if !c.redefined[ref.GroupKind()] {
+		return live
+	}
+	return c.in.Schemas[ref.GroupKind()].Pruned(ref.Version, live)
+}
+
+// markPruned marks the findings on fields that no manifest names and that live loses, at least in part, because of the new definition.
+func (c *comparer) markPruned(ref object.Ref, f *fields) {
+	if !c.redefined[ref.GroupKind()] {
+		return
+	}
+	left := c.readAgain(ref, f.liveText)
+	for i := range f.Findings {
+		found := &f.Findings[i]
+		pointer, _ := found.Path.PointerInto(f.liveText, f.Live) // the API server drops no item of a list, so indexes stay
+		was, _ := pointer.Lookup(f.liveText)
+		if is, _ := pointer.Lookup(left); !found.Managed && found.Writes() && !object.Equal(was, is) {
+			found.Pruned = true
+			found.Notes = report.Notes{"the API server drops what the chart's definition lacks"}
+		}
+	}
+}
+
 // decideDefinition decides about an object of the crds folder.
-func (c *comparer) decideDefinition(p pair, f found, rules *ignore.ObjectRules) decision {
+func (c *comparer) decideDefinition(p pair, f found, rules ignore.ObjectRules) decision {
 	live := f.live.Object
 	switch {
-	case f.live.Absence == AbsentKind:
+	case f.live.Absence == cluster.AbsentKind:
 		return c.decideUnserved(p, f, rules)
 	case live == nil:
 		return c.decideMissing(p, f.live.Absence)
@@ -33,14 +124,29 @@ func (c *comparer) decideDefinition(p pair, f found, rules *ignore.ObjectRules) 
 	}
 	p.old = p.desired
 	d := c.decideUpdate(p, rules, live, p.desired.Content)
-	kept := d.Findings[:0]
-	for _, finding := range d.Findings {
-		if finding.Managed || finding.Writes() {
-			kept = append(kept, c.withoutOld(finding))
-		}
+	c.dropOld(&d, "")
+	if kind, _ := definedKind(*p.desired); c.redefined[kind] {
+		d.notes.Add(lostNote(live, c.in.Schemas[kind]))
 	}
-	d.Findings, d.Old = kept, nil
 	return d
+}
+
+// lostNote returns a note on the fields and versions of a live definition that the next one lacks. It is empty if there are none. The
+// objects that use them may belong to any release, and are not read, because listing all objects of the kind may take long or be
+// forbidden.
+func lostNote(live map[string]any, next *kinds.CustomSchema) string {
+	before, err := kinds.NewCustomSchema(live)
+	if err != nil {
+		return ""
+	}
+	lost := before.Lost(next)
+	if more := len(lost) - mostPathsNamed; more > 0 {
+		lost = append(lost[:mostPathsNamed], fmt.Sprintf("%d more", more))
+	}
+	if len(lost) == 0 {
+		return ""
+	}
+	return "the chart's definition lacks " + strings.Join(lost, ", ") + ": the API server drops that from all objects of the kind, those of other releases too"
 }
 
 // stopInstall makes each failure one that ends the installation.
@@ -49,24 +155,4 @@ func (d *decision) stopInstall(source string) {
 		d.failures[i].scope = scopeAll
 		d.failures[i].reason = "failed to install CRD " + source + ": " + d.failures[i].reason
 	}
-}
-
-// isDefinition reports whether the object is of the crds folder.
-func (o *ObjectComparison) isDefinition() bool { return o.index < 0 }
-
-// skipAfterDefinition skips what Helm does not process because it fails on an object of the crds folder, and reports whether it does.
-func skipAfterDefinition(objects []ObjectComparison, failing []*ObjectComparison) bool {
-	i := slices.IndexFunc(failing, (*ObjectComparison).isDefinition)
-	if i < 0 {
-		return false
-	}
-	for j := range objects {
-		switch o := &objects[j]; {
-		case o.index > failing[i].index:
-			o.skip(failing[i])
-		case o == failing[i]:
-			o.blockFields()
-		}
-	}
-	return true
 }

@@ -18,7 +18,7 @@ func joinKeys(keys []report.ObjectKey) string {
 	return strings.Join(names, ", ")
 }
 
-// describe writes a comparison for a case: an object a line, its findings below it.
+// describe writes a comparison for a case: a line for each object, with its findings below it.
 func describe(c *Comparison) string {
 	var b strings.Builder
 	for _, w := range c.Warnings {

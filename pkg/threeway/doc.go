@@ -6,12 +6,12 @@
 //	    decide      what Helm does with the object: create, adopt, update, delete, keep, convert …
 //	    fields      internal/engine: live after Helm's write; internal/kinds: normal forms; internal/verdict: a finding per field
 //	    refuse      internal/apiserver: what the server would reject
-//	    failure     which other objects Helm does not process because one fails
+//	    outcome     what becomes of each object, from all decisions: which ones Helm does not process because another one fails
 //	 ─► Comparison (every value in clear) ─► Report (masked)
 //	                                     └─► Requests, Verify (compares a dry run with the prediction)
 //
-// For a program, pkg/drift reads all of the input and calls this package. By itself it compares what is in memory, as the example of
-// [Compare] does:
+// Programs use pkg/drift, which reads the whole input and calls this package. Without pkg/drift, this package compares objects in
+// memory, as the example of [Compare] does:
 //
 //	comparison := threeway.Compare(threeway.Input{
 //		Name: "web", Namespace: "prod", StorageNamespace: "prod", Operation: report.OperationDrift, ApplyMethod: "client-side",
@@ -20,20 +20,20 @@
 //	})
 //	release := comparison.Report(threeway.Mask{})
 //
-// A [Comparison] never leaves the process. [Comparison.Report] is the only way from there to what output formats show.
+// A [Comparison] never leaves the process. Output formats show only what [Comparison.Report] returns.
 //
 // # Two questions
 //
 // Does live differ from old? That is drift. What does the upgrade do? That is the verdict. They are independent: Helm 3 does not change a
-// custom resource that drifted. So each finding has both: a cause, which names what differs from old (drift: live; change: the chart or
-// its values; both), and a verdict, which names what Helm does (add, remove, overwrite, ignore, conflict).
+// custom resource that drifted. So each finding has both. The cause names what differs from old (drift: live; change: the chart or its
+// values; both). The verdict names what Helm does (add, remove, overwrite, ignore, conflict).
 //
 // # Whole objects
 //
 // What Helm does with an object as a whole depends on the operation. With --force it replaces instead of patching. An upgrade checks who
-// owns an object that is live and that old lacks (actions.go). A rollback does not check, and uses live instead of old there, so that it
-// removes what its target does not name (rollback.go). An install has no old: it creates or adopts everything (install.go). An object
-// that moves to another API group and stays the same object is deleted by the upgrade that updates it (groupchange.go).
+// owns an object that is live and that old lacks (decide.go). A rollback does not check, and uses live instead of old there, so that it
+// removes what its target does not name (decide.go). An install has no old: it creates or adopts everything (outcome.go has its failures). If an object
+// moves to another API group and stays the same object, the upgrade updates it and then deletes it (versions.go).
 //
 // # What more could be read
 //
@@ -42,8 +42,8 @@
 //
 // # Dry runs
 //
-// [Comparison.Requests] are the writes that Helm would send, computed by the same code as the prediction. [Comparison.Verify] compares the
-// prediction with what the API server answers to a dry run of them. If the server disagrees with a certain verdict, the prediction is
+// [Comparison.Requests] are the writes that Helm would send, computed by the same code as the prediction. [Comparison.Verify] returns the
+// comparison with what the API server answers to a dry run of them. If the server disagrees with a certain verdict, the prediction is
 // wrong, and the report says so.
 //
 // # Sources

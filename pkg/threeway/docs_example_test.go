@@ -21,21 +21,22 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// example is a fenced block of docs/verdicts.md. Objects are called "Kind name" or "apiVersion Kind name"; only what matters of them
-// is written.
+// example is a fenced block of docs/verdict-rules.md. Objects are called "Kind name" or "apiVersion Kind name", and have only the fields
+// that matter.
 type example struct {
 	// Options are words of a case, see caseInput.
 	Options string
 	// Old is what Helm deployed, Desired what it would deploy, Last what a failed revision brought.
 	Old, Desired, Last map[string]json.RawMessage
-	// Live are the objects that are not as Helm left them, null where one is gone. By wrote them, perhaps "at" another version.
+	// Live are the objects that are not as Helm left them, or null for an object that is gone. By is who wrote them, perhaps
+	// "at" another version.
 	Live map[string]json.RawMessage
 	By   string
-	// Schema is what the definition of Things has below spec.
+	// Schema is the part of the definition of Things below spec.
 	Schema map[string]any
-	// Deployer is the field manager as which the release was installed; helm where there is none.
+	// Deployer is the field manager that installed the release. The default is helm.
 	Deployer string
-	// Absent and Autoscaled are those of a case.
+	// Absent and Autoscaled are files of a case, see caseInput.
 	Absent, Autoscaled string
 }
 
@@ -88,7 +89,7 @@ func exampleOf(t *testing.T, text string) example {
 	return e
 }
 
-// objects lists named contents in Helm's install order. One that is null has no content.
+// objects lists named contents in Helm's install order. A null has no content.
 func (e example) objects(t *testing.T, named map[string]json.RawMessage) []object.Object {
 	t.Helper()
 	var out []object.Object
@@ -121,7 +122,7 @@ func (e example) objects(t *testing.T, named map[string]json.RawMessage) []objec
 	return out
 }
 
-// apiVersions are those of the kinds that examples name without one.
+// apiVersions returns the versions of the kinds that examples name without a version.
 func apiVersions() map[string]string {
 	return map[string]string{
 		"ConfigMap": "v1", "Secret": "v1", "Service": "v1", "ResourceQuota": "v1", "Deployment": "apps/v1", "Job": "batch/v1",
@@ -146,10 +147,10 @@ func jsonOf(t *testing.T, v any) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(string(raw), "\x7f", `\u007f`) // which YAML does not take as it is
+	return strings.ReplaceAll(string(raw), "\x7f", `\u007f`) // YAML does not accept this character as it is
 }
 
-// withHelmMetadata adds the metadata of the release where the object has none of its own.
+// withHelmMetadata adds the metadata of the release if the object has none of its own.
 func withHelmMetadata(obj map[string]any) map[string]any {
 	out := object.HelmMetadata(obj, "shop", "prod")
 	for _, name := range []string{"labels", "annotations"} {
@@ -160,7 +161,7 @@ func withHelmMetadata(obj map[string]any) map[string]any {
 
 func (e example) deployer() string { return cmp.Or(e.Deployer, "helm") }
 
-// installed is what the API server holds after Helm wrote an object: with its defaults, and what its field manager notes.
+// installed returns what the API server holds after Helm wrote an object, with defaults and managedFields.
 func (e example) installed(t *testing.T, o object.Object) map[string]any {
 	t.Helper()
 	target := object.HelmMetadata(o.Content, "shop", "prod")
@@ -182,13 +183,13 @@ func (e example) installed(t *testing.T, o object.Object) map[string]any {
 	return withManagers(stored, applied.GetManagedFields())
 }
 
-// edited is what the API server holds after somebody wrote content over live.
+// edited returns what the API server holds after somebody wrote content over live.
 func (e example) edited(t *testing.T, o object.Object, live, content map[string]any) map[string]any {
 	t.Helper()
 	manager, version, elsewhere := strings.Cut(cmp.Or(e.By, "kubectl-edit"), " at ")
 	out := e.store(t, o, live, e.serverHolds(o, content), manager)
 	if going := object.Child(content, "metadata")["deletionTimestamp"]; going != nil {
-		object.Child(out, "metadata")["deletionTimestamp"] = going // the field manager takes no such field from a client
+		object.Child(out, "metadata")["deletionTimestamp"] = going // the field manager accepts no such field from a client
 	}
 	if !elsewhere {
 		return out
@@ -202,7 +203,7 @@ func (e example) edited(t *testing.T, o object.Object, live, content map[string]
 	return withManagers(out, entries)
 }
 
-// serverHolds is an object as a server stores it, without the names of its writers: fields that it does not know are gone.
+// serverHolds returns an object as a server stores it, without unknown fields and without the names of its writers.
 func (e example) serverHolds(o object.Object, content map[string]any) map[string]any {
 	if typed, err := kinds.NativeApply().Scheme.New(o.GVK()); err == nil && runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil {
 		if known, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed); err == nil {
@@ -222,13 +223,13 @@ func (e example) serverHolds(o object.Object, content map[string]any) map[string
 	return out
 }
 
-// schemasOfKindWithoutStatus are those of a definition without a schema and without a status subresource.
+// schemasOfKindWithoutStatus returns the schemas of a definition without a schema and without a status subresource.
 func schemasOfKindWithoutStatus(o object.Object) map[schema.GroupKind]*kinds.CustomSchema {
 	definition, _ := kinds.NewCustomSchema(map[string]any{"spec": map[string]any{"versions": []any{map[string]any{"name": o.Version}}}})
 	return map[schema.GroupKind]*kinds.CustomSchema{o.GroupKind(): definition}
 }
 
-// store lets the API server's field manager note who wrote.
+// store lets the API server's field manager record who wrote.
 func (e example) store(t *testing.T, o object.Object, live, content map[string]any, manager string) map[string]any {
 	t.Helper()
 	out, ok := exampleServer(t, o).write(live, content, manager)

@@ -11,12 +11,16 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-const verdictsFile = "../../docs/verdicts.md"
+const (
+	// verdictsFile is the page that explains the words of a report, rulesFile the page with the rules and the examples.
+	verdictsFile = "../../docs/verdicts.md"
+	rulesFile    = "../../docs/verdict-rules.md"
+)
 
-// TestVerdictsExamples runs each fenced block of docs/verdicts.md: Helm installs old, somebody may edit live, and what the report
-// says of it stands in the block. -update writes it there.
+// TestVerdictsExamples runs each fenced block of docs/verdict-rules.md: Helm installs old, somebody may edit live, and the block has
+// what the report says. -update writes it there.
 func TestVerdictsExamples(t *testing.T) {
-	doc := verdicts(t)
+	doc := readPage(t, rulesFile)
 	written, end := "", 0
 	for n, at := range fenced().FindAllStringSubmatchIndex(doc, -1) {
 		block := doc[at[2]:at[3]]
@@ -31,15 +35,15 @@ func TestVerdictsExamples(t *testing.T) {
 		written, end = written+doc[end:at[2]]+input+saysLine+got, at[3]
 	}
 	if *update {
-		if err := os.WriteFile(verdictsFile, []byte(written+doc[end:]), 0o644); err != nil {
+		if err := os.WriteFile(rulesFile, []byte(written+doc[end:]), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-func verdicts(t *testing.T) string {
+func readPage(t *testing.T, file string) string {
 	t.Helper()
-	raw, err := os.ReadFile(verdictsFile)
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +61,7 @@ func lastHeading(text string) string {
 	return lines[len(lines)-1][1]
 }
 
-// says writes a comparison as the examples do: what a report lists, an object a line, its findings below it.
+// says writes a comparison as the examples do: what a report lists, a line for each object, with its findings below it.
 func says(c *Comparison) string {
 	var b strings.Builder
 	for _, o := range c.Objects {
@@ -84,7 +88,7 @@ func says(c *Comparison) string {
 	return b.String()
 }
 
-// called is what the examples call an object.
+// called returns what the examples call an object.
 func called(o object.Object) string {
 	if o.APIVersion() != apiVersions()[o.Kind] {
 		return o.APIVersion() + " " + o.Kind + " " + o.Name
@@ -94,7 +98,7 @@ func called(o object.Object) string {
 
 // TestVerdictsTable runs each row of the document's table: "-" is none, "any" is each of them.
 func TestVerdictsTable(t *testing.T) {
-	doc := verdicts(t)
+	doc := readPage(t, rulesFile)
 	_, section, found := strings.Cut(doc, "| old | desired | live | verdict | cause |\n")
 	if !found {
 		t.Fatal("there is no table")
@@ -148,11 +152,12 @@ func tableCell(t *testing.T, old, desired, live string) string {
 	return cell
 }
 
-// TestVerdictsVocabulary: the document explains every word of the contract, and shows each in an example.
+// TestVerdictsVocabulary checks that the two pages explain every word of the contract, and that an example shows each.
 func TestVerdictsVocabulary(t *testing.T) {
-	doc := verdicts(t)
+	rules := readPage(t, rulesFile)
+	doc := readPage(t, verdictsFile) + rules
 	examples := ""
-	for _, block := range fenced().FindAllStringSubmatch(doc, -1) {
+	for _, block := range fenced().FindAllStringSubmatch(rules, -1) {
 		_, output, _ := strings.Cut(block[1], saysLine)
 		examples += output
 	}
@@ -172,10 +177,10 @@ func TestVerdictsVocabulary(t *testing.T) {
 	for _, c := range []report.Class{report.ClassAutoscaled, report.ClassOrder} {
 		shown[string(c)] = []string{" " + string(c)}
 	}
-	shown[string(report.ClassVolatile)] = nil // takes a second rendering; desired.md has it
+	shown[string(report.ClassVolatile)] = nil // needs a second rendering; desired.md explains it
 	for word, forms := range shown {
 		if !strings.Contains(doc, "`"+word+"`") {
-			t.Errorf("the document does not explain %q", word)
+			t.Errorf("no page explains %q", word)
 		}
 		for _, form := range forms {
 			if !strings.Contains(examples, form) {
@@ -183,7 +188,7 @@ func TestVerdictsVocabulary(t *testing.T) {
 			}
 		}
 	}
-	for _, section := range strings.Split(doc, "\n### ")[1:] {
+	for _, section := range strings.Split(rules, "\n### ")[1:] {
 		title, text, _ := strings.Cut(section, "\n")
 		text, _, _ = strings.Cut(text, "\n## ")
 		if !strings.Contains(text, "```yaml") || !strings.Contains(text, "\nSource: ") {

@@ -16,8 +16,8 @@ type editor struct {
 	path object.Path
 }
 
-// edit edits an object of the sample's kind in place, where an API server would store the edit and no controller owns the
-// place. It returns the paths that have changed, none if there was nothing to edit.
+// edit edits an object of the sample's kind in place. It chooses places where an API server stores the edit and that no
+// controller owns. It returns the paths that changed, or none if there was nothing to edit.
 func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	job := newComparer(Input{Schemas: o.schemas})
 	s := job.writer.ShapeOf(o.Ref)
@@ -39,7 +39,7 @@ func (o sample) edit(rng *rand.Rand, obj map[string]any) []object.Path {
 	return nil
 }
 
-// vary makes one edit of an object in place, whatever comes of it; it reports whether there was anything to edit.
+// vary makes one edit of an object in place, even one that a server would not store. It reports whether there was anything to edit.
 func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
 	job := newComparer(Input{Schemas: o.schemas})
 	s := job.writer.ShapeOf(o.Ref)
@@ -48,8 +48,8 @@ func (o sample) vary(rng *rand.Rand, object map[string]any) bool {
 	return len(e.path) > 0
 }
 
-// changed lists where the edit changed what the server stores: not a field that it prunes, not the deprecated alias that it
-// keeps itself, and not a default alone that depends on its neighbours and is gone with them.
+// changed lists the places where the edit changed what the server stores. It omits fields that the server prunes, the
+// deprecated alias that the server keeps itself, and defaults that disappear only because their neighbours do.
 func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]any) []object.Path {
 	last := len(e.path) - 1
 	if last < 0 || s.Lookup(e.path[:last]).Prunes(e.path[last].Name) || e.path[last].Name == "serviceAccount" {
@@ -62,14 +62,14 @@ func (e *editor) changed(s *kinds.Shape, before, after any, manifest map[string]
 	})
 }
 
-// touching returns the place of a finding at or around one of the paths, -1 if there is none.
+// touching returns the index of a finding at or around one of the paths, or -1 if there is none.
 func touching(findings []verdict.Finding, paths []object.Path) int {
 	return slices.IndexFunc(findings, func(f verdict.Finding) bool {
 		return slices.ContainsFunc(paths, func(p object.Path) bool { return touches(f.Path.String(), p.String()) })
 	})
 }
 
-// withoutAllocated returns a normal form without what the table has lines for.
+// withoutAllocated returns a normal form without the fields in the table.
 func withoutAllocated(tree *verdict.AllocatedFields, v any) any {
 	if tree == nil {
 		return v

@@ -3,6 +3,7 @@ package threeway_test
 import (
 	"fmt"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -23,7 +24,7 @@ func ExampleCompare() {
 		Old: &report.Revision{Revision: 1, Status: "deployed"}, Last: &report.Revision{Revision: 1, Status: "deployed"},
 		OldObjects:     []object.Object{{Ref: ref, Content: configMap(map[string]any{"mode": "slow"})}},
 		DesiredObjects: []object.Object{{Ref: ref, Content: configMap(map[string]any{"mode": "fast"})}},
-		Live:           map[object.Ref]threeway.Live{ref: {Object: live}},
+		Live:           map[object.Ref]cluster.Live{ref: {Object: live}},
 	})
 	for _, o := range comparison.Report(threeway.Mask{}).Objects {
 		fmt.Printf("%s %s: %s\n", o.Kind, o.Name, o.Action)
@@ -49,7 +50,7 @@ func ExampleComparison_Requests() {
 		Old: &report.Revision{Revision: 1, Status: "deployed"}, Last: &report.Revision{Revision: 1, Status: "deployed"},
 		OldObjects:     []object.Object{{Ref: ref, Content: configMap("slow")}},
 		DesiredObjects: []object.Object{{Ref: ref, Content: configMap("fast")}},
-		Live:           map[object.Ref]threeway.Live{ref: {Object: object.HelmMetadata(configMap("slow"), "web", "prod")}},
+		Live:           map[object.Ref]cluster.Live{ref: {Object: object.HelmMetadata(configMap("slow"), "web", "prod")}},
 	})
 	for _, r := range comparison.Requests() {
 		fmt.Printf("%s %s: %s %s\n", r.Method, r.Ref.Key, r.PatchType, r.Body)

@@ -16,7 +16,7 @@ import (
 )
 
 // TestOwnersOfRealFieldManager lets the API server's own field manager write managedFields: Helm installs, somebody edits, and
-// somebody else puts the edit back. The edit is found with its owner, and what was put back is silent.
+// somebody else puts the edit back. The edit is reported with its owner, and what was put back is silent.
 func TestOwnersOfRealFieldManager(t *testing.T) {
 	types := applyconfigurations.NewTypeConverter(clientscheme.Scheme)
 	for _, o := range samples(t) {
@@ -45,7 +45,7 @@ func TestOwnersOfRealFieldManager(t *testing.T) {
 	}
 }
 
-// checkOwned wants a finding for the edit, and where it only added something, one that names the editor.
+// checkOwned wants a finding for the edit. If the edit only added something, the finding must name the editor.
 func checkOwned(t *testing.T, o sample, live map[string]any, edit []object.Path) {
 	t.Helper()
 	c := Compare(o.input(o.Object, live))
@@ -74,7 +74,7 @@ func newFieldServer(t testing.TB, types managedfields.TypeConverter, ref object.
 	return fieldServer{m}
 }
 
-// write returns the object as it is stored; false where it does not fit its type, so that nobody's names are written.
+// write returns the object as it is stored, and false if it does not fit its type, because then no managedFields are written.
 func (s fieldServer) write(live, obj map[string]any, manager string) (map[string]any, bool) {
 	before, _ := object.Copy(live).(map[string]any)
 	after, _ := object.Copy(obj).(map[string]any)

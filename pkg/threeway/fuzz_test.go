@@ -9,12 +9,13 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/klog/v2"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// FuzzCompare: whatever JSON stands for old, and whatever became of it in desired, a second rendering and live, comparing, asking
-// the server and reporting never panic, whichever way Helm writes; what nobody touched is silent; no finding of a report is incomplete.
+// FuzzCompare makes old of any JSON, and desired, a second rendering and live of random changes to it. Comparing, asking the server and
+// reporting never panic, whichever way Helm writes. What nobody touched is silent, and no finding of a report is incomplete.
 func FuzzCompare(f *testing.F) {
 	// Kubernetes' libraries log every managedFields that cannot be read.
 	klog.LogToStderr(false)
@@ -40,7 +41,7 @@ func FuzzCompare(f *testing.F) {
 		desired.Again, _ = vandalised(rng, object.Copy(o.Content)).(map[string]any)
 		c := Compare(s.input(desired, live))
 		checkPatched(t, c)
-		checkVerify(c, vandalised(rng, object.Copy(live)))
+		c = verifiedBy(c, vandalised(rng, object.Copy(live)))
 		checkReport(t, c, false)
 		in := s.input(desired, live)
 		in.Operation, in.OldObjects = report.OperationRollback, nil
@@ -53,12 +54,12 @@ func FuzzCompare(f *testing.F) {
 		in = s.input(desired, live)
 		in.ApplyMethod, in.Migrates, in.ForceConflicts = "server-side", seed%2 == 0, seed%3 == 0
 		c = Compare(in)
-		checkVerify(c, vandalised(rng, object.Copy(live)))
+		c = verifiedBy(c, vandalised(rng, object.Copy(live)))
 		checkReport(t, c, false)
 	})
 }
 
-// vandalised puts anything anywhere below a map.
+// vandalised puts random values at random places below a map.
 func vandalised(rng *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -108,8 +109,8 @@ func cutLast(apiVersion string) (group, version string, found bool) {
 	return apiVersion[:len(apiVersion)-len(version)-1], version, true
 }
 
-// mangled reports whether a manifest holds what Helm's patch does not send as it is: directives, nulls among the items of a
-// list, items that share their merge key, numbers that floating point changes.
+// mangled reports whether a manifest has anything that Helm's patch changes: directives, nulls among the items of a list,
+// items that share their merge key, numbers that floating point changes.
 func mangled(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -128,14 +129,14 @@ func mangled(v any) bool {
 	return false
 }
 
-// checkVerify answers every request with the same object.
-func checkVerify(c *Comparison, answer any) {
-	answers := map[object.Ref]Answer{}
+// verifiedBy answers every request with the same object.
+func verifiedBy(c *Comparison, answer any) *Comparison {
+	answers := map[object.Ref]cluster.Answer{}
 	for _, r := range c.Requests() {
 		object, _ := answer.(map[string]any)
-		answers[r.Ref] = Answer{Object: object}
+		answers[r.Ref] = cluster.Answer{Object: object}
 	}
-	c.Verify(answers)
+	return c.Verify(answers)
 }
 
 func checkReport(t *testing.T, c *Comparison, silent bool) {

@@ -6,7 +6,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestIDsAreStable: the id of a finding stays the same when its live value, a secret one too, or something else of the object changes.
+// TestIDsAreStable: the id of a finding stays the same when its live value, even a secret one, or another part of the object changes.
 // helmdrift history relies on that.
 func TestIDsAreStable(t *testing.T) {
 	const manifest = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {replicas: 2, selector: {matchLabels: {a: b}}, " +

@@ -14,8 +14,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestBuiltInRulesHaveCases wants of each built-in rule a reason and a case named after it, in which it silences something and something
-// else is told; and no case of a rule that there is not.
+// TestBuiltInRulesHaveCases wants a reason for each built-in rule, and a case named after it where it silences something and something
+// else is reported. It wants no case for a rule that does not exist.
 func TestBuiltInRulesHaveCases(t *testing.T) {
 	files := caseFiles(t, "ignore-*.txtar")
 	for _, rule := range ignore.BuiltInRules() {
@@ -58,8 +58,8 @@ func count(by *report.IgnoreRule, name string) int {
 	return 0
 }
 
-// TestOrderOfRules: whatever the order of rules, the same is silenced. Each case is compared under its own rules, the built-in ones and
-// some that reach across them.
+// TestOrderOfRules: rules silence the same findings in any order. Each case is compared with its own rules, the built-in rules, and
+// some that overlap both.
 func TestOrderOfRules(t *testing.T) {
 	wide := wideRules(t)
 	compared := 0
@@ -101,7 +101,7 @@ func wideRules(t *testing.T) []ignore.Rule {
 	return rules
 }
 
-// silenced lists what a comparison says, and whether rules silence it; not which of several rules.
+// silenced lists what a comparison says, and whether rules silence it, but not which of several rules does.
 func silenced(c *Comparison) string {
 	var b strings.Builder
 	line := func(key object.Key, place string, by *report.IgnoreRule) {

@@ -8,15 +8,16 @@ import (
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Input is everything from which one release is compared. Compare reads it and does not change it; the [Comparison] refers to it, so the
-// caller does not change it either.
+// Input is everything that the comparison of one release needs. Compare does not change it. The [Comparison] refers to it, so the caller
+// must not change it either.
 //
-// Name, the namespaces, Operation, ApplyMethod, the objects and Live are needed. Everything else may be left out, as by other modules if
-// its type is one of an internal package. pkg/drift fills in all of it.
+// Name, the namespaces, Operation, ApplyMethod, the objects and Live are needed. Everything else may be left out. Other modules must
+// leave out fields whose types are in internal packages. pkg/drift fills in everything.
 type Input struct {
 	// Name, Namespace and StorageNamespace of the release; Namespace is the record's own.
 	Name, Namespace, StorageNamespace string
@@ -28,21 +29,21 @@ type Input struct {
 	Old, Last *report.Revision
 	// Desired says where DesiredObjects come from, and with Helm "4" that Helm 4 writes them; nil means Helm 3.
 	Desired *report.Desired
-	// ApplyMethod is "client-side" or "server-side": how the operation writes. By default Helm does as for the last revision.
-	ApplyMethod string
+	// ApplyMethod is how the operation writes. By default Helm uses the method of the last revision.
+	ApplyMethod report.ApplyMethod
 
 	// Migrates is set if Helm turns its own earlier client-side writes into an apply before it applies server-side.
 	Migrates bool
 	// ForceConflicts is Helm 4's flag: a server-side apply takes over what others own.
 	ForceConflicts bool
-	// ForceReplace is --force, Helm 4's --force-replace: live objects are replaced, not patched. Helm rejects it together with
-	// server-side apply.
+	// ForceReplace is --force, or Helm 4's --force-replace: Helm replaces live objects and does not patch them. Helm rejects
+	// it together with server-side apply.
 	ForceReplace bool
-	// TakeOwnership is Helm's flag: live objects are adopted, whoever owns them.
+	// TakeOwnership is Helm's flag: Helm adopts live objects, whoever owns them.
 	TakeOwnership bool
 
-	// OldObjects are those of the stored manifest, in its order, and DesiredObjects what Helm would send. For drift both are the same. Each
-	// Key occurs once, as render.Parse returns them.
+	// OldObjects are the objects of the stored manifest, in its order, and DesiredObjects are what Helm would send. For drift both are the
+	// same. Each Key occurs once, as render.Parse returns them.
 	OldObjects     []object.Object
 	DesiredObjects []object.Object
 	// LastObjects is the manifest of the last revision if that is not old and the user did not choose old; nil otherwise.
@@ -52,28 +53,28 @@ type Input struct {
 	// Hooks are the hooks that Helm runs in the course of the operation.
 	Hooks []Hook
 	// Definitions are the objects of the chart's crds folder, which an install writes before it builds the manifest. Brings are the kinds
-	// that they define.
+	// that these define.
 	Definitions []object.Object
 	Brings      []schema.GroupKind
 	// CreateNamespace says that an install creates StorageNamespace if it does not exist, before it stores the record.
 	CreateNamespace bool
 
 	// Live holds what was read, for every Ref of old and desired. A Ref that it lacks counts as an object that could not be read.
-	Live map[object.Ref]Live
-	// Terminating are the namespaces that are being deleted, as far as they could be read. Records is the resource in which the release's
-	// records are stored: secrets or configmaps, or empty if they are not in the cluster.
+	Live map[object.Ref]cluster.Live
+	// Terminating are the namespaces that are being deleted, as far as they could be read. Records is the resource that stores the
+	// release's records: secrets or configmaps, or empty if they are not in the cluster.
 	Terminating map[string]bool
 	Records     string
-	// NamespacesUnread are the errors of those that could not be read: nobody knows whether they are being deleted.
+	// NamespacesUnread are the errors of the namespaces that could not be read. They may be being deleted.
 	NamespacesUnread []report.Message
-	// Others says of the other releases that annotations of live objects name whether they exist.
+	// Others says which other releases, named by annotations of live objects, exist.
 	Others map[object.ReleaseName]OtherRelease
-	// Schemas holds the schemas of custom kinds from their CRDs; a kind that is not in it is compared without a schema.
-	// Comparison.Needs lists those that would help.
+	// Schemas holds the schemas of custom kinds from their CRDs. Other kinds are compared without a schema, and
+	// Comparison.Needs lists the schemas that would help.
 	Schemas map[schema.GroupKind]*kinds.CustomSchema
 	// SchemasUnread are the kinds whose definition could not be read.
 	SchemasUnread map[schema.GroupKind]bool
-	// ApplyTypes are the schemas by which custom resources are applied server-side.
+	// ApplyTypes are the schemas for the server-side apply of custom resources.
 	ApplyTypes map[schema.GroupVersion]*engine.ApplyTypes
 	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
 	Autoscaled map[object.Key]object.Autoscaler
@@ -89,12 +90,12 @@ type Input struct {
 	// Warnings and Errors are passed on to the report.
 	Warnings, Errors []report.Message
 
-	// Known holds secrets in addition to those of the objects, such as the Secrets that a chart looked up; nil if there are none.
+	// Known holds more secrets than the objects have, such as the Secrets that a chart looked up. It is nil if there are none.
 	Known *secret.Known
 }
 
 // ServerSide reports whether the operation applies server-side.
-func (in Input) ServerSide() bool { return in.ApplyMethod == "server-side" }
+func (in Input) ServerSide() bool { return in.ApplyMethod == report.ApplyServerSide }
 
 // Release returns the name of the release.
 func (in Input) Release() object.ReleaseName {
@@ -112,36 +113,13 @@ type Hook struct {
 	// First is set if Helm runs it before it writes the manifest. Weight orders the hooks of one event.
 	First  bool
 	Weight int
-	// DeletedBefore and DeletedAfter are set if Helm deletes what exists before it creates the hook, and the hook after it has succeeded.
+	// DeletedBefore is set if Helm deletes an existing object before it creates the hook, and DeletedAfter if Helm deletes the hook after
+	// it succeeded.
 	DeletedBefore, DeletedAfter bool
 }
 
-// OtherRelease says whether a release exists. Problem is why that is not known; empty if it is.
+// OtherRelease says whether a release exists. Problem says why that is not known, and is empty if it is known.
 type OtherRelease struct {
 	Exists  bool
 	Problem string
 }
-
-// Live is the result of reading one Ref: an object, or the reason why there is none. The zero value means that it does not exist.
-type Live struct {
-	// Object is the live object; nil if there is none.
-	Object map[string]any
-	// Absence says why Object is nil. With AbsentKind Object may be set anyway: the requested version is not served, and
-	// Object was read at another one, found by group and kind.
-	Absence Absence
-	// PlainStatus is set if the server has no status subresource for the kind: the status is a field like any other then. It matters for
-	// custom kinds whose definition is not in Input.Schemas.
-	PlainStatus bool
-	// Err is set if the object could not be read, which does not mean that it is absent.
-	Err *report.ObjectError
-}
-
-// Absence is why there is no live object.
-type Absence string
-
-// The absences: the object, its namespace, or its kind at this version does not exist.
-const (
-	AbsentObject    Absence = "object"
-	AbsentNamespace Absence = "namespace"
-	AbsentKind      Absence = "kind"
-)

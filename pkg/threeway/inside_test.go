@@ -6,10 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestInsideOfMaskedObjects: a snapshot has tokens instead of secrets, and what its report says of the inside of values is the same.
+// TestInsideOfMaskedObjects: a snapshot has tokens instead of secrets, but its report says the same about the inside of values.
 func TestInsideOfMaskedObjects(t *testing.T) {
 	for _, file := range caseFiles(t, "inside-*.txtar") {
 		in := caseInput(t, readCase(t, file))
@@ -25,9 +26,9 @@ func TestInsideOfMaskedObjects(t *testing.T) {
 		}
 		saved := in
 		saved.OldObjects, saved.DesiredObjects = masked(in.OldObjects), masked(in.DesiredObjects)
-		saved.Live = map[object.Ref]Live{}
+		saved.Live = map[object.Ref]cluster.Live{}
 		for ref, l := range in.Live {
-			saved.Live[ref] = Live{Object: masker.Object(ref.Group, ref.Kind, l.Object)}
+			saved.Live[ref] = cluster.Live{Object: masker.Object(ref.Group, ref.Kind, l.Object)}
 		}
 		want, got := describeInside(c, Mask{}), describeInside(Compare(saved), Mask{})
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestNeedsOfApply: the definition of a custom resource is asked for where a server-side apply may hang on it, although nothing
-// differs, and the schemas of its group where it is created. Of native kinds nothing is.
+// TestNeedsOfApply: Needs lists the definition of a custom resource if a server-side apply may depend on it, even if nothing
+// differs, and the schemas of its group if it is created. It lists nothing for native kinds.
 func TestNeedsOfApply(t *testing.T) {
 	const thing = "apiVersion: ex.com/v1\nkind: Thing\nmetadata: {name: a%s}\nspec: %s\n"
 	const scaler = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: a%s}\nspec: {maxReplicas: 1}\n"

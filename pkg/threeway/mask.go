@@ -1,15 +1,20 @@
 package threeway
 
 import (
+	"cmp"
+	"encoding/base64"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/document"
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Mask decides which values a Report may show. The zero Mask hides every value that could be a secret.
@@ -18,7 +23,7 @@ type Mask struct {
 	Show bool
 }
 
-// Scrub returns a text without every value that a Report masks. It is for texts that are shown and may quote an object, such as an error of
+// Scrub returns a text without the values that a Report masks. It is for texts that are shown and may quote an object, such as an error of
 // the API server.
 func (c *Comparison) Scrub(text string) string { return c.secrets().Scrub(text) }
 
@@ -67,7 +72,7 @@ type masker struct {
 	showsAll bool
 	known    *secret.Known
 	root     secret.Place
-	// states are those in which paths are looked up, live first.
+	// states are the states where paths are looked up, live first.
 	states []namedState
 }
 
@@ -114,7 +119,7 @@ func (m *masker) placeAt(path object.Path) secret.Place {
 	return place
 }
 
-// itemName returns the name of the list item at the end of a path: that of its keys, or else of the item itself in one of the states.
+// itemName returns the name of the list item at the end of a path: from its keys, or else from the item in one of the states.
 func (m *masker) itemName(path object.Path) string {
 	for _, k := range path[len(path)-1].Keys {
 		if name, ok := k.Value.(string); ok && (k.Name == "name" || k.Name == "key") {
@@ -155,7 +160,8 @@ func (m *masker) hiddenPath(path object.Path) object.Path {
 	return shown
 }
 
-// hiddenKeys returns the indexes of the secret keys of a step below a path; for the member of a set and for the name of a field, 0.
+// hiddenKeys returns the indexes of the secret keys of a step below a path. A secret member of a set and a secret name of a field
+// have the index 0.
 func (m *masker) hiddenKeys(path object.Path, s object.Step) (hidden []int) {
 	switch s.Form {
 	case object.KeyStep:
@@ -178,7 +184,7 @@ func (m *masker) hiddenKeys(path object.Path, s object.Step) (hidden []int) {
 	return hidden
 }
 
-// hideKeys returns a step in which the values of hidden keys are replaced by shown.
+// hideKeys returns a step with the values of hidden keys replaced by shown.
 func hideKeys(s object.Step, hidden []int, shown string) object.Step {
 	switch s.Form {
 	case object.SetStep:
@@ -203,8 +209,8 @@ func (m *masker) hidesName(path object.Path) bool {
 	})
 }
 
-// ordinal identifies an item whose keys are hidden: its number in live's list, or in that of another state. Fields are numbered by their
-// names.
+// ordinal identifies an item whose keys are hidden: its number in live's list, or in the list of another state. Fields are numbered by
+// their names.
 func (m *masker) ordinal(path object.Path) string {
 	last := len(path) - 1
 	for _, side := range m.states {
@@ -263,4 +269,82 @@ func (c *Comparison) ShownPointer(pointer string, mask Mask) string {
 // ShownPath returns a path as a Report names it.
 func (c *Comparison) ShownPath(o *ObjectComparison, path object.Path) object.Path {
 	return c.masker(o, Mask{}).shownPath(path)
+}
+
+// inside returns what differs inside the documents of a finding, or nil if the sides are not documents. It is not called for a masked
+// finding: names in a document that holds a secret may be secret too, and a masked snapshot may have another structure.
+func (o *ObjectComparison) inside(f verdict.Finding, mask *masker) *report.Inside {
+	if !o.holdsDocuments(f.Path) {
+		return nil
+	}
+	isData := o.Kind == "Secret" && o.Group == "" && f.Path[0].Name == "data"
+	var texts document.Sides[*string]
+	for i, side := range [...]any{document.Old: f.Old, document.Desired: f.Desired, document.Live: f.Live} {
+		if side == nil {
+			continue
+		}
+		text, isText := side.(string)
+		if isData {
+			raw, err := base64.StdEncoding.DecodeString(text)
+			text, isText = string(raw), isText && err == nil
+		}
+		if !isText {
+			return nil
+		}
+		texts[i] = &text
+	}
+	d, ok := document.Compare(f.Path[len(f.Path)-1].Name, texts)
+	if !ok {
+		return nil
+	}
+	out := &report.Inside{Format: string(d.Format), OnlyFormatting: len(d.Changes) == 0, More: d.More}
+	within := mask.within(d.Roots)
+	for _, c := range d.Changes {
+		out.Changes = append(out.Changes, within.change(c))
+	}
+	return out
+}
+
+// holdsDocuments reports whether people keep documents at a path: an entry of a ConfigMap or Secret, an annotation, or a field of a custom
+// resource.
+func (o *ObjectComparison) holdsDocuments(path object.Path) bool {
+	if len(path) == 0 || path[len(path)-1].Form != object.FieldStep {
+		return false
+	}
+	isCore := o.Group == ""
+	switch {
+	case len(path) > 2 && path[len(path)-2].Name == "annotations" && path[len(path)-3].Name == "metadata":
+		return true
+	case isCore && o.Kind == "ConfigMap":
+		return len(path) == 2 && path[0].Name == "data"
+	case isCore && o.Kind == "Secret":
+		return len(path) == 2 && (path[0].Name == "data" || path[0].Name == "stringData")
+	}
+	return path[0].Name != "metadata" && kinds.Native().Shape(o.GVK()) == nil
+}
+
+// within returns the masker of documents. It hides only what the documents' own names and texts mark as secret.
+func (m *masker) within(roots document.Sides[any]) *masker {
+	out := &masker{showsAll: m.showsAll, known: m.known}
+	out.states = []namedState{{"", roots[document.Live]}, {"desired", roots[document.Desired]}, {"old", roots[document.Old]}}
+	return out
+}
+
+// change returns a change inside a document as a report has it. A dot stands for the document itself.
+func (m *masker) change(c document.Change) report.InsideChange {
+	out := report.InsideChange{Path: cmp.Or(m.shownPath(c.Path).String(), "."), Change: string(c.Kind), Cause: report.CauseDrift}
+	switch {
+	case c.Live && c.Desired:
+		out.Cause = report.CauseBoth
+	case c.Desired:
+		out.Cause = report.CauseChange
+	}
+	place := m.placeAt(c.Path)
+	for _, v := range c.Values {
+		out.Masked = out.Masked || !m.showsAll && (place.Holds(v) || m.known.Holds(v))
+	}
+	if !out.Masked {
+		out.Old, out.Desired, out.Live = c.Values[document.Old], c.Values[document.Desired], c.Values[document.Live]
+	}
+	return out
 }

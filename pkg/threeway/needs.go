@@ -2,10 +2,13 @@ package threeway
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/verdict"
@@ -19,7 +22,7 @@ type Needs struct {
 	CRDs []schema.GroupKind
 	// ApplyTypes are groups and versions whose OpenAPI document is needed to apply custom resources server-side.
 	ApplyTypes []schema.GroupVersion
-	// Autoscalers are namespaces in which an autoscaler may own replicas that differ.
+	// Autoscalers are namespaces where an autoscaler may own replicas that differ.
 	Autoscalers []string
 }
 
@@ -32,7 +35,7 @@ func (c *Comparison) Needs() Needs {
 	var needs Needs
 	for _, o := range c.Objects {
 		kind := o.GroupKind()
-		if _, asked := c.Input.Schemas[kind]; !asked && c.job.writer.ShapeOf(o.Ref).Custom && o.needsSchema() {
+		if _, asked := c.job.in.Schemas[kind]; !asked && c.job.writer.ShapeOf(o.Ref).Custom && o.needsSchema() {
 			crds[kind] = true
 		}
 		// A failed revision may have left a list item that only the schema distinguishes.
@@ -68,7 +71,7 @@ func (c *Comparison) MaybeAutoscaled(f verdict.Finding) bool {
 }
 
 // failOnUnseenAutoscalers adds an error for each object whose replicas at 0 would be drift if an autoscaler that could not be read scales
-// it. Replicas that the manifest names count as drift without one, so they need no error.
+// it. Replicas that the manifest names are drift without an autoscaler too, so they need no error.
 func (c *Comparison) failOnUnseenAutoscalers() {
 	if !c.Input.AutoscalersUnseen {
 		return
@@ -82,13 +85,14 @@ func (c *Comparison) failOnUnseenAutoscalers() {
 	}
 }
 
-// failOnUnseenDefinitions adds an error for each custom resource that differs or is created and whose definition could not be read: what
-// differs may be a default of its schema, and the API server may refuse what its schema does not allow.
+// failOnUnseenDefinitions adds an error for each custom resource whose definition could not be read, if it differs or is created, or if
+// the definition would decide whether the API server takes the write: a difference may be a default of its schema, and the API server may
+// refuse what the schema does not allow, or an apply to an object that was written at a version that is gone.
 func (c *Comparison) failOnUnseenDefinitions() {
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		differs := o.Action.Writes() || slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Managed })
-		if c.Input.SchemasUnread[o.GroupKind()] && differs {
+		differs := o.wantsSchema || o.Action.Writes() || slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return f.Managed })
+		if (c.Input.SchemasUnread[o.GroupKind()] || c.job.unread[o.GroupKind()]) && differs {
 			c.Errors = append(c.Errors, report.Message{Code: report.CodeDefinition, Object: o.key.String(),
 				Message: "its definition could not be read, so nobody knows which differences are defaults, " +
 					"and whether the API server accepts the object"})
@@ -100,4 +104,58 @@ func (c *Comparison) failOnUnseenDefinitions() {
 func (o *ObjectComparison) hasRepairerEntry() bool {
 	isRepairer := func(e owners.Entry) bool { return e.Manager == owners.Repairer && e.Operation == "Update" }
 	return o.Engine == report.EngineApply && slices.ContainsFunc(owners.Entries(o.liveText, nil), isRepairer)
+}
+
+// warnOfDuplicates warns of duplicate items of desired that Helm does not fail on.
+func (c *Comparison) warnOfDuplicates() {
+	for i := range c.Objects {
+		if o := &c.Objects[i]; len(o.duplicates) > 0 && o.Action != report.ActionFail {
+			c.warn(report.Message{Code: "repeated-items", Object: o.key.String(),
+				Message: "the manifest has more than one " + apiserver.JoinPaths(o.duplicates) + "; Helm's server-side apply would refuse the object"})
+		}
+	}
+}
+
+// warnOfRules warns of rules that match nothing, and of annotations that are no rules.
+func (c *Comparison) warnOfRules() {
+	if len(c.Input.Rules) > 0 {
+		subjects := make([]ignore.Subject, len(c.Objects))
+		for i := range c.Objects {
+			subjects[i] = c.subject(&c.Objects[i])
+		}
+		c.warn(ignore.IdleWarnings(c.Input.Rules, c.Input.Name, subjects)...)
+	}
+	for _, o := range c.Objects {
+		for _, remark := range o.remarks {
+			c.warn(report.Message{Code: ignore.WarningCode, Object: o.key.String(), Message: remark})
+		}
+	}
+}
+
+// subject returns an object in the form that ignore rules are matched with.
+func (c *Comparison) subject(o *ObjectComparison) ignore.Subject {
+	out := ignore.Subject{
+		Ref: o.Ref, Shape: c.job.writer.ShapeOf(o.Ref), Live: o.liveText,
+		Metas:  []map[string]any{object.Child(o.liveText, "metadata"), object.Child(o.Content, "metadata"), object.Child(o.desiredText, "metadata")},
+		Texts:  []map[string]any{o.liveText, o.Live, o.Old, o.Desired, o.Content},
+		States: []any{o.Live, o.Old, o.Desired},
+	}
+	for _, f := range o.Findings {
+		out.Findings = append(out.Findings, f.Path)
+	}
+	return out
+}
+
+// WarnDeployer is the code of the warning that the field manager of a release is not known.
+const WarnDeployer = "deployer-unknown"
+
+// warnOfDeployer warns that server-side applies may be predicted under the wrong field manager.
+func (c *Comparison) warnOfDeployer() {
+	if !c.Input.ServerSide() {
+		return
+	}
+	if d := c.Deployer(); !d.Known && len(d.Others) > 0 {
+		c.warn(report.Message{Code: WarnDeployer,
+			Message: fmt.Sprintf("%s; what the upgrade does is predicted for %s", d.Uncertainty(), d.Manager)})
+	}
 }

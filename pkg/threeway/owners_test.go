@@ -11,7 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// fieldsOf writes a value as managedFields name it, down to lists, each of which stands for all that is in it.
+// fieldsOf writes a value as managedFields do. It stops at lists; a list stands for everything in it.
 func fieldsOf(v any) map[string]any {
 	out := map[string]any{}
 	m, _ := v.(map[string]any)
@@ -21,7 +21,7 @@ func fieldsOf(v any) map[string]any {
 	return out
 }
 
-// owning returns a copy of an object with other managedFields; nil takes them away.
+// owning returns a copy of an object with other managedFields. Nil removes them.
 func owning(live map[string]any, entries ...any) map[string]any {
 	out := maps.Clone(live)
 	out["metadata"] = maps.Clone(object.Child(live, "metadata"))
@@ -35,7 +35,7 @@ func entryOf(manager, version string, fields map[string]any) map[string]any {
 	return map[string]any{"manager": manager, "operation": "Update", "apiVersion": version, "time": "2020-01-01T00:00:00Z", "fieldsType": "FieldsV1", "fieldsV1": fields}
 }
 
-// ownerships are states of managedFields that clusters really have, of an object that Helm wrote.
+// ownerships returns states of managedFields that real clusters have for an object that Helm wrote.
 func ownerships(live map[string]any) map[string]map[string]any {
 	all := fieldsOf(live)
 	version, _ := live["apiVersion"].(string)
@@ -60,8 +60,8 @@ func ownerships(live map[string]any) map[string]map[string]any {
 	}
 }
 
-// TestArbitraryManagedFields: an untouched object of a native kind is silent whatever its managedFields look like, and what drifted of
-// what its manifest names is reported in the same way.
+// TestArbitraryManagedFields: an untouched object of a native kind is silent whatever its managedFields are, and drift of fields in
+// its manifest is reported whatever they are.
 func TestArbitraryManagedFields(t *testing.T) {
 	drifted := 0
 	for _, o := range samples(t) {

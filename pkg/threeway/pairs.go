@@ -3,21 +3,25 @@ package threeway
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"helm.sh/helm/v3/pkg/releaseutil"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // pair is one object as the manifests of old, desired and the last revision have it.
 type pair struct {
-	// key identifies the object, also if it has no name.
+	// key identifies the object, even if it has no name.
 	key                object.Key
 	old, desired, last *object.Object
-	// index is the object's position in desired's manifest, the order in which Helm visits the objects. Objects of old that desired
-	// lacks come last, since Helm deletes last. Those of the crds folder come first, and have a negative index.
+	// index is the object's position in desired's manifest, whose order Helm follows. Objects of old that desired lacks come last,
+	// since Helm deletes last. Objects of the crds folder come first, and have a negative index.
 	index int
 }
 
@@ -97,3 +101,66 @@ var installRank = sync.OnceValue(func() func(kind string) int {
 		return len(rank)
 	}
 })
+
+// markLeaving returns the autoscalers of the objects of a release. It marks the autoscalers that the operation takes away, because it
+// deletes them or lets them scale another object. Replicas that they set are not drift, but nothing sets them after the operation.
+func markLeaving(in Input) map[object.Key]object.Autoscaler {
+	if in.Operation == report.OperationDrift || len(in.Autoscaled) == 0 {
+		return in.Autoscaled
+	}
+	out := maps.Clone(in.Autoscaled)
+	for target, scaler := range out {
+		old := scalerIn(in.OldObjects, scaler, target)
+		if old == nil {
+			continue // belongs to somebody else
+		}
+		if desired := scalerIn(in.DesiredObjects, scaler, target); desired != nil {
+			scaler.Leaves = !scales(desired.Content, target)
+		} else {
+			scaler.Leaves = !isKept(in.Live[old.Ref].Object)
+		}
+		out[target] = scaler
+	}
+	return out
+}
+
+// scalerIn returns the autoscaler of a manifest, or nil if the manifest lacks it.
+func scalerIn(objects []object.Object, scaler object.Autoscaler, target object.Key) *object.Object {
+	for i := range objects {
+		if o := &objects[i]; o.Kind+" "+o.Name == scaler.Name && o.Namespace == target.Namespace {
+			return o
+		}
+	}
+	return nil
+}
+
+// scales reports whether an autoscaler names a target. Without a kind it scales a Deployment.
+func scales(scaler map[string]any, target object.Key) bool {
+	ref := object.Child(object.Child(scaler, "spec"), "scaleTargetRef")
+	kind, _ := ref["kind"].(string)
+	return ref["name"] == target.Name && (kind == "" || strings.EqualFold(kind, target.Kind))
+}
+
+// isKept reports whether Helm leaves a live object that the manifest no longer has.
+func isKept(live map[string]any) bool {
+	return object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep"
+}
+
+// deployerOf finds the field manager that Helm writes the release as.
+func deployerOf(in Input) owners.Deployer {
+	var live []map[string]any
+	for _, ref := range releaseRefs(in) {
+		live = append(live, in.Live[ref].Object)
+	}
+	return owners.FindDeployer(live, in.Managers, in.Name, in.Operation == report.OperationInstall)
+}
+
+// releaseRefs returns the objects of old and desired, sorted.
+func releaseRefs(in Input) []object.Ref {
+	var out []object.Ref
+	for _, o := range slices.Concat(in.OldObjects, in.DesiredObjects) {
+		out = append(out, o.Ref)
+	}
+	slices.SortFunc(out, func(a, b object.Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
+	return slices.Compact(out)
+}

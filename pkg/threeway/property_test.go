@@ -16,11 +16,12 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/verdict"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// rounds is how often a property is tried on each object of the cases.
+// rounds is how often each property is tried on each object of the cases.
 var rounds = flag.Int("rounds", 10, "tries of each property on each object")
 
 // sample is an object of a case, with what its CRDs say.
@@ -29,8 +30,8 @@ type sample struct {
 	schemas map[schema.GroupKind]*kinds.CustomSchema
 }
 
-// samples are the objects of all cases: real enough to edit. They are manifests, so they lack what the server compares with its own
-// metadata: an upgrade fails on that (metadata-of-the-server.txtar).
+// samples returns the objects of all cases, which are real enough to edit. They are manifests, so they lack metadata that only the
+// server sets: an upgrade fails on such metadata (metadata-of-the-server.txtar).
 func samples(t testing.TB) []sample {
 	t.Helper()
 	var out []sample
@@ -61,29 +62,30 @@ func samples(t testing.TB) []sample {
 	return out
 }
 
-// random is the source of a property's edits of the object. It depends on nothing but those two: a new case changes no other one's edits.
+// random returns the source of a property's edits of the object. It depends only on the property and the object, so a new case does not
+// change the edits of others.
 func (s sample) random(property uint64) *rand.Rand {
 	h := fnv.New64a()
 	fmt.Fprintln(h, s.Source, s.Key)
 	return rand.New(rand.NewPCG(property, h.Sum64()))
 }
 
-// inputOf is a release of one object.
+// inputOf returns a release of one object.
 func (s sample) input(desired object.Object, live map[string]any) Input {
 	return Input{
 		Name: "r", Namespace: "d", ApplyMethod: "client-side", Operation: report.OperationUpgrade,
 		Old: &report.Revision{Revision: 1}, Last: &report.Revision{Revision: 1},
-		OldObjects: []object.Object{s.Object}, DesiredObjects: []object.Object{desired}, Live: map[object.Ref]Live{s.Ref: {Object: live}}, Schemas: s.schemas,
+		OldObjects: []object.Object{s.Object}, DesiredObjects: []object.Object{desired}, Live: map[object.Ref]cluster.Live{s.Ref: {Object: live}}, Schemas: s.schemas,
 	}
 }
 
-// installed is what a server holds after Helm installed the object and upgraded it once: nulls are gone.
+// installed returns what a server holds after Helm installed the object and upgraded it once: nulls are gone.
 func (s sample) installed() map[string]any {
 	live, _ := withoutNulls(object.HelmMetadata(s.Content, "r", "d")).(map[string]any)
 	return s.served(live)
 }
 
-// served is an object as a server stores it: canonical and with defaults.
+// served returns an object as a server stores it: canonical and with defaults.
 func (s sample) served(obj map[string]any) map[string]any {
 	job := newComparer(Input{Schemas: s.schemas})
 	out, _ := object.Copy(kinds.NewNormalizer(s.Key, job.writer.ShapeOf(s.Ref), obj).Stored(obj).Value).(map[string]any)
@@ -110,7 +112,7 @@ func withoutNulls(v any) any {
 	return v
 }
 
-// TestIdentityIsSilent: what Helm installed and nobody touched is no finding, whoever owns it.
+// TestIdentityIsSilent: what Helm installed and nobody touched is not a finding, whoever owns it.
 func TestIdentityIsSilent(t *testing.T) {
 	for _, o := range samples(t) {
 		if mangled(o.Content) {
@@ -133,8 +135,8 @@ func TestIdentityIsSilent(t *testing.T) {
 	}
 }
 
-// TestEveryEditIsReported: one random edit of live that the server would store is covered by a finding. Whether it would is decided by
-// Kubernetes' own types, not by our normal form.
+// TestEveryEditIsReported: a finding covers one random edit of live that the server would store. Kubernetes' own types decide what the
+// server would store, not our normal form.
 func TestEveryEditIsReported(t *testing.T) {
 	edits, unseen := 0, 0
 	for _, o := range samples(t) {
@@ -171,8 +173,8 @@ func TestEveryEditIsReported(t *testing.T) {
 	}
 }
 
-// TestVerdictsMatchThePatch: with random edits of desired and live, what differs between live and what Helm's patch leaves is
-// exactly what findings that write cover.
+// TestVerdictsMatchThePatch: with random edits of desired and live, the findings that write cover exactly the differences
+// between live and the result of Helm's patch.
 func TestVerdictsMatchThePatch(t *testing.T) {
 	for _, o := range samples(t) {
 		rng := o.random(2)
@@ -189,8 +191,8 @@ func TestVerdictsMatchThePatch(t *testing.T) {
 	}
 }
 
-// TestPlainDiffHasNoChange: where a release is compared with itself, whatever somebody made of live, also a second item of a name that the
-// manifest has, nothing but live can have moved.
+// TestPlainDiffHasNoChange: if a release is compared with itself, only live can have changed, whatever somebody did to it. That includes a
+// second item with a name from the manifest.
 func TestPlainDiffHasNoChange(t *testing.T) {
 	for _, o := range samples(t) {
 		rng := o.random(6)
@@ -210,7 +212,7 @@ func TestPlainDiffHasNoChange(t *testing.T) {
 	}
 }
 
-// doubled puts items of lists a second time into them, here and there.
+// doubled puts random items of lists into them a second time.
 func doubled(rng *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -244,7 +246,7 @@ func checkOnlyDrift(t *testing.T, c *Comparison) {
 	}
 }
 
-// checkEffect holds the findings of an object to its live and result. The order of a set means nothing.
+// checkEffect checks the findings of an object against its live and result. The order of a set means nothing.
 func checkEffect(t *testing.T, o ObjectComparison) {
 	t.Helper()
 	if o.Action == report.ActionFail {

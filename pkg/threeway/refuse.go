@@ -2,6 +2,13 @@ package threeway
 
 import (
 	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/engine"
@@ -10,9 +17,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// refuse fails an object that the API server is predicted to reject as Helm sends it: a value
-// of another type than the field's, a change of an immutable field, fields that contradict each other. One that cannot be
-// created ends the upgrade there; one that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
+// refuse fails an object that the API server is predicted to reject as Helm sends it: a value of another type than the
+// field's, a change of an immutable field, fields that contradict each other. An object that cannot be created ends the
+// upgrade there; an object that cannot be patched does not (helm v3.22.0 pkg/kube/client.go update).
 func (c *comparer) refuse(d *decision, p pair) {
 	switch {
 	case len(d.failures) > 0:
@@ -25,7 +32,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 		creation := apiserver.Creation{Ref: p.desired.Ref, Definition: c.in.Schemas[p.desired.GroupKind()], Text: text, Stored: stored}
 		reason := creation.Undecodable()
 		refused := ""
-		if c.in.ServerSide() && d.waitsFor == "" {
+		if c.in.ServerSide() && (d.waitsFor == "" || creation.Definition != nil) {
 			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
 			metadata := apiserver.MetadataWrite{Ref: p.desired.Ref, Resource: resourceOf(p.desired.Ref), Result: text}
 			refused = cmp.Or(refused, metadata.Refused())
@@ -36,7 +43,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 			reason = apiserver.Join(reason, creation.Invalid())
 		}
 		if reason != "" {
-			d.uncreatable = reason
+			d.Uncreatable = reason
 			d.fail(scopeLater, reason)
 		}
 	case d.Live != nil && d.Result != nil:
@@ -45,13 +52,15 @@ func (c *comparer) refuse(d *decision, p pair) {
 			update := apiserver.Update{Ref: p.subject().Ref, Definition: c.in.Schemas[p.subject().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
 			reason = update.Refused(d.Engine != report.EngineStrategic)
 		}
+		reason = cmp.Or(reason, d.lostLabels)
 		if reason != "" {
 			d.fail(scopeDeletions, reason)
 		}
 	}
 }
 
-// metadataReason returns the server's error about metadata that only the server sets; empty if it accepts what Helm writes there.
+// metadataReason returns the server's error about metadata that only the server sets. It is empty if the server accepts what Helm
+// writes there.
 func (c *comparer) metadataReason(ref object.Ref, live map[string]any, done engine.Written) string {
 	return apiserver.MetadataWrite{
 		Ref: ref, Resource: resourceOf(ref), Live: live, Result: done.Result, Replaces: done.Engine == report.EngineReplace,
@@ -65,20 +74,94 @@ func (c *comparer) storedForm(ref object.Ref, text map[string]any) map[string]an
 	return out
 }
 
-// noteControlCharacters adds a note with the places of control characters, on which a server-side apply fails.
+// noteControlCharacters adds a note with the places of control characters. A server-side apply fails on them.
 func (c *comparer) noteControlCharacters(d *decision, p pair) {
 	if !c.in.ServerSide() || p.desired == nil || len(d.failures) == 0 {
 		return
 	}
 	if places := apiserver.Unreadable(p.desired.Content, nil); len(places) > 0 {
-		d.notes.Add(report.NoteObject, "control characters at "+apiserver.JoinPaths(places))
+		d.notes.Add("control characters at " + apiserver.JoinPaths(places))
 	}
 }
 
-// unknownFields returns the reason why Helm 4 fails to replace an object whose manifest has unknown fields; empty if it does not.
+// unknownFields returns the reason why Helm 4 fails to replace an object whose manifest has unknown fields. It is empty if Helm
+// does not fail.
 func (c *comparer) unknownFields(p pair, d *decision) string {
 	if d.Engine != report.EngineReplace {
 		return ""
 	}
 	return c.writer.StrictReason(p.subject().Ref, d.desiredText)
 }
+
+// inOrder returns hooks in the order Helm runs the hooks of one event (helm v3.22.0 pkg/action/hooks.go hookByWeight).
+func inOrder(hooks []Hook) []Hook {
+	out := slices.Clone(hooks)
+	slices.SortStableFunc(out, func(a, b Hook) int { return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name)) })
+	return out
+}
+
+// hookOf returns the hook that an object of old becomes in the operation, or nil if it becomes none.
+func (c *comparer) hookOf(o *object.Object) *Hook {
+	i := slices.IndexFunc(c.hooks, func(h Hook) bool { return h.Kind == o.Kind && h.Name == o.Name })
+	if i < 0 {
+		return nil
+	}
+	return &c.hooks[i]
+}
+
+// position returns the position of a hook among the hooks that Helm runs, from 1.
+func (c *comparer) position(h *Hook) int { return slices.Index(c.hooks, *h) + 1 }
+
+// isDeletedByHook reports whether Helm deletes a live object because the object becomes a hook. Helm deletes it before it creates the hook
+// or, if an apply writes the hook over the object, after the hook.
+func (c *comparer) isDeletedByHook(h *Hook) bool {
+	return h != nil && (h.DeletedBefore || h.DeletedAfter && c.in.ServerSide())
+}
+
+// failHook fails an object that exists when Helm creates it as a hook. Server-side, the creation is an apply and overwrites the object
+// (helm v4.3.1 pkg/action/hooks.go execHookWithDelayedShutdown). A hook that runs last finds only an object that Helm keeps.
+func (c *comparer) failHook(d *decision, o *object.Object, h *Hook) {
+	if h == nil || h.DeletedBefore || c.in.ServerSide() || !h.First && d.action != report.ActionKeep {
+		return
+	}
+	reason := fmt.Sprintf("%s hooks failed: warning: Hook %[1]s %s failed: %s", h.Event, h.Path, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name))
+	scope := scopeNothing
+	if h.First {
+		scope, d.hook = scopeManifest, c.position(h)
+	}
+	d.fail(scope, reason)
+}
+
+// terminatingNote says that an object or its namespace is being deleted, and which finalizers delay that. It is empty if neither is.
+func (c *comparer) terminatingNote(ref object.Ref, live map[string]any) string {
+	switch {
+	case live == nil:
+		return ""
+	case object.Child(live, "metadata")["deletionTimestamp"] != nil:
+		note := "it is being deleted"
+		if held := apiserver.FinalizersOf(live); len(held) > 0 {
+			note += " and goes when its finalizers are removed (" + strings.Join(held, ", ") + ")"
+		}
+		return note + "; Helm writes to it as long as it is there, and creates it again only in an upgrade after it has gone"
+	case c.in.Terminating[ref.Namespace]:
+		return fmt.Sprintf("its namespace %q is being deleted, and it goes with it", ref.Namespace)
+	}
+	return ""
+}
+
+// namespaceTerminating returns the API server's error for a creation in a namespace that is being deleted (apiserver v0.37
+// pkg/admission/plugin/namespace/lifecycle/admission.go Admit).
+func namespaceTerminating(resource schema.GroupResource, name, namespace string) string {
+	return fmt.Sprintf("%v %q is forbidden: unable to create new content in namespace %s because it is being terminated",
+		resource, name, namespace)
+}
+
+// resourceOf guesses the resource of a kind from its name. The guess is wrong for a few custom kinds.
+func resourceOf(ref object.Ref) schema.GroupResource {
+	resource, _ := meta.UnsafeGuessKindToResource(ref.GVK())
+	return resource.GroupResource()
+}
+
+// recordError begins Helm's error if it cannot store the record of a first revision. Helm stores the record before it creates
+// anything, so a namespace among the chart's own objects comes too late (helm v3.22.0 pkg/action/install.go RunWithContext).
+const recordError = "create: failed to create: "

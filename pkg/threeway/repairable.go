@@ -11,6 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -28,7 +29,7 @@ type Repairable struct {
 	object   object.Object
 	shape    *kinds.Shape
 	manifest kinds.State
-	// stated is old's normal form without defaults, and spelled the one with defaults, each in the manifest's own spelling.
+	// stated is old's normal form without defaults, and spelled is the one with defaults. Both have the manifest's own spelling.
 	stated, spelled map[string]any
 	// applied are the fields that an apply of old owns; nil if Helm does not apply.
 	applied *fieldpath.Set
@@ -36,8 +37,8 @@ type Repairable struct {
 	unapplied error
 }
 
-// Repairable returns the Repairable of an object of c; false if old and live were not compared at old's own version:
-// the object was not read, is missing, or its kind is no longer served at that version.
+// Repairable returns the Repairable of an object of c. It returns false if old and live were not compared at old's
+// own version: the object was not read, is missing, or its kind is no longer served at that version.
 func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	if o.Err != nil || o.liveText == nil || o.Name == "" || versionOf(o.liveText, o.Version) != o.Version {
 		return nil, false
@@ -77,20 +78,21 @@ func (r *Repairable) Normal(text map[string]any) map[string]any {
 // Declared returns old's normal form, defaults included.
 func (r *Repairable) Declared() map[string]any { return r.manifest.Object() }
 
-// Stated returns what old's manifest sets at a path, in normal form and without defaults; false if it sets nothing.
+// Stated returns what old's manifest sets at a path, in normal form and without defaults. It returns false if the
+// manifest sets nothing.
 func (r *Repairable) Stated(path object.Path) (any, bool) {
 	v, ok := path.LookupIn(r.stated, r.Declared())
 	return object.Copy(v), ok
 }
 
-// Spelled reports whether a text holds at a path what the API server would store of old's manifest, spelled as it would store it.
+// Spelled reports whether a text has at a path exactly what the API server would store for old's manifest, in the same spelling.
 func (r *Repairable) Spelled(text map[string]any, path object.Path) bool {
 	is, there := path.Lookup(kinds.NewNormalizer(r.object.Key, r.shape, text).AsSpelled().Stored(text).Value)
 	was, declared := path.Lookup(r.spelled)
 	return there && declared && object.Equal(is, was)
 }
 
-// At returns what a text has at a path. Several items of one name are the list of them.
+// At returns what a text has at a path. If several items have the name, it returns a list of them.
 func (r *Repairable) At(text map[string]any, path object.Path) (any, bool) {
 	return path.LookupIn(text, r.Normal(text))
 }
@@ -100,12 +102,12 @@ func (r *Repairable) Named(path object.Path) bool {
 	return r.manifest.Lookup(path).Named
 }
 
-// Locate returns the pointer of a path in a text; false if the text lacks the place, even if the place has a default.
+// Locate returns the pointer of a path in a text. It returns false if the text lacks the place, even if the place has a default.
 func (r *Repairable) Locate(text map[string]any, path object.Path) (object.Pointer, bool) {
 	return path.PointerInto(text, r.Normal(text))
 }
 
-// Keys returns the list-map keys of the list at a path; none if its items have no keys.
+// Keys returns the list-map keys of the list at a path, or none if its items have no keys.
 func (r *Repairable) Keys(list object.Path) []string { return r.shape.Lookup(list).ListRule().Keys }
 
 // IsPlacement reports whether a finding is about the order of items with keys. Any other list is one value.
@@ -113,12 +115,12 @@ func (r *Repairable) IsPlacement(f verdict.Finding) bool {
 	return f.Class == report.ClassOrder && len(r.Keys(f.Path)) > 0
 }
 
-// StepTo returns the step to an item of the list at a path; false if the item lacks its keys.
+// StepTo returns the step to an item of the list at a path, and false if the item lacks its keys.
 func (r *Repairable) StepTo(list object.Path, item any) (object.Step, bool) {
 	return kinds.StepTo(item, r.shape.Lookup(list).ListRule())
 }
 
-// Whole returns the path of the atomic map, struct or list that holds a path, which is one value for a server-side apply. If there is
+// Whole returns the path of the atomic map, struct or list that holds a path. A server-side apply treats it as one value. If there is
 // none, or Helm does not apply, it returns the path itself.
 func (r *Repairable) Whole(path object.Path) object.Path {
 	if r.applied == nil {
@@ -138,8 +140,8 @@ func (r *Repairable) Filled(path object.Path) (allocated, defaulted bool) {
 	return verdict.Filled(r.object.Key, r.shape, r.Live, r.Normal(r.Live), path)
 }
 
-// HoldsIgnored returns the rule that silences a difference of live and old below a path; nil if there is none. The path cannot be
-// restored as a whole without changing that difference.
+// HoldsIgnored returns the rule that silences a difference of live and old below a path, or nil if there is none. The path cannot
+// be restored as a whole without changing that difference.
 func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 	live, there := path.Lookup(r.Normal(r.Live))
 	if !there {
@@ -175,7 +177,7 @@ func withoutRepairer(live map[string]any) map[string]any {
 	return out
 }
 
-// Refusal returns the reason why the API server would reject an update from was to is; empty if none is known.
+// Refusal returns the reason why the API server would reject an update from was to is. It is empty if none is known.
 func (r *Repairable) Refusal(was, is map[string]any) string {
 	f := kinds.NewNormalizer(r.object.Key, r.shape, was)
 	before, after := f.Stored(was), f.Stored(is)
@@ -191,8 +193,8 @@ func (r *Repairable) Applied() (*fieldpath.Set, error) {
 	return r.applied, r.unapplied
 }
 
-// AppliedAt returns the part of Applied at a path itself. It is for what old's manifest names and the API server leaves out: an empty list
-// or a null. A key in the data of a Secret may have been applied as stringData.
+// AppliedAt returns the part of Applied at a path itself. It is for values that old's manifest names and the API server leaves out: an
+// empty list or a null. A key in the data of a Secret may have been applied as stringData.
 func (r *Repairable) AppliedAt(path object.Path) *fieldpath.Set {
 	if r.applied == nil {
 		return &fieldpath.Set{}
@@ -209,8 +211,9 @@ func (c *Comparison) Field(o *ObjectComparison, f verdict.Finding, mask Mask) re
 	return o.fieldReport(f, c.masker(o, mask))
 }
 
-// PlaceOf returns the path, as Path.String writes it, that a text names: the path of a place in a state of the object or of one of its
-// findings, or a parent of such a path, in clear or as a Report shows it. It is empty if there is none.
+// PlaceOf returns the path that a text names, as Path.String writes it. The text may be the path of a place in a state of the object
+// or in one of its findings, or a parent of such a path, in clear or as a Report shows it. PlaceOf returns an empty text if there is
+// no such path.
 func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 	mask := c.masker(o, Mask{})
 	visit := func(path object.Path) {
@@ -231,10 +234,35 @@ func (c *Comparison) PlaceOf(o *ObjectComparison, text string) (place string) {
 }
 
 // Superfluous returns the fields of a text that no manifest names and that the API server rejects next to what old's manifest names. A
-// repair meets them if somebody changed the member of a union: it restores the member of old, and the other one is still there.
+// repair meets them if somebody changed the member of a union: it restores old's member, while the other one still exists.
 func (r *Repairable) Superfluous(text map[string]any) []object.Path {
 	return slices.DeleteFunc(apiserver.Superfluous(r.object.Key, r.Normal(text), r.Named), func(path object.Path) bool {
 		_, there := r.Locate(text, path)
 		return !there
 	})
+}
+
+// StripServerFields returns a live object in a form that could be created again: without its identity, its status, the metadata that the
+// API server maintains, and the annotations where tools store whole objects, which may be Secrets. It does not change object.
+func StripServerFields(object map[string]any) map[string]any {
+	bare := maps.Clone(object)
+	delete(bare, "status")
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return bare
+	}
+	metadata = maps.Clone(metadata)
+	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
+		delete(metadata, field)
+	}
+	if annotations, ok := metadata["annotations"].(map[string]any); ok {
+		annotations = maps.Clone(annotations)
+		maps.DeleteFunc(annotations, func(name string, _ any) bool { return secret.EmbedsObject(name) })
+		metadata["annotations"] = annotations
+		if len(annotations) == 0 {
+			delete(metadata, "annotations")
+		}
+	}
+	bare["metadata"] = metadata
+	return bare
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Report returns the part of a report that describes this release, with an empty Effect and without a Patch. It is the only way from clear
-// values to output. The values in it are those of c: put others in their places, but do not change their contents.
+// values to output. The report shares its values with c: replace them, but do not change their contents.
 func (c *Comparison) Report(mask Mask) report.Release {
 	in := c.Input
 	scrub := func(text string) string { return text }
@@ -33,7 +33,7 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		r.Drifted = r.Drifted || o.Drifted()
 		if o.isReported() {
 			shown := o.report(c.masker(o, mask))
-			shown.Notes.Add(report.NoteUncertain, deletionNote(o, c.Objects))
+			shown.Notes.Add(deletionNote(o, c.Objects))
 			r.Objects = append(r.Objects, shown)
 		}
 	}
@@ -70,9 +70,7 @@ func (o *ObjectComparison) report(mask *masker) report.Object {
 	if out.OnlyConflicts = o.failure.onlyConflicts; out.OnlyConflicts && o.IgnoredBy == nil {
 		out.IgnoredBy = shownRule(o.conflictsIgnoredBy, scrub)
 	}
-	if o.Err != nil {
-		out.Error = &report.ObjectError{Code: o.Err.Code, Message: scrub(o.Err.Message)}
-	}
+	out.Error = o.Err.Map(scrub)
 	for _, f := range o.Findings {
 		out.Fields = append(out.Fields, o.fieldReport(f, mask))
 	}
@@ -115,8 +113,8 @@ func shownRule(r *report.IgnoreRule, scrub func(string) string) *report.IgnoreRu
 	return &report.IgnoreRule{Rule: scrub(r.Rule), Reason: scrub(r.Reason)}
 }
 
-// pointers returns the pointer of a path into live as it was read, or, if live lacks the field, into what Helm would send: at most one is
-// not empty. The stringData of a Secret's manifest is compared as data, but its pointer leads to stringData.
+// pointers returns the pointer of a path into live as it was read, or, if live lacks the field, into what Helm would send. At most one of
+// the two is not empty. The stringData of a Secret's manifest is compared as data, but its pointer leads to stringData.
 func (o *ObjectComparison) pointers(path object.Path) (live, desired string) {
 	if pointer, ok := path.PointerInto(o.liveText, o.Live); ok {
 		return pointer.String(), ""
@@ -145,11 +143,11 @@ func (c *Comparison) Quiet() bool {
 	return len(c.Input.Terminating) == 0 && !slices.ContainsFunc(c.Objects, ObjectComparison.isReported)
 }
 
-// isReported reports whether a report lists the object: it has a finding, an action, a note, or a value by forgotten writers, could not be
-// read, or the server disagrees with its prediction.
+// isReported reports whether a report lists the object. It does if the object has a finding, an action, a note or a value by forgotten
+// writers, if it could not be read, or if the server disagrees with the prediction or could not be asked.
 func (o ObjectComparison) isReported() bool {
-	disagrees := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
-	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || disagrees
+	unproved := o.DryRun != nil && o.DryRun.Result != report.DryRunAgrees
+	return len(o.Findings) > 0 || o.Action != report.ActionNone || o.Err != nil || len(o.Notes) > 0 || o.Forgotten > 0 || unproved
 }
 
 // CustomVersions returns the API versions of the objects of custom kinds.

@@ -82,7 +82,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestNeeds: only what differs makes it worth reading more, and nothing is asked for twice.
+// TestNeeds: only differences make it worth reading more, and nothing is asked for twice.
 func TestNeeds(t *testing.T) {
 	quiet := Compare(caseOf(t, map[string]string{"old.yaml": thing, "live.yaml": thing, "options": "unread"})).Needs()
 	if !quiet.Empty() {

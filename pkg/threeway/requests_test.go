@@ -11,12 +11,13 @@ import (
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestVerifyCases answers the requests of every case as the prediction has it: the server agrees with each, and would not if it
-// took what was predicted to fail, or refused what was not.
+// TestVerifyCases answers the requests of every case as predicted, and the server must agree with each. It must disagree if a
+// write succeeds that was predicted to fail, or fails that was not.
 func TestVerifyCases(t *testing.T) {
 	asked := 0
 	for _, file := range caseFiles(t, "*.txtar") {
@@ -39,31 +40,62 @@ func comparisonOf(t *testing.T, file string) *Comparison {
 func verifiedCase(t *testing.T, file string) *Comparison {
 	t.Helper()
 	c := comparisonOf(t, file)
-	answers := map[object.Ref]Answer{}
+	answers := map[object.Ref]cluster.Answer{}
 	for _, r := range c.Requests() {
 		if o := c.object(r.Ref); o.Action == report.ActionFail {
-			answers[r.Ref] = Answer{Rejected: "no"}
+			answers[r.Ref] = cluster.Answer{Rejected: "no"}
 		} else {
-			answers[r.Ref] = Answer{Object: stored(t, o, r)}
+			answers[r.Ref] = cluster.Answer{Object: stored(t, o, r)}
 		}
 	}
-	c.Verify(answers)
+	c = c.Verify(answers)
 	return c
+}
+
+// TestVerifyChangesNothing verifies each case twice, with answers that contradict the prediction first: neither the comparison nor the second
+// result shows anything of the first.
+func TestVerifyChangesNothing(t *testing.T) {
+	for _, file := range caseFiles(t, "*.txtar") {
+		c := comparisonOf(t, file)
+		text := func() string {
+			doc, err := json.Marshal(c.Report(Mask{Show: true}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(doc)
+		}
+		before := text()
+		opposite, expected := map[object.Ref]cluster.Answer{}, map[object.Ref]cluster.Answer{}
+		for _, r := range c.Requests() {
+			expected[r.Ref], opposite[r.Ref] = cluster.Answer{Object: stored(t, c.object(r.Ref), r)}, cluster.Answer{Rejected: "no"}
+			if c.object(r.Ref).Action == report.ActionFail {
+				expected[r.Ref], opposite[r.Ref] = opposite[r.Ref], expected[r.Ref]
+			}
+		}
+		want := describe(comparisonOf(t, file).Verify(expected))
+		c.Verify(opposite)
+		if after := text(); after != before {
+			t.Errorf("%s: the comparison changed from\n%s\nto\n%s", file, before, after)
+		}
+		if got := describe(c.Verify(expected)); got != want {
+			t.Errorf("%s: after other answers it is\n%s\nnot\n%s", file, got, want)
+		}
+	}
 }
 
 // contrary verifies a case with the opposite answers.
 func contrary(t *testing.T, file string) *Comparison {
 	t.Helper()
 	c := comparisonOf(t, file)
-	answers := map[object.Ref]Answer{}
+	answers := map[object.Ref]cluster.Answer{}
 	for _, r := range c.Requests() {
 		if o := c.object(r.Ref); o.Action == report.ActionFail {
-			answers[r.Ref] = Answer{Object: stored(t, o, r)}
+			answers[r.Ref] = cluster.Answer{Object: stored(t, o, r)}
 		} else {
-			answers[r.Ref] = Answer{Rejected: "no"}
+			answers[r.Ref] = cluster.Answer{Rejected: "no"}
 		}
 	}
-	c.Verify(answers)
+	c = c.Verify(answers)
 	return c
 }
 
@@ -88,15 +120,15 @@ func (c *Comparison) object(ref object.Ref) *ObjectComparison {
 	return nil
 }
 
-// stored is what an API server without defaults of its own makes of a request. It has a mind of its own about Services, and
-// its own field manager serves to predict what it applies; of those it is what was predicted.
-func stored(t *testing.T, o *ObjectComparison, r Request) map[string]any {
+// stored returns what an API server without defaults of its own makes of a request. For Services, which the server changes
+// in its own way, and for applies, whose prediction uses the server's field manager, it returns the prediction.
+func stored(t *testing.T, o *ObjectComparison, r cluster.Request) map[string]any {
 	t.Helper()
-	if o.Kind == "Service" && r.Method == MethodPatch || o.Engine == report.EngineApply {
+	if o.Kind == "Service" && r.Method == cluster.MethodPatch || o.Engine == report.EngineApply {
 		return o.Result
 	}
 	body := r.Body
-	if r.Method == MethodPatch && o.liveText != nil {
+	if r.Method == cluster.MethodPatch && o.liveText != nil {
 		live, err := json.Marshal(o.liveText)
 		if err != nil {
 			t.Fatal(err)
@@ -125,7 +157,7 @@ func decoded(t *testing.T, text []byte) map[string]any {
 	return out
 }
 
-// TestVerify: what each answer comes to.
+// TestVerify checks the result of each answer.
 func TestVerify(t *testing.T) {
 	const deployment = `
 apiVersion: apps/v1
@@ -142,17 +174,17 @@ spec:
 		"live.yaml": strings.Replace(deployment, "wanted", "other", 1) + "status: {replicas: 1}\n",
 	}
 	// server is a Deployment as the server would store it, with changes.
-	server := func(change ...string) Answer {
+	server := func(change ...string) cluster.Answer {
 		answer := objectsOf(t, strings.NewReplacer(change...).Replace(deployment))[0].Content
 		answer = object.HelmMetadata(answer, "r", "d")
 		meta := object.Child(answer, "metadata")
 		meta["uid"], meta["generation"] = "u", int64(2)
 		object.Child(meta, "annotations")["deployment.kubernetes.io/revision"] = "2"
-		return Answer{Object: answer}
+		return cluster.Answer{Object: answer}
 	}
 	for _, tc := range []struct {
 		name, object string
-		answer       Answer
+		answer       cluster.Answer
 		want         report.DryRun
 	}{
 		{"the same but bookkeeping", "web", server(), report.DryRun{Result: "agrees"}},
@@ -167,20 +199,20 @@ spec:
 			report.DryRun{Result: "agrees"}},
 		{"another value of a created one", "fresh", server("value: a", "value: canary"), report.DryRun{Result: "disagrees",
 			Message: "the server's answer differs at spec.template.spec.containers[name=c].env[name=A].value"}},
-		{"rejected", "web", Answer{Rejected: "too long"}, report.DryRun{Result: "disagrees", Message: "the server refuses it: too long"}},
-		{"refused", "web", Answer{Refused: "forbidden"}, report.DryRun{Result: "refused", Message: "forbidden"}},
+		{"rejected", "web", cluster.Answer{Rejected: "too long"}, report.DryRun{Result: "disagrees", Message: "the server refuses it: too long"}},
+		{"refused", "web", cluster.Answer{Refused: "forbidden"}, report.DryRun{Result: "refused", Message: "forbidden"}},
 	} {
 		c := Compare(caseInput(t, files))
 		ref := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: tc.object}, Version: "v1"}
-		c.Verify(map[object.Ref]Answer{ref: tc.answer})
+		c = c.Verify(map[object.Ref]cluster.Answer{ref: tc.answer})
 		if got := c.object(ref).DryRun; got == nil || *got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
 	}
 }
 
-// TestVerifyReportsDisagreement: an object without findings is listed if the server disagrees, and the server's message is
-// scrubbed.
+// TestVerifyReportsDisagreement: an object without findings is listed if the server disagrees or could not be asked, and the server's
+// message is scrubbed.
 func TestVerifyReportsDisagreement(t *testing.T) {
 	in := caseInput(t, map[string]string{
 		"old.yaml":  "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {a: the-canary}\n",
@@ -189,16 +221,22 @@ func TestVerifyReportsDisagreement(t *testing.T) {
 	c := Compare(in)
 	ref := in.OldObjects[0].Ref
 	for _, tc := range []struct {
-		answer Answer
+		answer cluster.Answer
 		listed bool
-	}{{Answer{Refused: "the-canary"}, false}, {Answer{Object: c.Objects[0].liveText}, false}, {Answer{Rejected: "the-canary"}, true}} {
-		c.Verify(map[object.Ref]Answer{ref: tc.answer})
-		report := c.Report(Mask{})
-		if got := len(report.Objects) == 1; got != tc.listed || c.Quiet() == tc.listed {
-			t.Errorf("%+v: listed %v", tc.answer, got)
+		want   report.DryRun
+	}{
+		{cluster.Answer{Refused: "the-canary"}, true, report.DryRun{Result: report.DryRunRefused, Message: "***"}},
+		{cluster.Answer{Object: c.Objects[0].liveText}, false, report.DryRun{}},
+		{cluster.Answer{Rejected: "the-canary"}, true, report.DryRun{Result: report.DryRunDisagrees, Message: "the server refuses it: ***"}},
+	} {
+		c = c.Verify(map[object.Ref]cluster.Answer{ref: tc.answer})
+		release := c.Report(Mask{})
+		got := len(release.Objects) == 1
+		if got != tc.listed || c.Quiet() == tc.listed || release.State() != map[bool]report.State{true: report.StateChanged, false: report.StateClean}[tc.answer.Rejected != ""] {
+			t.Errorf("%+v: listed %v, state %v", tc.answer, got, release.State())
 		}
-		if tc.listed && report.Objects[0].DryRun.Message != "the server refuses it: ***" {
-			t.Errorf("got %q", report.Objects[0].DryRun.Message)
+		if got && *release.Objects[0].DryRun != tc.want {
+			t.Errorf("got %+v", *release.Objects[0].DryRun)
 		}
 	}
 }
@@ -214,7 +252,7 @@ func TestVerifyNotAsked(t *testing.T) {
 		},
 	} {
 		c := comparisonOf(t, "../../testdata/threeway/"+file+".txtar")
-		c.Verify(nil)
+		c = c.Verify(nil)
 		notAsked := 0
 		for _, o := range c.Objects {
 			if o.DryRun == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestRulesSilenceTheirReport: the rules of a report silence all that counts in it and say nothing odd of themselves, and a baseline
-// does the same. Every case of testdata/threeway is one.
+// TestRulesSilenceTheirReport: the rules of a report silence everything that counts in it and cause no warnings, and a baseline does
+// the same. It runs every case of testdata/threeway.
 func TestRulesSilenceTheirReport(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	got := func(in Input) *report.Report {

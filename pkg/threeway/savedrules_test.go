@@ -19,8 +19,8 @@ import (
 
 var every = flag.Int("savedrules.every", 20, "the part of the rules that TestRulesOfSavedReports tries")
 
-// TestRulesOfSavedReports compares each case with a rule, and applies the same rule to the saved report of a comparison without it. The two
-// reports are the same, or the rule is refused. The rules are made of the findings of the case.
+// TestRulesOfSavedReports compares each case with a rule, and applies the same rule to the saved report of a comparison without it. The
+// two reports are the same, or the rule is refused. The rules are made from the findings of the case.
 func TestRulesOfSavedReports(t *testing.T) {
 	applied, refused := 0, 0
 	for _, file := range caseFiles(t, "*.txtar") {
@@ -59,7 +59,7 @@ func TestRulesOfSavedReports(t *testing.T) {
 	}
 }
 
-// rulesFor returns rules about each finding, some of which reach further, less far or elsewhere.
+// rulesFor returns rules about each finding. Some match more, less or something else.
 func rulesFor(c *Comparison) (out []report.RuleText) {
 	paths := map[string]bool{"/metadata": true, "/spec/*": true, "/spec/template/spec/containers/0": true, "/data/0": true}
 	managers := map[string]bool{"kubectl*": true}
@@ -108,9 +108,9 @@ func readReport(t *testing.T, raw []byte) *report.Report {
 	return r
 }
 
-// withoutSilenced removes the findings that are silenced. What a rule silenced when the report was made keeps the name of that rule, and
-// what such a rule kept from being folded into one finding stays apart. What controllers and forgotten writers wrote becomes a finding if
-// a rule silences it, and is only counted without a rule.
+// withoutSilenced removes the silenced findings, because a saved report differs in them. What a rule silenced when the report was made
+// keeps the name of that rule, and findings that such a rule kept apart stay apart. What controllers and forgotten writers wrote becomes
+// a finding if a rule silences it, and is only counted without a rule.
 func withoutSilenced(r *report.Report) {
 	r.Summary.Ignored = 0
 	for i := range r.Releases {

@@ -20,9 +20,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// storage is what an API server makes of objects that are written to it, by Kubernetes' own code: the Go types of native kinds, and the
-// pruning of custom ones. Only the defaults are ours, which TestDefaultsMatchKubernetes holds against Kubernetes'. The normal form, by
-// which sides are compared, has no part in it.
+// storage does what an API server does with objects that are written to it. It uses Kubernetes' own code: the Go types of native kinds,
+// and the pruning of custom ones. Only the defaults are ours, and TestDefaultsMatchKubernetes compares them with Kubernetes'. It does
+// not use the normal form that sides are compared in.
 type storage struct {
 	sample
 	shape  *kinds.Shape
@@ -56,7 +56,7 @@ func newStorage(t testing.TB, o sample) *storage {
 	return out
 }
 
-// store returns the object as the server would hold it, without bookkeeping; false where the server cannot decode it.
+// store returns the object as the server would hold it, without bookkeeping, and false if the server cannot decode it.
 func (s *storage) store(obj map[string]any) (map[string]any, bool) {
 	out, _ := object.Copy(obj).(map[string]any)
 	switch typed, err := kinds.Native().KnownScheme.New(s.GVK()); {
@@ -120,7 +120,7 @@ func withData(obj map[string]any) map[string]any {
 	return out
 }
 
-// dropPrinted takes away the empty texts that Go prints of fields that are not there: to defaulting, they are not.
+// dropPrinted removes the empty texts that Go prints for missing fields, because defaulting treats the fields as missing.
 func dropPrinted(typed, written any) {
 	switch typed := typed.(type) {
 	case map[string]any:
@@ -144,8 +144,8 @@ func dropPrinted(typed, written any) {
 	}
 }
 
-// edits lists where an edit changed what the server holds, but for what is decided elsewhere: places that the server or controllers
-// fill, and a default that goes with the field that it depends on.
+// edits lists where an edit changed what the server holds. It omits places that the server or controllers fill, and a default that
+// disappears with the field that it depends on; other code decides about these.
 func (s *storage) edits(before, after map[string]any) []object.Path {
 	tree := verdict.AllocatedFor(s.Key, after)
 	return slices.DeleteFunc(placesThatDiffer(nil, canonical(withoutAllocated(tree, before)), canonical(withoutAllocated(tree, after))), func(path object.Path) bool {
@@ -155,7 +155,7 @@ func (s *storage) edits(before, after map[string]any) []object.Path {
 	})
 }
 
-// demanded are the paths that a report has to cover: all except defaults that came with another field, if there is one.
+// demanded returns the paths that a report has to cover: all except defaults that came with another field, if there is one.
 func (s *storage) demanded(paths []object.Path, after map[string]any) []object.Path {
 	others := slices.DeleteFunc(slices.Clone(paths), func(path object.Path) bool {
 		without, _ := object.Copy(after).(map[string]any)
@@ -174,8 +174,8 @@ func (s *storage) demanded(paths []object.Path, after map[string]any) []object.P
 	return others
 }
 
-// canonical is a value without empty maps and lists: whether a field holds nothing or is not there is one to a reader, and reports are
-// silent of it.
+// canonical returns a value without empty maps and lists. To a reader an empty field and a missing field are the same, so reports do
+// not mention the difference.
 func canonical(v any) any {
 	switch v := v.(type) {
 	case map[string]any:

@@ -14,17 +14,18 @@ import (
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// checkPatched holds the result of a comparison to the patch that Helm's library calls make. Compare leaves the patch out where it
-// recognizes that it changes nothing (internal/engine, unchanged.go); Requests never does.
+// checkPatched compares the result of a comparison with the patch that Helm's library calls make. Compare skips the patch if it
+// recognizes that the patch changes nothing (internal/engine, unchanged.go); Requests never does.
 func checkPatched(t *testing.T, c *Comparison) {
 	t.Helper()
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		if o.method != MethodPatch || o.Engine == report.EngineApply {
+		if o.method != cluster.MethodPatch || o.Engine == report.EngineApply {
 			continue
 		}
 		target := object.HelmMetadata(o.Content, c.Input.Name, c.Input.Namespace)
@@ -58,8 +59,8 @@ func checkPatched(t *testing.T, c *Comparison) {
 	}
 }
 
-// TestPatchIsLeftOutWhereItChangesNothing compares objects that nobody touched, and objects with few edits, with what Helm's patch makes of
-// them, and counts how often the patch was left out.
+// TestPatchIsLeftOutWhereItChangesNothing compares untouched objects, and objects with few edits, with the result of Helm's patch, and
+// counts how often the patch was skipped.
 func TestPatchIsLeftOutWhereItChangesNothing(t *testing.T) {
 	untouched, same := 0, 0
 	for _, o := range samples(t) {
@@ -97,9 +98,9 @@ func TestPatchIsLeftOutWhereItChangesNothing(t *testing.T) {
 	}
 }
 
-// TestApplyIsLeftOutWhereItChangesNothing lets the API server's own field manager make every apply that was left out (internal/engine,
-// unchanged_apply.go): it leaves live as it is and conflicts with nobody. The objects were applied by Helm, and then edited in many ways:
-// by others, behind the back of managedFields, in the manifest, and in managedFields themselves.
+// TestApplyIsLeftOutWhereItChangesNothing lets the API server's own field manager make every apply that was skipped (internal/engine,
+// unchanged_apply.go): the apply leaves live as it is and conflicts with nobody. Helm applied the objects, and then they were edited in
+// many ways: by others, without a trace in managedFields, in the manifest, and in managedFields themselves.
 func TestApplyIsLeftOutWhereItChangesNothing(t *testing.T) {
 	untouched, same := 0, 0
 	for _, o := range samples(t) {
@@ -138,7 +139,7 @@ func TestApplyIsLeftOutWhereItChangesNothing(t *testing.T) {
 	}
 }
 
-// checkApplied compares an object server-side, and reports whether the apply was left out. Then it must have changed nothing.
+// checkApplied compares an object server-side, and reports whether the apply was skipped. A skipped apply must change nothing.
 func checkApplied(t *testing.T, server fieldServer, desired object.Object, schemas map[schema.GroupKind]*kinds.CustomSchema, live map[string]any) bool {
 	t.Helper()
 	in := sample{desired, schemas}.input(desired, live)
@@ -193,7 +194,8 @@ func editedBySomebody(rng *rand.Rand, server fieldServer, o sample, live map[str
 	return edited
 }
 
-// forgeOwners changes managedFields as no API server does: it removes or adds a field somewhere, or changes who wrote when at which version.
+// forgeOwners changes managedFields as no API server does: it removes or adds a field somewhere, or changes the writer, the time or the
+// version of an entry.
 func forgeOwners(rng *rand.Rand, live map[string]any) {
 	entries := owners.RawEntries(live)
 	if len(entries) == 0 {

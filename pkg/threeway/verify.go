@@ -2,27 +2,29 @@ package threeway
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/verdict"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// longestMessage is the most bytes that are shown of a server's message, which may quote the whole object.
+// longestMessage is how many bytes of a server's message are shown at most. The message may quote the whole object.
 const longestMessage = 800
 
-// mostPathsNamed is the most paths that a disagreement names.
-const mostPathsNamed = 5
-
-// Verify compares the predictions with the API server's answers to the [Comparison.Requests], and keeps the result in the DryRun of each
-// object. An object that Helm writes but for which there can be no request gets the reason; one without an answer is left as it is. If
-// verdicts were not certain, the answer decides them: Verify changes c, so call it before Report.
-func (c *Comparison) Verify(answers map[object.Ref]Answer) {
-	defer func() { propagateFailures(c.Objects) }() // an object whose verdicts were not certain may turn out to fail
-	for i := range c.Objects {
-		o := &c.Objects[i]
+// Verify returns the comparison with the API server's answers to the [Comparison.Requests]: the DryRun of each object says whether the
+// server agrees. An object that Helm writes but that cannot have a request gets the reason. An object without an answer stays as it is.
+// The answer decides verdicts that were not certain, and everything that depends on them. c does not change.
+func (c *Comparison) Verify(answers map[object.Ref]cluster.Answer) *Comparison {
+	out := *c
+	out.Objects = slices.Clone(c.Objects)
+	settled := map[object.Key]settlement{}
+	for i := range out.Objects {
+		o := &out.Objects[i]
 		if !o.isWritten() {
 			continue
 		}
@@ -30,48 +32,25 @@ func (c *Comparison) Verify(answers map[object.Ref]Answer) {
 			o.DryRun = &report.DryRun{Result: report.DryRunRefused, Message: "not asked: " + reason}
 		} else if answer, asked := answers[o.Ref]; asked {
 			job := c.job.writerOf(o.index)
-			job.applyAnswer(o, answer)
-			dryRun := job.dryRunResult(o, answer)
+			settled[o.key] = job.settlementBy(o, answer)
+			dryRun := job.dryRunResult(o, answer, settled[o.key])
 			o.DryRun = &dryRun
 		}
 	}
+	out.settle(settled)
+	return &out
 }
 
-// applyAnswer decides the uncertain verdicts of an object by the server's answer: the server rejects the write, or stores what was
+// settlementBy returns what an answer settles about an object whose verdicts are not certain: the server rejects the write, or stores what was
 // predicted. If it stores something else, the verdicts stay uncertain.
-func (c *comparer) applyAnswer(o *ObjectComparison, answer Answer) {
+func (c *comparer) settlementBy(o *ObjectComparison, answer cluster.Answer) settlement {
 	switch {
-	case o.isCertain() || answer.Refused != "":
-		return
+	case o.isCertain() || answer.Refused != "" || answer.Object != nil && len(c.differences(o, answer.Object)) > 0:
+		return settlement{}
 	case answer.Rejected != "" && o.Action != report.ActionFail:
-		o.fail(scopeDeletions, answer.Rejected)
-	case answer.Object != nil && len(c.differences(o, answer.Object)) > 0:
-		return
-	case answer.Object != nil && o.Action == report.ActionFail:
-		o.clearConflicts()
+		return settlement{settles: true, rejected: answer.Rejected}
 	}
-	for i := range o.Findings {
-		if f := &o.Findings[i]; !f.Certain {
-			f.Certain = true
-			f.Notes.Add(report.NoteSettled, "the server's dry run settles it")
-		}
-	}
-}
-
-// clearConflicts turns a predicted failure on conflicts into an update: the server finds no conflict.
-func (o *ObjectComparison) clearConflicts() {
-	o.Action, o.Reason, o.failure = report.ActionUpdate, "", failure{}
-	for i := range o.Findings {
-		f := &o.Findings[i]
-		f.Blocked = false
-		switch {
-		case f.Verdict != report.Conflict:
-		case f.Live == nil:
-			f.Verdict = report.Add
-		default:
-			f.Verdict = report.Overwrite
-		}
-	}
+	return settlement{settles: true, succeeds: answer.Object != nil && o.Action == report.ActionFail}
 }
 
 // shownDryRun returns the answer as a report has it. It is shortened after scrubbing, so that no part of a secret is left.
@@ -86,9 +65,9 @@ func shownDryRun(d *report.DryRun, scrub func(string) string) *report.DryRun {
 	return &report.DryRun{Result: d.Result, Message: message}
 }
 
-// dryRunResult compares one answer with the prediction.
-func (c *comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRun {
-	switch fails := o.Action == report.ActionFail; {
+// dryRunResult compares one answer with the prediction, as far as the answer has not settled it already.
+func (c *comparer) dryRunResult(o *ObjectComparison, answer cluster.Answer, s settlement) report.DryRun {
+	switch fails := s.rejected != "" || o.Action == report.ActionFail && !s.succeeds; {
 	case answer.Refused != "":
 		return report.DryRun{Result: report.DryRunRefused, Message: answer.Refused}
 	case answer.Rejected != "" && fails:
@@ -107,21 +86,17 @@ func (c *comparer) dryRunResult(o *ObjectComparison, answer Answer) report.DryRu
 
 // joinPaths lists paths for a message, never values.
 func joinPaths(paths []object.Path) string {
-	var names []string
-	for _, p := range paths[:min(len(paths), mostPathsNamed)] {
-		names = append(names, p.String())
+	if more := len(paths) - mostPathsNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", apiserver.JoinPaths(paths[:mostPathsNamed]), more)
 	}
-	if more := len(paths) - len(names); more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names, ", "), more)
-	}
-	return strings.Join(names, ", ")
+	return apiserver.JoinPaths(paths)
 }
 
-// differences returns the paths at which what the server would store differs from the prediction. For a new object, only what the manifest
+// differences returns the paths where the prediction differs from what the server would store. For a new object, only what the manifest
 // names counts.
 func (c *comparer) differences(o *ObjectComparison, stored map[string]any) []object.Path {
 	shape := c.writer.ShapeOf(o.Ref)
-	if o.method != MethodCreate {
+	if o.method != cluster.MethodCreate {
 		f := kinds.NewNormalizer(o.Key, shape, o.liveText)
 		return verdict.Differences(o.Key, shape, o.liveText, kinds.State{Value: o.Result, Present: true}, f.Stored(stored), false)
 	}

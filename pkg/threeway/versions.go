@@ -6,14 +6,14 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/verdict"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // decideUnserved decides about an object whose kind the cluster does not serve at the version that a manifest names. Helm then ends before
-// it writes anything, since it builds the objects of old as well as those of desired. Drift is reported anyway, at the version that was
-// read.
-func (c *comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) decision {
+// it writes anything, since it builds the objects of both old and desired. Drift is reported anyway, at the version that was read.
+func (c *comparer) decideUnserved(p pair, f found, rules ignore.ObjectRules) decision {
 	var d decision
 	d.fail(scopeAll, c.buildError(p, f.was, f.live))
 	live := f.was.Object
@@ -29,17 +29,17 @@ func (c *comparer) decideUnserved(p pair, f found, rules *ignore.ObjectRules) de
 		old.Version = versionOf(live, old.Version)
 		p.old = &old
 		if d.fields = c.compareFields(p.withoutChange(), rules, live, old.Content); d.unpatched != nil {
-			d.notes.Add(report.NoteObject, d.unpatched.Error())
+			d.notes.Add(d.unpatched.Error())
 		}
 	}
 	return d
 }
 
-// buildError returns Helm's error for manifests that it cannot build, in the order in which it builds them. An upgrade first checks
-// desired, and adds no prefix there (helm v3.22.0 pkg/action upgrade.go validateManifest; rollback.go, install.go).
-func (c *comparer) buildError(p pair, was, live Live) string {
-	oldGone := p.old != nil && was.Absence == AbsentKind
-	desiredGone := p.desired != nil && live.Absence == AbsentKind
+// buildError returns Helm's error for manifests that it cannot build, in the order it builds them. An upgrade first checks desired,
+// and adds no prefix to that error (helm v3.22.0 pkg/action upgrade.go validateManifest; rollback.go, install.go).
+func (c *comparer) buildError(p pair, was, live cluster.Live) string {
+	oldGone := p.old != nil && was.Absence == cluster.AbsentKind
+	desiredGone := p.desired != nil && live.Absence == cluster.AbsentKind
 	switch {
 	case c.in.Operation == report.OperationInstall:
 		return "unable to build kubernetes objects from release manifest: " + noKindMatch(p.desired)
@@ -55,7 +55,7 @@ func noKindMatch(o *object.Object) string {
 	return fmt.Sprintf("no matches for kind %q in version %q; ensure CRDs are installed first", o.Kind, o.APIVersion())
 }
 
-// versionOf returns the version at which an object was read.
+// versionOf returns the version that an object was read at.
 func versionOf(object map[string]any, otherwise string) string {
 	apiVersion, _ := object["apiVersion"].(string)
 	for i := len(apiVersion) - 1; i >= 0; i-- {
@@ -69,9 +69,9 @@ func versionOf(object map[string]any, otherwise string) string {
 	return apiVersion
 }
 
-// decideConverted decides about an object whose manifests have different versions. Drift is found at old's version, verdicts are those of
-// Helm's patch at desired's. Helm checks the ownership of such an object as if it were new.
-func (c *comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live map[string]any) decision {
+// decideConverted decides about an object whose manifests have different versions. It finds drift at old's version, and takes the
+// verdicts from Helm's patch at desired's version. Helm checks the ownership of such an object as if it were new.
+func (c *comparer) decideConverted(p pair, rules ignore.ObjectRules, was, live map[string]any) decision {
 	var then fields
 	if was != nil {
 		then = c.compareFields(p.withoutChange(), rules, was, p.old.Content) // Helm makes no patch there, so an error does not matter
@@ -80,25 +80,25 @@ func (c *comparer) decideConverted(p pair, rules *ignore.ObjectRules, was, live 
 	c.checkOwnership(&d, p.desired, live)
 	d.moves = len(d.Findings) > 0
 	if p.last != nil && p.last.Version == p.desired.Version {
-		// What the last revision left is reported at the version at which it was written.
+		// What the last revision left is reported at the version it was written at.
 		then.Findings = slices.DeleteFunc(then.Findings, func(f verdict.Finding) bool { return f.OfLast && !f.Managed })
 	}
 	d.Findings = mergeVersions(then.Findings, d.Findings, fmt.Sprintf("read at %s, where old was written; the upgrade writes %s",
 		p.old.APIVersion(), p.desired.APIVersion()))
-	d.notes.Add(report.NoteVersion, "moves from "+p.old.APIVersion()+" to "+p.desired.APIVersion())
+	d.notes.Add("moves from " + p.old.APIVersion() + " to " + p.desired.APIVersion())
 	return d
 }
 
 // mergeVersions joins the drift at old's version with the verdicts at desired's. A difference at desired's version is drift only if the
-// object drifted: old's text, read at a version for which it was not written, proves nothing. A struct may be one value at one of the
-// versions alone, so a finding above or below another is about the same.
+// object drifted: old's text proves nothing at a version that it was not written for. A struct may be one value at only one of the
+// versions, so a finding above or below another counts as the same.
 func mergeVersions(then, now []verdict.Finding, note string) []verdict.Finding {
 	drifted := slices.ContainsFunc(then, verdict.Finding.Drifted)
 	var out []verdict.Finding
 	for _, f := range now {
 		here := slices.ContainsFunc(then, func(other verdict.Finding) bool { return f.Path.Overlaps(other.Path) })
 		switch {
-		case !here && f.Verdict == report.Ignore && f.OfLast: // of a last revision at desired's version, so its text proves something
+		case !here && f.Verdict == report.Ignore && f.OfLast: // the last revision has desired's version, so its text proves something
 			f.Cause = report.CauseDrift
 		case !here && f.Verdict == report.Ignore:
 			continue
@@ -113,7 +113,7 @@ func mergeVersions(then, now []verdict.Finding, note string) []verdict.Finding {
 		if slices.ContainsFunc(now, func(other verdict.Finding) bool { return f.Path.Overlaps(other.Path) }) {
 			continue
 		}
-		f.Verdict, f.Certain, f.Notes = report.Ignore, false, report.NotesOf(report.NoteVersion, note)
+		f.Verdict, f.Certain, f.Notes = report.Ignore, false, report.NotesOf(note)
 		out = append(out, f)
 	}
 	verdict.Sort(out)

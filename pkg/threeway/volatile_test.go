@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// edited is the object as a chart that was edited at random has it.
+// edited returns the object after random edits of the chart.
 func (o sample) edited(rng *rand.Rand) object.Object {
 	out := o.Object
 	out.Content, _ = object.Copy(o.Content).(map[string]any)
@@ -17,8 +17,8 @@ func (o sample) edited(rng *rand.Rand) object.Object {
 	return out
 }
 
-// TestVolatileChangesAreSilenced: where the second rendering is old's manifest, all that the first changes is volatile, and counts as
-// ignored alone. Where both renderings are the same, nothing is. Of a Service the API server drops more than the patch does.
+// TestVolatileChangesAreSilenced: if the second rendering equals old's manifest, every change of the first is volatile and counts
+// only as ignored. If both renderings are the same, nothing is volatile. The API server drops more of a Service than the patch does.
 func TestVolatileChangesAreSilenced(t *testing.T) {
 	for _, o := range samples(t) {
 		if mangled(o.Content) || o.Kind == "Service" {

@@ -2,8 +2,11 @@ package browser
 
 import (
 	"fmt"
+	"testing"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/pkg/history"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -44,7 +47,7 @@ func generate(releases int) *report.Report {
 	return report.NewScan("0.1.0", at, all, nil, report.Scan{Clusters: []string{"eu-1"}, Seconds: 4})
 }
 
-// object returns an object with 5 findings, the number of which n counts.
+// object returns an object with 5 findings, and adds 5 to n.
 func object(release, k int, n *int) report.Object {
 	o := report.Object{
 		ID: fmt.Sprintf("%012x", release*100+k), APIVersion: "apps/v1", Kind: kinds[k%len(kinds)],
@@ -92,4 +95,51 @@ func object(release, k int, n *int) report.Object {
 // document returns the text of a configuration file.
 func document(level string, n int) string {
 	return fmt.Sprintf("server:\n  port: 8080\n  threads: %d\nlogging:\n  level: %s\n  format: json\n", n%64, level)
+}
+
+// generateHistory returns the history of 30 daily reports on five releases. The first is always clean. Of each other one, 13 fields
+// drifted and some are fixed, and a field that no manifest names was added. On the last day, shop-4 got 65 more.
+func generateHistory(t testing.TB) *report.History {
+	t.Helper()
+	var b history.Builder
+	for day := range 30 {
+		var all []report.Release
+		for i := range 5 {
+			r := report.Release{
+				Name: fmt.Sprintf("shop-%d", i), Namespace: "team-a", StorageNamespace: "team-a", Cluster: "eu-1", Operation: report.OperationDrift,
+			}
+			o := report.Object{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "team-a", Name: r.Name}
+			for n := range 13 + 65*min(1, day/29)*(i/4) {
+				isFixed := i == 2 && day == 29 && n < 5
+				if i == 0 || isFixed || n < 13 && day < n || n == 7 && day%3 == 0 {
+					continue
+				}
+				f := report.Finding{
+					ID: fmt.Sprint(n), Path: fmt.Sprintf("spec.template.spec.containers[name=web].env[name=LEVEL_%d].value", n), Verdict: report.Overwrite,
+					Cause: report.CauseDrift, Managed: n != 11, Old: "info", Live: fmt.Sprintf("debug-%d", n%3), Owners: []report.Owner{{Manager: editors[n%5]}},
+				}
+				if !f.Managed {
+					f.Verdict = report.Ignore
+				}
+				o.Fields = append(o.Fields, f)
+			}
+			o.Drifted = i > 0
+			r.Objects, r.Drifted = []report.Object{o}, o.Drifted
+			all = append(all, r)
+		}
+		if err := b.Add(report.NewScan("0.1.0", at.Add(time.Duration(day-30)*24*time.Hour), all, nil, report.Scan{Clusters: []string{"eu-1"}})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.History("0.1.0")
+}
+
+// historyPage returns the page of the generated history.
+func historyPage(t testing.TB) []byte {
+	t.Helper()
+	doc, err := output.HistoryDocument(output.HTML, generateHistory(t), output.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
 }

@@ -6,6 +6,7 @@ require (
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.2
 	github.com/helmdrift/helmdrift v0.0.0
+	golang.org/x/image v0.46.0
 )
 
 require (

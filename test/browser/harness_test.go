@@ -24,7 +24,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-var update = flag.Bool("update", false, "rewrite the screenshots in docs")
+var update = flag.Bool("update", false, "rewrite the screenshots in docs and the reference pictures")
 
 // patience is how long one step may take on a machine that is busy with other tests.
 const patience = 2 * time.Minute
@@ -101,13 +101,13 @@ func open(t testing.TB, doc []byte, width, height int64) *tab {
 			t.Errorf("a dialog says %s", e.Message)
 		}
 	})
-	if err := chromedp.Run(ctx); err != nil { // the first run of a context makes the tab, and its context is that of the tab
+	if err := chromedp.Run(ctx); err != nil { // the first run of a context makes the tab, and the tab keeps this context
 		t.Fatal(err)
 	}
 	b := &tab{t, ctx, "file://" + file}
 	b.run(log.Enable(), emulation.SetDeviceMetricsOverride(width, height, 1, false))
 	b.visit("")
-	value[bool](b, `(localStorage.clear(), true)`) // the theme that a test chose is not that of the next
+	value[bool](b, `(localStorage.clear(), true)`) // the theme that a test chose must not reach the next
 	b.visit("")
 	return b
 }
@@ -146,7 +146,7 @@ func (b *tab) run(actions ...chromedp.Action) {
 	}
 }
 
-// visit loads the page anew with a fragment.
+// visit reloads the page with a fragment.
 func (b *tab) visit(fragment string) {
 	b.t.Helper()
 	b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(b.url+fragment))

@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -24,8 +25,8 @@ type finding struct {
 	release report.Release
 }
 
-// countOf returns what the page says of the findings that takes selects: "3 findings in 2 objects". That an object is missing is a finding
-// without a path.
+// countOf returns what the page says of the findings that takes selects: "3 findings in 2 objects". A missing object is a finding without
+// a path.
 func countOf(r *report.Report, takes func(finding) bool) string {
 	findings, objects := 0, 0
 	for _, rel := range r.Releases {
@@ -59,7 +60,7 @@ func owned(f finding, manager string) bool {
 	return slices.ContainsFunc(f.Owners, func(o report.Owner) bool { return o.Manager == manager })
 }
 
-// TestFilters: each filter takes the findings that it should, alone and with others, and the address has it.
+// TestFilters: each filter selects the right findings, alone and with others, and is in the address.
 func TestFilters(t *testing.T) {
 	r := generate(6)
 	b := open(t, write(t, r), 1280, 900)
@@ -181,7 +182,7 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestLinesOfDocuments: of a document in a value the lines that differ are marked.
+// TestLinesOfDocuments: the page marks the lines of a document that differ.
 func TestLinesOfDocuments(t *testing.T) {
 	r := generate(1)
 	b := open(t, write(t, r), 1280, 900)
@@ -267,19 +268,14 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestPrint: the paper has what the filters take, in full and in black on white, and nothing of the controls.
+// TestPrint: the paper has what the filters select, in full and in black on white, and no controls.
 func TestPrint(t *testing.T) {
 	r := generate(3)
 	b := open(t, write(t, r), 1280, 900)
 	b.press("t")
 	b.press("t")
 	b.choose("kind", "ConfigMap")
-	var pdf []byte
-	b.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		pdf, _, err = page.PrintToPDF().WithPrintBackground(true).Do(ctx)
-		return err
-	}))
-	if len(pdf) < 20_000 || !strings.HasPrefix(string(pdf), "%PDF-") {
+	if pdf := b.print(); len(pdf) < 20_000 || !strings.HasPrefix(string(pdf), "%PDF-") {
 		t.Errorf("the print has %d bytes", len(pdf))
 	}
 	if got := value[int](b, `document.getElementById("paper").childElementCount`); got != 0 {
@@ -298,7 +294,8 @@ func TestPrint(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Count(paper, "old (deployed by Helm)"); got != want || !strings.Contains(paper, "kind = ConfigMap") {
+	got := value[int](b, `document.querySelectorAll("#paper .finding").length`)
+	if got != want || !strings.Contains(paper, "kind = ConfigMap") {
 		t.Errorf("%d findings are printed, want %d", got, want)
 	}
 	if got := value[bool](b, `getComputedStyle(document.getElementById("app")).display === "none"
@@ -307,18 +304,83 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// TestWithoutScripts: where scripts do not run, the page has the answer, what could not be seen, and a table of what was found.
-func TestWithoutScripts(t *testing.T) {
-	b := open(t, write(t, saved(t, "scan")), 1280, 900)
-	b.run(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate("about:blank"), chromedp.Navigate(b.url))
-	said := b.text("body")
-	for _, want := range []string{"2 objects drifted in 1 of 3 releases", "the record is cut off", "overwrite spec.replicas",
-		"Scripts do not run here"} {
-		if !strings.Contains(said, want) {
-			t.Errorf("without scripts the page does not say %q:\n%s", want, said)
+// print prints the page.
+func (b *tab) print() (pdf []byte) {
+	b.t.Helper()
+	b.run(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		pdf, _, err = page.PrintToPDF().WithPrintBackground(true).Do(ctx)
+		return err
+	}))
+	return pdf
+}
+
+// pageOf matches the pages of a PDF.
+var pageOf = regexp.MustCompile(`/Type\s*/Page\b[^s]`)
+
+// TestPrintIsShort: 27 findings take at most six pages, short ones and documents of 400 lines alike.
+func TestPrintIsShort(t *testing.T) {
+	for name, equal := range map[string]string{"short": "", "documents of 400 lines": strings.Repeat("key: value\n", 400)} {
+		r := generate(1)
+		objects := r.Releases[0].Objects[:6]
+		objects[5].Fields = objects[5].Fields[:2]
+		r.Releases[0].Objects = objects
+		for _, o := range objects {
+			for k := range o.Fields {
+				f := &o.Fields[k]
+				f.IgnoredBy = nil
+				if text, ok := f.Old.(string); ok && strings.Contains(text, "\n") {
+					f.Old, f.Desired, f.Live = equal+text, equal+text, equal+f.Live.(string)
+				}
+			}
+		}
+		b := open(t, write(t, r), 1280, 900)
+		if got := b.text("#count"); got != "27 findings in 6 objects" {
+			t.Fatal(got)
+		}
+		n := len(pageOf.FindAll(b.print(), -1))
+		if t.Logf("%s: %d pages", name, n); n < 1 || n > 6 {
+			t.Errorf("%s: 27 findings take %d pages", name, n)
 		}
 	}
-	if strings.Contains(said, "Clear filters") {
-		t.Error("without scripts the page has filters")
+}
+
+// TestWithoutScripts: without scripts, the page has the answer, what could not be seen, and everything that was found with its values.
+func TestWithoutScripts(t *testing.T) {
+	reports := map[string]*report.Report{"generated": generate(2)}
+	for _, name := range []string{"scan", "drift", "upgrade"} {
+		reports[name] = saved(t, name)
+	}
+	for name, r := range reports {
+		b := open(t, write(t, r), 1280, 900)
+		b.run(emulation.SetScriptExecutionDisabled(true), chromedp.Navigate("about:blank"), chromedp.Navigate(b.url))
+		said := b.text("body")
+		want := []string{"Scripts do not run here"}
+		if name == "scan" {
+			want = append(want, "drifted: 2 fields in 1 of 49 objects, 1 missing (1 of 3 releases)", "the record is cut off", "helmdrift fix web -n prod")
+		}
+		for _, f := range r.Releases[len(r.Releases)-1].Objects {
+			for _, field := range f.Fields {
+				if field.Silenced() {
+					continue
+				}
+				want = append(want, string(field.Verdict)+" "+field.Path)
+				for _, side := range []any{field.Old, field.Live} {
+					if text, ok := side.(string); ok && !strings.Contains(text, "\n") && text != "" && text[0] > '9' {
+						want = append(want, text)
+					}
+				}
+				for _, o := range field.Owners {
+					want = append(want, o.Manager)
+				}
+			}
+		}
+		for _, want := range want {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: without scripts the page does not say %q:\n%s", name, want, said)
+			}
+		}
+		if strings.Contains(said, "Clear filters") {
+			t.Errorf("%s: without scripts the page has filters", name)
+		}
 	}
 }

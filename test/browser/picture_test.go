@@ -59,8 +59,8 @@ const overlaps = `(() => {
 	return boxes.filter(([, box], i) => i > 0 && box.top < boxes[i - 1][1].bottom).map(([text]) => text);
 })()`
 
-// TestPicture: at a desk and on a telephone, by day and by night, nothing reaches beyond the page, no text is too faint to read, rows do
-// not cover each other, and the three sides stand beside each other where there is room.
+// TestPicture: on a large and a small screen, in the light and the dark theme, nothing reaches beyond the page, no text is too faint to
+// read, rows do not cover each other, and the three sides stand beside each other if there is room.
 func TestPicture(t *testing.T) {
 	grounds := map[string]string{"light": "rgb(245, 246, 248)", "dark": "rgb(18, 22, 28)"}
 	docs := map[string][]byte{"generated": write(t, generate(5))}
@@ -120,7 +120,7 @@ func (b *tab) lookAtSides(where string, beside bool) {
 	}
 }
 
-// TestThemeOfPerson: the choice of a person wins over that of the system, and stays.
+// TestThemeOfPerson: the choice of a person wins over the system's, and stays.
 func TestThemeOfPerson(t *testing.T) {
 	b := open(t, write(t, saved(t, "drift")), 1280, 900)
 	ground := func() string { return value[string](b, "getComputedStyle(document.body).backgroundColor") }
@@ -136,7 +136,7 @@ func TestThemeOfPerson(t *testing.T) {
 	b.click("#theme")
 }
 
-// TestScreenshots makes the pictures of docs/reports.md with -update, and otherwise checks that they are there and small.
+// TestScreenshots makes the pictures of docs/reading-reports.md with -update, and otherwise checks that they are there and small.
 func TestScreenshots(t *testing.T) {
 	r := shown(t)
 	b := open(t, write(t, r), 1280, 860)

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// longest is the longest time in milliseconds for which the browser may be busy at once. A person notices more than that.
+	// longest is how many milliseconds the browser may be busy at once. A person notices more than that.
 	longest = 200
 	// largest is how many bytes the page of 10,000 findings may have.
 	largest = 5_000_000

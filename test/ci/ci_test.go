@@ -28,12 +28,16 @@ var codeBlock = regexp.MustCompile("(?ms)^(#+ [^\n]*)$|^```(\\w*)\n(.*?)^```$")
 // blocks returns the code blocks of the pages, each with the heading above it.
 func blocks(t *testing.T) []block {
 	t.Helper()
-	pages, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(pages) < 5 {
-		t.Fatalf("%d pages, %v", len(pages), err)
+	pages := []string{"../../README.md"}
+	for _, dir := range []string{"docs", "docs/dev"} {
+		found, err := filepath.Glob("../../" + dir + "/*.md")
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %d pages, %v", dir, len(found), err)
+		}
+		pages = append(pages, found...)
 	}
 	var out []block
-	for _, page := range append(pages, "../../README.md") {
+	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// GitLab publishes the JSON Schema of .gitlab-ci.yml in its own repository only. The npm package gitlab-ci-local (MIT) carries a copy of
-// it, to which it adds four keywords of its own that begin with gcl. The test downloads the pinned version with npm and runs nothing of it.
-// Nothing of it is in this repository.
+// GitLab publishes the JSON Schema of .gitlab-ci.yml only in its own repository. The npm package gitlab-ci-local (MIT) has a copy, with
+// four more keywords that begin with gcl. The test downloads the pinned version with npm and runs nothing of it. Nothing of it is in this
+// repository.
 const (
 	schemaPackage = "gitlab-ci-local@4.64.1"
 	schemaSum     = "6443d9d17c93580b51616ddd93ecaaa8edafcce0deee96e404c583a2694794b8" // SHA-256 of the archive

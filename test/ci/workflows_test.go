@@ -78,7 +78,7 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// TestCosign checks that the workflow of releases installs the cosign with which test/signing signs and verifies.
+// TestCosign checks that the workflow of releases installs the cosign that test/signing signs and verifies with.
 func TestCosign(t *testing.T) {
 	var w workflow
 	if err := yaml.Unmarshal([]byte(readFile(t, "../../.github/workflows/release.yaml")), &w); err != nil {

@@ -4,7 +4,7 @@
 //
 // The differ is run once for each case. It reads the case from its standard input, without the truth, and writes its prediction as JSON:
 // {"after": OBJECT}, {"after": null} if the object is gone, or {"error": "TEXT"} if Helm fails. The README of testdata/conformance has an
-// example. Without -differ, the prediction is that Helm changes nothing, which says how many cases that alone explains.
+// example. Without -differ, the prediction is always that Helm changes nothing. This shows how many cases are that easy.
 package main
 
 import (
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// run judges a differ, writes what it predicted wrongly, and returns in how many cases.
+// run judges a differ, writes its wrong predictions, and returns the number of cases with one.
 func run(out io.Writer, dir string, differ []string) (wrong int, err error) {
 	cases, err := corpus.Read(dir)
 	if err == nil && len(cases) == 0 {

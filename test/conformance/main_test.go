@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestDiffer runs differs of one line each: one that has no answer, one that changes nothing, which the default of the command predicts
-// too, and one that says that Helm always fails.
+// TestDiffer runs differs of one line each. The first has no answer, the second changes nothing, like the default of the command, and
+// the third says that Helm always fails.
 func TestDiffer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a program for each case")

@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// The files of the audit log and its policy in the folder of a plane.
+// These are the files of the audit log and its policy in the folder of a plane.
 const (
 	auditLog    = "audit.log"
 	auditPolicy = "audit.yaml"

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The programs of a plane. Each has its main under cmd.
+// These are the programs of a plane. Each has its main under cmd.
 const (
 	etcd              = "etcd"
 	apiServer         = "kube-apiserver"

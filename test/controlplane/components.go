@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 )
 
-// The addresses of services, and the name by which the front proxy is known.
+// These are the addresses of services, and the name of the front proxy.
 const (
 	serviceRange   = "10.96.0.0/16"
 	firstServiceIP = "10.96.0.1"
@@ -95,7 +95,7 @@ func (l layout) apiServerArgs(options Options) []string {
 		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
 		"--proxy-client-cert-file=" + l.file("proxy.crt"),
 		"--proxy-client-key-file=" + l.file("proxy.key"),
-		// This is the address at which the fake nodes serve logs.
+		// The fake nodes serve logs at this address.
 		"--kubelet-preferred-address-types=ExternalIP",
 	}
 	if options.Audit {

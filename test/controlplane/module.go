@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// modulePath is the path by which FindModule recognises this module's go.mod.
+// modulePath is the path in this module's go.mod. FindModule recognises the module by it.
 const modulePath = "github.com/helmdrift/helmdrift/test/controlplane"
 
 // Module is the source of the binaries.

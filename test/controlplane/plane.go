@@ -52,7 +52,7 @@ func Start(ctx context.Context, options Options) (*Plane, error) {
 	}
 }
 
-// errPortTaken is the only failure after which Start tries again.
+// errPortTaken is the only failure that makes Start try again.
 var errPortTaken = errors.New("a port was taken in the meantime")
 
 // start makes one attempt to start a plane.

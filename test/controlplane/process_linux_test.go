@@ -34,7 +34,7 @@ func init() {
 	_, _, _ = syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
 }
 
-// zombieState reports whether the text of /proc/PID/stat is that of a zombie.
+// zombieState reports whether the text of /proc/PID/stat belongs to a zombie.
 func zombieState(stat []byte) bool {
 	for i := len(stat) - 1; i > 0; i-- {
 		if stat[i] == ')' {

@@ -9,8 +9,7 @@ import (
 	"sync"
 )
 
-// stateFile marks a folder as that of a plane. No folder without this file is
-// removed.
+// stateFile marks the folder of a plane. No folder without this file is removed.
 const stateFile = "plane.json"
 
 // Plane is a running control plane.

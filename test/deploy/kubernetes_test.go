@@ -61,8 +61,8 @@ func TestJobHasOneShardForEachIndex(t *testing.T) {
 	t.Error("no HELMDRIFT_SHARDS")
 }
 
-// TestCronJobSendsMetrics runs the script of the CronJob with a helmdrift and a curl that are scripts themselves. The exit code is that of
-// helmdrift, or 1 if the metrics could not be sent. Metrics are sent after errors too, but never nothing.
+// TestCronJobSendsMetrics runs the script of the CronJob with a helmdrift and a curl that are scripts themselves. The exit code is
+// helmdrift's, or 1 if the metrics could not be sent. The script sends metrics after errors too, but never sends nothing.
 func TestCronJobSendsMetrics(t *testing.T) {
 	c := manifest[cronJob](t, "cronjob.yaml").Spec.JobTemplate.Spec.Template.Spec.Containers[0]
 	for _, test := range []struct {

@@ -84,7 +84,7 @@ func render(t testing.TB, r *report.Report) []byte {
 	return out.Bytes()
 }
 
-// golden returns a golden file of internal/output. That of the fleet has every family.
+// golden returns a golden file of internal/output. The file of the fleet has every family.
 func golden(t testing.TB, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../internal/output/testdata/prometheus", name+".prom"))

@@ -67,7 +67,7 @@ type series struct {
 	points []chunks.Sample
 }
 
-// scrape adds the metrics that stand at a target from one time to another, read each minute.
+// scrape adds the metrics that a target has from one time to another, read each minute.
 func (h *history) scrape(t *testing.T, text string, from, until time.Time) {
 	t.Helper()
 	for _, s := range parse(t, []byte(text)) {
@@ -78,7 +78,7 @@ func (h *history) scrape(t *testing.T, text string, from, until time.Time) {
 	}
 }
 
-// find returns the index of the series with the labels, which it adds if there is none.
+// find returns the index of the series with the labels. It adds the series if there is none.
 func (h *history) find(wanted labels.Labels) int {
 	for i, s := range *h {
 		if labels.Equal(s.labels, wanted) {

@@ -61,8 +61,8 @@ data: {k: v}
 // fixedObjects are the objects that the test edits.
 var fixedObjects = []string{"deployment/web", "service/web", "configmap/web", "routes.v1.ex.com/web", "poddisruptionbudget/web"}
 
-// TestAbsorbPatch edits what no value controls, and upgrades for real with the patches that absorb prints, the files of docs/absorb.md, and
-// the commands of both majors of Helm: nothing in the cluster moves, and no drift is left.
+// TestAbsorbPatch edits fields that no value controls, and upgrades for real with the patches that absorb prints, the files of
+// docs/absorb.md, and the commands of both majors of Helm: nothing in the cluster changes, and no drift is left.
 func TestAbsorbPatch(t *testing.T) {
 	t.Parallel()
 	tools := t.TempDir()

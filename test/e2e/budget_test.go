@@ -124,7 +124,7 @@ func TestForeignObjects(t *testing.T) {
 	}
 }
 
-// createConfigMaps creates n ConfigMaps; every other one has the label by which lists select.
+// createConfigMaps creates n ConfigMaps. Every other one has the label that lists select.
 func (c *Case) createConfigMaps(n int) error {
 	text := strings.Repeat("x", 500)
 	group, ctx := errgroup.WithContext(context.Background())

@@ -19,7 +19,7 @@ import (
 // Case is one story: a namespace of its own, a release in it, and the operations on them.
 type Case struct {
 	cluster *cluster
-	// ns is the namespace of the objects of the release, storage that of its records.
+	// ns is the namespace of the objects of the release, and storage is the namespace of its records.
 	ns, storage, release string
 	// dir contains the files of the story.
 	dir string

@@ -89,17 +89,26 @@ func TestChartSourceFaults(t *testing.T) {
 		{"repository: no answer", []string{"web", "--repo", s.URL + "/repo", "--render-timeout", "1s"}, neverRespond("/index.yaml"), []string{"1s"}},
 		{"repository: chart gone", []string{"web", "--repo", s.URL + "/repo"}, respondWith(404, ".tgz"), []string{"web-1.2.0.tgz", "404"}},
 		{"repository: chart hangs", []string{"shop/web", "--render-timeout", "1s"}, neverRespond(".tgz"), []string{"1s"}},
-		{"repository: unknown name", []string{"nobody/web"}, nil, []string{"nobody"}},
 		{"repository: no provenance", []string{"shop/web", "--verify"}, nil, []string{".prov"}},
 		{"url: not a chart", []string{s.URL + "/repo/index.yaml"}, nil, []string{"index.yaml"}},
 		{"archive: path traversal", []string{traversal}, nil, []string{"traversal.tgz"}},
-		{"values: unreadable", []string{oci, "--version", "1.2.0", "--plain-http", "-f", "missing-values.yaml"}, nil, []string{"missing-values.yaml"}},
 		{"values: broken expression", []string{oci, "--version", "1.2.0", "--plain-http", "--set", "a[" + canary + "=1"}, nil, []string{"--set"}},
 		{"values: broken JSON", []string{oci, "--version", "1.2.0", "--plain-http", "--set-json", "a={" + canary}, nil, []string{"--set-json"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s.withFault(test.trouble, func() { c.checkSourceFault(t, test.args, test.say) })
 		})
+	}
+	// What is mistyped fails before anything is compared.
+	for word, args := range map[string][]string{
+		"repo nobody not found": {"nobody/web"},
+		"missing-values.yaml":   {oci, "--version", "1.2.0", "--plain-http", "-f", "missing-values.yaml"},
+	} {
+		out, err := c.binary(append([]string{"diff", c.release, "--set", "password=" + canary}, args...)...)
+		must(t, err)
+		if out.exit != 1 || out.stdout != "" || !strings.Contains(out.stderr, word) || strings.Contains(out.stderr, canary) {
+			t.Errorf("%v: exit %d\n%s%s", args, out.exit, out.stdout, out.stderr)
+		}
 	}
 	if exists(filepath.Join(filepath.Dir(c.dir), "escaped.yaml")) {
 		t.Error("the archive wrote outside of its folder")

@@ -33,6 +33,7 @@ const waitTimeout = 5 * time.Minute
 type cluster struct {
 	harness.Objects
 	kubeconfig string
+	validated  validatedKinds
 }
 
 func newCluster(kubeconfig string) (*cluster, error) {
@@ -40,7 +41,7 @@ func newCluster(kubeconfig string) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{objects, kubeconfig}, nil
+	return &cluster{Objects: objects, kubeconfig: kubeconfig}, nil
 }
 
 // ref names an object as stories write it: kind/name, such as deployment/web. The kind may be qualified (things.ex.com/demo), and the name

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestSeveralKubeconfigs sets KUBECONFIG to several files, of which one has the cluster and the other the context.
+// TestSeveralKubeconfigs sets KUBECONFIG to two files. One has the cluster and the other the context.
 func TestSeveralKubeconfigs(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)

@@ -34,7 +34,7 @@ import (
 // deployedChart is the chart, seen from testdata/charts, where the charts of stories are.
 const deployedChart = "../../../../deploy/chart/helmdrift"
 
-// likeKubernetes are the values with which the chart is what deploy/kubernetes has.
+// likeKubernetes are the values that make the chart equal to deploy/kubernetes.
 const likeKubernetes = "image.repository=helmdrift-with-curl,image.tag=set-your-image,clusterName=set-your-cluster," +
 	"metrics.mode=pushgateway,metrics.pushgateway.url=http://pushgateway.monitoring.svc:9091"
 
@@ -85,7 +85,7 @@ func renderChart(by4 bool, set string) (string, error) {
 	return manifest3(install.Run(chart, values))
 }
 
-// TestChartLint lints the chart with both majors: no warning, except that it has no icon, which is none.
+// TestChartLint lints the chart with both majors. It allows no message except that the chart has no icon.
 func TestChartLint(t *testing.T) {
 	path := filepath.Join("testdata", "charts", deployedChart)
 	for name, set := range chartValues() {
@@ -107,7 +107,7 @@ func TestChartLint(t *testing.T) {
 	}
 }
 
-// TestChartValues checks what the chart refuses: words that are misspelt, and values that lack others.
+// TestChartValues checks what the chart refuses: misspelt words, and values without others that they need.
 func TestChartValues(t *testing.T) {
 	for set, want := range map[string]string{
 		"shedule=x": "shedule", "metrics.mod=none": "mod", "metrics.mode=push": "metrics", "rbac.scope=all": "scope", "failOn=drfit": "failOn",
@@ -203,7 +203,7 @@ func checkPolicy(policy networkingv1.NetworkPolicySpec) error {
 	return nil
 }
 
-// TestPolicySelectsPods checks that the policy is that of the pods of the CronJob and of the Job.
+// TestPolicySelectsPods checks that the policy selects the pods of the CronJob and of the Job.
 func TestPolicySelectsPods(t *testing.T) {
 	policy := decodeDeployed[networkingv1.NetworkPolicy](t, "networkpolicy.yaml")
 	must(t, checkPolicy(policy.Spec))

@@ -23,13 +23,13 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// deployedJobs runs the Job and the CronJob of deploy/kubernetes on a few releases, one of which drifted.
+// deployedJobs runs the Job and the CronJob of deploy/kubernetes on a few releases. One of them drifted.
 type deployedJobs struct {
 	*scanner
 	client  kubernetes.Interface
 	kubelet *kubelet
-	// selector selects the releases of this test by the labels of their records: the cluster has those of other tests too, some of which
-	// drifted or cannot be read. It is the only change to what the containers run.
+	// selector selects the releases of this test by the labels of their records, because the cluster also has releases of other tests,
+	// and some of these drifted or cannot be read. It is the only change to what the containers run.
 	selector string
 	drifted  *Case
 }
@@ -232,7 +232,7 @@ func (d *deployedJobs) runJob(t *testing.T, job *batchv1.Job) *batchv1.Job {
 	return job
 }
 
-// finished returns the condition by which a Job is complete or failed, or an empty one.
+// finished returns the condition that says a Job is complete or failed, or an empty one.
 func finished(job *batchv1.Job) batchv1.JobCondition {
 	for _, c := range job.Status.Conditions {
 		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue {

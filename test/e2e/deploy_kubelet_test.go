@@ -38,7 +38,7 @@ const (
 type kubelet struct {
 	client  kubernetes.Interface
 	cluster *cluster
-	// dir has the folder bin, in which pods find helmdrift, and a folder for each pod.
+	// dir has the folder bin, where pods find helmdrift, and a folder for each pod.
 	dir string
 	// noAccount is why this system cannot show a process the account of a pod; nil if it can. Pods have a kubeconfig then.
 	noAccount error

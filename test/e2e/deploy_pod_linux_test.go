@@ -16,7 +16,7 @@ mount --make-rprivate / && mount -t tmpfs tmpfs /var/run && mkdir -p $at && cp "
 func inPod(ctx context.Context, account string, command []string) *exec.Cmd {
 	process := exec.CommandContext(ctx, "sh", append([]string{"-c", inAccount, account}, command...)...)
 	process.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if id := os.Geteuid(); id != 0 { // without the rights to mount, the process needs a user namespace in which it has them
+	if id := os.Geteuid(); id != 0 { // without the right to mount, the process needs a user namespace that gives it this right
 		process.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
 		process.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
 		process.SysProcAttr.GidMappings = []syscall.SysProcIDMap{{ContainerID: 0, HostID: os.Getegid(), Size: 1}}

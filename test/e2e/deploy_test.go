@@ -211,8 +211,8 @@ func deployMay(t *testing.T, c *Case, verb string, r metav1.APIResource) bool {
 	return allowed
 }
 
-// checkDeployedDiff compares a release as the account, by itself and in all shards of job.yaml, one of which has it. The reports have no
-// error, nor a warning about something that could not be read.
+// checkDeployedDiff compares a release as the account, by itself and in all shards of job.yaml. One of the shards has it. The reports
+// have no error, and no warning about something that could not be read.
 func checkDeployedDiff(t *testing.T, c *Case) {
 	c.release = "deployed"
 	must(t, c.helm(false, "install", "web"))

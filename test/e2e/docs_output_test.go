@@ -16,14 +16,14 @@ var asked = regexp.MustCompile(`\[y/N\] ?(?:[yn]\n|\n)?`)
 // early is an answer that a terminal shows before the question.
 var early = regexp.MustCompile(`^[yn]\n`)
 
-// overwritten is the beginning of a line that a terminal shows no more, such as a line about progress.
+// overwritten is the beginning of a line that a terminal no longer shows, such as a line about progress.
 var overwritten = regexp.MustCompile(`(?m)^[^\n]*\r`)
 
-// What differs between two runs of a command: ages, names of pods, durations, and the blanks that align columns.
+// These differ between two runs of a command: ages, names of pods, durations, and the blanks that align columns.
 var (
 	someAge  = regexp.MustCompile(`just now|\b\d+ (?:s|min|h|d)\b(?: ago)?`)
 	podName  = regexp.MustCompile(`-[0-9a-f]{8,10}-[a-z0-9]{5}\b`)
-	clock    = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?Z?`)
+	clock    = regexp.MustCompile(`\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?`)
 	blanks   = regexp.MustCompile(`  +`)
 	lineEnds = regexp.MustCompile(`(?m)[ \t\r]+$`)
 )
@@ -53,7 +53,7 @@ func withAnswer(shown, got string) string {
 	return asked.ReplaceAllString(onScreen(got), "[y/N] "+answer[1]+"\n")
 }
 
-// sameOutput reports whether a command prints what a page shows, in which a line "..." stands for any lines.
+// sameOutput reports whether a command prints what a page shows. A line "..." of the page stands for any lines.
 func sameOutput(shown, got string) bool {
 	lines := strings.Split(normalOutput(got), "\n")
 	parts := strings.Split("\n"+normalOutput(shown)+"\n", "\n...\n")
@@ -92,6 +92,7 @@ func TestSameOutput(t *testing.T) {
 		want       bool
 	}{
 		{"a  b, 3 min ago\n", "a      b, just now", true},
+		{"1 known since 2026-11-27\n", "1 known since 2026-12-01", true},
 		{"a\n...\nd\n", "a\nb\nc\nd\n", true},
 		{"a\n...\n", "a\nb\n", true},
 		{"...\nb\n...\nd\n", "a\nb\nc\nd", true},

@@ -21,7 +21,7 @@ type docCommand struct {
 	// block counts the blocks of the page that have commands, from 1.
 	block, line int
 	text        string
-	// shown is the output on the page; a block sh shows none, and neither does a command of a block console without lines below it.
+	// shown is the output on the page. It is empty in a block sh, and for a command of a block console without lines below it.
 	shown string
 	// from and to enclose shown in the text of the page.
 	from, to int
@@ -32,15 +32,11 @@ type docCommand struct {
 // commandBlock is a fenced block with commands.
 var commandBlock = regexp.MustCompile("(?ms)^```(sh|console)\n(.*?)^```$")
 
-// readDocPages reads README.md and docs/*.md.
+// readDocPages reads README.md and the pages of docs and docs/dev.
 func readDocPages(t *testing.T) []*docPage {
 	t.Helper()
-	files, err := filepath.Glob("../../docs/*.md")
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
 	var pages []*docPage
-	for _, file := range append(files, "../../README.md") {
+	for _, file := range docFiles(t) {
 		text, err := os.ReadFile(file)
 		must(t, err)
 		name, _ := filepath.Rel("../..", file)
@@ -49,6 +45,20 @@ func readDocPages(t *testing.T) []*docPage {
 		pages = append(pages, p)
 	}
 	return pages
+}
+
+// docFiles returns the paths of README.md and of the pages in docs and docs/dev.
+func docFiles(t *testing.T) []string {
+	t.Helper()
+	files := []string{"../../README.md"}
+	for _, dir := range []string{"docs", "docs/dev"} {
+		found, err := filepath.Glob("../../" + dir + "/*.md")
+		if err != nil || len(found) == 0 {
+			t.Fatal(dir, found, err)
+		}
+		files = append(files, found...)
+	}
+	return files
 }
 
 // readCommands reads the commands of all blocks.

@@ -21,8 +21,8 @@ import (
 
 var updateDocs = flag.Bool("update-docs", false, "write what the commands print into the pages of the documentation")
 
-// TestDocs runs the commands of README.md and docs/*.md on a control plane of its own, page by page, and compares what they print with
-// what the page shows. The situation of a page is testdata/docs/PAGE.txtar:
+// TestDocs runs the commands of README.md and of the pages in docs and docs/dev on a control plane of its own, page by page, and compares
+// what they print with what the page shows. The situation of a page is testdata/docs/PAGE.txtar:
 //
 //	setup.sh     runs before the commands
 //	before-N.sh  runs before the block N of the page, counting the blocks sh and console from 1
@@ -87,7 +87,7 @@ func docEnvironment(t *testing.T) []string {
 		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "PLANE=" + docKubeconfig(t, plane.Kubeconfig, dir)}
 }
 
-// docKubeconfig writes a kubeconfig in which the cluster also has the names of three stages.
+// docKubeconfig writes a kubeconfig where the cluster also has the names of three stages.
 func docKubeconfig(t *testing.T, from, dir string) string {
 	t.Helper()
 	config, err := clientcmd.LoadFromFile(from)

@@ -161,7 +161,7 @@ func decodeTrees(texts ...string) ([]map[string]any, error) {
 	return trees, nil
 }
 
-// blank calls do for each path at which two trees differ.
+// blank calls do for each path where two trees differ.
 func blank(a, b map[string]any, do func(path []string), above ...string) {
 	keys := slices.Sorted(maps.Keys(a))
 	for key := range b {

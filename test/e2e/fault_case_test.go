@@ -122,7 +122,7 @@ func (c *faultCase) drift(t *testing.T, some ...string) {
 	}
 }
 
-// objects returns the objects without the fields that every write changes, and without those that identify an object.
+// objects returns the objects without the fields that every write changes or that identify an object.
 func (c *faultCase) objects(t *testing.T) map[string]any {
 	t.Helper()
 	out := map[string]any{}

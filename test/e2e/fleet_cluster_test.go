@@ -14,8 +14,8 @@ import (
 	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
-// fleetCluster is a cluster in which nobody deploys but the test that has it. Nothing changes by itself, because no controllers run, so
-// that a report stays right as long as the test does nothing.
+// fleetCluster is a cluster where only its own test deploys. Nothing changes by itself, because no controllers run, so a report stays
+// right as long as the test does nothing.
 type fleetCluster struct {
 	t     *testing.T
 	plane *harness.Plane
@@ -107,7 +107,7 @@ func configMap(name, value string) string {
 	return fmt.Sprintf("---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s}\ndata: {k: %q}\n", name, value)
 }
 
-// equalToReleases compares the report of a selection with those of its releases.
+// equalToReleases compares the report of a selection with the reports of its releases.
 func (c *fleetCluster) equalToReleases(selection ...string) map[releaseID]map[string]any {
 	c.t.Helper()
 	found, problems, err := c.differences(selection...)
@@ -118,7 +118,7 @@ func (c *fleetCluster) equalToReleases(selection ...string) map[releaseID]map[st
 	return found
 }
 
-// wantStates compares the states of some releases with those that are expected: "namespace/name state" in each line.
+// wantStates compares the states of some releases with the expected ones: "namespace/name state" in each line.
 func wantStates(t *testing.T, got scanRun, want string) {
 	t.Helper()
 	if text := got.summary(); text != want {

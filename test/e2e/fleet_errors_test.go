@@ -10,7 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/release"
 )
 
-// testContexts scans two clusters of which one does not answer.
+// testContexts scans two clusters. One does not answer.
 func testContexts(c *fleetCluster) {
 	c.fill()
 	live, err := os.ReadFile(c.proxy.kubeconfig)
@@ -136,8 +136,8 @@ func binding(account, role, namespace string) string {
 		"metadata: {name: "+account+"}", "metadata: {name: "+account+", namespace: "+namespace+"}").Replace(clusterBinding(account, role))
 }
 
-// testEntriesWithErrors scans releases of which each cannot be compared for another reason. Each is an error of its own entry, and the
-// neighbours of each are right.
+// testEntriesWithErrors scans releases that cannot be compared, each for another reason. Each reason is an error of its own entry, and
+// the neighbouring entries are right.
 func testEntriesWithErrors(c *fleetCluster) {
 	c.install("bad-a", "fine", configMap("fine", "1"))
 	must(c.t, c.install("bad-b", "edited", configMap("edited", "1")).patch("kubectl-edit", "configmap/edited", "{data: {k: other}}"))

@@ -76,7 +76,7 @@ func (r *relay) Write(sent []byte) (int, error) {
 }
 
 // testKilledServer kills the process of the API server in the middle of scans and starts it again. Such a scan has errors and exit code 1,
-// and what else it says is right. So is what the scans say while the server comes back, until one is as before.
+// and everything else in its report is right. The same holds for the scans while the server comes back, until one is as before.
 func testKilledServer(c *fleetCluster) {
 	c.fill()
 	ctx, cancel := context.WithTimeout(context.Background(), waitTimeout)

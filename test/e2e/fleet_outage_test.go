@@ -25,9 +25,9 @@ type outages struct {
 	// seen counts requests; at the request number at, the server goes away for the duration.
 	seen, at int
 	away     time.Duration
-	// back is done when no server is away.
+	// back is done when the server is back.
 	back sync.WaitGroup
-	// every is which requests are refused with 429; refused is when, by URI.
+	// every says which requests are refused with 429, and refused says when, by URI.
 	every   int
 	refused map[string]time.Time
 	sum     int
@@ -74,7 +74,7 @@ func (p *outages) goAway(at int, away time.Duration) {
 	p.seen, p.at, p.away = 0, at, away
 }
 
-// requests returns how many requests were seen since goAway.
+// requests returns how many requests came since goAway.
 func (p *outages) requests() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *outages) throttle(every int) {
 	p.every = every
 }
 
-// repeated returns how many requests were refused, and which of them were repeated before the time that they were told.
+// repeated returns how many requests were refused, and which of them the client repeated too early.
 func (p *outages) repeated() (refused int, early []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -136,7 +136,8 @@ func (p *outages) count(r *http.Request) (goes, refuses bool) {
 	return goes, false
 }
 
-// testOutage takes the API server away in the middle of scans. What such a report says is right or an error, and the next scan is right.
+// testOutage takes the API server away in the middle of scans. Everything in such a report is right or an error, and the next scan is
+// right.
 func testOutage(c *fleetCluster) {
 	c.fill()
 	p := startOutages(c.t, c.on)
@@ -173,7 +174,8 @@ func testOutage(c *fleetCluster) {
 // outageScans is the number of scans with an outage.
 const outageScans = 6
 
-// checkOutage checks that a report has every release, and that what it says is right or an error, and then exit code 1.
+// checkOutage checks that a report has every release, that everything in it is right or an error, and that an error
+// makes the exit code 1.
 func checkOutage(t *testing.T, when string, got scanRun, want map[releaseID]map[string]any) {
 	t.Helper()
 	found, err := got.byID()
@@ -201,8 +203,8 @@ func checkOutage(t *testing.T, when string, got scanRun, want map[releaseID]map[
 	}
 }
 
-// checkPartly checks what the report of a release says in spite of an error: an object without an error is as it was, but for its effect,
-// which depends on other lists.
+// checkPartly checks the report of a release with an error: an object without an error is as before, except for its effect, which depends
+// on other lists.
 func checkPartly(t *testing.T, when string, id releaseID, got, want map[string]any) {
 	t.Helper()
 	right := map[string]any{}

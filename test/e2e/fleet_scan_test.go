@@ -79,7 +79,10 @@ func (s *scanner) runFor(ctx context.Context, kubeconfig string, args ...string)
 	ctx, cancel := context.WithTimeout(ctx, waitTimeout)
 	defer cancel()
 	var stdout, stderr bytes.Buffer
-	cmd := exec.CommandContext(ctx, suite.binary, append(args, "--kubeconfig", kubeconfig)...)
+	if args[0] != "report" { // it asks no cluster
+		args = append(args, "--kubeconfig", kubeconfig)
+	}
+	cmd := exec.CommandContext(ctx, suite.binary, args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, &stdout, &stderr
 	cmd.Env = append([]string{"HOME=" + s.dir, "PATH=" + os.Getenv("PATH"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}, s.env...)
 	err := cmd.Run()
@@ -201,7 +204,7 @@ func (s *scanner) differences(selection ...string) (compared map[releaseID]map[s
 	return compared, problems, nil
 }
 
-// compareAlone runs each release alone, or only those of some, and returns what differs.
+// compareAlone runs each release alone, or only some of them, and returns what differs.
 func (s *scanner) compareAlone(found map[releaseID]map[string]any, some map[releaseID]string) (map[releaseID]string, error) {
 	wrong := map[releaseID]string{}
 	results := make(chan func(), len(found))
@@ -228,7 +231,7 @@ func (s *scanner) compareAlone(found map[releaseID]map[string]any, some map[rele
 }
 
 // differenceOf compares the entry of a fleet's report with the report of the release alone. A release that cannot be compared has no
-// report alone; its message is the error of its entry then.
+// report alone, so its message must be the error of its entry.
 func differenceOf(inFleet map[string]any, alone scanRun) string {
 	if len(alone.Releases) == 1 {
 		return cmp.Diff(alone.Releases[0], inFleet)

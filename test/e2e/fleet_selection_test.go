@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// testRandomFleet compares the report of a fleet with those of its releases: generated ones, and a few whose objects are where the lists of
-// a fleet could miss them.
+// testRandomFleet compares the report of a fleet with the reports of its releases. Some are generated, and a few have objects where the
+// lists of a fleet could miss them.
 func testRandomFleet(c *fleetCluster) {
 	c.fill()
 	// The API server sorts a-b before a. Each namespace has more than a page of ConfigMaps.
@@ -19,7 +19,7 @@ func testRandomFleet(c *fleetCluster) {
 		must(c.t, c.on.delete(context.Background(), ref{"configmap", namespace, "m-250"}))
 		must(c.t, c.on.create(context.Background(), configMap("stranger", "1"), namespace, "kubectl-create"))
 	}
-	// Objects in namespaces before and behind that of the record, and in none.
+	// These objects are in namespaces before and after the namespace of the record, and in none.
 	c.install("a", "spread", configMap("here", "1")+configMap("before, namespace: a-b", "1")+configMap("behind, namespace: shop-003", "1")+
 		"{{ range $i := until 12 }}---\napiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n"+
 		"metadata: {name: \"spread-{{ $i }}\"}\nrules: []\n{{ end }}")

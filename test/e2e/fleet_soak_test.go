@@ -19,14 +19,14 @@ import (
 // soakScans is the number of scans while others deploy; make soak takes more.
 var soakScans = flag.Int("soak.scans", 5, "how many scans TestFleet/Soak makes while others deploy")
 
-// The size of the soak test, and the peak memory that a scan may take.
+// These are the size of the soak test, and the peak memory that a scan may take.
 const (
 	soakNamespaces, soakReleases = 6, 4 // releases of each namespace
 	soakMemory                   = 250 << 20
 )
 
-// testSoak scans while others upgrade, delete and create releases and edit objects. Everything that a report says was right at some moment
-// during the scan, or is an error while a release was being deployed.
+// testSoak scans while others upgrade, delete and create releases and edit objects. Everything in a report was right at some moment during
+// the scan, or is an error because a release was being deployed.
 func testSoak(c *fleetCluster) {
 	ctx, stop := context.WithCancel(context.Background())
 	log := &soakLog{entries: map[releaseID][]soakEntry{}}
@@ -92,7 +92,8 @@ func (c *fleetCluster) soakScan(log *soakLog) (wrong int) {
 	return wrong
 }
 
-// The states of a release in the log. A release that is there is "revision 3" or, if an object was edited, "revision 3, edit 17".
+// These are the states of a release in the log. A release that exists is "revision 3" or, if an object was edited, "revision 3,
+// edit 17".
 const (
 	soakAbsent = "absent"
 	// soakError is possible while Helm works on the release: its last record is pending, or changes while it is compared.
@@ -193,7 +194,7 @@ type churned struct {
 	*Case
 	log    *soakLog
 	random *rand.Rand
-	// revision is that of the last record, 0 if there is none.
+	// revision is the revision of the last record, or 0 if there is none.
 	revision, edits   int
 	installed, edited bool
 }

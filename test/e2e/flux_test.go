@@ -23,7 +23,7 @@ import (
 
 var fluxDir = flag.String("flux", "", "folder with the controllers of Flux and their definitions, which make flux builds")
 
-// TestFlux runs the scripts of testdata/flux, in which the controllers of Flux deploy the releases. Beside the commands of TestStories,
+// TestFlux runs the scripts of testdata/flux, where the controllers of Flux deploy the releases. Besides the commands of TestStories,
 // they have:
 //
 //	publish CHART     packages a chart into the HelmRepository of the story, which is called charts
@@ -115,7 +115,7 @@ func (c *Case) publish(name, dir, url string) error {
 			"spec: {url: %q, interval: 1h}}", reconcileRequest, time.Now().Format(time.RFC3339Nano), url), c.ns, "kubectl")
 }
 
-// reconcileRequest is the annotation by which people ask Flux to reconcile an object now.
+// reconcileRequest is the annotation that asks Flux to reconcile an object now.
 const reconcileRequest = "reconcile.fluxcd.io/requestedAt"
 
 // reconcile asks Flux to reconcile a HelmRelease, waits until it is ready, and returns its conditions.

@@ -15,7 +15,7 @@ import (
 type forecastCase struct {
 	seed    uint64
 	release string
-	// old and new are the objects of the two charts by name; the workloads are those that are not the ConfigMap.
+	// old and new are the objects of the two charts by name. All but the ConfigMap are workloads.
 	old, new map[string]map[string]any
 	// edits are changes of live objects by hand, made before the upgrade or before the fix.
 	edits []forecastEdit
@@ -29,7 +29,7 @@ type forecastCase struct {
 type forecastEdit struct {
 	object string
 	change workloadChange
-	// draw is the seed of what the change draws.
+	// draw is the seed of the random choices of the change.
 	draw uint64
 }
 
@@ -37,7 +37,7 @@ func (e forecastEdit) apply(obj map[string]any) string {
 	return e.object + ": " + e.change.name + e.change.apply(obj, rand.New(rand.NewPCG(e.draw, 0)))
 }
 
-// newForecastCase returns the case of a seed. All names begin with that of the release.
+// newForecastCase returns the case of a seed. All names begin with the name of the release.
 func newForecastCase(seed uint64, release string) *forecastCase {
 	r := rand.New(rand.NewPCG(seed, 16))
 	c := &forecastCase{seed: seed, release: release, old: map[string]map[string]any{}, fixes: r.IntN(4) == 0}
@@ -138,12 +138,12 @@ func newWorkload(r *rand.Rand, name, release string) map[string]any {
 	return obj
 }
 
-// readyAfter is the annotation by which the fake node makes a pod ready later.
+// readyAfter is the annotation that makes the fake node delay the readiness of a pod.
 const readyAfter = "node.helmdrift.io/ready-after"
 
 var delays = []string{"500ms", "1s", "1500ms", "2s"}
 
-// useConfig makes a pod use a ConfigMap in one of the ways that there are, or not.
+// useConfig makes a pod use a ConfigMap in one of the possible ways, or not at all.
 func useConfig(r *rand.Rand, pod, container map[string]any, name string) {
 	ref := map[string]any{"name": name}
 	switch r.IntN(4) {

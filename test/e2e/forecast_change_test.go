@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 )
 
-// workloadChange is one way to change a workload. It says what it drew.
+// workloadChange is one way to change a workload. It returns a description of the change.
 type workloadChange struct {
 	name  string
 	apply func(obj map[string]any, r *rand.Rand) string
@@ -41,7 +41,7 @@ func containerOf(obj map[string]any) map[string]any {
 	return podOf(obj)["containers"].([]any)[0].(map[string]any)
 }
 
-// annotations returns those of a workload's template, and adds them if there are none.
+// annotations returns the annotations of a workload's template, and adds a map if there is none.
 func annotations(obj map[string]any) map[string]any {
 	metadata := child(child(child(obj, "spec"), "template"), "metadata")
 	if child(metadata, "annotations") == nil {
@@ -89,7 +89,7 @@ func changeSpelling(obj map[string]any, r *rand.Rand) string {
 	return ""
 }
 
-// writeDefault writes a value that the API server fills in where it is absent.
+// writeDefault writes a value that the API server would fill in.
 func writeDefault(obj map[string]any, r *rand.Rand) string {
 	switch pod := podOf(obj); r.IntN(4) {
 	case 0:
@@ -119,7 +119,7 @@ func changePaused(obj map[string]any, _ *rand.Rand) string {
 	return ""
 }
 
-// changeStrategy draws how the controller replaces the pods.
+// changeStrategy chooses at random how the controller replaces the pods.
 func changeStrategy(obj map[string]any, r *rand.Rand) string {
 	var name string
 	var strategy map[string]any
@@ -174,8 +174,8 @@ func statefulSetStrategy(r *rand.Rand) map[string]any {
 }
 
 // daemonSetStrategy returns a strategy that may surge only without minReadySeconds. Otherwise the roll-out of Kubernetes 1.36.3 can stop
-// until something else happens: the controller comes back after minReadySeconds for the first pod that becomes ready, and where another one
-// does shortly after it, not again for that one (enqueueDaemonSetAfter in pkg/controller/daemon; a queue keeps the earlier time of a key).
+// until something else happens: the controller comes back after minReadySeconds for the first pod that becomes ready, but not again for a
+// pod that becomes ready shortly after it (enqueueDaemonSetAfter in pkg/controller/daemon; a queue keeps the earlier time of a key).
 func daemonSetStrategy(r *rand.Rand, maySurge bool) map[string]any {
 	bounds := []any{int64(1), int64(2), "34%", "50%", "100%"}
 	switch n := r.IntN(4); {

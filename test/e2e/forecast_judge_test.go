@@ -28,7 +28,7 @@ func (r *forecastRun) readyPods(ctx context.Context) (map[string]int, error) {
 	return out, nil
 }
 
-// compare compares what was predicted of each workload with what happened to its pods.
+// compare compares the prediction for each workload with what happened to its pods.
 func (r *forecastRun) compare(predicted map[string]*effectReport, before map[string]int, seen map[string]podObservation) {
 	for _, name := range r.testCase.workloads() {
 		effect, got := predicted[name], seen[name]
@@ -50,7 +50,7 @@ func (r *forecastRun) compare(predicted map[string]*effectReport, before map[str
 	}
 }
 
-// contradiction returns what an effect says that was not observed. A pod that restarts is gone, and another one is created.
+// contradiction returns what an effect predicts but was not observed. A pod that restarts counts as one pod gone and another created.
 func (e *effectReport) contradiction(before int, seen podObservation) string {
 	least := before
 	if e.LeastReady != nil {

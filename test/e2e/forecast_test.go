@@ -18,7 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// The size of the random test of the forecast. Each seed is one case; -forecast.seed=17 -forecast.n=1 repeats one.
+// These are the size and the first seed of the random test of the forecast. Each seed is one case;
+// -forecast.seed=17 -forecast.n=1 repeats a case.
 var (
 	forecastN      = flag.Int("forecast.n", 10, "how many seeds the test of the forecast takes per engine")
 	forecastSeed   = flag.Uint64("forecast.seed", 1, "the first seed of the test of the forecast")
@@ -180,7 +181,7 @@ func (r *forecastRun) helm(verb, chart string) error {
 	return nil
 }
 
-// flags returns those of Helm and of helmdrift: Helm 4 takes back what was edited only with --force-conflicts.
+// flags returns the flags of Helm and of helmdrift: Helm 4 takes back what was edited only with --force-conflicts.
 func (r *forecastRun) flags(verb string) []string {
 	if r.by4 && verb == "upgrade" && len(r.testCase.edits) > 0 {
 		return []string{"--force-conflicts"}
@@ -188,7 +189,7 @@ func (r *forecastRun) flags(verb string) []string {
 	return nil
 }
 
-// edit makes the edits, as kubectl edit does. One that the API server refuses did not happen.
+// edit makes the edits, as kubectl edit does. It ignores an edit that the API server refuses.
 func (r *forecastRun) edit(ctx context.Context) error {
 	for _, edit := range r.testCase.edits {
 		client, _, err := r.story.cluster.clientFor(r.ref(edit.object))

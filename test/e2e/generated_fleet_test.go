@@ -3,7 +3,6 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -17,15 +16,7 @@ func TestGeneratedFleet(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	kubeconfig := os.Getenv(kubeconfigEnv)
-	if kubeconfig == "" {
-		p, err := startPlane(ctx)
-		must(t, err)
-		t.Cleanup(p.Stop)
-		kubeconfig = p.Kubeconfig
-	}
-	on, err := newCluster(kubeconfig)
-	must(t, err)
+	on := quietCluster(t).on
 	f, err := fleet.New(fleet.Options{Objects: 15, Seed: 1})
 	must(t, err)
 	c := newCase(t, on)

@@ -8,6 +8,7 @@ import (
 	"helm.sh/helm/v4/pkg/kube"
 	ri "helm.sh/helm/v4/pkg/release"
 	release "helm.sh/helm/v4/pkg/release/v1"
+	"k8s.io/kubectl/pkg/validation"
 )
 
 // helm4 calls Helm 4, which applies server-side unless the call says otherwise, and returns the manifest of what it installed or upgraded.
@@ -16,6 +17,8 @@ func (c *Case) helm4(call helmCall) (string, error) {
 	if err := cfg.Init(c.configFlags(), c.storage, c.driver()); err != nil {
 		return "", err
 	}
+	client := cfg.KubeClient.(*kube.Client)
+	client.Factory = factory4{client.Factory, &c.cluster.validated}
 	switch call.verb {
 	case "install":
 		return c.install4(cfg, call)
@@ -29,6 +32,17 @@ func (c *Case) helm4(call helmCall) (string, error) {
 		return "", rollback.Run(c.release)
 	}
 	return "", fmt.Errorf("helm4: unknown verb %q", call.verb)
+}
+
+// factory4 is Helm's factory with another validator.
+type factory4 struct {
+	kube.Factory
+	kinds *validatedKinds
+}
+
+// Validator implements kube.Factory.
+func (f factory4) Validator(directive string) (validation.Schema, error) {
+	return f.kinds.validator(f.Factory, directive)
 }
 
 func (c *Case) install4(cfg *action.Configuration, call helmCall) (string, error) {

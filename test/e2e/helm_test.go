@@ -6,9 +6,11 @@ import (
 
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/release"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/kubectl/pkg/validation"
 )
 
 // helmTimeout limits one call of Helm; no call waits for pods.
@@ -29,7 +31,23 @@ func (c *Case) configFlags() *genericclioptions.ConfigFlags {
 // config3 returns the configuration of Helm 3's actions.
 func (c *Case) config3() (*action.Configuration, error) {
 	cfg := &action.Configuration{}
-	return cfg, cfg.Init(c.configFlags(), c.storage, c.driver(), func(string, ...any) {})
+	if err := cfg.Init(c.configFlags(), c.storage, c.driver(), func(string, ...any) {}); err != nil {
+		return nil, err
+	}
+	client := cfg.KubeClient.(*kube.Client)
+	client.Factory = factory3{client.Factory, &c.cluster.validated}
+	return cfg, nil
+}
+
+// factory3 is Helm's factory with another validator.
+type factory3 struct {
+	kube.Factory
+	kinds *validatedKinds
+}
+
+// Validator implements kube.Factory.
+func (f factory3) Validator(directive string) (validation.Schema, error) {
+	return f.kinds.validator(f.Factory, directive)
 }
 
 // helm3 calls Helm 3 and returns the manifest of what it installed or upgraded.

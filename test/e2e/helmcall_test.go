@@ -51,8 +51,7 @@ type helmCall struct {
 	revision     int
 }
 
-// helmName guards the name under which Helm's libraries write, a global variable of each library. Calls of the helm command share the
-// lock.
+// helmName guards the field manager of Helm's libraries, a global variable of each library. Calls of the helm command share the lock.
 var helmName sync.RWMutex
 
 // named calls Helm under the name of the program.

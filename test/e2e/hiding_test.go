@@ -7,13 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // hidingCase is one object. One of its fields decides whether another one is compared: an aggregationRule and the rules, the annotation of
-// an injector and the CA, the type of a Service and what the server allocates for it.
+// an injector and the CA, the type of a Service and what the server allocates for it, a map and what is folded into its line.
 type hidingCase struct {
 	// ref names the object, old and desired are its manifests.
 	ref, old, desired string
@@ -26,23 +25,28 @@ type hidingEdit struct {
 	// field is the place that the edit changes, and that must have a line unless a controller fills it in by design.
 	field    string
 	byDesign bool
+	// leaves are the fields that the edit may change, in place of field. The changed ones are in changed, with their values.
+	leaves  []hidingLeaf
+	changed map[string]any
 }
 
 // maxLeftOut is how many of the cases of one kind may be left out, because nobody can judge them here: a controller would undo Helm's
-// write, or the API server allocates something that the live object has not.
+// write, or the API server allocates something that the live object lacks.
 const maxLeftOut = 45
 
 // TestHiding makes each combination of such fields in what Helm deployed, in live and in the new chart. Every edit must have a line, and
-// the upgrade must change exactly what was predicted. The control plane has no controllers, so what they fill in stays as the case has it,
-// and Helm's write is not undone before it is judged.
+// the upgrade must change exactly what was predicted. The control plane has no controllers, so the values that they fill in stay as in the
+// case, and nobody undoes Helm's write before it is judged.
 func TestHiding(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
-	defer cancel()
-	on := planeWithoutControllers(ctx, t)
-	for name, make := range map[string]func(prefix string) (cases []hidingCase, leftOut int){
+	on := quietCluster(t).on
+	groups := map[string]func(prefix string) (cases []hidingCase, leftOut int){
 		"aggregated": aggregatedCases, "injected": injectedCases, "service types": serviceCases,
-	} {
+	}
+	for group := range places {
+		groups[group] = func(string) ([]hidingCase, int) { return placeCases(group), 0 }
+	}
+	for name, make := range groups {
 		for _, by4 := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, Helm 4 %v", name, by4), func(t *testing.T) {
 				t.Parallel()
@@ -69,7 +73,12 @@ func (c *Case) hide(t *testing.T, by4 bool, cases []hidingCase) {
 	must(t, os.WriteFile(c.dir+"/old.yaml", []byte(strings.Join(old, "\n---\n")), 0o600))
 	must(t, os.WriteFile(c.dir+"/new.yaml", []byte(strings.Join(desired, "\n---\n")), 0o600))
 	must(t, c.helm(by4, "install", "old.yaml"))
-	refused := 0
+	refused, before := 0, map[string]map[string]any{}
+	for _, h := range cases {
+		if slices.ContainsFunc(h.edits, func(e hidingEdit) bool { return e.leaves != nil }) {
+			before[h.ref] = c.liveObject(t, h.ref)
+		}
+	}
 	for i := range cases {
 		h := &cases[i]
 		h.edits = slices.DeleteFunc(h.edits, func(e hidingEdit) bool {
@@ -81,13 +90,23 @@ func (c *Case) hide(t *testing.T, by4 bool, cases []hidingCase) {
 			must(t, err)
 			return false
 		})
+		for j := range h.edits {
+			if e := &h.edits[j]; e.leaves != nil {
+				e.changed = changedLeaves(e.leaves, before[h.ref], c.liveObject(t, h.ref))
+			}
+		}
 	}
 	t.Logf("the API server refused %d edits", refused)
 	out, err := c.diff()
 	must(t, err)
 	for _, h := range cases {
 		for _, e := range h.edits {
-			if !e.byDesign && !hasLine(out.report, h.ref, e.field) {
+			for path, value := range e.changed {
+				if !showsLeaf(out.report, h.ref, path, value) {
+					t.Errorf("%s: %s changed %s, and the report has no line on it\nold %s\nedit %s", h.ref, e.manager, path, h.old, e.body)
+				}
+			}
+			if e.leaves == nil && !e.byDesign && !hasLine(out.report, h.ref, e.field) {
 				t.Errorf("%s: %s changed %s, and the report has no line on it\nold %s\nedit %s", h.ref, e.manager, e.field, h.old, e.body)
 			}
 		}
@@ -106,6 +125,16 @@ func (c *Case) hide(t *testing.T, by4 bool, cases []hidingCase) {
 			t.Errorf("diff %v: %v", args, err)
 		}
 	}
+}
+
+// liveObject reads an object.
+func (c *Case) liveObject(t *testing.T, object string) map[string]any {
+	t.Helper()
+	r, err := c.ref(object)
+	must(t, err)
+	live, err := c.cluster.get(context.Background(), r)
+	must(t, err)
+	return live.Object
 }
 
 // hasLine reports whether a report has a line on a field of an object, or on something below it.
@@ -146,14 +175,16 @@ func aggregatedCases(prefix string) (out []hidingCase, leftOut int) {
 			h.edits = append(h.edits, hidingEdit{manager: "kubectl-edit", body: "{aggregationRule: null}", field: "aggregationRule"})
 		}
 		if isFilled {
-			h.edits = append(h.edits, hidingEdit{"clusterrole-aggregation-controller", "{rules: " + filled + "}", "rules", was && live || wasRules == ""})
+			h.edits = append(h.edits, hidingEdit{
+				manager: "clusterrole-aggregation-controller", body: "{rules: " + filled + "}", field: "rules", byDesign: was && live || wasRules == "",
+			})
 		}
 		out = append(out, h)
 	}
 	return out, leftOut
 }
 
-// injectedCases are webhooks with and without the annotation of an injector, and with a CA of the chart, of an injector or of a person.
+// injectedCases are webhooks with and without the annotation of an injector, and with a CA from the chart, an injector or a person.
 func injectedCases(prefix string) (out []hidingCase, leftOut int) {
 	const annotation = "cert-manager.io/inject-ca-from"
 	cas := []string{"", "QQ==", "Qg=="}
@@ -182,7 +213,7 @@ func injectedCases(prefix string) (out []hidingCase, leftOut int) {
 		if writer != "" {
 			byDesign := writer == "cainjector" && (was && live || wasCA == "")
 			body := "{webhooks: [{name: a.ex.com, clientConfig: {caBundle: Q0E=}}]}"
-			h.edits = append(h.edits, hidingEdit{writer, body, "webhooks[name=a.ex.com].clientConfig", byDesign})
+			h.edits = append(h.edits, hidingEdit{manager: writer, body: body, field: "webhooks[name=a.ex.com].clientConfig", byDesign: byDesign})
 		}
 		out = append(out, h)
 	}
@@ -202,7 +233,7 @@ func serviceCases(string) (out []hidingCase, leftOut int) {
 	for n := range len(types) * len(types) * (len(types) + 1) {
 		was, will, edit := n%5, n/5%5, n/25
 		live := edit
-		if edit == len(types) || edit == headless && was < external || was == headless && edit < external { // no edit, or one that is refused
+		if edit == len(types) || edit == headless && was < external || was == headless && edit < external { // no edit, or a refused one
 			live = was
 		}
 		if live == external && will != external || hasNodePorts(will) && live == 0 { // the server allocates addresses or ports

@@ -28,7 +28,7 @@ func TestImmutableFields(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-	on := planeWithoutControllers(ctx, t)
+	on := quietCluster(t).on
 	must(t, on.create(ctx, "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}}", "default", "test"))
 	raw, err := os.ReadFile("../../testdata/refused/immutable.yaml")
 	must(t, err)

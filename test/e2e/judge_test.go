@@ -371,7 +371,7 @@ func wantNoMispredictions(t *testing.T, run *oracleRun) {
 	wantNoFault(t, strings.Join(run.mispredictions, "\n"))
 }
 
-// failureRecorder stands in for the test in which the oracle runs.
+// failureRecorder stands in for the test that runs the oracle.
 type failureRecorder struct {
 	testing.TB
 	failed bool

@@ -20,8 +20,8 @@ import (
 	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
-// kubeconfigEnv names a cluster to use instead of the one that this package starts, binaryEnv a helmdrift to use instead of the one that
-// it builds, such as a released one.
+// kubeconfigEnv names a cluster to use instead of the one that this package starts. binaryEnv names a helmdrift to use instead of the
+// one that it builds, such as a released one.
 const (
 	kubeconfigEnv = "HELMDRIFT_TEST_KUBECONFIG"
 	binaryEnv     = "HELMDRIFT_TEST_BINARY"
@@ -34,6 +34,8 @@ var suite struct {
 	// dir is a temporary folder that exists as long as the tests run.
 	dir     string
 	cluster *cluster
+	// stopQuiet stops the quiet plane, if a test has started it.
+	stopQuiet func()
 }
 
 var storyDir = flag.String("stories", "testdata/stories", "folder of the stories")
@@ -66,6 +68,8 @@ func runAll(m *testing.M) int {
 		suite.binary = os.Getenv(binaryEnv)
 		return m.Run()
 	}
+	suite.stopQuiet = func() {}
+	defer func() { suite.stopQuiet() }()
 	stop, err := prepare(dir)
 	defer stop()
 	if err != nil {

@@ -65,7 +65,7 @@ func (c *Case) applyPatch(manifest string, installs bool, patch string) error {
 	return errors.Join(err, os.WriteFile(filepath.Join(c.dir, "patched.yaml"), patched, 0o600))
 }
 
-// checkSnapshotPatch makes the diff of the arguments from a masked snapshot, and returns an error if it is another one.
+// checkSnapshotPatch makes the diff of the arguments from a masked snapshot, and returns an error if it differs.
 func (c *Case) checkSnapshotPatch(args []string, fromCluster binaryRun) error {
 	file := filepath.Join(c.dir, "snapshot.json.gz")
 	saved, err := c.binary(append([]string{"snapshot", "-o", file, "--overwrite"}, snapshotArgs(args)...)...)

@@ -15,8 +15,8 @@ import (
 // ends of the names.
 type oracleCase struct {
 	seed uint64
-	// rollback says that Helm goes back from the new chart to the old one; installs that the release does not exist yet; unchanged that
-	// the chart stays the same and helmdrift gets no chart.
+	// rollback says that Helm goes back from the new chart to the old one, installs that the release does not exist yet, and unchanged
+	// that the chart stays the same and helmdrift gets no chart.
 	rollback, installs, unchanged bool
 	// failed says that an upgrade failed before the edits.
 	failed bool
@@ -45,19 +45,19 @@ type oracleObject struct {
 	old, new map[string]any
 	// failing is the object in the upgrade that failed.
 	failing map[string]any
-	// risky reports whether new has what only a risk brings.
+	// risky reports whether new has something that only a risk sets.
 	risky bool
 	// namespace is what the charts write as the namespace.
 	namespace chartNamespace
 }
 
-// chartNamespace is how a chart writes the namespace of an object: not at all, or that of the release with a suffix.
+// chartNamespace is how a chart writes the namespace of an object: not at all, or as the release's with a suffix.
 type chartNamespace struct {
 	written bool
 	suffix  string
 }
 
-// otherNamespace is the suffix of the second namespace's name after that of the release.
+// otherNamespace is the suffix that makes the second namespace's name out of the release's.
 const otherNamespace = "-b"
 
 // newOracleCase builds the case of a seed.
@@ -113,7 +113,7 @@ func newOracleObject(kind *poolKind, number string, r *rand.Rand) *oracleObject 
 	o.setVersion(o.old, kind.versions[max(0, r.IntN(len(kind.versions)+2)-2)])
 	knobs := kind.knobsAt(versionOf(o.old))
 	for _, k := range knobs {
-		// Of few knobs most are turned, of many only some.
+		// If there are few knobs, turn most of them; if there are many, only some.
 		if r.IntN(len(knobs)+8) < 10 {
 			k.turn(o.old, r)
 		}
@@ -233,7 +233,7 @@ func (c *oracleCase) wasEdited(o *oracleObject) bool {
 	return slices.ContainsFunc(c.edits, func(e *oracleEdit) bool { return e.applied && e.object.name == o.name })
 }
 
-// deployed returns the object as the chart has it that is deployed when the edits begin.
+// deployed returns the object as the chart has it when the edits begin.
 func (o *oracleObject) deployed(rollback bool) map[string]any {
 	if rollback {
 		return o.new
@@ -268,14 +268,14 @@ const (
 
 func isHook(obj map[string]any) bool { return hookOf(obj) != "" }
 
-// hookOf returns when an object runs as a hook; empty if it is none.
+// hookOf returns when an object runs as a hook, or an empty text if it is not a hook.
 func hookOf(obj map[string]any) string {
 	when, _ := fieldPath{{field: "metadata"}, {field: "annotations"}, {field: hookAnnotation}}.lookup(obj)
 	text, _ := when.(string)
 	return text
 }
 
-// gvk returns the kind at the version at which the object is judged: that of the target, as in reports.
+// gvk returns the kind at the version that the object is judged at: the target's version, as in reports.
 func (o *oracleObject) gvk(rollback bool) schema.GroupVersionKind {
 	obj := orElseMap(o.target(rollback), orElseMap(o.deployed(rollback), o.kind.object))
 	return schema.FromAPIVersionAndKind(versionOf(obj), fmt.Sprint(obj["kind"]))

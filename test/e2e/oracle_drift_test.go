@@ -57,9 +57,9 @@ func (r *oracleRun) judgeInstall(o *oracleObject, reported objectReport) {
 	}
 }
 
-// deployedState returns an object as the revision left it that Helm takes as old, or nil if that revision lacked it; known is false if
-// that cannot be told. After a failed upgrade, old is the revision before it. For a rollback, old is the failed revision, and it cannot be
-// told from outside whether Helm reached an object that the failed chart changes and that is unchanged.
+// deployedState returns an object as Helm's old revision left it, or nil if that revision lacked it. Known is false if nobody can know.
+// After a failed upgrade, old is the revision before it. For a rollback, old is the failed revision. If the failed chart changes an object
+// that is unchanged in the cluster, nobody can see from outside whether Helm reached it.
 func (r *oracleRun) deployedState(o *oracleObject) (was map[string]any, known bool) {
 	switch {
 	case !r.upgradeFailed:
@@ -149,7 +149,7 @@ func (r *oracleRun) judgeNoDrift(o *oracleObject, reported objectReport) {
 	for _, f := range reported.Fields {
 		switch {
 		case f.Cause == "change", f.Equivalent && f.Verdict != "conflict": // live means the same as what was deployed
-		case f.Class == "allocated" && f.Verdict == "conflict": // a controller fills it in; the object does not count as drifted for it
+		case f.Class == "allocated" && f.Verdict == "conflict": // filled in by a controller, so not drift of the object
 		case limited && o.kind.name == "pod" && !f.Managed && strings.HasSuffix(f.Path, ".resources"):
 			r.tolerated.count(tolerateLimitRange) // Helm's apply removes what a LimitRange added to the Pod
 		default:
@@ -175,7 +175,7 @@ func (r *oracleRun) judgeReported(name string, fields []fieldReport, was, is map
 	}
 }
 
-// judgeLive checks that the reported live values are those of live.
+// judgeLive checks that the reported live values are what live has.
 func (r *oracleRun) judgeLive(name string, fields []fieldReport, was, is map[string]any) {
 	for _, f := range fields {
 		path, err := parsePath(f.Path)
@@ -190,7 +190,7 @@ func (r *oracleRun) judgeLive(name string, fields []fieldReport, was, is map[str
 }
 
 // liveFault returns what is wrong about the reported live value, or "". The value of a folded finding is complete, so below its path live
-// may have only what was there before and defaults of the API, of which the state before has the same.
+// may have only what was there before, and defaults of the API that the state before has too.
 func (f fieldReport) liveFault(path fieldPath, was, is map[string]any) string {
 	value, there := path.lookup(is)
 	switch {

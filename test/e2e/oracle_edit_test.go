@@ -24,16 +24,16 @@ import (
 type oracleEdit struct {
 	object *oracleObject
 	way    string
-	// manager is the field manager, apiVersion the version at which it writes.
+	// manager is the field manager, and apiVersion is the version that it writes at.
 	manager, apiVersion string
-	// knobs are turned on a copy of live, with seed, so that the edit is the same whenever it is made.
+	// knobs are turned on a copy of live, with seed, so that the edit is always the same.
 	knobs []knob
 	seed  uint64
 	// applied says that the edit succeeded.
 	applied bool
 }
 
-// The ways of an edit. All except the last five turn knobs.
+// These are the ways to make an edit. All except the last five turn knobs.
 const (
 	byPatch         = "patch"
 	byJSONPatch     = "json patch"
@@ -49,7 +49,7 @@ const (
 )
 
 // oracleManagers are names that no table of helmdrift has, or names of tools that persons use: what a known controller or deployer writes
-// beside the manifest is no finding, by design.
+// beside the manifest is not a finding, by design.
 var oracleManagers = [...]string{"kubectl-edit", "kubectl-patch", "my-agent", "k9s", "paas-agent"}
 
 func newOracleEdit(objects []*oracleObject, r *rand.Rand) *oracleEdit {
@@ -153,7 +153,7 @@ func (e *oracleEdit) delete(c *Case) (performedEdit, error) {
 	return line, nil
 }
 
-// turnKnobs turns the edit's knobs, again if the first positions change nothing.
+// turnKnobs turns the edit's knobs, and tries again if the first positions change nothing.
 func (e *oracleEdit) turnKnobs(obj map[string]any) bool {
 	r := rand.New(rand.NewPCG(e.seed, 1))
 	changed := false
@@ -287,7 +287,7 @@ func below(pointer, name string) string {
 
 func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }
 
-// apply does kubectl apply of the object as the chart has it, with the edit.
+// apply runs kubectl apply with the edited object of the chart.
 func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (performedEdit, error) {
 	obj := runtime.DeepCopyJSON(chart)
 	e.object.setVersion(obj, e.apiVersion)

@@ -99,8 +99,8 @@ func isInjected(obj map[string]any) bool {
 	return injected
 }
 
-// leavesBundle reports whether no chart sets a CA, which leaves it to an injector, and the report has none. Reports omit it then by
-// design, although Helm empties a CA that the chart has as an empty text until the injector writes it again.
+// leavesBundle reports whether no chart sets a CA, so that an injector sets it, and the report has none. Reports then omit it by
+// design. If the chart has an empty text for the CA, Helm empties it until the injector writes it again.
 func leavesBundle(fields []fieldReport, charts ...map[string]any) bool {
 	given := slices.ContainsFunc(fields, func(f fieldReport) bool { return strings.HasSuffix(f.Path, ".caBundle") })
 	for _, chart := range charts {
@@ -136,8 +136,8 @@ func dropBothBundles(was, now map[string]any) {
 	dropBundles(now)
 }
 
-// removeUnstored removes from an object of a chart what is not stored as it is written: the times that generators write, the label that
-// Helm sets itself, and the pool's fields that no kind has.
+// removeUnstored removes from an object of a chart what the server does not store as written: the times that generators write, the
+// label that Helm sets itself, and the pool's fields that no kind has.
 func removeUnstored(obj map[string]any) {
 	metadata := fieldPath{{field: "metadata"}}
 	append(metadata, pathStep{field: "creationTimestamp"}).remove(obj)
@@ -155,7 +155,7 @@ func removeUnstored(obj map[string]any) {
 	})
 }
 
-// foldStringData does to a Secret what the API server does when it stores it.
+// foldStringData moves the stringData of a Secret into data, as the API server does.
 func foldStringData(secret map[string]any) {
 	texts, _ := secret["stringData"].(map[string]any)
 	delete(secret, "stringData")
@@ -184,8 +184,8 @@ func reportable(obj map[string]any) map[string]any {
 }
 
 // nameOwnUID gives the copies of the object's own uid that the API server writes into a Job the same text in every object. A Job that was
-// deleted and created again has another uid, which reports omit, and so are its copies (kubernetes v1.36.3
-// pkg/registry/batch/job/strategy.go generateSelector).
+// deleted and created again has another uid. Reports omit the uid and its copies (kubernetes v1.36.3 pkg/registry/batch/job/strategy.go
+// generateSelector).
 func nameOwnUID(obj map[string]any) {
 	uid := uidOf(obj)
 	if obj["kind"] != "Job" || uid == nil {
@@ -232,8 +232,8 @@ func defaultPullPolicy(image string) string {
 	return "IfNotPresent"
 }
 
-// dropSamePolicyTypes removes the types of a NetworkPolicy if both states have the same. Otherwise they would be the default of one state and
-// not of the other, where somebody removed its egress and left its types.
+// dropSamePolicyTypes removes the types of a NetworkPolicy if both states have the same. Otherwise they would be the default of one state
+// and not of the other if somebody removed the egress and left the types.
 func dropSamePolicyTypes(was, is map[string]any) {
 	path := fieldPath{{field: "spec"}, {field: "policyTypes"}}
 	before, found := path.lookup(was)
@@ -337,7 +337,7 @@ func removeProtection(obj map[string]any) {
 	}
 }
 
-// withoutProtection returns a list of finalizers without those; nil if there are no others.
+// withoutProtection returns a list of finalizers without these, or nil if there are no others.
 func withoutProtection(v any) any {
 	list, isList := v.([]any)
 	if !isList {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// newExtendedCase is the case of a seed with more of what happens to releases: namespaces that charts write, Lists, hooks, objects without
-// a name, releases that do not exist yet or whose chart stays the same, all routes, and all flags.
+// newExtendedCase returns the case of a seed with more that can happen to releases: namespaces that charts write, Lists, hooks, objects
+// without a name, releases that do not exist yet or whose chart stays the same, all routes, and all flags.
 func newExtendedCase(pool []poolKind, seed uint64) *oracleCase {
 	c := newOracleCase(pool, seed)
 	r := rand.New(rand.NewPCG(seed, 2))
@@ -94,7 +94,7 @@ func (c *oracleCase) placeInNamespaces(r *rand.Rand) {
 	}
 }
 
-// addHooks adds a hook to the charts that appears, changes or disappears.
+// addHooks adds a hook that appears, changes or disappears with the next chart.
 func (c *oracleCase) addHooks(r *rand.Rand) {
 	if r.IntN(4) > 0 {
 		return
@@ -117,7 +117,7 @@ func (c *oracleCase) addHooks(r *rand.Rand) {
 	}
 }
 
-// addNameless sometimes adds an object to the next chart that asks the server for a name, on which every upgrade fails.
+// addNameless sometimes adds an object to the next chart that asks the server for a name. Every upgrade fails on it.
 func (c *oracleCase) addNameless(r *rand.Rand) {
 	if r.IntN(40) > 0 || c.unchanged || c.rollback {
 		return

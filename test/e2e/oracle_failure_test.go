@@ -15,7 +15,7 @@ type outcomeJudge struct {
 	objects map[string]objectReport
 	// helmError is Helm's error; empty if Helm succeeded.
 	helmError string
-	// stops are the objects at which Helm stopped.
+	// stops are the objects where Helm stopped.
 	stops map[string]bool
 }
 
@@ -77,8 +77,8 @@ func stopsAtFirstError(text string) bool {
 	return strings.HasPrefix(text, "failed to create resource") || strings.HasPrefix(text, "could not get information about the resource")
 }
 
-// judgeStopBeforeWriting checks a stop before any write: Helm stops at one of the predicted failures, the others would have stopped it
-// next, and no object is reached.
+// judgeStopBeforeWriting checks a stop before any write: Helm stops at one of the predicted failures, would have stopped at the others
+// next, and reaches no object.
 func (j *outcomeJudge) judgeStopBeforeWriting(failing []objectReport) {
 	named := 0
 	for _, o := range failing {
@@ -149,7 +149,7 @@ func isBlockedBy(o, by objectReport) bool {
 	return slices.ContainsFunc(o.BlockedBy, func(key string) bool { return strings.Contains(key, by.Kind) && strings.HasSuffix(key, by.Name) })
 }
 
-// judgeEachFailure checks an outcome in which Helm reaches all objects: it names each that fails, and deletes nothing.
+// judgeEachFailure checks an outcome where Helm reaches all objects: Helm names each object that fails, and deletes nothing.
 func (j *outcomeJudge) judgeEachFailure(failing []objectReport) {
 	for _, o := range failing {
 		switch {
@@ -188,7 +188,7 @@ func isNamed(text string, o objectReport) bool {
 	return nameless || namesObject(text, o.Name)
 }
 
-// recordStop judges the reason of an object at which Helm stopped, and records the object.
+// recordStop judges the reason of an object where Helm stopped, and records the object.
 func (j *outcomeJudge) recordStop(o objectReport) {
 	j.judgeReason(o)
 	j.stops[o.Name] = true
@@ -251,7 +251,7 @@ func (j *outcomeJudge) judgeReason(o objectReport) {
 // hasWordsOf reports whether an error has the words of a reason, except what helmdrift adds. Two things cannot be predicted: the value
 // that the server shows, and the resource that it names between Helm's words and its own.
 func hasWordsOf(text, reason string) bool {
-	// The server's own release of the library names list items where a later one counts them.
+	// The library version of the server names list items, while a later version counts them.
 	text, reason = inBrackets.ReplaceAllString(text, ""), inBrackets.ReplaceAllString(reason, "")
 	text = strings.ReplaceAll(text, "1 error occurred:\n\t* ", "")                                                         // Helm 3 counts the errors of a hook
 	if expected, key, keyless := strings.Cut(reason, "an item of a list does not contain declared merge key: "); keyless { // Helm prints the item
@@ -291,7 +291,8 @@ func hasWordsOf(text, reason string) bool {
 // kindlessWords matches a reason that a kind is not served: what Helm was doing, and the kind.
 var kindlessWords = regexp.MustCompile(`^(?:(.*?): )?(no matches for kind "[^"]*" in version "[^"]*")`)
 
-// mergedWords matches a reason that an apply fails on a version at which another manager wrote: the object, the fault, and the version.
+// mergedWords matches the reason for an apply that fails because another manager wrote at another version: the object, the fault, and
+// the version.
 var mergedWords = regexp.MustCompile(`^(.*?)(: \..*) \(of (.*), at which it was written too\)$`)
 
 // TestHasWordsOf checks that several faults match in any order, and that no other fault matches.
@@ -328,7 +329,7 @@ func quotesHelmOrServer(reason string) bool {
 	for _, words := range []string{
 		"cannot be imported", "failed to create patch", "failed to replace object", "failed to create typed patch", "server-side apply failed",
 		"cannot patch ", "namespaces \"", "could not get information", "is invalid: ", "ValidationError(", "no matches for kind ", "unknown object type",
-		"because it is being terminated", "already exists", "Operation cannot be fulfilled on", "strconv.ParseUint: ",
+		"because it is being terminated", "already exists", "Operation cannot be fulfilled on", "strconv.ParseUint: ", "cannot both be set",
 	} {
 		if strings.Contains(reason, words) {
 			return true

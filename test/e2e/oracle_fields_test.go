@@ -53,7 +53,7 @@ func (j fieldJudge) tolerate(tolerance string, was, now map[string]any, drop fun
 }
 
 // injectorOwns reports whether the report leaves the object's CA to an injector, by design: an annotation names one, or the chart writes
-// an empty text for it, which Helm writes until the injector returns. A CA that no chart writes must stay.
+// an empty text for it, which Helm writes until the injector returns. A CA must stay if no chart writes it.
 func (j fieldJudge) injectorOwns(o *oracleObject, fields []fieldReport, was, now map[string]any) bool {
 	if isInjected(was) || isInjected(now) {
 		return true

@@ -11,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// The random flags of a case, which Helm and helmdrift both get, and what they act on: values that a template prints, a schema of the
-// values, definitions in the folder crds/ with an instance of them, and a namespace that does not exist yet. The flags that say how Helm
-// writes are those of the route.
+// This file holds the random flags of a case, which both Helm and helmdrift get, and what they act on: values that a template prints, a
+// schema of the values, definitions in the folder crds/ with an instance of them, and a namespace that does not exist yet. The route
+// has the flags that say how Helm writes.
 
-// caseFlags are the flags of a case beyond those of its route.
+// caseFlags are the flags of a case, without the flags of its route.
 type caseFlags struct {
-	// given are those of the predicted call, first those of the installation before it. In both, $WORK is the folder of the story.
+	// given are the flags of the predicted call, and first are the flags of the installation before it. In both, $WORK is the
+	// folder of the story.
 	given, first []string
 	// files are further files of the charts and of the story.
 	files map[string]string

@@ -55,8 +55,8 @@ func (r *oracleRun) judge(report *driftReport, before, after map[string]map[stri
 	r.keepUnreached(j)
 }
 
-// deletionDependedOnOthers reports whether a deletion went otherwise than predicted because of another object, as the report says it may:
-// Helm failed on that object although it was not predicted to, or did not fail although it was.
+// deletionDependedOnOthers reports whether a deletion was not as predicted because of another object, as the report says may happen: Helm
+// failed on that object unexpectedly, or did not fail as predicted.
 func (j *outcomeJudge) deletionDependedOnOthers(reported objectReport, was, is map[string]any) bool {
 	stays := uidOf(was) == uidOf(is)
 	if was == nil || (reported.Action == "delete") != stays || reported.Action == "skip" && j.helmError != "" {
@@ -68,7 +68,7 @@ func (j *outcomeJudge) deletionDependedOnOthers(reported objectReport, was, is m
 	})
 }
 
-// deletionDependsOn reports whether the object is deleted, or is not, depending on another one that is uncertain, as its note says.
+// deletionDependsOn reports whether the note of the object says that its deletion depends on another, uncertain object.
 func (o objectReport) deletionDependsOn(other objectReport) bool {
 	return (o.Action == "delete" || o.Action == "skip") && isUncertain(other) && strings.Contains(o.Note, other.Name)
 }
@@ -103,7 +103,7 @@ func (c *cluster) dryRunUpdate(kind schema.GroupVersionKind, namespace string, o
 	return answer.Object, nil
 }
 
-// keepUnreached records at which objects Helm stopped if it did not reach all predicted failures.
+// keepUnreached records the objects where Helm stopped if it did not reach all predicted failures.
 func (r *oracleRun) keepUnreached(j *outcomeJudge) {
 	if len(j.unreached) > 0 {
 		r.stoppedAt = j.stops
@@ -171,7 +171,7 @@ func (r *oracleRun) mispredict(object, format string, args ...any) {
 	r.mispredictions = append(r.mispredictions, "MISS "+object+fmt.Sprintf(format, args...))
 }
 
-// judgeHooks checks that hooks are listed as not compared, and reported in no other way.
+// judgeHooks checks that reports list hooks as not compared, and do not mention them otherwise.
 func (j *outcomeJudge) judgeHooks() {
 	target := "new.yaml"
 	if j.testCase.rollback || j.testCase.unchanged {

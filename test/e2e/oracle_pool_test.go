@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// poolDir contains the kinds of objects of which the oracle builds charts; its README describes the files.
+// poolDir contains the kinds of objects that the oracle builds charts from. Its README describes the files.
 const poolDir = "testdata/oracle"
 
 // poolKind is one kind of the pool.
@@ -21,14 +21,14 @@ type poolKind struct {
 	// name is the kind in lower case, as stories write it.
 	name   string
 	object map[string]any
-	// versions are the apiVersions at which charts and others write the object; the first is that of the skeleton.
+	// versions are the apiVersions that charts and others write the object at. The first is the skeleton's.
 	versions []string
 	knobs    []knob
 	// versionKnobs are the knobs of one version.
 	versionKnobs map[string][]knob
 	// editKnobs are turned only in edits of live, because a chart does not have these values.
 	editKnobs []knob
-	// risks are turned only in a new version of the chart, and seldom: the API may refuse the result.
+	// risks are turned only in a new version of the chart, and rarely, because the API may refuse the result.
 	risks []knob
 	// scales says that the kind has the scale subresource, clusterScoped that it has no namespace, onlyHelmDeletes that no edit deletes
 	// the object, because that takes time.

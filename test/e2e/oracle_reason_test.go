@@ -82,8 +82,8 @@ func nearPath(a, b string) bool {
 	return a == b || a+"s" == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
 
-// The reasons in helmdrift's own words. Of a group of fields the server names at least one: a decoder stops at the first value, and of two
-// fields that contradict each other one is named.
+// These are the reasons in helmdrift's own words. The server names at least one field of a group: a decoder stops at the first value, and
+// if two fields contradict each other, the server names one.
 var (
 	immutableWords = regexp.MustCompile(`^immutable: (.*) cannot be changed$`)
 	decodeWords    = regexp.MustCompile(`^does not decode: the API has another type at (.*)$`)
@@ -93,7 +93,8 @@ var (
 	pathFirst      = regexp.MustCompile(`^([a-z][A-Za-z0-9]*(?:\[[^\]]*\])*(?:\.[A-Za-z][\w-]*(?:\[[^\]]*\])*)*) (?:may|can|cannot|must|has|is|mounts|does)\b`)
 )
 
-// ourFields returns the fields that a reason in helmdrift's own words names, in groups of which the server names at least one.
+// ourFields returns the fields that a reason in helmdrift's own words names, in groups. The server names at least one field of
+// each group.
 func ourFields(reason string) [][]string {
 	var out [][]string
 	for note := range strings.SplitSeq(reason, "; ") {
@@ -204,7 +205,7 @@ func isBelow(path, above string) bool { return path == above || strings.HasPrefi
 // pathMarks matches what separates the steps of a path; a name may contain some of these characters, and the server does not quote it.
 var pathMarks = regexp.MustCompile(`[.\[\]"\\=]+`)
 
-// segments returns the steps of a path without the characters in which the notations of the API server and of helmdrift differ.
+// segments returns the steps of a path without the characters that the API server and helmdrift write differently.
 func segments(path string) string {
 	return strings.Trim(pathMarks.ReplaceAllString(path, "\x00"), "\x00")
 }

@@ -63,7 +63,7 @@ func (r route) flagsFor(verb string) []string {
 	return append(out, r.helmFlags(verb)...)
 }
 
-// helmFlags returns the flags of Helm for a verb; those of helmdrift are the same.
+// helmFlags returns the flags of Helm for a verb. The flags of helmdrift are the same.
 func (r route) helmFlags(verb string) []string {
 	var out []string
 	if r.upgrades4 && r.serverSide != "auto" {

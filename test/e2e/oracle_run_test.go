@@ -29,17 +29,17 @@ type oracleRun struct {
 	fileNames []string
 
 	edits, failures, dryRuns, certain, uncertain int
-	// unreached are the predicted failures that Helm did not reach; stoppedAt are the objects at which it stopped.
+	// unreached are the predicted failures that Helm did not reach, and stoppedAt are the objects where it stopped.
 	unreached []string
 	stoppedAt map[string]bool
 	tolerated tolerances
-	// notAsked counts objects about which the server was not asked, by reason.
+	// notAsked counts objects that the server was not asked about, by reason.
 	notAsked       map[string]int
 	mispredictions []string
 	// mispredicted are the objects of the mispredictions.
 	mispredicted map[string]bool
-	// installed are the objects as the first revision left them, unedited as they are before the edits, predictedOn as they are when
-	// helmdrift reads them; upgradeFailed says that an upgrade failed before the edits.
+	// installed are the objects as the first revision left them, unedited are the objects before the edits, and predictedOn are the
+	// objects when helmdrift reads them. upgradeFailed says that an upgrade failed before the edits.
 	installed, unedited, predictedOn map[string]map[string]any
 	upgradeFailed                    bool
 	// upgradeError is the error of that upgrade.
@@ -82,7 +82,7 @@ func (o *oracleCase) run(base *Case, by4 bool) (*oracleRun, error) {
 	return run, nil
 }
 
-// deployAndEdit brings the objects to the state on which helmdrift predicts.
+// deployAndEdit brings the objects to the state that helmdrift predicts from.
 func (r *oracleRun) deployAndEdit() error {
 	if err := r.deploy(); err != nil {
 		return err
@@ -174,8 +174,8 @@ func (r *oracleRun) helm(by4, mayFail bool, args ...string) error {
 	return err
 }
 
-// deploy brings the release to the state in which the edits begin. It waits until the objects that Helm deleted are gone: the deletion of
-// a definition takes time, and one read could find it gone and the next one terminating.
+// deploy brings the release to the state that the edits begin with. It waits until the objects that Helm deleted are gone: the deletion
+// of a definition takes time, and one read could find it gone and the next one terminating.
 func (r *oracleRun) deploy() error {
 	if err := r.deployRelease(); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (r *oracleRun) createOtherNamespace() error {
 	return err
 }
 
-// applyEdits performs the edits. An edit that the API refuses did not happen.
+// applyEdits performs the edits. It ignores an edit that the API refuses.
 func (r *oracleRun) applyEdits() error {
 	for i, e := range r.testCase.edits {
 		made, err := e.perform(r.story, i, e.object.deployed(r.testCase.rollback))
@@ -363,7 +363,7 @@ func (r *oracleRun) snapshot() (map[string]map[string]any, error) {
 }
 
 // waitForDefinitions waits until the deployed definitions are established, because the server forbids some of their changes only then. On
-// a busy machine that could happen between the prediction and the upgrade. A definition that is never established is so for both.
+// a busy machine that could happen between the prediction and the upgrade. A definition that is never established is the same for both.
 func (r *oracleRun) waitForDefinitions() {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// The size of the random tests. Each seed is one case; -oracle.seed is the first, so that -oracle.seed=17 -oracle.n=1 repeats one.
+// These are the sizes of the random tests. Each seed is one case, and -oracle.seed is the first, so -oracle.seed=17 -oracle.n=1
+// repeats a case.
 var (
 	oracleN      = flag.Int("oracle.n", oracleDefault(), "how many seeds the oracle takes per engine")
 	oracleSeed   = flag.Uint64("oracle.seed", 1, "the oracle's first seed")
@@ -46,7 +47,7 @@ func underEachHelm(t *testing.T, test func(t *testing.T, pool []poolKind, by4 bo
 type tally struct {
 	cases, notInstalled, unjudged, edits, failures, repeated, dryRuns, certain, uncertain, mispredicted int
 	tolerated                                                                                           tolerances
-	// notAsked counts objects about which the server was not asked, by reason.
+	// notAsked counts objects that the server was not asked about, by reason.
 	notAsked map[string]int
 }
 
@@ -124,7 +125,7 @@ func (s *tally) check(t testing.TB) {
 	}
 }
 
-// repeatUnreached runs a case again without the objects at which Helm stopped, until Helm has reached each predicted failure.
+// repeatUnreached runs a case again without the objects where Helm stopped, until Helm has reached each predicted failure.
 func (s *tally) repeatUnreached(run *oracleRun, pool []poolKind, base *Case, by4 bool) []*oracleRun {
 	var out []*oracleRun
 	for len(run.unreached) > 0 {

@@ -10,7 +10,7 @@ import (
 )
 
 // tolerances counts, by name, the differences that the judge excuses because it cannot know what is right. A difference that the API
-// server itself explains is no tolerance.
+// server itself explains is not a tolerance.
 type tolerances map[string]int
 
 // toleranceRates says in how many of a hundred cases each tolerance is used: the highest of 502 cases of Helm 3, as many of Helm 4, and
@@ -45,8 +45,8 @@ var toleranceRates = map[string]float64{
 	tolerateConverted:     0.8,
 }
 
-// mostCases returns in how many of a number of cases a tolerance with a rate may be used. A run in which nothing is wrong exceeds it by
-// chance once in ten thousand runs: cases are drawn independently, so their number has a Poisson distribution.
+// mostCases returns how many of a number of cases may use a tolerance with a rate. A run without errors exceeds it by chance once in
+// ten thousand runs: cases are drawn independently, so their number has a Poisson distribution.
 func mostCases(perHundred float64, cases int) int {
 	mean := perHundred * float64(cases) / 100
 	if mean == 0 {
@@ -87,7 +87,7 @@ const (
 	tolerateAutoscaled    = "a field of an autoscaler had another effect"
 	tolerateStaleWrite    = "a controller wrote between Helm's read of an object and its replacement"
 	tolerateConverted     = "drift of an autoscaler that the report reads at another version than the judge"
-	tolerateUnpredicted   = "a refusal that docs/verdicts.md lists under What is not predicted"
+	tolerateUnpredicted   = "a refusal that docs/verdict-rules.md lists under What is not predicted"
 )
 
 // count counts one use of a tolerance. A nil map counts nothing.

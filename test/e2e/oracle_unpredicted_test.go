@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// unpredictedWords matches what Helm and the API server say if they refuse what docs/verdicts.md lists as rare under "What is not
-// predicted". The pool has nothing of it on purpose, so a run hardly ever meets them.
+// unpredictedWords matches what Helm and the API server say if they refuse what docs/verdict-rules.md lists as rare under "What is not
+// predicted". The pool leaves these out on purpose, so a run hardly ever meets them.
 var unpredictedWords = regexp.MustCompile("ValidationError\\(|unknown object type \"nil\" in |" +
 	"failed rule: (?:self == oldSelf|oldSelf==self)|" +
 	"hostPort: Duplicate value|must match `containerPort` when `hostNetwork` is true|cannot set `allowPrivilegeEscalation` to false|" +
 	"supported when podFailurePolicy is specified|subPathExpr and subPath are mutually exclusive|must be greater than minReadySeconds|" +
 	"previously a storage version|must not contain both Deny and Warn|duplicate of key present in binaryData")
 
-// isUnpredicted reports whether Helm failed only on what is not predicted, and counts it. What happened then is not judged.
+// isUnpredicted reports whether Helm failed only on what is not predicted, and counts that. Then the judge ignores what happened.
 func (j *outcomeJudge) isUnpredicted() bool {
 	for text := range strings.SplitSeq(j.helmError, " && ") {
 		if !unpredictedWords.MatchString(text) {
@@ -29,7 +29,7 @@ func (j *outcomeJudge) isUnpredicted() bool {
 }
 
 // putIntoLists puts some objects into Lists, different ones in each chart. Helm checks the items of a List before it writes anything. That
-// is not predicted, so no item holds a null or what only a risk brings.
+// check is not predicted, so no item has a null or anything that only a risk sets.
 func (c *oracleCase) putIntoLists(r *rand.Rand) {
 	if r.IntN(5) > 0 {
 		return

@@ -11,8 +11,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// judgeBelow checks what is below a changed path: it must have been reported, have been there before, or be what the API server itself
-// adds to the reported value. For the last, the server is asked with an object that has only the reported value at the path.
+// judgeBelow checks what is below a changed path: it must be reported, have been there before, or be added by the API server itself to
+// the reported value. To find the last, it sends the server an object that has only the reported value at the path.
 func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored map[string]any) error {
 	want := f.valueAfterWrite()
 	var value any
@@ -33,10 +33,10 @@ func (j fieldJudge) judgeBelow(f fieldReport, path fieldPath, was, now, stored m
 	answer, err := j.dryRun(object)
 	if err != nil {
 		j.tolerated.count(tolerateBelow)
-		return nil //nolint:nilerr // what the server does not answer is excused, and counted
+		return nil //nolint:nilerr // a missing answer is excused, and counted
 	}
 	answer = withoutServerChoices(answer)
-	dropNewNodePorts(was, answer) // as in now, from which they were removed
+	dropNewNodePorts(was, answer) // as in now, where they were removed
 	dropNewAddress(was, answer)
 	answered, _ := path.lookup(answer)
 	if diff := cmp.Diff(withoutEmpty(answered), withoutEmpty(after)); diff != "" {
@@ -80,7 +80,7 @@ func unreported(reported, was, is any, at string) []string {
 	return nil
 }
 
-// emptyDifferences lists the paths at which one of two states has an empty map or list and the other has nothing.
+// emptyDifferences lists the paths where one of two states has an empty map or list and the other has nothing.
 func emptyDifferences(path fieldPath, a, b any) []fieldPath {
 	left, isMap := a.(map[string]any)
 	right, alsoMap := b.(map[string]any)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// removeWithEmptyParents removes what the path leads to, and those of its parents that contain nothing else.
+// removeWithEmptyParents removes what the path leads to, and the parents that contain nothing else.
 func (p fieldPath) removeWithEmptyParents(root map[string]any) {
 	if _, ok := p.lookup(root); !ok {
 		return
@@ -197,7 +197,7 @@ func (p fieldPath) replace(root map[string]any, value any) bool {
 	return false
 }
 
-// overlapsAny reports whether the path equals one of others, or is above or below one. It does not tell items of lists apart.
+// overlapsAny reports whether the path equals one of others, or is above or below one. It does not distinguish the items of a list.
 func (p fieldPath) overlapsAny(others []fieldPath) bool {
 	return slices.ContainsFunc(others, func(o fieldPath) bool {
 		for i := range min(len(p), len(o)) {

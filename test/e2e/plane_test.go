@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -45,15 +46,35 @@ func startPlane(ctx context.Context, parts ...string) (*harness.Plane, error) {
 	return p, nil
 }
 
-// planeWithoutControllers starts a control plane for one test. Nobody changes the objects on it but the test and the API server.
-func planeWithoutControllers(ctx context.Context, t *testing.T) *cluster {
-	t.Helper()
-	p, err := startPlane(ctx)
-	must(t, err)
-	t.Cleanup(p.Stop)
-	on, err := newCluster(p.Kubeconfig)
-	must(t, err)
+// quietPlane is the control plane without controllers, which several tests share: nobody changes the objects on it but the tests and the API
+// server. It writes an audit log. quietCluster starts it.
+type quietPlane struct {
+	*harness.Plane
+	on *cluster
+}
+
+// startQuietPlane starts the quiet plane once.
+var startQuietPlane = sync.OnceValues(func() (q quietPlane, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if q.Plane, err = startPlane(ctx, "--audit"); err != nil {
+		return q, err
+	}
+	suite.stopQuiet = q.Stop
+	if q.on, err = newCluster(q.Kubeconfig); err != nil {
+		return q, err
+	}
 	exists := func(*unstructured.Unstructured) bool { return true }
-	must(t, on.waitFor(ctx, ref{resource: "namespace", name: "default"}, "creation", exists))
-	return on
+	if err := q.on.waitFor(ctx, ref{resource: "namespace", name: "default"}, "creation", exists); err != nil {
+		return q, err
+	}
+	return q, q.on.installCRDs(ctx)
+})
+
+// quietCluster returns the cluster of the quiet plane.
+func quietCluster(t *testing.T) quietPlane {
+	t.Helper()
+	q, err := startQuietPlane()
+	must(t, err)
+	return q
 }

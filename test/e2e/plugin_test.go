@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// TestPlugin runs "helm drift" with the helm of both majors, which hand over their flags in the environment. The reports are those of the
-// binary. The plugin is installed from a folder, and from an archive that a server has.
+// TestPlugin runs "helm drift" with the helm of both majors, which hand over their flags in the environment. The reports equal the
+// binary's. The plugin is installed from a folder, and from an archive that a server has.
 func TestPlugin(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -29,7 +29,7 @@ func TestPlugin(t *testing.T) {
 	t.Cleanup(archive.Close)
 	for _, helm := range []struct {
 		major string
-		// unverified is the flag with which that Helm installs an archive without a signature.
+		// unverified is the flag that makes that Helm install an archive without a signature.
 		unverified []string
 	}{{"v3", nil}, {"v4", []string{"--verify=false"}}} {
 		t.Run(helm.major, func(t *testing.T) {
@@ -100,10 +100,10 @@ func (p pluginRun) mustRun(code int, args ...string) string {
 	return stdout + stderr
 }
 
-// timeOfReport is the time of a report, the one value in which two reports of the same cluster differ.
+// timeOfReport is the time of a report, the only value that differs between two reports of the same cluster.
 var timeOfReport = regexp.MustCompile(`(?m)^  "time": ".*",$`)
 
-// snapshotFormats are the formats in which a snapshot can be reported: all but diff, which needs the text of the manifest.
+// snapshotFormats are the formats for reports of a snapshot: all but diff, which needs the text of the manifest.
 var snapshotFormats = []string{"text", "json", "yaml", "markdown", "junit", "sarif", "gitlab", "github", "html", "ignore", "prometheus"}
 
 // sameReports compares reports of the plugin with those of the binary, byte for byte: every format on a snapshot, whose report has the time

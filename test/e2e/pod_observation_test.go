@@ -30,8 +30,8 @@ const (
 	releaseLabel  = "release"
 )
 
-// podObserver follows the pods of a release with a watch. The API server sends every change of a pod once and in the order in which they
-// happened, so no state of a workload is missed, however short it is.
+// podObserver follows the pods of a release with a watch. The API server sends every change of a pod once and in order, so the observer
+// misses no state of a workload, however short.
 type podObserver struct {
 	pods    typedcorev1.PodInterface
 	options metav1.ListOptions
@@ -207,7 +207,7 @@ func (o *podObserver) waitSettled(ctx context.Context, on *cluster, r ref) error
 // rollout is what the status of a workload says about the work of its controller.
 type rollout struct {
 	observed bool
-	// wanted, existing, ready and available count pods; updated counts those of the new template, and must be at least mustUpdate.
+	// wanted, existing, ready and available count pods; updated counts the pods of the new template, and must be at least mustUpdate.
 	wanted, existing, ready, available, updated, mustUpdate int
 	// paused is set for a Deployment whose roll-out waits. It may have stopped half-way, with more pods than wanted.
 	paused bool

@@ -54,8 +54,8 @@ func (c *Case) proves() error {
 	return errors.Join(eachPrediction(predictions, func(p *objectPrediction) error { return p.checkAfter(tolerated) })...)
 }
 
-// isStaleWrite reports whether Helm's replacement of an object failed because a controller had written to it since Helm read it. Nobody can
-// predict that, and the same upgrade again does what was predicted.
+// isStaleWrite reports whether Helm's replacement of an object failed because a controller had written to it since Helm read it. Nobody
+// can predict that, and repeating the upgrade does what was predicted.
 func isStaleWrite(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "failed to replace object") &&
 		strings.Contains(err.Error(), "the object has been modified; please apply your changes to the latest version and try again")
@@ -90,7 +90,7 @@ func checkFailures(failing []objectReport, err error, tolerated tolerances) erro
 	return nil
 }
 
-// orNothing returns an error that can be printed if err is nil.
+// orNothing returns err, or an error to print in place of nil.
 func orNothing(err error) error {
 	if err == nil {
 		return errors.New("no error")
@@ -152,7 +152,7 @@ func (c *Case) predictedCall() (helmCall, error) {
 	return call, nil
 }
 
-// objectPrediction is what a report says about one object; about most it says nothing.
+// objectPrediction is what a report says about one object. It says nothing about most objects.
 type objectPrediction struct {
 	cluster   *cluster
 	kind      schema.GroupVersionKind
@@ -164,7 +164,7 @@ type objectPrediction struct {
 	willBeDeleted bool
 }
 
-// predictions returns those of every object of the stored manifest, and of every other object in the report.
+// predictions returns the predictions for every object of the stored manifest, and for every other object in the report.
 func (c *Case) predictions() ([]*objectPrediction, error) {
 	byID := map[string]*objectPrediction{}
 	var out []*objectPrediction
@@ -196,7 +196,7 @@ func (c *Case) predictions() ([]*objectPrediction, error) {
 	return out, nil
 }
 
-// stored returns the objects of the last revision; none before an installation.
+// stored returns the objects of the last revision. There are none before an installation.
 func (c *Case) stored() ([]*unstructured.Unstructured, error) {
 	manifest, err := c.manifest()
 	if errors.Is(err, driver.ErrReleaseNotFound) {

@@ -19,7 +19,7 @@ type proxy struct {
 
 	mu        sync.Mutex
 	permitted permission
-	// denied says which requests the API server answers as those of a user without any right; nil for none.
+	// denied says which requests the API server answers as for a user without any right. It is nil for none.
 	denied func(*http.Request) bool
 	traffic
 }
@@ -27,7 +27,8 @@ type proxy struct {
 // permission is what a run may do in addition to reading.
 type permission int
 
-// The permissions: only reads; writes that are only tried (dryRun=All); patches and creations of anything except the records of a release.
+// These are the permissions: only reads; writes that are only tried (dryRun=All); patches and creations of anything except the records of
+// a release.
 const (
 	permitReads permission = iota
 	permitDryRuns
@@ -100,7 +101,7 @@ func (m *byteCounter) Write(b []byte) (int, error) {
 // Unwrap allows the response to be flushed.
 func (m *byteCounter) Unwrap() http.ResponseWriter { return m.ResponseWriter }
 
-// traffic is what passed in one run.
+// traffic is what passed the proxy in one run.
 type traffic struct {
 	requests, dryRuns, written, refused []string
 	bytes                               int

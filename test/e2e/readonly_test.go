@@ -122,8 +122,8 @@ Deployment web: none
 	want(t, out, 2, "warning forbidden\n"+finding)
 }
 
-// TestForbiddenNamespace compares an untouched release whose namespace may not be read. It may be about to go with all its objects, so that
-// the release is no clean one.
+// TestForbiddenNamespace compares an untouched release whose namespace may not be read. Somebody may be deleting it with all its objects,
+// so the release must not look clean.
 func TestForbiddenNamespace(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)
@@ -169,8 +169,8 @@ Thing demo: none drifted
   ignore/drift spec.max old=10 desired=10 live=30 by:kubectl-edit`)
 }
 
-// TestForbiddenPods upgrades a Service to a selector that selects nothing. It led to pods of another release. A role that may not list pods
-// does not see that, and the gate on downtime says that it does not know.
+// TestForbiddenPods upgrades a Service to a selector that selects nothing. It led to pods of another release. A role that may not list
+// pods does not see that, and the gate on downtime says so.
 func TestForbiddenPods(t *testing.T) {
 	t.Parallel()
 	c := newCase(t, suite.cluster)

@@ -17,7 +17,7 @@ import (
 type driftReport struct {
 	Summary  map[string]any  `json:"summary"`
 	Releases []releaseReport `json:"releases"`
-	// Errors are those of a scan: what could not be searched.
+	// Errors are the errors of a scan: what could not be searched.
 	Errors []message `json:"errors"`
 }
 
@@ -156,7 +156,7 @@ func (r *driftReport) objects() []objectReport {
 	return r.Releases[0].Objects
 }
 
-// failing returns the objects on which the report predicts a failure.
+// failing returns the objects with a predicted failure.
 func (r *driftReport) failing() []objectReport {
 	return slices.DeleteFunc(slices.Clone(r.objects()), func(o objectReport) bool { return o.Action != "fail" })
 }

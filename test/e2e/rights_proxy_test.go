@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// deny sets which requests the API server answers as those of a user without any right; nil for none.
+// deny sets which requests the API server answers as for a user without any right. Nil means none.
 func (p *proxy) deny(which func(*http.Request) bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

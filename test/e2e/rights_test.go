@@ -18,16 +18,15 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// The size of TestRights. It takes that many diffs of the stories, chosen by the seed; make rights takes all.
+// These are the size and the seed of TestRights. It takes that many diffs of the stories, chosen by the seed; make rights takes all.
 var (
 	rightsN    = flag.Int("rights.n", 30, "how many diffs of stories TestRights repeats without a right")
 	rightsSeed = flag.Uint64("rights.seed", 1, "chooses the diffs of TestRights")
 )
 
-// TestRights runs diffs of stories again, and takes away one right each time: for each request that the diff sends, the API server answers
-// that one as it answers a user without any right. Once for each resource it does so with all requests for the resource, as a role without
-// it has it. The exit code may only become 1, the report says what could not be read, and no finding that counts disappears without an
-// error.
+// TestRights runs diffs of stories again without one right: for each request of the diff, the API server answers this request as for a
+// user without any right. Once for each resource, it answers all requests for the resource so, as for a role without it. The exit code may
+// only become 1, the report says what could not be read, and no finding that counts disappears without an error.
 func TestRights(t *testing.T) {
 	sum := &rightsTally{}
 	t.Cleanup(func() { t.Log(sum) })
@@ -78,7 +77,7 @@ func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 	return out
 }
 
-// cutStories writes the stories of the chosen diffs without what follows the last of them.
+// cutStories writes the stories of the chosen diffs, each up to its last chosen diff.
 func cutStories(t *testing.T, dir string, chosen map[string][]int) []string {
 	t.Helper()
 	var out []string

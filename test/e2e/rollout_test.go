@@ -17,7 +17,7 @@ import (
 )
 
 // rolloutChart has a Deployment whose annotations, image and requests say how its pods behave (test/controlplane/cmd/fakenode).
-// The ConfigMap shows under which name Helm deploys while the Deployment is missing.
+// While the Deployment is missing, the ConfigMap shows the field manager of Helm.
 const rolloutChart = `
 apiVersion: v1
 kind: ConfigMap
@@ -41,7 +41,7 @@ spec:
         resources: {requests: {cpu: "CPU"}}
 MORE`
 
-// rolloutCase is a Deployment that does not come up. Its chart is what fix puts back after somebody has deleted the Deployment.
+// rolloutCase is a Deployment that does not come up. Somebody deletes the Deployment, and fix puts it back from the chart.
 type rolloutCase struct {
 	annotations, image, cpu, more string
 	// beside are objects that exist before the release.
@@ -49,7 +49,7 @@ type rolloutCase struct {
 	// reason is what the reason begins with or contains, event the reason of the first event that shows the problem, and log the last line
 	// of the log.
 	reason, event, log string
-	// container and pod report whether the reason is about one.
+	// container and pod say whether the reason is about one.
 	container, pod bool
 	// timesOut lets the wait end by itself. Otherwise it is interrupted when the reason is known.
 	timesOut bool
@@ -193,8 +193,8 @@ func (c *Case) firstEvent(t *testing.T, reason string, after time.Time) time.Tim
 // waitRun is a run of fix --wait.
 type waitRun struct {
 	binaryRun
-	// named is when the reason of the case was printed, and slow ten times the slowest answer of the API server meanwhile: on a
-	// busy machine everything is slow.
+	// named is when the reason of the case was printed, and slow is ten times the slowest answer of the API server meanwhile,
+	// because everything is slow on a busy machine.
 	named time.Time
 	slow  time.Duration
 }
@@ -248,7 +248,7 @@ func (c *Case) slowestAnswer(ctx context.Context) (slowest time.Duration) {
 	return slowest
 }
 
-// reasonWriter keeps what is written, and when a reason first was.
+// reasonWriter keeps what is written, and when a reason was first written.
 type reasonWriter struct {
 	reason   string
 	onReason func()
@@ -270,8 +270,8 @@ func (w *reasonWriter) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// TestRolloutComesUp checks that the wait ends when the pods are ready: those of the drift that cannot start are none of them, and those
-// of a Deployment that was missing need three seconds.
+// TestRolloutComesUp checks that the wait ends when the pods are ready. Drifted pods that cannot start do not count, and the pods of a
+// Deployment that was missing need three seconds.
 func TestRolloutComesUp(t *testing.T) {
 	t.Parallel()
 	for name, by4 := range map[string]bool{"client-side": false, "server-side": true} {
@@ -299,7 +299,7 @@ func hasReadyPods(u *unstructured.Unstructured) bool {
 	return n == 2
 }
 
-// mustComeUp runs fix --wait, after which the pods are ready.
+// mustComeUp runs fix --wait. Then the pods must be ready.
 func (c *Case) mustComeUp(t *testing.T) {
 	t.Helper()
 	out, result, err := c.fix("--yes", "--wait", "--wait-timeout", "4m")
@@ -314,7 +314,7 @@ func (c *Case) mustComeUp(t *testing.T) {
 	}
 }
 
-// TestRolloutOfBrokenStatefulSet checks that fix --wait says what is in the way of a StatefulSet of which the drift broke a pod: its
+// TestRolloutOfBrokenStatefulSet checks that fix --wait says what blocks a StatefulSet if drift broke one of its pods: its
 // controller replaces no pod before all of them are ready, although the values are back.
 func TestRolloutOfBrokenStatefulSet(t *testing.T) {
 	t.Parallel()

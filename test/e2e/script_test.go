@@ -28,6 +28,7 @@ import (
 //	status STATUS                                      gives the last record another status
 //	await-gone KIND/NAME                               waits until an object no longer exists
 //	await KIND/NAME PATH VALUE                         waits until a field has a value
+//	await-served GROUP/VERSION RESOURCE                waits until discovery has a resource
 //	await-unserved GROUP/VERSION                       waits until discovery no longer has a version
 //	diff [CHART] [FLAGS]                               prints the lines of the report and the exit code
 //	diff-patch [CHART] [FLAGS]                         prints -o diff and the exit code; patched.yaml is the manifest with this patch
@@ -39,7 +40,7 @@ import (
 //	release NAME                                       sets the name of the release; at first it is r
 //
 // CHART is a folder of the script, a single template of it, or a folder of testdata/charts. NS, the story's namespace, is printed as NS. A
-// diff may print nothing that its want file does not list. -stories runs the stories of another folder.
+// diff must print only what its want file lists. -stories runs the stories of another folder.
 func TestStories(t *testing.T) {
 	t.Cleanup(func() {
 		t.Log(storyTolerances.sum)
@@ -113,6 +114,9 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		})},
 		"await-unserved": {[]string{"GROUP/VERSION"}, silent(func(c *Case, args []string) error {
 			return c.cluster.waitUntilUnserved(context.Background(), args[0])
+		})},
+		"await-served": {[]string{"GROUP/VERSION", "RESOURCE"}, silent(func(c *Case, args []string) error {
+			return c.cluster.waitUntilServed(context.Background(), args[0], args[1])
 		})},
 		"diff":       {run: scriptDiff},
 		"diff-patch": {run: scriptPatch},

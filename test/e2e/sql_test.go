@@ -9,7 +9,7 @@ import (
 )
 
 // TestRecordsInSQL keeps records in a real PostgreSQL: Helm 3 and Helm 4 write them as the owner of the database, after their own
-// migrations, and helmdrift reads them as a role that may do nothing else.
+// migrations, and helmdrift reads them as a role that may only read.
 func TestRecordsInSQL(t *testing.T) {
 	server := postgres.Start(t)
 	server.Exec("postgres", "CREATE ROLE helmdrift LOGIN PASSWORD '"+postgres.Password+"'")
@@ -75,7 +75,7 @@ func testRecordsInSQL(t *testing.T, by4 bool, server *postgres.Server, database 
 	want(t, out, 2, drift)
 	must(t, c.proves())
 
-	// The upgrade by which the prediction was proved is in the database, too.
+	// The upgrade that proved the prediction is in the database, too.
 	out, err = c.diff(c.release, "--to-revision", "1")
 	must(t, err)
 	if old := out.report.Releases[0].Old; old == nil || old.Revision != 2 {

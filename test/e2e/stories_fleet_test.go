@@ -14,8 +14,8 @@ import (
 )
 
 // TestStoriesAsFleet compares the report of a fleet with the reports of its releases one by one. The fleet is everything that the tests
-// before this one have left in the cluster: the releases of all stories, of the random tests and of those on charts. Tests run in the order
-// of their files, and those with t.Parallel after all others, so that nobody deploys meanwhile.
+// before this one have left in the cluster: the releases of all stories, of the random tests and of the tests of charts. Tests run in the
+// order of their files, and tests with t.Parallel run after all others, so nobody deploys meanwhile.
 func TestStoriesAsFleet(t *testing.T) {
 	c := newCase(t, suite.cluster)
 	must(t, c.helm(false, "install", "web")) // so that there is a release if this test runs by itself
@@ -60,7 +60,7 @@ func deployRandom(t *testing.T, c *Case) {
 // randomReleases is the number of random releases.
 const randomReleases = uint64(10)
 
-// checkNarrow compares the releases of a few namespaces, those that have most of them first.
+// checkNarrow compares the releases of a few namespaces, beginning with the namespaces that have the most.
 func checkNarrow(t *testing.T, s *scanner, found map[releaseID]map[string]any) {
 	t.Helper()
 	count := map[string]int{}
@@ -89,7 +89,7 @@ func checkNarrow(t *testing.T, s *scanner, found map[releaseID]map[string]any) {
 	}
 }
 
-// releasesStoredIn returns the releases of which Helm stored records in Secrets or ConfigMaps, without those that were uninstalled.
+// releasesStoredIn returns the releases with records in Secrets or ConfigMaps, without those that were uninstalled.
 func releasesStoredIn(t *testing.T, on *cluster, resource string) map[releaseID]bool {
 	t.Helper()
 	out, last := map[releaseID]bool{}, map[releaseID]int{}

@@ -20,7 +20,7 @@ var withSnapshots = flag.Bool("snapshots", true, "make each diff of a story from
 // snapshotTries is how often a snapshot is compared with the cluster: controllers may change something between the two.
 const snapshotTries = 3
 
-// checkSnapshot makes the comparison of the arguments from snapshots, and returns an error if a report differs from that of the cluster.
+// checkSnapshot makes the comparison of the arguments from snapshots, and returns an error if a report differs from the cluster's.
 func (c *Case) checkSnapshot(args []string, fromCluster binaryRun) error {
 	if !*withSnapshots || !isForSnapshot(args, fromCluster) {
 		return nil

@@ -23,7 +23,7 @@ func withoutServerFields(obj map[string]any) map[string]any {
 		{"metadata", "managedFields"}, {"metadata", "resourceVersion"}, {"metadata", "generation"},
 		{"metadata", "annotations", "deployment.kubernetes.io/revision"},
 		{"metadata", "annotations", "deprecated.daemonset.template.generation"},
-		// The status of autoscalers at version 1.
+		// This is the status of autoscalers at version 1.
 		{"metadata", "annotations", "autoscaling.alpha.kubernetes.io/conditions"},
 		{"metadata", "annotations", "autoscaling.alpha.kubernetes.io/current-metrics"},
 	} {

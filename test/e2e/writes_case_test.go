@@ -24,16 +24,16 @@ type writesCase struct {
 	// release is the name of the release, own the namespace that the record names, and storage the one that it is stored in.
 	release, own, storage string
 	namespaces            []string
-	// statuses are those of the revisions, the first one first. All have the same manifest.
+	// statuses are the statuses of the revisions, the first one first. All revisions have the same manifest.
 	statuses   []string
 	serverSide bool
 	// flux is the namespace in the labels of Flux that the manifest has; empty without labels.
 	flux    string
 	objects []*writesObject
-	// others are the records of other releases, by namespace: those of a release called other.
+	// others are the records of a release called other, by namespace.
 	others map[string]string
 
-	// The flags of the fix.
+	// These are the flags of the fix.
 	only, skip, allow []string
 	target            string
 	revision          int
@@ -75,7 +75,7 @@ func newWritesCase(seed uint64) *writesCase {
 	}
 	c.others = map[string]string{}
 	for _, namespace := range c.namespaces {
-		// A record with the name and in the namespace of the case's own would be one of it.
+		// A record with the name and in the namespace of the case's release would belong to it.
 		if r.IntN(2) == 0 && (c.release != "other" || namespace != c.storage) {
 			c.others[namespace] = oneOf(r, []string{"deployed", "failed", "pending-upgrade", "uninstalled"})
 		}

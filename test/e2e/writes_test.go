@@ -33,11 +33,8 @@ func TestWrites(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute+time.Duration(*writesCases)*20*time.Second)
 	defer cancel()
-	plane, err := startPlane(ctx, "--audit")
-	must(t, err)
-	t.Cleanup(plane.Stop)
-	on, err := newCluster(plane.Kubeconfig)
-	must(t, err)
+	plane := quietCluster(t)
+	on := plane.on
 	run := &writesRun{on: on, kubeconfig: plane.Kubeconfig, dir: t.TempDir(), outputs: map[uint64]string{}}
 	cases := make([]*writesCase, *writesCases)
 	var group errgroup.Group

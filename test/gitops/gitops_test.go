@@ -16,7 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// before are the values that the documents have, and defaults those of the chart.
+// before are the values of the documents, and defaults are the values of the chart.
 const (
 	before   = `{replicaCount: 2, image: {repository: team/web, tag: "1.25"}, extraEnv: [{name: A, value: b}], podAnnotations: {team: shop}}`
 	defaults = `{replicaCount: 1, log: {level: info}, podAnnotations: {note: default}, probe: {path: /, port: 80}}`

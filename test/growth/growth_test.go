@@ -34,6 +34,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release/postgres"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -48,7 +49,6 @@ func takers() map[string]func(text string) {
 		"internal/apiserver.IsFixedMetadata":    func(s string) { _ = apiserver.IsFixedMetadata(s) },
 		"internal/engine.NewApplyTypes":         func(s string) { _, _ = engine.NewApplyTypes([]byte(s)) },
 		"internal/english.Count":                func(s string) { english.Count(2, s) },
-		"internal/english.PluralOfKind":         func(s string) { english.PluralOfKind(s) },
 		"internal/escape.Text":                  func(s string) { escape.Text(s, true) },
 		"internal/escape.Lines":                 func(s string) { escape.Lines(s, true) },
 		"internal/escape.SplitLines":            func(s string) { escape.SplitLines(s, true) },
@@ -75,6 +75,8 @@ func takers() map[string]func(text string) {
 		"pkg/render.NeedsNoBounds":              func(s string) { render.NeedsNoBounds(s) },
 		"pkg/render.ReadDocuments":              func(s string) { render.ReadDocuments(s) },
 		"pkg/repair.ParseSelector":              func(s string) { _, _ = repair.ParseSelector(s) },
+		"pkg/release/postgres.Secrets":          func(s string) { postgres.Secrets(s) },
+		"pkg/report.NotesOf":                    func(s string) { report.NotesOf(s) },
 		"pkg/report.Read":                       func(s string) { _, _ = report.Read([]byte(s)) },
 		"pkg/report.ReadTime":                   func(s string) { _, _ = report.ReadTime([]byte(s)) },
 	}

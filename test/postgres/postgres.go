@@ -1,6 +1,6 @@
 // Package postgres starts a PostgreSQL server for tests of HELM_DRIVER=sql. The server belongs to one test: its data is in a temporary
-// folder, it listens on the loopback device only, and it ends with the test. The binaries are those of Debian's package postgresql; a test
-// is skipped where they are not installed.
+// folder, it listens on the loopback device only, and it ends with the test. The binaries come from Debian's package postgresql; a test is
+// skipped where they are not installed.
 //
 //	server := postgres.Start(t)
 //	server.Exec("postgres", "CREATE DATABASE helm")
@@ -21,7 +21,7 @@ import (
 	_ "github.com/lib/pq" // the driver of database/sql
 )
 
-// Admin is the superuser, and Password is that of every role.
+// Admin is the superuser, and every role has the password Password.
 const (
 	Admin    = "admin"
 	Password = "hunter2-canary"

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// The licences that classify knows, by their SPDX identifiers.
+// These are the licences that classify knows, by their SPDX identifiers.
 const (
 	apache  = "Apache-2.0"
 	bsd2    = "BSD-2-Clause"

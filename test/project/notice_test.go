@@ -24,7 +24,7 @@ const root = "../.."
 // platforms are the systems of a release.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
-// linkedModule is a module of which a released binary has at least one package.
+// linkedModule is a module with at least one package in a released binary.
 type linkedModule struct {
 	path, version, dir string
 	// files are the linked Go files by folder, relative to the module.
@@ -216,7 +216,7 @@ func (l *licenceTexts) hold(text, holder string) {
 	l.holders[l.known[words]] = append(l.holders[l.known[words]], holder)
 }
 
-// ownLines matches the lines in which licences of the same words differ: the title and the names of the holders.
+// ownLines matches the lines that differ between otherwise equal licences: the title and the names of the holders.
 var ownLines = regexp.MustCompile(`(?mi)^[ \t>]*(\(?(The )?(MIT|ISC) License( \(MIT\))?\)?|` +
 	`(Portions )?Copyright (\(c\)|©|\d).*|All rights reserved\.?)[ \t]*(\n|$)`)
 

@@ -23,8 +23,8 @@ func savedReport(t *testing.T, format string) []string {
 	return []string{"diff", "--snapshot", filepath.Join(repository(t), "testdata/snapshots/web.json.gz"), "--fail-on", "none", "-o", format}
 }
 
-// TestPlugin installs the archive of Helm's plugin with both majors of helm, which download it, and removes it. Its reports are those of
-// the program from the other archive.
+// TestPlugin installs the archive of Helm's plugin with both majors of helm, which download it, and removes it. Its reports equal those
+// of the program from the other archive.
 func TestPlugin(t *testing.T) {
 	dist := distOf(t)
 	archives := httptest.NewServer(http.FileServer(http.Dir(dist)))

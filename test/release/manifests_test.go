@@ -17,7 +17,7 @@ import (
 // download is the address of the files of a release.
 const download = "https://github.com/helmdrift/helmdrift/releases/download/"
 
-// pairs checks that the addresses and sums in a manifest are those of archives of the release, for so many platforms.
+// pairs checks that the addresses and sums in a manifest belong to archives of the release, for so many platforms.
 func pairs(t *testing.T, manifest string, want int, found [][2]string) {
 	t.Helper()
 	sums := map[string]string{}

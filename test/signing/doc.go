@@ -1,7 +1,7 @@
 // Package signing executes what signs a release and what verifies it, with a Sigstore of its own on the loopback interface: the sections
 // of .goreleaser.yaml that make checksums and signatures, the steps of .github/workflows/release.yaml that push and sign the image and that
-// verify the release, and the commands of docs/release.md. Nothing of them is repeated here; only the addresses of the registry and of the
-// issuer are replaced. "make signing" runs it.
+// verify the release, and the commands of docs/dev/release.md. Nothing of them is repeated here; only the addresses of the registry and of
+// the issuer are replaced. "make signing" runs it.
 //
 // It does not test the services that the public uses, nor how cosign finds them (TUF): cosign reads its roots and the addresses of the
 // services from files that "cosign trusted-root create" and "cosign signing-config create" wrote.

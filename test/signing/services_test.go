@@ -81,8 +81,8 @@ func freePorts(t *testing.T, count int) (out []int) {
 	return out
 }
 
-// startIssuer starts an issuer of tokens as GitHub's, for this tag of the workflow. It returns its address and the environment by which a
-// step with the permission id-token gets a token.
+// startIssuer starts an issuer of tokens like GitHub's, for this tag of the workflow. It returns its address and the environment that
+// gives a token to a step with the permission id-token.
 func startIssuer(t *testing.T, tag string) (address string, env []string) {
 	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -115,7 +115,7 @@ func startIssuer(t *testing.T, tag string) (address string, env []string) {
 	return address, []string{"ACTIONS_ID_TOKEN_REQUEST_URL=" + url, "ACTIONS_ID_TOKEN_REQUEST_TOKEN=request-token"}
 }
 
-// claims are those of a token for a job of release.yaml ("OpenID Connect reference" in GitHub's documentation).
+// claims are the claims of a token for a job of release.yaml ("OpenID Connect reference" in GitHub's documentation).
 func claims(issuer, audience, tag string) map[string]any {
 	ref := "refs/tags/" + tag
 	workflow := "helmdrift/helmdrift/.github/workflows/release.yaml@" + ref

@@ -19,7 +19,7 @@ import (
 const tag = "v1.2.3"
 
 // TestSignedRelease makes a release of a small program with .goreleaser.yaml, pushes and signs its image, and verifies both, with the
-// commands of the workflow and of docs/release.md. It also checks that another identity and a changed file are refused.
+// commands of the workflow and of docs/dev/release.md. It also checks that another identity and a changed file are refused.
 func TestSignedRelease(t *testing.T) {
 	if runtime.GOOS+runtime.GOARCH != "linuxamd64" {
 		t.Skip("the job verify runs the program for linux/amd64")
@@ -49,7 +49,7 @@ func TestSignedRelease(t *testing.T) {
 	reader := append(slices.Clone(user), "RELEASE="+release, "DOCKER_CONFIG="+t.TempDir())
 	verify := local.Replace(step(t, "verify", "cosign verify-blob"))
 	script(t, t.TempDir(), reader, verify)
-	_, block, _ := strings.Cut(read(t, "../../docs/release.md"), "## Verify")
+	_, block, _ := strings.Cut(read(t, "../../docs/dev/release.md"), "## Verify")
 	_, block, _ = strings.Cut(block, "```sh\n")
 	block, _, _ = strings.Cut(block, "```")
 	script(t, t.TempDir(), reader, "set -e\n"+local.Replace(block))
@@ -107,7 +107,7 @@ git remote add origin https://github.com/helmdrift/helmdrift
 bin/goreleaser release --clean --skip=publish,announce`)
 }
 
-// uploads copies the files that goreleaser would upload to a folder. The bundle is among them, under the name by which it is verified.
+// uploads copies the files that goreleaser would upload to a folder. One of them is the bundle, with the name that it is verified by.
 func uploads(t *testing.T, source string) string {
 	t.Helper()
 	var all []struct{ Name, Path, Type string }

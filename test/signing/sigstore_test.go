@@ -33,7 +33,7 @@ import (
 // start is before everything that the Sigstore signs.
 var start = time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 
-// startSigstore starts all services and returns the environment in which cosign uses them instead of the public ones.
+// startSigstore starts all services and returns the environment that makes cosign use them instead of the public ones.
 func startSigstore(t *testing.T, cosign, rekor, issuer string) []string {
 	t.Helper()
 	dir := t.TempDir()

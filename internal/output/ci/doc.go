@@ -7,12 +7,18 @@
 //	  one for each error,   ├─► GitLab
 //	  object and finding    └─► GitHub
 //
-// Each format is a file. What is said of a finding is the same in all of them, and comes from entries.go; a format chooses what to show
-// within the limits of its consumer, and says how much it left out. Each has its own escaping on top of package escape: a value is text
-// in every format, and makes no element, link, mention or command.
+// Each format is a file; findings.go has the tables and diffs of Markdown. All formats say the same of a finding, and take it from
+// entries.go. A format chooses what to show within the limits of its consumer, and says how much it left out. Each format has its own
+// escaping on top of package escape: a value is text in every format, and makes no element, link, mention or command.
 //
 // # Levels
 //
-// An error is what could not be compared and what the operation fails on; a warning is drift; everything else that is not silenced is a
-// note. A format that knows only success and failure takes the choice of the caller ([Options.Fails]), so that it agrees with the exit code.
+// An object that could not be compared, or that the operation fails on, is an error. Drift is a warning. Everything else that is not
+// silenced is a note. A format that knows only success and failure asks the caller ([Options.Fails]), so that it agrees with the exit
+// code.
+//
+// # Tests
+//
+// The test beside this file has what a consumer reads of each level; internal/output compares whole files (TestGolden) and tries hostile
+// texts, and test/formats and test/ci let readers of others read them.
 package ci

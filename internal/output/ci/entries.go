@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -19,7 +20,8 @@ import (
 type Options struct {
 	// Fails reports whether an object or the release as a whole, if the object is nil, sets the exit code. If it is nil, nothing does.
 	Fails func(release *report.Release, o *report.Object) bool
-	// ChartDir is the folder of the chart, relative to the root of the repository; empty if there is none. It leads to the templates.
+	// ChartDir is the folder of the chart, relative to the root of the repository, or empty if there is none. The paths of templates
+	// begin with it.
 	ChartDir string
 }
 
@@ -31,29 +33,34 @@ func (o Options) fails(release *report.Release, of *report.Object) bool {
 // level is how bad an entry is.
 type level int
 
-// The levels, the worst first.
+// These are the levels, the worst first.
 const (
 	levelError level = iota
 	levelWarning
 	levelNote
-	// levelSilent is what a rule, a class or the baseline silences.
+	// levelSilent is for what a rule, a class or the baseline silences.
 	levelSilent
 )
 
 // entry is one thing that a report says: an error, what happens to a whole object, or a finding.
 type entry struct {
-	// rule is the stable name of what it is about; see rules.
+	// rule is the stable name of the kind of the entry; see rules.
 	rule  string
 	level level
-	// release is nil for what could not be searched, object for what is about a release.
+	// release is nil for an entry about something that could not be searched, and object is nil for an entry about a release.
 	release *report.Release
 	object  *report.Object
-	// subject names the object, or the release. Path, change and by are the field, its sides that differ and who wrote the live one; they
-	// are empty if the entry is about no field. Says is the rest of the sentence. All of them are escaped within a line.
-	subject, path, change, by, says string
+	// finding is nil for an entry that is not about a field.
+	finding *report.Finding
+	// subject names the object, or the release. Path, change and by are the field, its sides that differ and the writer of the live
+	// value; they are empty if the entry is not about a field. Says is the rest of the sentence, and note is the part of it that the rule
+	// does not say already. All are escaped for use within a line.
+	subject, path, change, by, says, note string
+	// message is what somebody else says of the subject, as it is. It is empty for most entries.
+	message string
 	// id is the part of the fingerprint that tells entries of a release apart.
 	id string
-	// silencedBy is the reason why it is silent; empty if there is none to say.
+	// silencedBy is the reason why the entry is silent, or empty if there is nothing to say.
 	silencedBy string
 }
 
@@ -126,7 +133,8 @@ func SearchName(e report.ScanError) string {
 func releaseEntries(r *report.Release) []entry {
 	var out []entry
 	for _, m := range r.Errors {
-		out = append(out, entry{rule: "error", level: levelError, release: r, subject: ReleaseName(r), says: line(m.Message), id: m.Code + m.Object})
+		out = append(out, entry{rule: "error", level: levelError, release: r, subject: ReleaseName(r), says: line(m.Message),
+			message: m.Message, id: m.Code + m.Object})
 	}
 	if r.Terminating {
 		out = append(out, entry{rule: "terminating", level: levelWarning, release: r, subject: ReleaseName(r), says: "its namespace is being deleted"})
@@ -153,20 +161,20 @@ func objectEntries(r *report.Release, o *report.Object) []entry {
 	return out
 }
 
-// wholeEntry returns what is said of an object as a whole. The second result is false if that is nothing.
+// wholeEntry returns the entry of an object as a whole, and false if there is nothing to say.
 func wholeEntry(r *report.Release, o *report.Object) (entry, bool) {
 	e := entry{release: r, object: o, subject: objectName(o), id: o.ID, level: levelNote}
 	op := operation(r)
 	switch {
 	case o.Error != nil:
-		e.rule, e.level, e.says = "error", levelError, "could not be compared: "+line(o.Error.Message)
+		e.rule, e.level, e.says, e.message = "error", levelError, "could not be compared: "+line(o.Error.Message), o.Error.Message
 		return e, true
 	case o.Missing:
 		e.rule, e.level, e.says = "missing", levelWarning, "missing; "+op+" "+does(o)
 	case o.Terminating:
 		e.rule, e.level, e.says = "terminating", levelWarning, "being deleted; "+op+" "+does(o)
 	case o.Action == report.ActionFail:
-		e.rule, e.level, e.says = "fail", levelError, op+" "+does(o)
+		e.rule, e.level, e.says, e.message = "fail", levelError, op+" "+does(o), o.Reason
 	case o.Action == report.ActionCreate, o.Action == report.ActionDelete, o.Action == report.ActionReplace, o.Action == report.ActionAdopt:
 		e.rule, e.says = string(o.Action), op+" "+does(o)
 	default:
@@ -199,14 +207,20 @@ func does(o *report.Object) string {
 
 // fieldEntry returns the entry of a finding.
 func fieldEntry(r *report.Release, o *report.Object, f *report.Finding) entry {
-	e := entry{rule: string(f.Verdict), level: levelNote, release: r, object: o, subject: objectName(o), path: line(f.Path), id: f.ID + string(f.Cause)}
+	e := entry{
+		rule: string(f.Verdict), level: levelNote, release: r, object: o, finding: f, subject: objectName(o), path: line(f.Path),
+		id: f.ID + string(f.Cause),
+	}
 	switch {
 	case f.Verdict == report.Conflict:
 		e.level = levelError
 	case f.Drifted():
 		e.level = levelWarning
 	}
-	e.change, e.by, e.says = values(r, f), owners(f), operation(r)+" "+effectOn(f)+inside(f.Inside)
+	e.change, e.by, e.says, e.note = values(r, f), owners(f), operation(r)+" "+effectOn(f)+inside(f.Inside), noteOn(r, f)
+	if changed := knownChange(f); changed != "" {
+		e.says += "; " + changed
+	}
 	if notes := f.Notes.String(); notes != "" {
 		e.says += " (" + line(notes) + ")"
 	}
@@ -242,7 +256,36 @@ func effectOn(f *report.Finding) string {
 	return said
 }
 
-// values returns the sides of a finding that differ: old and live of drift, all three of a preview in which live differs from old.
+// noteOn returns what is said of a finding beside its verdict, its path, its sides and its owners.
+func noteOn(r *report.Release, f *report.Finding) string {
+	var said []string
+	switch {
+	case f.Blocked && f.Verdict != report.Conflict:
+		said = append(said, operation(r)+" does not reach it")
+	case !f.Managed && f.Verdict == report.Ignore:
+		said = append(said, "no manifest names it")
+	}
+	if changed := knownChange(f); changed != "" {
+		said = append(said, changed)
+	}
+	if in := strings.TrimPrefix(inside(f.Inside), "; "); in != "" {
+		said = append(said, in)
+	}
+	if notes := f.Notes.String(); notes != "" {
+		said = append(said, line(notes))
+	}
+	return strings.Join(said, "; ")
+}
+
+// knownChange says that the baseline has the finding with another live value. It is empty if it has not.
+func knownChange(f *report.Finding) string {
+	if f.KnownLive == nil {
+		return ""
+	}
+	return "known, value changed " + value(f.KnownLive) + " → " + value(f.Live)
+}
+
+// values returns the sides of a finding that differ: old and live for drift, and all three if a preview finds live different from old.
 func values(r *report.Release, f *report.Finding) string {
 	side := func(name string, v any) string {
 		if slices.Contains(f.Nulls, name) {
@@ -265,17 +308,17 @@ func values(r *report.Release, f *report.Finding) string {
 // maxValue is how many characters of a value are shown.
 const maxValue = 160
 
-// isAmbiguous reports whether a text could be taken for something else: another value in JSON, or a side that is absent.
+// isAmbiguous reports whether a text could be taken for another value in JSON or for an absent side.
 func isAmbiguous(text string) bool {
-	return text == "" || strings.ContainsRune(`<"{[`, rune(text[0])) || json.Valid([]byte(text))
+	return text == "" || strings.ContainsRune(`("{[`, rune(text[0])) || json.Valid([]byte(text))
 }
 
-// value returns a value in one line: a text as it is if it cannot be taken for something else, and everything else as JSON.
+// value returns a value in one line: a text as it is unless it is ambiguous, and everything else as JSON.
 func value(v any) string {
 	text, isText := v.(string)
 	switch {
 	case v == nil:
-		return "<absent>"
+		return layout.Absent
 	case v == object.Null{}:
 		return "null"
 	case isText && !isAmbiguous(text):
@@ -284,7 +327,7 @@ func value(v any) string {
 		e := json.NewEncoder(&b)
 		e.SetEscapeHTML(false)
 		if err := e.Encode(v); err != nil {
-			return "<unreadable>"
+			return "(unreadable)"
 		}
 		text = strings.TrimSpace(b.String())
 	}
@@ -299,7 +342,7 @@ func shorten(text string, n int) string {
 	return text
 }
 
-// owners returns who wrote the live value; empty if nobody knows.
+// owners returns who wrote the live value, or an empty text if nobody knows.
 func owners(f *report.Finding) string {
 	var names []string
 	for _, o := range f.Owners {
@@ -340,7 +383,7 @@ func objectName(o *report.Object) string {
 	return line(o.Kind + " " + name)
 }
 
-// fingerprint identifies the entry in any report of the same release: it depends on neither values nor the order of a report.
+// fingerprint identifies the entry in every report of the same release. It depends neither on values nor on the order of a report.
 func (e entry) fingerprint() string {
 	h := sha256.New()
 	parts := []string{e.rule, e.subject, e.path, e.id}
@@ -354,8 +397,8 @@ func (e entry) fingerprint() string {
 	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
-// file returns the template that the entry is about, relative to the root of the repository, and otherwise a name that says which release
-// it is about. Every consumer of a location wants one.
+// file returns the template that the entry is about, relative to the root of the repository, or else a name that says which release it is
+// about. Every consumer demands a location.
 func (e entry) file(o Options) string {
 	switch {
 	case e.object != nil && e.object.Source != "":
@@ -373,5 +416,5 @@ func (e entry) file(o Options) string {
 // cleanPath returns a path that leads nowhere above its root, without characters that are not plainly visible.
 func cleanPath(p string) string { return strings.TrimPrefix(path.Clean("/"+line(p)), "/") }
 
-// line returns a text of others as it may stand within a line.
+// line escapes a foreign text for use within a line.
 func line(text string) string { return escape.Text(text, false) }

@@ -11,8 +11,8 @@ import (
 // a word.
 const maxAnnotations = 10
 
-// GitHub returns a report as annotations of a run of GitHub Actions: one for each object, an error, a warning or a notice. GitHub shows ten
-// of a kind, so if there are more, the tenth counts those that are left out.
+// GitHub returns a report as annotations of a run of GitHub Actions: one for each object, an error, a warning or a notice. GitHub shows
+// ten of a kind, so if there are more, the tenth counts the rest.
 func GitHub(r *report.Report, o Options) ([]byte, error) {
 	kinds := []struct {
 		level level
@@ -42,7 +42,7 @@ func GitHub(r *report.Report, o Options) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// grouped returns the entries that are not silent, those of one object together.
+// grouped returns the entries that are not silent, grouped by object.
 func grouped(all []entry) [][]entry {
 	var out [][]entry
 	for _, e := range all {

@@ -2,7 +2,7 @@ package ci
 
 import "github.com/helmdrift/helmdrift/pkg/report"
 
-// The parts of a Code Climate issue that GitLab reads.
+// These are the parts of a Code Climate issue that GitLab reads.
 type (
 	gitlabIssue struct {
 		Description string         `json:"description"`

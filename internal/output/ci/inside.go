@@ -10,8 +10,8 @@ import (
 // maxInside is how many changes inside a document are named.
 const maxInside = 3
 
-// inside says in a clause what differs inside the documents that the sides of a finding are; empty if they are none. Values are left out,
-// because those of the finding stand beside it.
+// inside says in a clause what differs inside the documents of a finding. It is empty if the sides are not documents. It leaves out
+// values, because the values of the finding stand beside it.
 func inside(in *report.Inside) string {
 	if in == nil {
 		return ""

@@ -10,7 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// The elements of a JUnit report, as Jenkins, GitLab and Azure read them. There is no standard; these are the ones that all of them know.
+// These are the elements of a JUnit report that Jenkins, GitLab and Azure all know. There is no standard.
 type (
 	junitSuites struct {
 		XMLName  xml.Name     `xml:"testsuites"`
@@ -45,9 +45,9 @@ type (
 	}
 )
 
-// JUnit returns a report as tests: a suite for each release, and a case for each object of which there is something to say, and one for the
-// release itself, so that a clean release is a passed test. A case fails if the object sets the exit code, is an error if it could not be
-// compared, and is skipped if all that was found is silenced.
+// JUnit returns a report as tests. Each release is a suite. It has a case for each object that has something to say, and one for the
+// release itself, so a clean release is a passed test. A case fails if the object sets the exit code, is an error if the object could not
+// be compared, and is skipped if everything found is silenced.
 func JUnit(r *report.Report, o Options) ([]byte, error) {
 	out := junitSuites{Name: "helmdrift"}
 	at := r.Time.UTC().Format("2006-01-02T15:04:05")
@@ -150,7 +150,7 @@ func junitObject(r *report.Release, object *report.Object, entries []entry, clas
 	return c
 }
 
-// problem returns entries as what went wrong in a case. The message is the first one.
+// problem returns entries as the problem of a case. The message is the first entry.
 func problem(entries []entry) *junitProblem {
 	first := entries[0]
 	message := first.text()

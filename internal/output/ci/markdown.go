@@ -2,34 +2,51 @@ package ci
 
 import (
 	"fmt"
-	"html"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// maxComment is how many characters a comment on GitHub may have, with room left for the line that counts what is left out.
-const maxComment = 65536 - 256
+const (
+	// maxComment is how many characters a comment on GitHub may have, with room left for the line that counts what is left out.
+	maxComment = 65536 - 256
+	// maxRows is how many rows stand above the first fold. With everything else that stands there, they fit into 60 lines.
+	maxRows = 25
+	// maxUnseen is how many messages about what could not be seen stand above the first fold. If there are more, all are in it.
+	maxUnseen = 2
+	// maxWho is how many field managers a line names.
+	maxWho = 5
+)
 
-// Markdown returns a report as a comment on a pull request: a table of the releases, and what was found in each in a folded part. It begins
-// with a comment that a script can find again to update it. What does not fit into a comment is counted.
+// Markdown returns a report as a comment on a pull request. The answer stands at the top, within 60 lines and in the words of the text
+// format: whether anything drifted, who did it, what Helm does and what to do. Folds below have the rest. The comment begins with an HTML
+// comment, so that a script can find it again to update it. It counts what is clean, and what does not fit.
 func Markdown(r *report.Report, _ Options) ([]byte, error) {
 	d := &comment{}
-	d.add("<!-- helmdrift -->\n### helmdrift: " + headline(r) + "\n\n")
-	if len(r.Errors) > 0 {
-		d.add("What could not be searched is not part of the counts:\n\n")
-		for _, e := range entriesOf(&report.Report{Errors: r.Errors}) {
-			d.item(fmt.Sprintf("- **error** %s\n", code(e.sentence())))
+	phrases := text.NewPhrases(r)
+	answer := phrases.Answer(r)
+	d.add("<!-- helmdrift -->\n### helmdrift: " + headline(r, phrases, answer) + "\n\n")
+	d.answer(r, answer)
+	releases := found(r.Releases)
+	if len(r.Releases) == 1 {
+		for _, release := range releases {
+			d.release(release)
 		}
-		d.add("\n")
+	} else {
+		d.table(releases, phrases)
+		for _, release := range releases {
+			d.details(release, phrases)
+		}
 	}
-	releases := ordered(r.Releases)
-	d.table(releases)
-	for _, release := range releases {
-		d.details(release)
+	if len(r.Errors) > maxUnseen {
+		d.fold("what could not be searched", entriesOf(&report.Report{Errors: r.Errors}), d.findings)
 	}
 	if d.dropped > 0 {
 		d.text.WriteString(fmt.Sprintf("\n%d more lines do not fit into a comment: see the full report.\n", d.dropped))
@@ -37,34 +54,197 @@ func Markdown(r *report.Report, _ Options) ([]byte, error) {
 	return []byte(d.text.String()), nil
 }
 
-// headline returns the answer in one clause.
-func headline(r *report.Report) string {
-	s := r.Summary
-	answer := "no drift"
-	if s.DriftedReleases > 0 {
-		answer = fmt.Sprintf("%d of %s drifted", s.DriftedReleases, english.Count(s.Releases, "release"))
+// headline returns the answer in one clause. That not everything was seen is part of it.
+func headline(r *report.Report, phrases text.Phrases, answer text.Answer) string {
+	said := prose(answer.Drift)
+	if answer.Drift == "" {
+		said = prose(answer.Operation)
 	}
-	if s.Fields.Conflict > 0 {
-		answer += ", " + english.Count(s.Fields.Conflict, "conflict")
+	if len(r.Releases) == 1 {
+		rel := r.Releases[0]
+		said = releaseCode(rel) + ": " + prose(phrases.Release(rel).Answer)
 	}
-	if s.Errors > 0 {
-		answer += ", incomplete: " + english.Count(s.Errors, "error")
+	if n := r.Summary.Fields.Conflict; n > 0 {
+		said += ", " + english.Count(n, "conflict")
 	}
-	if s.Restarts > 0 {
-		answer += ", Helm restarts " + english.Count(s.Restarts, "pod")
+	if n := r.Summary.Errors; n > 0 {
+		said += ", not everything was seen: " + english.Count(n, "error")
 	}
-	return answer
+	return said
 }
 
-// ordered returns the releases, the most urgent first.
-func ordered(releases []report.Release) []*report.Release {
+// releaseCode names a release as Markdown.
+func releaseCode(r report.Release) string {
+	return code(strings.TrimPrefix(ReleaseName(&r), "release "))
+}
+
+// found returns the releases with something to say, the most urgent first.
+func found(releases []report.Release) []*report.Release {
 	var out []*report.Release
 	for i := range releases {
-		out = append(out, &releases[i])
+		if r := &releases[i]; len(loud(r)) > 0 {
+			out = append(out, r)
+		}
 	}
 	rank := func(r *report.Release) int { return slices.Index(report.States(), r.State()) }
 	slices.SortStableFunc(out, func(a, b *report.Release) int { return rank(a) - rank(b) })
 	return out
+}
+
+// answer adds who did it, what Helm does, what to do, what is clean and what could not be seen. Each is a line.
+func (d *comment) answer(r *report.Report, answer text.Answer) {
+	d.point("Who", who(r))
+	if answer.Drift != "" || len(r.Releases) == 1 { // else the headline has it
+		d.point("What Helm does", prose(answer.Operation))
+	}
+	for effect := range strings.Lines(answer.Effect) {
+		d.point("Pods", prose(strings.TrimSpace(effect)))
+	}
+	d.point("What to do", whatToDo(r))
+	d.point("Not seen", unseen(r))
+	if len(r.Errors) <= maxUnseen {
+		for _, message := range entriesOf(&report.Report{Errors: r.Errors}) {
+			d.point("Not seen", code(message.sentence()))
+		}
+	}
+	var others []string
+	for _, other := range answer.Others {
+		others = append(others, prose(other))
+	}
+	d.point("Also", strings.Join(others, "; "))
+	d.point("Clean", clean(r))
+	d.add("\n")
+}
+
+// unseen counts what could not be searched, read or compared. The messages stand at the objects and releases, or in a fold at the end.
+func unseen(r *report.Report) string {
+	var objects, errors, renders, clusters int
+	for _, rel := range r.Releases {
+		for _, o := range rel.Objects {
+			objects += layout.OneIf(o.Error != nil)
+		}
+		for _, e := range rel.Errors {
+			renders += layout.OneIf(e.Code == report.ErrorRender)
+			errors += layout.OneIf(e.Code != report.ErrorRender)
+		}
+	}
+	for _, e := range r.Errors {
+		clusters += layout.OneIf(e.Namespace == "")
+	}
+	var said, unsearched layout.Clauses
+	unsearched.Count(clusters, "cluster")
+	unsearched.Count(len(r.Errors)-clusters, "namespace")
+	if len(unsearched) > 0 {
+		said = append(said, layout.Enumerate(unsearched)+" could not be searched")
+	}
+	if errors > 0 {
+		said = append(said, english.Count(errors, "error")+" of releases")
+	}
+	if objects > 0 {
+		said = append(said, english.Count(objects, "object")+" could not be compared")
+	}
+	if renders > 0 {
+		said = append(said, "the chart could not be rendered, so what it would change is not known")
+	}
+	return strings.Join(said, "; ")
+}
+
+// point adds a line with a label. It adds nothing for an empty text.
+func (d *comment) point(label, said string) {
+	if said != "" {
+		d.item("- **" + label + ":** " + said + "\n")
+	}
+}
+
+// who names the field managers that own what drifted, or what else was found, and says how old the oldest edit is.
+func who(r *report.Report) string {
+	var names []string
+	var oldest time.Time
+	for _, release := range r.Releases {
+		names = append(names, release.Editors()...)
+		if at, known := release.OldestEdit(); known && (oldest.IsZero() || at.Before(oldest)) {
+			oldest = at
+		}
+	}
+	names = layout.Distinct(names, func(name string) string { return name })
+	said := codes(names, maxWho)
+	if said != "" && !oldest.IsZero() {
+		said += "; the oldest edit is " + layout.Span(r.Time.Sub(oldest)) + " older than this report"
+	}
+	return said
+}
+
+// codes names things, and counts those beyond the first few.
+func codes(names []string, most int) string {
+	var said []string
+	for i, name := range names {
+		if i == most {
+			said = append(said, fmt.Sprintf("%d more", len(names)-most))
+			break
+		}
+		said = append(said, code(line(name)))
+	}
+	return strings.Join(said, ", ")
+}
+
+// whatToDo returns the next command. A preview that overwrites edits has none that puts back, since the operation itself does.
+func whatToDo(r *report.Report) string {
+	if len(r.Releases) != 1 {
+		if slices.ContainsFunc(r.Releases, func(rel report.Release) bool { return layout.FixCommand(rel) != "" }) {
+			return "the command beside a release puts back what drifted"
+		}
+		return ""
+	}
+	rel := r.Releases[0]
+	fix, keep := layout.FixCommand(rel), ""
+	if losesEdits(rel) {
+		keep = layout.Command("absorb", rel)
+	}
+	isFailing := func(o report.Object) bool { return o.Action == report.ActionFail }
+	switch {
+	case fix != "" && keep != "":
+		return code(fix) + " puts back what drifted; " + code(keep+" CHART") + " keeps edits in the values"
+	case fix != "":
+		return code(fix) + " puts back what drifted"
+	case r.Summary.Fields.Conflict > 0 || slices.ContainsFunc(rel.Objects, isFailing):
+		return operation(&rel) + " fails as things are; the first rows say why"
+	case keep != "" && rel.Operation == report.OperationUpgrade:
+		return "the upgrade undoes edits; " + code(keep+" CHART") + " keeps them in the values"
+	}
+	return ""
+}
+
+// losesEdits reports whether an operation overwrites or removes a field that drifted.
+func losesEdits(r report.Release) bool {
+	return slices.ContainsFunc(r.Objects, func(o report.Object) bool {
+		return slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return f.Drifted() && f.Verdict.Writes() && !f.Blocked })
+	})
+}
+
+// clean counts the releases and objects without anything to say. What could not be read does not count.
+func clean(r *report.Report) string {
+	releases, objects := 0, 0
+	for i := range r.Releases {
+		rel := &r.Releases[i]
+		said := map[*report.Object]bool{}
+		for _, e := range loud(rel) {
+			if e.object != nil {
+				said[e.object] = true
+			}
+		}
+		if len(rel.Errors) == 0 {
+			objects += max(0, rel.Compared-len(said))
+		}
+		if rel.State() == report.StateClean {
+			releases++
+		}
+	}
+	var out layout.Clauses
+	if len(r.Releases) > 1 {
+		out.Count(releases, "release")
+	}
+	out.Count(objects, "object")
+	return strings.Join(out, ", ")
 }
 
 // comment is a comment that is being written. Lines that do not fit are counted.
@@ -85,96 +265,40 @@ func (d *comment) add(text string) bool {
 	return true
 }
 
-// item adds a line. One that does not fit is counted.
+// item adds a line, or lines that stand or fall together. They are counted if they do not fit.
 func (d *comment) item(text string) {
 	if !d.add(text) {
-		d.dropped++
+		d.dropped += strings.Count(text, "\n")
 	}
 }
 
-// maxClean is how many clean releases the table lists.
-const maxClean = 10
-
-// table adds a line for each release; of many clean ones, their number.
-func (d *comment) table(releases []*report.Release) {
-	if len(releases) == 0 {
-		return
+// table adds a line for each of several releases. Those beyond the first are counted; their folds are below.
+func (d *comment) table(releases []*report.Release, phrases text.Phrases) {
+	var rows [][]string
+	for _, r := range releases[:min(len(releases), maxRows)] {
+		rows = append(rows, []string{
+			string(r.State()), strings.ReplaceAll(releaseCode(*r), "|", `\|`), prose(phrases.Release(*r).Found),
+			strings.ReplaceAll(codes(r.Editors(), 2), "|", `\|`), cell(layout.FixCommand(*r)),
+		})
 	}
-	d.add("| state | release | namespace | found |\n|---|---|---|---|\n")
-	clean := 0
-	for _, r := range releases {
-		if r.State() == report.StateClean {
-			if clean++; clean > maxClean {
-				continue
-			}
-		}
-		namespace := r.StorageNamespace
-		if r.Cluster != "" {
-			namespace += " on " + r.Cluster
-		}
-		d.item(fmt.Sprintf("| %s | %s | %s | %s |\n", r.State(), cell(r.Name), cell(namespace), found(r)))
-	}
-	if clean > maxClean {
-		d.item(fmt.Sprintf("| clean | %d more | | |\n", clean-maxClean))
+	d.rows([]string{"state", "release", "found", "who", "puts it back"}, rows)
+	if more := len(releases) - maxRows; more > 0 {
+		d.item("\n" + english.Count(more, "more release") + " below.\n")
 	}
 }
 
-// found counts what was found in a release.
-func found(r *report.Release) string {
-	counts, order := map[string]int{}, []string{}
-	for _, e := range releaseEntries(r) {
-		word := e.rule
-		switch {
-		case e.level == levelSilent:
-			continue
-		case e.rule == "error" || e.rule == "fail" || e.rule == "conflict" || e.rule == "missing" || e.rule == "terminating":
-		case e.level == levelWarning:
-			word = "drifted"
-		default:
-			word = "other"
-		}
-		if counts[word]++; counts[word] == 1 {
-			order = append(order, word)
-		}
+// ownWords matches texts of our own words and numbers. Markdown and GitHub see no element, link or mention in such a text.
+var ownWords = regexp.MustCompile(`^(?:[a-z]+|Helm|Kubernetes|[0-9]{1,6}|[ ,;()'-]|: )+$`)
+
+// prose returns a text as it is if it has only words of our own, and else as code, since names of others are in it.
+func prose(text string) string {
+	if text == "" || ownWords.MatchString(text) {
+		return text
 	}
-	var parts []string
-	for _, word := range order {
-		parts = append(parts, fmt.Sprintf("%d %s", counts[word], word))
-	}
-	return strings.Join(parts, ", ")
+	return code(line(text))
 }
 
-// details adds what was found in a release, folded. A release without anything has none.
-func (d *comment) details(r *report.Release) {
-	var loud []entry
-	for _, e := range releaseEntries(r) {
-		if e.level != levelSilent {
-			loud = append(loud, e)
-		}
-	}
-	if len(loud) == 0 {
-		return
-	}
-	summary := fmt.Sprintf("\n<details><summary><code>%s</code>: %s</summary>\n\n", html.EscapeString(neutral(ReleaseName(r))), found(r))
-	const end = "\n</details>\n"
-	if d.size+utf8.RuneCountInString(summary+end) > maxComment {
-		d.dropped += len(loud)
-		return
-	}
-	d.add(summary)
-	d.size += len(end) // so that the fold is always closed
-	if r.Effect != nil {
-		d.item("Effect: " + code(line(r.Effect.Text)) + "\n\n")
-	}
-	d.add("| | object | field | change | by | |\n|---|---|---|---|---|---|\n")
-	for _, e := range loud {
-		d.item(fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", e.rule, cell(e.subject), cell(e.path), cell(e.change), cell(e.by), cell(e.says)))
-	}
-	d.size -= len(end)
-	d.add(end)
-}
-
-// cell returns a text of others as a cell of a table; empty if it is empty. A pipe ends a cell even within code.
+// cell returns a foreign text as a cell of a table. It is empty for an empty text. A pipe ends a cell even within code.
 func cell(text string) string {
 	if text == "" {
 		return ""
@@ -182,9 +306,18 @@ func cell(text string) string {
 	return strings.ReplaceAll(code(line(text)), "|", `\|`)
 }
 
-// code returns a text as a code span, in which Markdown and GitHub see no element, link or mention. The fence is longer than any run of
+// code returns a text as a code span, where Markdown and GitHub see no element, link or mention. The fence is longer than any run of
 // backticks in it (CommonMark 0.31 section 6.1).
 func code(text string) string {
+	fence := fenceOf(text, 1)
+	if len(fence) > 1 || strings.TrimSpace(text) != text {
+		text = " " + text + " "
+	}
+	return fence + text + fence
+}
+
+// fenceOf returns a run of backticks that is longer than any in a text, of at least a length.
+func fenceOf(text string, least int) string {
 	longest, run := 0, 0
 	for _, r := range text {
 		if r == '`' {
@@ -194,11 +327,7 @@ func code(text string) string {
 			run = 0
 		}
 	}
-	fence := strings.Repeat("`", longest+1)
-	if longest > 0 || strings.TrimSpace(text) != text {
-		text = " " + text + " "
-	}
-	return fence + text + fence
+	return strings.Repeat("`", max(least, longest+1))
 }
 
 // neutral returns a text without mentions: GitHub notifies whoever is mentioned outside of a code span.

@@ -14,7 +14,7 @@ import (
 // maxResults is how many results GitHub takes from a run (docs.github.com: SARIF support for code scanning). It refuses a file with more.
 const maxResults = 25000
 
-// The parts of SARIF 2.1.0 that code scanning reads.
+// These are the parts of SARIF 2.1.0 that code scanning reads.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`
@@ -82,8 +82,8 @@ type (
 	}
 )
 
-// SARIF returns a report for code scanning (SARIF 2.1.0): a result for each entry, at the template that the object came from. What a rule
-// silences is suppressed. Fingerprints depend on neither values nor order, so a finding stays the same alert as long as it is there.
+// SARIF returns a report for code scanning (SARIF 2.1.0): a result for each entry, at the template of the object. What a rule silences is
+// suppressed. Fingerprints depend on neither values nor order, so a finding stays the same alert as long as it exists.
 func SARIF(r *report.Report, o Options) ([]byte, error) {
 	run := sarifRun{ColumnKind: "utf16CodeUnits", Results: []sarifResult{}, Tool: sarifTool{Driver: sarifDriver{Name: "helmdrift", Version: line(r.Helmdrift)}}}
 	index := map[string]int{}

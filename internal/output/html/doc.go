@@ -2,21 +2,21 @@
 // prints.
 //
 //	Report ─► releases, objects, fields ─► data (JSON) ─┐
-//	   │      (words come from Phrases)                 ├─► page.html ─► Document
-//	   └────► answer, tiles, table for noscript ────────┘        ▲
+//	   │      (words come from package text)            ├─► page.html ─► Document
+//	   └────► answer, tiles, fields for noscript ───────┘        ▲
 //	                                  style.css, *.js ─► hashes ─┘ (Content-Security-Policy)
 //
 // # Division of labour
 //
-// Go decides what the page says: which findings count, what a release is called, how a value is written. [Phrases] has the words of the
-// text format, so that both formats say the same. The answer at the top is part of the document. The script filters, searches and shows
-// what is in the data, and marks which part of a value differs. Without scripts the answer and a table of what was found are still there.
+// Go decides what the page says: which findings count, what a release is called, how a value is written. Package text has the words, so that
+// both formats say the same. The answer at the top is part of the document. The script filters, searches and shows what is in the data, and
+// marks which part of a value differs. Without scripts the answer and what was found are still there.
 //
 // # Hostile text
 //
 // Whoever may edit a label may try to write into the page. Four things keep a value a text:
 //
-//   - Phrases escapes each text, so that no character in it is hidden, and no line of the file is a CI command.
+//   - Package text escapes each text, so that no character in it is hidden, and no line of the file is a CI command.
 //   - The data is one JSON document in a script element that the browser does not run. Go's encoder writes <, > and & as escapes, so
 //     nothing in it ends the element. What stands outside of the data goes through html/template.
 //   - The script makes elements by name and sets their text. It has no call that parses HTML, and the policy refuses such calls
@@ -29,4 +29,9 @@
 //
 // The list of objects has elements only for the rows that are in sight, and an object has its fields only while it is open. So the number
 // of elements does not grow with the report. test/browser measures a report with 10,000 findings.
+//
+// # Tests
+//
+// The tests beside this file check which objects, values and links the page holds; internal/output compares whole pages (TestHTMLGolden)
+// and tries hostile texts (FuzzHTML), and test/browser opens pages in a browser.
 package html

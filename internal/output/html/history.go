@@ -2,55 +2,60 @@ package html
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/text/history"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// HistoryPhrases are the words of a history as the text format has them. Each phrase is escaped and one line.
-type HistoryPhrases interface {
-	// Escape returns a text as it may stand within a line.
-	Escape(text string) string
-	// Totals returns what the history says as a whole, the most important first.
-	Totals(h *report.History) []string
-	// Release returns the name of a release, and Finding what is said of a finding of it.
-	Release(r report.ReleaseHistory) string
-	Finding(f report.FindingHistory, r report.ReleaseHistory) FindingPhrases
-}
-
-// FindingPhrases are the words about a finding in a history. Value, Managers and Flapping may be empty.
-type FindingPhrases struct{ Object, Place, State, Length, Period, Value, Managers, Flapping string }
-
 // historyPage is what the template of the page of a history takes.
 type historyPage struct {
-	Policy   string
-	Style    template.CSS
-	Version  string
-	Time     time.Time
-	Totals   []string
-	Chart    *chart
-	Releases []historyRelease
+	Policy  string
+	Style   template.CSS
+	Version string
+	Time    time.Time
+	// Answer is how much drifted, and Moved what came and went since the day before. Totals are the other lines of the text.
+	Answer string
+	Moved  moved
+	Totals []string
+	Chart  *chart
+	Counts historyCounts
+	// Releases have findings or could not be read in full; those with the most drift come first. Clean are all others.
+	Releases, Clean []historyRelease
 }
 
-// historyRelease is a release on the page. Open says that its table is open from the beginning.
+// historyCounts are the numbers beside the filters.
+type historyCounts struct{ There, Gone, Ignored, New, Flapping, Unmanaged int }
+
+// historyRelease is a release on the page. Open says that it is open from the beginning. Unmanaged are the findings that are not drift,
+// because no manifest names the field.
 type historyRelease struct {
-	Name     string
-	Counts   string
-	Open     bool
-	Findings []historyFinding
+	Name             string
+	Counts           string
+	Open             bool
+	Drift, Unmanaged []historyFinding
+
+	there int
 }
 
-// historyFinding is a line of a table. Tone is a class of the style.
+// historyFinding is a line of a table. Tone is a class of the style, and New is set if the finding came since the day before.
 type historyFinding struct {
-	FindingPhrases
-	Tone string
+	history.Finding
+	Tone, State string
+	New         bool
 }
 
-// History returns the page of a history. It has no script: the chart is made here, and the browser opens and closes the tables by itself.
-func History(h *report.History, phrases HistoryPhrases) ([]byte, error) {
+// History returns the page of a history. It has no script: the chart is made here, the browser opens and closes the tables by itself, and
+// the style makes the check boxes filters.
+func History(h *report.History) ([]byte, error) {
+	phrases := history.NewPhrases()
 	style, err := asset("style.css", "history.css")
 	if err != nil {
 		return nil, err
@@ -58,11 +63,20 @@ func History(h *report.History, phrases HistoryPhrases) ([]byte, error) {
 	p := historyPage{
 		Policy: "default-src 'none'; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'",
 		Style:  template.CSS(style), Version: phrases.Escape(h.Helmdrift), Time: h.Time.UTC(), Totals: phrases.Totals(h),
-		Chart: newChart(h.Points),
+		Chart: newChart(h.Points), Moved: movedSince(h),
 	}
+	drifted := 0
 	for _, r := range h.Releases {
-		p.Releases = append(p.Releases, historyReleaseOf(r, phrases))
+		out := p.release(r, phrases)
+		drifted += min(1, out.there)
+		if len(r.Findings)+r.Unknown == 0 {
+			p.Clean = append(p.Clean, out)
+		} else {
+			p.Releases = append(p.Releases, out)
+		}
 	}
+	slices.SortStableFunc(p.Releases, func(a, b historyRelease) int { return b.there - a.there })
+	p.Answer = historyAnswer(h, p.Counts.There, drifted)
 	parsed, err := template.ParseFS(files, "page/history.html")
 	if err != nil {
 		return nil, err
@@ -74,22 +88,129 @@ func History(h *report.History, phrases HistoryPhrases) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// historyReleaseOf returns what the page says of a release.
-func historyReleaseOf(r report.ReleaseHistory, phrases HistoryPhrases) historyRelease {
+// historyAnswer says how much drift there is. It says "no drift" only if the latest report on each release had no error.
+func historyAnswer(h *report.History, there, drifted int) string {
+	unknown := 0
+	if n := len(h.Points); n > 0 {
+		unknown = h.Points[n-1].Unknown
+	}
+	said := "no drift"
+	switch {
+	case there > 0:
+		said = fmt.Sprintf("%s in %d of %s", english.Count(there, "drifted field or object"), drifted, english.Count(len(h.Releases), "release"))
+		said = strings.Replace(said, "field or objects", "fields and objects", 1)
+	case unknown > 0:
+		said = "no drift seen"
+	}
+	if unknown > 0 {
+		said += ", " + english.Count(unknown, "release") + " could not be read in full"
+	}
+	return said
+}
+
+// release returns what the page says of a release, and counts its findings.
+func (p *historyPage) release(r report.ReleaseHistory, phrases history.Phrases) historyRelease {
 	out := historyRelease{Name: phrases.Release(r)}
+	findings := slices.Clone(r.Findings)
+	order := []report.FindingState{report.FindingThere, report.FindingGone, report.FindingIgnored}
+	slices.SortStableFunc(findings, func(a, b report.FindingHistory) int {
+		return cmp.Or(slices.Index(order, a.State)-slices.Index(order, b.State), layout.OneIf(p.Moved.isNew(b))-layout.OneIf(p.Moved.isNew(a)))
+	})
 	counts := map[report.FindingState]int{}
-	for _, f := range r.Findings {
+	for _, f := range findings {
+		line := historyFinding{phrases.Finding(f, r), historyTone(f), classOf(f.State), p.Moved.isNew(f)}
+		if !f.Drifted {
+			out.Unmanaged = append(out.Unmanaged, line)
+			p.Counts.Unmanaged += layout.OneIf(f.State == report.FindingThere)
+			continue
+		}
+		out.Drift = append(out.Drift, line)
 		counts[f.State]++
 		out.Open = out.Open || f.State == report.FindingThere || f.Flapping
-		out.Findings = append(out.Findings, historyFinding{phrases.Finding(f, r), historyTone(f)})
+		p.Counts.New += layout.OneIf(line.New)
+		p.Counts.Flapping += layout.OneIf(f.Flapping)
 	}
-	there, gone, ignored := counts[report.FindingThere], counts[report.FindingGone], counts[report.FindingIgnored]
-	said := []string{fmt.Sprintf("%d there, %d gone, %d ignored", there, gone, ignored), fmt.Sprintf("%d reports", r.Reports)}
+	out.there = counts[report.FindingThere]
+	p.Counts.There += out.there
+	p.Counts.Gone += counts[report.FindingGone]
+	p.Counts.Ignored += counts[report.FindingIgnored]
+	var said layout.Clauses
+	for _, state := range order {
+		if n := counts[state]; n > 0 {
+			said = append(said, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	if n := len(out.Unmanaged); n > 0 {
+		said = append(said, fmt.Sprintf("%d unmanaged", n))
+	}
+	said = append(said, english.Count(r.Reports, "report"))
 	if r.Unknown > 0 {
 		said = append(said, fmt.Sprintf("%d with an error", r.Unknown))
 	}
 	out.Counts = strings.Join(said, " · ")
 	return out
+}
+
+// classOf returns the class by which a check box finds a state.
+func classOf(state report.FindingState) string {
+	switch state {
+	case report.FindingThere, report.FindingGone, report.FindingIgnored:
+		return string(state)
+	}
+	return ""
+}
+
+// moved is what came and went since the day before the last report.
+type moved struct {
+	// Came counts the drift that is there and was not then. Fixed counts the drift that was there and is gone.
+	Came, Fixed int
+	// Since names the time of the earlier report: yesterday, or a date. It is empty if there is only one report.
+	Since string
+
+	at time.Time
+}
+
+// movedSince compares the last report with the latest one that is at least a day older, or else with the first.
+func movedSince(h *report.History) moved {
+	day := h.Time.Add(-24 * time.Hour)
+	var out moved
+	for _, p := range h.Points {
+		if out.at.IsZero() || !p.Time.After(day) {
+			out.at = p.Time
+		}
+	}
+	if out.at.IsZero() || !out.at.Before(h.Time) {
+		return moved{}
+	}
+	out.Since = "since " + out.at.UTC().Format("2006-01-02 15:04")
+	if age := h.Time.Sub(out.at); age >= 24*time.Hour && age < 48*time.Hour {
+		out.Since = "since yesterday"
+	}
+	for _, r := range h.Releases {
+		for _, f := range r.Findings {
+			if !f.Drifted {
+				continue
+			}
+			out.Came += layout.OneIf(out.isNew(f))
+			wasThere := !f.FirstSeen.After(out.at)
+			out.Fixed += layout.OneIf(f.State == report.FindingGone && wasThere && f.Ended != nil && f.Ended.After(out.at))
+		}
+	}
+	return out
+}
+
+// isNew reports whether a finding is there and came after the earlier report.
+func (m moved) isNew(f report.FindingHistory) bool {
+	if m.Since == "" || f.State != report.FindingThere {
+		return false
+	}
+	came := f.FirstSeen
+	for i := 1; i < len(f.Steps); i++ {
+		if f.Steps[i].State == report.FindingThere && f.Steps[i-1].State != report.FindingThere {
+			came = f.Steps[i].Time
+		}
+	}
+	return came.After(m.at)
 }
 
 // historyTone returns the class of a state.
@@ -103,4 +224,74 @@ func historyTone(f report.FindingHistory) string {
 		return "calm"
 	}
 	return "none"
+}
+
+// These are the size of a chart, in the units of its own coordinates, and the largest number of points that it shows.
+const (
+	chartWidth  = 900
+	chartHeight = 160
+	chartPoints = 450
+)
+
+// chart is the drift of all releases over time, as two lines of steps.
+type chart struct {
+	// Findings and Releases are the points of the lines, as SVG has them.
+	Findings, Releases string
+	// Most is the number at the top, and From and To are the times at both ends.
+	Most     int
+	From, To time.Time
+	// Title says in words what the chart shows.
+	Title string
+}
+
+// newChart returns the chart of points in the order of their times; nil if there are fewer than two.
+func newChart(points []report.HistoryPoint) *chart {
+	if len(points) < 2 {
+		return nil
+	}
+	points = thinned(points)
+	last := points[len(points)-1]
+	out := &chart{From: points[0].Time.UTC(), To: last.Time.UTC()}
+	for _, p := range points {
+		out.Most = max(out.Most, p.Findings, p.Drifted)
+	}
+	out.Findings = out.steps(points, func(p report.HistoryPoint) int { return p.Findings })
+	out.Releases = out.steps(points, func(p report.HistoryPoint) int { return p.Drifted })
+	out.Title = fmt.Sprintf("%d to %d drifted fields and objects, %d to %d drifted releases, from %s to %s UTC",
+		points[0].Findings, last.Findings, points[0].Drifted, last.Drifted, out.From.Format("2006-01-02 15:04"), out.To.Format("2006-01-02 15:04"))
+	return out
+}
+
+// thinned returns at most chartPoints points. If several points share a place, it keeps the one with the most drift.
+func thinned(points []report.HistoryPoint) []report.HistoryPoint {
+	if len(points) <= chartPoints {
+		return points
+	}
+	out := make([]report.HistoryPoint, 0, chartPoints)
+	for i := range chartPoints {
+		group := points[i*len(points)/chartPoints : (i+1)*len(points)/chartPoints]
+		most := group[0]
+		for _, p := range group {
+			if p.Findings > most.Findings {
+				most = p
+			}
+		}
+		out = append(out, most)
+	}
+	return out
+}
+
+// steps returns a line that keeps its height until the next point.
+func (c *chart) steps(points []report.HistoryPoint, count func(report.HistoryPoint) int) string {
+	var b strings.Builder
+	length := max(c.To.Sub(c.From).Seconds(), 1)
+	before := count(points[0])
+	for _, p := range points {
+		x := p.Time.Sub(c.From).Seconds() / length * chartWidth
+		for _, n := range []int{before, count(p)} {
+			fmt.Fprintf(&b, "%.1f,%.1f ", x, chartHeight-float64(n)/float64(max(c.Most, 1))*chartHeight)
+		}
+		before = count(p)
+	}
+	return strings.TrimSpace(b.String())
 }

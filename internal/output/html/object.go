@@ -1,7 +1,10 @@
 package html
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -33,7 +36,7 @@ type effect struct {
 	Notes    []string `json:"notes,omitempty"`
 }
 
-// field is a finding. A side without the field has no key. Desired is true if it is as old.
+// field is a finding. A side without the field has no key. Desired is true if the desired value equals the old one.
 type field struct {
 	ID       string `json:"id"`
 	Path     string `json:"path"`
@@ -42,17 +45,19 @@ type field struct {
 	Drifted  bool   `json:"drifted,omitempty"`
 	Silenced bool   `json:"silenced,omitempty"`
 	Masked   bool   `json:"masked,omitempty"`
-	Old      any    `json:"old,omitempty"`
-	Desired  any    `json:"desired,omitempty"`
-	Live     any    `json:"live,omitempty"`
-	Owners   []int  `json:"owners,omitempty"`
-	Remarks  []int  `json:"remarks,omitempty"`
-	// Format is that of the documents that the sides are, and Inside are the indexes of what differs inside them.
+	// Unmanaged is set if no manifest names the field.
+	Unmanaged bool  `json:"unmanaged,omitempty"`
+	Old       any   `json:"old,omitempty"`
+	Desired   any   `json:"desired,omitempty"`
+	Live      any   `json:"live,omitempty"`
+	Owners    []int `json:"owners,omitempty"`
+	Remarks   []int `json:"remarks,omitempty"`
+	// Format is the format of the sides if they are documents, and Inside has the indexes of what differs inside them.
 	Format string `json:"format,omitempty"`
 	Inside []int  `json:"inside,omitempty"`
 }
 
-// The findings about whole objects. An action that is one has its own name.
+// These are the findings about whole objects. A finding that is an action has the name of the action.
 const (
 	wholeError       = "error"
 	wholeMissing     = "missing"
@@ -106,7 +111,7 @@ func whole(o report.Object) (finding, cause string) {
 func (d *data) objectRemarks(o report.Object) []string {
 	var texts []string
 	for _, note := range o.Notes {
-		texts = append(texts, d.phrases.Message(report.Message{Message: note.Text}))
+		texts = append(texts, d.phrases.Message(report.Message{Message: note}))
 	}
 	if run := o.DryRun; run != nil && run.Result != report.DryRunAgrees {
 		said := map[string]string{
@@ -157,7 +162,7 @@ func (d *data) field(f report.Finding) field {
 	escape := d.phrases.Escape
 	out := field{
 		ID: escape(f.ID), Path: escape(f.Path), Verdict: escape(string(f.Verdict)), Cause: escape(string(f.Cause)), Drifted: f.Drifted(),
-		Silenced: f.Silenced(), Masked: f.Masked, Remarks: d.remarks(d.phrases.Remarks(f)),
+		Silenced: f.Silenced(), Masked: f.Masked, Unmanaged: !f.Managed, Remarks: d.remarks(d.phrases.Remarks(f)),
 	}
 	if !f.Masked {
 		out.Old, out.Desired, out.Live = d.side(f.Old), d.side(f.Desired), d.side(f.Live)
@@ -172,4 +177,53 @@ func (d *data) field(f report.Finding) field {
 		out.Owners = append(out.Owners, d.owner(o))
 	}
 	return out
+}
+
+// lines is a string of several lines, and tree a list or a map as indented JSON. Every other value is a text of one line.
+type (
+	lines struct {
+		Lines string `json:"lines"`
+	}
+	tree struct {
+		Tree string `json:"tree"`
+	}
+)
+
+// side returns a value of a finding as the data has it; nil if the side lacks the field. Two sides are equal if they are written alike.
+func (d *data) side(value any) any {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case string:
+		// Only text in quotes has escapes, so a text that needs one is written on one line.
+		if escaped := d.escapeLines(v); strings.Contains(strings.TrimSuffix(v, "\n"), "\n") && escaped == v {
+			return lines{escaped}
+		}
+	case map[string]any, []any:
+		if text, ok := indented(v); ok {
+			return tree{d.escapeLines(text)}
+		}
+	}
+	return d.phrases.Value(value)
+}
+
+// escapeLines escapes each line of a text.
+func (d *data) escapeLines(text string) string {
+	all := strings.Split(text, "\n")
+	for i := range all {
+		all[i] = d.phrases.Escape(all[i])
+	}
+	return strings.Join(all, "\n")
+}
+
+// indented returns a value as indented JSON. It returns false for a value that no API server can have sent.
+func indented(value any) (string, bool) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(value); err != nil {
+		return "", false
+	}
+	return strings.TrimSuffix(out.String(), "\n"), true
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// maxPlain is how many objects the table without scripts lists. The others are counted.
+// maxPlain is how many objects and fields the page lists without scripts. The objects beyond are counted.
 const maxPlain = 1000
 
 // tile is a number at the top of the page.
@@ -16,42 +16,54 @@ type tile struct {
 	Label  string
 	// Tone is the class of its colour: "bad", "drift", "change" or "calm".
 	Tone string
+	// Filter is the filter that the tile sets, as in a link: "drifted=1". It is empty for a number that no filter selects.
+	Filter string
 }
 
-// tilesOf returns the numbers at the top of the page. What is zero and says nothing by that is left out.
+// tilesOf returns the numbers at the top of the page. It leaves out zeros that tell the reader nothing.
 func tilesOf(r *report.Report) []tile {
 	s := r.Summary
-	drifted := func(n, all int, thing string) tile {
-		out := tile{n, fmt.Sprintf("of %d", all), thing + "s drifted", "drift"}
-		if n == 0 {
-			out.Tone = "calm"
-		}
-		return out
+	drifted := tile{s.DriftedObjects, fmt.Sprintf("of %d", s.Objects), "objects drifted", "drift", "drifted=1"}
+	if s.DriftedObjects == 0 {
+		drifted.Tone, drifted.Filter = "calm", ""
 	}
-	all := []tile{drifted(s.DriftedReleases, s.Releases, "release"), drifted(s.DriftedObjects, s.Objects, "object")}
+	all := []tile{drifted}
 	for _, t := range []struct {
 		n         int
 		one, many string
 		tone      string
+		filter    string
 	}{
-		{s.Errors, "error: not all was seen", "errors: not all was seen", "bad"},
-		{s.Missing, "object missing", "objects missing", "drift"},
-		{s.Terminating, "object being deleted", "objects being deleted", "drift"},
-		{s.Fields.Conflict, "conflict", "conflicts", "bad"},
-		{s.Downtime, "workload goes down", "workloads go down", "bad"},
-		{s.Restarts, "pod restarts", "pods restart", "change"},
-		{s.Unmanaged, "field unmanaged", "fields unmanaged", "change"},
-		{s.Ignored, "field ignored", "fields ignored", "calm"},
+		{objectErrors(r), "object not compared", "objects not compared", "bad", "verdict=error"},
+		{s.Missing, "object missing", "objects missing", "drift", "verdict=missing"},
+		{s.Terminating, "object being deleted", "objects being deleted", "drift", "verdict=terminating"},
+		{s.Fields.Conflict, "conflict", "conflicts", "bad", "verdict=conflict"},
+		{s.Downtime, "workload goes down", "workloads go down", "bad", ""},
+		{s.Restarts, "pod restarts", "pods restart", "change", ""},
+		{s.Unmanaged, "field unmanaged", "fields unmanaged", "change", "unmanaged=1"},
+		{s.Ignored, "ignored", "ignored", "calm", "ignored=1"},
 	} {
 		switch t.n {
 		case 0:
 		case 1:
-			all = append(all, tile{1, "", t.one, t.tone})
+			all = append(all, tile{1, "", t.one, t.tone, t.filter})
 		default:
-			all = append(all, tile{t.n, "", t.many, t.tone})
+			all = append(all, tile{t.n, "", t.many, t.tone, t.filter})
 		}
 	}
 	return all
+}
+
+// objectErrors counts the objects that could not be compared.
+func objectErrors(r *report.Report) (n int) {
+	for _, rel := range r.Releases {
+		for _, o := range rel.Objects {
+			if o.Error != nil {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // plain is what the page shows without scripts.
@@ -67,11 +79,22 @@ type plainRelease struct {
 	Objects []plainObject
 }
 
-// plainObject is an object of which something was found that is not silenced. Paths are those of the findings.
+// plainObject is an object with its findings that are not silenced. Said are its remarks.
 type plainObject struct {
 	object
-	Paths []string
+	Said  []string
+	Found []plainField
 }
+
+// plainField is a finding in words. Said are its remarks, and what differs inside documents.
+type plainField struct {
+	Verdict, Path, By string
+	Sides             []plainSide
+	Said              []string
+}
+
+// plainSide is a side of a finding, with a line break after each of its lines but the last.
+type plainSide struct{ Title, Value string }
 
 // plain returns what the page shows without scripts.
 func (d *data) plain() plain {
@@ -80,23 +103,70 @@ func (d *data) plain() plain {
 		out.Releases = append(out.Releases, plainRelease{release: r})
 	}
 	for _, o := range d.Objects {
-		paths := []string{}
+		var found []plainField
 		for _, f := range o.Fields {
 			if !f.Silenced {
-				paths = append(paths, f.Verdict+" "+f.Path)
+				found = append(found, d.plainField(f))
 			}
 		}
 		isFound := o.Whole != "" && !o.Silenced
-		if len(paths) == 0 && !isFound {
+		if len(found) == 0 && !isFound {
 			continue
 		}
-		if listed == maxPlain {
+		if listed >= maxPlain {
 			out.More++
 			continue
 		}
-		listed++
+		listed += 1 + len(found)
 		r := &out.Releases[o.Release]
-		r.Objects = append(r.Objects, plainObject{o, paths})
+		r.Objects = append(r.Objects, plainObject{o, d.texts(o.Remarks), found})
+	}
+	return out
+}
+
+// plainField returns a finding in words. The desired side is left out if it is as the old one.
+func (d *data) plainField(f field) plainField {
+	out := plainField{Verdict: f.Verdict, Path: f.Path, Said: append(d.texts(f.Inside), d.texts(f.Remarks)...)}
+	for i, index := range f.Owners {
+		if i > 0 {
+			out.By += ", "
+		}
+		o := d.Owners[index]
+		out.By += o.Manager
+		if o.Time != "" {
+			out.By += " at " + o.Time
+		}
+	}
+	if f.Masked {
+		out.Sides = []plainSide{{"value", "hidden: secret"}}
+		return out
+	}
+	out.Sides = append(out.Sides, plainSide{"old", plainText(f.Old)})
+	if f.Desired != true {
+		out.Sides = append(out.Sides, plainSide{"desired", plainText(f.Desired)})
+	}
+	out.Sides = append(out.Sides, plainSide{"live", plainText(f.Live)})
+	return out
+}
+
+// plainText returns a side of the data as a text.
+func plainText(side any) string {
+	switch v := side.(type) {
+	case lines:
+		return v.Lines
+	case tree:
+		return v.Tree
+	case string:
+		return v
+	}
+	return "absent"
+}
+
+// texts returns the remarks with indexes.
+func (d *data) texts(indexes []int) []string {
+	var out []string
+	for _, i := range indexes {
+		out = append(out, d.Remarks[i])
 	}
 	return out
 }

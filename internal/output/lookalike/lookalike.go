@@ -18,7 +18,7 @@ import (
 )
 
 // lookalikes are letters and signs that look like ASCII in most fonts, and that no normalization maps to ASCII, each followed by the
-// character that it looks like. They are those of Unicode's confusables.txt (UTS 39) that keyboards and word processors write.
+// character that it looks like. They come from Unicode's confusables.txt (UTS 39), as far as keyboards and word processors write them.
 const lookalikes = "АAВBЕEЅSІIЈJКKМMНHОOРPСCТTХXУYҮYԌGԜWԚQаaсcеeһhіiјjӏlоoрpԛqѕsԝwхxуyүyѵvԁd" + // Cyrillic
 	"ΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧXοoνvιiυuρpγyαa" + // Greek
 	"օoսuհhոnցgզqՕOՏSԼL" + // Armenian
@@ -74,8 +74,8 @@ func Distinguish(shown []string) []string {
 	return out
 }
 
-// withCodePoints escapes the characters of a rendered value from the first to the last in which it differs from other. A value without
-// quotes gets them, because a backslash is an escape only in quotes.
+// withCodePoints escapes the characters of a rendered value from the first to the last that differs from other. A value without quotes
+// gets them, because a backslash is an escape only in quotes.
 func withCodePoints(s, other string) string {
 	from, to := differing(s, other)
 	for from < to && escape.IsMark(firstRune(s[to:])) { // it combines with what differs

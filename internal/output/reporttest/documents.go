@@ -60,7 +60,7 @@ func splitNotes(r *report.Report) {
 		texts := strings.Split(notes.String(), "; ")
 		*notes = nil
 		for _, text := range texts {
-			notes.Add("", text)
+			notes.Add(text)
 		}
 	}
 	for _, release := range r.Releases {

@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -37,7 +38,8 @@ func Check(doc []byte) error {
 	return compiled.Validate(value)
 }
 
-func compile() (*jsonschema.Schema, error) {
+// compile compiles the schema once, because the tests of comparisons check thousands of reports.
+var compile = sync.OnceValues(func() (*jsonschema.Schema, error) {
 	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(schema.Report()))
 	if err != nil {
 		return nil, fmt.Errorf("read schema: %w", err)
@@ -48,4 +50,4 @@ func compile() (*jsonschema.Schema, error) {
 		return nil, fmt.Errorf("add schema: %w", err)
 	}
 	return c.Compile(schema.ID)
-}
+})

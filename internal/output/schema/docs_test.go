@@ -11,20 +11,27 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var updateDocs = flag.Bool("update-docs", false, "write docs/report.md again")
+var updateDocs = flag.Bool("update-docs", false, "write docs/report-json.md again")
 
-// TestReportPage checks that docs/report.md has every key of the schema with its description.
+// TestReportPage checks that docs/report-json.md has every key of the schema with its description.
 func TestReportPage(t *testing.T) {
-	const file = "../../../docs/report.md"
+	const file = "../../../docs/report-json.md"
 	var document yaml.Node // unlike a map, it keeps the order
 	if err := yaml.Unmarshal([]byte(Report()), &document); err != nil {
 		t.Fatal(err)
 	}
 	root := node{document.Content[0]}
 	var b strings.Builder
-	b.WriteString("# The report\n\n`go test ./internal/output/schema -run TestReportPage -args -update-docs` writes this page from the\n" +
-		"[JSON Schema](../internal/output/schema/report.schema.json), which programs can validate against.\n\n")
-	fmt.Fprintf(&b, "%s\n\nThe words of `verdict`, `cause` and `action` are those of [verdicts.md](verdicts.md).\n", root.text("description"))
+	fmt.Fprintf(&b, `# The report in JSON
+
+This page is for those who write programs that read reports: it has every key, and says when it is there. Programs can validate a report
+with the [JSON Schema](../internal/output/schema/report.schema.json), from which this page is written.
+
+%s
+
+The words of "verdict", "cause" and "action" are those of [verdicts.md](verdicts.md). [reading-reports.md](reading-reports.md) has the
+formats for people, and [ci.md](ci.md) those for CI systems.
+`, root.text("description"))
 	root.get("$defs").each(func(name string, definition node) {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", name, definition.text("description"))
 		if values := definition.get("enum"); values.Node != nil {
@@ -41,7 +48,7 @@ func TestReportPage(t *testing.T) {
 		}
 	}
 	if is, err := os.ReadFile(file); err != nil || string(is) != b.String() {
-		t.Errorf("docs/report.md is not what the schema says (%v): go test ./internal/output/schema -run TestReportPage -args -update-docs", err)
+		t.Errorf("%s is not what the schema says (%v): go test ./internal/output/schema -run TestReportPage -args -update-docs", file, err)
 	}
 }
 

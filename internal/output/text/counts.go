@@ -2,48 +2,54 @@ package text
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// recreate is an action for readers only: to create again what is missing.
+// recreate is an action for readers only: it creates a missing object again.
 const recreate report.Action = "re-create"
 
-// counts are what first and last lines say beyond the summary of the report, which does not count actions.
+// counts are the numbers in first and last lines that the summary of the report lacks, because it does not count actions.
 type counts struct {
 	actions              map[report.Action]int
 	drifted, terminating int // objects
 
-	fields  map[report.Verdict]int // what will happen, without unmanaged fields that stay
-	dryRuns map[string]int
+	conflicts int // fields
+	dryRuns   map[string]int
 
-	// What counts apart: fields and whole objects that rules silence, or that a baseline knows; fields of a class; fields that no manifest
-	// names; and fields by forgotten writers, which are not listed.
+	// These are counted apart: fields and whole objects that rules silence, or that a baseline knows; fields of a class; fields that no
+	// manifest names; and fields by forgotten writers, which are not listed.
 	ignored, known, volatile, autoscaled, unmanaged, forgotten int
+
+	// leftOut counts what flags such as --only leave out, by the flag.
+	leftOut map[string]int
 
 	objectErrors, releaseErrors, renderErrors int
 
-	// allPreviews means that each release is a preview, so what follows is said in place of fields.
+	// allPreviews means that each release is a preview.
 	allPreviews bool
 	edits       edits
-	// changed are fields that nobody touched and the operation writes, changedObjects the objects that have one, and unmade the changes
-	// that the operation does not make. deletedEdits are the objects that are deleted with edits on them.
+	// changed counts the fields that nobody touched and the operation writes, changedObjects the objects with such fields, and unmade
+	// the changes that the operation does not make. deletedEdits counts the objects that are deleted with edits on them.
 	changed, changedObjects, unmade, deletedEdits int
 }
 
 // countsOf counts over releases.
 func countsOf(releases []report.Release) counts {
 	c := counts{
-		actions: map[report.Action]int{}, fields: map[report.Verdict]int{}, dryRuns: map[string]int{},
-		allPreviews: len(releases) > 0, edits: edits{},
+		actions: map[report.Action]int{}, dryRuns: map[string]int{}, allPreviews: len(releases) > 0, edits: edits{},
+		leftOut: map[string]int{},
 	}
 	for _, rel := range releases {
 		for _, e := range rel.Errors {
-			c.renderErrors += oneIf(e.Code == report.ErrorRender)
-			c.releaseErrors += oneIf(e.Code != report.ErrorRender)
+			c.renderErrors += layout.OneIf(e.Code == report.ErrorRender)
+			c.releaseErrors += layout.OneIf(e.Code != report.ErrorRender)
 		}
 		c.allPreviews = c.allPreviews && isPreview(rel.Operation)
 		for _, o := range rel.Objects {
@@ -55,8 +61,8 @@ func countsOf(releases []report.Release) counts {
 
 // object counts what becomes of an object, and its findings. An object that could not be seen counts as an error alone.
 func (c *counts) object(o report.Object) {
-	c.drifted += oneIf(o.Drifted)
-	c.terminating += oneIf(o.Terminating && o.IgnoredBy == nil)
+	c.drifted += layout.OneIf(o.Drifted)
+	c.terminating += layout.OneIf(o.Terminating && o.IgnoredBy == nil)
 	if o.DryRun != nil {
 		c.dryRuns[o.DryRun.Result]++
 	}
@@ -65,45 +71,60 @@ func (c *counts) object(o report.Object) {
 		return
 	}
 	c.forgotten += o.Forgotten
-	if o.Action == report.ActionCreate && o.Missing {
+	switch {
+	case o.IgnoredBy != nil && o.IgnoredBy.LeftOut: // somebody asked for other objects
+	case o.Action == report.ActionCreate && o.Missing:
 		c.actions[recreate]++
-	} else {
+	default:
 		c.actions[o.Action]++
 	}
-	if o.Gone() || o.Action == report.ActionFail {
+	if o.Gone() || o.Action == report.ActionFail || o.IgnoredBy != nil && o.IgnoredBy.KnownSince != nil {
 		c.silenced(o.IgnoredBy)
 	}
 	changed := c.changed
 	for _, f := range o.Fields {
 		c.field(f, o)
 	}
-	c.changedObjects += oneIf(c.changed > changed)
-	c.deletedEdits += oneIf(o.Action == report.ActionDelete && o.Drifted && o.IgnoredBy == nil)
+	c.changedObjects += layout.OneIf(c.changed > changed)
+	c.deletedEdits += layout.OneIf(o.Action == report.ActionDelete && o.Drifted && o.IgnoredBy == nil)
 }
 
-// silenced counts what a rule or a baseline silences; rule is nil for what counts.
+// silenced counts what a rule, a baseline or a flag silences. Rule is nil if nothing does.
 func (c *counts) silenced(rule *report.IgnoreRule) {
-	c.ignored += oneIf(rule != nil && !rule.Baseline)
-	c.known += oneIf(rule != nil && rule.Baseline)
+	switch {
+	case rule == nil:
+	case rule.LeftOut:
+		c.leftOut[rule.Rule]++
+	case rule.KnownSince != nil:
+		c.known++
+	default:
+		c.ignored++
+	}
 }
 
-// field counts a finding by its verdict. What is silenced, or does not happen because the object fails or goes, is not
-// counted as a write.
+// allLeftOut counts what all flags leave out.
+func (c *counts) allLeftOut() int {
+	n := 0
+	for _, some := range c.leftOut {
+		n += some
+	}
+	return n
+}
+
+// field counts a finding by its verdict. A finding that is silenced, or whose object fails or is deleted, does not count as a write.
 func (c *counts) field(f report.Finding, o report.Object) {
 	c.silenced(f.IgnoredBy)
 	if f.Silenced() {
-		c.volatile += oneIf(!isIgnored(f) && f.Class == report.ClassVolatile)
-		c.autoscaled += oneIf(!isIgnored(f) && f.Class == report.ClassAutoscaled)
+		c.volatile += layout.OneIf(!isIgnored(f) && f.Class == report.ClassVolatile)
+		c.autoscaled += layout.OneIf(!isIgnored(f) && f.Class == report.ClassAutoscaled)
 		return
 	}
-	c.unmanaged += oneIf(!f.Managed)
+	c.unmanaged += layout.OneIf(!f.Managed)
 	isConflict := f.Verdict == report.Conflict
 	if o.Action == report.ActionDelete || f.Blocked && !isConflict {
 		return // the action says what becomes of the field, or nothing becomes of it
 	}
-	if o.Action != report.ActionCreate && (f.Managed || f.Verdict != report.Ignore) {
-		c.fields[f.Verdict]++
-	}
+	c.conflicts += layout.OneIf(isConflict)
 	e, isEdit := editOf(f)
 	switch {
 	case o.IgnoredBy != nil || isConflict:
@@ -127,31 +148,17 @@ func (c *counts) written() int {
 	return n
 }
 
-// previewClauses say what an operation does to fields, edits first.
-func (c *counts) previewClauses() clauses {
-	said := c.edits.clauses()
-	if c.changed > 0 {
-		said = append(said, "changes "+english.Count(c.changed, "field")+" in "+english.Count(c.changedObjects, "object"))
-	}
-	said.add("does not make", c.unmade, "change")
-	return said
-}
-
-// extras counts what --fail-on does not select by default and a reader may look for. A preview has said already what becomes of unmanaged
-// fields, except of those whose object is not reached.
-func (c *counts) extras() string {
-	unmanaged := c.unmanaged
-	if c.allPreviews {
-		unmanaged -= c.edits.unmanaged()
-	}
-	var said clauses
-	said.count(unmanaged, "unmanaged field")
-	said.count(c.volatile, "volatile field")
-	said.count(c.autoscaled, "autoscaled field")
+// extras counts what --fail-on does not select by default but a reader may look for. Unmanaged is how many unmanaged fields were not
+// mentioned yet.
+func (c *counts) extras(unmanaged int) string {
+	var said layout.Clauses
+	said.Count(unmanaged, "unmanaged field")
+	said.Count(c.volatile, "volatile field")
+	said.Count(c.autoscaled, "autoscaled field")
 	return strings.Join(said, "; ")
 }
 
-// unlistedCounts counts what the report does not list, and names the flags that list it.
+// unlistedCounts counts what the report leaves out, and names the flags that list it.
 func (c *counts) unlistedCounts(showsIgnored bool) string {
 	forgotten, silenced := "", ""
 	if c.forgotten > 0 {
@@ -161,41 +168,47 @@ func (c *counts) unlistedCounts(showsIgnored bool) string {
 		silenced = fmt.Sprintf("%d ignored by rules", c.ignored)
 	}
 	if c.known > 0 {
-		silenced = english.JoinNonEmpty(", ", silenced, fmt.Sprintf("%d known from the baseline", c.known))
+		silenced = layout.JoinNonEmpty(", ", silenced, fmt.Sprintf("%d known from the baseline", c.known))
+	}
+	for _, flag := range slices.Sorted(maps.Keys(c.leftOut)) {
+		silenced = layout.JoinNonEmpty(", ", silenced, fmt.Sprintf("%d left out by %s", c.leftOut[flag], flag))
 	}
 	if silenced != "" && !showsIgnored {
 		silenced += " (see --show-ignored)"
 	}
-	return english.JoinNonEmpty("; ", forgotten, silenced)
+	return layout.JoinNonEmpty("; ", forgotten, silenced)
 }
 
-// edit is what an operation does to a field that left old, and whether a manifest names the field.
+// edit is what an operation does to a field that drifted, and whether a manifest names the field.
 type edit struct {
 	verb    string
 	managed bool
 }
 
-// The verbs for edits, in the order in which they are said: what is lost comes first.
+// These are the verbs for edits, in the order of their clauses. They are the words that stand beside the sign of a finding, too.
 const (
-	overwrites = "overwrites"
+	putsBack   = "puts back"
+	overwrites = "overwrites" // with another value than the deployed one
 	removes    = "removes"
-	reAdds     = "re-adds"
+	addsBack   = "adds back"
 	leaves     = "leaves"
 )
 
-// editOf returns what becomes of a finding that drifted. It returns false for one that did not drift or does not count.
+// editOf returns what becomes of a finding that drifted. It returns false for a finding that did not drift or does not count.
 func editOf(f report.Finding) (edit, bool) {
 	if f.Silenced() || f.Cause == report.CauseChange || f.Equivalent || f.Verdict == report.Conflict || f.Blocked {
 		return edit{}, false
 	}
-	verb := overwrites
+	verb := putsBack
 	switch {
+	case f.Verdict == report.Overwrite && f.Cause == report.CauseBoth:
+		verb = overwrites
 	case f.Verdict == report.Remove:
 		verb = removes
 	case f.Verdict == report.Ignore:
 		verb = leaves
-	case f.Verdict == report.Add && !liveHas(f):
-		verb = reAdds
+	case f.Verdict == report.Add && !sides.LiveHas(f):
+		verb = addsBack
 	}
 	return edit{verb, f.Managed}, true
 }
@@ -214,26 +227,37 @@ func editsOf(fields []report.Finding) edits {
 	return n
 }
 
-// clauses say what becomes of edits: first those of managed fields, which are drift, and then the others.
-func (n edits) clauses() clauses {
-	var said clauses
+// divided says what becomes of edits: which stay, and which are lost. Edits of managed fields, which are drift, come first.
+func (n edits) divided() (stay, lost layout.Clauses) {
+	drifted, unmanaged := n[edit{leaves, true}], n[edit{leaves, false}]
+	if drifted > 0 && unmanaged > 0 {
+		stay = append(stay, fmt.Sprintf("%s %d drifted and %s", leaves, drifted, english.Count(unmanaged, "unmanaged field")))
+	} else {
+		stay.Add(leaves, drifted, "drifted field")
+		stay.Add(leaves, unmanaged, "unmanaged field")
+	}
 	for _, managed := range []bool{true, false} {
 		thing := "unmanaged field"
 		if managed {
 			thing = "drifted field"
 		}
-		for _, verb := range []string{overwrites, removes, reAdds, leaves} {
-			said.add(verb, n[edit{verb, managed}], thing)
+		var verbs []layout.Verb
+		for _, verb := range []string{putsBack, overwrites, removes, addsBack} {
+			verbs = append(verbs, layout.Verb{Name: verb, N: n[edit{verb, managed}]})
 		}
+		lost.AddVerbs(thing, verbs...)
 	}
-	return said
+	return stay, lost
 }
+
+// unmentioned counts the unmanaged fields that the line about the operation does not mention, because their object is not reached.
+func (c *counts) unmentioned() int { return c.unmanaged - c.edits.unmanaged() }
 
 // unmanaged counts the edits of unmanaged fields.
 func (n edits) unmanaged() int {
 	sum := 0
 	for e, count := range n {
-		sum += count * oneIf(!e.managed)
+		sum += count * layout.OneIf(!e.managed)
 	}
 	return sum
 }

@@ -6,45 +6,55 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// FixPlan returns what a fix is about to do, and what it leaves as it is. A blank line ends it.
-func FixPlan(r *report.FixResult, opts Options) []byte {
+// FixPlan returns the text of a plan: what a fix is about to do, and what it leaves as it is. A blank line ends it.
+func FixPlan(r *report.FixResult, opts layout.Options) []byte {
 	t := newText(opts, r.Time)
-	t.head(comparedRelease(r), fixAnswer(r))
+	rel := comparedRelease(r)
+	effects := ""
+	if r.Effect != nil {
+		effects = t.Message(r.Effect.Text) + t.inexact(r.Effect.Inexact)
+	}
+	t.answer(answer{t.title(rel), []answerLine{{label: "fix", said: fixAnswer(r)}, {label: "effects", said: effects, isLoud: true}}})
+	t.troubleOf(rel)
 	if len(r.Plan) > 0 {
-		t.line("")
+		t.Line("")
+	}
+	if slices.ContainsFunc(r.Plan, func(p report.FixPlan) bool { return len(p.Fields)+len(p.Prune) > 0 }) {
+		t.legend("what the fix does", "path", "deployed"+t.Arrow+"live now", "who")
 	}
 	for _, p := range r.Plan {
-		t.plannedObject(p, scope{r.Namespace, r.Versions})
+		t.plannedObject(p, layout.Scope{Namespace: r.Namespace, Versions: r.Versions})
 	}
-	t.effectOf("the plan", r.Effect)
 	for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return isLeftOut(r, o) }) {
-		t.prose("left: " + g.String())
+		t.Prose("left: " + g.String())
 	}
-	t.line("")
-	return t.out.Bytes()
+	t.Line("")
+	return t.Out.Bytes()
 }
 
 // FixQuestion returns the question that a reader answers before anything is written. The cursor stays behind it.
-func FixQuestion(r *report.FixResult, opts Options) []byte {
+func FixQuestion(r *report.FixResult, opts layout.Options) []byte {
 	t := newText(opts, r.Time)
-	question := english.Enumerate(workOf(r.Plan).clauses(infinitive))
+	question := layout.Enumerate(workOf(r.Plan).clauses(infinitive))
 	var created []string
 	for _, p := range r.Plan {
 		if p.Create {
-			created = append(created, t.keyName(p.Object, scope{r.Namespace, r.Versions}))
+			created = append(created, t.KeyName(p.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}))
 		}
 	}
 	if len(created) > 0 {
-		question += " (" + strings.Join(t.firstNames(created, maxNames), ", ") + ")"
+		question += " (" + strings.Join(t.FirstNames(created, layout.MaxNames), ", ") + ")"
 	}
 	if n := workOf(r.Plan).outside; n > 0 {
-		question += fmt.Sprintf(", %d outside of namespace %s", n, t.label(r.Namespace))
+		question += fmt.Sprintf(", %d outside of namespace %s", n, t.Label(r.Namespace))
 	}
-	t.prose(strings.ToUpper(question[:1]) + question[1:] + "? [y/N]")
-	return append(t.out.Bytes()[:t.out.Len()-1], ' ')
+	t.Prose(strings.ToUpper(question[:1]) + question[1:] + "? [y/N]")
+	return append(t.Out.Bytes()[:t.Out.Len()-1], ' ')
 }
 
 // fixAnswer returns the plan in one clause.
@@ -53,14 +63,14 @@ func fixAnswer(r *report.FixResult) string {
 	case len(r.Plan) == 0:
 		return "nothing to put back"
 	case r.DryRun != "":
-		return "fix would " + english.Enumerate(workOf(r.Plan).clauses(infinitive))
+		return "would " + layout.Enumerate(workOf(r.Plan).clauses(infinitive))
 	}
-	return "fix " + english.Enumerate(workOf(r.Plan).clauses(thirdPerson))
+	return layout.Enumerate(workOf(r.Plan).clauses(thirdPerson))
 }
 
 // plannedObject writes one object of a plan: what becomes of it, and its fields as they are and as they will be.
-func (t *text) plannedObject(p report.FixPlan, in scope) {
-	name := t.keyName(p.Object, in)
+func (t *text) plannedObject(p report.FixPlan, in layout.Scope) {
+	name := t.KeyName(p.Object, in)
 	switch {
 	case p.Create:
 		t.subject(name, "missing; to be created"+t.outside(p, in))
@@ -74,7 +84,7 @@ func (t *text) plannedObject(p report.FixPlan, in scope) {
 	var sections []section
 	if len(p.Fields) > 0 {
 		said = append(said, english.Count(len(p.Fields), "field")+" to put back")
-		sections = append(sections, section{columns: liveBecomes, fields: fixFindings(p.Fields)})
+		sections = append(sections, section{columns: sides.OldLive, fields: fixFindings(p.Fields)})
 	}
 	if len(p.Prune) > 0 {
 		label := ""
@@ -82,22 +92,22 @@ func (t *text) plannedObject(p report.FixPlan, in scope) {
 			label = "to be pruned:"
 		}
 		said = append(said, english.Count(len(p.Prune), "field")+" to prune")
-		sections = append(sections, section{label: label, columns: liveBecomes, fields: fixFindings(p.Prune)})
+		sections = append(sections, section{label: label, columns: sides.OldLive, fields: fixFindings(p.Prune)})
 	}
 	t.subject(name, strings.Join(said, ", "))
 	t.effect(p.Effect)
 	t.sections("  ", sections...)
 }
 
-// outside says that an object is created outside of the release's namespace. It is empty for any other.
-func (t *text) outside(p report.FixPlan, in scope) string {
+// outside says that an object is created outside the release's namespace. It is empty for every other object.
+func (t *text) outside(p report.FixPlan, in layout.Scope) string {
 	switch {
 	case !p.Outside:
 		return ""
 	case p.Object.Namespace == "":
 		return " for the whole cluster"
 	}
-	return " outside of namespace " + t.label(in.namespace)
+	return " outside of namespace " + t.Label(in.Namespace)
 }
 
 // fixFindings returns findings as a fix shows them: the sign is what the fix does, whatever the next upgrade would do.
@@ -107,7 +117,7 @@ func fixFindings(fields []report.Finding) []report.Finding {
 		if f.Verdict == report.Conflict {
 			f.Notes = nil // names the manager with whom Helm would conflict, which is the owner
 		}
-		inOld, inLive := f.Old != nil, liveHas(f)
+		inOld, inLive := f.Old != nil, sides.LiveHas(f)
 		if f.Masked {
 			inOld = f.Managed && f.Verdict != report.Remove
 		}
@@ -141,49 +151,42 @@ func workOf(plans []report.FixPlan) work {
 func (w *work) add(p report.FixPlan, ids []string) {
 	w.fields += countOf(p.Fields, ids)
 	w.prunes += countOf(p.Prune, ids)
-	w.creates += oneIf(p.Create)
-	w.outside += oneIf(p.Outside)
-	w.handOvers += oneIf(p.HandOver)
+	w.creates += layout.OneIf(p.Create)
+	w.outside += layout.OneIf(p.Outside)
+	w.handOvers += layout.OneIf(p.HandOver)
 }
 
 // countOf counts the findings that have one of the ids, or all of them if there are no ids.
 func countOf(fields []report.Finding, ids []string) int {
 	n := 0
 	for _, f := range fields {
-		n += oneIf(len(ids) == 0 || slices.Contains(ids, f.ID))
+		n += layout.OneIf(len(ids) == 0 || slices.Contains(ids, f.ID))
 	}
 	return n
 }
 
-// The endings of the verbs in clauses: "fix would put back", "fix puts back".
+// These are the endings of the verbs in clauses: "fix would put back", "fix puts back".
 const (
 	infinitive  = ""
 	thirdPerson = "s"
 )
 
-// clauses say what is written. Ownership is mentioned only for objects of which nothing else is put back.
-func (w work) clauses(ending string) clauses {
-	var said clauses
-	said.add("put"+ending+" back", w.fields, "field")
-	said.add("prune"+ending, w.prunes, "field")
-	said.add("create"+ending, w.creates, "object")
-	said.add("hand"+ending+" over the ownership of", w.handOvers, "object")
+// clauses say what is written. They mention ownership only for objects where nothing else is put back.
+func (w work) clauses(ending string) layout.Clauses {
+	var said layout.Clauses
+	said.Add("put"+ending+" back", w.fields, "field")
+	said.Add("prune"+ending, w.prunes, "field")
+	said.Add("create"+ending, w.creates, "object")
+	said.Add("hand"+ending+" over the ownership of", w.handOvers, "object")
 	return said
 }
 
 // amount says how many fields and objects there are. It is empty if there are none.
 func amount(fields, objects int) string {
-	var said clauses
-	said.count(fields, "field")
-	said.count(objects, "object")
-	return english.Enumerate(said)
-}
-
-// fixHint names the command that puts back what drifted.
-func (t *text) fixHint(opts Options) {
-	if len(opts.Plan) > 0 {
-		t.prose(t.escape(opts.Fix) + " " + english.Enumerate(workOf(opts.Plan).clauses(thirdPerson)))
-	}
+	var said layout.Clauses
+	said.Count(fields, "field")
+	said.Count(objects, "object")
+	return layout.Enumerate(said)
 }
 
 // plannedAt returns the plan of an object.
@@ -195,7 +198,7 @@ func plannedAt(r *report.FixResult, object report.ObjectKey) (report.FixPlan, bo
 	return r.Plan[i], true
 }
 
-// isLeftOut reports whether an outcome is about what was never in the plan.
+// isLeftOut reports whether an outcome is about something that was never in the plan.
 func isLeftOut(r *report.FixResult, o report.FixOutcome) bool {
 	p, planned := plannedAt(r, o.Object)
 	return !planned || len(o.Fields) > 0 && countOf(p.Fields, o.Fields)+countOf(p.Prune, o.Fields) == 0
@@ -217,10 +220,10 @@ type outcomeGroup struct {
 
 // String names the outcomes and their reason.
 func (g outcomeGroup) String() string {
-	return english.JoinNonEmpty(": ", strings.Join(g.names, ", "), g.reason)
+	return layout.JoinNonEmpty(": ", strings.Join(g.names, ", "), g.reason)
 }
 
-// outcomes groups the outcomes that match by their reason, in the order in which they come.
+// outcomes groups the outcomes that match by their reason, and keeps their order.
 func (t *text) outcomes(r *report.FixResult, match func(report.FixOutcome) bool) []outcomeGroup {
 	names := map[string][]string{}
 	var matching []report.FixOutcome
@@ -231,17 +234,17 @@ func (t *text) outcomes(r *report.FixResult, match func(report.FixOutcome) bool)
 		}
 	}
 	var groups []outcomeGroup
-	for _, reason := range distinct(matching, func(o report.FixOutcome) string { return o.Reason }) {
-		groups = append(groups, outcomeGroup{t.firstNames(names[reason], maxNames), t.message(reason)})
+	for _, reason := range layout.Distinct(matching, func(o report.FixOutcome) string { return o.Reason }) {
+		groups = append(groups, outcomeGroup{t.FirstNames(names[reason], layout.MaxNames), t.Message(reason)})
 	}
 	return groups
 }
 
 // outcomeName names what an outcome is about: the object, or one field of it.
 func (t *text) outcomeName(r *report.FixResult, o report.FixOutcome) string {
-	name := t.keyName(o.Object, scope{r.Namespace, r.Versions})
+	name := t.KeyName(o.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions})
 	if path := outcomePath(r, o); path != "" {
-		return t.escape(path) + " of " + name
+		return t.Escape(path) + " of " + name
 	}
 	if n := len(o.Fields); n > 0 {
 		return english.Count(n, "field") + " of " + name

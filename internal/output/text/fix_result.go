@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -13,18 +14,18 @@ import (
 const maxRemaining = 3
 
 // FixResult returns what became of a plan: a line for each status and reason, and in the last lines what is true now.
-func FixResult(r *report.FixResult, opts Options) []byte {
+func FixResult(r *report.FixResult, opts layout.Options) []byte {
 	t := newText(opts, r.Time)
 	for _, status := range []report.FixStatus{report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed} {
 		for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return o.Status == status && !isLeftOut(r, o) }) {
-			t.prose(string(status) + ": " + g.String())
+			t.Prose(string(status) + ": " + g.String())
 		}
 	}
 	t.rollouts(r)
 	for _, l := range t.fixSummary(r) {
-		t.prose(l)
+		t.Prose(l)
 	}
-	return t.out.Bytes()
+	return t.Out.Bytes()
 }
 
 // fixSummary returns the last lines.
@@ -34,11 +35,11 @@ func (t *text) fixSummary(r *report.FixResult) []string {
 		return withNonEmpty([]string{said, "the release could not be compared again, so it is not known what remains"}, notUpClause(r))
 	}
 	c := countsOf(r.After.Releases)
-	lines := []string{english.JoinNonEmpty("; ", t.stateClause(r, said, c), c.extras())}
+	lines := []string{layout.JoinNonEmpty("; ", t.stateClause(r, said, c), c.extras(c.unmanaged))}
 	return withNonEmpty(append(lines, c.incomplete(r.After.Summary, 0)...), notUpClause(r))
 }
 
-// withNonEmpty appends a line unless it is empty.
+// withNonEmpty appends a line if it is not empty.
 func withNonEmpty(lines []string, line string) []string {
 	if line == "" {
 		return lines
@@ -54,7 +55,7 @@ func doneClause(r *report.FixResult) string {
 			w.add(p, o.Fields)
 		}
 	}
-	var said clauses
+	var said layout.Clauses
 	if put := amount(w.fields, w.creates); put != "" {
 		said = append(said, put+" put back")
 	}
@@ -83,7 +84,7 @@ func dryRunClause(r *report.FixResult) string {
 	if len(accepted) == 0 {
 		return "the API server would reject every write"
 	}
-	return "--yes instead of --dry-run " + english.Enumerate(workOf(accepted).clauses(thirdPerson))
+	return "--yes instead of --dry-run " + layout.Enumerate(workOf(accepted).clauses(thirdPerson))
 }
 
 // stateClause says what was written together with what remains. It says that the release is as Helm deployed it only if all of it was seen.
@@ -99,9 +100,9 @@ func (t *text) stateClause(r *report.FixResult, said string, c counts) string {
 	case remains == "" && isUnfinished(r):
 		return said
 	case remains == "" && c.ignored+c.known > 0:
-		return t.label(r.Name) + asDeployed(rel) + ", except for what rules ignore: " + said
+		return t.Label(r.Name) + asDeployed(rel) + ", except for what rules ignore: " + said
 	case remains == "":
-		return t.label(r.Name) + asDeployed(rel) + ": " + said
+		return t.Label(r.Name) + asDeployed(rel) + ": " + said
 	}
 	verb := " remain"
 	if fields+objects == 1 {
@@ -111,7 +112,26 @@ func (t *text) stateClause(r *report.FixResult, said string, c counts) string {
 	if fields+objects <= maxRemaining {
 		names = strings.Join(t.remainingNames(rel), ", ")
 	}
-	return english.JoinNonEmpty("; ", said, english.JoinNonEmpty(": ", remains+verb, names))
+	if why := leftOut(r, fields+objects); names != "" && why != "" {
+		names += " (" + why + ")"
+	} else {
+		names += why
+	}
+	return layout.JoinNonEmpty("; ", said, layout.JoinNonEmpty(": ", remains+verb, names))
+}
+
+// leftOut returns the reason for all that remains, if flags of the fix left it out: "left out by --only".
+func leftOut(r *report.FixResult, remaining int) string {
+	n, why := 0, ""
+	for _, o := range r.Results {
+		if strings.HasPrefix(o.Reason, "left out by ") {
+			n, why = n+1, o.Reason
+		}
+	}
+	if n != remaining {
+		return ""
+	}
+	return why
 }
 
 // asDeployed says what a release without drift is like. A failed revision was written at most in part.
@@ -122,7 +142,7 @@ func asDeployed(rel report.Release) string {
 	return " is as Helm deployed it"
 }
 
-// isUnfinished reports whether a part of the plan was not put back. The comparison need not show it, because ownership is no drift.
+// isUnfinished reports whether a part of the plan was not put back. The comparison may not show this, because ownership is not drift.
 func isUnfinished(r *report.FixResult) bool {
 	return slices.ContainsFunc(r.Results, func(o report.FixOutcome) bool { return o.Status != report.FixFixed && !r.IsNoDrift(o) }) ||
 		len(r.Plan) > 0 && (len(r.Results) == 0 || r.DryRun != "")
@@ -132,14 +152,90 @@ func isUnfinished(r *report.FixResult) bool {
 func (t *text) remainingNames(rel report.Release) []string {
 	var names []string
 	for _, o := range rel.Objects {
-		name := t.objectName(o, rel)
+		name := t.ObjectName(o, rel)
 		drifted, gone := o.ToPutBack()
 		if gone {
 			names = append(names, name)
 		}
 		for _, f := range drifted {
-			names = append(names, t.escape(f.Path)+" of "+name)
+			names = append(names, t.Escape(f.Path)+" of "+name)
 		}
 	}
 	return names
+}
+
+// rolloutWords returns the words for the result of the wait for an object.
+func rolloutWords() map[report.RolloutStatus]string {
+	return map[report.RolloutStatus]string{
+		report.RolloutReady: "up", report.RolloutFailed: "not up", report.RolloutTimedOut: "not up in time",
+		report.RolloutInterrupted: "interrupted while waiting",
+	}
+}
+
+// rollouts writes how far the objects came up. It names the objects that are up in one line, and says of each
+// other object why it is not.
+func (t *text) rollouts(r *report.FixResult) {
+	var up []string
+	for _, o := range r.Results {
+		if o.Rollout != nil && o.IsUp() {
+			up = append(up, t.KeyName(o.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}))
+		}
+	}
+	if len(up) > 0 {
+		t.Prose("up: " + strings.Join(t.FirstNames(up, layout.MaxNames), ", "))
+	}
+	for _, o := range r.Results {
+		if !o.IsUp() {
+			name := t.KeyName(o.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions})
+			t.Prose(rolloutWords()[o.Rollout.Status] + ": " + layout.JoinNonEmpty(": ", name, t.RolloutClause(*o.Rollout)))
+			t.problem(*o.Rollout)
+		}
+	}
+}
+
+// problem writes why an object is not up, behind a gutter, since all of it comes from the cluster.
+func (t *text) problem(r report.Rollout) {
+	const indent = "  "
+	if said := t.ReasonClause(r.RolloutProblem); said != "" {
+		t.Continuation(indent, said)
+	}
+	for _, e := range r.Events {
+		said := t.Escape(e.Object) + ": " + t.Escape(e.Reason)
+		if e.Count > 1 {
+			said += fmt.Sprintf(" (%d times)", e.Count)
+		}
+		t.Continuation(indent, layout.JoinNonEmpty(": ", said, t.Escape(e.Message)))
+	}
+	if len(r.Log) > 0 {
+		t.Continuation(indent, "log:")
+	}
+	for _, l := range r.Log {
+		t.Continuation(indent+indent, t.Escape(l))
+	}
+	for _, unread := range r.Unread {
+		t.Continuation(indent, "could not be read: "+t.Escape(unread))
+	}
+}
+
+// notUpClause counts the objects that are not up. It is empty if all are up, or if the fix waited for none.
+func notUpClause(r *report.FixResult) string {
+	waited, missing := 0, 0
+	for _, o := range r.Results {
+		waited += layout.OneIf(o.Rollout != nil)
+		missing += layout.OneIf(!o.IsUp())
+	}
+	if missing == 0 {
+		return ""
+	}
+	verb := " are"
+	if missing == 1 {
+		verb = " is"
+	}
+	return fmt.Sprintf("%d of %s%s not up; nothing was rolled back", missing, english.Count(waited, "object"), verb)
+}
+
+// RolloutReason returns why an object does not come up, for a message while a fix waits.
+func RolloutReason(o report.FixOutcome, namespace string, versions report.CustomVersions, opts layout.Options) string {
+	s := layout.NewStyle(opts)
+	return layout.JoinNonEmpty(": ", s.KeyName(o.Object, layout.Scope{Namespace: namespace, Versions: versions}), s.ReasonClause(o.Rollout.RolloutProblem))
 }

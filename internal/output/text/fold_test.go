@@ -11,14 +11,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// tally is what a reader of a piped report can count in it.
+// tally is what a reader can count in a piped report.
 type tally struct {
 	fields  int
-	objects map[string]int // by name, those that have a headline or are listed by name
+	objects map[string]int // by name, for objects that have a headline or are listed
 	more    int            // objects that are only counted
 }
 
@@ -78,7 +79,7 @@ func read(t *testing.T, out []byte) tally {
 // TestNothingIsHidden: each finding of a report is listed, grouped, or counted by a line, and each object has a headline, is named in a
 // list, or is counted. This includes what rules silence, and all releases of a scan, if the reader asks for it.
 func TestNothingIsHidden(t *testing.T) {
-	all := Options{Unicode: true, ShowIgnored: true, Verbose: true}
+	all := layout.Options{Unicode: true, ShowIgnored: true, Verbose: true}
 	check := func(name string, r *report.Report, byName bool) {
 		got := read(t, Report(r, all))
 		fields, objects := 0, 0
@@ -139,7 +140,7 @@ func randomReport(r *rand.Rand) *report.Report {
 			o.DryRun = &report.DryRun{Result: pick("agrees", "disagrees", "refused", "refused"), Message: pick("a", "b")}
 		}
 		if chance(30) {
-			o.Notes.Add(report.NoteObject, "so it is")
+			o.Notes.Add("so it is")
 		}
 		for range r.IntN(5) {
 			o.Fields = append(o.Fields, randomField(pick, chance))
@@ -163,9 +164,9 @@ func randomField(pick func(...string) string, chance func(int) bool) report.Find
 	}
 	if chance(9) {
 		if chance(2) {
-			f.Notes.Add(report.NotePatch, "first")
+			f.Notes.Add("first")
 		}
-		f.Notes.Add(report.NotePatch, "last")
+		f.Notes.Add("last")
 	}
 	if chance(12) {
 		f.IgnoredBy = &report.IgnoreRule{Rule: "r"}
@@ -176,7 +177,7 @@ func randomField(pick func(...string) string, chance func(int) bool) report.Find
 	return f
 }
 
-// TestGroups: which findings of several objects are one change.
+// TestGroups checks which findings of several objects are one change.
 func TestGroups(t *testing.T) {
 	change := func() report.Finding {
 		return report.Finding{Path: "metadata.labels.v", Verdict: report.Overwrite, Cause: report.CauseChange, Managed: true, Certain: true,
@@ -197,7 +198,7 @@ func TestGroups(t *testing.T) {
 		{"another path", func(_ *report.Object, f *report.Finding) { f.Path = "metadata.labels.w" }, false},
 		{"another verdict", func(_ *report.Object, f *report.Finding) { f.Verdict = report.Ignore }, false},
 		{"drifted", func(_ *report.Object, f *report.Finding) { f.Cause = report.CauseBoth }, false},
-		{"another note", func(_ *report.Object, f *report.Finding) { f.Notes.Add(report.NotePatch, "n") }, false},
+		{"another note", func(_ *report.Object, f *report.Finding) { f.Notes.Add("n") }, false},
 		{"another end", func(_ *report.Object, f *report.Finding) { f.After = "4" }, false},
 		{"not certain", func(_ *report.Object, f *report.Finding) { f.Certain = false }, false},
 		{"blocked", func(_ *report.Object, f *report.Finding) { f.Blocked = true }, false},
@@ -216,20 +217,20 @@ func TestGroups(t *testing.T) {
 			objects = append(objects, o)
 		}
 		rel := report.Release{Operation: report.OperationUpgrade, Objects: objects}
-		f := foldRelease(rel)
+		f := foldRelease(rel, false)
 		if got := len(f.groups) == 1 && f.alike == 3 && len(f.blocks) == 0; got != c.grouped {
 			t.Errorf("%s: %d groups, %d alike, %d blocks", c.name, len(f.groups), f.alike, len(f.blocks))
 		}
 		if got := len(f.groups) == 0 && f.alike == 0 && len(f.blocks) == 3; got == c.grouped {
 			t.Errorf("%s: %d groups, %d alike, %d blocks", c.name, len(f.groups), f.alike, len(f.blocks))
 		}
-		if rel.Operation = report.OperationDrift; len(foldRelease(rel).blocks) != 3 {
+		if rel.Operation = report.OperationDrift; len(foldRelease(rel, false).blocks) != 3 {
 			t.Errorf("%s: plain drift is grouped", c.name)
 		}
 	}
 }
 
-// TestWhatFolds: from which number on objects share a line, and which objects keep a block of their own.
+// TestWhatFolds: how many objects it takes to share a line, and which objects keep a block of their own.
 func TestWhatFolds(t *testing.T) {
 	created := report.Object{Action: report.ActionCreate}
 	skipped := report.Object{Action: report.ActionSkip}
@@ -247,14 +248,14 @@ func TestWhatFolds(t *testing.T) {
 	} {
 		for n, want := range map[int]int{c.from - 1: 0, c.from: c.from} {
 			rel := report.Release{Operation: report.OperationUpgrade, Objects: slices.Repeat([]report.Object{c.object}, n)}
-			if got := c.folded(foldRelease(rel)); got != want {
+			if got := c.folded(foldRelease(rel, false)); got != want {
 				t.Errorf("%d %s objects: %d are folded, want %d", n, name, got, want)
 			}
 		}
 		for what, alter := range map[string]func(*report.Object){
 			"missing":  func(o *report.Object) { o.Missing = true },
 			"unseen":   func(o *report.Object) { o.Error = &report.ObjectError{} },
-			"noted":    func(o *report.Object) { o.Notes.Add(report.NoteObject, "n") },
+			"noted":    func(o *report.Object) { o.Notes.Add("n") },
 			"reasoned": func(o *report.Object) { o.Reason = "r" },
 			"ignored":  func(o *report.Object) { o.IgnoredBy = &report.IgnoreRule{} },
 			"disputed": func(o *report.Object) { o.DryRun = &report.DryRun{Result: report.DryRunDisagrees} },
@@ -264,7 +265,7 @@ func TestWhatFolds(t *testing.T) {
 			o := c.object
 			alter(&o)
 			rel := report.Release{Operation: report.OperationUpgrade, Objects: slices.Repeat([]report.Object{o}, 20)}
-			if f := foldRelease(rel); len(f.blocks) != 20 {
+			if f := foldRelease(rel, false); len(f.blocks) != 20 {
 				t.Errorf("%s, %s: %d of 20 objects have a block", name, what, len(f.blocks))
 			}
 		}
@@ -275,7 +276,7 @@ func TestWhatFolds(t *testing.T) {
 func TestFoldingLeavesTheReportAlone(t *testing.T) {
 	for name, r := range reports(t) {
 		before := encoded(t, r)
-		Report(r, Options{})
+		Report(r, layout.Options{})
 		if diff := cmp.Diff(string(before), string(encoded(t, r))); diff != "" {
 			t.Errorf("%s: text altered the report:\n%s", name, diff)
 		}
@@ -287,10 +288,10 @@ func TestKindsInThePlural(t *testing.T) {
 		"Deployment": "2 Deployments", "Ingress": "2 Ingresses", "NetworkPolicy": "2 NetworkPolicies", "Gateway": "2 Gateways",
 		"Endpoints": "2 Endpoints", "Mesh": "2 Meshes", "Batch": "2 Batches", "Box": "2 Boxes", "Y": "2 Ys", `"a b"`: `2 "a b"`,
 	} {
-		if got := (kind{name: name}).count(2); got != want {
+		if got := (layout.Kind{Name: name}).Count(2); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
-		if got := (kind{name: name}).count(1); got != "1 "+name {
+		if got := (layout.Kind{Name: name}).Count(1); got != "1 "+name {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

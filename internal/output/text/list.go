@@ -9,59 +9,59 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/helmdrift/helmdrift/internal/english"
-	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // List returns a line for each release, what could not be read, and the number of releases.
-func List(l *report.ReleaseList, opts Options) []byte {
+func List(l *report.ReleaseList, opts layout.Options) []byte {
 	t := newText(opts, l.Time)
-	t.blocks(
+	t.Blocks(
 		func() { t.list(l) },
 		func() { t.troubles("error: ", t.releaseTroubles(unread(l.Releases))) },
 		func() {
-			t.headline(t.statuses(l.Releases))
+			t.Headline(t.statuses(l.Releases))
 			t.unsearched(l.Errors, "list")
 			if opts.Diff != "" && len(l.Releases) > 0 {
-				t.prose(t.escape(opts.Diff) + " compares them")
+				t.Prose(t.Escape(opts.Diff) + " compares them")
 			}
 		},
 	)
-	return t.out.Bytes()
+	return t.Out.Bytes()
 }
 
-// listColumns returns all columns in the order in which they stand. There is no column for the cluster if there is only one.
-func (t *text) listColumns(clusters int) []column[report.ListedRelease] {
-	all := []column[report.ListedRelease]{
-		{title: "cluster", cell: func(r report.ListedRelease) string { return t.first(r.Cluster) }, least: shortWidths(), isName: true},
-		{title: "namespace", cell: func(r report.ListedRelease) string { return t.first(r.Namespace) }, least: nameWidths(), isName: true},
-		{title: "release", cell: func(r report.ListedRelease) string { return t.label(r.Name) }, least: nameWidths(), isName: true},
-		{title: "revision", cell: listedRevisionCell},
-		{title: "status", cell: func(r report.ListedRelease) string { return t.statusWord(r.Status) }, paint: t.status},
-		{title: "chart", cell: t.chartCell, least: nameWidths(), isName: true},
-		{title: "helm", cell: func(r report.ListedRelease) string { return t.escape(r.Helm) }},
-		{title: "applied", cell: func(r report.ListedRelease) string { return t.escape(r.ApplyMethod) }},
-		{title: "age", cell: t.ageCell},
+// listColumns returns all columns in their order. There is no column for the cluster if there is only one.
+func (t *text) listColumns(clusters int) []layout.Column[report.ListedRelease] {
+	all := []layout.Column[report.ListedRelease]{
+		{Title: "cluster", Cell: func(r report.ListedRelease) string { return t.First(r.Cluster) }, Least: layout.ShortWidths(), IsName: true},
+		{Title: "namespace", Cell: func(r report.ListedRelease) string { return t.First(r.Namespace) }, Least: layout.NameWidths(), IsName: true},
+		{Title: "release", Cell: func(r report.ListedRelease) string { return t.Label(r.Name) }, Least: layout.NameWidths(), IsName: true},
+		{Title: "revision", Cell: listedRevisionCell},
+		{Title: "status", Cell: func(r report.ListedRelease) string { return t.statusWord(r.Status) }, Paint: t.status},
+		{Title: "chart", Cell: t.chartCell, Least: layout.NameWidths(), IsName: true},
+		{Title: "helm", Cell: func(r report.ListedRelease) string { return t.Escape(r.Helm) }},
+		{Title: "applied", Cell: func(r report.ListedRelease) string { return t.Escape(string(r.ApplyMethod)) }},
+		{Title: "age", Cell: t.ageCell},
 	}
-	return slices.DeleteFunc(all, func(c column[report.ListedRelease]) bool { return c.title == "cluster" && clusters < 2 })
+	return slices.DeleteFunc(all, func(c layout.Column[report.ListedRelease]) bool { return c.Title == "cluster" && clusters < 2 })
 }
 
 // listDrops returns the columns of a list that may give way, the least important first.
-func listDrops() []dropped {
-	return []dropped{{"applied", comfortable}, {"helm", comfortable}, {"age", comfortable}, {"chart", tight}, {"revision", tight}}
+func listDrops() []layout.Dropped {
+	return []layout.Dropped{
+		{Title: "applied", Limit: layout.Comfortable},
+		{Title: "helm", Limit: layout.Comfortable},
+		{Title: "age", Limit: layout.Comfortable},
+		{Title: "chart", Limit: layout.Tight},
+		{Title: "revision", Limit: layout.Tight},
+	}
 }
 
 // list writes a line for each release, in their order.
 func (t *text) list(l *report.ReleaseList) {
-	clusters := distinct(l.Releases, func(r report.ListedRelease) string { return r.Cluster })
-	writeTable(t, t.listColumns(len(clusters)), l.Releases, listDrops())
-}
-
-// first returns a name that may begin a line.
-func (s style) first(name string) string {
-	begins := name != "" && (escape.IsLetter(rune(name[0])) || name[0] >= '0' && name[0] <= '9')
-	return s.quoted(name, begins && !strings.ContainsAny(name, ` "`))
+	clusters := layout.Distinct(l.Releases, func(r report.ListedRelease) string { return r.Cluster })
+	layout.WriteTable(t.Text, t.listColumns(len(clusters)), l.Releases, listDrops())
 }
 
 // listedRevisionCell returns the number of the revision, if it is known.
@@ -75,15 +75,16 @@ func listedRevisionCell(r report.ListedRelease) string {
 // maxStatus is the width of the longest status that Helm knows, pending-rollback.
 const maxStatus = 16
 
-// statusWord returns a status, empty if it is not known. On a terminal, what no Helm wrote is cut.
+// statusWord returns a status, or an empty text if it is not known. On a terminal, it cuts a status
+// that is longer than any of Helm's.
 func (t *text) statusWord(status string) string {
 	switch {
 	case status == "":
 		return ""
-	case t.width == 0:
-		return t.word(status)
+	case t.Width == 0:
+		return t.Word(status)
 	}
-	return monospace.KeepStart(t.word(status), maxStatus, t.ellipsis)
+	return monospace.KeepStart(t.Word(status), maxStatus, t.Ellipsis)
 }
 
 // chartCell returns the name and version of the chart, or that the record with them was not read.
@@ -94,7 +95,7 @@ func (t *text) chartCell(r report.ListedRelease) string {
 	case r.Chart == "":
 		return ""
 	}
-	return t.label(r.Chart)
+	return t.Label(r.Chart)
 }
 
 // ageCell returns how long ago the record was stored: "3 d".
@@ -102,18 +103,18 @@ func (t *text) ageCell(r report.ListedRelease) string {
 	if r.Created.IsZero() {
 		return ""
 	}
-	return span(t.now.Sub(r.Created))
+	return layout.Span(t.Now.Sub(r.Created))
 }
 
 // status returns a cell in the colour of the status of a release.
-func (s style) status(r report.ListedRelease, cell string) string {
+func (t *text) status(r report.ListedRelease, cell string) string {
 	switch {
 	case r.Status == "deployed":
-		return s.paint(cell, color.FgGreen)
+		return t.Paint(cell, color.FgGreen)
 	case r.Status == "failed":
-		return s.paint(cell, color.FgRed)
+		return t.Paint(cell, color.FgRed)
 	case strings.HasPrefix(r.Status, "pending-"):
-		return s.paint(cell, color.FgYellow)
+		return t.Paint(cell, color.FgYellow)
 	}
 	return cell
 }
@@ -125,7 +126,7 @@ func unread(all []report.ListedRelease) []entry {
 		if r.Error != nil {
 			out = append(out, entry{Release: report.Release{
 				Name: r.Name, StorageNamespace: r.Namespace, Cluster: r.Cluster,
-				Errors: []report.Message{{Code: r.Error.Code, Message: r.Error.Message}},
+				Errors: []report.Message{{Code: r.Error.Code, Message: r.Error.Message, Subject: r.Error.Subject}},
 			}})
 		}
 	}
@@ -143,20 +144,20 @@ func (t *text) statuses(all []report.ListedRelease) string {
 	n, errors := map[string]int{}, 0
 	for _, r := range all {
 		n[r.Status]++
-		errors += oneIf(r.Error != nil)
+		errors += layout.OneIf(r.Error != nil)
 	}
-	words := slices.DeleteFunc(distinct(all, func(r report.ListedRelease) string { return r.Status }), func(s string) bool { return s == "" })
+	words := slices.DeleteFunc(layout.Distinct(all, func(r report.ListedRelease) string { return r.Status }), func(s string) bool { return s == "" })
 	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	for i, word := range words {
 		words[i] = fmt.Sprintf("%d %s", n[word], t.statusWord(word))
 	}
 	subject := english.Count(len(all), "release")
-	if clusters := distinct(all, func(r report.ListedRelease) string { return r.Cluster }); len(clusters) > 1 {
+	if clusters := layout.Distinct(all, func(r report.ListedRelease) string { return r.Cluster }); len(clusters) > 1 {
 		subject += " on " + english.Count(len(clusters), "cluster")
 	}
 	unread := ""
 	if errors > 0 {
 		unread = fmt.Sprintf("%d could not be read", errors)
 	}
-	return english.JoinNonEmpty(t.dot, english.JoinNonEmpty(": ", subject, strings.Join(english.AtMost(words, maxStatuses), ", ")), unread)
+	return layout.JoinNonEmpty(t.Dot, layout.JoinNonEmpty(": ", subject, strings.Join(english.AtMost(words, maxStatuses), ", ")), unread)
 }

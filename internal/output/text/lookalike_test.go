@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -13,7 +14,7 @@ func TestLookAlikesInReports(t *testing.T) {
 		return report.Finding{ID: "f", Path: "data.k", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true,
 			Old: old, Desired: old, Live: live}
 	}
-	long := strings.Repeat("x", shortList)
+	long := strings.Repeat("x", 24)
 	for name, c := range map[string]struct {
 		field report.Finding
 		want  []string
@@ -21,12 +22,12 @@ func TestLookAlikesInReports(t *testing.T) {
 		"side": {of("caf\u00e9", "cafe\u0301"), []string{`"caf\u00e9" → "cafe\u0301"`}},
 		"map":  {of(map[string]any{"a": "\u0430"}, map[string]any{"a": "a"}), []string{`{"a":"\u0430"} → {"a":"a"}`}},
 		"item": {of([]any{long, "admin"}, []any{long, "\u0430dmin"}), []string{`- admin`, `+ "\u0430dmin"`}},
-		"line": {of("user admin\nend\n", "user \u0430dmin\nend\n"), []string{`- line 1: user admin`, `+ line 1: "user \u0430dmin"`}},
+		"line": {of("user admin\nend\n", "user \u0430dmin\nend\n"), []string{`- user admin`, `+ "user \u0430dmin"`}},
 	} {
 		r := &report.Report{Releases: []report.Release{{Name: "r", Objects: []report.Object{{
 			Kind: "ConfigMap", Name: "c", Action: report.ActionUpdate, Drifted: true, Fields: []report.Finding{c.field},
 		}}}}}
-		out := string(Report(r, Options{Unicode: true}))
+		out := string(Report(r, layout.Options{Unicode: true}))
 		for _, want := range c.want {
 			if !strings.Contains(out, want) {
 				t.Errorf("%s: no %s in\n%s", name, want, out)

@@ -1,19 +1,23 @@
 package text
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // object writes one object: its name, what Helm does with it, and its fields.
 func (t *text) object(o report.Object, rel report.Release) {
-	t.subject(t.objectName(o, rel), t.fate(o, rel))
+	t.begins = append(t.begins, begin{at: t.Out.Len()})
+	t.subjectIn(t.urgency(o), t.ObjectName(o, rel), t.fate(o, rel))
 	t.dryRun(o.DryRun)
 	t.effect(o.Effect)
 	if len(o.Notes) > 0 {
-		t.continuation("  ", t.message(o.Notes.String()))
+		t.Continuation("  ", t.Message(o.Notes.String()))
 	}
 	if listsFields(o, rel.Operation) {
 		sections := []section{driftSection(o.Fields)}
@@ -23,24 +27,27 @@ func (t *text) object(o report.Object, rel report.Release) {
 		t.sections("  ", sections...)
 	}
 	if o.Controllers > 0 {
-		t.continuation("  ", english.Count(o.Controllers, "controller-owned field")+" not listed")
+		t.Continuation("  ", english.Count(o.Controllers, "controller-owned field")+" not listed")
 	}
 	if o.Forgotten > 0 {
-		t.continuation("  ", english.Count(o.Forgotten, "field")+" by forgotten writers not listed")
+		t.Continuation("  ", english.Count(o.Forgotten, "field")+" by forgotten writers not listed")
 	}
 }
 
 // subject writes the line that begins an object: its name, and what is said of it.
-func (t *text) subject(name, said string) {
-	for i, l := range t.wrapped(name+": "+said, 2) {
+func (t *text) subject(name, said string) { t.subjectIn(t.Heading, name, said) }
+
+// subjectIn writes the line with the name in a colour.
+func (t *text) subjectIn(colour func(string) string, name, said string) {
+	for i, l := range t.Wrapped(name+": "+said, 2) {
 		rest, whole := strings.CutPrefix(l, name)
 		switch {
 		case i > 0:
-			t.line("  ", t.gutter, l)
+			t.Line("  ", t.Gutter, l)
 		case whole:
-			t.line(t.heading(name), rest)
+			t.Line(colour(name), rest)
 		default: // the name alone is wider than the terminal
-			t.line(t.heading(l))
+			t.Line(colour(l))
 		}
 	}
 }
@@ -50,12 +57,12 @@ func (t *text) dryRun(d *report.DryRun) {
 	switch {
 	case d == nil || d.Result == report.DryRunAgrees:
 	case d.Result == report.DryRunDisagrees:
-		said := english.JoinNonEmpty(": ", "the server disagrees", t.message(d.Message)) + "; please report it"
-		for _, l := range t.wrapped(said, 2) {
-			t.line("  ", t.gutter, t.heading(l))
+		said := layout.JoinNonEmpty(": ", "the server disagrees", t.Message(d.Message)) + "; please report it"
+		for _, l := range t.Wrapped(said, 2) {
+			t.Line("  ", t.Gutter, t.Heading(l))
 		}
 	default:
-		t.continuation("  ", english.JoinNonEmpty(": ", "the server could not be asked", t.message(d.Message)))
+		t.Continuation("  ", layout.JoinNonEmpty(": ", "the server could not be asked", t.Message(d.Message)))
 	}
 }
 
@@ -74,13 +81,14 @@ func listsFields(o report.Object, op report.Operation) bool {
 // fate says what Helm does with the object as a whole, or why that is not known.
 func (t *text) fate(o report.Object, rel report.Release) string {
 	if o.Error != nil {
-		return "could not be compared: " + t.message(o.Error.Message)
+		return "could not be compared: " + t.Message(o.Error.Message)
 	}
 	does := []string{t.action(o, rel)}
 	if isPreview(rel.Operation) && (o.Action == report.ActionUpdate || o.Action == report.ActionReplace) {
-		does = append(does, editsOf(o.Fields).clauses()...)
+		stay, lost := editsOf(o.Fields).divided()
+		does = append(append(does, lost...), stay...)
 	}
-	said := operationName(rel.Operation) + " " + english.Enumerate(does)
+	said := operationName(rel.Operation) + " " + layout.Enumerate(does)
 	switch {
 	case o.Missing:
 		said = "missing; " + said
@@ -93,16 +101,17 @@ func (t *text) fate(o report.Object, rel report.Release) string {
 		said += ", with " + english.Count(n, "field") + " that differ"
 	}
 	if rule := o.IgnoredBy; rule != nil && allIgnored(o.Fields) {
-		said += t.dot + t.ignoredBy(rule)
+		said += t.Dot + t.ignoredBy(rule)
 	}
 	return said
 }
 
-// action returns the predicate of the sentence, with its reason. Of a failing object it also says that the verdicts below do not come true.
+// action returns the predicate of the sentence, with its reason. For a failing object it also says that the verdicts below do not come
+// true.
 func (t *text) action(o report.Object, rel report.Release) string {
 	reason := ""
 	if o.Reason != "" {
-		reason = " (" + t.message(o.Reason) + ")"
+		reason = " (" + t.Message(o.Reason) + ")"
 	}
 	switch o.Action {
 	case report.ActionNone:
@@ -120,9 +129,167 @@ func (t *text) action(o report.Object, rel report.Release) string {
 	case report.ActionAdopt:
 		return "adopts it" + reason
 	case report.ActionFail:
-		return english.JoinNonEmpty(": ", "fails on it, so nothing in it changes", t.message(o.Reason))
+		return layout.JoinNonEmpty(": ", "fails on it, so nothing in it changes", t.Message(o.Reason))
 	case report.ActionSkip:
-		return "does not reach it" + t.blockers(o.BlockedBy, rel) + reason
+		return "does not reach it" + t.Blockers(o.BlockedBy, rel) + reason
 	}
-	return t.escape(string(o.Action)) + reason // an action of a later version of the report
+	return t.Escape(string(o.Action)) + reason // an action of a later version of the report
+}
+
+// section is a number of findings that stand under one label in the same columns.
+type section struct {
+	// label says what the findings have in common. It is empty if the columns or the headline say it.
+	label   string
+	columns sides.Columns
+	fields  []report.Finding
+	// leads stand before the findings, and asides behind them if there is room. Only groups have them.
+	leads, asides []string
+}
+
+// driftSection returns all findings of an object in a report of drift. If the record itself would change one of them, all show desired.
+func driftSection(fields []report.Finding) section {
+	fields = ranked(fields)
+	if slices.ContainsFunc(fields, func(f report.Finding) bool { return f.Cause != report.CauseDrift }) {
+		return section{columns: sides.OldDesiredLive, fields: fields}
+	}
+	return section{columns: sides.OldLive, fields: fields}
+}
+
+// previewSections separates drift from the changes of the operation, and both from what is silenced. Drift comes first, because the
+// operation may destroy it. It includes changes that meet an edit.
+func previewSections(o report.Object) []section {
+	drifted := section{label: "unmanaged:", columns: sides.OldDesiredLive}
+	changing, silenced := section{columns: sides.OldDesired}, section{columns: sides.OldDesired}
+	for _, f := range ranked(o.Fields) {
+		switch {
+		case f.Silenced():
+			silenced.fields = append(silenced.fields, f)
+			if f.Cause != report.CauseChange {
+				silenced.columns = sides.OldDesiredLive
+			}
+		case f.Cause == report.CauseChange:
+			changing.fields = append(changing.fields, f)
+		default:
+			drifted.fields = append(drifted.fields, f)
+			if f.Managed {
+				drifted.label = "drifted:"
+			}
+		}
+	}
+	switch {
+	case slices.ContainsFunc(changing.fields, func(f report.Finding) bool { return f.Blocked }):
+		changing.label = "would change:"
+	case len(drifted.fields) > 0:
+		changing.label = "changing:"
+	}
+	if len(drifted.fields)+len(changing.fields) > 0 {
+		silenced.label = "ignored:"
+	}
+	isEmpty := func(s section) bool { return len(s.fields) == 0 }
+	return slices.DeleteFunc([]section{drifted, changing, silenced}, isEmpty)
+}
+
+// sections writes the remark that the notes of all findings share, and then the sections without it.
+func (t *text) sections(indent string, all ...section) {
+	var fields []report.Finding
+	for _, s := range all {
+		fields = append(fields, s.fields...)
+	}
+	note := sharedNoteOf(fields)
+	if len(note.notes) > 0 {
+		t.Continuation(indent, t.Escape(note.String()))
+	}
+	for _, s := range all {
+		if len(note.notes) > 0 {
+			s.fields = note.without(s.fields)
+		}
+		t.section(s)
+	}
+}
+
+// section writes a row for each finding.
+func (t *text) section(s section) {
+	rows := make([]row, len(s.fields))
+	for i, f := range s.fields {
+		cells, below := sides.Cells(t.Text, f, s.columns)
+		below = append(below, sides.Inside(t.Text, f, s.columns, signWidth)...)
+		rows[i] = row{verdict: f.Verdict, path: t.Escape(f.Path), cells: cells, remarks: strings.Join(t.remarks(f), t.Dot), below: below}
+		if s.columns == sides.OldLive {
+			rows[i].act = act(f)
+		}
+		if s.leads != nil {
+			rows[i].lead, rows[i].aside = s.leads[i], s.asides[i]
+		}
+	}
+	t.rows(s.label, s.columns, rows)
+}
+
+// sharedNote is the end that the notes of several findings have in common.
+type sharedNote struct {
+	notes report.Notes
+	// uncertain means that no finding is certain, and that the note says why.
+	uncertain bool
+}
+
+// sharedNoteOf returns the remarks that all notes end with. A comparison puts its remarks on a release or on an object behind its remarks
+// on the field.
+func sharedNoteOf(fields []report.Finding) sharedNote {
+	if len(fields) < 2 {
+		return sharedNote{}
+	}
+	alike, uncertain := fields[0].Notes, true
+	for _, f := range fields {
+		remarks := f.Notes
+		same := 0
+		for same < min(len(alike), len(remarks)) && alike[len(alike)-1-same] == remarks[len(remarks)-1-same] {
+			same++
+		}
+		alike = alike[len(alike)-same:]
+		uncertain = uncertain && !f.Certain
+	}
+	return sharedNote{alike, uncertain}
+}
+
+// releaseNote returns the note that makes all findings of a preview uncertain. The release shows it instead of each object.
+func releaseNote(rel report.Release) sharedNote {
+	var all []report.Finding
+	having := 0
+	for _, o := range rel.Objects {
+		all = append(all, o.Fields...)
+		having += layout.OneIf(len(o.Fields) > 0)
+	}
+	if n := sharedNoteOf(all); isPreview(rel.Operation) && having > 1 && n.uncertain {
+		return n
+	}
+	return sharedNote{}
+}
+
+// String returns the note, and says that it is about uncertainty.
+func (n sharedNote) String() string {
+	if n.uncertain {
+		return "not certain: " + n.notes.String()
+	}
+	return n.notes.String()
+}
+
+// without returns findings without the note. The list is a copy, since other formats are written from the same report.
+func (n sharedNote) without(fields []report.Finding) []report.Finding {
+	shorter := slices.Clone(fields)
+	for i, f := range shorter {
+		shorter[i].Notes = f.Notes[:max(0, len(f.Notes)-len(n.notes))]
+		shorter[i].Certain = f.Certain || n.uncertain
+	}
+	return shorter
+}
+
+// withoutIn returns objects whose findings lack the note.
+func (n sharedNote) withoutIn(objects []report.Object) []report.Object {
+	if len(n.notes) == 0 {
+		return objects
+	}
+	shorter := slices.Clone(objects)
+	for i, o := range objects {
+		shorter[i].Fields = n.without(o.Fields)
+	}
+	return shorter
 }

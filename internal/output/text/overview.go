@@ -2,10 +2,15 @@ package text
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/fatih/color"
 
+	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -16,73 +21,265 @@ const maxClean = 10
 type entry struct {
 	report.Release
 	state report.State
+	// severity and newest order the entries of a state: how urgent the most urgent object is, and the time of the newest edit in seconds.
+	severity int
+	newest   int64
 }
 
-// entriesOf returns the releases of a scan in the order in which they are written: the most urgent state first, and within a state by
-// cluster, namespace and name.
+// entriesOf returns the releases of a scan in the order of the overview: the most urgent state first, within a state what its most urgent
+// object is about, and then the newest edit.
 func entriesOf(releases []report.Release) []entry {
 	all := make([]entry, len(releases))
 	for i, rel := range releases {
-		all[i] = entry{rel, rel.State()}
+		all[i] = entry{rel, rel.State(), mostSevere(rel), newestSeconds(rel)}
 	}
 	urgency := report.States()
 	slices.SortStableFunc(all, func(a, b entry) int {
-		return cmp.Or(cmp.Compare(slices.Index(urgency, a.state), slices.Index(urgency, b.state)), cmp.Compare(a.Cluster, b.Cluster),
+		return cmp.Or(cmp.Compare(slices.Index(urgency, a.state), slices.Index(urgency, b.state)),
+			cmp.Compare(a.severity, b.severity), cmp.Compare(b.newest, a.newest), cmp.Compare(a.Cluster, b.Cluster),
 			cmp.Compare(namespaceOf(a.Release), namespaceOf(b.Release)), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(a.StorageNamespace, b.StorageNamespace))
 	})
 	return all
 }
 
+// newestSeconds returns the time of the newest edit in seconds. It is 0 if no time is known.
+func newestSeconds(rel report.Release) int64 {
+	if at, known := rel.NewestEdit(); known {
+		return at.Unix()
+	}
+	return 0
+}
+
 // countOfState counts the entries of a state.
 func countOfState(all []entry, state report.State) int {
 	n := 0
 	for _, e := range all {
-		n += oneIf(e.state == state)
+		n += layout.OneIf(e.state == state)
 	}
 	return n
 }
 
-// overviewColumns returns all columns in the order in which they stand. There is no column for the cluster if there is only one.
-func (t *text) overviewColumns(clusters int) []column[entry] {
-	all := []column[entry]{
-		{title: "state", cell: func(e entry) string { return string(e.state) }, paint: func(e entry, _ string) string { return t.state(e.state) }},
-		{title: "cluster", cell: func(e entry) string { return t.label(e.Cluster) }, least: shortWidths(), isName: true},
-		{title: "namespace", cell: func(e entry) string { return t.label(namespaceOf(e.Release)) }, least: nameWidths(), isName: true},
-		{title: "release", cell: func(e entry) string { return t.label(e.Name) }, least: nameWidths(), isName: true},
-		{title: "record in", cell: t.recordCell},
-		{title: "revision", cell: revisionCell},
-		{title: "found", cell: foundCell, least: map[cut]int{comfortable: 20, tight: 8}},
-		{title: "oldest", cell: t.oldestCell},
-		{title: "who", cell: t.editorsCell, least: shortWidths()},
+// overviewColumns returns all columns in their order. There is no column for the cluster if there is only one.
+func (t *text) overviewColumns(clusters int) []layout.Column[entry] {
+	all := []layout.Column[entry]{
+		{Title: "state", Cell: func(e entry) string { return string(e.state) }, Paint: func(e entry, _ string) string { return t.state(e.state) }},
+		{Title: "cluster", Cell: func(e entry) string { return t.Label(e.Cluster) }, Least: layout.ShortWidths(), IsName: true},
+		{Title: "namespace", Cell: func(e entry) string { return t.Label(namespaceOf(e.Release)) }, Least: layout.NameWidths(), IsName: true},
+		{Title: "release", Cell: func(e entry) string { return t.Label(e.Name) }, Least: layout.NameWidths(), IsName: true},
+		{Title: "record in", Cell: t.recordCell},
+		{Title: "revision", Cell: revisionCell},
+		{Title: "found", Cell: foundCell, Least: map[layout.Cut]int{layout.Comfortable: 20, layout.Tight: 8}},
+		{Title: "newest", Cell: func(e entry) string { return t.span(e.NewestEdit()) }},
+		{Title: "oldest", Cell: func(e entry) string { return t.span(e.OldestEdit()) }},
+		{Title: "who", Cell: t.editorsCell, Least: layout.ShortWidths()},
 	}
-	return slices.DeleteFunc(all, func(c column[entry]) bool { return c.title == "cluster" && clusters < 2 })
+	return slices.DeleteFunc(all, func(c layout.Column[entry]) bool { return c.Title == "cluster" && clusters < 2 })
 }
 
 // overviewDrops returns the columns of the overview that may give way, the least important first. State and names stay, because without
 // them nobody knows what a line is about.
-func overviewDrops() []dropped {
-	return []dropped{{"revision", uncut}, {"record in", uncut}, {"who", comfortable}, {"oldest", comfortable}, {"found", tight}}
+func overviewDrops() []layout.Dropped {
+	return []layout.Dropped{
+		{Title: "revision", Limit: layout.Uncut},
+		{Title: "record in", Limit: layout.Uncut},
+		{Title: "oldest", Limit: layout.Uncut},
+		{Title: "who", Limit: layout.Comfortable},
+		{Title: "newest", Limit: layout.Comfortable},
+		{Title: "found", Limit: layout.Tight},
+	}
 }
 
 // overview writes a line for each release. Clean releases are listed only if they are few, or if the reader asks for them.
 func (t *text) overview(all []entry, clusters int) {
-	if clean := countOfState(all, report.StateClean); clean > maxClean && !t.verbose {
+	if clean := countOfState(all, report.StateClean); clean > maxClean && !t.Verbose {
 		all = all[:len(all)-clean]
 	}
-	writeTable(t, t.overviewColumns(clusters), all, overviewDrops())
+	layout.WriteTable(t.Text, t.overviewColumns(clusters), all, overviewDrops())
 }
 
 // state returns the word for a state in its colour.
-func (s style) state(state report.State) string {
+func (t *text) state(state report.State) string { return t.inColour(state, string(state)) }
+
+// inColour returns a text in the colour of a state.
+func (t *text) inColour(state report.State, said string) string {
 	switch state {
 	case report.StateError:
-		return s.paint(string(state), color.FgRed, color.Bold)
+		return t.Paint(said, color.FgRed, color.Bold)
 	case report.StateDrifted:
-		return s.paint(string(state), color.FgYellow)
+		return t.Paint(said, color.FgYellow, color.Bold)
+	case report.StateBlocked:
+		return t.Paint(said, color.FgRed)
 	case report.StateChanged:
-		return s.paint(string(state), color.FgCyan)
+		return t.Paint(said, color.FgCyan)
 	case report.StateClean:
 	}
-	return s.paint(string(state), color.FgGreen)
+	return t.Paint(said, color.FgGreen)
+}
+
+// found counts what was found in a release. A finding counts once, in the first group that it belongs to.
+type found struct {
+	missing, terminating int // objects that are gone
+	objects, fields      int // drifted fields of other objects, and how many objects have some
+	failing, disputed    int // objects that the operation fails on, and that the server disagrees about
+	conflicts, unmanaged int // fields
+	changes              int // objects and fields that Helm changes although they did not drift
+	ignored              int
+}
+
+// foundIn counts what was found in a release.
+func foundIn(rel report.Release) found {
+	var n found
+	for _, o := range rel.Objects {
+		n.object(o)
+	}
+	return n
+}
+
+// add adds what was found in another release.
+func (n *found) add(other found) {
+	n.missing, n.terminating = n.missing+other.missing, n.terminating+other.terminating
+	n.objects, n.fields = n.objects+other.objects, n.fields+other.fields
+}
+
+// object counts an object. The fields of an object that is gone do not count, because all of them are gone with it. If a rule silences the
+// loss of the object, they count as in any other object, and as in [report.Release.HasDrifted].
+func (n *found) object(o report.Object) {
+	isWhole := o.Gone() || o.Action == report.ActionFail
+	n.ignored += layout.OneIf(isWhole && o.IgnoredBy != nil)
+	n.disputed += layout.OneIf(o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees)
+	switch {
+	case o.Missing && o.IgnoredBy == nil:
+		n.missing++
+		return
+	case o.Terminating && o.IgnoredBy == nil:
+		n.terminating++
+		return
+	case o.FoundWhole() && o.Action == report.ActionFail:
+		n.failing++
+	case o.FoundWhole():
+		n.changes++
+	}
+	fields := n.fields
+	for _, f := range o.Fields {
+		n.field(f)
+	}
+	n.objects += layout.OneIf(n.fields > fields)
+}
+
+// field counts a finding. A conflict that drifted counts as drift, because the failing object is counted too.
+func (n *found) field(f report.Finding) {
+	switch {
+	case f.Silenced():
+		n.ignored += layout.OneIf(isIgnored(f))
+	case f.Drifted():
+		n.fields++
+	case f.Verdict == report.Conflict:
+		n.conflicts++
+	case !f.Managed:
+		n.unmanaged++
+	default:
+		n.changes++
+	}
+}
+
+// String returns what was found, drift first. What is ignored is said only if there is nothing else.
+func (n found) String() string {
+	var said layout.Clauses
+	if n.fields > 0 {
+		said = append(said, english.Count(n.fields, "field")+" in "+english.Count(n.objects, "object"))
+	}
+	for _, group := range []struct {
+		format string
+		count  int
+	}{
+		{"%d missing", n.missing}, {"%d being deleted", n.terminating}, {"fails on %d", n.failing}, {"server disagrees on %d", n.disputed},
+		{"%d unmanaged", n.unmanaged},
+	} {
+		if group.count > 0 {
+			said = append(said, fmt.Sprintf(group.format, group.count))
+		}
+	}
+	said.Count(n.conflicts, "conflict")
+	said.Count(n.changes, "change")
+	if len(said) == 0 && n.ignored > 0 {
+		return fmt.Sprintf("%d ignored", n.ignored)
+	}
+	return strings.Join(said, ", ")
+}
+
+// drift says what drifted in one clause: "5 fields in 4 of 42 objects, 1 missing". It is empty if nothing did.
+func (n found) drift(compared int) string {
+	of := " of " + english.Count(compared, "object")
+	var said []string
+	add := func(count int, what string) {
+		if count > 0 {
+			said = append(said, fmt.Sprint(count)+of+what)
+			of = ""
+		}
+	}
+	if n.fields > 0 {
+		said = append(said, english.Count(n.fields, "field")+" in "+fmt.Sprint(n.objects)+of)
+		of = ""
+	}
+	add(n.missing, " missing")
+	add(n.terminating, " being deleted")
+	return strings.Join(said, ", ")
+}
+
+// foundCell returns what could not be seen in a release, and then what was found. A release that could not be read must not look clean.
+func foundCell(e entry) string {
+	var unseen layout.Clauses
+	switch objects := countsOf([]report.Release{e.Release}).objectErrors; {
+	case len(e.Errors) > 0 && e.Compared == 0:
+		unseen = append(unseen, "could not be compared")
+	case objects > 0:
+		unseen = append(unseen, fmt.Sprintf("%d of %d not compared", objects, e.Compared))
+	case len(e.Errors) > 0:
+		unseen = append(unseen, "incomplete")
+	}
+	if e.Terminating {
+		unseen = append(unseen, "namespace being deleted")
+	}
+	return layout.JoinNonEmpty(", ", append(unseen, foundIn(e.Release).String())...)
+}
+
+// namespaceOf returns the namespace of a release. If its record cannot be read, only the namespace of the record is known.
+func namespaceOf(rel report.Release) string { return cmp.Or(rel.Namespace, rel.StorageNamespace) }
+
+// recordCell returns the namespace of the record, if the release has another.
+func (t *text) recordCell(e entry) string {
+	if e.StorageNamespace == "" || e.StorageNamespace == namespaceOf(e.Release) {
+		return ""
+	}
+	return t.Label(e.StorageNamespace)
+}
+
+// revisionCell returns the number of the revision that the objects were compared with.
+func revisionCell(e entry) string {
+	if e.Old == nil {
+		return ""
+	}
+	return fmt.Sprint(e.Old.Revision)
+}
+
+// span returns the age of an edit: "3 d".
+func (t *text) span(at time.Time, known bool) string {
+	if !known {
+		return ""
+	}
+	return layout.Span(t.Now.Sub(at))
+}
+
+// editorsCell names one field manager and counts the others: "kubectl-edit, +2".
+func (t *text) editorsCell(e entry) string {
+	names := e.Editors()
+	if len(names) == 0 {
+		return ""
+	}
+	cell := t.Word(names[0])
+	if others := len(names) - 1; others > 0 {
+		cell += fmt.Sprintf(", +%d", others)
+	}
+	return cell
 }

@@ -2,81 +2,114 @@ package text
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
-	"github.com/helmdrift/helmdrift/internal/escape"
-	"github.com/helmdrift/helmdrift/internal/output/html"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Phrases are the words of the text format for the page of a browser.
+// Phrases are the words of the text format for the page of a browser. Each phrase is escaped; only messages may have several lines.
 type Phrases struct{ *text }
 
-var _ html.Phrases = Phrases{}
+// Answer is what a report says as a whole.
+type Answer struct {
+	// Drift answers whether the cluster has left what Helm deployed, and Operation what Helm will do. One of them may be empty.
+	Drift, Operation string
+	// Effect says what the operation means for pods. It is empty if it means nothing for them.
+	Effect string
+	// Others count everything else, such as what rules ignore.
+	Others []string
+	// Unseen says what could not be searched, read or compared. It is empty only if everything was seen.
+	Unseen []string
+}
+
+// ReleasePhrases are the words about a release.
+type ReleasePhrases struct {
+	Name, Answer, Found string
+	Origin              []string
+}
+
+// ObjectPhrases are the words about an object. Kind includes the API version of a custom resource, and Name includes a namespace other
+// than the release's.
+type ObjectPhrases struct{ Kind, Name, Fate string }
 
 // NewPhrases returns the words about a report.
-func NewPhrases(r *report.Report) Phrases { return Phrases{newText(Options{Unicode: true}, r.Time)} }
-
-// Escape returns a text as it may stand within a line.
-func (p Phrases) Escape(text string) string { return escape.Text(text, false) }
-
-// Value returns a value on one line.
-func (p Phrases) Value(value any) string { return p.value(value) }
+func NewPhrases(r *report.Report) Phrases {
+	return Phrases{newText(layout.Options{Unicode: true}, r.Time)}
+}
 
 // Message returns a warning or an error.
 func (p Phrases) Message(m report.Message) string { return p.messageOf(m) }
 
 // Answer returns what the report says as a whole: the last lines of the text, apart from what could not be seen.
-func (p Phrases) Answer(r *report.Report) html.Answer {
+func (p Phrases) Answer(r *report.Report) Answer {
 	c := countsOf(r.Releases)
-	out := html.Answer{Drift: c.drift(r), Operation: c.operation(r.Releases), Effect: effectsOf(r)}
+	out := Answer{Drift: c.drift(r), Operation: c.operation(r.Releases), Effect: p.effectSentence(r.Releases)}
 	if len(r.Releases) == 0 && r.Scan != nil {
 		out.Drift = p.noReleases(r)
 	}
 	left := notCompared(r.Releases)
 	if left != "" {
-		left = "not compared by design: " + p.escape(left)
+		left = "not compared by design: " + p.Escape(left)
 	}
-	others := append([]string{c.extras(), c.unlistedCounts(true), left}, c.server()...)
+	others := []string{c.extras(c.unmentioned()), c.unlistedCounts(true), left, serverSentence(c)}
 	out.Others = slices.DeleteFunc(others, func(line string) bool { return line == "" })
 	out.Unseen = append(out.Unseen, c.incomplete(r.Summary, len(r.Errors))...)
 	for _, t := range p.scanTroubles(r.Errors) {
-		out.Unseen = append(out.Unseen, english.JoinNonEmpty(": ", t.subject, t.message))
+		out.Unseen = append(out.Unseen, layout.JoinNonEmpty(": ", t.subject, t.message))
 	}
 	for _, t := range p.releaseTroubles(entriesOf(r.Releases)) {
 		if len(out.Unseen) > maxTroubles {
 			out.Unseen = append(out.Unseen, "and more, at the releases and objects below")
 			break
 		}
-		out.Unseen = append(out.Unseen, english.JoinNonEmpty(": ", t.subject, t.message))
+		out.Unseen = append(out.Unseen, layout.JoinNonEmpty(": ", t.subject, t.message))
 	}
 	return out
 }
 
-// effectsOf returns what the operations mean for the pods of all releases; empty if they mean nothing.
-func effectsOf(r *report.Report) string {
-	t := newText(Options{Unicode: true}, r.Time)
-	t.effects(r.Releases)
-	return strings.TrimSuffix(t.out.String(), "\n")
+// serverSentence says what the API server answered. It is empty if it was not asked.
+func serverSentence(c counts) string {
+	if said := c.server(); len(said) > 0 {
+		return "the server " + layout.Enumerate(said)
+	}
+	return ""
+}
+
+// effectSentence says what the operations mean for the pods of all releases. It is empty if they mean nothing.
+func (p Phrases) effectSentence(releases []report.Release) string {
+	said, _ := p.effects(releases)
+	if said == "" {
+		return ""
+	}
+	return subject(releases) + " " + said
 }
 
 // Release returns the words about a release.
-func (p Phrases) Release(r report.Release) html.ReleasePhrases {
-	return html.ReleasePhrases{
-		Name: p.releaseName(r, namespaceOf(r)), Answer: releaseAnswer(r), Found: foundCell(entry{r, r.State()}), Origin: p.origin(r),
+func (p Phrases) Release(r report.Release) ReleasePhrases {
+	return ReleasePhrases{
+		Name: p.ReleaseName(r, namespaceOf(r)), Answer: p.answerOf(r), Found: foundCell(entry{Release: r, state: r.State()}), Origin: p.origin(r),
 	}
 }
 
-// Object returns the words about an object.
-func (p Phrases) Object(o report.Object, r report.Release) html.ObjectPhrases {
-	k := p.kindOf(o)
-	return html.ObjectPhrases{Kind: k.name + k.version, Name: p.nameOf(o, r), Fate: p.fate(o, r)}
+// answerOf says in one clause whether a release drifted.
+func (p Phrases) answerOf(r report.Release) string {
+	if foundIn(r).drift(r.Compared) != "" {
+		return "drifted: " + p.found(r)
+	}
+	return p.found(r)
 }
 
-// Inside returns a line for each change inside the documents that the sides of a finding are.
+// Object returns the words about an object.
+func (p Phrases) Object(o report.Object, r report.Release) ObjectPhrases {
+	k := p.KindOf(o)
+	return ObjectPhrases{Kind: k.Name + k.Version, Name: p.NameOf(o, r), Fate: p.fate(o, r)}
+}
+
+// Inside returns a line for each change inside the documents of a finding.
 func (p Phrases) Inside(f report.Finding) []string {
-	lines := p.insideLines(f.Inside, oldDesiredLive)
+	lines := sides.InsideLines(p.Text, f.Inside, sides.OldDesiredLive)
 	if f.Inside.More > 0 {
 		lines = append(lines, english.Count(f.Inside.More, "more change"))
 	}

@@ -1,11 +1,12 @@
 package text
 
 import (
-	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -20,6 +21,28 @@ func (t *text) remarks(f report.Finding) []string {
 	return t.qualities(f)
 }
 
+// act returns what is about to happen to the live value of a finding that drifted, in the words of the sentences that count such findings:
+// the next upgrade, or a fix, puts it back, adds it back, removes or leaves it.
+func act(f report.Finding) string {
+	switch {
+	case f.OwnerOnly:
+		return "keeps"
+	case f.Verdict == report.Conflict:
+		return "conflicts"
+	case f.Blocked:
+		return "blocked"
+	case f.Verdict == report.Ignore:
+		return leaves
+	case f.Verdict == report.Remove:
+		return removes
+	case f.Verdict == report.Add:
+		return addsBack
+	case f.Cause == report.CauseBoth:
+		return overwrites
+	}
+	return putsBack
+}
+
 // qualities returns the remarks on a finding that are not about its owners.
 func (t *text) qualities(f report.Finding) []string {
 	var said []string
@@ -28,54 +51,56 @@ func (t *text) qualities(f report.Finding) []string {
 			said = append(said, remark)
 		}
 	}
-	ignored := f.Verdict == report.Ignore
-	add(f.OwnerOnly, "the value stays, only its owner changes")
-	add(!f.Managed && ignored, "unmanaged: stays")
-	add(!f.Managed && !ignored, "unmanaged")
-	add(f.Managed && ignored && len(f.Notes) == 0 && f.IgnoredBy == nil && f.Class == "", "stays")
+	add(f.OwnerOnly, "only its owner changes")
+	add(!f.Managed, "unmanaged")
+	add(f.KnownLive != nil, "known, value changed "+t.Side(f.KnownLive)+t.Arrow+t.Side(f.Live))
 	add(true, t.class(f))
 	add(!f.Certain, "not certain")
 	if f.IgnoredBy != nil {
 		add(true, t.ignoredBy(f.IgnoredBy))
 	}
 	if f.After != nil && !f.Masked {
-		add(true, "becomes "+t.value(f.After))
+		add(true, "becomes "+t.Value(f.After))
 	}
-	add(true, t.escape(f.Notes.String()))
+	add(true, t.Escape(f.Notes.String()))
 	return said
 }
 
-// class says what a class means for a finding. Of a volatile value it also says where it comes from, since that is the place to fix.
+// class says what a class means for a finding. For a volatile value it also says where the value comes from, since that is the place
+// to fix.
 func (t *text) class(f report.Finding) string {
 	switch f.Class {
 	case report.ClassVolatile:
 		if f.Template == "" {
 			return "volatile: each rendering changes it"
 		}
-		return "volatile: each rendering changes it (" + t.escape(f.Template) + ")"
+		return "volatile: each rendering changes it (" + t.Escape(f.Template) + ")"
 	case report.ClassOrder:
 		return "order only"
 	case report.ClassAllocated:
 		return "a controller fills it in"
 	case report.ClassAutoscaled:
 	}
-	return t.escape(string(f.Class))
+	return t.Escape(string(f.Class))
 }
 
-// ignoredBy names a rule with its author's reason, without which nobody dares to remove it, or the baseline that has a finding already.
+// ignoredBy names a rule with its author's reason, so that people dare to remove it one day, or the baseline that already has a
+// finding.
 func (t *text) ignoredBy(rule *report.IgnoreRule) string {
-	name, reason := t.escape(rule.Rule), t.escape(rule.Reason)
+	name, reason := t.Escape(rule.Rule), t.Escape(rule.Reason)
 	switch {
-	case rule.Baseline:
+	case rule.KnownSince != nil:
 		return reason + " (" + name + ")"
+	case rule.LeftOut:
+		return "left out by " + name
 	case reason != "":
 		return "ignored by " + name + " (" + reason + ")"
 	}
 	return "ignored by " + name
 }
 
-// owners names who wrote the live value. Where live did not move that is nearly always Helm, and not worth the room, except that a conflict
-// is about its owner.
+// owners names who wrote the live value. If live did not change, that is nearly always Helm and not worth the room. A conflict always
+// names its owner.
 func (t *text) owners(f report.Finding) string {
 	if f.Cause == report.CauseChange && f.Verdict != report.Conflict {
 		return ""
@@ -83,7 +108,7 @@ func (t *text) owners(f report.Finding) string {
 	switch {
 	case f.Unrecorded:
 		return "" // the note says why
-	case len(f.Owners) == 0 && liveHas(f):
+	case len(f.Owners) == 0 && sides.LiveHas(f):
 		return "owner unknown"
 	case len(f.Owners) == 0 && f.Verdict != report.Conflict && !f.Masked:
 		return "removed by an unknown writer"
@@ -97,35 +122,79 @@ func (t *text) owners(f report.Finding) string {
 
 // owner names a field manager as people know it: "kubectl (scale), 3 min ago". Managers choose their own names, so odd ones are quoted.
 func (t *text) owner(o report.Owner) string {
-	name := t.word(o.Manager)
-	if o.Subresource != "" {
-		name += " (" + t.word(o.Subresource) + ")"
-	}
+	name := t.manager(o)
 	if o.Time != nil {
-		name += ", " + age(t.now.Sub(*o.Time))
+		name += ", " + layout.Age(t.Now.Sub(*o.Time))
 	}
 	return name
 }
 
-// age says roughly how long ago something was. Clocks differ, so a time slightly in the future is now.
-func age(d time.Duration) string {
-	if d < time.Minute {
-		return "just now"
+// manager names a field manager without a time.
+func (t *text) manager(o report.Owner) string {
+	name := t.Word(o.Manager)
+	if o.Subresource != "" {
+		name += " (" + t.Word(o.Subresource) + ")"
 	}
-	return span(d) + " ago"
+	return name
 }
 
-// span says roughly how long something takes or took: "42 s", "3 min", "18 h", "2 d".
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%d s", max(0, d)/time.Second)
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%d min", d/time.Minute)
-	case d < 2*day:
-		return fmt.Sprintf("%d h", d/time.Hour)
-	default:
-		return fmt.Sprintf("%d d", d/day)
+// effect says what the write of an object means for pods and data, and what its drift has meant for them.
+func (t *text) effect(e *report.Effect) {
+	if e == nil {
+		return
 	}
+	said := "effect: " + t.Message(e.Text)
+	if e.RestartedAt != nil {
+		said += "; an edit restarted its pods " + layout.Age(t.Now.Sub(*e.RestartedAt))
+	}
+	t.Continuation("  ", said+t.inexact(e.Inexact))
+	for _, lost := range e.Lost {
+		t.Continuation("  ", "lost for good: "+t.Message(lost))
+	}
+	for _, note := range e.Notes {
+		t.Continuation("  ", t.Message(note))
+	}
+}
+
+// inexact says why a forecast is not exact. It is empty for an exact one.
+func (t *text) inexact(why string) string {
+	if why == "" {
+		return ""
+	}
+	return " (not exact: " + t.Message(why) + ")"
+}
+
+// effects says what the operations mean for the pods of all releases, and whether somebody has to know that: pods restart or are down. Of
+// several releases, it names only those with an outage. It is empty if the operations mean nothing for pods.
+func (t *text) effects(releases []report.Release) (said string, isLoud bool) {
+	releases = slices.DeleteFunc(slices.Clone(releases), func(rel report.Release) bool { return rel.Effect == nil })
+	var sum report.ReleaseEffect
+	var down []string
+	for _, rel := range releases {
+		e := rel.Effect
+		sum.Restarts, sum.Workloads = sum.Restarts+e.Restarts, sum.Workloads+e.Workloads
+		sum.Starts, sum.Stops = sum.Starts+e.Starts, sum.Stops+e.Stops
+		if len(e.Downtime) > 0 {
+			down = append(down, t.ReleaseName(rel, rel.Namespace))
+		}
+	}
+	isLoud = sum.Restarts > 0 || len(down) > 0
+	switch len(releases) {
+	case 0:
+		return "", false
+	case 1:
+		return t.Message(releases[0].Effect.Text) + t.inexact(releases[0].Effect.Inexact), isLoud
+	}
+	var does layout.Clauses
+	does.Add("restarts", sum.Restarts, "pod")
+	if sum.Restarts > 0 {
+		does[0] += " in " + english.Count(sum.Workloads, "workload")
+	}
+	does.Add("starts", sum.Starts, "pod")
+	does.Add("stops", sum.Stops, "pod")
+	said = layout.Enumerate(does) + " of " + english.Count(len(releases), "release")
+	if len(down) > 0 {
+		said += "; workloads without a ready pod meanwhile: " + strings.Join(t.FirstNames(down, layout.MaxNames), ", ")
+	}
+	return said, isLoud
 }

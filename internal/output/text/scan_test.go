@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -16,7 +17,7 @@ func scanOf(releases []report.Release, errors ...report.ScanError) *report.Repor
 	return report.NewScan("v0", fixedTime, releases, errors, report.Scan{Clusters: []string{"dev"}, Seconds: 4.06})
 }
 
-// cleanRelease returns the i-th release of a scan, in which nothing was found.
+// cleanRelease returns the i-th release of a scan, without findings.
 func cleanRelease(i int) report.Release {
 	namespace := fmt.Sprintf("team-%d", i%40)
 	return report.Release{
@@ -26,7 +27,7 @@ func cleanRelease(i int) report.Release {
 	}
 }
 
-// changedRelease returns a release in which n fields have another value, all drifted or none.
+// changedRelease returns a release with n changed fields. All of them drifted, or none.
 func changedRelease(i, n int, managed bool) report.Release {
 	rel := cleanRelease(i)
 	o := report.Object{
@@ -45,9 +46,9 @@ func changedRelease(i, n int, managed bool) report.Release {
 }
 
 // failedRelease returns a release that could not be compared.
-func failedRelease(i int, message string) report.Release {
+func failedRelease(i int, message string, about *report.Subject) report.Release {
 	rel := cleanRelease(i)
-	rel.Old, rel.Compared, rel.Errors = nil, 0, []report.Message{{Code: "read", Message: message}}
+	rel.Old, rel.Compared, rel.Errors = nil, 0, []report.Message{{Code: "read", Message: message, Subject: about}}
 	return rel
 }
 
@@ -62,16 +63,17 @@ func TestFleet(t *testing.T) {
 		case i%100 == 50:
 			rel = changedRelease(i, 2, false)
 		case i%6 == 4 && i != 4:
-			rel = failedRelease(i, fmt.Sprintf("list secrets in %s: the record sh.helm.release.v1.%s.v3 is forbidden", rel.Namespace, rel.Name))
+			rel = failedRelease(i, fmt.Sprintf("list secrets in %s: the record sh.helm.release.v1.%s.v3 is forbidden", rel.Namespace, rel.Name),
+				&report.Subject{Verb: "list", Resource: "secrets", Namespace: rel.Namespace, Reason: "forbidden"})
 		case i == 4:
-			rel = failedRelease(i, "the record is cut off")
+			rel = failedRelease(i, "the record is cut off", nil)
 		}
 		releases = append(releases, rel)
 	}
 	r := scanOf(releases)
 	reporttest.ValidateReport(t, encoded(t, r))
-	reporttest.Golden(t, *update, filepath.Join("testdata", "fleet.80.txt"), Report(r, Options{Unicode: true, Width: 80}))
-	verbose := string(Report(r, Options{Unicode: true, Verbose: true}))
+	reporttest.Golden(t, *update, filepath.Join("testdata", "fleet.80.txt"), Report(r, layout.Options{Unicode: true, Width: 80}))
+	verbose := string(Report(r, layout.Options{Unicode: true, Verbose: true}))
 	for _, rel := range releases {
 		if line := fmt.Sprintf("  %s ", rel.Name); !strings.Contains(verbose, line) {
 			t.Errorf("-v does not list %s", rel.Name)
@@ -92,10 +94,10 @@ func TestOverviewListsFewCleanReleases(t *testing.T) {
 		for i := range c.drifted {
 			releases = append(releases, changedRelease(i, 1, true))
 		}
-		out := string(Report(scanOf(releases), Options{Unicode: true}))
+		out := string(Report(scanOf(releases), layout.Options{Unicode: true}))
 		lines := 0
 		for _, l := range strings.Split(out, "\n") {
-			lines += oneIf(strings.HasPrefix(l, "state  ") || strings.HasPrefix(l, "clean  ") || strings.HasPrefix(l, "drifted  "))
+			lines += layout.OneIf(strings.HasPrefix(l, "state  ") || strings.HasPrefix(l, "clean  ") || strings.HasPrefix(l, "drifted  "))
 		}
 		if lines != c.lines {
 			t.Errorf("%d clean and %d drifted releases have %d lines, want %d:\n%s", c.clean, c.drifted, lines, c.lines, out)
@@ -103,90 +105,128 @@ func TestOverviewListsFewCleanReleases(t *testing.T) {
 	}
 }
 
-// TestTally compares the last lines of scans.
-func TestTally(t *testing.T) {
+// TestScanAnswers compares the answers and the last lines of scans.
+func TestScanAnswers(t *testing.T) {
 	unread := func(namespace string) report.ScanError {
-		return report.ScanError{Cluster: "dev", Namespace: namespace, Code: "forbidden", Message: "no secrets in namespace " + namespace}
+		return report.ScanError{Cluster: "dev", Namespace: namespace, Code: "forbidden", Message: "no secrets in namespace " + namespace,
+			Subject: &report.Subject{Verb: "list", Resource: "secrets", Namespace: namespace, Reason: "forbidden"}}
 	}
 	drifted, changed, broken := changedRelease(1, 2, true), changedRelease(2, 1, false), changedRelease(3, 1, true)
 	broken.Errors = []report.Message{{Code: "x", Message: "no"}}
 	warned := cleanRelease(4)
 	warned.Warnings = []report.Message{{Code: "w", Message: "a"}, {Code: "w", Message: "b"}}
+	unseen := "  ERROR     not everything could be searched and read"
 	for name, c := range map[string]struct {
 		report *report.Report
-		want   string
+		want   []string
 	}{
-		"nothing found": {scanOf(nil), "no releases found on dev · 4.1 s\n"},
-		"nothing found where it was searched": {scanOf(nil, unread("ops")),
-			"no releases found on dev, but not everything could be searched · 4.1 s\n" +
-				"could not search namespace ops on dev: no secrets in namespace ops\n" +
-				"incomplete: the releases of 1 namespace are not in this report\n"},
-		"nothing searched": {scanOf(nil, report.ScanError{Cluster: "dev", Code: "x", Message: "no"}),
-			"no releases found, but not everything could be searched · 4.1 s\ncould not search cluster dev: no\n" +
-				"incomplete: the releases of 1 cluster are not in this report\n"},
-		"a cluster without a name": {report.NewScan("v0", fixedTime, nil, []report.ScanError{{Message: "no"}}, report.Scan{}),
-			"no releases found, but not everything could be searched\ncould not search the cluster: no\n" +
-				"incomplete: the releases of 1 cluster are not in this report\n"},
-		"all clean": {scanOf([]report.Release{cleanRelease(1), cleanRelease(2)}),
-			"\n2 releases: 2 clean · 4.1 s\nno drift: 30 objects compared\n"},
-		"every state": {scanOf([]report.Release{drifted, changed, broken, cleanRelease(9)}),
-			"\n4 releases: 1 drifted, 1 changed, 1 error (1 drifted), 1 clean · 4.1 s\n" +
-				"2 objects drifted in 2 of 4 releases; the next upgrade overwrites 4 fields; 1 unmanaged field\n" +
-				"the comparison is incomplete: 1 error\n"},
-		"a warning without details": {scanOf([]report.Release{warned}),
-			"\n1 release: 1 clean · 4.1 s\nno drift: 15 objects compared\n2 warnings about 1 release (see -v)\n"},
-		"what could not be searched is not clean": {scanOf([]report.Release{cleanRelease(1)}, unread("a"), unread("b"), unread("c")),
-			"\n1 release: 1 clean · 4.1 s\nno drift seen in 15 of 15 objects\n" +
-				"could not search namespace a on dev: no secrets in namespace a\n" +
-				"│ the same for 2 more: namespace b on dev, namespace c on dev\n" +
-				"incomplete: the releases of 3 namespaces are not in this report\n"},
+		"nothing found": {scanOf(nil), []string{"no releases found on dev · 4.1 s", "  do        helmdrift list -A lists the releases of all namespaces"}},
+		"nothing found where it was searched": {scanOf(nil, unread("ops")), []string{
+			"no releases found on dev, but not everything could be searched · 4.1 s", unseen,
+			"could not search namespace ops on dev: no secrets in namespace ops", "incomplete: the releases of 1 namespace are not in this report",
+		}},
+		"nothing searched": {scanOf(nil, report.ScanError{Cluster: "dev", Code: "x", Message: "no"}), []string{
+			"no releases found, but not everything could be searched · 4.1 s", unseen, "could not search cluster dev: no",
+			"incomplete: the releases of 1 cluster are not in this report",
+		}},
+		"a cluster without a name": {report.NewScan("v0", fixedTime, nil, []report.ScanError{{Message: "no"}}, report.Scan{}), []string{
+			"no releases found, but not everything could be searched", unseen, "could not search the cluster: no",
+			"incomplete: the releases of 1 cluster are not in this report",
+		}},
+		"all clean": {scanOf([]report.Release{cleanRelease(1), cleanRelease(2)}), []string{
+			"2 releases: 2 clean · 4.1 s", "  CLEAN     no drift: 30 objects compared", "  do        nothing",
+		}},
+		"every state": {scanOf([]report.Release{drifted, changed, broken, cleanRelease(9)}), []string{
+			"4 releases: 1 drifted, 1 changed, 1 error (1 drifted), 1 clean · 4.1 s",
+			"  DRIFTED   3 fields in 2 of 60 objects; newest edit 1 min ago", unseen,
+			"  by        k9s 1, kubectl-edit 1, rancher 1", "  upgrade   puts back 3 drifted fields and puts back 1 unmanaged field",
+			"the comparison is incomplete: 1 error",
+		}},
+		"a warning without details": {scanOf([]report.Release{warned}), []string{
+			"1 release: 1 clean · 4.1 s", "  CLEAN     no drift: 15 objects compared", "2 warnings about 1 release (see -v)",
+		}},
+		"what could not be searched is not clean": {scanOf([]report.Release{cleanRelease(1)}, unread("a"), unread("b"), unread("c")), []string{
+			"1 release: 1 clean · 4.1 s", "  ERROR     no drift seen in 15 of 15 objects", "  do        resolve the errors, then compare again",
+			"could not search namespace a on dev: no secrets in namespace a", "│ the same for 2 more: namespace b on dev, namespace c on dev",
+			"incomplete: the releases of 3 namespaces are not in this report",
+		}},
 		"a name that no release has": {scanOf([]report.Release{cleanRelease(1)},
-			report.ScanError{Cluster: "dev", Code: report.ErrorNotFound, Message: "there is no release x in any namespace"}),
-			"\n1 release: 1 clean · 4.1 s\nno drift seen in 15 of 15 objects\nerror: there is no release x in any namespace\n"},
-		"only a name that no release has": {scanOf(nil, report.ScanError{Cluster: "dev", Code: report.ErrorNotFound, Message: "there is no release x"}),
-			"no releases found on dev · 4.1 s\nerror: there is no release x\n"},
+			report.ScanError{Cluster: "dev", Code: report.ErrorNotFound, Message: "there is no release x in any namespace"}), []string{
+			"1 release: 1 clean · 4.1 s", "error: there is no release x in any namespace",
+		}},
+		"only a name that no release has": {
+			scanOf(nil, report.ScanError{Cluster: "dev", Code: report.ErrorNotFound, Message: "there is no release x"}),
+			[]string{"no releases found on dev · 4.1 s", "error: there is no release x"},
+		},
 		"a shard": {report.NewScan("v0", fixedTime, []report.Release{cleanRelease(1)}, nil, report.Scan{
 			Clusters: []string{"dev", "prod"}, Seconds: 700, Shard: &report.Shard{Index: 2, Count: 8},
-		}), "\n1 release on 2 clusters in shard 2/8: 1 clean · 11 min\nno drift: 15 objects compared\n"},
+		}), []string{"1 release on 2 clusters in shard 2/8: 1 clean · 11 min"}},
 	} {
-		out := string(Report(c.report, Options{Unicode: true}))
-		if !strings.HasSuffix("\n"+out, c.want) {
-			t.Errorf("%s: ends with\n%s\nwant\n%s", name, out, c.want)
-		}
+		wantLines(t, name, string(Report(c.report, layout.Options{Unicode: true})), c.want...)
 	}
 }
 
-// TestTroubles: messages that differ only in the names of what they are about are written once.
+// TestTroubles: errors with one cause are written once, whatever their messages name.
 func TestTroubles(t *testing.T) {
-	for name, c := range map[string]struct{ a, b, want string }{
-		"the same": {"no", "no", "error: app-0 in team-0 on dev: no\n│ the same for 1 more: app-1 in team-1 on dev\n"},
-		"the names differ": {"get secrets/sh.helm.release.v1.app-0.v3 in team-0", "get secrets/sh.helm.release.v1.app-1.v12 in team-1",
-			"error: app-0 in team-0 on dev: get secrets/sh.helm.release.v1.app-0.v3 in team-0\n│ the same for 1 more: app-1 in team-1 on dev\n"},
-		"something else differs": {"app-0: 403", "app-1: 500",
-			"error: app-0 in team-0 on dev: app-0: 403\nerror: app-1 in team-1 on dev: app-1: 500\n"},
-		"a name within a word": {"app-0x", "app-1x", "error: app-0 in team-0 on dev: app-0x\nerror: app-1 in team-1 on dev: app-1x\n"},
-		"several lines":        {"a\nb", "a\nb", "error: app-0 in team-0 on dev: a\n│ b\n│ the same for 1 more: app-1 in team-1 on dev\n"},
+	subject := func(verb, name, reason string) *report.Subject {
+		return &report.Subject{Verb: verb, Resource: "secrets", Namespace: "team", Name: name, Reason: reason}
+	}
+	type failure struct {
+		message string
+		about   *report.Subject
+	}
+	const apart, once = "error: app-0 in team-0 on dev: %s\nerror: app-1 in team-1 on dev: %s\n",
+		"error: app-0 in team-0 on dev: %s\n│ the same for 1 more: app-1 in team-1 on dev\n"
+	for name, c := range map[string]struct {
+		a, b failure
+		want string
+	}{
+		"the same": {failure{"no", nil}, failure{"no", nil}, fmt.Sprintf(once, "no")},
+		"the names differ": {failure{"get secrets/sh.helm.release.v1.app-0.v3 in team-0", subject("get", "sh.helm.release.v1.app-0.v3", "no")},
+			failure{"get secrets/sh.helm.release.v1.app-1.v12 in team-1", subject("get", "sh.helm.release.v1.app-1.v12", "no")},
+			fmt.Sprintf(once, "get secrets/sh.helm.release.v1.app-0.v3 in team-0")},
+		// A pattern of words took such names apart.
+		"names with dots": {failure{"get web.v1", subject("get", "web.v1", "no")}, failure{"get web.v2", subject("get", "web.v2", "no")},
+			fmt.Sprintf(once, "get web.v1")},
+		// Without their names, app-0 and app-1, the messages are equal.
+		"names that are the verb": {failure{"app-0 it", subject("app-0", "", "no")}, failure{"app-1 it", subject("app-1", "", "no")},
+			fmt.Sprintf(apart, "app-0 it", "app-1 it")},
+		"another verb": {failure{"no", subject("get", "", "no")}, failure{"no", subject("list", "", "no")}, fmt.Sprintf(apart, "no", "no")},
+		"another reason": {failure{"app-0: 403", subject("get", "a", "403")}, failure{"app-1: 500", subject("get", "b", "500")},
+			fmt.Sprintf(apart, "app-0: 403", "app-1: 500")},
+		"a report of an older version": {failure{"app-0: no", nil}, failure{"app-1: no", nil}, fmt.Sprintf(apart, "app-0: no", "app-1: no")},
+		"several lines":                {failure{"a\nb", nil}, failure{"a\nb", nil}, fmt.Sprintf(once, "a\n│ b")},
 	} {
-		out := string(Report(scanOf([]report.Release{failedRelease(0, c.a), failedRelease(1, c.b)}), Options{Unicode: true}))
-		if !strings.Contains(out, "\n\n"+c.want+"\n") {
+		scan := scanOf([]report.Release{failedRelease(0, c.a.message, c.a.about), failedRelease(1, c.b.message, c.b.about)})
+		if out := string(Report(scan, layout.Options{Unicode: true})); !strings.Contains(out, "\n\n"+c.want+"\n") {
 			t.Errorf("%s:\n%s\nwant\n%s", name, out, c.want)
 		}
 	}
 	var releases []report.Release
 	for i := range 30 {
-		releases = append(releases, failedRelease(i, fmt.Sprintf("error number %d", i)))
+		releases = append(releases, failedRelease(i, fmt.Sprintf("error number %d", i), nil))
 	}
-	out := string(Report(scanOf(releases), Options{}))
-	if !strings.Contains(out, "\nerror: 10 more messages (see -v)\n\n30 releases: 30 errors") {
+	out := string(Report(scanOf(releases), layout.Options{}))
+	if !strings.Contains(out, "\nerror: 10 more messages (see -v)\n\nthe comparison is incomplete: 30 errors\n") {
 		t.Errorf("many messages are written as\n%s", out)
 	}
 	var errors []report.ScanError
 	for i := range 9 {
 		errors = append(errors, report.ScanError{Cluster: "dev", Namespace: fmt.Sprintf("n%d", i), Message: "no"})
 	}
-	out = string(Report(scanOf(nil, errors...), Options{Verbose: true}))
+	out = string(Report(scanOf(nil, errors...), layout.Options{Verbose: true}))
 	if !strings.Contains(out, "the same for 8 more: namespace n1 on dev, ") || !strings.Contains(out, ", namespace n8 on dev\n") {
 		t.Errorf("with -v, many namespaces are written as\n%s", out)
+	}
+	// Without its name, nobody would find the second record of a namespace.
+	errors = nil
+	for _, name := range []string{"sh.helm.release.v1.a.v1", "sh.helm.release.v1.b.v1"} {
+		errors = append(errors, report.ScanError{Cluster: "dev", Namespace: "ops", Message: name + " has no label name",
+			Subject: subject("read", name, "it has no label name")})
+	}
+	out = string(Report(scanOf(nil, errors...), layout.Options{}))
+	if strings.Count(out, " has no label name\n") != 2 {
+		t.Errorf("two records of a namespace are written as\n%s", out)
 	}
 }
 
@@ -224,23 +264,23 @@ func TestFoundIn(t *testing.T) {
 	}
 }
 
-// TestFixHintOfAScan: the command that fixes a release is named if it is the only one.
-func TestFixHintOfAScan(t *testing.T) {
-	opts := Options{Fix: "helmdrift fix web", Plan: []report.FixPlan{{Create: true}}}
+// TestAdviceOfAScan: the command that fixes a release is named if only one drifted.
+func TestAdviceOfAScan(t *testing.T) {
+	opts := layout.Options{Fix: "helmdrift fix web", Plan: []report.FixPlan{{Fields: make([]report.Finding, 1)}}}
 	one := []report.Release{changedRelease(1, 1, true)}
-	if out := string(Report(scanOf(one), opts)); !strings.HasSuffix(out, "\nhelmdrift fix web creates 1 object\n") {
-		t.Errorf("no hint in\n%s", out)
-	}
-	if out := string(Report(scanOf(append(one, cleanRelease(2))), opts)); strings.Contains(out, "helmdrift fix") {
-		t.Errorf("a hint in\n%s", out)
-	}
+	const advice = "  do        helmdrift fix web, or keep the edits: helmdrift absorb"
+	wantLines(t, "one release", string(Report(scanOf(one), opts)), advice)
+	wantLines(t, "one of two", string(Report(scanOf(append(one, cleanRelease(2))), opts)),
+		"  do        helmdrift fix app-1 -n team-1 --dry-run, or keep the edits: helmdrift absorb")
+	two := string(Report(scanOf(append(one, changedRelease(2, 1, true))), layout.Options{}))
+	wantLines(t, "two", two, "  do        helmdrift diff NAME -n NAMESPACE shows one release, helmdrift fix puts it back")
 }
 
 // TestScanLeavesTheReportAlone: other formats are written from the same report, whose releases keep their order.
 func TestScanLeavesTheReportAlone(t *testing.T) {
 	for name, r := range reports(t) {
 		before := string(encoded(t, r))
-		Report(r, Options{Width: 60, Verbose: true})
+		Report(r, layout.Options{Width: 60, Verbose: true})
 		if after := string(encoded(t, r)); after != before {
 			t.Errorf("%s is another report after it was written as text", name)
 		}

@@ -6,52 +6,82 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Report returns a report for people. The package comment has the rules.
-func Report(r *report.Report, opts Options) []byte {
+func Report(r *report.Report, opts layout.Options) []byte {
 	t := newText(opts, r.Time)
+	r = withScan(r)
+	if len(r.Releases) > 1 {
+		opts.Plan, opts.IsPlanned = nil, false // they are about one release
+	}
+	head := t.reportAnswer(r, opts)
 	if r.Scan != nil {
-		t.scan(r)
+		t.scan(r, head, opts)
 	} else {
-		for _, rel := range r.Releases {
-			t.release(rel)
-			t.line("")
-		}
-		t.summary(r)
+		t.release(r.Releases[0], head)
+		t.AfterBlank(func() { t.summary(r) })
 	}
-	if r.Scan == nil || len(r.Releases) == 1 {
-		t.fixHint(opts)
+	if t.Width == 0 && t.linesBetween(0, t.Out.Len()) > screen {
+		t.AfterBlank(func() { t.answer(head) })
 	}
-	return t.out.Bytes()
+	return t.Out.Bytes()
 }
 
-// Errors returns what could not be searched, read or compared, for a command that prints no report. It is empty if there is nothing.
-func Errors(r *report.Report, opts Options) []byte {
+// Head returns the block that a report begins with, for a terminal on which a pager has shown the report.
+func Head(r *report.Report, opts layout.Options) []byte {
+	t := newText(opts, r.Time)
+	t.answer(t.reportAnswer(withScan(r), opts))
+	return t.Out.Bytes()
+}
+
+// reportAnswer returns the answer for a whole report.
+func (t *text) reportAnswer(r *report.Report, opts layout.Options) answer {
+	if r.Scan == nil {
+		a := t.releaseAnswer(r.Releases[0], opts)
+		if r.Summary.Errors > 0 && !r.Releases[0].HasError() { // an error that a later version of the report has elsewhere
+			a.lines[0] = t.stateLine(report.StateError, r.Releases, a.lines[0].said+", incomplete")
+		}
+		return a
+	}
+	return t.scanAnswer(r, entriesOf(r.Releases), opts)
+}
+
+// withScan returns a report that has either one release or the data of a scan. Other programs write reports of several releases without
+// these data.
+func withScan(r *report.Report) *report.Report {
+	if r.Scan != nil || len(r.Releases) == 1 {
+		return r
+	}
+	scan := *r
+	scan.Scan = &report.Scan{}
+	return &scan
+}
+
+// Errors returns what could not be searched, read or compared, for a command that prints no report. It is empty if there are no errors.
+func Errors(r *report.Report, opts layout.Options) []byte {
 	t := newText(opts, r.Time)
 	t.troubles("Error: ", slices.Concat(t.scanTroubles(r.Errors), t.releaseTroubles(entriesOf(r.Releases))))
-	return t.out.Bytes()
+	return t.Out.Bytes()
 }
 
-// summary writes the last lines: what was left out on purpose, the answer, what it means for pods, what the server said,
-// and what could not be seen.
+// summary writes what the answer has no room for: what was left out on purpose, what is only counted, and what could not be seen.
 func (t *text) summary(r *report.Report) {
 	if left := notCompared(r.Releases); left != "" {
-		t.prose("not compared: " + t.escape(left))
+		t.Prose("not compared: " + t.Escape(left))
 	}
 	c := countsOf(r.Releases)
-	lines := []string{english.JoinNonEmpty("; ", c.drift(r), c.operation(r.Releases), c.extras(), c.unlistedCounts(t.showIgnored))}
-	t.lines(lines)
-	t.effects(r.Releases)
-	t.lines(append(c.server(), c.incomplete(r.Summary, len(r.Errors))...))
+	lines := []string{layout.JoinNonEmpty("; ", c.extras(c.unmentioned()), c.unlistedCounts(t.ShowIgnored))}
+	t.lines(append(lines, c.incomplete(r.Summary, len(r.Errors))...))
 }
 
-// lines writes those lines that are not empty: a first installation that cannot be rendered has no answer.
+// lines writes the lines that are not empty.
 func (t *text) lines(all []string) {
 	for _, l := range all {
 		if l != "" {
-			t.prose(l)
+			t.Prose(l)
 		}
 	}
 }
@@ -67,61 +97,69 @@ func (c *counts) drift(r *report.Report) string {
 	case !slices.ContainsFunc(r.Releases, func(rel report.Release) bool { return !isInstall(rel) }):
 		return ""
 	case s.Errors > c.renderErrors || c.objectErrors > 0:
-		return fmt.Sprintf("no drift seen in %d of %s", s.Objects-c.objectErrors, english.Count(s.Objects, "object"))
+		return fmt.Sprintf("%s seen in %d of %s", layout.NoDrift(r.Releases...), s.Objects-c.objectErrors, english.Count(s.Objects, "object"))
 	case s.DriftedReleases > 0:
 		return "a namespace is being deleted: " + compared
 	default:
-		return "no drift: " + compared
+		return layout.NoDrift(r.Releases...) + ": " + compared
 	}
-	said := english.Count(s.DriftedObjects, "object") + " drifted"
+	said := "drifted: " + driftIn(r)
 	if s.Releases > 1 {
-		said += fmt.Sprintf(" in %d of %s", s.DriftedReleases, english.Count(s.Releases, "release"))
-	}
-	if s.Terminating > 0 {
-		said += fmt.Sprintf(", %d being deleted", s.Terminating)
+		said += fmt.Sprintf(" (%d of %s)", s.DriftedReleases, english.Count(s.Releases, "release"))
 	}
 	return said
 }
 
-// operation answers the second question: what will Helm do? A failure comes first, and then what becomes of drift.
+// driftIn says what drifted in all releases.
+func driftIn(r *report.Report) string {
+	var n found
+	for _, rel := range r.Releases {
+		n.add(foundIn(rel))
+	}
+	return n.drift(r.Summary.Objects)
+}
+
+// operation answers the second question: what will Helm do? It is empty if nothing is known of it.
 func (c *counts) operation(releases []report.Release) string {
-	var does clauses
-	does.add("fails on", c.actions[report.ActionFail], "object")
-	does.add("conflicts on", c.fields[report.Conflict], "field")
-	does.add("does not reach", c.actions[report.ActionSkip], "object")
-	if c.allPreviews {
-		does = append(does, c.previewClauses()...)
-	} else {
-		does.add("adds", c.fields[report.Add], "field")
-		does.add("removes", c.fields[report.Remove], "field")
-		does.add("overwrites", c.fields[report.Overwrite], "field")
-	}
-	c.objectClauses(&does)
-	if !c.allPreviews {
-		does.add("leaves", c.fields[report.Ignore], "field")
-	}
-	fails, writes := c.actions[report.ActionFail] > 0, c.written() > 0
-	switch {
-	case c.allPreviews && fails && !writes:
-		does = append(does, "changes no object")
-	case c.allPreviews && len(does) == 0 && writes:
-		does = append(does, "changes only what is ignored")
-	case c.allPreviews && len(does) == 0 && c.releaseErrors+c.objectErrors+c.renderErrors == 0:
-		does = append(does, "changes nothing")
-	}
-	if len(does) == 0 {
+	does := c.does()
+	if len(does) == 0 || len(releases) == 0 {
 		return ""
 	}
-	return subject(releases) + " " + english.Enumerate(does)
+	return subject(releases) + " " + layout.Enumerate(does)
+}
+
+// does says what Helm will do. It begins with failures, goes on with the edits that are lost and with what else changes, and ends with the
+// edits that stay.
+func (c *counts) does() layout.Clauses {
+	var does layout.Clauses
+	does.Add("fails on", c.actions[report.ActionFail], "object")
+	does.Add("conflicts on", c.conflicts, "field")
+	does.Add("does not reach", c.actions[report.ActionSkip], "object")
+	stay, lost := c.edits.divided()
+	does = append(does, lost...)
+	if c.changed > 0 {
+		does = append(does, "changes "+english.Count(c.changed, "field")+" in "+english.Count(c.changedObjects, "object"))
+	}
+	does.Add("does not make", c.unmade, "change")
+	c.objectClauses(&does)
+	does = append(does, stay...)
+	fails, writes := c.actions[report.ActionFail] > 0, c.written() > 0
+	switch {
+	case fails && !writes:
+		does = append(does, "changes no object")
+	case len(does) == 0 && writes:
+		does = append(does, "changes only what does not count as drift")
+	case len(does) == 0 && c.releaseErrors+c.objectErrors+c.renderErrors == 0:
+		does = append(does, "changes nothing")
+	}
+	return does
 }
 
 // objectClauses say which objects come and go.
-func (c *counts) objectClauses(does *clauses) {
-	does.add("re-creates", c.actions[recreate], "object")
-	does.add("creates", c.actions[report.ActionCreate], "object")
-	does.add("adopts", c.actions[report.ActionAdopt], "object")
-	does.add("replaces", c.actions[report.ActionReplace], "object")
-	does.add("deletes", c.actions[report.ActionDelete], "object")
+func (c *counts) objectClauses(does *layout.Clauses) {
+	does.AddVerbs("object", layout.Verb{Name: "re-creates", N: c.actions[recreate]}, layout.Verb{Name: "creates", N: c.actions[report.ActionCreate]},
+		layout.Verb{Name: "adopts", N: c.actions[report.ActionAdopt]}, layout.Verb{Name: "replaces", N: c.actions[report.ActionReplace]},
+		layout.Verb{Name: "deletes", N: c.actions[report.ActionDelete]})
 	if n := c.deletedEdits; c.allPreviews && n > 0 {
 		(*does)[len(*does)-1] += fmt.Sprintf(" (%d drifted)", n)
 	}
@@ -142,21 +180,18 @@ func subject(releases []report.Release) string {
 }
 
 // server says what the API server answered, if it was asked. A disagreement is a bug of this program, and comes first.
-func (c *counts) server() []string {
-	var said clauses
+func (c *counts) server() layout.Clauses {
+	var said layout.Clauses
 	if n := c.dryRuns[report.DryRunDisagrees]; n > 0 {
 		said = append(said, "disagrees on "+english.Count(n, "object")+" (please report it)")
 	}
-	said.add("agrees on", c.dryRuns[report.DryRunAgrees], "object")
-	said.add("could not be asked about", c.dryRuns[report.DryRunRefused], "object")
-	if len(said) == 0 {
-		return nil
-	}
-	return []string{"the server " + english.Enumerate(said)}
+	said.Add("agrees on", c.dryRuns[report.DryRunAgrees], "object")
+	said.Add("could not be asked about", c.dryRuns[report.DryRunRefused], "object")
+	return said
 }
 
-// incomplete says what could not be seen. An error that the summary counts and no release lists is an error too, unless it is about what
-// could not be searched, of which a scan says more.
+// incomplete says what could not be seen. It includes errors that the summary counts but no release lists, except those about what could
+// not be searched, because a scan says more about these.
 func (c *counts) incomplete(s report.Summary, unsearched int) []string {
 	var lines []string
 	if c.objectErrors > 0 {
@@ -171,7 +206,7 @@ func (c *counts) incomplete(s report.Summary, unsearched int) []string {
 	return lines
 }
 
-// notCompared counts by reason what has no live counterpart by design.
+// notCompared counts, by reason, the objects that have no live counterpart by design.
 func notCompared(releases []report.Release) string {
 	var all []report.NotCompared
 	for _, rel := range releases {
@@ -181,7 +216,7 @@ func notCompared(releases []report.Release) string {
 	for _, o := range all {
 		n[o.Reason]++
 	}
-	reasons := distinct(all, func(o report.NotCompared) string { return o.Reason })
+	reasons := layout.Distinct(all, func(o report.NotCompared) string { return o.Reason })
 	for i, reason := range reasons {
 		switch reason {
 		case report.NotComparedHook:

@@ -2,19 +2,21 @@ package text
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestPipedTextIsWhole: without a terminal nothing is shortened.
 func TestPipedTextIsWhole(t *testing.T) {
 	for name, r := range reports(t) {
-		out := string(Report(r, Options{Unicode: true}))
+		out := string(Report(r, layout.Options{Unicode: true}))
 		if strings.Contains(out, "…") {
 			t.Errorf("%s is shortened:\n%s", name, out)
 		}
@@ -24,8 +26,8 @@ func TestPipedTextIsWhole(t *testing.T) {
 // TestColorIsOnlyColor: without its colours a coloured report is the plain one.
 func TestColorIsOnlyColor(t *testing.T) {
 	for name, r := range reports(t) {
-		plain := Report(r, Options{Unicode: true, Width: 100})
-		coloured := Report(r, Options{Unicode: true, Width: 100, Color: true})
+		plain := Report(r, layout.Options{Unicode: true, Width: 100})
+		coloured := Report(r, layout.Options{Unicode: true, Width: 100, Color: true})
 		if !bytes.Contains(coloured, []byte("\x1b[")) {
 			t.Errorf("%s has no colour", name)
 		}
@@ -51,10 +53,10 @@ func uncolour(s string) string {
 // TestAgesCountFromNow: ages count from the time of the options, or else from the time of the report.
 func TestAgesCountFromNow(t *testing.T) {
 	r := reports(t)["contract"]
-	if out := Report(r, Options{Now: r.Time.Add(5 * time.Minute)}); !bytes.Contains(out, []byte("kubectl-set, 5 min ago")) {
+	if out := Report(r, layout.Options{Now: r.Time.Add(5 * time.Minute)}); !bytes.Contains(out, []byte("kubectl-set, 5 min ago")) {
 		t.Errorf("%s", out)
 	}
-	if out := Report(r, Options{}); !bytes.Contains(out, []byte("kubectl-set, just now")) {
+	if out := Report(r, layout.Options{}); !bytes.Contains(out, []byte("kubectl-set, just now")) {
 		t.Errorf("%s", out)
 	}
 }
@@ -69,7 +71,7 @@ func TestAge(t *testing.T) {
 		47 * time.Hour:    "47 h ago",
 		48 * time.Hour:    "2 d ago",
 	} {
-		if got := age(d); got != want {
+		if got := layout.Age(d); got != want {
 			t.Errorf("age(%v) = %q, want %q", d, got, want)
 		}
 	}
@@ -87,7 +89,7 @@ func TestMaskHolds(t *testing.T) {
 			fields := []report.Finding{{Path: "data.k", Verdict: v, Cause: c, Managed: true, Masked: true,
 				Old: canary, Desired: canary + "\n", Live: canary + "\n2", After: canary}}
 			r.Releases[0].Objects[0].Fields, r.Releases[1].Objects[0].Fields = fields, fields
-			out := string(Report(&r, Options{Unicode: true}))
+			out := string(Report(&r, layout.Options{Unicode: true, Verbose: true}))
 			if strings.Contains(out, canary) || !strings.Contains(out, "•••") {
 				t.Errorf("%s, %s:\n%s", v, c, out)
 			}
@@ -95,104 +97,101 @@ func TestMaskHolds(t *testing.T) {
 	}
 }
 
-// TestLastLines compares the last lines of reports.
-func TestLastLines(t *testing.T) {
-	text := func(r report.Report) string {
-		return string(Report(&r, Options{Unicode: true}))
-	}
-	missing := report.Object{Kind: "Service", Name: "web", Action: report.ActionCreate, Missing: true, Drifted: true}
-	unseen := report.Object{Kind: "Secret", Name: "s", Action: report.ActionNone, Error: &report.ObjectError{Message: "no"}}
-	for _, c := range []struct {
-		name   string
-		report report.Report
-		want   string
-	}{
-		{"nothing at all", report.Report{}, "no release compared\n"},
-		{"an empty release", report.Report{Summary: report.Summary{Releases: 1}, Releases: make([]report.Release, 1)},
-			"\nno drift: 0 objects compared\n"},
-		{
-			"several releases", report.Report{
-				Summary:  report.Summary{Releases: 3, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1},
-				Releases: []report.Release{{Objects: []report.Object{missing}}, {}, {Operation: report.OperationUpgrade}},
-			},
-			"\n1 object drifted in 1 of 3 releases; Helm re-creates 1 object\n",
-		},
-		{
-			"drift, and an object that was not seen", report.Report{
-				Summary:  report.Summary{Releases: 1, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1, Errors: 1},
-				Releases: []report.Release{{Objects: []report.Object{missing, unseen}}},
-			},
-			"\n1 object drifted; the next upgrade re-creates 1 object\n1 object could not be compared\n",
-		},
-		{
-			"an error that is only counted", report.Report{
-				Summary: report.Summary{Releases: 1, Objects: 9, Errors: 1}, Releases: make([]report.Release, 1),
-			},
-			"\nno drift seen in 9 of 9 objects\nthe comparison is incomplete: 1 error\n",
-		},
-		{
-			"a chart that does not render", report.Report{
-				Summary:  report.Summary{Releases: 1, Objects: 9, Errors: 1},
-				Releases: []report.Release{{Operation: report.OperationDrift, Errors: []report.Message{{Code: "render"}}}},
-			},
-			"\nno drift: 9 objects compared\nthe chart could not be rendered, so what it would change is not known\n",
-		},
-		{
-			"an installation that does not render", report.Report{
-				Summary:  report.Summary{Releases: 1, Errors: 1},
-				Releases: []report.Release{{Operation: report.OperationInstall, Errors: []report.Message{{Code: "render", Message: "no"}}}},
-			},
-			"\nerror: no\n\nthe chart could not be rendered, so what it would change is not known\n",
-		},
-		{
-			"an upgrade of nothing", report.Report{
-				Summary: report.Summary{Releases: 1, Objects: 9}, Releases: []report.Release{{Operation: report.OperationUpgrade}},
-			},
-			"\nno drift: 9 objects compared; the upgrade changes nothing\n",
-		},
-		{
-			"only what each rendering changes", report.Report{
-				Summary: report.Summary{Releases: 1, Objects: 9, Ignored: 1},
-				Releases: []report.Release{{Operation: report.OperationUpgrade, Objects: []report.Object{{
-					Kind: "Secret", Name: "s", Action: report.ActionUpdate,
-					Fields: []report.Finding{{Path: "data.p", Verdict: report.Overwrite, Cause: report.CauseChange, Class: report.ClassVolatile}},
-				}}}},
-			},
-			"\nno drift: 9 objects compared; the upgrade changes only what is ignored; 1 volatile field\n",
-		},
-		{
-			"rules and a baseline", report.Report{
-				Summary: report.Summary{Releases: 1, Objects: 9, Ignored: 3}, Releases: []report.Release{{Objects: []report.Object{
-					{Action: report.ActionCreate, Missing: true, IgnoredBy: &report.IgnoreRule{Baseline: true}},
-					{Action: report.ActionUpdate, Fields: []report.Finding{
-						{IgnoredBy: &report.IgnoreRule{}}, {IgnoredBy: &report.IgnoreRule{Baseline: true}},
-					}},
-				}}},
-			},
-			"\nno drift: 9 objects compared; the next upgrade re-creates 1 object; " +
-				"1 ignored by rules, 2 known from the baseline (see --show-ignored)\n",
-		},
-		{
-			"an upgrade that fails halfway", report.Report{
-				Summary: report.Summary{Releases: 1, Objects: 9, DriftedObjects: 1, DriftedReleases: 1},
-				Releases: []report.Release{{Operation: report.OperationUpgrade, Objects: []report.Object{
-					missing, {Kind: "Job", Name: "j", Action: report.ActionFail, DryRun: &report.DryRun{Result: "agrees"}},
-				}}},
-			},
-			"\n1 object drifted; the upgrade fails on 1 object and re-creates 1 object\nthe server agrees on 1 object\n",
-		},
-	} {
-		if got := text(c.report); !strings.HasSuffix(got, c.want) {
-			t.Errorf("%s: ends with\n%s\nwant\n%s", c.name, got, c.want)
+// wantLines checks that a text has some lines.
+func wantLines(t *testing.T, name, text string, want ...string) {
+	t.Helper()
+	lines := strings.Split(text, "\n")
+	for _, l := range want {
+		if !slices.Contains(lines, l) {
+			t.Errorf("%s: no line %q in\n%s", name, l, text)
 		}
 	}
 }
 
-// TestSharedNotes: the remarks with which the notes of all findings end are written once, and nothing else is taken out.
+// TestAnswers compares the answers and the last lines of reports.
+func TestAnswers(t *testing.T) {
+	missing := report.Object{Kind: "Service", Name: "web", Action: report.ActionCreate, Missing: true, Drifted: true}
+	unseen := report.Object{Kind: "Secret", Name: "s", Action: report.ActionNone, Error: &report.ObjectError{Message: "no"}}
+	one := func(r report.Release) report.Report {
+		r.Name, r.Namespace, r.Compared = "web", "prod", 9
+		return *report.New("v0", fixedTime, []report.Release{r})
+	}
+	uncounted := one(report.Release{})
+	uncounted.Summary.Errors = 1
+	for name, c := range map[string]struct {
+		report report.Report
+		want   []string
+	}{
+		"nothing at all": {report.Report{}, []string{"no releases found"}},
+		"clean": {one(report.Release{}), []string{
+			"release web in prod", "  CLEAN     no drift in 9 objects", "  upgrade   changes nothing", "  do        nothing",
+		}},
+		"several releases": {
+			report.Report{
+				Summary:  report.Summary{Releases: 3, DriftedReleases: 1, Objects: 9, DriftedObjects: 1, Missing: 1},
+				Releases: []report.Release{{Objects: []report.Object{missing}, Drifted: true}, {}, {Operation: report.OperationUpgrade}},
+			},
+			[]string{"3 releases: 1 drifted, 2 clean", "  DRIFTED   1 of 9 objects missing", "  by        deletions: see the audit log"},
+		},
+		"drift, and an object that was not seen": {
+			one(report.Release{Drifted: true, Objects: []report.Object{missing, unseen}}), []string{
+				"  ERROR     1 of 9 objects missing, 1 could not be compared", "  upgrade   re-creates 1 object",
+				"  do        helmdrift fix web -n prod --dry-run, or keep the edits: helmdrift absorb", "1 object could not be compared",
+			},
+		},
+		"an error that is only counted": {
+			uncounted, []string{"  ERROR     no drift in 9 objects, incomplete", "the comparison is incomplete: 1 error"},
+		},
+		"a chart that does not render": {
+			one(report.Release{Errors: []report.Message{{Code: "render"}}}), []string{
+				"  ERROR     no drift in 9 objects, the chart could not be rendered",
+				"  do        correct the chart or its values: the error says where",
+				"the chart could not be rendered, so what it would change is not known",
+			},
+		},
+		"an installation that does not render": {
+			one(report.Release{Operation: report.OperationInstall, Errors: []report.Message{{Code: "render", Message: "no"}}}),
+			[]string{"  ERROR     not installed yet, the chart could not be rendered", "error: no"},
+		},
+		"an upgrade of nothing": {
+			one(report.Release{Operation: report.OperationUpgrade}),
+			[]string{"  CLEAN     no drift in 9 objects", "  upgrade   changes nothing", "  do        nothing"},
+		},
+		"only what each rendering changes": {
+			one(report.Release{Operation: report.OperationUpgrade, Objects: []report.Object{{
+				Kind: "Secret", Name: "s", Action: report.ActionUpdate,
+				Fields: []report.Finding{{Path: "data.p", Verdict: report.Overwrite, Cause: report.CauseChange, Class: report.ClassVolatile}},
+			}}}),
+			[]string{"  upgrade   changes only what does not count as drift", "1 volatile field"},
+		},
+		"rules and a baseline": {
+			one(report.Release{Objects: []report.Object{
+				{Action: report.ActionCreate, Missing: true, IgnoredBy: &report.IgnoreRule{KnownSince: &fixedTime}},
+				{Action: report.ActionUpdate, Fields: []report.Finding{
+					{IgnoredBy: &report.IgnoreRule{}}, {IgnoredBy: &report.IgnoreRule{KnownSince: &fixedTime}},
+				}},
+			}}),
+			[]string{"  KNOWN     nothing new (2 known since 2026-11-20) in 9 objects", "  upgrade   re-creates 1 object", "1 ignored by rules, 2 known from the baseline (see --show-ignored)"},
+		},
+		"an upgrade that fails halfway": {
+			one(report.Release{Operation: report.OperationUpgrade, Drifted: true, Objects: []report.Object{
+				missing, {Kind: "Job", Name: "j", Action: report.ActionFail, DryRun: &report.DryRun{Result: "agrees"}},
+			}}),
+			[]string{
+				"  DRIFTED   1 of 9 objects missing", "  upgrade   fails on 1 object and re-creates 1 object", "  server    agrees on 1 object",
+				"  do        resolve what the upgrade fails on, then compare again",
+			},
+		},
+	} {
+		wantLines(t, name, string(Report(&c.report, layout.Options{Unicode: true})), c.want...)
+	}
+}
+
+// TestSharedNotes: remarks that end the notes of all findings are written once, and nothing else is taken out.
 func TestSharedNotes(t *testing.T) {
 	notes := func(texts ...string) (out report.Notes) {
 		for _, text := range texts {
-			out.Add(report.NotePatch, text)
+			out.Add(text)
 		}
 		return out
 	}

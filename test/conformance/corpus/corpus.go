@@ -24,19 +24,20 @@ type Case struct {
 	// Helm and Kubernetes are the versions that wrote the truth.
 	Helm       string `json:"helm"`
 	Kubernetes string `json:"kubernetes"`
-	// Operation is upgrade, rollback or install. Flags are those of helm that decide how it writes.
+	// Operation is upgrade, rollback or install. Flags are the flags of helm that decide how it writes.
 	Operation string   `json:"operation"`
 	Flags     []string `json:"flags,omitempty"`
-	// Apply is how Helm writes: client-side or server-side. Earlier is how the last revision was written; empty before an installation.
+	// Apply is how Helm writes: client-side or server-side. Earlier is how the last revision was written. It is empty before an
+	// installation.
 	Apply   string  `json:"apply"`
 	Earlier string  `json:"earlier,omitempty"`
 	Release Release `json:"release"`
-	// Namespace is that of the object; empty if its kind has none.
+	// Namespace is the namespace of the object. It is empty if the kind has none.
 	Namespace string `json:"namespace"`
 	// Definition is the CustomResourceDefinition of a custom kind.
 	Definition map[string]any `json:"definition,omitempty"`
-	// Old and Desired are the object in the manifests of the deployed and of the next revision, Live as the server has it before the
-	// operation; nil where it is not.
+	// Old and Desired are the object in the manifests of the deployed and of the next revision, and Live is the object on the server
+	// before the operation. They are nil if the object is not there.
 	Old     map[string]any `json:"old"`
 	Desired map[string]any `json:"desired"`
 	Live    map[string]any `json:"live"`
@@ -51,7 +52,7 @@ type Release struct {
 
 // Truth is what the operation did. A prediction has the same form.
 type Truth struct {
-	// After is the object after the operation; nil if there is none, or if it is being deleted.
+	// After is the object after the operation. It is nil if there is none, or if it is being deleted.
 	After map[string]any `json:"after"`
 	// Error is Helm's error; empty if the operation succeeded.
 	Error string `json:"error,omitempty"`

@@ -11,7 +11,7 @@ import (
 )
 
 // Judge compares a prediction with the truth and returns the differences, in words. Kubernetes' defaults and the fields that the server
-// keeps for itself do not count, so a differ need not know them. Of an error only counts that there is one.
+// keeps for itself do not count, so a differ need not know them. The text of an error does not count.
 func (c *Case) Judge(prediction Truth) []string {
 	switch {
 	case (prediction.Error != "") != (c.Error != ""):

@@ -35,7 +35,7 @@ func firstDeployed() time.Time { return time.Date(2026, time.January, 5, 9, 0, 0
 func loadCharts(seed uint64) ([]*chart.Chart, error) {
 	var charts []*chart.Chart
 	for i, name := range applications() {
-		// The complement keeps the generators of charts apart from those of releases.
+		// The complement keeps the generators of charts apart from the generators of releases.
 		random := rand.New(rand.NewPCG(seed, ^uint64(i)))
 		files, err := chartFilesOf(name, random)
 		if err != nil {

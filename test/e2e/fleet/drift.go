@@ -12,7 +12,7 @@ import (
 // Drift is a change that somebody made to a release without Helm.
 type Drift string
 
-// The changes.
+// These are the changes.
 const (
 	NoDrift      Drift = ""
 	Scaled       Drift = "scaled"

@@ -7,7 +7,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 )
 
-// The proportions of a fleet.
+// These are the proportions of a fleet.
 const (
 	// MinObjects is the least number of objects of a release: those that every release has.
 	MinObjects = 5

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The sizes of generated texts in bytes.
+// These are the sizes of generated texts in bytes.
 const (
 	minConfig = 1 << 10
 	maxConfig = 30 << 10

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// checkAPI compares the packages that other modules can import with those of the last tag.
+// checkAPI compares the packages that other modules can import with the packages of the last tag.
 func checkAPI(dir string, out io.Writer, apidiff string, entries []entry) error {
 	tag, err := lastTag(dir)
 	if err != nil {

@@ -113,8 +113,8 @@ func parseEntry(text string) (e entry, err error) {
 	return e, err
 }
 
-// assemble writes the entries into CHANGELOG.md, before the section of the latest version, and deletes their files. A section that is
-// there and unreleased, as that of the first version, gets its date if there are no entries.
+// assemble writes the entries into CHANGELOG.md, before the section of the latest version, and deletes their files. An existing
+// unreleased section, as for the first version, gets its date if there are no entries.
 func assemble(dir, version string, now time.Time, entries []entry) error {
 	if !regexp.MustCompile(`^v\d+\.\d+\.\d+(-[\w.]+)?$`).MatchString(version) {
 		return fmt.Errorf("%q is no version such as v0.2.0", version)

@@ -16,9 +16,9 @@ function showDetail() {
 
 // crumbs returns the line above what is open: where it belongs, and what can be done with it.
 function crumbs(place) {
-  const home = make("a", { href: fragmentOf({}, state.filters) }, "All releases");
+  const home = report.releases.length === 1 ? [] : [make("a", { href: fragmentOf({}, state.filters) }, "All releases")];
   const path = place.object
-    ? [home, " › ", make("a", { href: fragmentOf({ release: place.release }, state.filters) }, place.release.name)] : [home];
+    ? [...home, home.length > 0 ? " › " : null, make("a", { href: fragmentOf({ release: place.release }, state.filters) }, place.release.name)] : home;
   const copy = make("button", { type: "button", id: "copy", onclick: () => copyLink(state.place) }, "Copy link");
   return make("div", { class: "crumbs" }, make("span", null, path), copy);
 }
@@ -111,11 +111,80 @@ function ownersOf(finding) {
   }).flat());
 }
 
-// releaseDetail returns what is said of a release.
+// releaseDetail returns what is said of a release, and all its fields that the filters take.
 function releaseDetail(release) {
-  const n = release.objects.length;
-  return [crumbs(state.place), ...releaseHead(release, "h2"),
-    make("p", { class: "notes" }, n === 0 ? "Nothing was found in it." : plural(n, "object") + " with something to say.")];
+  const objects = release.objects.filter((object) => state.found.byObject.has(object));
+  const n = release.objects.length - objects.length;
+  const left = n > 0 ? "The filters leave out " + plural(n, "object") + "." : "";
+  return [crumbs(state.place), ...releaseHead(release, "h2"), fixOf(release), paged(objects.flatMap(objectRows)),
+    make("p", { class: "notes" }, release.objects.length === 0 ? "Nothing was found in it." : left), notComparedOf(release),
+    ...(isOnly(release) ? legendOf(release.objects) : [])];
+}
+
+// isOnly reports whether the report is about one release. Then the page says above what is true of the release.
+const isOnly = (release) => report.releases.length === 1 && report.releases[0] === release;
+
+// notComparedOf names what was not compared.
+function notComparedOf(release) {
+  return release.notCompared ? make("p", { class: "notes" }, "Not compared by design: " + release.notCompared.join(", ")) : null;
+}
+
+// fixOf returns the command that puts back what drifted.
+function fixOf(release) {
+  if (!release.fix) return null;
+  const copy = () => copyText(release.fix).then(() => toast("Command copied"));
+  return make("p", { class: "fix" }, make("code", null, release.fix), make("button", { type: "button", class: "link", onclick: copy }, "Copy"),
+    " puts back what drifted");
+}
+
+// objectRows returns functions that make the rows of an object: its name with its fate, and a row for each finding.
+function objectRows(object) {
+  const taken = state.found.byObject.get(object).filter((f) => f !== object.self);
+  const whole = object.whole ? verdictOf(object.whole) : null;
+  const head = () => make("div", { class: "objectHead" }, make("h3", null,
+    make("a", { href: fragmentOf({ release: object.parent, object }, state.filters) }, object.kind + " " + object.name),
+    whole ? [" ", badge(whole.tone, whole.sign + " " + whole.word, whole.says)] : null),
+  make("p", { class: object.whole === "error" ? "box bad" : "faint" }, linesOf(object.fate)),
+  object.effect ? make("p", { class: object.effect.downtime ? "drift" : "faint" }, "effect: " + object.effect.text) : null);
+  return [head, ...taken.map((f) => () => fieldRow(f))];
+}
+
+// fieldRow returns a finding in one row, which opens it.
+function fieldRow(finding) {
+  const { sign, word: said, tone, says } = verdictOf(finding.verdict);
+  const place = { release: finding.object.parent, object: finding.object, finding: finding.id };
+  return make("a", { class: "field" + (finding.silenced ? " silenced" : ""), href: fragmentOf(place, state.filters) },
+    make("span", { class: "head" }, badge(tone, sign + " " + said, says), make("span", { class: "path" }, finding.path)),
+    make("span", { class: "became" }, changeOf(finding)), make("span", { class: "by" }, byOf(finding)));
+}
+
+// byOf says in a line who wrote the live value, and what else is special about a finding.
+function byOf(finding) {
+  const said = finding.owners.map((i) => {
+    const { manager, subresource, at } = report.owners[i];
+    return manager + (subresource ? " (" + subresource + ")" : "") + (Number.isNaN(at) ? "" : ", " + ageOf(at));
+  });
+  if (finding.unmanaged) said.push("unmanaged");
+  if (finding.silenced) said.push("ignored");
+  return said.join(" · ");
+}
+
+// paged returns elements, a page of them at once. They are made when they are shown.
+function paged(makers) {
+  const box = make("div", { class: "fields" });
+  let next = 0;
+  const more = make("button", { type: "button", onclick: () => add() }, "");
+  function add() {
+    more.remove();
+    box.append(...makers.slice(next, next + pageOfFields).map((makeOne) => makeOne()));
+    next += pageOfFields;
+    if (next < makers.length) {
+      more.textContent = "Show more (" + (makers.length - next) + ")";
+      box.append(more);
+    }
+  }
+  add();
+  return box;
 }
 
 // releaseHead returns the name of a release and what is said of it as a whole. Errors come first.
@@ -125,13 +194,12 @@ function releaseHead(release, level) {
   const goesDown = release.down && release.down.length > 0;
   return [
     make(level, null, release.name + " ", badge(stateTones[release.state] || "change", release.state)),
-    make("p", { class: "fate" }, release.answer),
-    release.found && release.found !== release.answer ? make("p", null, "Found: " + release.found) : null,
+    isOnly(release) ? null : make("p", { class: "fate" }, release.answer),
+    !isOnly(release) && release.found && release.found !== release.answer ? make("p", null, "Found: " + release.found) : null,
     make("p", { class: "faint" }, (release.origin || []).join(" · ")),
     ...texts("Error", "bad", release.errors), ...texts("Warning", "drift", release.warnings),
     release.effect ? make("div", { class: "box effect " + (goesDown ? "bad" : "change") }, make("b", null, "Effect: "), release.effect,
       (release.down || []).map((name) => make("span", { class: "line" }, "goes down for a time: " + name))) : null,
-    release.notCompared ? make("p", { class: "notes" }, "Not compared by design: " + release.notCompared.join(", ")) : null,
   ];
 }
 
@@ -139,11 +207,10 @@ function releaseHead(release, level) {
 function overview() {
   const all = report.releases.filter((r) => r.state !== "clean");
   const listed = all.slice(0, 200);
-  const used = new Set(report.objects.flatMap((object) => object.findings).map((f) => f.verdict));
   const rows = listed.map((r) => make("tr", null,
     make("td", null, badge(stateTones[r.state] || "change", r.state)),
     make("td", null, make("a", { href: fragmentOf({ release: r }, state.filters) }, r.name)),
-    make("td", null, r.found || r.answer), make("td", null, r.oldest ? ageOf(Date.parse(r.oldest)).replace(" before the report", "") : ""),
+    make("td", null, r.found || r.answer), make("td", { class: "short" }, r.oldest ? ageOf(Date.parse(r.oldest)).replace(" before the report", "") : ""),
     make("td", null, (r.editors || [])[0] || "", r.editors && r.editors.length > 1 ? " +" + (r.editors.length - 1) : "")));
   const heading = (names) => make("tr", null, names.map((name) => make("th", { scope: "col" }, name)));
   return [
@@ -152,12 +219,19 @@ function overview() {
       : make("table", null, heading(["state", "release", "found", "oldest edit", "who"]), rows),
     all.length > listed.length ? make("p", { class: "notes" }, plural(all.length - listed.length, "more release") + " in the list.") : null,
     ...warningsOf(report.releases.filter((r) => r.warnings)),
-    used.size > 0 ? make("h3", null, "What the signs mean") : null,
-    used.size > 0 ? make("table", { class: "legend" }, Object.keys(verdicts).filter((name) => used.has(name)).map((name) => {
+    ...legendOf(report.objects),
+  ];
+}
+
+// legendOf says what the signs of objects mean.
+function legendOf(objects) {
+  const used = new Set(objects.flatMap((object) => object.findings).map((f) => f.verdict));
+  if (used.size === 0) return [];
+  return [make("h3", null, "What the signs mean"),
+    make("table", { class: "legend" }, Object.keys(verdicts).filter((name) => used.has(name)).map((name) => {
       const { sign, word: said, tone, says } = verdicts[name];
       return make("tr", null, make("td", null, badge(tone, sign + " " + said)), make("td", null, says));
-    })) : null,
-  ];
+    }))];
 }
 
 const maxWarned = 50;

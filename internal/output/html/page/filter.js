@@ -51,6 +51,7 @@ function testOf(filters) {
   if (!filters.ignored) tests.push((f) => !f.silenced);
   if (wanted) tests.push((f) => wanted.has(f.verdict));
   if (filters.drifted) tests.push((f) => f.drifted);
+  if (filters.unmanaged) tests.push((f) => f.unmanaged);
   if (filters.cause) tests.push((f) => f.cause === filters.cause);
   if (filters.owner) tests.push((f) => f.owners.some((i) => report.owners[i].manager === filters.owner));
   const age = ages[filters.age];
@@ -65,7 +66,7 @@ function testOf(filters) {
 // listed.
 function select(filters) {
   const takes = testOf(filters);
-  const isOpen = !["q", "kind", "verdict", "cause", "owner", "age", "drifted"].some((name) => filters[name]);
+  const isOpen = !["q", "kind", "verdict", "cause", "owner", "age", "drifted", "unmanaged"].some((name) => filters[name]);
   const found = { rows: [], objects: 0, findings: 0, byObject: new Map() };
   for (const release of report.releases) {
     if (filters.release && release.slug !== filters.release) continue;
@@ -123,6 +124,19 @@ function prepareFilters() {
   byId("silencedLabel").lastElementChild.textContent = "show " + silenced + " ignored";
 }
 
+// prepareTiles makes the tiles that a filter selects into buttons, and opens the filters where there is room for them.
+function prepareTiles() {
+  for (const tile of byId("tiles").querySelectorAll("[data-filter]")) {
+    const [name, value] = tile.dataset.filter.split("=");
+    const toggle = () => changeFilter(name, toggled(state.filters[name], value));
+    tile.replaceChildren(make("button", { type: "button", "aria-pressed": "false", onclick: toggle }, ...tile.childNodes));
+  }
+  const wide = matchMedia("(min-width: 900px)");
+  const unfold = () => { byId("filterBox").open = wide.matches; };
+  wide.addEventListener("change", unfold);
+  unfold();
+}
+
 // toggled returns a list of words with a word in it or without it.
 function toggled(list, word) {
   const words = new Set((list || "").split(",").filter(Boolean));
@@ -136,9 +150,14 @@ function showFilters() {
   for (const name of ["release", "kind", "cause", "owner", "age"]) byId(name).value = filters[name] || "";
   if (byId("q").value !== (filters.q || "")) byId("q").value = filters.q || "";
   byId("drifted").checked = Boolean(filters.drifted);
+  byId("unmanaged").checked = Boolean(filters.unmanaged);
   byId("silenced").checked = Boolean(filters.ignored);
   const chosen = new Set((filters.verdict || "").split(","));
   for (const chip of byId("verdicts").children) chip.setAttribute("aria-pressed", String(chosen.has(chip.dataset.verdict)));
+  for (const tile of byId("tiles").querySelectorAll("button")) {
+    const [name, value] = tile.parentElement.dataset.filter.split("=");
+    tile.setAttribute("aria-pressed", String((filters[name] || "").split(",").includes(value)));
+  }
   byId("reset").hidden = Object.keys(filters).length === 0;
   byId("count").textContent = plural(state.found.findings, "finding") + " in " + plural(state.found.objects, "object");
 }

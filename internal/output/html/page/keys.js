@@ -24,7 +24,10 @@ function onKey(event) {
 
 const keys = {
   __proto__: null,
-  "/": () => byId("q").focus(),
+  "/": () => {
+    byId("filterBox").open = true;
+    byId("q").focus();
+  },
   j: () => moveTo(Math.min(list.cursor + 1, list.rows.length - 1), true),
   k: () => moveTo(Math.max(list.cursor - 1, 0), true),
   c: () => copyLink(state.place),

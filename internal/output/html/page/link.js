@@ -1,6 +1,6 @@
 
 // A fragment is #RELEASE/OBJECT/FINDING?FILTERS, each part percent-encoded. It is all of the state that a link carries.
-const filterNames = ["q", "release", "kind", "verdict", "cause", "owner", "age", "drifted", "ignored"];
+const filterNames = ["q", "release", "kind", "verdict", "cause", "owner", "age", "drifted", "unmanaged", "ignored"];
 
 // decode returns a part of a fragment, and the part itself if it is not encoded as it should be.
 function decode(text) {
@@ -20,7 +20,8 @@ function readFragment(fragment) {
   for (const name of filterNames) {
     if (given.get(name)) filters[name] = given.get(name);
   }
-  const release = report.releases.find((r) => r.slug === slug) || null;
+  const only = !slug && report.releases.length === 1 ? report.releases[0] : null; // the report of one release opens on it
+  const release = only || report.releases.find((r) => r.slug === slug) || null;
   const object = (release && id && release.objects.find((o) => o.id === id)) || null;
   const isFound = (!slug || release) && (!id || object) && (!finding || object.fields.some((f) => f.id === finding));
   return { release, object, finding: object && finding ? finding : "", filters, isFound: Boolean(isFound) };

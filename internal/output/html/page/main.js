@@ -45,6 +45,7 @@ async function start() {
   connect();
   await pause();
   prepareFilters();
+  prepareTiles();
   await pause();
   prepared = prepareSearch();
   if (readFragment(location.hash).filters.q) await prepared;
@@ -76,6 +77,7 @@ function listen() {
     byId(name).addEventListener("change", () => changeFilter(name, byId(name).value));
   }
   byId("drifted").addEventListener("change", () => changeFilter("drifted", byId("drifted").checked ? "1" : ""));
+  byId("unmanaged").addEventListener("change", () => changeFilter("unmanaged", byId("unmanaged").checked ? "1" : ""));
   byId("silenced").addEventListener("change", () => changeFilter("ignored", byId("silenced").checked ? "1" : ""));
   byId("reset").addEventListener("click", () => applyFilters({}));
   byId("theme").addEventListener("click", nextTheme);

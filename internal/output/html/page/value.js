@@ -114,3 +114,38 @@ function plainOf(side) {
   const all = textLines(side);
   return make("span", { class: "faint" }, all.length > 3 ? plural(all.length, "line") : all.join("\n"));
 }
+
+// maxShort is how many characters of a value stand in a row.
+const maxShort = 120;
+
+// oneLineOf returns a text of one line, or a list or map, in one line.
+const oneLineOf = (side) => (side.tree === undefined ? side : side.tree.replace(/\n\s*/g, " "));
+
+// shortOf returns a side in a few words.
+function shortOf(side) {
+  if (side === undefined) return word("absent");
+  if (side.lines !== undefined) return word(plural(side.lines.replace(/\n$/, "").split("\n").length, "line"));
+  const text = oneLineOf(side);
+  return text.length > maxShort ? text.slice(0, maxShort - 1) + "…" : text;
+}
+
+// pairOf returns two sides as one changes into the other, with marks on the words that differ.
+function pairOf(from, to, marks) {
+  const [a, b] = [shortOf(from), shortOf(to)];
+  const part = (other, own, mark) => {
+    if (typeof own !== "string") return [own];
+    const [before, middle, after] = changedPart(typeof other === "string" ? other : "", own);
+    return [before, middle ? make("mark", { class: mark }, middle) : null, after];
+  };
+  return [...part(b, a, marks[0]), " → ", ...part(a, b, marks[1])];
+}
+
+// changeOf returns in a line what changed: live if nothing else did, or what the operation makes of it.
+function changeOf(finding) {
+  if (finding.masked) return [word("••• hidden: secret")];
+  const { old, live } = finding;
+  if (finding.desired === true) return pairOf(old, live, ["was", "is"]);
+  if (finding.cause === "change") return pairOf(old, finding.desired, ["was", "will"]);
+  if (old === undefined && finding.desired === undefined) return pairOf(old, live, ["was", "is"]);
+  return [...pairOf(old, live, ["was", "is"]), word(", becomes "), shortOf(finding.desired)];
+}

@@ -97,8 +97,7 @@ func command(ctx context.Context, plane *controlplane.Plane, line string) error 
 	return fmt.Errorf("no such command: %q", line)
 }
 
-// detach starts the plane of a folder, or finds that it runs already: calling make
-// cluster twice is no error.
+// detach starts the plane of a folder, or finds that it runs already: calling make cluster twice is not an error.
 func detach(ctx context.Context, options controlplane.Options, out io.Writer) error {
 	dir, err := planeDir(options.Dir)
 	if err != nil {

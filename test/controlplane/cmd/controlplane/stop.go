@@ -8,7 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/test/controlplane"
 )
 
-// runStop stops a detached plane. It is no error if there is none.
+// runStop stops a detached plane. It returns no error if there is none.
 func runStop(args []string) error {
 	flags := flag.NewFlagSet("stop", flag.ContinueOnError)
 	dir := flags.String("dir", "", "the plane's folder, as given to start")

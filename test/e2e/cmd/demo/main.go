@@ -26,7 +26,7 @@ import (
 	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
-// The release of the demo.
+// This is the release of the demo.
 const (
 	releaseName = "web"
 	namespace   = "prod"

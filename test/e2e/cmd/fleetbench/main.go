@@ -12,7 +12,7 @@
 //	fleetbench -kubeconfig FILE …                           measures on a cluster that runs already and has nothing else in it
 //	fleetbench -fill -kubeconfig FILE [-releases 200]       only fills the cluster
 //
-// Make bench calls it, and docs/performance.md explains the numbers.
+// Make bench calls it, and docs/dev/performance.md explains the numbers.
 package main
 
 import (
@@ -40,7 +40,7 @@ type options struct {
 	sizes                            sizes
 	fleet                            fleet.Options
 	rounds, sample                   int
-	// scan are the arguments with which helmdrift compares the whole fleet.
+	// scan are the arguments of helmdrift that compare the whole fleet.
 	scan  string
 	tools tools
 }

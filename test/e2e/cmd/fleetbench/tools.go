@@ -48,7 +48,7 @@ func (r runner) command(ctx context.Context, binary string, args ...string) *exe
 	return cmd
 }
 
-// wait runs a command. The given exit codes are no error.
+// wait runs a command. The given exit codes are not errors.
 func wait(cmd *exec.Cmd, accepted ...int) (result, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -69,7 +69,7 @@ func wait(cmd *exec.Cmd, accepted ...int) (result, error) {
 	return result{stdout: stdout.Bytes(), peak: peak, processor: processor}, err
 }
 
-// The exit codes of helmdrift and kubectl that say that something differs.
+// These exit codes of helmdrift and kubectl say that something differs.
 const (
 	driftedExit = 2
 	differsExit = 1

@@ -14,9 +14,9 @@ import (
 
 // traffic counts what passes a proxy.
 type traffic struct {
-	// requests are all requests, and records those of them that ask for one record of Helm.
+	// requests are all requests, and records are the requests for one record of Helm.
 	requests, records int
-	// bytes are those of the answers, compressed as the server sends them.
+	// bytes are the bytes of the answers, compressed as the server sends them.
 	bytes int
 }
 

@@ -35,7 +35,7 @@ type named struct {
 	lines []string
 }
 
-// label writes an object in the way in which all tools name theirs. Namespaces are left out, because not all tools print them.
+// label writes an object as all tools can name it. It leaves out namespaces, because not all tools print them.
 func label(kind, group, name string) string {
 	if group != "" {
 		kind += "." + group
@@ -151,7 +151,7 @@ func parseKubectlDiff(out output) answer {
 	return answer{objects: kubectlObjects(out.stdout)}
 }
 
-// kubectlObjects reads the differences of files, each of which is an object.
+// kubectlObjects reads the differences of files. Each file is an object.
 func kubectlObjects(text string) []named {
 	var a answer
 	for line := range strings.Lines(text) {

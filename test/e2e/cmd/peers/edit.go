@@ -12,7 +12,7 @@ type edit struct {
 	// patch is empty if the object is deleted.
 	patch     string
 	patchType types.PatchType
-	// marks are the texts by which a line of difference shows the edited field: its key, its new or its old value.
+	// marks are the texts that show the edited field in a line of difference: its key, its new value or its old value.
 	marks []string
 }
 

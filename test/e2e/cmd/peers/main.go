@@ -9,9 +9,9 @@
 //
 //	peers -controlplane FILE -module DIR -repository DIR [-v] [-run REGEXP] [-edits=false] [-conformance N] [-helm 3,4] [CHART ...]
 //
-// The rules by which an answer is right are in judge.go; they are the same for all commands. HELM_DIFF and HELM_DRIFT name the binaries of
-// the plugins helm-diff and helm-drift, which are not built here; a tool without a binary is left out. Make peers calls it, and
-// docs/comparison.md has the result.
+// judge.go has the rules for right answers, which are the same for all commands. HELM_DIFF and HELM_DRIFT name the binaries of the plugins
+// helm-diff and helm-drift, which are not built here; a tool without a binary is left out. Make peers calls it, and docs/comparison.md has
+// the result.
 package main
 
 import (

@@ -21,7 +21,7 @@ type measurement struct {
 	commands []command
 	started  time.Time
 	tallies  map[tallyKey]*tally
-	// skipped says about which situations no command was asked, and why.
+	// skipped names the situations that no command was asked about, with the reason.
 	skipped []string
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/test/conformance/corpus"
 )
 
-// situation is a release about which commands are asked.
+// situation is a release that commands are asked about.
 type situation struct {
 	name, release, namespace string
 	// major is the version of Helm that installs and upgrades.
@@ -98,7 +98,7 @@ func writeChart(dir string, object map[string]any) error {
 	return os.WriteFile(filepath.Join(dir, "Chart.yaml"), []byte("apiVersion: v2\nname: "+filepath.Base(dir)+"\nversion: 1.0.0\n"), 0o644)
 }
 
-// prepare brings the release and its objects into the state about which the commands are asked.
+// prepare brings the release and its objects into the state that the commands are asked about.
 func (m *measurement) prepare(ctx context.Context, s situation) error {
 	if s.corpus != nil {
 		if err := m.prepareCase(ctx, s); err != nil {

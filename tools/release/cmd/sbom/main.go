@@ -85,7 +85,7 @@ func component(m *debug.Module, version string) cyclonedx.Component {
 	return cyclonedx.Component{BOMRef: url, Type: cyclonedx.ComponentTypeLibrary, Name: m.Path, Version: version, PackageURL: url}
 }
 
-// linkedVersion returns the version that the linker was told, and that of the module otherwise.
+// linkedVersion returns the version that the linker was told, or else the module's.
 func linkedVersion(info *buildinfo.BuildInfo) string {
 	for _, setting := range info.Settings {
 		if setting.Key != "-ldflags" {

@@ -1,0 +1,32 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/pkg/effect"
+)
+
+// This file says what a guest may add to the program. guests.go has the guests.
+
+// guest is what a guest adds to the program. Every field may be empty.
+type guest struct {
+	commands []guestCommand
+	// jobs are its jobs for a child process.
+	jobs map[string]confine.Job
+	// forecast predicts what writes mean for pods and data.
+	forecast effect.Forecast
+	// open opens a file that stands in for a cluster, for --snapshot.
+	open func(name string) (*cli.SavedCluster, error)
+	// scan makes diff compare several releases, and waiter makes fix wait.
+	scan   func(cli.Streams, *cli.Connection) scan
+	waiter func() waiter
+}
+
+// guestCommand is a command of a guest, with the headings of its flags in the help. The command gets what all guests add.
+type guestCommand struct {
+	name string
+	new  func(cli.Streams, *cli.Connection, guest) *cobra.Command
+	help func() []cli.FlagGroup
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"go/importer"
+	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// publicPackages are the packages that other programs import.
+func publicPackages() []string {
+	return []string{"cluster", "drift", "effect", "fleet", "live", "object", "release", "repair", "report", "snapshot"}
+}
+
+// TestPublicTypes checks that no exported name of a public package has a type of an internal package, which other programs cannot name.
+func TestPublicTypes(t *testing.T) {
+	exports := map[string]string{}
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./pkg/...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct{ ImportPath, Export string }
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		exports[p.ImportPath] = p.Export
+	}
+	gc := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	for _, name := range publicPackages() {
+		p, err := gc.Import(module + "pkg/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, exported := range p.Scope().Names() {
+			if o := p.Scope().Lookup(exported); o.Exported() {
+				checkPublic(t, "pkg/"+name+" "+exported, o)
+			}
+		}
+	}
+}
+
+// checkPublic checks an exported name: the type of a value or function, and the fields and methods of a type.
+func checkPublic(t *testing.T, name string, o types.Object) {
+	t.Helper()
+	typeName, isType := o.(*types.TypeName)
+	if !isType || typeName.IsAlias() {
+		if found := internalType(o.Type(), map[types.Type]bool{}); found != "" {
+			t.Errorf("%s has the internal type %s", name, found)
+		}
+		return
+	}
+	named := typeName.Type().(*types.Named)
+	if found := internalType(named.Underlying(), map[types.Type]bool{}); found != "" {
+		t.Errorf("%s has the internal type %s", name, found)
+	}
+	for m := range named.Methods() {
+		if found := internalType(m.Type(), map[types.Type]bool{}); m.Exported() && found != "" {
+			t.Errorf("%s.%s has the internal type %s", name, m.Name(), found)
+		}
+	}
+}
+
+// internalType returns a type of an internal package of ours in what another package sees of a type; empty if there is none.
+func internalType(of types.Type, seen map[types.Type]bool) string {
+	if seen[of] {
+		return ""
+	}
+	seen[of] = true
+	switch of := types.Unalias(of).(type) {
+	case *types.Named:
+		if p := of.Obj().Pkg(); p != nil && strings.HasPrefix(p.Path(), module+"internal/") {
+			return p.Name() + "." + of.Obj().Name()
+		}
+		return ""
+	case interface{ Elem() types.Type }:
+		if m, ok := of.(*types.Map); ok {
+			if found := internalType(m.Key(), seen); found != "" {
+				return found
+			}
+		}
+		return internalType(of.Elem(), seen)
+	case *types.Signature:
+		for _, tuple := range []*types.Tuple{of.Params(), of.Results()} {
+			for v := range tuple.Variables() {
+				if found := internalType(v.Type(), seen); found != "" {
+					return found
+				}
+			}
+		}
+	case *types.Struct:
+		for f := range of.Fields() {
+			if found := internalType(f.Type(), seen); f.Exported() && found != "" {
+				return found
+			}
+		}
+	case *types.Interface:
+		for m := range of.Methods() {
+			if found := internalType(m.Type(), seen); found != "" {
+				return found
+			}
+		}
+	}
+	return ""
+}
+
+// TestEmbeddedSize checks what a program links that embeds pkg/drift: no guest, no kustomize and no driver of a database.
+func TestEmbeddedSize(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "./pkg/drift")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	if found := regexp.MustCompile(`(?m)^(sigs\.k8s\.io/kustomize|github\.com/lib/pq|.*/internal/(absorb|forecast)).*$`).FindString(string(out)); found != "" {
+		t.Errorf("pkg/drift links %s", found)
+	}
+}

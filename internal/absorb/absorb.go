@@ -1,0 +1,383 @@
+package absorb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/absorb/reads"
+	"github.com/helmdrift/helmdrift/internal/absorb/search"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Options say how to compare a release, and which differences to absorb. The zero value absorbs what drifted, without side effects.
+type Options struct {
+	// Options say how the release is compared.
+	drift.Options
+	// Choose returns for each field why it is left, or an empty text if it is to be absorbed. If it is nil, all are absorbed.
+	Choose func(c *threeway.Comparison, fields []Field) ([]string, error)
+	// Unmanaged also absorbs fields that no manifest names and that somebody added.
+	Unmanaged bool
+	// MaxSideEffects is how many fields of other objects the changes for one field may change; 0 means none.
+	MaxSideEffects int
+	// Rewrite returns the content of the values file after edits, given the edited values. If it is nil, or returns nil, the content is
+	// the edited values as JSON. Run does not propose edits if Rewrite returns an error, such as a *Refusal, for them.
+	Rewrite func(edits []Edit, edited map[string]any) ([]byte, error)
+	// RenderVariants renders a chart with many values. The default is ServeVariants.
+	RenderVariants func(ctx context.Context, q drift.ChartRequest, next NextVariants) error
+	// RenderTime is the time that all renderings of the search may take together; 0 means no limit. A single candidate may take only a
+	// part of it.
+	RenderTime time.Duration
+}
+
+// Field is a field that could be absorbed.
+type Field struct {
+	Key object.Key
+	// Path is empty if live lacks the whole object. Shown is the field as a report has it.
+	Path  object.Path
+	Shown report.AbsorbField
+}
+
+// Edit is a change of one value.
+type Edit = search.Edit
+
+// Refusal says why the values file cannot take some edits.
+type Refusal = search.Refusal
+
+// Absorption is the result of a search for values that make a chart agree with the cluster. It holds values in clear; Report masks them.
+type Absorption struct {
+	// Result is the comparison before.
+	Result *drift.Result
+	// Edits are the changes of the values file, and Edited is its content before them, as values. Content is its content after
+	// them, as text: what Options.Rewrite returned, or else JSON. Without edits, Content is nil.
+	Edits   []Edit
+	Edited  map[string]any
+	Content []byte
+
+	file   string // the name of the values file
+	wanted []wantedField
+	// unchosen are the fields that Options.Choose leaves, each with its reason.
+	unchosen []report.AbsorbField
+	found    search.Result
+	values   map[string]any
+	// templates are the files of the chart, and after is the comparison with the changed values.
+	templates []render.Template
+	after     *threeway.Comparison
+	unproved  map[int]bool
+	// announced has the secrets in the values, by the names that announce them.
+	announced []string
+	refuted   bool // the chart does not render with the changed values
+	patches   patches
+	warnings  []report.Message
+}
+
+// wantedField is a field to absorb, with its finding. The finding is nil if live lacks the object.
+type wantedField struct {
+	search.Wanted
+	object  *threeway.ObjectComparison
+	finding *threeway.Finding
+}
+
+// Run compares a release with its chart, and searches for the changes of values that make the chart render what live has. Run changes the
+// values of the last of Chart.Values.Files, or else the values that the release stores. It reads the cluster and writes nothing, and
+// proves the result by rendering the chart with it.
+//
+// A target without a chart is an error. Other than for [drift.Comparer.Compare], a chart that cannot be fetched or rendered is an error
+// too. Run does not absorb secrets and fields that no value controls: [Absorption.Report] has the reason for each. The search renders
+// the chart many times; Options.RenderTime bounds it. The errors are those of Compare.
+func Run(ctx context.Context, from drift.Connection, t drift.Target, o Options) (*Absorption, error) {
+	if o.Known == nil {
+		o.Known = &drift.Secrets{}
+	}
+	if o.RenderVariants == nil {
+		o.RenderVariants = ServeVariants
+	}
+	a, err := run(ctx, from, t, o)
+	if err != nil {
+		return nil, (*secret.Known)(o.Known).ScrubError(err)
+	}
+	return a, nil
+}
+
+func run(ctx context.Context, from drift.Connection, t drift.Target, o Options) (*Absorption, error) {
+	if t.Chart == nil {
+		return nil, errors.New("only a chart can absorb what the cluster has, and there is none")
+	}
+	if t.Chart.Fetch != nil {
+		path, discard, err := t.Chart.Fetch(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if discard != nil {
+			defer discard()
+		}
+		// The chart is fetched only once, for the comparison and for the search.
+		once := *t.Chart
+		once.Fetch = func(context.Context) (string, func(), error) { return path, nil, nil }
+		t.Chart = &once
+	}
+	// Without a record, compare objects whoever owns them. Absorb writes nothing, so it does not adopt them.
+	o.TakeOwnership = o.TakeOwnership || t.Chart.Install
+	result, err := drift.New(from, o.Options).Compare(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	a := &Absorption{Result: result, unproved: map[int]bool{}}
+	if files := t.Chart.Values.Files; len(files) > 0 {
+		a.file = files[len(files)-1]
+	}
+	if found := result.Comparison.Input.Errors; len(found) > 0 {
+		if found[0].Code == report.ErrorRender {
+			return a, fmt.Errorf("the chart could not be rendered: %s", found[0])
+		}
+		return a, errors.New(found[0].String())
+	}
+	a.wanted = wantedFields(result.Comparison, o)
+	if len(a.wanted) == 0 {
+		return a, nil
+	}
+	server, err := startVariants(ctx, *result.ChartRequest(), o.RenderVariants, o.RenderTime)
+	if err != nil {
+		return nil, err
+	}
+	defer server.close()
+	chart := &variantChart{
+		server: server, scope: from.Cluster.Scope, namespace: result.Comparison.Input.Namespace, strict: !t.Chart.SkipSchemaValidation,
+	}
+	p := search.Problem{Chart: chart, MaxSideEffects: o.MaxSideEffects, YAML: yamlText}
+	if err := errors.Join(json.Unmarshal(server.first.Edited, &p.Edited), json.Unmarshal(server.first.Values, &p.Values)); err != nil {
+		return nil, fmt.Errorf("reading the values of the chart: %w", err)
+	}
+	a.announced = announcedTexts(p.Values, p.Edited) // before anything is shown
+	if err := a.choose(o); err != nil || len(a.wanted) == 0 {
+		return a, err
+	}
+	server.renew() // a person may have chosen
+	return a, a.search(ctx, chart, p, o)
+}
+
+// choose leaves the fields that are not to be absorbed.
+func (a *Absorption) choose(o Options) error {
+	if o.Choose == nil {
+		return nil
+	}
+	fields := make([]Field, len(a.wanted))
+	for i, w := range a.wanted {
+		fields[i] = Field{Key: w.Key, Path: w.Path, Shown: a.shown(w)}
+	}
+	reasons, err := o.Choose(a.Result.Comparison, fields)
+	if err != nil {
+		return err
+	}
+	var wanted []wantedField
+	for i, reason := range reasons {
+		if reason == "" {
+			wanted = append(wanted, a.wanted[i])
+			continue
+		}
+		left := fields[i].Shown
+		left.Status, left.Reason, left.Message = report.AbsorbLeft, report.LeftNotChosen, reason
+		a.unchosen = append(a.unchosen, left)
+	}
+	a.wanted = wanted
+	return nil
+}
+
+// wantedFields returns what drifted and, if the options say so, what somebody added. A release that is not installed has no old state, so
+// everything that differs between live and the chart has drifted. This is how absorb works for an application of Argo CD, because no
+// release records its objects.
+func wantedFields(c *threeway.Comparison, o Options) []wantedField {
+	installs := c.Input.Operation == report.OperationInstall
+	var out []wantedField
+	for i := range c.Objects {
+		object := &c.Objects[i]
+		if object.Err != nil || object.Terminating {
+			continue
+		}
+		if creates := object.Action == report.ActionCreate; object.Missing || installs && creates {
+			if creates && object.IgnoredBy == nil {
+				out = append(out, wantedField{object: object, Wanted: search.Wanted{Key: object.Key, Source: object.Source}})
+			}
+			continue
+		}
+		for n := range object.Findings {
+			f := &object.Findings[n]
+			if f.Drifted() || o.Unmanaged && !f.Managed && !f.Silenced() || installs && differsFromChart(c, object, f) {
+				if w, differs := wantedFieldOf(c, object, f); differs {
+					out = append(out, w)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// differsFromChart reports whether a finding of an installation would be drift if the chart was deployed. Helm's own label and
+// annotations would not be.
+func differsFromChart(c *threeway.Comparison, o *threeway.ObjectComparison, f *threeway.Finding) bool {
+	deployed := f.Classification
+	deployed.Cause = report.CauseDrift
+	if f.Silenced() || !deployed.Drifted() {
+		return false
+	}
+	desired, _ := f.Path.Lookup(o.Desired)
+	adopted, _ := f.Path.Lookup(object.HelmMetadata(o.Live, c.Input.Name, c.Input.Namespace))
+	return !object.Equal(desired, adopted)
+}
+
+// wantedFieldOf returns a finding as a field to absorb, or false if desired equals live.
+func wantedFieldOf(c *threeway.Comparison, o *threeway.ObjectComparison, f *threeway.Finding) (wantedField, bool) {
+	w := search.Wanted{Key: o.Key, Source: o.Source, Path: f.Path, Volatile: f.Class == report.ClassVolatile}
+	w.Live, w.Present = f.Path.Lookup(o.Live)
+	w.Text, _ = o.LiveText(f.Path)
+	w.Secret = c.Field(o, *f, threeway.Mask{}).Masked
+	return wantedField{Wanted: w, object: o, finding: f}, !w.IsIn(o.Desired)
+}
+
+// desired returns what the chart renders for the field, or nil if it does not render the field.
+func (w wantedField) desired() any {
+	v, _ := w.Path.Lookup(w.object.Desired)
+	return v
+}
+
+// search finds edits, applies them to the values file, and proves the result by a comparison.
+func (a *Absorption) search(ctx context.Context, chart *variantChart, p search.Problem, o Options) error {
+	comparison, server := a.Result.Comparison, chart.server
+	chart.readFirst()
+	for i, w := range a.wanted {
+		// Somebody wrote a secret from the values into a field that the chart renders without it.
+		if a.showsAnnounced(w.Live) && !a.showsAnnounced(w.desired()) {
+			a.wanted[i].Secret = true
+		}
+		p.Wanted = append(p.Wanted, a.wanted[i].Wanted)
+	}
+	objects := map[object.Key]*threeway.ObjectComparison{}
+	for i := range comparison.Objects {
+		objects[comparison.Objects[i].Key] = &comparison.Objects[i]
+	}
+	p.Form = func(key object.Key, content map[string]any) map[string]any {
+		if o := objects[key]; o != nil {
+			return comparison.DesiredForm(o, content)
+		}
+		return content
+	}
+	p.LiveForm = func(key object.Key) map[string]any {
+		if o := objects[key]; o != nil {
+			return o.Live
+		}
+		return nil
+	}
+	p.Reads = func(source string) []reads.Value {
+		template := server.first.Reads[source]
+		if template.Everything {
+			return nil
+		}
+		return template.Values
+	}
+	p.Refuses = o.refuses(p.Edited)
+	p.Again.Objects = map[object.Key]object.Object{}
+	for _, o := range comparison.Input.DesiredObjects {
+		p.Again.Objects[o.Key] = o
+	}
+	p.Hooks = search.NewHooks(chart.hooks(server.first.Hooks), chart.hooks(server.first.HooksAgain))
+	a.found, a.values, a.Edited, a.templates = search.Search(ctx, p), p.Values, p.Edited, server.first.Templates
+	a.Edits = a.found.Edits
+	if len(a.Edits) > 0 {
+		if err := a.prove(ctx, chart, p, o); err != nil {
+			return err
+		}
+	}
+	return a.patch(ctx, chart)
+}
+
+// yamlText returns a value as a text of YAML.
+func yamlText(v any) string {
+	text, err := yaml.Marshal(v)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// variantChart is the chart of a search: it renders contents of the values file and reads the objects of the documents.
+type variantChart struct {
+	server    *variantServer
+	scope     func(schema.GroupVersionKind) (namespaced, known bool)
+	namespace string
+	// strict is set if the schema of the chart checks values.
+	strict bool
+	first  [][]object.Object
+}
+
+var _ search.Chart = (*variantChart)(nil)
+
+// readFirst reads the objects of the first rendering.
+func (v *variantChart) readFirst() {
+	for _, d := range v.server.first.Documents {
+		v.first = append(v.first, v.objects([]render.Document{d}))
+	}
+}
+
+func (v *variantChart) objects(documents []render.Document) []object.Object {
+	return render.Objects(documents, render.ParseOptions{Namespace: v.namespace, Scope: v.scope}).Objects
+}
+
+// Render implements absorb.Chart. A rendering of all templates is a proof, so it also checks the schema of the chart.
+func (v *variantChart) Render(ctx context.Context, edited []map[string]any, source string) ([]search.Rendering, error) {
+	variants := make([]render.Variant, len(edited))
+	for i, content := range edited {
+		text, err := json.Marshal(content)
+		if err != nil {
+			return nil, errors.New("the values are no JSON")
+		}
+		strict := source == "" && v.strict
+		variants[i] = render.Variant{Values: text, Only: v.server.first.Reads[source].Files, Strict: strict}
+	}
+	rendered, err := v.server.render(ctx, variants)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]search.Rendering, len(rendered))
+	for i, one := range rendered {
+		if out[i].Fault, out[i].GivenUp = one.Fault, one.GivenUp; one.Fault != "" {
+			continue
+		}
+		out[i].Objects, out[i].Hooks = map[object.Key]object.Object{}, v.hooks(one.Hooks)
+		for _, o := range v.list(one) {
+			if o.Name != "" && o.Problem == "" {
+				out[i].Objects[o.Key] = o
+			}
+		}
+	}
+	return out, nil
+}
+
+// list returns the objects of a rendering.
+func (v *variantChart) list(one render.VariantRendering) []object.Object {
+	var out []object.Object
+	for _, i := range one.Same {
+		out = append(out, v.first[i]...)
+	}
+	return append(out, v.objects(one.Changed)...)
+}
+
+// hooks returns the hooks of documents.
+func (v *variantChart) hooks(documents []render.HookDocument) []search.Hook {
+	var out []search.Hook
+	for _, d := range documents {
+		for _, o := range v.objects([]render.Document{d.Document}) {
+			out = append(out, search.Hook{Object: o, Events: d.Events})
+		}
+	}
+	return out
+}

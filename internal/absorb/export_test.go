@@ -1,4 +1,0 @@
-package absorb
-
-// Apply is apply, for tests.
-var Apply = apply

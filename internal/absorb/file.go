@@ -1,0 +1,122 @@
+package absorb
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/unified"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// File is the values file to change. Its zero value stands for the values that the release stores.
+type File struct {
+	name string
+	text []byte
+}
+
+// ReadFile reads the last values file of a chart, and makes the chart read each file only once: standard input ends, a plugin may ask for
+// a passphrase, and the content must not change during a search. An empty name returns the zero File.
+func ReadFile(ctx context.Context, name string, chart *drift.Chart) (*File, error) {
+	v := &File{name: name}
+	if name == "" {
+		return v, nil
+	}
+	read := chart.ReadFile
+	if read == nil {
+		read = func(_ context.Context, name string) ([]byte, error) { return os.ReadFile(name) }
+	}
+	text, err := read(ctx, name)
+	if err != nil {
+		return nil, fmt.Errorf("reading values: %w", err)
+	}
+	v.text = text
+	var mu sync.Mutex
+	texts := map[string][]byte{name: text}
+	chart.ReadFile = func(ctx context.Context, name string) ([]byte, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if text, known := texts[name]; known {
+			return text, nil
+		}
+		text, err := read(ctx, name)
+		if err == nil {
+			texts[name] = text
+		}
+		return text, err
+	}
+	return v, nil
+}
+
+// Rewrite implements Options.Rewrite. Without a file it changes the stored values as a text of YAML.
+func (v *File) Rewrite(edits []Edit, edited map[string]any) ([]byte, error) {
+	name := v.name
+	if name == "" {
+		name = storedValues
+		if len(edited) > 0 {
+			text, err := yaml.Marshal(edited)
+			if err != nil {
+				return nil, err
+			}
+			v.text = text
+		}
+	}
+	return RewriteValues(name, v.text, edits)
+}
+
+// Describe adds the file and its patch to a result. It masks secrets in the patch.
+func (v *File) Describe(r *report.AbsorbResult, a *Absorption) {
+	r.ValuesFile = v.name
+	if len(a.Edits) == 0 {
+		return
+	}
+	name := v.name
+	if name == "" {
+		name = storedValues
+	}
+	patch := unified.Diff(name, name, string(v.text), string(a.Content))
+	conceals := a.Conceals()
+	r.Patch = a.Scrub(unified.Diff(name, name, concealed(v.text, conceals), concealed(a.Content, conceals)))
+	r.Masked = r.Masked || r.Patch != patch
+}
+
+// concealed returns a values file with its secrets masked.
+func concealed(text []byte, hides func(string) bool) string {
+	file, err := valuesfile.Parse("", text)
+	if err != nil {
+		return string(text) // absorb has parsed it already
+	}
+	return file.Conceal(secret.Mask, func(_ []any, value string) bool { return hides(value) })
+}
+
+// storedValues is the name of the file if none is given.
+const storedValues = "values.yaml"
+
+// Write replaces the file at once, and keeps its mode. It fails if the file changed since it was read.
+func (v *File) Write(text []byte) error {
+	now, err := os.ReadFile(v.name)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(now, v.text) {
+		return fmt.Errorf("%s changed while absorb was searching; nothing was written", v.name)
+	}
+	name, err := filepath.EvalSymlinks(v.name)
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return err
+	}
+	return files.Replace(name, text, info.Mode().Perm())
+}

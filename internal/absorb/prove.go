@@ -1,0 +1,116 @@
+package absorb
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/helmdrift/helmdrift/internal/absorb/search"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file proves what a search has found: it renders the chart with the changed values file itself, and compares the release with
+// the result.
+
+// maxProofs is the greatest number of proofs. Each leaves out the changes for the fields that the previous one refuted.
+const maxProofs = 4
+
+// prove proves the changes of values. It withdraws the changes that are refuted, and proves the rest again.
+func (a *Absorption) prove(ctx context.Context, chart *variantChart, p search.Problem, o Options) error {
+	chart.server.renew() // the proof must not fail because the search took all the time
+	for range maxProofs {
+		refuted, err := a.proveOnce(ctx, chart, p, o)
+		if err != nil || len(refuted) == 0 {
+			return err
+		}
+		for _, i := range refuted {
+			a.unproved[i] = true
+		}
+		a.found = search.Withdraw(p, a.found, a.unproved)
+		a.Edits = a.found.Edits
+		if len(a.Edits) == 0 {
+			return nil
+		}
+	}
+	a.refuteAll()
+	return nil
+}
+
+// proveOnce renders the chart with the changed values file, now with the chart's schema, and compares the release with the result. It
+// returns the fields that do not equal live.
+func (a *Absorption) proveOnce(ctx context.Context, chart *variantChart, p search.Problem, o Options) (refuted []int, err error) {
+	content, err := json.Marshal(a.found.Edited)
+	if err != nil {
+		return nil, errors.New("the changed values are no JSON")
+	}
+	if o.Rewrite != nil {
+		rewritten, err := o.Rewrite(a.Edits, a.Edited)
+		if err != nil {
+			return nil, fmt.Errorf("changing the values file: %w", err)
+		}
+		if rewritten != nil {
+			content = rewritten
+		}
+	}
+	a.Content = content
+	rendered, err := chart.server.render(ctx, []render.Variant{{Values: content, Strict: chart.strict}})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err == nil && rendered[0].Fault != "" {
+		err = errors.New(rendered[0].Fault)
+	}
+	if err != nil {
+		a.refuted = true
+		a.refuteAll()
+		a.warnings = append(a.warnings, report.Message{Code: report.ErrorRender,
+			Message: a.Result.Comparison.Scrub("the changed values are not proved: " + err.Error())})
+		return nil, nil
+	}
+	if a.after, err = a.Result.WithDesired(ctx, chart.list(rendered[0])); err != nil {
+		return nil, err
+	}
+	for i, w := range a.wanted {
+		if a.found.Found[i].Status == search.Absorbed && !a.unproved[i] && !a.isProved(w) {
+			refuted = append(refuted, i)
+		}
+	}
+	if len(refuted) == 0 && a.movesMoreHooks(p.Hooks.Effects(chart.hooks(chart.server.first.Hooks), chart.hooks(rendered[0].Hooks))) {
+		a.refuteAll()
+	}
+	return refuted, nil
+}
+
+// movesMoreHooks reports whether the changed values file changes more in hooks than the search has seen. Each edit was found on top of
+// earlier ones, and may do something else if one of those was withdrawn.
+func (a *Absorption) movesMoreHooks(proved []search.Effect) bool {
+	seen := 0
+	for i, found := range a.found.Found {
+		if found.Status == search.Absorbed && !a.unproved[i] {
+			seen += search.CountHooks(found.Effects)
+		}
+	}
+	return search.CountHooks(proved) > seen
+}
+
+// refuteAll marks all fields as unproved, so that nothing is proposed.
+func (a *Absorption) refuteAll() {
+	for i := range a.found.Found {
+		a.unproved[i] = true
+	}
+	a.Edits = nil
+}
+
+// isProved reports whether a field equals live in the comparison with the changed values.
+func (a *Absorption) isProved(w wantedField) bool {
+	o := objectOf(a.after, w.Key)
+	if o == nil {
+		return true
+	}
+	if len(w.Path) == 0 {
+		return o.Action != report.ActionCreate
+	}
+	return w.IsIn(o.Desired)
+}

@@ -1,0 +1,237 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"slices"
+)
+
+// search is one run over the fields of a problem.
+type search struct {
+	Problem
+	// The search for the next field starts from the state.
+	state
+	// done has the fields that equal live already.
+	done    []int
+	changes *changes
+	cache   map[rendered]Rendering
+	renders int
+	givenUp []Refused
+	stopped error
+}
+
+// rendered is what a rendering depends on: the template, or none for the whole chart, and the content of the values file.
+type rendered struct{ source, content string }
+
+// maxCached is how many renderings are kept. Most renderings that are needed again are recent: the same attempt in the next phase, and the
+// state after a proof. Without a bound, a search over many fields of a large chart would hold gigabytes in the parent, and the limits of a
+// rendering do not cover that.
+const maxCached = 2000
+
+// Search finds the edits. If the chart cannot be rendered any more, it ends early and returns what it has.
+func Search(ctx context.Context, p Problem) Result {
+	excluded := map[int]Found{}
+	cache := map[rendered]Rendering{}
+	renders := 0
+	var givenUp []Refused
+	for {
+		s := &search{Problem: p, state: state{edited: p.Edited, values: p.Values}, cache: cache}
+		out := s.run(ctx, excluded)
+		renders, givenUp = renders+s.renders, append(givenUp, s.givenUp...)
+		out.Renders, out.GivenUp = renders, givenUp
+		// If two fields are in conflict, exclude both, because the search cannot know which of them is right, and
+		// start again: the edits for later fields may depend on the earlier of the two.
+		again := false
+		for i, f := range out.Found {
+			if f.Status != Conflict || excluded[i].Status == Conflict {
+				continue
+			}
+			excluded[i] = f
+			for _, other := range f.With {
+				excluded[other] = Found{Status: Conflict, With: []int{i}, Others: candidatesOf(out.Found[other])}
+			}
+			again = true
+		}
+		if !again || s.stopped != nil {
+			return out
+		}
+	}
+}
+
+// candidatesOf returns the candidates that were found for a field.
+func candidatesOf(f Found) []Candidate {
+	if len(f.Edits) == 0 {
+		return f.Others
+	}
+	return append([]Candidate{{f.Edits, f.Effects}}, f.Others...)
+}
+
+// run searches the fields one after the other.
+func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
+	out := Result{Found: make([]Found, len(s.Wanted))}
+	first := s.render(ctx, [][]Edit{nil}, "")
+	if len(first) == 0 || first[0].Fault != "" {
+		for i := range out.Found {
+			out.Found[i].Status = NotRendered
+		}
+		out.Edited, out.Stopped, out.Renders = s.Edited, s.stopped, s.renders
+		return out
+	}
+	s.current = first[0]
+	s.changes = newChanges(&s.Problem, s.current)
+	for i, w := range s.Wanted {
+		switch f, left := excluded[i]; {
+		case left:
+			out.Found[i] = f
+			continue
+		case w.Secret:
+			out.Found[i].Status = Secret
+			continue
+		case w.Volatile:
+			out.Found[i].Status = Volatile
+			continue
+		}
+		out.Found[i] = s.field(ctx, w)
+		if out.Found[i].Status == Absorbed {
+			s.done = append(s.done, i)
+		}
+	}
+	for i, w := range s.Wanted {
+		// The edits for a later field may have absorbed an earlier one too.
+		if status := out.Found[i].Status; (status == NoValue || status == SideEffects) && s.holds(s.current, w) {
+			out.Found[i] = Found{Status: Absorbed}
+		}
+	}
+	out.Edited, out.Final, out.Renders, out.Stopped = s.edited, s.current, s.renders, s.stopped
+	out.Edits = difference(s.Edited, s.edited, nil)
+	return out
+}
+
+// field searches one field as a whole, and then its differing scalars. If the key of an item was edited, it does so in the other order:
+// as a whole, such an item looks removed and another one added, but a value of the chart makes only the key.
+func (s *search) field(ctx context.Context, w Wanted) Found {
+	if s.holds(s.current, w) {
+		return Found{Status: Absorbed}
+	}
+	var parts Found
+	absorbed := false
+	renamed := s.isRenamed(w)
+	if renamed {
+		if parts, absorbed = s.inParts(ctx, w); absorbed {
+			return parts
+		}
+	}
+	out := s.whole(ctx, w)
+	if out.Status == NoValue && !renamed {
+		if parts, absorbed = s.inParts(ctx, w); absorbed {
+			return parts
+		}
+	}
+	switch {
+	case out.Status == Absorbed:
+	case len(parts.Others) > 0:
+		// The change for the one differing part is better than one that replaces the whole field.
+		out.Status, out.With, out.Others = parts.Status, parts.With, append(parts.Others, out.Others...)
+	default:
+		out.Refused = cmp.Or(out.Refused, parts.Refused)
+	}
+	return out
+}
+
+// whole searches one field, and continues from the best candidate: the one with the fewest side effects, then the fewest edits, and
+// then the likeliest values. A candidate that would undo a field that is already absorbed is a conflict.
+func (s *search) whole(ctx context.Context, w Wanted) Found {
+	if s.holds(s.current, w) {
+		return Found{Status: Absorbed}
+	}
+	f := newFieldSearch(s, w)
+	f.run(ctx)
+	slices.SortStableFunc(f.proved, func(a, b proof) int {
+		return cmp.Or(cmp.Compare(a.others, b.others), cmp.Compare(a.same, b.same), cmp.Compare(len(a.edits), len(b.edits)),
+			cmp.Compare(b.score, a.score))
+	})
+	var out Found
+	var contested []int
+	for _, p := range f.proved {
+		switch {
+		// Only its effects on other wanted fields exceed the limit: they need another value.
+		case p.others > s.MaxSideEffects && p.others-len(p.contested) <= s.MaxSideEffects:
+			contested = append(contested, p.contested...)
+			out.Others = append(out.Others, Candidate{p.edits, p.effects})
+		case len(p.breaks) > 0:
+			out.With = append(out.With, p.breaks...)
+		case p.others > s.MaxSideEffects, out.Status == Absorbed:
+			out.Others = append(out.Others, Candidate{p.edits, p.effects})
+		default:
+			out.Status, out.Edits, out.Effects = Absorbed, p.edits, p.effects
+			s.state = state{Apply(s.edited, s.values, p.edits), seen(s.values, p.edits), p.rendering}
+		}
+	}
+	slices.Sort(out.With)
+	out.With = slices.Compact(out.With)
+	if out.Status != Absorbed {
+		out.Refused = f.refused
+	}
+	switch {
+	case out.Status == Absorbed:
+		out.With = nil
+	case len(contested) > 0:
+		slices.Sort(contested)
+		out.Status, out.With = Conflict, slices.Compact(contested)
+	case len(out.Others) > 0:
+		out.Status, out.With = SideEffects, nil
+	case len(out.With) > 0:
+		out.Status = Conflict
+	case s.stopped != nil:
+		out.Status = NotRendered
+	}
+	return out
+}
+
+// render renders the current state with each of several lists of edits: the whole chart, or at least the objects of one template. It
+// returns nothing if rendering is no longer possible.
+func (s *search) render(ctx context.Context, all [][]Edit, source string) []Rendering {
+	out := make([]Rendering, len(all))
+	keys := make([]rendered, len(all))
+	var missing []map[string]any
+	var numbers []int
+	for i, edits := range all {
+		// Render the whole file and not an overlay: to Helm, a null in the file and a missing key are different things.
+		content := Apply(s.edited, s.values, edits)
+		text, err := json.Marshal(content)
+		if err != nil {
+			out[i].Fault = "the values are no JSON"
+			continue
+		}
+		// The content of the file identifies a rendering, so an attempt that another field made before costs nothing.
+		keys[i] = rendered{source, string(text)}
+		if r, known := s.cache[keys[i]]; known {
+			out[i] = r
+			continue
+		}
+		missing, numbers = append(missing, content), append(numbers, i)
+	}
+	if len(missing) == 0 {
+		return out
+	}
+	if s.stopped != nil {
+		return nil
+	}
+	outputs, err := s.Chart.Render(ctx, missing, source)
+	if err != nil {
+		s.stopped = err
+		return nil
+	}
+	s.renders += len(missing)
+	if len(s.cache) > maxCached {
+		clear(s.cache)
+	}
+	for n, i := range numbers {
+		out[i], s.cache[keys[i]] = outputs[n], outputs[n]
+		if outputs[n].GivenUp && len(all[i]) == 1 {
+			s.givenUp = append(s.givenUp, Refused{Edits: all[i], Reason: outputs[n].Fault})
+		}
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/kubeconfig"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/release/postgres"
+)
+
+// This file turns flags and the environment into a cluster and a namespace. internal/kubeconfig finds both, and pkg/live connects.
+
+// Connection holds the flags that say which cluster to ask and as whom. They are Helm's own flags, with Helm's environment variables as
+// defaults (helm v3.22.0 pkg/cli/environment.go EnvSettings), and kubectl's --context and --request-timeout. A command line that works
+// with helm must reach the same cluster with helmdrift.
+type Connection struct {
+	// An empty kubeconfig means the standard places. An empty Context or Namespace means the one in the kubeconfig.
+	kubeconfig, Context, Namespace string
+	// name is the name of the cluster in reports. If it is empty, it is the name in the kubeconfig.
+	name                           string
+	token, server, caFile, tlsName string
+	asUser                         string
+	asGroups                       []string
+	insecure, Debug                bool
+	// qps and burst limit the requests; if both are 0, the server's first answer decides (pkg/live).
+	qps     float32
+	burst   int
+	timeout time.Duration
+	// driver is where release records are stored, and database the connection string of the driver sql. Helm has no flags for them.
+	driver, database string
+	// envErrors are the errors of environment variables. Resolve returns them, so that they do not affect help and version.
+	envErrors []error
+	// known has the secrets that this run knows.
+	known *secret.Known
+	// version is the version of helmdrift, which the API server is told.
+	version string
+}
+
+// driverSQL is the value of HELM_DRIVER for records in a database.
+const driverSQL = "sql"
+
+// NewConnection returns a connection with the defaults of Helm's environment variables.
+func NewConnection(s Streams, version string) *Connection {
+	env := s.Env
+	c := &Connection{
+		Context: env("HELM_KUBECONTEXT"), Namespace: env("HELM_NAMESPACE"), name: env("HELMDRIFT_CLUSTER_NAME"), token: env("HELM_KUBETOKEN"),
+		server: env("HELM_KUBEAPISERVER"), caFile: env("HELM_KUBECAFILE"), tlsName: env("HELM_KUBETLS_SERVER_NAME"),
+		asUser: env("HELM_KUBEASUSER"), timeout: 30 * time.Second,
+		driver: env("HELM_DRIVER"), database: env("HELM_DRIVER_SQL_CONNECTION_STRING"), version: version,
+		known: s.Known,
+	}
+	if groups := env("HELM_KUBEASGROUPS"); groups != "" {
+		// Helm passes each group to a plugin twice.
+		c.asGroups = slices.Compact(slices.Sorted(slices.Values(strings.Split(groups, ","))))
+	}
+	// Helm ignores values that are not booleans, and so does this code.
+	c.insecure, _ = strconv.ParseBool(env("HELM_KUBEINSECURE_SKIP_TLS_VERIFY"))
+	c.Debug, _ = strconv.ParseBool(env("HELM_DEBUG"))
+	if text := env("HELM_QPS"); text != "" {
+		qps, err := strconv.ParseFloat(text, 32)
+		c.qps, c.envErrors = float32(qps), append(c.envErrors, numberError("HELM_QPS", text, err))
+	}
+	if text := env("HELM_BURST_LIMIT"); text != "" {
+		burst, err := strconv.Atoi(text)
+		c.burst, c.envErrors = burst, append(c.envErrors, numberError("HELM_BURST_LIMIT", text, err))
+	}
+	if c.driver == driverSQL && env("PQGO_DEBUG") == "1" {
+		c.envErrors = append(c.envErrors, errors.New("PQGO_DEBUG=1 lets the driver of PostgreSQL print the password: unset it"))
+	}
+	return c
+}
+
+// numberError returns the error of an environment variable that should be a number, or nil if err is nil.
+func numberError(name, text string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("environment variable %s is %q, which is not a number", name, text)
+}
+
+// AddFlags adds the flags to the root command. It hides --context, which is kubectl's name for --kube-context; people type
+// both. helm-diff has a flag of this name too (see contextFlag).
+func (c *Connection) AddFlags(fs *pflag.FlagSet) {
+	fs.StringVarP(&c.Namespace, "namespace", "n", c.Namespace, "`namespace` of the release record [HELM_NAMESPACE]")
+	fs.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` [KUBECONFIG]")
+	fs.StringVar(&c.Context, "kube-context", c.Context, "kubeconfig `context` to use [HELM_KUBECONTEXT]")
+	fs.Var(&contextFlag{context: &c.Context}, "context", "same as --kube-context")
+	fs.StringVar(&c.name, "cluster-name", c.name, "`name` of the cluster in reports (default: that of the kubeconfig) [HELMDRIFT_CLUSTER_NAME]")
+	fs.StringVar(&c.token, "kube-token", c.token, "bearer `token` for authentication [HELM_KUBETOKEN]")
+	fs.StringVar(&c.asUser, "kube-as-user", c.asUser, "`user` to impersonate [HELM_KUBEASUSER]")
+	fs.StringArrayVar(&c.asGroups, "kube-as-group", c.asGroups, "`group` to impersonate; may be repeated [HELM_KUBEASGROUPS]")
+	fs.StringVar(&c.server, "kube-apiserver", c.server, "`address` and port of the Kubernetes API server [HELM_KUBEAPISERVER]")
+	fs.StringVar(&c.caFile, "kube-ca-file", c.caFile, "certificate authority `file` for the API server [HELM_KUBECAFILE]")
+	fs.StringVar(&c.tlsName, "kube-tls-server-name", c.tlsName,
+		"`name` that the certificate of the API server must have [HELM_KUBETLS_SERVER_NAME]")
+	fs.BoolVar(&c.insecure, "kube-insecure-skip-tls-verify", c.insecure,
+		"do not verify the API server's certificate [HELM_KUBEINSECURE_SKIP_TLS_VERIFY]")
+	fs.DurationVar(&c.timeout, "request-timeout", c.timeout, "time limit for one request including its retries; 0 for none")
+	fs.Float32Var(&c.qps, "qps", c.qps,
+		"limit of `requests` per second (default: none if the server has Priority and Fairness, else 50) [HELM_QPS]")
+	fs.IntVar(&c.burst, "burst-limit", c.burst,
+		"`requests` that may exceed --qps for a moment (default: 300 if requests are limited) [HELM_BURST_LIMIT]")
+	fs.BoolVar(&c.Debug, "debug", c.Debug, "print Helm's log, and the stack trace of an internal error [HELM_DEBUG]")
+	_ = fs.MarkHidden("context")
+	fs.VisitAll(hideDefault)
+}
+
+// choice returns what the flags and the environment say about the cluster.
+func (c *Connection) choice() kubeconfig.Choice {
+	return kubeconfig.Choice{
+		File: c.kubeconfig, Context: c.Context, Namespace: c.Namespace, Name: c.name, Token: c.token, Server: c.server, CAFile: c.caFile,
+		TLSName: c.tlsName, AsUser: c.asUser, AsGroups: c.asGroups, Insecure: c.insecure, Timeout: c.timeout,
+	}
+}
+
+// Resolve finds the cluster and the namespace.
+func (c *Connection) Resolve() (kubeconfig.Target, error) {
+	if err := errors.Join(c.envErrors...); err != nil {
+		return kubeconfig.Target{}, err
+	}
+	return c.choice().Resolve()
+}
+
+// Connect connects to a cluster and opens its release records.
+func (c *Connection) Connect(ctx context.Context, to kubeconfig.Target) (*live.Cluster, *release.Storage, error) {
+	cluster, err := live.Connect(ctx, to.Config, c.options())
+	if err != nil {
+		return nil, nil, err
+	}
+	storage, err := c.records(cluster)
+	return cluster, storage, err
+}
+
+// options returns the limits on requests, and the name that the API server logs for them.
+func (c *Connection) options() live.Options {
+	return live.Options{UserAgent: "helmdrift/" + c.version, QPS: c.qps, Burst: c.burst}
+}
+
+// records returns the storage of the release records. It sends no request.
+func (c *Connection) records(cluster *live.Cluster) (*release.Storage, error) {
+	if c.driver == driverSQL {
+		c.known.Add(postgres.Secrets(c.database)...)
+		return postgres.Open(c.database, c.timeout)
+	}
+	return release.Open(c.driver, cluster.Metadata(), cluster.Dynamic())
+}
+
+// Contexts returns the names of all contexts of the kubeconfig.
+func (c *Connection) Contexts() ([]string, error) {
+	raw, err := c.choice().Raw()
+	if err != nil {
+		return nil, err
+	}
+	return slices.Sorted(maps.Keys(raw.Contexts)), nil
+}
+
+// ForContexts returns a connection for each of some contexts of the kubeconfig.
+func (c *Connection) ForContexts(contexts []string) ([]*Connection, error) {
+	switch {
+	case c.name != "" && len(contexts) > 1:
+		return nil, hint.New(fmt.Errorf("several contexts cannot all be called %s", c.name),
+			"--cluster-name and HELMDRIFT_CLUSTER_NAME are for one cluster; otherwise names come from the kubeconfig")
+	case c.driver == driverSQL:
+		return nil, hint.New(errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),
+			"run helmdrift once for each context, with the database of its cluster")
+	}
+	var out []*Connection
+	for _, name := range contexts {
+		one := *c
+		one.Context = name
+		out = append(out, &one)
+	}
+	return out, nil
+}

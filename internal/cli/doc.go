@@ -1,0 +1,38 @@
+// Package cli is what the commands of helmdrift share: the way from flags to a comparison, and the way from a report to stdout and an
+// exit code. It knows neither a command nor a guest; cmd/helmdrift has these.
+//
+//	flags ─► Connection ─────┐
+//	         DesiredOptions ─┼─► CompareOptions.Begin ─► Session.Compare ─► a report ─► PrintOptions.Print ─► FailOn.Status ─► exit code
+//	         IgnoreOptions ──┘
+//
+// # Files
+//
+// The files depend on each other in one direction, from the top of this list to the bottom:
+//
+//	session.go, chart.go, saved.go       from the flags to a comparison: with a cluster, or with one that somebody saved
+//	times.go                             --since and --timeline
+//	print.go, fail_on.go, baseline.go    from a report to its output and an exit code
+//	suggest.go                           what the user may have meant by a release or a namespace that is not there
+//	offline.go                           commands that ask no cluster, and their filter of releases
+//	completion.go                        what the shell completes from a cluster
+//	help.go                              the headings of flags in the help, and its layout
+//	desired.go, ignore.go                what to compare with, and what to ignore
+//	connection.go, context_flag.go       which cluster, and as whom
+//	limits.go                            the limits of work on text that others wrote
+//	streams.go, invocation.go            stdin, stdout, stderr, what may be printed there, and how the user started the program
+//	flags.go                             values of flags, and the messages for wrong ones
+//
+// # Flags
+//
+// A group of flags is a struct: AddFlags adds them, and Check refuses those that contradict each other. A flag with a fixed set of words is
+// a OneOf. Its value refuses wrong words while the command line is parsed, so a usage error is reported before any cluster is asked.
+// NamesOf lists the flags of a struct, so that help and checks have every flag of it.
+//
+// # Messages
+//
+// Reports go to stdout; errors, hints, notes and questions go to stderr. Streams.Print escapes foreign text, and Streams.Explain removes
+// known secrets from errors. The environment is the function Streams.Env, and the exit code an error of the type ExitStatus: only main
+// reads the environment and ends the process. A test can therefore run the whole program in its own process.
+//
+// The tests here are those of single functions. The flags, messages and exit codes are tested with the commands in cmd/helmdrift.
+package cli

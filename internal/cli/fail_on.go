@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file turns a report into an exit code. The rules read reports and not comparisons, so anybody with the JSON of a report can
+// apply them too. A finding that is ignored, or known from the baseline, never sets an exit code.
+
+// These are the exit codes of every command. They depend on what was found, never on the output format.
+const (
+	// ExitClean means that --fail-on selects nothing of what was found.
+	ExitClean = 0
+	// ExitFailure means a usage error, a failure, or an incomplete comparison. It takes precedence over ExitSelected, so that 2 means
+	// that the report is complete.
+	ExitFailure = 1
+	// ExitSelected means that --fail-on selects something that was found.
+	ExitSelected = 2
+)
+
+// ExitHelp is the part of the help of diff that explains the exit codes.
+const ExitHelp = `Exit codes:
+  0  nothing that --fail-on selects
+  1  usage error or failure; something could not be compared, even if drift was found; the dry
+     run by the API server contradicts the prediction; or --fail-on has restart or downtime,
+     and something that they depend on is not known
+  2  something that --fail-on selects: by default drift, a conflict, or an object on which the
+     upgrade fails`
+
+// ExitStatus is an error that only carries an exit code. A report has already said why.
+type ExitStatus int
+
+// Error makes ExitStatus an error. It is never printed.
+func (s ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+// FailOn is the value of --fail-on: the set of kinds of findings that make diff exit with 2.
+//
+// drift selects what differs from what Helm deployed, change what the chart changes, and unmanaged what no manifest names. conflict and
+// fail select fields and objects that make the operation fail, and effect selects every write. restart and downtime select what the
+// writes mean for pods, and none selects nothing.
+type FailOn map[string]bool
+
+// failOnWords returns the words of --fail-on in the order of its help.
+func failOnWords() []string {
+	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "restart", "downtime", "none"}
+}
+
+// failOnUsage returns the help of --fail-on.
+func failOnUsage() string {
+	return "what sets exit code 2, as a `list` of " + strings.Join(failOnWords(), ", ") + "; +word adds to the default"
+}
+
+// String returns the words that are set, separated by commas.
+func (f *FailOn) String() string {
+	var on []string
+	for _, word := range failOnWords() {
+		if (*f)[word] {
+			on = append(on, word)
+		}
+	}
+	return strings.Join(on, ",")
+}
+
+// defaultFailOn returns what --fail-on selects by default: the cluster does not hold what Helm deployed, or the upgrade would fail.
+func defaultFailOn() FailOn { return FailOn{"drift": true, "conflict": true, "fail": true} }
+
+// Set reads a comma-separated list. Words with a + add to the current selection, which at first is the default; words without a + replace
+// it. A list with both kinds is ambiguous, so it is an error.
+func (f *FailOn) Set(list string) error {
+	var words []string
+	added := 0
+	for word := range strings.SplitSeq(list, ",") {
+		word = strings.TrimSpace(word)
+		name, adds := strings.CutPrefix(word, "+")
+		if !slices.Contains(failOnWords(), name) {
+			return fmt.Errorf("must be some of %s; a word with a + adds to %s", strings.Join(failOnWords(), ", "), f)
+		}
+		words = append(words, name)
+		if adds {
+			added++
+		}
+	}
+	set := FailOn{}
+	switch added {
+	case 0:
+	case len(words):
+		maps.Copy(set, *f)
+	default:
+		return fmt.Errorf("put a + before every word or before none: +%s adds to %s, and %s replaces it",
+			strings.Join(words, ",+"), f, strings.Join(words, ","))
+	}
+	for _, word := range words {
+		set[word] = true
+	}
+	if set["none"] && len(set) > 1 {
+		return errors.New("none cannot be combined with other words")
+	}
+	*f = set
+	return nil
+}
+
+// completions returns the words of --fail-on in both forms, for the shell.
+func (f *FailOn) completions() []string {
+	words := failOnWords()
+	for _, word := range failOnWords() {
+		if word != "none" && !(*f)[word] {
+			words = append(words, "+"+word)
+		}
+	}
+	return words
+}
+
+// Type returns the placeholder in help texts.
+func (f *FailOn) Type() string { return "list" }
+
+// Status returns the exit code of a report as an error; nil is exit code 0. Three things take precedence over findings: errors,
+// predictions that the dry run of the API server contradicts, and an incomplete forecast if --fail-on depends on it.
+func (f FailOn) Status(r *report.Report) error {
+	switch {
+	case r.HasError(), r.Disputed(), f.lacksEffects(r):
+		return ExitStatus(ExitFailure)
+	case slices.ContainsFunc(r.Releases, f.selectsRelease):
+		return ExitStatus(ExitSelected)
+	}
+	return nil
+}
+
+// lacksEffects reports whether the exit code depends on a forecast that is incomplete: an unknown effect may restart pods.
+func (f FailOn) lacksEffects(r *report.Report) bool {
+	return (f["restart"] || f["downtime"]) && slices.ContainsFunc(r.Releases, report.Release.LacksEffects)
+}
+
+// selects reports whether an object sets exit code 2 or, if it is nil, the release itself does.
+func (f FailOn) selects(r *report.Release, o *report.Object) bool {
+	if o == nil {
+		return f.selectsWhole(*r)
+	}
+	return f.selectsObject(*o)
+}
+
+// selectsRelease reports whether a release, or an object of it, sets exit code 2.
+func (f FailOn) selectsRelease(r report.Release) bool {
+	return f.selectsWhole(r) || slices.ContainsFunc(r.Objects, f.selectsObject)
+}
+
+// selectsWhole reports whether a release as a whole sets exit code 2. If the namespace is being deleted, everything in it has drifted.
+func (f FailOn) selectsWhole(r report.Release) bool {
+	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown()
+}
+
+// selectsObject reports whether an object or one of its fields sets exit code 2.
+func (f FailOn) selectsObject(o report.Object) bool {
+	// A whole object counts if it is gone, if the operation fails on it or writes it, or if the chart adds or removes it.
+	whole := f["drift"] && o.Gone() ||
+		f["fail"] && o.Action == report.ActionFail ||
+		f["effect"] && o.Action.Writes() ||
+		f["change"] && !o.Missing && o.Action.Writes() && o.Action != report.ActionUpdate
+	return whole && o.IgnoredBy == nil && !o.Known || slices.ContainsFunc(o.Fields, f.selectsField)
+}
+
+// selectsField reports whether a field sets exit code 2. Fields that are ignored, or that the baseline has, never do.
+func (f FailOn) selectsField(field report.Finding) bool {
+	if field.Silenced() {
+		return false
+	}
+	return f["drift"] && field.Drifted() ||
+		f["change"] && field.Cause != report.CauseDrift ||
+		f["unmanaged"] && !field.Managed ||
+		f["conflict"] && field.Verdict == report.Conflict
+}

@@ -1,0 +1,121 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file is for the commands that ask no cluster: the flags of the connection, which they do not have, and the flags that select the
+// releases of saved reports.
+
+// connectionFlags returns the flags of the connection.
+func connectionFlags() *pflag.FlagSet {
+	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+	(&Connection{}).AddFlags(fs)
+	return fs
+}
+
+// WithoutConnection takes the flags of the connection from a command that asks no cluster, except --debug. Why says what it does instead.
+// The flags belong to the root command, so that they may stand before any command. Here they are hidden and refuse every value.
+func WithoutConnection(cmd *cobra.Command, why string) {
+	fs := cmd.Flags()
+	connectionFlags().VisitAll(func(f *pflag.Flag) {
+		if f.Name == "debug" || fs.Lookup(f.Name) != nil {
+			return
+		}
+		refusing := fs.VarPF(refusedFlag{cmd, f.Name, why}, f.Name, f.Shorthand, f.Usage)
+		refusing.NoOptDefVal, refusing.Hidden = f.NoOptDefVal, true
+	})
+}
+
+// refusedFlag is the value of a flag that a command does not have.
+type refusedFlag struct {
+	cmd       *cobra.Command
+	name, why string
+}
+
+// String returns no value, because the flag never has one.
+func (refusedFlag) String() string { return "" }
+
+// Type returns the placeholder in help texts.
+func (refusedFlag) Type() string { return "string" }
+
+// Set refuses the value without quoting it: it may be a token.
+func (f refusedFlag) Set(string) error { return refusedFlagError(f) }
+
+// refusedFlagError is the error of a flag that a command does not have.
+type refusedFlagError refusedFlag
+
+// Error says which command does not have the flag, and why.
+func (e refusedFlagError) Error() string {
+	return fmt.Sprintf("%s has no --%s: it %s", e.cmd.CommandPath(), e.name, e.why)
+}
+
+// ReadsFiles is why a command that reads saved reports has no flags of the connection.
+const ReadsFiles = "reads files only, and asks no cluster"
+
+// NeedsNoCluster is why the other commands that ask no cluster have no flags of the connection.
+const NeedsNoCluster = "asks no cluster"
+
+// SavedFilter is the value of -n, --filter and --exclude for releases of saved reports.
+type SavedFilter struct {
+	namespace string
+	names     NameFilter
+}
+
+// AddFlags adds the flags. The environment has no say: it chooses the namespace of a cluster.
+func (f *SavedFilter) AddFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&f.namespace, "namespace", "n", "", "releases whose record is in this `namespace`")
+	_ = cmd.RegisterFlagCompletionFunc("namespace", cobra.NoFileCompletions)
+	f.names.AddFlags(cmd.Flags())
+}
+
+// SavedFilterFlags returns the names of the flags of AddFlags.
+func SavedFilterFlags() []string { return []string{"namespace", "filter", "exclude"} }
+
+// Selects returns the condition that the flags set for a release.
+func (f *SavedFilter) Selects() (func(report.Release) bool, error) {
+	filter, exclude, err := f.names.Compile()
+	if err != nil {
+		return nil, err
+	}
+	return func(r report.Release) bool {
+		return (f.namespace == "" || r.StorageNamespace == f.namespace) && (filter == nil || filter.MatchString(r.Name)) &&
+			(exclude == nil || !exclude.MatchString(r.Name))
+	}, nil
+}
+
+// Apply leaves only the selected releases in a report. What could not be searched stays, except another namespace: a release that the
+// flags select may be there. It is an error if nothing is left, because a typing error must not look like a clean fleet.
+func (f *SavedFilter) Apply(r *report.Report) error {
+	selects, err := f.Selects()
+	if err != nil || *f == (SavedFilter{}) {
+		return err
+	}
+	all := len(r.Releases)
+	r.Releases = slices.DeleteFunc(r.Releases, func(one report.Release) bool { return !selects(one) })
+	r.Errors = slices.DeleteFunc(r.Errors, func(e report.ScanError) bool {
+		return f.namespace != "" && e.Namespace != "" && e.Namespace != f.namespace
+	})
+	if len(r.Releases)+len(r.Errors) == 0 {
+		return hint.New(fmt.Errorf("the flags select 0 of %d releases in the report", all), "check --namespace, --filter and --exclude")
+	}
+	r.Recount()
+	return nil
+}
+
+// refused returns the error of a flag that a command does not have, or nil.
+func refused(err error) error {
+	var none refusedFlagError
+	if errors.As(err, &none) {
+		return none
+	}
+	return nil
+}

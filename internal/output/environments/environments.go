@@ -1,0 +1,154 @@
+// Package environments shows one release in several environments, which are namespaces or clusters, side by side: a line for each field that
+// drifted in one of them, and a column for each environment.
+//
+//	release web                    dev          stage      prod
+//	state                          clean        drifted    drifted
+//	chart                          web-1.3.0    web-1.2.0  web-1.2.0
+//	revision                       4            7          12
+//	Deployment web spec.replicas   as deployed  2 → 5      2 → 3
+//	Service web                    as deployed  missing    as deployed
+//
+// A report does not have the values of a chart, so the lines about charts and revisions are all that it says of what was deployed.
+package environments
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/sides"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// most is how many environments stand side by side.
+const most = 6
+
+// row is a line of the table: what it is about, and a cell for each environment.
+type row struct {
+	title string
+	cells []string
+}
+
+// Are reports whether releases are one release in several environments: they have one name, and few enough of them stand side by side.
+func Are(releases []report.Release) bool {
+	for _, r := range releases {
+		if r.Name != releases[0].Name {
+			return false
+		}
+	}
+	return len(releases) > 1 && len(releases) <= most
+}
+
+// Write writes the table of a release. The releases are its environments, in their order.
+func Write(t *layout.Text, releases []report.Release) {
+	columns := []layout.Column[row]{{
+		Title: "release " + t.Label(releases[0].Name), Cell: func(r row) string { return r.title }, Least: map[layout.Cut]int{layout.Comfortable: 24, layout.Tight: 12},
+		IsName: true,
+	}}
+	for i, name := range names(t, releases) {
+		columns = append(columns, layout.Column[row]{
+			Title: name, Cell: func(r row) string { return r.cells[i] }, Least: map[layout.Cut]int{layout.Comfortable: 14, layout.Tight: 6},
+		})
+	}
+	layout.WriteTable(t, columns, append(heads(t, releases), fields(t, releases)...), nil)
+}
+
+// names returns what distinguishes the environments: their namespaces, their clusters, or both.
+func names(t *layout.Text, releases []report.Release) []string {
+	differ := func(of func(report.Release) string) bool {
+		for _, r := range releases {
+			if of(r) != of(releases[0]) {
+				return true
+			}
+		}
+		return false
+	}
+	namespace := func(r report.Release) string { return cmp.Or(r.Namespace, r.StorageNamespace) }
+	byNamespace, byCluster := differ(namespace), differ(func(r report.Release) string { return r.Cluster })
+	all := make([]string, len(releases))
+	for i, r := range releases {
+		var parts []string
+		if byNamespace || !byCluster {
+			parts = append(parts, t.Label(namespace(r)))
+		}
+		if byCluster {
+			parts = append(parts, t.Label(r.Cluster))
+		}
+		all[i] = strings.Join(parts, "/")
+	}
+	return all
+}
+
+// heads returns the lines about the releases as a whole.
+func heads(t *layout.Text, releases []report.Release) []row {
+	of := func(title string, cell func(report.Release) string) row {
+		r := row{title: title}
+		for _, release := range releases {
+			r.cells = append(r.cells, cell(release))
+		}
+		return r
+	}
+	old := func(cell func(report.Revision) string) func(report.Release) string {
+		return func(r report.Release) string {
+			if r.Old == nil {
+				return ""
+			}
+			return cell(*r.Old)
+		}
+	}
+	return []row{
+		of("state", func(r report.Release) string { return string(r.State()) }),
+		of("chart", old(func(r report.Revision) string { return t.Label(r.Chart) })),
+		of("revision", old(func(r report.Revision) string { return fmt.Sprint(r.Revision) })),
+	}
+}
+
+// fields returns a line for each object that is missing in some environment, and for each field that somebody changed in some.
+func fields(t *layout.Text, releases []report.Release) []row {
+	type key struct{ object, path string }
+	cells, order := map[key][]string{}, []key{}
+	set := func(k key, i int, cell string) {
+		if cells[k] == nil {
+			cells[k] = make([]string, len(releases))
+			for j, r := range releases {
+				cells[k][j] = undrifted(r)
+			}
+			order = append(order, k)
+		}
+		cells[k][i] = cell
+	}
+	for i, r := range releases {
+		for _, o := range r.Objects {
+			name := t.ObjectName(o, r)
+			switch {
+			case o.IgnoredBy != nil:
+			case o.Error != nil:
+				set(key{name, ""}, i, "not compared")
+			case o.Missing:
+				set(key{name, ""}, i, "missing")
+			case o.Terminating:
+				set(key{name, ""}, i, "being deleted")
+			}
+			for _, f := range o.Fields {
+				if !f.Silenced() && f.Cause != report.CauseChange {
+					values, _ := sides.Cells(t, f, sides.OldLive)
+					set(key{name, t.Escape(f.Path)}, i, strings.Join(values, t.Arrow))
+				}
+			}
+		}
+	}
+	rows := make([]row, len(order))
+	for i, k := range order {
+		rows[i] = row{layout.JoinNonEmpty(" ", k.object, k.path), cells[k]}
+	}
+	return rows
+}
+
+// undrifted says what a field is like in an environment that has no finding on it.
+func undrifted(r report.Release) string {
+	if r.Compared == 0 || r.Old == nil {
+		return "not compared"
+	}
+	return "as deployed"
+}

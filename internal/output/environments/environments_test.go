@@ -1,0 +1,100 @@
+package environments
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// in returns a release in a namespace of a cluster.
+func in(cluster, namespace, chart string, revision int, objects ...report.Object) report.Release {
+	r := report.Release{
+		Name: "web", Namespace: namespace, StorageNamespace: namespace, Cluster: cluster, Operation: report.OperationDrift, Compared: 4,
+		Old: &report.Revision{Revision: revision, Chart: chart}, Objects: objects,
+	}
+	r.Drifted = r.HasDrifted()
+	return r
+}
+
+// scaled is a Deployment whose replicas somebody changed. The secret of its environment is masked.
+func scaled(live int64) report.Object {
+	return report.Object{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", Action: report.ActionUpdate, Drifted: true, Fields: []report.Finding{
+		{Path: "spec.replicas", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Certain: true, Old: int64(2), Desired: int64(2), Live: live},
+		{Path: "spec.token", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Masked: true, Pointer: "/spec/token", Live: "canary"},
+	}}
+}
+
+func TestWrite(t *testing.T) {
+	missing := report.Object{APIVersion: "v1", Kind: "Service", Name: "web", Action: report.ActionCreate, Missing: true, Drifted: true}
+	unread := in("eu", "prod", "web-1.2.0", 1)
+	unread.Old, unread.Compared, unread.Errors = nil, 0, []report.Message{{Message: "no"}}
+	for name, c := range map[string]struct {
+		releases []report.Release
+		want     string
+	}{
+		"namespaces": {
+			[]report.Release{in("eu", "dev", "web-1.3.0", 4), in("eu", "stage", "web-1.2.0", 7, scaled(5), missing), in("eu", "prod", "web-1.2.0", 12, scaled(3))},
+			`
+release web                   dev          stage          prod
+state                         clean        drifted        drifted
+chart                         web-1.3.0    web-1.2.0      web-1.2.0
+revision                      4            7              12
+Deployment web spec.replicas  as deployed  2 → 5          2 → 3
+Deployment web spec.token     as deployed  ••• → ••• changed  ••• → ••• changed
+Service web                   as deployed  missing        as deployed
+`,
+		},
+		"clusters": {
+			[]report.Release{in("eu", "prod", "web-1.2.0", 4, missing), unread, in("us", "prod", "web-1.2.0", 4)},
+			`
+release web  eu         eu            us
+state        drifted    error         clean
+chart        web-1.2.0                web-1.2.0
+revision     4                        4
+Service web  missing    not compared  as deployed
+`,
+		},
+		"both": {
+			[]report.Release{in("eu", "dev", "web-1.2.0", 4), in("us", "prod", "web-1.2.0", 4)},
+			`
+release web  dev/eu     prod/us
+state        clean      clean
+chart        web-1.2.0  web-1.2.0
+revision     4          4
+`,
+		},
+	} {
+		text := layout.New(layout.Options{Unicode: true}, time.Time{})
+		Write(text, c.releases)
+		blanks := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+		if diff := cmp.Diff(blanks(c.want), blanks(text.Out.String())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s\n%s", name, diff, text.Out.String())
+		}
+	}
+}
+
+// TestAre: a table has one release in at most six environments.
+func TestAre(t *testing.T) {
+	other := in("eu", "dev", "web-1.2.0", 1)
+	other.Name = "db"
+	one := in("eu", "dev", "web-1.2.0", 1)
+	for name, c := range map[string]struct {
+		releases []report.Release
+		want     bool
+	}{
+		"none":      {nil, false},
+		"one":       {[]report.Release{one}, false},
+		"two":       {[]report.Release{one, one}, true},
+		"two names": {[]report.Release{one, other}, false},
+		"seven":     {[]report.Release{one, one, one, one, one, one, one}, false},
+	} {
+		if got := Are(c.releases); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,246 @@
+// Package history writes a history of findings as text, and has its words for a page. Its cases are files that TestHistoryGolden of
+// internal/output compares.
+package history
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+const (
+	// maxSteps is how many steps of a flapping finding are listed, the latest ones.
+	maxSteps = 5
+	// maxValue is the width of a live value on a terminal.
+	maxValue = 40
+	// minute is how a history writes times, which are in UTC.
+	minute = "2006-01-02 15:04"
+)
+
+// text is the lines of one history.
+type text struct{ *layout.Text }
+
+// Text returns what a history says: for each release the findings that are there or flap, and with Verbose also those that ended.
+func Text(h *report.History, opts layout.Options) []byte {
+	t := &text{layout.New(opts, h.Time)}
+	var writers []func()
+	hidden := 0
+	for _, r := range h.Releases {
+		shown := slices.DeleteFunc(slices.Clone(r.Findings), func(f report.FindingHistory) bool {
+			return !t.Verbose && f.State != report.FindingThere && !f.Flapping
+		})
+		hidden += len(r.Findings) - len(shown)
+		if len(shown) > 0 || t.Verbose {
+			writers = append(writers, func() { t.releaseHistory(r, shown) })
+		}
+	}
+	t.Blocks(append(writers, func() { t.writeTotals(h, hidden) })...)
+	return t.Out.Bytes()
+}
+
+// writeTotals writes the last lines: what was found, and in what.
+func (t *text) writeTotals(h *report.History, hidden int) {
+	for i, said := range totals(h) {
+		if i == 0 {
+			t.Headline(said)
+		} else {
+			t.Prose(said)
+		}
+	}
+	if hidden > 0 {
+		t.Prose(fmt.Sprintf("%s that ended (see -v)", english.Count(hidden, "finding")))
+	}
+}
+
+// totals returns what was found, and in what.
+func totals(h *report.History) []string {
+	counts := map[report.FindingState]int{}
+	flapping := 0
+	for _, r := range h.Releases {
+		for _, f := range r.Findings {
+			counts[f.State]++
+			flapping += layout.OneIf(f.Flapping)
+		}
+	}
+	out := []string{
+		fmt.Sprintf("%s there, %d gone, %d ignored; %d flapping",
+			english.Count(counts[report.FindingThere], "finding"), counts[report.FindingGone],
+			counts[report.FindingIgnored], flapping),
+		fmt.Sprintf("%s on %s, %s to %s UTC",
+			english.Count(h.Reports, "report"), english.Count(len(h.Releases), "release"), h.From.UTC().Format(minute),
+			h.Time.UTC().Format(minute)),
+	}
+	if h.Previews > 0 {
+		out = append(out, english.Count(h.Previews, "comparison")+" with a chart or another revision left out: they do not say what drifted")
+	}
+	return out
+}
+
+// releaseHistory writes the findings of one release.
+func (t *text) releaseHistory(r report.ReleaseHistory, shown []report.FindingHistory) {
+	said := []string{english.Count(r.Reports, "report")}
+	if r.Unknown > 0 {
+		said = append(said, fmt.Sprintf("%d with an error, which may have missed something", r.Unknown))
+	}
+	if len(shown) == 0 {
+		said = append(said, "nothing listed")
+	}
+	t.Headline("release " + t.ReleaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace) + ": " + strings.Join(said, t.Dot))
+	last := ""
+	for _, f := range shown {
+		if name := t.KeyName(f.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}); name != last {
+			t.indented("  ", name)
+			last = name
+		}
+		t.findingHistory(f)
+	}
+}
+
+// findingHistory writes one finding: its state, what it is about, how long it was there, its latest value and who owned it, and its steps
+// if it flaps.
+func (t *text) findingHistory(f report.FindingHistory) {
+	// The state comes first: the line of a log must not begin with a value, which a CI system may take for a command.
+	said := []string{t.Escape(string(f.State)) + ": " + t.place(f), layout.JoinNonEmpty(", ", length(f), period(f))}
+	if !f.Drifted {
+		said = append(said, "unmanaged")
+	}
+	if f.State == report.FindingThere && len(f.Steps) > 0 {
+		said = append(said, t.stepValue(f.Steps[len(f.Steps)-1], f.Masked))
+	}
+	if names := t.managerNames(f.Managers); names != "" {
+		said = append(said, names)
+	}
+	t.indented("    ", layout.JoinNonEmpty(t.Dot, said...))
+	if f.Flapping {
+		t.indented("      ", t.flapping(f))
+	}
+}
+
+// place returns what a finding is about: its path, or how its object is gone.
+func (t *text) place(f report.FindingHistory) string { return t.Escape(f.Path + string(f.Absence)) }
+
+// length returns how long a finding was there; empty if only the latest report has it.
+func length(f report.FindingHistory) string {
+	if f.Seconds == 0 {
+		return ""
+	}
+	return layout.Span(time.Duration(f.Seconds) * time.Second)
+}
+
+// period returns when a finding was first there, and when it ended.
+func period(f report.FindingHistory) string {
+	first := f.FirstSeen.UTC().Format(minute)
+	if f.Ended != nil {
+		return first + " to " + f.Ended.UTC().Format(minute)
+	}
+	return "since " + first
+}
+
+// flapping says how a finding flaps, who takes part in it, and its latest steps.
+func (t *text) flapping(f report.FindingHistory) string {
+	said := "flaps: came " + times(f.Periods)
+	if f.Changes > 0 {
+		said += ", changed " + times(f.Changes)
+	}
+	if len(f.Managers) > 1 {
+		said += "; " + layout.Enumerate(t.labels(f.Managers)) + " fight over it"
+	}
+	steps := f.Steps[max(0, len(f.Steps)-maxSteps):]
+	var listed []string
+	for _, step := range steps {
+		one := step.Time.UTC().Format(minute) + " " + t.Escape(string(step.State))
+		if step.State == report.FindingThere {
+			one = layout.JoinNonEmpty(" ", step.Time.UTC().Format(minute), t.stepValue(step, f.Masked))
+			if names := t.managerNames(step.Managers); names != "" {
+				one += " by " + names
+			}
+		}
+		listed = append(listed, one)
+	}
+	return said + ": " + strings.Join(listed, t.Dot)
+}
+
+// times counts occurrences.
+func times(n int) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// stepValue returns the live value of a step. It is not known for a field that live lacks, and for a large value.
+func (t *text) stepValue(s report.HistoryStep, masked bool) string {
+	switch {
+	case masked:
+		return t.Mask
+	case s.Live == nil:
+		return ""
+	case t.Width > 0:
+		return monospace.KeepStart(t.Value(s.Live), maxValue, t.Ellipsis)
+	}
+	return t.Value(s.Live)
+}
+
+// managerNames returns the names of field managers.
+func (t *text) managerNames(names []string) string { return strings.Join(t.labels(names), ", ") }
+
+func (t *text) labels(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		out[i] = t.Label(name)
+	}
+	return out
+}
+
+// indented writes escaped text behind an indent. The further lines stand behind a gutter, too.
+func (t *text) indented(indent, s string) {
+	for i, l := range t.Wrapped(s, len(indent)) {
+		if i > 0 {
+			l = t.Gutter + l
+		}
+		t.Line(indent, l)
+	}
+}
+
+// Phrases are the words of a history for a page, as the text has them. Each phrase is escaped and one line.
+type Phrases struct{ *text }
+
+// NewPhrases returns the words of a history.
+func NewPhrases() Phrases {
+	return Phrases{&text{layout.New(layout.Options{Unicode: true}, time.Time{})}}
+}
+
+// Totals returns what the history says as a whole, the most important first.
+func (p Phrases) Totals(h *report.History) []string { return totals(h) }
+
+// Release returns the name of a release.
+func (p Phrases) Release(r report.ReleaseHistory) string {
+	return p.ReleaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace)
+}
+
+// Finding are the words about a finding. Value, Managers and Flapping may be empty.
+type Finding struct{ Object, Place, State, Length, Period, Value, Managers, Flapping string }
+
+// Finding returns the words about a finding of a release.
+func (p Phrases) Finding(f report.FindingHistory, r report.ReleaseHistory) Finding {
+	out := Finding{
+		Object: p.KeyName(f.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}), Place: p.place(f), State: p.Escape(string(f.State)),
+		Length: length(f), Period: period(f), Managers: p.managerNames(f.Managers),
+	}
+	if n := len(f.Steps); n > 0 && f.State == report.FindingThere {
+		out.Value = p.stepValue(f.Steps[n-1], f.Masked)
+	}
+	if f.Flapping {
+		out.Flapping = p.flapping(f)
+	}
+	return out
+}

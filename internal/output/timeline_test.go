@@ -1,0 +1,31 @@
+package output
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/choose"
+	"github.com/helmdrift/helmdrift/internal/output/text"
+)
+
+// TestTimelineSaysWhatItLacks checks the order, and that everything that is not in the timeline is counted.
+func TestTimelineSaysWhatItLacks(t *testing.T) {
+	r := reports(t)["scan-clusters"]
+	choose.Since(r, r.Time.Add(-3*time.Hour))
+	out := string(render(t, Text, r, Options{Text: text.Options{Unicode: true, Timeline: true}}))
+	for _, want := range []string{
+		"09:18:00  kubectl", "; no time is said of 2; 1 ignored; 4 left out by --since\n",
+		"warning: no time is said of 1 finding, which --since therefore keeps: Service web\n", "incomplete: 10 errors",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(out, "k9s") || strings.Index(out, "08:00:00") < strings.Index(out, "09:18:00") {
+		t.Errorf("order:\n%s", out)
+	}
+	if r.Summary.Ignored != 5 || r.Summary.DriftedReleases != 3 {
+		t.Errorf("summary %+v", r.Summary)
+	}
+}

@@ -1,0 +1,105 @@
+package saved
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Named is a report with its name.
+type Named struct {
+	// Name is the report's name in errors, such as the name of its file.
+	Name string
+	// Report is not nil.
+	Report *report.Report
+}
+
+// Merge returns one report with the releases of all reports, sorted by cluster, namespace and name. Version is the version of the
+// merging program. Reports of shards must be complete: each part of the same number of parts, once. A release in two reports is an
+// error, since the two may contradict each other, and so is an empty list.
+//
+// The result has the time of the newest report. Its Scan has the longest of the durations, since the parts of a fleet are scanned side
+// by side, and the sum of the requests. It shares the contents of its releases with the reports.
+func Merge(version string, reports []Named) (*report.Report, error) {
+	if len(reports) == 0 {
+		return nil, errors.New("there is no report to merge")
+	}
+	if err := checkShards(reports); err != nil {
+		return nil, err
+	}
+	var releases []report.Release
+	var errs []report.ScanError
+	var scan report.Scan
+	newest := reports[0].Report.Time
+	from := map[[3]string]string{}
+	for _, r := range reports {
+		for _, rel := range r.Report.Releases {
+			key := [3]string{rel.Cluster, rel.StorageNamespace, rel.Name}
+			if other, again := from[key]; again {
+				return nil, fmt.Errorf("release %s in namespace %s of cluster %q is in %s and in %s", rel.Name, rel.StorageNamespace, rel.Cluster, other, r.Name)
+			}
+			from[key] = r.Name
+			releases = append(releases, rel)
+			scan.Clusters = append(scan.Clusters, rel.Cluster)
+		}
+		errs = append(errs, r.Report.Errors...)
+		if one := r.Report.Scan; one != nil {
+			// The parts of a fleet are scanned side by side.
+			scan.Seconds, scan.Requests = max(scan.Seconds, one.Seconds), scan.Requests+one.Requests
+			scan.Clusters = append(scan.Clusters, one.Clusters...)
+		}
+		if r.Report.Time.After(newest) {
+			newest = r.Report.Time
+		}
+	}
+	slices.Sort(scan.Clusters)
+	scan.Clusters = slices.DeleteFunc(slices.Compact(scan.Clusters), func(name string) bool { return name == "" })
+	return report.NewScan(version, newest, releases, errs, scan), nil
+}
+
+// checkShards returns an error unless the reports are all parts of one selection, or none of them is a part.
+func checkShards(reports []Named) error {
+	first := shardOf(reports[0])
+	if first == nil {
+		for _, r := range reports {
+			if shard := shardOf(r); shard != nil {
+				return fmt.Errorf("%s is part %d of %d, and %s is no part", r.Name, shard.Index, shard.Count, reports[0].Name)
+			}
+		}
+		return nil
+	}
+	parts := map[int]string{}
+	for _, r := range reports {
+		shard := shardOf(r)
+		switch {
+		case shard == nil:
+			return fmt.Errorf("%s is part %d of %d, and %s is no part", reports[0].Name, first.Index, first.Count, r.Name)
+		case shard.Count != first.Count:
+			return fmt.Errorf("%s is one of %d parts, and %s one of %d", reports[0].Name, first.Count, r.Name, shard.Count)
+		case parts[shard.Index] != "":
+			return fmt.Errorf("%s and %s are both part %d of %d", parts[shard.Index], r.Name, shard.Index, shard.Count)
+		}
+		parts[shard.Index] = r.Name
+	}
+	var missing []string
+	for i := range first.Count {
+		if parts[i] == "" {
+			missing = append(missing, fmt.Sprint(i))
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("of %d parts these are missing: %s", first.Count, strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// shardOf returns the part that a report covers, or nil if it covers no part.
+func shardOf(r Named) *report.Shard {
+	if r.Report.Scan == nil {
+		return nil
+	}
+	return r.Report.Scan.Shard
+}

@@ -1,0 +1,59 @@
+package saved
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// part returns the report of one shard. Count 0 means a report that is not a shard.
+func part(index, count int, names ...string) *report.Report {
+	var releases []report.Release
+	for _, name := range names {
+		releases = append(releases, report.Release{Name: name, StorageNamespace: "prod", Cluster: "dev", Compared: 2, Drifted: name == "web"})
+	}
+	scan := report.Scan{Seconds: float64(index), Requests: 10, Clusters: []string{"dev"}}
+	if count > 0 {
+		scan.Shard = &report.Shard{Index: index, Count: count}
+	}
+	return report.NewScan("v1", time.Unix(int64(1000+index), 0), releases, []report.ScanError{{Code: "x", Message: "m"}}, scan)
+}
+
+func TestMerge(t *testing.T) {
+	r, err := Merge("v2", []Named{{"b", part(1, 2, "web", "api")}, {"a", part(0, 2, "db")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, rel := range r.Releases {
+		names = append(names, rel.Name)
+	}
+	if got := strings.Join(names, " "); got != "api db web" {
+		t.Errorf("releases %s", got)
+	}
+	s := r.Summary
+	if s.Releases != 3 || s.Objects != 6 || s.DriftedReleases != 1 || s.Errors != 2 || len(r.Errors) != 2 {
+		t.Errorf("summary %+v", s)
+	}
+	if r.Scan.Shard != nil || r.Scan.Requests != 20 || r.Scan.Seconds != 1 || len(r.Scan.Clusters) != 1 || r.Time.Unix() != 1001 {
+		t.Errorf("scan %+v at %v", r.Scan, r.Time)
+	}
+}
+
+func TestMergeRefuses(t *testing.T) {
+	for want, reports := range map[string][]Named{
+		"of 3 parts these are missing: 0, 2":                              {{"a", part(1, 3)}},
+		"a and b are both part 0 of 2":                                    {{"a", part(0, 2)}, {"b", part(0, 2)}, {"c", part(1, 2)}},
+		"a is one of 2 parts, and b one of 3":                             {{"a", part(0, 2)}, {"b", part(1, 3)}},
+		"a is part 0 of 2, and b is no part":                              {{"a", part(0, 2)}, {"b", part(0, 0)}},
+		"b is part 0 of 2, and a is no part":                              {{"a", part(0, 0)}, {"b", part(0, 2)}},
+		`release web in namespace prod of cluster "dev" is in a and in b`: {{"a", part(0, 2, "web")}, {"b", part(1, 2, "web")}},
+		"there is no report to merge":                                     nil,
+	} {
+		if _, err := Merge("v", reports); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

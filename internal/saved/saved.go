@@ -1,0 +1,161 @@
+// Package saved finds, reads and merges reports that helmdrift has written into files, as JSON or YAML. The commands report
+// and history read nothing else, and --baseline needs such a report.
+//
+//	files, folders ─► ByTime ─► File, File, … the oldest first, with only their times
+//	a file, or - ──► Read ─► report.Report
+//	reports ───────► Merge ─► one report.Report, of jobs that each compare a part of a fleet
+//	--baseline ────► Baseline ─► report.Report, or nil
+//
+// The files may come from somebody else; pkg/report bounds and checks what it reads. A file that is not a report is an error that names
+// the file: an empty report would look like one without drift.
+package saved
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// File is a file with a report.
+type File struct {
+	Name string
+	Time time.Time
+}
+
+// MakesReports is the hint of errors about missing reports.
+const MakesReports = "helmdrift diff -A --report json=DIR/$(date +%s).json writes one"
+
+// ByTime returns the reports among files and in folders, the oldest first. In a folder, it skips other documents of helmdrift, and
+// everything that is not a regular file.
+func ByTime(names []string) ([]File, error) {
+	var out []File
+	for _, name := range names {
+		files, inFolder, err := filesIn(name)
+		if err != nil {
+			return nil, hint.New(err, MakesReports)
+		}
+		for _, file := range files {
+			at, err := timeOf(file)
+			switch {
+			case inFolder && report.IsOtherKind(err):
+			case err != nil:
+				return nil, err
+			default:
+				out = append(out, File{file, at})
+			}
+		}
+	}
+	if len(out) == 0 {
+		return nil, hint.New(fmt.Errorf("there are no reports in %s", strings.Join(names, ", ")), MakesReports)
+	}
+	slices.SortStableFunc(out, func(a, b File) int { return a.Time.Compare(b.Time) })
+	return out, nil
+}
+
+// filesIn returns the file itself or, for a folder, all files in and below it whose names end like a report's.
+func filesIn(name string) (files []string, isFolder bool, err error) {
+	info, err := os.Stat(name)
+	if err != nil || !info.IsDir() {
+		return []string{name}, false, err
+	}
+	// WalkDir follows no link, but the folder itself may be one.
+	root, err := filepath.EvalSymlinks(name)
+	if err != nil {
+		return nil, true, err
+	}
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != root; {
+		case entry.IsDir() && hidden:
+			return fs.SkipDir
+		case !isRegular(path):
+		case !hidden && slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)):
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, true, err
+}
+
+// isRegular reports whether a name is a regular file, or a link to one.
+func isRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
+// timeOf returns the time of the report in a file.
+func timeOf(name string) (time.Time, error) {
+	text, err := contentOf(name, nil)
+	if err != nil {
+		return time.Time{}, err
+	}
+	at, err := report.ReadTime(text)
+	if err != nil {
+		return at, notAReport(name, err)
+	}
+	return at, nil
+}
+
+// longest is the greatest length of a report in bytes. The report of a fleet of ten thousand
+// releases is a tenth as long.
+const longest = 256 << 20
+
+// Read reads a report from a file, or from standard input if the name is -.
+func Read(name string, stdin io.Reader) (*report.Report, error) {
+	text, err := contentOf(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	r, err := report.Read(text)
+	if err != nil {
+		return nil, notAReport(name, err)
+	}
+	return r, nil
+}
+
+// contentOf returns the content of a regular file or of standard input.
+func contentOf(name string, stdin io.Reader) ([]byte, error) {
+	if name == "-" {
+		return files.ReadAll("standard input", stdin, longest)
+	}
+	text, err := files.Read(name, longest)
+	if errors.Is(err, files.ErrNotRegular) {
+		return nil, hint.New(err, "give the name of a file; for helmdrift report, - is standard input")
+	}
+	return text, err
+}
+
+// notAReport returns the error for a file that is not a report.
+func notAReport(name string, err error) error {
+	return hint.New(fmt.Errorf("%s is not a report: %w", name, err), "helmdrift diff -o json > FILE writes one")
+}
+
+// Baseline reads the report that --baseline names, as JSON or YAML. It returns nil if path is empty. The findings of that earlier report
+// count as known, so that a team can start with known drift and see only what is new (report.Release.Accept). A file that is not a report
+// is an error: with an empty report, every finding would count.
+func Baseline(path string) (*report.Report, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := files.Read(path, longest)
+	if err != nil {
+		return nil, fmt.Errorf("--baseline: %w", err)
+	}
+	known, err := report.Read(text)
+	if err != nil {
+		return nil, hint.New(fmt.Errorf("--baseline %s is not a report: %w", path, err), "helmdrift diff RELEASE -o json > "+hint.ShellWord(path)+" makes one")
+	}
+	return known, nil
+}

@@ -1,0 +1,56 @@
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestSubjectOf finds the subject of a wrapped error, and none of an error that joins several.
+func TestSubjectOf(t *testing.T) {
+	plain := errors.New("no")
+	about := About(plain, Subject{Verb: "get", Resource: "secrets", Name: "a"})
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"nothing":   {nil, ""},
+		"none":      {plain, ""},
+		"its own":   {about, "a"},
+		"wrapped":   {fmt.Errorf("read: %w", about), "a"},
+		"joined":    {errors.Join(nil, about), "a"},
+		"of two":    {errors.Join(about, plain), ""},
+		"the outer": {About(about, Subject{Name: "b"}), "b"},
+	} {
+		got := ""
+		if s := SubjectOf(c.err); s != nil {
+			got = s.Name
+		}
+		if got != c.want {
+			t.Errorf("%s: the subject is %q, want %q", name, got, c.want)
+		}
+	}
+	if about.Error() != "no" || !errors.Is(about, plain) {
+		t.Errorf("the error is %v", about)
+	}
+}
+
+// TestMapErrors checks that Map reaches every text of an error. What an error is about stays.
+func TestMapErrors(t *testing.T) {
+	scrub := func(text string) string { return strings.ReplaceAll(text, "hunter2", "***") }
+	about := &Subject{Verb: "get", Resource: "secrets", Name: "a", Reason: "it has hunter2"}
+	object := (&ObjectError{Code: "invalid", Message: "no hunter2", Subject: about}).Map(scrub)
+	scan := ScanError{Code: "invalid", Message: "no hunter2", Subject: about}.Map(scrub)
+	for _, got := range []any{object, scan} {
+		text, err := json.Marshal(got)
+		want := `{"code":"invalid","message":"no ***","subject":{"verb":"get","resource":"secrets","name":"a","reason":"it has ***"}}`
+		if err != nil || string(text) != want {
+			t.Errorf("%s %v, want %s", text, err, want)
+		}
+	}
+	if (*ObjectError)(nil).Map(scrub) != nil || about.Reason != "it has hunter2" {
+		t.Error("no error became one, or the original has changed")
+	}
+}

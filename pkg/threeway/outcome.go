@@ -1,0 +1,311 @@
+package threeway
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/internal/verdict"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file computes what becomes of each object. It uses the decisions about all objects and, after a dry run, the answers of the API
+// server. Nobody changes a decision, and each call of settle computes every outcome anew.
+
+// outcome is what becomes of an object.
+type outcome struct {
+	// Findings are the fields with a verdict.
+	Findings []verdict.Finding
+	// Reason says why Helm takes this Action. BlockedBy are the objects whose failure makes Helm skip this one.
+	Reason    string
+	BlockedBy []report.ObjectKey
+	// failure is why Helm fails on the object. It is the zero value if Helm does not fail on it.
+	failure failure
+	// deletes is set if Helm deletes the object unless another one fails.
+	deletes bool
+}
+
+// settlement is what the answer of the API server settles about an object. The zero value settles nothing.
+type settlement struct {
+	// settles is set if the verdicts that were not certain are certain now.
+	settles bool
+	// rejected is why the server rejects a write that was predicted to succeed.
+	rejected string
+	// succeeds is set if the server takes a write that was predicted to fail on conflicts.
+	succeeds bool
+}
+
+// settle computes the outcomes of all objects.
+func (c *Comparison) settle(settled map[object.Key]settlement) {
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		o.Action, o.outcome = o.decision.outcome(settled[o.key])
+	}
+	if c.Input.Operation == report.OperationInstall {
+		c.applyInstallRules()
+	}
+	c.failRecord()
+	propagateFailures(c.Objects)
+}
+
+// outcome returns what becomes of an object if no other one fails: the failure with the widest scope, if there is one, or else its action.
+// ActionNone with findings that an upgrade writes is an update.
+func (d decision) outcome(s settlement) (report.Action, outcome) {
+	out := outcome{Findings: slices.Clone(d.Findings), Reason: d.reason}
+	for i := range out.Findings {
+		s.applyTo(&out.Findings[i])
+	}
+	fails, ok := furthestFailure(d.failures)
+	switch {
+	case s.succeeds:
+		out.Reason = ""
+		return report.ActionUpdate, out
+	case s.rejected != "":
+		out.fail(scopeDeletions, s.rejected)
+		return report.ActionFail, out
+	case ok:
+		out.Reason, out.failure = fails.reason, fails
+		return report.ActionFail, out
+	case d.action != "" && d.action != report.ActionNone:
+		out.deletes = d.action == report.ActionDelete
+		return d.action, out
+	case !slices.ContainsFunc(d.Findings, verdict.Finding.Writes):
+		return report.ActionNone, out
+	case d.Engine == report.EngineReplace:
+		return report.ActionReplace, out
+	}
+	return report.ActionUpdate, out
+}
+
+// applyTo settles a finding.
+func (s settlement) applyTo(f *verdict.Finding) {
+	if s.succeeds && f.Verdict == report.Conflict {
+		f.Verdict = report.Overwrite
+		if f.Live == nil {
+			f.Verdict = report.Add
+		}
+	}
+	if s.settles && !f.Certain {
+		f.Certain, f.Notes = true, slices.Clone(f.Notes)
+		f.Notes.Add("the server's dry run settles it")
+	}
+}
+
+// fail makes an object fail.
+func (o *outcome) fail(scope scope, reason string) {
+	o.Reason, o.failure = reason, failure{scope: scope, reason: reason}
+}
+
+// fail makes an object fail for a reason that concerns the release as a whole.
+func (o *ObjectComparison) fail(scope scope, reason string) {
+	o.Action = report.ActionFail
+	o.outcome.fail(scope, reason)
+}
+
+// applyInstallRules adapts the failures to an install. An install that adopts nothing creates its objects kind by kind, with the objects
+// of a kind in parallel, and goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). An install that finds an
+// object in the cluster, whether it adopts it or not, works like an upgrade and reads each object by its name (helm v4.3.1
+// pkg/action/install.go performInstall, toBeAdopted).
+func (c *Comparison) applyInstallRules() {
+	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil && !o.isDefinition() })
+	for i := range c.Objects {
+		if o := &c.Objects[i]; adopts && !o.isDefinition() && o.Name == "" && o.failure.scope < scopeRecord {
+			o.fail(scopeLater, "could not get information about the resource: "+emptyName)
+		}
+	}
+	if adopts {
+		return
+	}
+	c.failDuplicateCreations()
+	for i := range c.Objects {
+		if c.Objects[i].failure.scope == scopeLater {
+			c.Objects[i].failure.scope = scopeDeletions
+		}
+	}
+}
+
+// failDuplicateCreations fails the objects that the chart names more than once, and the namespace of the release if --create-namespace has
+// created it. Client-side, Helm creates each of them, and the second creation finds the object of the first (helm v3.22.0
+// pkg/kube/client.go Create, pkg/action/install.go RunWithContext). Server-side, Helm applies each of them, and that succeeds.
+func (c *Comparison) failDuplicateCreations() {
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		twice := o.Times > 1 || c.Input.CreateNamespace && o.Kind == "Namespace" && o.Group == "" && o.Name == c.Input.StorageNamespace
+		if !twice || o.isDefinition() || o.Action != report.ActionCreate || c.Input.ServerSide() {
+			continue
+		}
+		o.fail(scopeDeletions, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error())
+	}
+}
+
+// failRecord fails the operation if Helm cannot store the record of the new revision because its namespace is being deleted. Helm
+// stores the record before it writes anything, but after it has checked what it cannot build or adopt (helm v3.22.0 and v4.3.1
+// pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
+func (c *Comparison) failRecord() {
+	in := c.Input
+	if in.Records == "" || !in.Terminating[in.StorageNamespace] || anyStopsAll(c.Objects) {
+		return
+	}
+	revision := 1
+	if in.Last != nil {
+		revision += in.Last.Revision
+	}
+	record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
+	for i := range c.Objects {
+		c.Objects[i].fail(scopeRecord, recordError+namespaceTerminating(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace))
+	}
+}
+
+// propagateFailures marks the objects that Helm does not process because another one fails. An object that cannot be built or adopted ends
+// the upgrade before any write, one that cannot be created ends it at its position in the manifest, and any failure prevents deletions
+// (helm v3.22.0 pkg/kube/client.go update). Hooks that run first have already replaced their objects, or one of them has ended the upgrade
+// (pkg/action/upgrade.go releasingUpgrade).
+func propagateFailures(objects []ObjectComparison) {
+	failing := object.Filter(failuresInOrder(objects), func(o *ObjectComparison) bool { return o.failure.scope > scopeNothing })
+	if skipAfterDefinition(objects, failing) {
+		return
+	}
+	all := firstOfAll(failing)
+	hook := firstFailingHook(failing)
+	later := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeLater })
+	for i := range objects {
+		o := &objects[i]
+		switch {
+		case o.isDefinition(): // Helm has written it by then
+		case len(all) > 0 && !slices.Contains(all, o):
+			o.skip(all...)
+		case len(all) == 0 && hook != nil && o != hook && (o.hook == 0 || o.hook > hook.hook):
+			o.skip(hook)
+		case o.Action == report.ActionFail:
+			o.blockFields()
+		case o.hook > 0:
+		case later >= 0 && o.index > failing[later].index:
+			o.skip(failing[later])
+		case len(failing) > 0 && o.Action == report.ActionDelete:
+			o.skip(failing...)
+		}
+	}
+}
+
+// skipAfterDefinition skips what Helm does not process because it fails on an object of the crds folder, and reports whether it does.
+func skipAfterDefinition(objects []ObjectComparison, failing []*ObjectComparison) bool {
+	i := slices.IndexFunc(failing, (*ObjectComparison).isDefinition)
+	if i < 0 {
+		return false
+	}
+	for j := range objects {
+		switch o := &objects[j]; {
+		case o.index > failing[i].index:
+			o.skip(failing[i])
+		case o == failing[i]:
+			o.blockFields()
+		}
+	}
+	return true
+}
+
+// firstOfAll returns the objects that end the operation before Helm writes anything: those that Helm cannot build or adopt or, if there
+// are none, those whose record cannot be stored (helm v3.22.0 pkg/action/install.go RunWithContext).
+func firstOfAll(failing []*ObjectComparison) []*ObjectComparison {
+	with := func(s scope) []*ObjectComparison {
+		return object.Filter(failing, func(o *ObjectComparison) bool { return o.failure.scope == s })
+	}
+	if all := with(scopeAll); len(all) > 0 {
+		return all
+	}
+	return with(scopeRecord)
+}
+
+// firstFailingHook returns the object that becomes the first failing hook before Helm writes the manifest, or nil if there is none.
+func firstFailingHook(failing []*ObjectComparison) *ObjectComparison {
+	var first *ObjectComparison
+	for _, o := range failing {
+		if o.failure.scope == scopeManifest && (first == nil || o.hook < first.hook) {
+			first = o
+		}
+	}
+	return first
+}
+
+// failuresInOrder lists the objects that fail, in the order Helm processes them.
+func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
+	var failing []*ObjectComparison
+	for i := range objects {
+		if objects[i].Action == report.ActionFail {
+			failing = append(failing, &objects[i])
+		}
+	}
+	slices.SortFunc(failing, func(a, b *ObjectComparison) int { return cmp.Compare(a.index, b.index) })
+	return failing
+}
+
+func (o *ObjectComparison) skip(by ...*ObjectComparison) {
+	o.Action = report.ActionSkip
+	for _, other := range by {
+		o.BlockedBy = append(o.BlockedBy, report.ObjectKey{Key: other.key})
+	}
+	o.blockFields()
+}
+
+func (o *ObjectComparison) blockFields() {
+	for i := range o.Findings {
+		o.Findings[i].Blocked = !o.Findings[i].Pruned
+	}
+}
+
+// isOpen reports whether it is not certain if the object fails.
+func (o *ObjectComparison) isOpen() bool {
+	return o.open && !o.isCertain() && o.Action != report.ActionSkip && (o.Action != report.ActionFail || o.failure.onlyConflicts)
+}
+
+// deletionNote returns the reason why the deletion of an object is not certain: it depends on whether other objects fail. It is empty
+// for most objects.
+func deletionNote(o *ObjectComparison, objects []ObjectComparison) string {
+	if !o.deletes || o.hook > 0 {
+		return ""
+	}
+	var open []string
+	for i := range objects {
+		switch other := &objects[i]; {
+		case other.isOpen():
+			open = append(open, other.key.String())
+		case other.Action == report.ActionFail:
+			return "" // for certain
+		}
+	}
+	switch names := strings.Join(open, " or on "); {
+	case len(open) == 0:
+		return ""
+	case o.Action == report.ActionDelete:
+		return "not certain: it stays if Helm fails on " + names
+	default:
+		return "not certain: it is deleted if Helm does not fail on " + names
+	}
+}
+
+// noteGroupChanges marks an object that moves to another API group while it stays the same object. Helm matches objects by group,
+// so it patches desired's object and then deletes old's object, which is the same one (helm v3.22.0 pkg/kube/client.go update,
+// resource.go isMatchingInfo and Difference).
+func (c *Comparison) noteGroupChanges() {
+	kept := map[string]*ObjectComparison{}
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		if uid := o.uid(); uid != "" && o.desiredText != nil {
+			kept[uid] = o
+		}
+	}
+	for i := range c.Objects {
+		gone := &c.Objects[i]
+		stays := kept[gone.uid()]
+		if gone.Action != report.ActionDelete || stays == nil {
+			continue
+		}
+		gone.Notes.Add(fmt.Sprintf("this deletes %s as well: both are one object, served under two API groups", stays.key))
+		stays.Notes.Add(fmt.Sprintf("Helm deletes what it has just updated: it also deletes %s, and both are one object, served under two API groups", gone.key))
+	}
+}
