@@ -122,10 +122,10 @@ func arrows() map[string][]string {
 // strangers lists imports that only some packages may have: packages that talk to a cluster, or know colour, flags and the process.
 func strangers() map[string][]string {
 	return map[string][]string{
-		"k8s.io/client-go/dynamic":                       {"pkg/live", "pkg/release"},
+		"k8s.io/client-go/dynamic":                       {"pkg/live"},
 		"k8s.io/client-go/metadata":                      {"pkg/live", "pkg/release"},
 		"k8s.io/client-go/discovery":                     {"pkg/live"},
-		"k8s.io/client-go/rest":                          {"internal/kubeconfig", "pkg/drift", "pkg/live", "pkg/render"},
+		"k8s.io/client-go/rest":                          {"internal/kubeconfig", "pkg/drift", "pkg/live", "pkg/release", "pkg/render"},
 		"k8s.io/client-go/tools/clientcmd":               {"internal/kubeconfig"},
 		"net/http":                                       {"pkg/fetch", "pkg/live", "pkg/repair", "pkg/snapshot"},
 		"github.com/fatih/color":                         {"internal/output/layout", "internal/output/text"},

@@ -154,7 +154,7 @@ func (c *Connection) records(cluster *live.Cluster) (*release.Storage, error) {
 		c.known.Add(postgres.Secrets(c.database)...)
 		return postgres.Open(c.database, c.timeout)
 	}
-	return release.Open(c.driver, cluster.Metadata(), cluster.Dynamic())
+	return release.Open(c.driver, cluster.Metadata(), cluster.Core())
 }
 
 // Contexts returns the names of all contexts of the kubeconfig.

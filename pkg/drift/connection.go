@@ -94,7 +94,7 @@ func Connect(ctx context.Context, config *rest.Config) (Connection, error) {
 	if err != nil {
 		return Connection{}, err
 	}
-	storage, err := release.Open("", cluster.Metadata(), cluster.Dynamic())
+	storage, err := release.Open("", cluster.Metadata(), cluster.Core())
 	if err != nil {
 		return Connection{}, err
 	}

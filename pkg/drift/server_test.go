@@ -55,7 +55,7 @@ func connect(t *testing.T, record map[string]any, objects string) drift.Connecti
 	if err != nil {
 		t.Fatal(err)
 	}
-	storage, err := release.Open("", cluster.Metadata(), cluster.Dynamic())
+	storage, err := release.Open("", cluster.Metadata(), cluster.Core())
 	if err != nil {
 		t.Fatal(err)
 	}

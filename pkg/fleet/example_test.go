@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		panic(err) // a *live.ConnectError
 	}
-	storage, err := release.Open("", cluster.Metadata(), cluster.Dynamic())
+	storage, err := release.Open("", cluster.Metadata(), cluster.Core())
 	if err != nil {
 		panic(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"k8s.io/client-go/dynamic"
+	clientv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
@@ -105,11 +105,11 @@ func (s *records) source(t *testing.T) Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dyn, err := dynamic.NewForConfig(config)
+	core, err := clientv1.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	storage, err := release.Open("", meta, dyn)
+	storage, err := release.Open("", meta, core.RESTClient())
 	if err != nil {
 		t.Fatal(err)
 	}

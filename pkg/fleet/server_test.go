@@ -42,7 +42,7 @@ func (s *server) connect(t *testing.T) Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	storage, err := release.Open("", cluster.Metadata(), cluster.Dynamic())
+	storage, err := release.Open("", cluster.Metadata(), cluster.Core())
 	if err != nil {
 		t.Fatal(err)
 	}

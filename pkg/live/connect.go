@@ -5,6 +5,10 @@ import (
 	"net/http"
 	"sync/atomic"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
@@ -29,6 +33,7 @@ type Cluster struct {
 	discover *discovery.DiscoveryClient
 	dynamic  dynamic.Interface
 	metadata metadata.Interface
+	core     rest.Interface
 	served   *catalog
 	// objects is the REST client under dynamic, for lists that this package decodes itself.
 	objects rest.Interface
@@ -72,7 +77,7 @@ func (c counted) RoundTrip(req *http.Request) (*http.Response, error) {
 	return c.next.RoundTrip(req)
 }
 
-// makeClients creates the three clients over one HTTP client, so that they share connections.
+// makeClients creates the clients over one HTTP client, so that they share connections.
 func (c *Cluster) makeClients(cfg *rest.Config) error {
 	httpClient, err := rest.HTTPClientFor(cfg)
 	if err != nil {
@@ -89,8 +94,25 @@ func (c *Cluster) makeClients(cfg *rest.Config) error {
 	}
 	c.objects = client
 	c.dynamic = dynamic.New(noRetries{client})
-	c.metadata, err = metadata.NewForConfigAndClient(cfg, httpClient)
+	if c.metadata, err = metadata.NewForConfigAndClient(cfg, httpClient); err != nil {
+		return err
+	}
+	c.core, err = rest.RESTClientForConfigAndClient(coreConfig(cfg), httpClient)
 	return err
+}
+
+// coreConfig returns the settings of the client that [Cluster.Core] returns. The clientset of client-go has such a client too, but every
+// kind that it knows would be linked.
+func coreConfig(cfg *rest.Config) *rest.Config {
+	known := runtime.NewScheme()
+	known.AddKnownTypes(corev1.SchemeGroupVersion, &corev1.Secret{}, &corev1.ConfigMap{})
+	metav1.AddToGroupVersion(known, corev1.SchemeGroupVersion)
+	cfg = rest.CopyConfig(cfg)
+	cfg.APIPath, cfg.GroupVersion = "/api", &corev1.SchemeGroupVersion
+	cfg.NegotiatedSerializer = serializer.NewCodecFactory(known).WithoutConversion()
+	cfg.ContentType = runtime.ContentTypeProtobuf
+	cfg.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	return cfg
 }
 
 // Connect prepares a connection and discovers what the server serves. Its error is a *ConnectError, which names the
@@ -124,6 +146,10 @@ func (c *Cluster) Requests() int { return int(c.sent.Load()) }
 // Metadata returns a client that reads only the metadata of objects. It shares transport and rate limit with the
 // other clients.
 func (c *Cluster) Metadata() metadata.Interface { return c.metadata }
+
+// Core returns a client that reads Secrets and ConfigMaps as protobuf. A record of Helm is one long text, and JSON would wrap it in base64
+// once more and be decoded letter by letter. The client shares transport and rate limit with the other clients.
+func (c *Cluster) Core() rest.Interface { return c.core }
 
 // serverName returns the server's address without the user and password that a URL may contain.
 func serverName(cfg *rest.Config) string {

@@ -39,7 +39,7 @@ func benchDecode(b *testing.B, plain []byte) {
 		if err != nil {
 			return err
 		}
-		data, err := unpack(packed, DefaultLimit)
+		data, err := (&unpacker{}).unpack(packed, DefaultLimit)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 )
 
 // DefaultLimit is the largest unpacked size of a record in bytes. The largest real records have about 7 MB, but the
@@ -36,14 +37,16 @@ func Decode(text []byte, opts Options) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	data, err := unpack(packed, limit)
+	u := unpackers.Get().(*unpacker)
+	defer u.put()
+	data, err := u.unpack(packed, limit)
 	if err != nil {
 		return nil, err
 	}
 	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, NewerFormat(errors.New("the record is neither gzip nor a JSON object"))
 	}
-	return parse(data, opts)
+	return parse(u.skim(data, opts.Values), opts)
 }
 
 // unbase64 decodes the base64 layer. It accepts line breaks in the text, because tools that restore Secrets add them.
@@ -60,28 +63,57 @@ func unbase64(text []byte) ([]byte, error) {
 	return packed[:n], nil
 }
 
-// unpack decompresses up to limit bytes and returns an error for more.
-func unpack(packed []byte, limit int64) ([]byte, error) {
+// unpackers keep the memory in which records are unpacked, because a record is usually as large as the next one, and nothing refers to its
+// text once it is decoded.
+var unpackers = sync.Pool{New: func() any { return &unpacker{} }}
+
+// maxKept is the largest text in bytes whose memory is kept. Few records are larger.
+const maxKept = 8 << 20
+
+// unpacker decompresses one text after the other.
+type unpacker struct {
+	reader gzip.Reader
+	text   bytes.Buffer
+	// kept is what skim keeps of the text.
+	kept []byte
+}
+
+// skim returns what [skim] returns. The text is valid until put.
+func (u *unpacker) skim(data []byte, defaults bool) []byte {
+	short, kept := skim(data, defaults, u.kept[:0])
+	u.kept = kept
+	return short
+}
+
+// put makes u available for the next text.
+func (u *unpacker) put() {
+	if u.text.Cap() <= maxKept && cap(u.kept) <= maxKept {
+		unpackers.Put(u)
+	}
+}
+
+// unpack decompresses up to limit bytes and returns an error for more. The text is valid until put.
+func (u *unpacker) unpack(packed []byte, limit int64) ([]byte, error) {
 	if !bytes.HasPrefix(packed, []byte(gzipMagic)) {
 		if int64(len(packed)) > limit {
 			return nil, tooLarge(limit)
 		}
 		return packed, nil
 	}
-	zr, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
+	if err := u.reader.Reset(bytes.NewReader(packed)); err != nil {
 		return nil, gzipError(err)
 	}
+	u.text.Reset()
 	// The buffer has room for two more reads, so that it does not grow if the size hint is true.
-	buf := bytes.NewBuffer(make([]byte, 0, sizeHint(packed, limit)+2*bytes.MinRead))
-	n, err := buf.ReadFrom(io.LimitReader(zr, limit+1))
+	u.text.Grow(int(sizeHint(packed, limit)) + 2*bytes.MinRead)
+	n, err := u.text.ReadFrom(io.LimitReader(&u.reader, limit+1))
 	switch {
 	case n > limit:
 		return nil, tooLarge(limit)
 	case err != nil:
 		return nil, gzipError(err)
 	}
-	return buf.Bytes(), nil
+	return u.text.Bytes(), nil
 }
 
 // sizeHint returns the unpacked size that a gzip stream claims at its end. The claim may be false, so it is bounded

@@ -7,7 +7,7 @@
 //
 // The first lines of a program, with the clients of a live.Cluster or its own:
 //
-//	storage, err := release.Open("", metadataClient, dynamicClient)
+//	storage, err := release.Open("", metadataClient, coreClient)
 //	store, err := storage.Namespace("prod")
 //	loaded, err := store.Load(ctx, "web", 0, release.Options{})
 //	if errors.Is(err, release.ErrNotFound) {

@@ -1,20 +1,20 @@
 package release
 
 import (
+	"cmp"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -54,15 +54,15 @@ type objects struct {
 	objectKind string // Secret or ConfigMap
 	resource   string // secrets or configmaps
 	meta       metadata.Getter
-	dyn        dynamic.NamespaceableResourceInterface
+	core       rest.Interface
 }
 
 var _ Backend = objects{}
 
 // newObjects returns the backend for one kind of object.
-func newObjects(kind, resource string, meta metadata.Interface, dyn dynamic.Interface) objects {
+func newObjects(kind, resource string, meta metadata.Interface, core rest.Interface) objects {
 	gvr := schema.GroupVersionResource{Version: "v1", Resource: resource}
-	return objects{objectKind: kind, resource: resource, meta: meta.Resource(gvr), dyn: dyn.Resource(gvr)}
+	return objects{objectKind: kind, resource: resource, meta: meta.Resource(gvr), core: core}
 }
 
 // Resource returns secrets or configmaps.
@@ -171,36 +171,40 @@ func namespaceFlag(namespace string) string {
 
 // Text reads the object that holds a record.
 func (o objects) Text(ctx context.Context, namespace, name string) (text []byte, problem, err error) {
-	obj, err := o.dyn.Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		return nil, nil, o.withPermissionHint("get", namespace, fmt.Errorf("get %s: %w", storedAs(o, namespace, name), err))
+	request := o.core.Get().Namespace(namespace).Resource(o.resource).Name(name)
+	if o.objectKind == kindConfigMap {
+		var holder corev1.ConfigMap
+		if err := request.Do(ctx).Into(&holder); err != nil {
+			return nil, nil, o.getError(namespace, name, err)
+		}
+		stored, found := holder.Data[recordKey]
+		return []byte(stored), missingText(found), nil
 	}
-	text, problem = o.payload(obj)
-	return text, problem, nil
+	var holder corev1.Secret
+	if err := request.Do(ctx).Into(&holder); err != nil {
+		return nil, nil, o.getError(namespace, name, err)
+	}
+	text, found := holder.Data[recordKey]
+	return text, cmp.Or(checkSecretType(holder.Type), missingText(found)), nil
 }
 
-// payload returns the base64 text of the record from its object.
-func (o objects) payload(obj *unstructured.Unstructured) ([]byte, error) {
-	if o.objectKind == kindSecret {
-		got, _, _ := unstructured.NestedString(obj.Object, "type")
-		if err := CheckType(got, "a Secret that was restored by hand must be created with --type="+RecordType+
-			"; remove the label owner if it is no release record"); err != nil {
-			return nil, err
-		}
+// getError describes the error of a get.
+func (o objects) getError(namespace, name string, err error) error {
+	return o.withPermissionHint("get", namespace, fmt.Errorf("get %s: %w", storedAs(o, namespace, name), err))
+}
+
+// checkSecretType returns an error for a Secret whose type is not that of a record.
+func checkSecretType(got corev1.SecretType) error {
+	return CheckType(string(got), "a Secret that was restored by hand must be created with --type="+RecordType+
+		"; remove the label owner if it is no release record")
+}
+
+// missingText returns an error if an object has no text of a record.
+func missingText(found bool) error {
+	if found {
+		return nil
 	}
-	text, found, err := unstructured.NestedString(obj.Object, "data", recordKey)
-	if err != nil || !found {
-		return nil, unreadableRecord(fmt.Errorf("its data has no text under %q", recordKey))
-	}
-	if o.objectKind == kindConfigMap {
-		return []byte(text), nil
-	}
-	// In JSON the bytes of a Secret are base64, in addition to Helm's own base64. Typed clients hide this layer.
-	inner, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return nil, unreadableRecord(fmt.Errorf("its data is not base64: %w", err))
-	}
-	return inner, nil
+	return unreadableRecord(fmt.Errorf("its data has no text under %q", recordKey))
 }
 
 // CheckType returns an error for the type of a Secret or row that is not a record in the known format. ConfigMaps

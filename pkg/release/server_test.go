@@ -17,7 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
+	clientv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 )
@@ -72,11 +72,11 @@ func (s *apiServer) storage(driver string) *Storage {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	dyn, err := dynamic.NewForConfig(config)
+	core, err := clientv1.NewForConfig(config)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	storage, err := Open(driver, meta, dyn)
+	storage, err := Open(driver, meta, core.RESTClient())
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -11,8 +11,8 @@ import (
 
 	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
@@ -48,14 +48,15 @@ type Backend interface {
 func NewStorage(b Backend) *Storage { return &Storage{b} }
 
 // Open returns the storage of a driver whose records are in the cluster. The driver is a value of HELM_DRIVER: "secret" or "secrets",
-// "configmap" or "configmaps"; empty means secrets. Any other is an error, also "sql", whose database package postgres opens. Open sends
-// no request, and the clients belong to the caller.
-func Open(driver string, meta metadata.Interface, dyn dynamic.Interface) (*Storage, error) {
+// "configmap" or "configmaps"; empty means secrets. Any other is an error, also "sql", whose database package postgres opens. Core is a
+// client for the core group that knows Secrets and ConfigMaps, such as that of live.Cluster.Core or of a typed clientset. Open sends no
+// request, and the clients belong to the caller.
+func Open(driver string, meta metadata.Interface, core rest.Interface) (*Storage, error) {
 	switch driver {
 	case "", "secret", "secrets":
-		return NewStorage(newObjects(kindSecret, "secrets", meta, dyn)), nil
+		return NewStorage(newObjects(kindSecret, "secrets", meta, core)), nil
 	case "configmap", "configmaps":
-		return NewStorage(newObjects(kindConfigMap, "configmaps", meta, dyn)), nil
+		return NewStorage(newObjects(kindConfigMap, "configmaps", meta, core)), nil
 	case "sql":
 		return nil, errors.New("storage driver sql keeps its records in a database, which package pkg/release/postgres opens")
 	default:

@@ -20,7 +20,7 @@ func (c *fleetCluster) source() fleet.Source {
 	c.t.Helper()
 	cluster, err := live.Connect(context.Background(), c.on.Config, live.Options{})
 	must(c.t, err)
-	storage, err := release.Open("", cluster.Metadata(), cluster.Dynamic())
+	storage, err := release.Open("", cluster.Metadata(), cluster.Core())
 	must(c.t, err)
 	return fleet.Source{Cluster: cluster, Storage: storage, Name: "test"}
 }
