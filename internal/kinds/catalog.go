@@ -120,7 +120,10 @@ func (c *Catalog) ofType(t reflect.Type) *Shape {
 	s := &Shape{}
 	c.shapes[t] = s
 	// A type that marshals itself is a leaf, although it may be a struct, such as a quantity or a time.
-	switch canonical := canonicalOf(t); {
+	switch canonical, schema := canonicalOf(t), schemaLeaf(t); {
+	case schema != nil:
+		s.Form, s.schema = FormLeaf, c.ofType(schema)
+		s.Canonical = canonicalSchema(t, s.schema)
 	case canonical != nil:
 		s.Form, s.Canonical, s.Quantity = FormLeaf, canonical, t == reflect.TypeFor[resource.Quantity]()
 	case t.Kind() == reflect.Struct:
@@ -158,6 +161,9 @@ func (c *Catalog) addFields(s *Shape, t reflect.Type) {
 				field.zero = "0" // a struct, which omitempty does not omit
 			case f.Type.Kind() == reflect.Struct && canonicalOf(f.Type) == nil:
 				s.embedded = append(s.embedded, name)
+			}
+			if !strings.Contains(f.Tag.Get("json"), ",omitempty") {
+				s.required = append(s.required, name)
 			}
 			s.Fields[name] = field
 		}

@@ -137,6 +137,10 @@ func (s *Shape) Decodes(v any) bool {
 	}
 	switch v := v.(type) {
 	case map[string]any:
+		if s.schema != nil {
+			_, certain := s.schema.recoded(v)
+			return certain
+		}
 		if s.Form != FormStruct && s.Form != FormMap {
 			return false
 		}

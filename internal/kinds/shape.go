@@ -17,6 +17,8 @@ type Shape struct {
 	// embedded are the fields that hold a struct and not a pointer. Such a struct exists even if it is not written; pointers and lists do
 	// not.
 	embedded []string
+	// required are the fields that the Go type always writes, because their tag lacks omitempty.
+	required []string
 	// defaults hold wherever the struct occurs. They come from the table for native kinds, and from the schema for custom resources.
 	defaults map[string]any
 	// rule sets the defaults that depend on a sibling. Only native kinds have one.
@@ -36,6 +38,8 @@ type Shape struct {
 	// Canonical returns the canonical form of a scalar, or of a value whose type marshals itself. It returns false if the value does
 	// not decode.
 	Canonical func(any) (any, bool)
+	// schema is set for a leaf that usually is a schema of a definition. It is the shape of that schema.
+	schema *Shape
 }
 
 // Form is the form of the values that a Shape describes.
