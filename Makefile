@@ -28,7 +28,7 @@ MAX_SIZE   := 58000000
 # These are the targets that "make help" lists.
 HELP       := build demo check fix test unit e2e cluster bench help-all
 
-.PHONY: build help help-all demo cluster cluster-down bench snapshots docs fix clean
+.PHONY: build help help-all demo cluster cluster-down bench bench-charts snapshots docs fix clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules guests apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
 .PHONY: oracle rights hiding writes growth secrets forecast soak conformance flux argocd planes defaults peers peer-charts
@@ -320,6 +320,11 @@ bench: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed, a larg
 	cd test/e2e && go test -run '^$$' -bench LargeChart -benchtime 10x .
 	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
 	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) -releases $(FLEET)
+
+bench-charts: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed on the public charts of make peer-charts, or of PEER_CHARTS
+	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
+	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) \
+		-rounds 4 -charts $(PEER_CHARTS)
 
 # HELM_DIFF and HELM_DRIFT name the binaries of the plugins, which are not built here. PEERS_FLAGS are flags of bin/peers, such as -v.
 PEER_CHARTS ?= $(wildcard bin/peer-charts/*.tgz)

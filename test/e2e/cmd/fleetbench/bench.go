@@ -73,13 +73,13 @@ func (b *bench) measure(ctx context.Context, size int) (row, error) {
 				m.peak, processors = max(m.peak, out.peak), append(processors, out.processor)
 				return err
 			}),
-			timed(&ones, len(sample), each(sample, func(release fleet.Release) error { return r.diffOne(ctx, release) })),
-			timed(&kubectls, len(sample), each(sample, func(release fleet.Release) error { return r.kubectlDiff(ctx, release) })),
+			timed(&ones, len(sample), each(sample, func(release fleet.Release) error { return r.diffOne(ctx, targetOf(release)) })),
+			timed(&kubectls, len(sample), each(sample, func(release fleet.Release) error { return r.kubectlDiff(ctx, targetOf(release)) })),
 			timed(&helmDiffs, len(sample), each(sample, func(release fleet.Release) error {
 				if r.helmDiff == "" {
 					return nil
 				}
-				return r.upgradeDiff(ctx, release)
+				return r.savedDiff(ctx, release)
 			})),
 		)
 		if err != nil {
@@ -160,7 +160,11 @@ func each(releases []fleet.Release, do func(fleet.Release) error) func() error {
 	}
 }
 
+// median returns the middle one of some times, or 0 if there are none.
 func median(times []time.Duration) time.Duration {
+	if len(times) == 0 {
+		return 0
+	}
 	sorted := slices.Sorted(slices.Values(times))
 	return sorted[len(sorted)/2]
 }

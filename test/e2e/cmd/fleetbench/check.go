@@ -15,7 +15,7 @@ func (b *bench) check(ctx context.Context, r runner, release fleet.Release) erro
 	if err != nil {
 		return err
 	}
-	got, err := r.manifest(ctx, release)
+	got, err := r.manifest(ctx, targetOf(release))
 	if err != nil {
 		return err
 	}
@@ -28,7 +28,7 @@ func (b *bench) check(ctx context.Context, r runner, release fleet.Release) erro
 	if err := r.saveChart(release); err != nil {
 		return err
 	}
-	return r.upgradeDiff(ctx, release)
+	return r.savedDiff(ctx, release)
 }
 
 // checkReport checks that a report has all releases, no errors, and drift where the generator made it.

@@ -10,13 +10,15 @@
 //
 //	fleetbench -controlplane FILE -module DIR -helmdrift FILE -helm FILE -kubectl FILE [-releases 20,200,2000] [-objects 15] [-seed 1]
 //	fleetbench -kubeconfig FILE …                           measures on a cluster that runs already and has nothing else in it
+//	fleetbench -charts … CHART…                             measures public charts instead, which it installs as they are
 //	fleetbench -fill -kubeconfig FILE [-releases 200]       only fills the cluster
 //
-// Make bench calls it, and docs/dev/performance.md explains the numbers.
+// Make bench and make bench-charts call it, and docs/dev/performance.md explains the numbers.
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -37,9 +39,11 @@ import (
 type options struct {
 	controlplane, module, kubeconfig string
 	fill, keep                       bool
-	sizes                            sizes
-	fleet                            fleet.Options
-	rounds, sample                   int
+	// charts are installed and measured instead of a generated fleet.
+	charts         []string
+	sizes          sizes
+	fleet          fleet.Options
+	rounds, sample int
 	// scan are the arguments of helmdrift that compare the whole fleet.
 	scan  string
 	tools tools
@@ -53,6 +57,7 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "a cluster to use instead of a new control plane")
 	flags.BoolVar(&o.fill, "fill", false, "fill the cluster and measure nothing")
 	flags.BoolVar(&o.keep, "keep", false, "keep the control plane until interrupted")
+	fromCharts := flags.Bool("charts", false, "measure the charts that the arguments name")
 	flags.Var(&o.sizes, "releases", "the sizes of the fleet, in ascending order")
 	flags.IntVar(&o.fleet.Objects, "objects", 15, "the number of objects of each release")
 	flags.Uint64Var(&o.fleet.Seed, "seed", 1, "the seed of the generator")
@@ -65,6 +70,10 @@ func parseOptions(args []string) (options, error) {
 	o.tools.helmDiff = os.Getenv("HELM_DIFF")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if *fromCharts {
+		o.charts = flags.Args()
+		return o, nil
 	}
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
@@ -99,6 +108,15 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	dir, err := os.MkdirTemp("", "helmdrift-fleetbench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if o.charts != nil {
+		charts := chartBench{options: o, config: config, dir: dir}
+		return errors.Join(charts.run(ctx, os.Stdout), o.wait(ctx))
+	}
 	f, err := fleet.New(o.fleet)
 	if err != nil {
 		return err
@@ -106,19 +124,19 @@ func run(ctx context.Context, args []string) error {
 	if o.fill {
 		return fill(ctx, f, config, 0, slices.Max(o.sizes))
 	}
-	dir, err := os.MkdirTemp("", "helmdrift-fleetbench-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
 	b := bench{options: o, fleet: f, config: config, dir: dir}
 	rows, err := b.run(ctx)
 	printTable(os.Stdout, o, rows)
-	if err == nil && o.keep {
+	return errors.Join(err, o.wait(ctx))
+}
+
+// wait waits for an interrupt if the control plane is to be kept.
+func (o options) wait(ctx context.Context) error {
+	if o.keep && ctx.Err() == nil {
 		say("the control plane runs until this program is interrupted")
 		<-ctx.Done()
 	}
-	return err
+	return nil
 }
 
 // fill writes a part of the fleet.

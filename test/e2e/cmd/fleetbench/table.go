@@ -8,9 +8,9 @@ import (
 )
 
 // column is a column of a table: its head, and the text for a row.
-type column struct {
+type column[Row any] struct {
 	head string
-	text func(row) string
+	text func(Row) string
 }
 
 // printTable prints what was measured as two tables in Markdown: time, and what a scan costs otherwise.
@@ -20,8 +20,8 @@ func printTable(out io.Writer, o options, rows []row) {
 	}
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 	whole := func(d time.Duration, m row) time.Duration { return d * time.Duration(m.releases) }
-	releases := column{"releases", func(m row) string { return fmt.Sprint(m.releases) }}
-	times := []column{
+	releases := column[row]{"releases", func(m row) string { return fmt.Sprint(m.releases) }}
+	times := []column[row]{
 		releases,
 		{"lists", func(m row) string { return seconds(m.lists) }},
 		{"helmdrift", func(m row) string { return seconds(m.scan) }},
@@ -34,10 +34,10 @@ func printTable(out io.Writer, o options, rows []row) {
 	}
 	if o.tools.helmDiff != "" {
 		times = append(times,
-			column{"helm diff", func(m row) string { return seconds(whole(m.helmDiff, m)) }},
-			column{"helm diff : helmdrift", func(m row) string { return ratio(whole(m.helmDiff, m), m.scan) }})
+			column[row]{"helm diff", func(m row) string { return seconds(whole(m.helmDiff, m)) }},
+			column[row]{"helm diff : helmdrift", func(m row) string { return ratio(whole(m.helmDiff, m), m.scan) }})
 	}
-	costs := []column{
+	costs := []column[row]{
 		releases,
 		{"objects", func(m row) string { return fmt.Sprint(m.releases * o.fleet.Objects) }},
 		{"processor time", func(m row) string { return seconds(m.processor) }},
@@ -51,14 +51,14 @@ func printTable(out io.Writer, o options, rows []row) {
 	fmt.Fprintf(out, "%d objects per release, seed %d, medians of %d rounds. "+
 		"Times of tools that compare one release are those of %d releases, extrapolated.\n",
 		o.fleet.Objects, o.fleet.Seed, o.rounds, min(o.sample, rows[0].releases))
-	for _, columns := range [][]column{times, costs} {
+	for _, columns := range [][]column[row]{times, costs} {
 		writeTable(out, columns, rows)
 	}
 }
 
 // writeTable writes a table in Markdown.
-func writeTable(out io.Writer, columns []column, rows []row) {
-	line := func(text func(column) string) {
+func writeTable[Row any](out io.Writer, columns []column[Row], rows []Row) {
+	line := func(text func(column[Row]) string) {
 		cells := make([]string, len(columns))
 		for i, c := range columns {
 			cells[i] = text(c)
@@ -66,10 +66,10 @@ func writeTable(out io.Writer, columns []column, rows []row) {
 		fmt.Fprintf(out, "| %s |\n", strings.Join(cells, " | "))
 	}
 	fmt.Fprintln(out)
-	line(func(c column) string { return c.head })
-	line(func(column) string { return "---:" })
+	line(func(c column[Row]) string { return c.head })
+	line(func(column[Row]) string { return "---:" })
 	for _, r := range rows {
-		line(func(c column) string { return c.text(r) })
+		line(func(c column[Row]) string { return c.text(r) })
 	}
 }
 

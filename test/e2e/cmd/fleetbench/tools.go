@@ -80,41 +80,51 @@ func (r runner) scan(ctx context.Context, args string) (result, error) {
 	return wait(r.command(ctx, r.helmdrift, strings.Fields(args)...), driftedExit)
 }
 
+// target names a release.
+type target struct{ name, namespace string }
+
 // diffOne compares one release with helmdrift.
-func (r runner) diffOne(ctx context.Context, release fleet.Release) error {
-	_, err := wait(r.command(ctx, r.helmdrift, "diff", release.Name, "-n", release.Namespace, "-o", "json"), driftedExit)
+func (r runner) diffOne(ctx context.Context, release target) error {
+	_, err := wait(r.command(ctx, r.helmdrift, "diff", release.name, "-n", release.namespace, "-o", "json"), driftedExit)
 	return err
 }
 
 // manifest returns what helm get manifest prints.
-func (r runner) manifest(ctx context.Context, release fleet.Release) (string, error) {
-	out, err := wait(r.command(ctx, r.helm, "get", "manifest", release.Name, "-n", release.Namespace))
+func (r runner) manifest(ctx context.Context, release target) (string, error) {
+	out, err := wait(r.command(ctx, r.helm, "get", "manifest", release.name, "-n", release.namespace))
 	return string(out.stdout), err
 }
 
 // kubectlDiff does what helm get manifest NAME | kubectl diff -f - does.
-func (r runner) kubectlDiff(ctx context.Context, release fleet.Release) error {
+func (r runner) kubectlDiff(ctx context.Context, release target) error {
 	text, err := r.manifest(ctx, release)
 	if err != nil {
 		return err
 	}
-	diff := r.command(ctx, r.kubectl, "diff", "-n", release.Namespace, "-f", "-")
+	diff := r.command(ctx, r.kubectl, "diff", "-n", release.namespace, "-f", "-")
 	diff.Stdin = strings.NewReader(text)
 	_, err = wait(diff, differsExit)
 	return err
 }
 
-// upgradeDiff runs helm diff upgrade with the chart and the values of the last revision.
-func (r runner) upgradeDiff(ctx context.Context, release fleet.Release) error {
-	chart := filepath.Join(r.dir, "charts", release.Name)
-	diff := r.command(ctx, r.helmDiff, "upgrade", release.Name, filepath.Join(chart, release.Chart().Name()),
-		"--three-way-merge", "--reset-values", "--values", filepath.Join(chart, "values.yaml"))
-	diff.Env = append(diff.Env, "HELM_NAMESPACE="+release.Namespace) // Helm takes --namespace from the arguments of a plugin
+// upgradeDiff runs helm diff upgrade with a chart.
+func (r runner) upgradeDiff(ctx context.Context, release target, chart string, args ...string) error {
+	diff := r.command(ctx, r.helmDiff, append([]string{"upgrade", release.name, chart, "--three-way-merge", "--reset-values"}, args...)...)
+	diff.Env = append(diff.Env, "HELM_NAMESPACE="+release.namespace) // Helm takes --namespace from the arguments of a plugin
 	_, err := wait(diff)
 	return err
 }
 
-// saveChart writes what upgradeDiff reads.
+// savedDiff runs helm diff upgrade with the chart and the values that saveChart has saved.
+func (r runner) savedDiff(ctx context.Context, release fleet.Release) error {
+	dir := filepath.Join(r.dir, "charts", release.Name)
+	return r.upgradeDiff(ctx, targetOf(release), filepath.Join(dir, release.Chart().Name()), "--values", filepath.Join(dir, "values.yaml"))
+}
+
+// targetOf names a generated release.
+func targetOf(release fleet.Release) target { return target{release.Name, release.Namespace} }
+
+// saveChart writes what savedDiff reads.
 func (r runner) saveChart(release fleet.Release) error {
 	dir := filepath.Join(r.dir, "charts", release.Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
