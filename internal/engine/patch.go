@@ -71,8 +71,8 @@ func holdsHugeQuantity(v any, s *kinds.Shape) bool {
 // result returns live after Helm's patch from old to desired. It computes the patch with the library calls that Helm makes, from the texts
 // as they are, and does not change live. It leaves out managedFields: no patch changes them, and they are a large part of the text.
 func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (map[string]any, error) {
-	if p.changesNothing(old, desired, live, s) {
-		return live, nil
+	if result, certain := p.withoutPatch(old, desired, live, s); certain {
+		return result, nil
 	}
 	live = withoutManagedFields(live)
 	patch, err := p.patch(old, desired, live)

@@ -23,15 +23,36 @@ import (
 // recognize that from the texts, without the patch. They return true only if it is certain: they leave cases that depend on the order or
 // on directives to the patch libraries.
 
-// changesNothing reports whether live has the same normal form after Helm's patch. It returns false if that is not certain.
-func (p ClientSide) changesNothing(old, desired, live map[string]any, s *kinds.Shape) bool {
+// withoutPatch returns live after Helm's patch, if that is certain without the patch: live itself, or live with the lists that a strategic
+// patch replaces as a whole, in which the server has filled in defaults. It does not change live.
+func (p ClientSide) withoutPatch(old, desired, live map[string]any, s *kinds.Shape) (result map[string]any, certain bool) {
 	switch {
 	case p.threeWay:
-		return false
-	case p.Engine == report.EngineStrategic:
-		return dropsNothing(old, desired) && holdsFields(live, withoutIdentity(desired), s, false)
+		return nil, false
+	case p.Engine != report.EngineStrategic:
+		return live, mergesNothing(old, desired, live)
+	case !dropsNothing(old, desired):
+		return nil, false
 	}
-	return mergesNothing(old, desired, live)
+	var h holder
+	if !h.holdsFields(live, withoutIdentity(desired), s, false) {
+		return nil, false
+	}
+	for _, path := range h.replaced {
+		live = withField(live, path, desired)
+	}
+	return live, true
+}
+
+// withField returns an object with the value that from has at a path of fields. It shares everything else with obj.
+func withField(obj map[string]any, path []string, from map[string]any) map[string]any {
+	out, name := maps.Clone(obj), path[0]
+	if len(path) == 1 {
+		out[name] = from[name]
+	} else {
+		out[name] = withField(object.Child(obj, name), path[1:], object.Child(from, name))
+	}
+	return out
 }
 
 // dropsNothing reports whether desired has all that old has. Helm's own labels and annotations may be new in desired, or have another
@@ -85,9 +106,19 @@ func withoutIdentity(text map[string]any) map[string]any {
 	return out
 }
 
-// holdsFields reports whether live has every field of desired with the same value, except for values that the server would leave out. A
-// strategic patch then changes nothing in the normal form. RetainsKeys is set if the patch removes the other fields of live.
-func holdsFields(live, desired map[string]any, s *kinds.Shape, retainsKeys bool) bool {
+// holder compares live with desired.
+type holder struct {
+	// path has the fields from the object to the present value. InItem is set within the items of a list, where a path cannot name a field.
+	path   []string
+	inItem bool
+	// replaced are the paths of the lists that the patch replaces.
+	replaced [][]string
+}
+
+// holdsFields reports whether live has every field of desired with the same value, except for values that the server would leave out, and
+// for lists that it adds to h. A strategic patch then changes nothing in the normal form but these lists. RetainsKeys is set if the patch
+// removes the other fields of live.
+func (h *holder) holdsFields(live, desired map[string]any, s *kinds.Shape, retainsKeys bool) bool {
 	if retainsKeys && !retainsAll(live, desired, s) {
 		return false
 	}
@@ -98,8 +129,12 @@ func holdsFields(live, desired map[string]any, s *kinds.Shape, retainsKeys bool)
 			return false
 		case !has && !(is == nil || s.Omits(name, is)):
 			return false
-		case has && !holds(was, is, s, name):
-			return false
+		case has:
+			h.path = append(h.path, name)
+			if !h.holds(was, is, s, name) {
+				return false
+			}
+			h.path = h.path[:len(h.path)-1]
 		}
 	}
 	return true
@@ -113,7 +148,7 @@ func retainsAll(live, desired map[string]any, s *kinds.Shape) bool {
 }
 
 // holds is holdsFields for one field that live has.
-func holds(was, is any, s *kinds.Shape, name string) bool {
+func (h *holder) holds(was, is any, s *kinds.Shape, name string) bool {
 	rule, known := s.PatchRule(name)
 	switch is := is.(type) {
 	case nil:
@@ -123,34 +158,65 @@ func holds(was, is any, s *kinds.Shape, name string) bool {
 		if !known || rule.Replaces { // the patch library compares what is in a map as a whole
 			return (known || s.IsMap()) && object.Identical(was, is)
 		}
-		return isMap && holdsFields(below, is, s.Field(name), rule.RetainsKeys)
+		return isMap && h.holdsFields(below, is, s.Field(name), rule.RetainsKeys)
 	case []any:
 		list, isList := was.([]any)
 		if !known {
 			return s.IsMap() && object.Identical(was, is)
 		}
-		return isList && holdsList(list, is, s.Field(name), rule.RetainsKeys)
+		return isList && h.holdsList(list, is, s.Field(name), rule.RetainsKeys)
 	}
 	return was == is || s.Field(name).SameLeaf(was, is)
 }
 
 // holdsList is holdsFields for a list. A list that is merged must have the same items in the same order.
-func holdsList(live, desired []any, s *kinds.Shape, retainsKeys bool) bool {
+func (h *holder) holdsList(live, desired []any, s *kinds.Shape, retainsKeys bool) bool {
 	key := s.ListRule().MergeKey
 	switch {
 	case !s.Keyed():
-		return object.Identical(live, desired)
+		return object.Identical(live, desired) || h.replaces(desired)
 	case len(live) != len(desired):
 		return false
 	case key == "": // the patch has the order of a set, unless it is sorted
 		return len(live) == 0 || len(live) == 1 && object.IsScalar(live[0]) && live[0] == desired[0]
 	}
+	outside := h.inItem
+	h.inItem = true
 	for i := range desired {
 		was, isMap := live[i].(map[string]any)
 		is, alsoMap := desired[i].(map[string]any)
-		if !isMap || !alsoMap || !isFirst(desired[:i+1], key) || !holdsFields(was, is, s.Item(), retainsKeys) {
+		if !isMap || !alsoMap || !isFirst(desired[:i+1], key) || !h.holdsFields(was, is, s.Item(), retainsKeys) {
 			return false
 		}
+	}
+	h.inItem = outside
+	return true
+}
+
+// replaces adds the present list to those that the patch replaces with desired's. It returns false if the patch may make something else
+// of the list.
+func (h *holder) replaces(desired []any) bool {
+	if h.inItem || !isPlain(desired) {
+		return false
+	}
+	h.replaced = append(h.replaced, slices.Clone(h.path))
+	return true
+}
+
+// isPlain reports whether a patch leaves a value as it is: the value has no nulls and directives, and no fractions, which JSON may spell as
+// integers.
+func isPlain(v any) bool {
+	switch v := v.(type) {
+	case nil, float64:
+		return false
+	case map[string]any:
+		for name, below := range v {
+			if strings.HasPrefix(name, "$") || !isPlain(below) {
+				return false
+			}
+		}
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool { return !isPlain(item) })
 	}
 	return true
 }
