@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 )
 
 // DefaultLimit is the largest unpacked size of a record in bytes. The largest real records have about 7 MB, but the
@@ -37,7 +36,7 @@ func Decode(text []byte, opts Options) (*Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := unpackers.Get().(*unpacker)
+	u := newUnpacker()
 	defer u.put()
 	data, err := u.unpack(packed, limit)
 	if err != nil {
@@ -64,11 +63,21 @@ func unbase64(text []byte) ([]byte, error) {
 }
 
 // unpackers keep the memory in which records are unpacked, because a record is usually as large as the next one, and nothing refers to its
-// text once it is decoded.
-var unpackers = sync.Pool{New: func() any { return &unpacker{} }}
+// text once it is decoded. A sync.Pool would lose it with each collection of garbage, which such texts cause.
+var unpackers = make(chan *unpacker, 4)
+
+// newUnpacker returns an unpacker for one text, which ends with put.
+func newUnpacker() *unpacker {
+	select {
+	case u := <-unpackers:
+		return u
+	default:
+		return &unpacker{}
+	}
+}
 
 // maxKept is the largest text in bytes whose memory is kept. Few records are larger.
-const maxKept = 8 << 20
+const maxKept = 4 << 20
 
 // unpacker decompresses one text after the other.
 type unpacker struct {
@@ -87,8 +96,12 @@ func (u *unpacker) skim(data []byte, defaults bool) []byte {
 
 // put makes u available for the next text.
 func (u *unpacker) put() {
-	if u.text.Cap() <= maxKept && cap(u.kept) <= maxKept {
-		unpackers.Put(u)
+	if u.text.Cap() > maxKept || cap(u.kept) > maxKept {
+		return
+	}
+	select {
+	case unpackers <- u:
+	default:
 	}
 }
 
