@@ -28,7 +28,7 @@ MAX_SIZE   := 58000000
 # These are the targets that "make help" lists.
 HELP       := build demo check fix test unit e2e cluster bench help-all
 
-.PHONY: build help help-all demo cluster cluster-down bench bench-charts snapshots docs fix clean
+.PHONY: build help help-all demo cluster cluster-down bench bench-charts bench-chart-files snapshots docs fix clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules guests apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
 .PHONY: oracle rights hiding writes growth secrets forecast soak conformance flux argocd planes defaults peers peer-charts
@@ -321,11 +321,6 @@ bench: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed, a larg
 	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
 	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) -releases $(FLEET)
 
-bench-charts: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed on the public charts of make peer-charts, or of PEER_CHARTS
-	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
-	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) \
-		-rounds 4 -charts $(PEER_CHARTS)
-
 # HELM_DIFF and HELM_DRIFT name the binaries of the plugins, which are not built here. PEERS_FLAGS are flags of bin/peers, such as -v.
 PEER_CHARTS ?= $(wildcard bin/peer-charts/*.tgz)
 PEERS_FLAGS ?=
@@ -337,9 +332,23 @@ peers: build planes bin/helm bin/helm4 bin/kubectl ## compares what helmdrift an
 	cd test/e2e && go build -o $(CURDIR)/bin/peers ./cmd/peers
 	bin/peers -controlplane $(LAUNCHER) -module test/controlplane $(PEERS_FLAGS) $(PEER_CHARTS)
 
+peer-charts: CHARTS := test/e2e/cmd/peers/charts.txt
 peer-charts: bin/helm ## downloads the public charts for make peers; helm must know the repositories by the names in the list
-	@mkdir -p bin/peer-charts
-	@while read -r name version; do bin/helm pull "$$name" --version "$$version" -d bin/peer-charts || exit 1; done < test/e2e/cmd/peers/charts.txt
+	@$(PULL)
+
+# PULL downloads the charts that the list CHARTS names, into a folder of bin that is called as the target.
+PULL = mkdir -p bin/$@; while read -r name version; do bin/helm pull "$$name" --version "$$version" -d bin/$@ || exit 1; done < $(CHARTS)
+
+bench-chart-files: CHARTS := test/e2e/cmd/fleetbench/charts.txt
+bench-chart-files: bin/helm ## downloads the public charts for make bench-charts; helm must know the repositories by the names in the list
+	@$(PULL)
+
+BENCH_CHARTS ?= $(wildcard bin/bench-chart-files/*.tgz)
+
+bench-charts: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed on public charts, against bare lists and against other tools
+	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
+	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) \
+		-rounds 4 -charts $(BENCH_CHARTS)
 
 clean: ## deletes bin and dist; docs/tutorial.md names the caches outside
 	rm -rf bin dist
