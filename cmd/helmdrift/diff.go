@@ -36,6 +36,9 @@ type diffOptions struct {
 	guests guest
 	// scan compares several releases. It is nil if this program cannot.
 	scan scan
+	// controlled answers for a first argument such as hr/web, and finish adds what it knows to the report. Both are nil otherwise.
+	controlled controlled
+	finish     func(*report.Release)
 	// baseline is the file of an earlier report.
 	baseline string
 	// choose are --only and --skip, and chooser applies them.
@@ -65,6 +68,9 @@ func newDiff(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	}
 	if all.scan != nil {
 		o.scan = all.scan(s, c)
+	}
+	if all.controlled != nil {
+		o.controlled = all.controlled()
 	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
@@ -103,7 +109,8 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 		Args:              releaseAndChart,
 		ValidArgsFunction: cli.CompleteRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			hasChart := len(args) > 1
+			isControlled := o.controlled != nil && o.controlled.isNamed(args)
+			hasChart := len(args) > 1 || isControlled
 			choice, err := o.choose.choice()
 			if err != nil {
 				return err
@@ -114,6 +121,9 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 			o.chooser = &chooser{choice: choice, print: s.Print}
 			if err := acceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
+			}
+			if isControlled {
+				return o.controlled.run(cmd.Context(), s, o, args, cmd.Flags())
 			}
 			if cmd.Flags().Changed("snapshot") {
 				return runDiffSnapshot(cmd.Context(), s, c, o, args, cmd.Flags())
@@ -150,6 +160,9 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 
 	if o.scan != nil {
 		o.scan.addFlags(fs)
+	}
+	if o.controlled != nil {
+		o.controlled.addFlags(fs)
 	}
 	o.IgnoreOptions.AddFlags(fs)
 	fs.BoolVar(&o.ShowControllers, "show-controllers", false,
@@ -293,6 +306,9 @@ func (o *diffOptions) report(
 // release returns the report of a comparison. It accepts what the baseline has, and has a patch only if the patch is printed.
 func (o *diffOptions) release(result *drift.Result, known *report.Report) report.Release {
 	out := result.Report(threeway.Mask{Show: o.ShowSecrets})
+	if o.finish != nil {
+		o.finish(&out)
+	}
 	if o.baseline != "" {
 		out.Accept(known, "--baseline "+filepath.Base(o.baseline))
 		if !o.ShowSecrets {
@@ -347,11 +363,19 @@ func scanFlags(all guest) []string {
 	return cli.NamesOf(all.scan(cli.Streams{}, nil).addFlags)
 }
 
+// controlledFlags returns the names of the flags for an object that a controller deploys a release from.
+func controlledFlags(all guest) []string {
+	if all.controlled == nil {
+		return nil
+	}
+	return cli.NamesOf(all.controlled().addFlags)
+}
+
 // diffHelp returns the headings of the help of diff.
 func diffHelp(all guest) []cli.FlagGroup {
 	states := []string{"to-revision", "revision", "install", "skip-crds", "create-namespace", "dry-run"}
 	return slices.Concat([]cli.FlagGroup{
-		cli.Group("Which releases", scanFlags(all)...),
+		cli.Group("Which releases", slices.Concat(scanFlags(all), controlledFlags(all))...),
 		cli.Group("What counts", "fail-on", "only", "skip", "since", "baseline"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),
 		cli.Group("Output", "output", "timeline", "report", "quiet", "verbose", "show-ignored", "show-controllers", "show-secrets",
