@@ -1,7 +1,7 @@
 package flux
 
 // This file has the fields of Flux's objects that decide what the controllers do. The types are our own: those of Flux would link the
-// types of every kind that they mention. TestTypes in test/gitops decodes the same documents with both.
+// types of every kind that they mention.
 
 // meta is the metadata that matters here.
 type meta struct {

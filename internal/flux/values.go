@@ -218,3 +218,12 @@ func sortByKey(value any) {
 		}
 	}
 }
+
+// Values returns the values that helm-controller gives Helm, and their digest as its status has it.
+func (h *HelmRelease) Values(ctx context.Context, from Reader) (values map[string]any, sum string, err error) {
+	c, err := h.compose(ctx, from)
+	if err != nil {
+		return nil, "", err
+	}
+	return c.values, digest(c.values), nil
+}
