@@ -115,6 +115,9 @@ func (s situation) unblocked() decision {
 func (s situation) inSync(last *revision) decision {
 	h := s.release
 	same := fmt.Sprintf("chart version %s and values are those of revision %d", last.ChartVersion, last.Version)
+	if s.chart.name == "" {
+		same = fmt.Sprintf("the values are those of revision %d, and the version of the chart is not known", last.Version)
+	}
 	if h.Spec.Test.Enable {
 		ignores := h.Spec.Test.IgnoreFailures
 		active, isActive := h.activeRemediation()

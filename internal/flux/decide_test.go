@@ -36,7 +36,7 @@ func TestDecide(t *testing.T) {
 		"in sync":         {func(*situation) {}, report.DeployerNone, "chart version 1.0.0 and values are those of revision 3"},
 		"values":          {func(s *situation) { s.values = "sha256:w" }, report.DeployerUpgrade, "the values changed"},
 		"chart version":   {func(s *situation) { s.chart.version = "1.1.0" }, report.DeployerUpgrade, "the chart version changes from 1.0.0 to 1.1.0"},
-		"chart not known": {func(s *situation) { s.chart = identity{} }, report.DeployerNone, ""},
+		"chart not known": {func(s *situation) { s.chart = identity{} }, report.DeployerNone, "the version of the chart is not known"},
 		"only flags of the upgrade": {func(s *situation) {
 			s.release.Metadata.Generation, s.release.Spec.Upgrade.Force = 3, true
 		}, report.DeployerNone, ""},

@@ -144,6 +144,10 @@ func (p *Plan) addLimits(d decision) {
 	for _, doubt := range p.offer.doubts {
 		p.warn(CodeWarning, doubt)
 	}
+	if p.isOther && d.action == report.DeployerUpgrade {
+		p.lacks(fmt.Sprintf("%s has another archive of chart version %s than source-controller, which keeps the one that it fetched first: "+
+			"the upgrade deploys that one, and the comparison is with the other", p.offer.title, p.chart.version))
+	}
 	for _, absent := range p.composed.absent {
 		p.warn(CodeWarning, "spec.valuesFrom names an optional value that is not there: "+absent)
 	}

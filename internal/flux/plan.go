@@ -3,6 +3,7 @@ package flux
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -45,13 +46,14 @@ type Plan struct {
 	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known. Otherwise its chart is nil.
 	Preview drift.Target
 
-	release     *HelmRelease
-	composed    *composition
-	offer       *offer
-	chart       identity
-	decision    decision
+	release  *HelmRelease
+	composed *composition
+	offer    *offer
+	chart    identity
+	decision decision
+	// isOther is set if the controller has another archive of the chart's version than helmdrift.
+	isOther     bool
 	method      report.ApplyMethod
-	isForeign   bool
 	warnings    []report.Message
 	problems    []report.Message
 	done        []func()
@@ -61,11 +63,11 @@ type Plan struct {
 // The codes of warnings and errors about what Flux does.
 const (
 	// CodeIncomplete is the code of the error that helmdrift cannot predict something that Flux does.
-	CodeIncomplete = "deployer-unknown"
+	CodeIncomplete = "flux-unknown"
 	// CodeWarning is the code of a warning about the sources or the values.
-	CodeWarning = "deployer"
+	CodeWarning = "flux"
 	// CodeDigest is the code of the warning that values or a chart are not those of the last attempt of the controller.
-	CodeDigest = "deployer-differs"
+	CodeDigest = "flux-differs"
 )
 
 // New reads a HelmRelease and everything that decides what Flux does with it. The caller closes the plan.
@@ -152,7 +154,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	}
 	p.chart = identity{answer.Name, answer.Version}
 	if answer.Archive == nil {
-		return path, nil
+		return path, p.checkContent(path, q.Own)
 	}
 	dir, err := os.MkdirTemp("", "helmdrift-")
 	if err != nil {
@@ -161,6 +163,17 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	p.done = append(p.done, func() { _ = os.RemoveAll(dir) })
 	path = filepath.Join(dir, "chart.tgz")
 	return path, os.WriteFile(path, answer.Archive, 0o600)
+}
+
+// checkContent finds out whether source-controller has another archive of the version that the repository offers. It does not fetch a
+// version again that it has (source-controller v1.9.3 internal/helm/chart/builder_remote.go generateBuildResult).
+func (p *Plan) checkContent(path string, own bool) error {
+	if own || p.offer.digest == "" || p.offer.latest.version != p.chart.version {
+		return nil
+	}
+	archive, err := os.ReadFile(path)
+	p.isOther = err == nil && fmt.Sprintf("sha256:%x", sha256.Sum256(archive)) != p.offer.digest
+	return err
 }
 
 // fetch fetches the chart from its source, with the user's own logins or, if the user asks for it, with those of the source.
@@ -214,8 +227,10 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	}
 	p.chart = s.chart
 	p.decision = s.decide()
-	p.isForeign = h.last() == nil || h.last().Version != s.number
-	p.prove(s)
+	if p.chart.name == "" && p.decision.action != report.DeployerBlocked {
+		p.lacks("which version of the chart comes next is not known: " + sentence(p.noChart()))
+	}
+	p.prove(s, q.Own)
 	return p.chooseTarget(ctx, records, q, path, s)
 }
 
@@ -240,8 +255,9 @@ func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error)
 	return p.offer.waits, nil
 }
 
-// prove compares what was composed with what helm-controller says of its last attempt, if it attempted the HelmRelease as it is.
-func (p *Plan) prove(s situation) {
+// prove compares what was composed with what helm-controller says of its last attempt, if it attempted the HelmRelease as it is. Own is set
+// if the user gives the chart, which may have any version.
+func (p *Plan) prove(s situation, own bool) {
 	status := p.release.Status
 	if status.LastAttemptedGeneration != p.release.Metadata.Generation || status.LastAttemptedConfigDigest == "" {
 		return
@@ -252,7 +268,7 @@ func (p *Plan) prove(s situation) {
 	} else if status.LastAttemptedConfigDigest != s.values {
 		p.warn(CodeDigest, "the values are not those of Flux's last attempt, although the HelmRelease is: helmdrift composes them otherwise")
 	}
-	if s.chart.version != "" && status.LastAttemptedRevision != s.chart.version {
+	if !own && s.chart.version != "" && status.LastAttemptedRevision != s.chart.version {
 		p.warn(CodeDigest, fmt.Sprintf("the chart version is %s, and %s at Flux's last attempt: %s offers another one since, or helmdrift "+
 			"chooses otherwise", s.chart.version, status.LastAttemptedRevision, p.offer.title))
 	}
@@ -276,7 +292,7 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 			if s.number == 0 {
 				return p.noChart()
 			}
-			p.lacks(p.noChart().Error() + "; " + hint.Of(p.noChart()))
+			p.lacks(sentence(p.noChart()))
 		}
 	case report.DeployerRollback:
 		ignores := h.Spec.Test.IgnoreFailures
@@ -319,6 +335,9 @@ func (p *Plan) noChart() error {
 		fmt.Sprintf("give it as CHART: helmdrift diff hr/%s %s -n %s", h.Metadata.Name, hint.ShellWord(where), h.Metadata.Namespace))
 }
 
+// sentence returns an error with its advice.
+func sentence(err error) string { return err.Error() + "; " + hint.Of(err) }
+
 // findMethod finds out how the upgrade writes (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, install.go newInstall).
 func (p *Plan) findMethod(ctx context.Context, records drift.Records, s situation) error {
 	h := p.release
@@ -347,7 +366,7 @@ func (p *Plan) findMethod(ctx context.Context, records drift.Records, s situatio
 	return nil
 }
 
-// Names of the values in messages.
+// valuesName begins the name of the values in messages.
 const valuesName = "values of "
 
 // upgradeChart returns the chart with the values and the options that helm-controller gives Helm (internal/action/upgrade.go newUpgrade,

@@ -33,6 +33,8 @@ type offer struct {
 	// offers.
 	latest    identity
 	isCurrent bool
+	// digest is that of the archive that the controller has, or "" if the archive is not as it was fetched.
+	digest string
 	// title names the source in messages, and chartPath is the place of the chart in a repository of files.
 	title, chartPath string
 	// waits says what the controller waits for, and doubts what is not known about the chart.
@@ -116,6 +118,9 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 		out.isCurrent = generation == made.Status.ObservedGeneration && made.Status.Artifact != nil
 		if made.Status.Artifact != nil {
 			out.latest.version = made.Status.Artifact.Revision
+			if kind == "HelmRepository" && out.isCurrent && len(wanted.ValuesFiles) == 0 {
+				out.digest = made.Status.Artifact.Digest
+			}
 		}
 		if made.isMadeOf(wanted) {
 			out.waits = made.waits(titleOf("HelmChart", made.Metadata.Namespace, made.Metadata.Name))

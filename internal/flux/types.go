@@ -247,6 +247,7 @@ type source struct {
 		Conditions         []condition `json:"conditions"`
 		Artifact           *struct {
 			Revision string `json:"revision"`
+			Digest   string `json:"digest"`
 		} `json:"artifact"`
 	} `json:"status"`
 }
