@@ -83,6 +83,7 @@ With CHART it renders the chart as helm upgrade would, and also shows what that 
 CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name or oci://….
 With --to-revision it shows what helm rollback would do.
 With --snapshot it compares what helmdrift snapshot saved, without a cluster; RELEASE may be left out.
+With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
 names are written with commas. One line for each release comes first, then what drifted.
@@ -100,6 +101,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web ./chart -n prod -f values.yaml --set image.tag=1.27
   helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values
   helmdrift diff web --to-revision -1 -n prod
+  helmdrift diff hr/web -n shop
   helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
   helmdrift diff web -n prod --only deploy/web --skip spec.replicas

@@ -44,7 +44,7 @@ type ChartAnswer struct {
 // maxValuesFile bounds the length of a values file in bytes, as Helm bounds the files of a chart.
 const maxValuesFile = 5 << 20
 
-// PrepareChart carries out an order (source-controller v1.9.3 internal/helm/chart/builder_remote.go Build, builder_local.go Build).
+// PrepareChart carries out an order (fluxcd/source-controller v1.9.3 internal/helm/chart/builder_remote.go Build, builder_local.go Build).
 func PrepareChart(_ context.Context, o ChartOrder) (ChartAnswer, error) {
 	info, err := os.Stat(o.Path)
 	if err != nil {
@@ -114,7 +114,7 @@ func (o ChartOrder) change(loaded *chart.Chart) (ChartAnswer, error) {
 	return ChartAnswer{Name: loaded.Metadata.Name, Version: loaded.Metadata.Version, Archive: archive}, err
 }
 
-// replaceValues merges the values files in order and makes them the default values of the chart (source-controller v1.9.3
+// replaceValues merges the values files in order and makes them the default values of the chart (fluxcd/source-controller v1.9.3
 // internal/helm/chart/builder_remote.go mergeChartValues, builder_local.go mergeFileValues, builder.go OverwriteChartDefaultValues).
 func (o ChartOrder) replaceValues(loaded *chart.Chart) error {
 	values := map[string]any{}

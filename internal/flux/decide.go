@@ -85,7 +85,8 @@ func (s situation) unblocked() decision {
 	case s.number == 0:
 		return s.installs("it is not installed")
 	case isPending(s.state):
-		// The controller unlocks such a revision, which makes it failed, and decides again (internal/reconcile/unlock.go).
+		// The controller unlocks such a revision, which makes it failed, and decides again (fluxcd/helm-controller v1.6.0
+		// internal/reconcile/unlock.go).
 		s.state = "failed"
 		out := s.failed()
 		out.reason = fmt.Sprintf("revision %d is pending, so Flux marks it as failed first; %s", s.number, out.reason)
@@ -104,7 +105,8 @@ func (s situation) unblocked() decision {
 	}
 	if why := s.outOfSync(last); why != "" {
 		if failures := s.upgradeFailures(); isExhausted(h.Spec.Upgrade.Remediation, failures) && !h.forces() {
-			return decision{action: report.DeployerBlocked, reason: fmt.Sprintf("the upgrade failed %d times, and Flux has given up; %s", failures, why)}
+			return decision{action: report.DeployerBlocked,
+				reason: fmt.Sprintf("the upgrade failed %d times, and Flux has given up; %s", failures, why)}
 		}
 		return decision{action: report.DeployerUpgrade, reason: why}
 	}
@@ -144,8 +146,8 @@ func isPending(status string) bool {
 	return status == "pending-install" || status == "pending-upgrade" || status == "pending-rollback"
 }
 
-// changedTarget says what makes Flux uninstall the release and install it anew, or returns "" (internal/action/verify.go
-// ReleaseTargetChanged).
+// changedTarget says what makes Flux uninstall the release and install it anew, or returns "" (fluxcd/helm-controller v1.6.0
+// internal/action/verify.go ReleaseTargetChanged).
 func (s situation) changedTarget() string {
 	h, last := s.release, s.release.last()
 	if last == nil || h.Status.StorageNamespace == "" {
@@ -165,8 +167,8 @@ func (s situation) changedTarget() string {
 	return ""
 }
 
-// outOfSync says why a deployed release is not what the HelmRelease asks for, or returns "" (internal/action/verify.go VerifyRelease,
-// internal/reconcile/state.go DetermineReleaseState).
+// outOfSync says why a deployed release is not what the HelmRelease asks for, or returns "" (fluxcd/helm-controller v1.6.0
+// internal/action/verify.go VerifyRelease, internal/reconcile/state.go DetermineReleaseState).
 func (s situation) outOfSync(last *revision) string {
 	h := s.release
 	switch {
@@ -186,7 +188,8 @@ func (s situation) outOfSync(last *revision) string {
 	return ""
 }
 
-// installs returns the decision for a release that is not there (internal/reconcile/atomic_release.go actionForState).
+// installs returns the decision for a release that is not there (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go
+// actionForState).
 func (s situation) installs(why string) decision {
 	failures := s.installFailures()
 	if isExhausted(s.release.Spec.Install.Remediation, failures) && !s.release.forces() {
@@ -195,7 +198,7 @@ func (s situation) installs(why string) decision {
 	return decision{action: report.DeployerInstall, reason: why}
 }
 
-// failed returns the decision for a failed release (internal/reconcile/atomic_release.go actionForState).
+// failed returns the decision for a failed release (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go actionForState).
 func (s situation) failed() decision {
 	h := s.release
 	upgrades := func(why string) decision { return decision{action: report.DeployerUpgrade, reason: why} }
@@ -219,7 +222,8 @@ func (s situation) failed() decision {
 		remediates = rule.Retries > 0
 	}
 	if isExhausted(rule, failures) && !remediates {
-		return decision{action: report.DeployerBlocked, reason: fmt.Sprintf("the last revision failed after %d attempts, and Flux has given up", failures)}
+		return decision{action: report.DeployerBlocked,
+			reason: fmt.Sprintf("the last revision failed after %d attempts, and Flux has given up", failures)}
 	}
 	if strategy == "uninstall" {
 		return decision{action: report.DeployerUninstall, reason: "the last revision failed, and the remediation is to uninstall the release"}
@@ -232,7 +236,8 @@ func (s situation) failed() decision {
 	if to == nil {
 		return decision{action: report.DeployerBlocked, reason: "the last revision failed, and there is no revision to roll back to"}
 	}
-	return decision{action: report.DeployerRollback, reason: fmt.Sprintf("the last revision failed, and the remediation goes back to revision %d", to.Version)}
+	return decision{action: report.DeployerRollback,
+		reason: fmt.Sprintf("the last revision failed, and the remediation goes back to revision %d", to.Version)}
 }
 
 // isExhausted reports whether there have been more failures than the retries allow; negative retries are unlimited (api/v2
@@ -241,8 +246,8 @@ func isExhausted(r remediation, failures int64) bool {
 	return r.Retries >= 0 && failures > int64(r.Retries)
 }
 
-// resets reports whether the controller forgets its failures, because something changed since (internal/action/reset.go
-// MustResetFailures).
+// resets reports whether the controller forgets its failures, because something changed since (fluxcd/helm-controller v1.6.0
+// internal/action/reset.go MustResetFailures).
 func (s situation) resets() bool {
 	h := s.release
 	switch {
@@ -333,7 +338,7 @@ func jsonDigest(v any) string {
 }
 
 // corrected returns the decision for a release in which Flux may find drift: with driftDetection enabled it puts back what drifted if it
-// does nothing else (internal/reconcile/atomic_release.go actionForState).
+// does nothing else (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go actionForState).
 func (d decision) corrected(mode string, drifted bool) decision {
 	if d.action != report.DeployerNone || mode != "enabled" || !drifted {
 		return d

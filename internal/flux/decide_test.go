@@ -33,9 +33,10 @@ func TestDecide(t *testing.T) {
 		action report.DeployerAction
 		reason string
 	}{
-		"in sync":         {func(*situation) {}, report.DeployerNone, "chart version 1.0.0 and values are those of revision 3"},
-		"values":          {func(s *situation) { s.values = "sha256:w" }, report.DeployerUpgrade, "the values changed"},
-		"chart version":   {func(s *situation) { s.chart.version = "1.1.0" }, report.DeployerUpgrade, "the chart version changes from 1.0.0 to 1.1.0"},
+		"in sync": {func(*situation) {}, report.DeployerNone, "chart version 1.0.0 and values are those of revision 3"},
+		"values":  {func(s *situation) { s.values = "sha256:w" }, report.DeployerUpgrade, "the values changed"},
+		"chart version": {func(s *situation) { s.chart.version = "1.1.0" }, report.DeployerUpgrade,
+			"the chart version changes from 1.0.0 to 1.1.0"},
 		"chart not known": {func(s *situation) { s.chart = identity{} }, report.DeployerNone, "the version of the chart is not known"},
 		"only flags of the upgrade": {func(s *situation) {
 			s.release.Metadata.Generation, s.release.Spec.Upgrade.Force = 3, true
@@ -50,11 +51,13 @@ func TestDecide(t *testing.T) {
 			s.release.Metadata.Generation, s.release.Spec.CommonMetadata = 3, &commonMetadata{Labels: map[string]string{"a": "b"}}
 		}, report.DeployerUpgrade, "spec.commonMetadata changed"},
 
-		"suspended": {func(s *situation) { s.release.Spec.Suspend = true }, report.DeployerBlocked, "suspended; otherwise Flux would do nothing"},
+		"suspended": {func(s *situation) { s.release.Spec.Suspend = true }, report.DeployerBlocked,
+			"suspended; otherwise Flux would do nothing"},
 		"suspended with a change": {func(s *situation) {
 			s.release.Spec.Suspend, s.values = true, "sha256:w"
 		}, report.DeployerBlocked, "suspended; otherwise Flux upgrades it: the values changed"},
-		"waits":   {func(s *situation) { s.waits = "the dependency shop/db is not ready" }, report.DeployerBlocked, "the dependency shop/db is not ready"},
+		"waits": {func(s *situation) { s.waits = "the dependency shop/db is not ready" }, report.DeployerBlocked,
+			"the dependency shop/db is not ready"},
 		"deleted": {func(s *situation) { s.release.Metadata.Deleted = "2026-11-27T00:00:00Z" }, report.DeployerUninstall, "being deleted"},
 		"deleted while suspended": {func(s *situation) {
 			s.release.Metadata.Deleted, s.release.Spec.Suspend = "2026-11-27T00:00:00Z", true

@@ -1,5 +1,5 @@
-// Package flux says what Flux does next with the release of a HelmRelease, and what to compare for that. It is a guest: it imports the core,
-// and only cmd/helmdrift knows it.
+// Package flux says what Flux does next with the release of a HelmRelease, and what to compare for that. It is a guest: it imports the
+// core, and only cmd/helmdrift knows it.
 //
 //	HelmRelease ─┬► compose: ConfigMaps, Secrets, values ─► the values ─────────┬─► digest ─┐
 //	             ├► offer: HelmRepository, OCIRepository, HelmChart ─► the chart ┤─ version ─┤
@@ -15,8 +15,8 @@
 //
 // # Secrets
 //
-// Every text of a Secret that spec.valuesFrom names becomes a known secret, under the key that it has in the values. Credentials of a source
-// are used only if the caller asks for it, and only for the scheme, the host and the port of the source.
+// Every text of a Secret that spec.valuesFrom names becomes a known secret, under the key that it has in the values. Credentials of a
+// source are used only if the caller asks for it, and only for the scheme, the host and the port of the source.
 //
 // # Tests
 //

@@ -14,7 +14,9 @@ import (
 
 // Finish adds to the report of the comparison what Flux does. Compare compares another target with the same options. It is called if Flux
 // does nothing, to find out whether the chart has changed all the same.
-func (p *Plan) Finish(ctx context.Context, r *report.Release, from Reader, compare func(context.Context, drift.Target) (report.Release, error)) {
+func (p *Plan) Finish(
+	ctx context.Context, r *report.Release, from Reader, compare func(context.Context, drift.Target) (report.Release, error),
+) {
 	h := p.release
 	d := p.decision.corrected(h.mode(), r.HasDrifted())
 	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {

@@ -166,7 +166,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 }
 
 // checkContent finds out whether source-controller has another archive of the version that the repository offers. It does not fetch a
-// version again that it has (source-controller v1.9.3 internal/helm/chart/builder_remote.go generateBuildResult).
+// version again that it has (fluxcd/source-controller v1.9.3 internal/helm/chart/builder_remote.go generateBuildResult).
 func (p *Plan) checkContent(path string, own bool) error {
 	if own || p.offer.digest == "" || p.offer.latest.version != p.chart.version {
 		return nil
@@ -234,7 +234,8 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	return p.chooseTarget(ctx, records, q, path, s)
 }
 
-// waits says what helm-controller waits for, or returns "" (internal/controller/helmrelease_controller.go checkDependencies).
+// waits says what helm-controller waits for, or returns "" (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go
+// checkDependencies).
 func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error) {
 	h := p.release
 	for _, d := range h.Spec.DependsOn {
@@ -369,8 +370,8 @@ func (p *Plan) findMethod(ctx context.Context, records drift.Records, s situatio
 // valuesName begins the name of the values in messages.
 const valuesName = "values of "
 
-// upgradeChart returns the chart with the values and the options that helm-controller gives Helm (internal/action/upgrade.go newUpgrade,
-// install.go newInstall).
+// upgradeChart returns the chart with the values and the options that helm-controller gives Helm (fluxcd/helm-controller v1.6.0
+// internal/action/upgrade.go newUpgrade, install.go newInstall).
 func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 	h := p.release
 	out := *q.Chart

@@ -84,7 +84,7 @@ func field(path string) []kustomizetypes.FieldSpec {
 	return []kustomizetypes.FieldSpec{{Path: path, CreateIfNotPresent: true}}
 }
 
-// transform passes a manifest through transformers (internal/postrender/transformer.go transform).
+// transform passes a manifest through transformers (fluxcd/helm-controller v1.6.0 internal/postrender/transformer.go transform).
 func transform(manifest []byte, transformers []resmap.Transformer) ([]byte, error) {
 	objects, err := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory()).NewResMapFromBytes(manifest)
 	if err != nil {
@@ -98,7 +98,8 @@ func transform(manifest []byte, transformers []resmap.Transformer) ([]byte, erro
 	return objects.AsYaml()
 }
 
-// run passes a manifest through patches and images (internal/postrender/kustomize.go Run, buildKustomization).
+// run passes a manifest through patches and images (fluxcd/helm-controller v1.6.0 internal/postrender/kustomize.go Run,
+// buildKustomization).
 func (k *kustomize) run(manifest []byte) ([]byte, error) {
 	const input = "helm-output.yaml"
 	config := kustomizetypes.Kustomization{Resources: []string{input}}

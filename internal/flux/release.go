@@ -96,7 +96,7 @@ func (h *HelmRelease) StorageNamespace() string {
 	return cmp.Or(h.Spec.StorageNamespace, h.Metadata.Namespace)
 }
 
-// last returns what helm-controller remembers of the last revision, or nil (api/v2/snapshot_types.go Latest).
+// last returns what helm-controller remembers of the last revision, or nil (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go Latest).
 func (h *HelmRelease) last() *revision {
 	var last *revision
 	for i, r := range h.Status.History {
@@ -107,7 +107,8 @@ func (h *HelmRelease) last() *revision {
 	return last
 }
 
-// previous returns the last revision before that which was deployed, or nil (api/v2/snapshot_types.go Previous).
+// previous returns the last revision before that which was deployed, or nil (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go
+// Previous).
 func (h *HelmRelease) previous(ignoreTests bool) *revision {
 	last := h.last()
 	var found *revision

@@ -132,7 +132,7 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 		return nil, fmt.Errorf("the source of the chart: %w", err)
 	}
 	if kind != "HelmRepository" && wanted.ReconcileStrategy == "Revision" {
-		// source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact
+		// fluxcd/source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact
 		if revision := repository.revisionDigest(); revision != "" {
 			metadata = append(metadata, revision)
 		}
@@ -192,16 +192,18 @@ func fromOCI(ctx context.Context, from Reader, namespace, name string) (*offer, 
 	case choice.Digest != "":
 		out.ref, out.order.Metadata = where+"@"+choice.Digest, shortDigest(choice.Digest)
 	case choice.SemVer != "" && choice.SemverFilter != "":
-		return nil, hint.New(fmt.Errorf("%s has a semverFilter, and source-controller has not chosen a tag yet", out.title), "try again when it is ready")
+		return nil, hint.New(fmt.Errorf("%s has a semverFilter, and source-controller has not chosen a tag yet", out.title),
+			"try again when it is ready")
 	default:
 		out.ref, out.from.Version = where, cmp.Or(choice.SemVer, choice.Tag)
-		out.doubts = append(out.doubts, "source-controller has not seen "+out.title+" as it is now, so the digest in the version of the chart is not known")
+		out.doubts = append(out.doubts,
+			"source-controller has not seen "+out.title+" as it is now, so the digest in the version of the chart is not known")
 	}
 	return out, out.reach(repository)
 }
 
 // revisionDigest returns the part of an artifact's revision that the controllers add to the version of a chart: the first 12 letters of
-// the digest or the commit (source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact).
+// the digest or the commit (fluxcd/source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact).
 func (s *source) revisionDigest() string {
 	if s.Status.Artifact == nil {
 		return ""
@@ -225,7 +227,8 @@ func shortDigest(digest string) string {
 	return digest[:length]
 }
 
-// waits says why helm-controller does not use a source, or returns "" (internal/controller/helmrelease_controller.go isReady).
+// waits says why helm-controller does not use a source, or returns "" (fluxcd/helm-controller v1.6.0
+// internal/controller/helmrelease_controller.go isReady).
 func (s *source) waits(title string) string {
 	why, isStalled := isTrue(s.Status.Conditions, "Stalled")
 	notReady := ""

@@ -12,7 +12,7 @@ type meta struct {
 	Deleted     string            `json:"deletionTimestamp"`
 }
 
-// HelmRelease is an object of this kind (fluxcd/helm-controller api v1.6.0 v2/helmrelease_types.go HelmRelease).
+// HelmRelease is an object of this kind (fluxcd/helm-controller v1.6.0 api/v2/helmrelease_types.go HelmRelease).
 type HelmRelease struct {
 	Metadata meta   `json:"metadata"`
 	Spec     spec   `json:"spec"`
@@ -210,7 +210,8 @@ type condition struct {
 	Message string `json:"message"`
 }
 
-// revision is what helm-controller remembers of a revision of the release (v2/snapshot_types.go Snapshot).
+// revision is what helm-controller remembers of a revision of the release (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go
+// Snapshot).
 type revision struct {
 	Name         string                `json:"name"`
 	Namespace    string                `json:"namespace"`

@@ -63,17 +63,50 @@ func TestCompose(t *testing.T) {
 		"Secret/s":         secretOf("values.yaml", "password: hunter2hunter2\n"),
 	}
 	for name, test := range map[string]struct{ spec, want string }{
-		"later references win":                       {"  valuesFrom: [{kind: ConfigMap, name: a}, {kind: ConfigMap, name: b, valuesKey: other.yaml}]", `{"a":{"b":"other","c":1},"l":[3],"top":"map"}`},
-		"values win":                                 {"  valuesFrom: [{kind: ConfigMap, name: a}]\n  values: {top: inline, a: {b: inline}}", `{"a":{"b":"inline","c":1},"l":[1,2],"top":"inline"}`},
-		"values win over targetPath at the top":      {"  valuesFrom: [{kind: ConfigMap, name: number, valuesKey: k, targetPath: top}]\n  values: {top: inline}", `{"top":"inline"}`},
-		"targetPath wins below a map that is shared": {"  valuesFrom: [{kind: ConfigMap, name: number, valuesKey: k, targetPath: a.b}]\n  values: {a: {b: inline}}", `{"a":{"b":1000000}}`},
-		"values win below a map that was copied":     {"  valuesFrom: [{kind: ConfigMap, name: a}, {kind: ConfigMap, name: number, valuesKey: k, targetPath: a.b}]\n  values: {a: {b: inline}}", `{"a":{"b":"inline","c":1},"l":[1,2],"top":"map"}`},
-		"quoted":                                     {"  valuesFrom: [{kind: ConfigMap, name: text, valuesKey: k, targetPath: a}]", `{"a":"1000000"}`},
-		"list":                                       {"  valuesFrom: [{kind: ConfigMap, name: list, valuesKey: k, targetPath: 'a[0]'}]", `{"a":[["x","y"]]}`},
-		"literal":                                    {"  valuesFrom: [{kind: ConfigMap, name: raw, valuesKey: k, targetPath: a, literal: true}]", `{"a":"a,b=c[0]{d}\\"}`},
-		"null document":                              {"  valuesFrom: [{kind: ConfigMap, name: empty}]\n  values: {a: null}", `{"a":null}`},
-		"secret":                                     {"  valuesFrom: [{kind: Secret, name: s}]", `{"password":"hunter2hunter2"}`},
-		"optional object and key":                    {"  valuesFrom: [{kind: ConfigMap, name: gone, optional: true}, {kind: ConfigMap, name: a, valuesKey: gone, optional: true}]", `{}`},
+		"later references win": {
+			"  valuesFrom: [{kind: ConfigMap, name: a}, {kind: ConfigMap, name: b, valuesKey: other.yaml}]",
+			`{"a":{"b":"other","c":1},"l":[3],"top":"map"}`,
+		},
+		"values win": {
+			"  valuesFrom: [{kind: ConfigMap, name: a}]\n  values: {top: inline, a: {b: inline}}",
+			`{"a":{"b":"inline","c":1},"l":[1,2],"top":"inline"}`,
+		},
+		"values win over targetPath at the top": {
+			"  valuesFrom: [{kind: ConfigMap, name: number, valuesKey: k, targetPath: top}]\n  values: {top: inline}",
+			`{"top":"inline"}`,
+		},
+		"targetPath wins below a map that is shared": {
+			"  valuesFrom: [{kind: ConfigMap, name: number, valuesKey: k, targetPath: a.b}]\n  values: {a: {b: inline}}",
+			`{"a":{"b":1000000}}`,
+		},
+		"values win below a map that was copied": {
+			"  valuesFrom: [{kind: ConfigMap, name: a}, {kind: ConfigMap, name: number, valuesKey: k, targetPath: a.b}]\n  values: {a: {b: inline}}",
+			`{"a":{"b":"inline","c":1},"l":[1,2],"top":"map"}`,
+		},
+		"quoted": {
+			"  valuesFrom: [{kind: ConfigMap, name: text, valuesKey: k, targetPath: a}]",
+			`{"a":"1000000"}`,
+		},
+		"list": {
+			"  valuesFrom: [{kind: ConfigMap, name: list, valuesKey: k, targetPath: 'a[0]'}]",
+			`{"a":[["x","y"]]}`,
+		},
+		"literal": {
+			"  valuesFrom: [{kind: ConfigMap, name: raw, valuesKey: k, targetPath: a, literal: true}]",
+			`{"a":"a,b=c[0]{d}\\"}`,
+		},
+		"null document": {
+			"  valuesFrom: [{kind: ConfigMap, name: empty}]\n  values: {a: null}",
+			`{"a":null}`,
+		},
+		"secret": {
+			"  valuesFrom: [{kind: Secret, name: s}]",
+			`{"password":"hunter2hunter2"}`,
+		},
+		"optional object and key": {
+			"  valuesFrom: [{kind: ConfigMap, name: gone, optional: true}, {kind: ConfigMap, name: a, valuesKey: gone, optional: true}]",
+			`{}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := helmRelease(t, test.spec).compose(t.Context(), from)
@@ -92,7 +125,8 @@ func TestCompose(t *testing.T) {
 func TestComposeErrors(t *testing.T) {
 	from := objects{"ConfigMap/a": configMap("values.yaml", "[sekret]"), "ConfigMap/b": configMap("k", "sekret,")}
 	for spec, want := range map[string]string{
-		"{kind: ConfigMap, name: gone}":                              "spec.valuesFrom[0] of HelmRelease shop/web: there is no ConfigMap gone in namespace shop with the key values.yaml",
+		"{kind: ConfigMap, name: gone}": "spec.valuesFrom[0] of HelmRelease shop/web: there is no ConfigMap gone in namespace shop " +
+			"with the key values.yaml",
 		"{kind: Secret, name: gone, valuesKey: k}":                   "there is no Secret gone",
 		"{kind: Pod, name: a}":                                       "not in a Pod",
 		"{kind: ConfigMap, name: a}":                                 "not a YAML document with a table",
@@ -128,8 +162,8 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// TestDigest checks the digest with the examples of fluxcd/pkg chartutil v1.28.0 digest_test.go TestDigestValues. Their numbers are those of
-// Go code; those of a document are float64, and have the same digest.
+// TestDigest checks the digest with the examples of fluxcd/pkg chartutil v1.28.0 digest_test.go TestDigestValues. Their numbers are those
+// of Go code; those of a document are float64, and have the same digest.
 func TestDigest(t *testing.T) {
 	ports := []any{map[string]any{"protocol": "TCP", "port": 8080.0}, map[string]any{"port": 9090.0, "protocol": "UDP"}}
 	values := map[string]any{"replicas": 3.0, "image": map[string]any{"tag": "latest", "repository": "nginx"}, "ports": ports}

@@ -42,7 +42,9 @@ func (c *Case) fluxRevisionOf(r ref) (fluxRevision, error) {
 	last, _ := history[0].(map[string]any)
 	storage, _, _ := unstructured.NestedString(hr.Object, "status", "storageNamespace")
 	version, _ := last["version"].(int64)
-	return fluxRevision{target: fmt.Sprint(storage, last["namespace"], last["name"]), chart: fmt.Sprint(last["chartName"]), version: version}, nil
+	return fluxRevision{
+		target: fmt.Sprint(storage, last["namespace"], last["name"]), chart: fmt.Sprint(last["chartName"]), version: version,
+	}, nil
 }
 
 // judgeFlux lets helm-controller go on and compares what it does with what the last diff said.

@@ -99,7 +99,8 @@ func TestComposition(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		want, wantErr := chartutil.ChartValuesFromReferences(t.Context(), logr.Discard(), store{texts: all}, "shop", theirs.GetValues(), theirs.Spec.ValuesFrom...)
+		want, wantErr := chartutil.ChartValuesFromReferences(t.Context(), logr.Discard(), store{texts: all}, "shop",
+			theirs.GetValues(), theirs.Spec.ValuesFrom...)
 		got, sum, err := ours.Values(t.Context(), all)
 		if (err != nil) != (wantErr != nil) {
 			t.Fatalf("seed %d: %v, helm-controller: %v\n%s", seed, err, wantErr, text)
@@ -127,7 +128,8 @@ func randomRelease(r *rand.Rand) (texts, string) {
 	for _, kind := range []string{"ConfigMap", "Secret"} {
 		for _, name := range []string{"a", "b"} {
 			all[[3]string{kind, name, "values.yaml"}] = randomDocument(r)
-			all[[3]string{kind, name, "one"}] = pick("1", "1000000", "0755", "true", "null", `"5"`, `'x'`, "x,y=z", "{a,b}", "", "a=b", "text\nlines", "-3", "1.5", "[0]")
+			all[[3]string{kind, name, "one"}] = pick("1", "1000000", "0755", "true", "null", `"5"`, `'x'`, "x,y=z", "{a,b}", "", "a=b",
+				"text\nlines", "-3", "1.5", "[0]")
 		}
 	}
 	var refs []helmv2.ValuesReference
