@@ -54,7 +54,7 @@ func PrepareChart(_ context.Context, o ChartOrder) (ChartAnswer, error) {
 	if info.IsDir() && !isChanged {
 		about, err := chartutil.LoadChartfile(filepath.Join(o.Path, "Chart.yaml"))
 		if err != nil {
-			return ChartAnswer{}, errors.New("Chart.yaml of the chart cannot be read")
+			return ChartAnswer{}, errors.New("the Chart.yaml of the chart cannot be read")
 		}
 		return ChartAnswer{Name: about.Name, Version: about.Version}, nil
 	}

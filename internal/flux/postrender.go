@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 
-	"sigs.k8s.io/kustomize/api/builtins"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resmap"
@@ -64,34 +64,28 @@ func PostRender(_ context.Context, o RenderOrder) ([]byte, error) {
 			return nil, fmt.Errorf("spec.postRenderers[%d]: %w", i, err)
 		}
 	}
-	var transformers []resmap.Transformer
-	add := func(labels, annotations map[string]string) {
-		if labels != nil {
-			transformers = append(transformers, &builtins.LabelTransformerPlugin{Labels: labels, FieldSpecs: field("metadata/labels")})
-		}
-		if annotations != nil {
-			transformers = append(transformers,
-				&builtins.AnnotationsTransformerPlugin{Annotations: annotations, FieldSpecs: field("metadata/annotations")})
-		}
-	}
-	add(common.Labels, common.Annotations)
-	add(map[string]string{helmGroup + "/name": o.Name, helmGroup + "/namespace": o.Namespace}, nil)
-	return transform(manifest, transformers)
+	origin := map[string]string{helmGroup + "/name": o.Name, helmGroup + "/namespace": o.Namespace}
+	return addMetadata(manifest, common, origin)
 }
 
-// field returns a field that a transformer adds if an object does not have it.
-func field(path string) []kustomizetypes.FieldSpec {
-	return []kustomizetypes.FieldSpec{{Path: path, CreateIfNotPresent: true}}
-}
-
-// transform passes a manifest through transformers (fluxcd/helm-controller v1.6.0 internal/postrender/transformer.go transform).
-func transform(manifest []byte, transformers []resmap.Transformer) ([]byte, error) {
+// addMetadata adds labels and annotations to the metadata of every object; those of the origin win (fluxcd/helm-controller v1.6.0
+// internal/postrender/transformer.go transform, labelTransformer, common_renderer.go). The manifest is then as kustomize writes it.
+func addMetadata(manifest []byte, common commonMetadata, origin map[string]string) ([]byte, error) {
 	objects, err := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory()).NewResMapFromBytes(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("kustomize cannot read the manifest: %w", err)
 	}
-	for _, t := range transformers {
-		if err := t.Transform(objects); err != nil {
+	for _, o := range objects.Resources() {
+		labels, annotations := o.GetLabels(), o.GetAnnotations()
+		maps.Copy(labels, common.Labels)
+		maps.Copy(labels, origin)
+		if err := o.SetLabels(labels); err != nil {
+			return nil, fmt.Errorf("kustomize: %w", err)
+		}
+		if maps.Copy(annotations, common.Annotations); len(common.Annotations) == 0 {
+			continue
+		}
+		if err := o.SetAnnotations(annotations); err != nil {
 			return nil, fmt.Errorf("kustomize: %w", err)
 		}
 	}
