@@ -110,7 +110,7 @@ func readSource(ctx context.Context, from Reader, kind, namespace, name string) 
 func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace string, made *source, own bool) (*offer, error) {
 	kind := wanted.SourceRef.Kind
 	out := &offer{title: titleOf(kind, namespace, wanted.SourceRef.Name), namespace: namespace, chartPath: wanted.Chart}
-	out.order.ValuesFiles, out.order.IgnoreMissing = wanted.ValuesFiles, wanted.IgnoreMissingValuesFiles
+	out.order.ValuesFiles, out.order.IgnoreMissing = wanted.files(), wanted.IgnoreMissingValuesFiles
 	out.inputs = []report.DeployerInput{{Use: "chart", Kind: kind, Namespace: namespace, Name: wanted.SourceRef.Name}}
 	generation := int64(1)
 	if made != nil {
@@ -118,7 +118,7 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 		out.isCurrent = generation == made.Status.ObservedGeneration && made.Status.Artifact != nil
 		if made.Status.Artifact != nil {
 			out.latest.version = made.Status.Artifact.Revision
-			if kind == "HelmRepository" && out.isCurrent && len(wanted.ValuesFiles) == 0 {
+			if kind == "HelmRepository" && out.isCurrent && len(out.order.ValuesFiles) == 0 {
 				out.digest = made.Status.Artifact.Digest
 			}
 		}
@@ -138,7 +138,7 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 		}
 		out.doubts = append(out.doubts, "the version of the chart ends with the revision of "+out.title+", which another commit changes")
 	}
-	if len(wanted.ValuesFiles) > 0 {
+	if len(out.order.ValuesFiles) > 0 {
 		metadata = append(metadata, strconv.FormatInt(generation, 10))
 	}
 	out.order.Metadata = strings.Join(metadata, ".")
@@ -146,6 +146,15 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 		return out, nil
 	}
 	return out, out.fromRepository(repository, wanted, own)
+}
+
+// files returns the values files that replace the default values. values.yaml alone replaces nothing (fluxcd/source-controller v1.9.3
+// internal/helm/chart/builder.go GetValuesFiles).
+func (c chartSpec) files() []string {
+	if len(c.ValuesFiles) == 1 && path.Clean(c.ValuesFiles[0]) == "values.yaml" {
+		return nil
+	}
+	return c.ValuesFiles
 }
 
 // fromRepository adds what to fetch from a HelmRepository.

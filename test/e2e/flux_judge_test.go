@@ -4,12 +4,76 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
+	"testing"
+	"time"
 
+	"github.com/distribution/distribution/v3/configuration"
+	"github.com/distribution/distribution/v3/registry/handlers"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/registry"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
+
+// startRegistry starts a registry on this machine and returns its host.
+func startRegistry(t *testing.T) string {
+	t.Helper()
+	config := &configuration.Configuration{Storage: configuration.Storage{"inmemory": {}}}
+	config.Log.Level, config.Log.AccessLog.Disabled = "fatal", true
+	server := httptest.NewServer(handlers.NewApp(context.Background(), config))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+// push pushes a chart into a registry and makes the sources of it.
+func (c *Case) push(name, host string) error {
+	path, err := c.chart(name)
+	if err != nil {
+		return err
+	}
+	chart, err := loader.Load(path)
+	if err != nil {
+		return err
+	}
+	packed, err := chartutil.Save(chart, c.dir)
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Clean(packed))
+	if err != nil {
+		return err
+	}
+	client, err := registry.NewClient(registry.ClientOptPlainHTTP())
+	if err != nil {
+		return err
+	}
+	where := host + "/" + c.ns
+	if _, err := client.Push(text, where+"/"+chart.Name()+":"+chart.Metadata.Version); err != nil {
+		return err
+	}
+	now := time.Now().Format(time.RFC3339Nano)
+	return c.cluster.serverApply(context.Background(), fmt.Sprintf(`
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: HelmRepository
+metadata: {name: oci}
+spec: {type: oci, url: "oci://%[1]s", insecure: true, interval: 1h}
+---
+apiVersion: source.toolkit.fluxcd.io/v1
+kind: OCIRepository
+metadata: {name: web, annotations: {%[2]s: %[3]q}}
+spec:
+  url: "oci://%[1]s/web"
+  insecure: true
+  interval: 1h
+  ref: {semver: "*"}
+  layerSelector: {mediaType: application/vnd.cncf.helm.chart.content.v1.tar+gzip, operation: copy}
+`, where, reconcileRequest, now), c.ns, "kubectl")
+}
 
 // fluxController is a running controller. Its file has the number of its process.
 type fluxController struct{ pidFile string }

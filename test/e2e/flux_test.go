@@ -27,6 +27,7 @@ var fluxDir = flag.String("flux", "", "folder with the controllers of Flux and t
 // they have:
 //
 //	publish CHART     packages a chart into the HelmRepository of the story, which is called charts
+//	push CHART        pushes a chart into a registry, and makes a HelmRepository of it, oci, and an OCIRepository, web
 //	reconcile NAME    asks Flux to reconcile a HelmRelease, waits until it is ready, and prints its conditions
 //	next NAME [FLAGS] runs diff hr/NAME and prints the lines of the report and the exit code
 //	freeze            stops helm-controller until judge, so that it does not act on an edit before diff has predicted that
@@ -59,10 +60,17 @@ func TestFlux(t *testing.T) {
 		}
 		return text + fmt.Sprintf("exit %d\n", out.exit), err
 	}})
-	// A controller that is frozen makes other scripts wait, so those that freeze it run alone, one after the other.
-	for _, dir := range []string{"testdata/flux", "testdata/flux/next"} {
-		t.Run(filepath.Base(dir), func(t *testing.T) {
-			testscript.Run(t, testscript.Params{Dir: dir, UpdateScripts: *update, Setup: openStory, Cmds: added})
+	host := startRegistry(t)
+	added["push"] = adapt("push", command{[]string{"CHART"}, silent(func(c *Case, args []string) error { return c.push(args[0], host) })})
+	t.Run("flux", func(t *testing.T) {
+		testscript.Run(t, testscript.Params{Dir: "testdata/flux", UpdateScripts: *update, Setup: openStory, Cmds: added})
+	})
+	// A controller that is frozen makes other scripts wait, so those that freeze it run one after the other.
+	alone, err := filepath.Glob("testdata/flux/next/*.txtar")
+	must(t, err)
+	for _, file := range alone {
+		t.Run("next", func(t *testing.T) {
+			testscript.Run(t, testscript.Params{Files: []string{file}, UpdateScripts: *update, Setup: openStory, Cmds: added})
 		})
 	}
 }
