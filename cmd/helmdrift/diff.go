@@ -18,6 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -36,8 +37,10 @@ type diffOptions struct {
 	guests guest
 	// scan compares several releases. It is nil if this program cannot.
 	scan scan
-	// controlled answers for a first argument such as hr/web, and finish adds what it knows to the report. Both are nil otherwise.
+	// controlled answers for a first argument such as hr/web. It knows secrets besides those of the objects, and finish adds to the report
+	// what it knows. All are nil otherwise.
 	controlled controlled
+	learned    *secret.Known
 	finish     func(*report.Release)
 	// baseline is the file of an earlier report.
 	baseline string
@@ -307,6 +310,9 @@ func (o *diffOptions) report(
 
 // release returns the report of a comparison. It accepts what the baseline has, and has a patch only if the patch is printed.
 func (o *diffOptions) release(result *drift.Result, known *report.Report) report.Release {
+	if o.learned != nil { // before the first report, which collects the secrets
+		result.Comparison.Input.Known = o.learned.With(result.Comparison.Input.Known)
+	}
 	out := result.Report(threeway.Mask{Show: o.ShowSecrets})
 	if o.finish != nil {
 		o.finish(&out)

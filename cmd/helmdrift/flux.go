@@ -141,7 +141,8 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	defer plan.Close()
 	from := d.Connection.Cluster
 	d.Target = plan.Target
-	d.Use(plan.Adapt(d.Connection, d.Options))
+	d.Use(d.Connection, plan.Adapt(d.Options))
+	o.learned = plan.Secrets()
 	o.finish = func(r *report.Release) {
 		plan.Finish(ctx, r, from, func(ctx context.Context, t drift.Target) (report.Release, error) {
 			result, err := d.Comparer.Compare(ctx, t)

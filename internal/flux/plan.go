@@ -84,12 +84,7 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 	if p.composed, err = h.compose(ctx, from.Cluster); err != nil {
 		return nil, err
 	}
-	for _, s := range p.composed.secrets {
-		q.Known.AddObject("", "Secret", s)
-	}
-	for _, s := range p.composed.learned {
-		q.Known.AddMembers(s)
-	}
+	q.Known.AddKnown(p.Secrets())
 	path, err := p.findChart(ctx, from, q)
 	if err != nil {
 		p.Close()
@@ -430,8 +425,17 @@ func escaped(key string) string {
 	return strings.NewReplacer(`\`, `\\`, `.`, `\.`, `,`, `\,`, `=`, `\=`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(key)
 }
 
-// Adapt changes a connection and options so that they compare what Flux does.
-func (p *Plan) Adapt(c drift.Connection, o drift.Options) (drift.Connection, drift.Options) {
+// Secrets returns the secrets of the values, which a report must not show wherever the chart puts them.
+func (p *Plan) Secrets() *secret.Known {
+	known := &secret.Known{}
+	for _, s := range slices.Concat(p.composed.secrets, p.composed.learned) {
+		known.AddMembers(s)
+	}
+	return known
+}
+
+// Adapt changes options so that they compare what Flux does.
+func (p *Plan) Adapt(o drift.Options) drift.Options {
 	h := p.release
 	o.TakeOwnership, o.NoHooks = !h.Spec.Upgrade.DisableTakeOwnership, h.Spec.Upgrade.DisableHooks
 	if p.decision.action == report.DeployerInstall {
@@ -456,18 +460,7 @@ func (p *Plan) Adapt(c drift.Connection, o drift.Options) (drift.Connection, dri
 		}
 		return answer, err
 	}
-	lookups := c.Lookups
-	if lookups != nil {
-		c.Lookups = func(learn ...func(map[string]any)) (string, drift.LookupFunc, error) {
-			for _, s := range slices.Concat(p.composed.secrets, p.composed.learned) {
-				for _, l := range learn {
-					l(s)
-				}
-			}
-			return lookups(learn...)
-		}
-	}
-	return c, o
+	return o
 }
 
 // ignoreRules returns the rules of spec.driftDetection.ignore.
