@@ -40,14 +40,23 @@ func TestPrepareChart(t *testing.T) {
 		order                 ChartOrder
 		version, values, fail string
 	}{
-		"as it is":                 {ChartOrder{}, "1.2.0", "", ""},
-		"digest":                   {ChartOrder{Metadata: "0123456789ab"}, "1.2.0+0123456789ab", "map[a:1 b:map[c:1]]", ""},
-		"values files":             {ChartOrder{ValuesFiles: []string{"values.yaml", "prod.yaml"}, Metadata: "3"}, "1.2.0+3", "map[a:1 b:map[c:2]]", ""},
-		"without values.yaml":      {ChartOrder{ValuesFiles: []string{"./prod.yaml"}, Metadata: "3"}, "1.2.0+3", "map[b:map[c:2]]", ""},
-		"of the source":            {ChartOrder{ValuesFiles: []string{"/prod.yaml"}, Root: dir}, "1.2.0", "map[root:true]", ""},
-		"missing":                  {ChartOrder{ValuesFiles: []string{"gone.yaml"}}, "", "", "the values file gone.yaml"},
-		"missing and ignored":      {ChartOrder{ValuesFiles: []string{"gone.yaml", "prod.yaml"}, IgnoreMissing: true}, "1.2.0", "map[b:map[c:2]]", ""},
-		"outside the source":       {ChartOrder{ValuesFiles: []string{"../../etc/passwd"}, Root: chart}, "", "", "the values file ../../etc/passwd"},
+		"as it is": {ChartOrder{}, "1.2.0", "", ""},
+		"digest":   {ChartOrder{Metadata: "0123456789ab"}, "1.2.0+0123456789ab", "map[a:1 b:map[c:1]]", ""},
+		"values files": {
+			ChartOrder{ValuesFiles: []string{"values.yaml", "prod.yaml"}, Metadata: "3"},
+			"1.2.0+3", "map[a:1 b:map[c:2]]", "",
+		},
+		"without values.yaml": {ChartOrder{ValuesFiles: []string{"./prod.yaml"}, Metadata: "3"}, "1.2.0+3", "map[b:map[c:2]]", ""},
+		"of the source":       {ChartOrder{ValuesFiles: []string{"/prod.yaml"}, Root: dir}, "1.2.0", "map[root:true]", ""},
+		"missing":             {ChartOrder{ValuesFiles: []string{"gone.yaml"}}, "", "", "the values file gone.yaml"},
+		"missing and ignored": {
+			ChartOrder{ValuesFiles: []string{"gone.yaml", "prod.yaml"}, IgnoreMissing: true},
+			"1.2.0", "map[b:map[c:2]]", "",
+		},
+		"outside the source": {
+			ChartOrder{ValuesFiles: []string{"../../etc/passwd"}, Root: chart},
+			"", "", "the values file ../../etc/passwd",
+		},
 		"no table":                 {ChartOrder{ValuesFiles: []string{"bad.yaml"}}, "", "", "not a YAML document with a table"},
 		"metadata that is no such": {ChartOrder{Metadata: "a b"}, "", "", "cannot be added to the version"},
 	} {
@@ -98,7 +107,8 @@ func TestCheckAddress(t *testing.T) {
 
 // TestCredentials checks that a login is used for its own host and port alone.
 func TestCredentials(t *testing.T) {
-	config := `{"auths": {"registry.example.com": {"username": "u", "password": "p"}, "https://registry.example.com:5000/v1/": {"auth": "eDp5"}}}`
+	config := `{"auths": {"registry.example.com": {"username": "u", "password": "p"},
+		"https://registry.example.com:5000/v1/": {"auth": "eDp5"}}}`
 	for url, want := range map[string]string{
 		"oci://registry.example.com/charts": "u:p", "oci://registry.example.com:5000/charts": "x:y", "oci://example.com/charts": ":",
 		"oci://registry.example.com.evil.example/charts": ":",
@@ -115,12 +125,14 @@ func TestOffer(t *testing.T) {
 		"HelmRepository/charts": {"spec": map[string]any{"url": "https://192.0.2.1/charts"}},
 		"HelmRepository/oci":    {"spec": map[string]any{"url": "oci://192.0.2.1/charts/", "type": "oci", "insecure": true}},
 		"OCIRepository/web": {
-			"metadata": map[string]any{"generation": 1}, "spec": map[string]any{"url": "oci://192.0.2.1/web", "ref": map[string]any{"tag": "1.0.0"}},
-			"status": map[string]any{"observedGeneration": 1, "artifact": map[string]any{"revision": "1.0.0@sha256:0123456789abcdef"}},
+			"metadata": map[string]any{"generation": 1},
+			"spec":     map[string]any{"url": "oci://192.0.2.1/web", "ref": map[string]any{"tag": "1.0.0"}},
+			"status":   map[string]any{"observedGeneration": 1, "artifact": map[string]any{"revision": "1.0.0@sha256:0123456789abcdef"}},
 		},
 		"OCIRepository/new": {
-			"metadata": map[string]any{"generation": 2}, "spec": map[string]any{"url": "oci://192.0.2.1/web", "ref": map[string]any{"semver": ">=1"}},
-			"status": map[string]any{"observedGeneration": 1, "artifact": map[string]any{"revision": "1.0.0@sha256:0123456789abcdef"}},
+			"metadata": map[string]any{"generation": 2},
+			"spec":     map[string]any{"url": "oci://192.0.2.1/web", "ref": map[string]any{"semver": ">=1"}},
+			"status":   map[string]any{"observedGeneration": 1, "artifact": map[string]any{"revision": "1.0.0@sha256:0123456789abcdef"}},
 		},
 		"OCIRepository/metadata": {"spec": map[string]any{"url": "oci://169.254.169.254/web"}},
 		"GitRepository/repo":     {"status": map[string]any{"artifact": map[string]any{"revision": "main@sha1:fedcba9876543210"}}},
@@ -137,18 +149,30 @@ func TestOffer(t *testing.T) {
 		},
 	}
 	for spec, want := range map[string]string{
-		"chart: {spec: {chart: web, version: 1.x, sourceRef: {kind: HelmRepository, name: charts}}}":                               "web 1.x https://192.0.2.1/charts + current:true",
-		"chart: {spec: {chart: web, version: 2.x, sourceRef: {kind: HelmRepository, name: charts}}}":                               "web 2.x https://192.0.2.1/charts + current:false",
-		"chart: {spec: {chart: web, version: 2.x, valuesFiles: [a], sourceRef: {kind: HelmRepository, name: charts}}}":             "web 2.x https://192.0.2.1/charts +5 current:false",
-		"chart: {spec: {chart: web, version: 2.x, valuesFiles: [./values.yaml], sourceRef: {kind: HelmRepository, name: charts}}}": "web 2.x https://192.0.2.1/charts + current:false",
-		"chart: {spec: {chart: web, sourceRef: {kind: HelmRepository, name: oci}}}":                                                "oci://192.0.2.1/charts/web   + current:false plain",
-		"chart: {spec: {chart: c/web, reconcileStrategy: Revision, sourceRef: {kind: GitRepository, name: repo}}}":                 "   +fedcba987654 current:false",
-		"chartRef: {kind: OCIRepository, name: web}":                                                                               "oci://192.0.2.1/web@sha256:0123456789abcdef   +0123456789ab current:false",
-		"chartRef: {kind: OCIRepository, name: new}":                                                                               "oci://192.0.2.1/web >=1  + current:false",
-		"chartRef: {kind: HelmChart, name: stalled}":                                                                               "web  https://192.0.2.1/charts + current:false waits: HelmChart shop/stalled is not ready: no such chart",
-		"chartRef: {kind: ExternalArtifact, name: x}":                                                                              "   + current:false",
-		"chartRef: {kind: OCIRepository, name: metadata}":                                                                          "error: spec.url of OCIRepository shop/metadata has the address 169.254.169.254, where a cloud serves credentials of a machine",
-		"chartRef: {kind: OCIRepository, name: gone}":                                                                              "error: the source of the chart: OCIRepository shop/gone: it does not exist",
+		"chart: {spec: {chart: web, version: 1.x, sourceRef: {kind: HelmRepository, name: charts}}}": "" +
+			"web 1.x https://192.0.2.1/charts + current:true",
+		"chart: {spec: {chart: web, version: 2.x, sourceRef: {kind: HelmRepository, name: charts}}}": "" +
+			"web 2.x https://192.0.2.1/charts + current:false",
+		"chart: {spec: {chart: web, version: 2.x, valuesFiles: [a], sourceRef: {kind: HelmRepository, name: charts}}}": "" +
+			"web 2.x https://192.0.2.1/charts +5 current:false",
+		"chart: {spec: {chart: web, version: 2.x, valuesFiles: [./values.yaml], sourceRef: {kind: HelmRepository, name: charts}}}": "" +
+			"web 2.x https://192.0.2.1/charts + current:false",
+		"chart: {spec: {chart: web, sourceRef: {kind: HelmRepository, name: oci}}}": "" +
+			"oci://192.0.2.1/charts/web   + current:false plain",
+		"chart: {spec: {chart: c/web, reconcileStrategy: Revision, sourceRef: {kind: GitRepository, name: repo}}}": "" +
+			"   +fedcba987654 current:false",
+		"chartRef: {kind: OCIRepository, name: web}": "" +
+			"oci://192.0.2.1/web@sha256:0123456789abcdef   +0123456789ab current:false",
+		"chartRef: {kind: OCIRepository, name: new}": "" +
+			"oci://192.0.2.1/web >=1  + current:false",
+		"chartRef: {kind: HelmChart, name: stalled}": "" +
+			"web  https://192.0.2.1/charts + current:false waits: HelmChart shop/stalled is not ready: no such chart",
+		"chartRef: {kind: ExternalArtifact, name: x}": "" +
+			"   + current:false",
+		"chartRef: {kind: OCIRepository, name: metadata}": "error: spec.url of OCIRepository shop/metadata has the address 169.254.169.254, " +
+			"where a cloud serves credentials of a machine",
+		"chartRef: {kind: OCIRepository, name: gone}": "" +
+			"error: the source of the chart: OCIRepository shop/gone: it does not exist",
 		"suspend: true": "error: HelmRelease shop/web has neither spec.chart nor spec.chartRef",
 	} {
 		o, err := helmRelease(t, "  "+spec).offer(t.Context(), from, false)
@@ -177,7 +201,8 @@ func TestPostRender(t *testing.T) {
   - kustomize: {images: [{name: nginx, newTag: "2"}]}
   - kustomize: {patches: [{patch: '- {op: replace, path: /spec/containers/0/image, value: "last"}', target: {kind: Pod, name: b}}]}
   commonMetadata: {labels: {team: shop, helm.toolkit.fluxcd.io/name: mine}, annotations: {note: x}}`)
-	order := h.renderOrder([]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {team: other}}\nspec: {containers: [{name: c, image: nginx:1}]}\n" +
+	order := h.renderOrder([]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {team: other}}\n" +
+		"spec: {containers: [{name: c, image: nginx:1}]}\n" +
 		"---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {containers: [{name: c, image: nginx:1}]}\n"))
 	got, err := PostRender(t.Context(), order)
 	if err != nil {
