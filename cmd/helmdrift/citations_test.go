@@ -158,7 +158,8 @@ func moduleOf(before, name, version string) string {
 		return citedModules()[name+" "+major]
 	case strings.HasPrefix(before, "helm.sh/helm/") && (major == "v3" || major == "v4"):
 		return "helm.sh/helm/" + major
-	case slices.Contains([]string{"keda", "argo-cd", "fluxcd/helm-controller", "terraform-provider-helm", "helm-diff"}, name), major == "go1":
+	case slices.Contains([]string{"keda", "argo-cd", "fluxcd/helm-controller", "fluxcd/source-controller", "terraform-provider-helm",
+		"helm-diff"}, name), major == "go1":
 		return somebodyElse
 	}
 	return ""

@@ -18,6 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -36,6 +37,11 @@ type diffOptions struct {
 	guests guest
 	// scan compares several releases. It is nil if this program cannot.
 	scan scan
+	// controlled answers for a first argument such as hr/web. It knows secrets besides those of the objects, and finish adds to the report
+	// what it knows. All are nil otherwise.
+	controlled controlled
+	learned    *secret.Known
+	finish     func(*report.Release)
 	// baseline is the file of an earlier report.
 	baseline string
 	// choose are --only and --skip, and chooser applies them.
@@ -66,6 +72,9 @@ func newDiff(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	if all.scan != nil {
 		o.scan = all.scan(s, c)
 	}
+	if all.controlled != nil {
+		o.controlled = all.controlled()
+	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
 		Short: "Compare a release with the cluster, field by field",
@@ -77,6 +86,7 @@ With CHART it renders the chart as helm upgrade would, and also shows what that 
 CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name or oci://….
 With --to-revision it shows what helm rollback would do.
 With --snapshot it compares what helmdrift snapshot saved, without a cluster; RELEASE may be left out.
+With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
 names are written with commas. One line for each release comes first, then what drifted.
@@ -94,6 +104,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web ./chart -n prod -f values.yaml --set image.tag=1.27
   helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values
   helmdrift diff web --to-revision -1 -n prod
+  helmdrift diff hr/web -n shop
   helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
   helmdrift diff web -n prod --only deploy/web --skip spec.replicas
@@ -103,7 +114,8 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 		Args:              releaseAndChart,
 		ValidArgsFunction: cli.CompleteRelease(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			hasChart := len(args) > 1
+			isControlled := o.controlled != nil && o.controlled.isNamed(args)
+			hasChart := len(args) > 1 || isControlled
 			choice, err := o.choose.choice()
 			if err != nil {
 				return err
@@ -114,6 +126,9 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 			o.chooser = &chooser{choice: choice, print: s.Print}
 			if err := acceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
+			}
+			if isControlled {
+				return o.controlled.run(cmd.Context(), s, o, args, cmd.Flags())
 			}
 			if cmd.Flags().Changed("snapshot") {
 				return runDiffSnapshot(cmd.Context(), s, c, o, args, cmd.Flags())
@@ -150,6 +165,9 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 
 	if o.scan != nil {
 		o.scan.addFlags(fs)
+	}
+	if o.controlled != nil {
+		o.controlled.addFlags(fs)
 	}
 	o.IgnoreOptions.AddFlags(fs)
 	fs.BoolVar(&o.ShowControllers, "show-controllers", false,
@@ -292,7 +310,13 @@ func (o *diffOptions) report(
 
 // release returns the report of a comparison. It accepts what the baseline has, and has a patch only if the patch is printed.
 func (o *diffOptions) release(result *drift.Result, known *report.Report) report.Release {
+	if o.learned != nil { // before the first report, which collects the secrets
+		result.Comparison.Input.Known = o.learned.With(result.Comparison.Input.Known)
+	}
 	out := result.Report(threeway.Mask{Show: o.ShowSecrets})
+	if o.finish != nil {
+		o.finish(&out)
+	}
 	if o.baseline != "" {
 		out.Accept(known, "--baseline "+filepath.Base(o.baseline))
 		if !o.ShowSecrets {
@@ -347,11 +371,19 @@ func scanFlags(all guest) []string {
 	return cli.NamesOf(all.scan(cli.Streams{}, nil).addFlags)
 }
 
+// controlledFlags returns the names of the flags for an object that a controller deploys a release from.
+func controlledFlags(all guest) []string {
+	if all.controlled == nil {
+		return nil
+	}
+	return cli.NamesOf(all.controlled().addFlags)
+}
+
 // diffHelp returns the headings of the help of diff.
 func diffHelp(all guest) []cli.FlagGroup {
 	states := []string{"to-revision", "revision", "install", "skip-crds", "create-namespace", "dry-run"}
 	return slices.Concat([]cli.FlagGroup{
-		cli.Group("Which releases", scanFlags(all)...),
+		cli.Group("Which releases", slices.Concat(scanFlags(all), controlledFlags(all))...),
 		cli.Group("What counts", "fail-on", "only", "skip", "since", "baseline"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),
 		cli.Group("Output", "output", "timeline", "report", "quiet", "verbose", "show-ignored", "show-controllers", "show-secrets",

@@ -1,7 +1,10 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
@@ -22,6 +25,16 @@ type guest struct {
 	// scan makes diff compare several releases, and waiter makes fix wait.
 	scan   func(cli.Streams, *cli.Connection) scan
 	waiter func() waiter
+	// controlled makes diff answer for an object that a controller deploys a release from.
+	controlled func() controlled
+}
+
+// controlled is diff of an object that a controller deploys a release from.
+type controlled interface {
+	addFlags(*pflag.FlagSet)
+	// isNamed reports whether the arguments of diff name such an object.
+	isNamed(args []string) bool
+	run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error
 }
 
 // guestCommand is a command of a guest, with the headings of its flags in the help. The command gets what all guests add.

@@ -19,6 +19,7 @@ func guests() []guest {
 		snapshotGuest(),
 		historyGuest(),
 		rolloutGuest(),
+		fluxGuest(),
 	}
 }
 
@@ -39,6 +40,9 @@ func allGuests() guest {
 		}
 		if all.waiter == nil {
 			all.waiter = g.waiter
+		}
+		if all.controlled == nil {
+			all.controlled = g.controlled
 		}
 	}
 	return all

@@ -23,7 +23,7 @@ const module = "github.com/helmdrift/helmdrift/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/absorb", "internal/choose", "internal/cli", "internal/config", "internal/confine", "internal/escape",
-			"internal/files", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
+			"internal/files", "internal/flux", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
 			"internal/output", "internal/output/progress", "internal/output/text", "internal/saved", "internal/secret", "internal/terminal", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
 			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
@@ -84,6 +84,8 @@ func arrows() map[string][]string {
 		"internal/ignore":    {"internal/kinds", "internal/owners", "internal/secret", "pkg/object", "pkg/report"},
 		"internal/owners":    {"pkg/object", "pkg/report"},
 		"internal/forecast":  {"internal/english", "internal/kinds", "pkg/cluster", "pkg/effect", "pkg/object", "pkg/report"},
+		"internal/flux": {"internal/english", "internal/files", "internal/hint", "internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch",
+			"pkg/object", "pkg/release", "pkg/render", "pkg/report"},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",
 			"pkg/report"},
@@ -130,7 +132,7 @@ func strangers() map[string][]string {
 		"net/http":                                       {"pkg/fetch", "pkg/live", "pkg/repair", "pkg/snapshot"},
 		"github.com/fatih/color":                         {"internal/output/layout", "internal/output/text"},
 		"github.com/spf13/cobra":                         {"cmd/helmdrift", "internal/cli"},
-		"sigs.k8s.io/kustomize/api/krusty":               {"internal/absorb/kustomize"},
+		"sigs.k8s.io/kustomize/api/krusty":               {"internal/absorb/kustomize", "internal/flux"},
 		"github.com/spf13/pflag":                         {"cmd/helmdrift", "internal/cli"},
 		"golang.org/x/term":                              {"internal/terminal"},
 		"github.com/fluxcd/cli-utils/pkg/kstatus/status": {"pkg/rollout"},
@@ -188,7 +190,7 @@ func TestArrows(t *testing.T) {
 // TestGuests checks that only cmd/helmdrift knows the guests, and internal/jobs those that work in a child process: the core imports none,
 // and no guest imports another. "make guests" builds the program without each of them.
 func TestGuests(t *testing.T) {
-	guests := []string{"internal/absorb", "internal/forecast", "pkg/fleet", "pkg/history", "pkg/rollout", "pkg/snapshot"}
+	guests := []string{"internal/absorb", "internal/flux", "internal/forecast", "pkg/fleet", "pkg/history", "pkg/rollout", "pkg/snapshot"}
 	guestOf := func(name string) string {
 		i := slices.IndexFunc(guests, func(g string) bool { return name == g || strings.HasPrefix(name, g+"/") })
 		if i < 0 {

@@ -31,7 +31,7 @@ func (o *CompareOptions) SavedSession(saved *SavedCluster, target drift.Target) 
 	}
 	options.ReadManifest = o.Jobs().Bounded(saved.ReadManifest)
 	out := Session{Target: target}
-	out.use(saved.Connection, options)
+	out.Use(saved.Connection, options)
 	return out, nil
 }
 

@@ -92,8 +92,8 @@ type Session struct {
 	activity *progress.Activity
 }
 
-// use makes the session compare through a connection.
-func (s *Session) use(from drift.Connection, o drift.Options) {
+// Use makes the session compare through a connection.
+func (s *Session) Use(from drift.Connection, o drift.Options) {
 	s.Connection, s.Options, s.Comparer = from, o, drift.New(from, o)
 }
 
@@ -141,7 +141,7 @@ func (o *CompareOptions) Begin(ctx context.Context, args []string, command strin
 	out.suggest = func(ctx context.Context, err error) error {
 		return o.connection.WithSuggestion(ctx, err, cluster, storage, out.Target, command)
 	}
-	out.use(drift.LiveConnection(cluster, found.Cluster, storage), options)
+	out.Use(drift.LiveConnection(cluster, found.Cluster, storage), options)
 	return out, nil
 }
 

@@ -58,7 +58,7 @@ func (l Limits) FetchChart(ctx context.Context, ref string, source fetch.Options
 	}
 	source.MaxAnswer = l.MaxAnswer()
 	source.ReadIndex = func(ctx context.Context, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
-		return runJob[fetch.IndexQuery, fetch.IndexAnswer](ctx, l, "reading the index of the repository", jobIndex, q, nil)
+		return Run[fetch.IndexQuery, fetch.IndexAnswer](ctx, l, "reading the index of the repository", jobIndex, q, nil)
 	}
 	return fetch.Chart(ctx, ref, source)
 }
@@ -83,7 +83,7 @@ func (l Limits) ReadManifest(ctx context.Context, r *release.Record) ([]render.D
 	}
 	name := fmt.Sprintf("the manifest of revision %d of %s", r.Revision, r.Name)
 	order := manifestOrder{Text: r.Manifest, Memory: l.Memory.Value()}
-	answer, err := runJob[manifestOrder, manifestAnswer](ctx, l, "reading "+name, jobManifest, order, nil)
+	answer, err := Run[manifestOrder, manifestAnswer](ctx, l, "reading "+name, jobManifest, order, nil)
 	if err == nil && answer.TooLarge {
 		err = l.memoryExceeded("comparing " + name)
 	}
@@ -142,7 +142,7 @@ func (l Limits) RenderChart(ctx context.Context, q drift.ChartRequest) (*drift.R
 	// Each function of the request becomes a question that the child may ask.
 	calls := callsOf(q)
 	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
-	answer, err := runJob[chartOrder, chartAnswer](ctx, l, "rendering the chart", jobChart, order, calls)
+	answer, err := Run[chartOrder, chartAnswer](ctx, l, "rendering the chart", jobChart, order, calls)
 	(*secret.Known)(q.Known).AddKnown(answer.Known)
 	switch {
 	case err != nil:
@@ -220,9 +220,9 @@ const answerShare = 4
 // MaxAnswer returns the largest size of one answer of the network in bytes. 0 leaves the decision to the package that reads it.
 func (l Limits) MaxAnswer() int64 { return l.Memory.Value() / answerShare }
 
-// runJob runs a job in a child process within the limits. Doing names the work in messages, such as "rendering the chart". The child asks
+// Run runs a job in a child process within the limits. Doing names the work in messages, such as "rendering the chart". The child asks
 // its questions through calls.
-func runJob[In, Out any](ctx context.Context, l Limits, doing, job string, in In, calls map[string]confine.Call) (Out, error) {
+func Run[In, Out any](ctx context.Context, l Limits, doing, job string, in In, calls map[string]confine.Call) (Out, error) {
 	// A fault is the error of the job itself, and says what the job was doing. Other errors come from the way to and from the child.
 	out, err := confine.Run[In, Out](ctx, l.Program, confine.Limits{Time: l.Time, Memory: l.Memory.Value()}, job, in, calls)
 	var fault *confine.Fault

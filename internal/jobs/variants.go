@@ -28,7 +28,7 @@ func (l Limits) RenderVariants(ctx context.Context, q drift.ChartRequest, next a
 	calls := callsOf(q)
 	calls[askVariants] = confine.NewCall(next)
 	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
-	answer, err := runJob[chartOrder, chartAnswer](ctx, l, "trying values of the chart", jobVariants, order, calls)
+	answer, err := Run[chartOrder, chartAnswer](ctx, l, "trying values of the chart", jobVariants, order, calls)
 	if err == nil && answer.Fault != nil {
 		return answer.Fault
 	}

@@ -128,6 +128,8 @@ type Release struct {
 	ApplyMethod ApplyMethod `json:"applyMethod,omitempty"`
 	// FieldManager is the field manager of a release that is applied server-side, if the cluster shows it.
 	FieldManager string `json:"fieldManager,omitempty"`
+	// Deployer is set if the report is about an object that a controller deploys the release from.
+	Deployer *Deployer `json:"deployer,omitempty"`
 	// Terminating is set if the namespace of the release, or of its records, is being deleted.
 	Terminating bool `json:"terminating,omitempty"`
 	// Drifted is what HasDrifted returned when the report was made, or when Accept or Recount updated it.

@@ -27,12 +27,17 @@ var fluxDir = flag.String("flux", "", "folder with the controllers of Flux and t
 // they have:
 //
 //	publish CHART     packages a chart into the HelmRepository of the story, which is called charts
+//	push CHART        pushes a chart into a registry, and makes a HelmRepository of it, oci, and an OCIRepository, web
 //	reconcile NAME    asks Flux to reconcile a HelmRelease, waits until it is ready, and prints its conditions
+//	next NAME [FLAGS] runs diff hr/NAME and prints the lines of the report and the exit code
+//	freeze            stops helm-controller until judge, so that it does not act on an edit before diff has predicted that
+//	judge NAME        lets helm-controller go on, and checks that it does to the HelmRelease what the last diff said: the action, and for an
+//	                  upgrade every object as proves does
 func TestFlux(t *testing.T) {
 	if *fluxDir == "" {
 		t.Skip("-flux names no folder with the controllers of Flux; make flux builds them")
 	}
-	startFlux(t)
+	controller := startFlux(t)
 	dir := t.TempDir()
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	t.Cleanup(server.Close)
@@ -43,11 +48,35 @@ func TestFlux(t *testing.T) {
 	added["reconcile"] = adapt("reconcile", command{[]string{"NAME"}, func(c *Case, args []string) (string, error) {
 		return c.reconcile("helmreleases.helm.toolkit.fluxcd.io/" + args[0])
 	}})
-	testscript.Run(t, testscript.Params{Dir: "testdata/flux", UpdateScripts: *update, Setup: openStory, Cmds: added})
+	added["freeze"] = adapt("freeze", command{[]string{}, silent(func(*Case, []string) error { return controller.signal("STOP") })})
+	added["judge"] = adapt("judge", command{[]string{"NAME"}, silent(func(c *Case, args []string) error {
+		return c.judgeFlux(controller, args[0])
+	})})
+	added["next"] = adapt("next", command{run: func(c *Case, args []string) (string, error) {
+		out, err := c.diff(append([]string{"hr/" + args[0]}, args[1:]...)...)
+		text := out.stderr
+		if err == nil && out.report != nil {
+			text += strings.Join(append(out.report.lines(), ""), "\n")
+		}
+		return text + fmt.Sprintf("exit %d\n", out.exit), err
+	}})
+	host := startRegistry(t)
+	added["push"] = adapt("push", command{[]string{"CHART"}, silent(func(c *Case, args []string) error { return c.push(args[0], host) })})
+	t.Run("flux", func(t *testing.T) {
+		testscript.Run(t, testscript.Params{Dir: "testdata/flux", UpdateScripts: *update, Setup: openStory, Cmds: added})
+	})
+	// A controller that is frozen makes other scripts wait, so those that freeze it run one after the other.
+	alone, err := filepath.Glob("testdata/flux/next/*.txtar")
+	must(t, err)
+	for _, file := range alone {
+		t.Run("next", func(t *testing.T) {
+			testscript.Run(t, testscript.Params{Files: []string{file}, UpdateScripts: *update, Setup: openStory, Cmds: added})
+		})
+	}
 }
 
-// startFlux installs the definitions of Flux and starts its controllers, which end with the test.
-func startFlux(t *testing.T) {
+// startFlux installs the definitions of Flux and starts its controllers, which end with the test. It returns the helm-controller.
+func startFlux(t *testing.T) fluxController {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(*fluxDir, "*.yaml"))
 	must(t, err)
@@ -65,16 +94,17 @@ func startFlux(t *testing.T) {
 	address := artifacts.Addr().String()
 	must(t, artifacts.Close())
 	startController(t, "source-controller", "--storage-path="+t.TempDir(), "--storage-addr="+address, "--storage-adv-addr="+address)
-	startController(t, "helm-controller")
+	return startController(t, "helm-controller")
 }
 
 // startController starts a controller. A shell ends it when its standard input does, so that it does not outlive a test that is killed.
-func startController(t *testing.T, name string, args ...string) {
+func startController(t *testing.T, name string, args ...string) fluxController {
 	t.Helper()
-	const untilStdinEnds = `"$@" & cat > /dev/null; kill -9 $!; wait`
+	const untilStdinEnds = `"$@" & echo $! > "$PIDFILE"; cat > /dev/null; kill -9 $!; wait`
+	number := filepath.Join(t.TempDir(), "pid")
 	args = append([]string{"-c", untilStdinEnds, "sh", filepath.Join(*fluxDir, name), "--metrics-addr=0", "--health-addr=0"}, args...)
 	process := exec.Command("sh", args...)
-	process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + suite.cluster.kubeconfig}
+	process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + suite.cluster.kubeconfig, "PIDFILE=" + number}
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	must(t, err)
 	process.Stdout, process.Stderr = log, log
@@ -88,6 +118,7 @@ func startController(t *testing.T, name string, args ...string) {
 			t.Logf("the log of %s:\n%s", name, text)
 		}
 	})
+	return fluxController{number}
 }
 
 // publish packages a chart into a folder that is served at url, and makes a HelmRepository of it.

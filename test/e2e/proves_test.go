@@ -28,6 +28,14 @@ func (c *Case) proves() error {
 	if err != nil {
 		return err
 	}
+	return c.provesBy(func() error {
+		_, err := c.run(call)
+		return err
+	})
+}
+
+// provesBy is proves for an upgrade that a function makes.
+func (c *Case) provesBy(upgrade func() error) error {
 	predictions, err := c.predictions()
 	if err != nil {
 		return err
@@ -43,7 +51,7 @@ func (c *Case) proves() error {
 	tolerated := tolerances{}
 	defer storyTolerances.add(tolerated)
 	for range 3 {
-		if _, err = c.run(call); !isStaleWrite(err) {
+		if err = upgrade(); !isStaleWrite(err) {
 			break
 		}
 		tolerated.count(tolerateStaleWrite)

@@ -36,6 +36,10 @@ type releaseReport struct {
 		Kind, Name, Reason string
 	} `json:"notCompared"`
 	Objects []objectReport `json:"objects"`
+	// Deployer is what a controller does with the release.
+	Deployer *struct {
+		Action, Reason, Otherwise, PutsBack string
+	} `json:"deployer"`
 }
 
 type revision struct {
@@ -166,6 +170,9 @@ func (r *driftReport) lines() []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	for _, release := range r.Releases {
+		if d := release.Deployer; d != nil {
+			say("deployer %s: %s; drift goes: %s", d.Action, d.Reason, d.PutsBack)
+		}
 		for _, w := range release.Warnings {
 			say("warning %s %s", w.Code, w.Object)
 		}

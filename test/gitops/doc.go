@@ -5,5 +5,6 @@
 //	Flux     the Go type HelmRelease of helm-controller, strictly decoded
 //	Argo CD  the CustomResourceDefinition of Applications, by the API server's own validation; the Go types link most of Kubernetes
 //	helmfile the keys of its Go types, read from their source; linking them would take the clients of every cloud
+//	Flux     the values that helm-controller composes, with its own function
 //	kustomize  the patches that kustomize itself reads are in test/e2e
 package gitops

@@ -93,6 +93,9 @@ func found(releases []report.Release) []*report.Release {
 
 // answer adds who did it, what Helm does, what to do, what is clean and what could not be seen. Each is a line.
 func (d *comment) answer(r *report.Report, answer text.Answer) {
+	if len(r.Releases) == 1 && r.Releases[0].Deployer != nil {
+		d.point("Deployer", prose(r.Releases[0].Deployer.Says()))
+	}
 	d.point("Who", who(r))
 	if answer.Drift != "" || len(r.Releases) == 1 { // else the headline has it
 		d.point("What Helm does", prose(answer.Operation))

@@ -35,6 +35,7 @@ func guests() []guest {
 			"pkg/history", "cmd/helmdrift/history.go", "internal/output/history.go", "internal/output/text/history",
 			"internal/output/html/history.go",
 		}},
+		{"flux", "fluxGuest", []string{"internal/flux", "cmd/helmdrift/flux.go"}},
 		{"rollout", "rolloutGuest", []string{"pkg/rollout", "cmd/helmdrift/fix_wait.go"}},
 	}
 }

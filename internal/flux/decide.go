@@ -1,0 +1,349 @@
+package flux
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// situation is what the decision of helm-controller depends on.
+type situation struct {
+	release *HelmRelease
+	// number and state are those of the last record, or 0 and "" if there is none.
+	number int
+	state  string
+	// chart is the chart that the source offers, and values is the digest of the composed values.
+	chart  identity
+	values string
+	// waits says what the controller waits for, or "" if that is nothing: a dependency or the source.
+	waits string
+}
+
+// identity is the name and the version of a chart as helm-controller sees them. It is empty if the chart is not known.
+type identity struct{ name, version string }
+
+// decision is what helm-controller does next, and why. Otherwise is what it would do if nothing kept it from acting.
+type decision struct {
+	action, otherwise report.DeployerAction
+	reason            string
+}
+
+// decide returns what helm-controller does at its next reconciliation (fluxcd/helm-controller v1.6.0
+// internal/controller/helmrelease_controller.go Reconcile, reconcileRelease). Drift is not looked at yet; see corrected.
+func (s situation) decide() decision {
+	h := s.release
+	switch {
+	case h.Metadata.Deleted != "" && h.Spec.Suspend:
+		return decision{action: report.DeployerNone, reason: "the HelmRelease is being deleted while it is suspended, so the release stays"}
+	case h.Metadata.Deleted != "":
+		return decision{action: report.DeployerUninstall, reason: "the HelmRelease is being deleted"}
+	case h.Spec.Suspend:
+		return s.blocked("suspended")
+	case s.waits != "":
+		return s.blocked(s.waits)
+	}
+	return s.unblocked()
+}
+
+// blocked returns the decision of a controller that does not act, with what it would do.
+func (s situation) blocked(why string) decision {
+	then := s.unblocked()
+	out := decision{action: report.DeployerBlocked, otherwise: then.action, reason: why}
+	switch then.action {
+	case report.DeployerNone:
+		out.reason += "; otherwise Flux would do nothing: " + then.reason
+	case report.DeployerBlocked:
+		out.reason += "; and " + then.reason
+		out.otherwise = ""
+	default:
+		out.reason += "; otherwise Flux " + does(then.action) + ": " + then.reason
+	}
+	return out
+}
+
+// does says what an action does to the release.
+func does(action report.DeployerAction) string {
+	switch action {
+	case report.DeployerReinstall:
+		return "uninstalls it and installs it anew"
+	case report.DeployerRollback:
+		return "rolls it back"
+	}
+	return string(action) + "s it"
+}
+
+// unblocked returns the decision of a controller that neither waits nor is suspended.
+func (s situation) unblocked() decision {
+	if changed := s.changedTarget(); changed != "" {
+		return decision{action: report.DeployerReinstall, reason: changed}
+	}
+	h, last := s.release, s.release.last()
+	switch {
+	case s.number == 0:
+		return s.installs("it is not installed")
+	case isPending(s.state):
+		// The controller unlocks such a revision, which makes it failed, and decides again (fluxcd/helm-controller v1.6.0
+		// internal/reconcile/unlock.go).
+		s.state = "failed"
+		out := s.failed()
+		out.reason = fmt.Sprintf("revision %d is pending, so Flux marks it as failed first; %s", s.number, out.reason)
+		return out
+	case s.state == "uninstalled":
+		return s.installs("it was uninstalled")
+	case last == nil:
+		return decision{action: report.DeployerUpgrade, reason: "the HelmRelease has not deployed the release yet, so Flux takes it over"}
+	case last.Version != s.number:
+		return decision{action: report.DeployerUpgrade,
+			reason: fmt.Sprintf("Flux made revision %d, and somebody else made revision %d", last.Version, s.number)}
+	case s.state == "failed":
+		return s.failed()
+	case s.state != "deployed":
+		return decision{action: report.DeployerBlocked, reason: fmt.Sprintf("the last revision is %s, which Flux cannot handle", s.state)}
+	}
+	if why := s.outOfSync(last); why != "" {
+		if failures := s.upgradeFailures(); isExhausted(h.Spec.Upgrade.Remediation, failures) && !h.forces() {
+			return decision{action: report.DeployerBlocked,
+				reason: fmt.Sprintf("the upgrade failed %d times, and Flux has given up; %s", failures, why)}
+		}
+		return decision{action: report.DeployerUpgrade, reason: why}
+	}
+	return s.inSync(last)
+}
+
+// inSync returns the decision for a deployed release whose chart and values are those of the HelmRelease.
+func (s situation) inSync(last *revision) decision {
+	h := s.release
+	same := fmt.Sprintf("chart version %s and values are those of revision %d", last.ChartVersion, last.Version)
+	if s.chart.name == "" {
+		same = fmt.Sprintf("the values are those of revision %d, and the version of the chart is not known", last.Version)
+	}
+	if h.Spec.Test.Enable {
+		ignores := h.Spec.Test.IgnoreFailures
+		active, isActive := h.activeRemediation()
+		if active.IgnoreTestFailures != nil {
+			ignores = *active.IgnoreTestFailures
+		}
+		switch {
+		case last.TestHooks == nil:
+			return decision{action: report.DeployerNone, reason: same + "; it only runs the tests of the chart"}
+		case isActive && !ignores && last.hasFailedTest():
+			out := s.failed()
+			out.reason = "a test of the chart failed; " + out.reason
+			return out
+		}
+	}
+	if h.forces() {
+		return decision{action: report.DeployerUpgrade, reason: "an annotation asks Flux to force an upgrade"}
+	}
+	return decision{action: report.DeployerNone, reason: same}
+}
+
+// isPending reports whether a status is that of an action that has not ended (helm v4.3.1 pkg/release/common/status.go IsPending).
+func isPending(status string) bool {
+	return status == "pending-install" || status == "pending-upgrade" || status == "pending-rollback"
+}
+
+// changedTarget says what makes Flux uninstall the release and install it anew, or returns "" (fluxcd/helm-controller v1.6.0
+// internal/action/verify.go ReleaseTargetChanged).
+func (s situation) changedTarget() string {
+	h, last := s.release, s.release.last()
+	if last == nil || h.Status.StorageNamespace == "" {
+		return ""
+	}
+	change := func(what, from, to string) string { return fmt.Sprintf("%s changes from %s to %s", what, from, to) }
+	switch {
+	case h.StorageNamespace() != h.Status.StorageNamespace:
+		return change("the namespace of the records", h.Status.StorageNamespace, h.StorageNamespace())
+	case h.ReleaseNamespace() != last.Namespace:
+		return change("the namespace of the release", last.Namespace, h.ReleaseNamespace())
+	case h.ReleaseName() != last.Name:
+		return change("the name of the release", last.Name, h.ReleaseName())
+	case s.chart.name != "" && s.chart.name != last.ChartName && h.Spec.Upgrade.ChartNameChangeStrategy != "InPlaceUpdate":
+		return change("the name of the chart", last.ChartName, s.chart.name)
+	}
+	return ""
+}
+
+// outOfSync says why a deployed release is not what the HelmRelease asks for, or returns "" (fluxcd/helm-controller v1.6.0
+// internal/action/verify.go VerifyRelease, internal/reconcile/state.go DetermineReleaseState).
+func (s situation) outOfSync(last *revision) string {
+	h := s.release
+	switch {
+	case s.chart.name != "" && s.chart.name != last.ChartName:
+		return fmt.Sprintf("the chart changes from %s to %s", last.ChartName, s.chart.name)
+	case s.chart.name != "" && s.chart.version != last.ChartVersion:
+		return fmt.Sprintf("the chart version changes from %s to %s", last.ChartVersion, s.chart.version)
+	case s.values != last.ConfigDigest:
+		return "the values changed"
+	case h.Metadata.Generation == h.Status.ObservedGeneration:
+		return ""
+	case h.postRenderersDigest() != h.Status.ObservedPostRenderersDigest:
+		return "spec.postRenderers changed"
+	case h.commonMetadataDigest() != h.Status.ObservedCommonMetadataDigest:
+		return "spec.commonMetadata changed"
+	}
+	return ""
+}
+
+// installs returns the decision for a release that is not there (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go
+// actionForState).
+func (s situation) installs(why string) decision {
+	failures := s.installFailures()
+	if isExhausted(s.release.Spec.Install.Remediation, failures) && !s.release.forces() {
+		return decision{action: report.DeployerBlocked, reason: fmt.Sprintf("the installation failed %d times, and Flux has given up", failures)}
+	}
+	return decision{action: report.DeployerInstall, reason: why}
+}
+
+// failed returns the decision for a failed release (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go actionForState).
+func (s situation) failed() decision {
+	h := s.release
+	upgrades := func(why string) decision { return decision{action: report.DeployerUpgrade, reason: why} }
+	rule, isActive := h.activeRemediation()
+	failures, strategy := s.upgradeFailures(), rule.Strategy
+	if h.Status.LastAttemptedReleaseAction == "install" {
+		failures, strategy = s.installFailures(), "uninstall"
+	}
+	switch {
+	case h.retries():
+		return upgrades("the last revision failed, and Flux tries again")
+	case !isActive:
+		return upgrades("the last revision failed")
+	case failures <= 0:
+		return upgrades("the last revision failed, and something changed since")
+	case h.forces():
+		return upgrades("the last revision failed, and an annotation asks Flux to force an upgrade")
+	}
+	remediates := rule.RemediateLastFailure != nil && *rule.RemediateLastFailure
+	if rule.RemediateLastFailure == nil && h.Status.LastAttemptedReleaseAction == "upgrade" {
+		remediates = rule.Retries > 0
+	}
+	if isExhausted(rule, failures) && !remediates {
+		return decision{action: report.DeployerBlocked,
+			reason: fmt.Sprintf("the last revision failed after %d attempts, and Flux has given up", failures)}
+	}
+	if strategy == "uninstall" {
+		return decision{action: report.DeployerUninstall, reason: "the last revision failed, and the remediation is to uninstall the release"}
+	}
+	ignores := h.Spec.Test.IgnoreFailures
+	if rule.IgnoreTestFailures != nil {
+		ignores = *rule.IgnoreTestFailures
+	}
+	to := h.previous(ignores)
+	if to == nil {
+		return decision{action: report.DeployerBlocked, reason: "the last revision failed, and there is no revision to roll back to"}
+	}
+	return decision{action: report.DeployerRollback,
+		reason: fmt.Sprintf("the last revision failed, and the remediation goes back to revision %d", to.Version)}
+}
+
+// isExhausted reports whether there have been more failures than the retries allow; negative retries are unlimited (api/v2
+// RetriesExhausted).
+func isExhausted(r remediation, failures int64) bool {
+	return r.Retries >= 0 && failures > int64(r.Retries)
+}
+
+// resets reports whether the controller forgets its failures, because something changed since (fluxcd/helm-controller v1.6.0
+// internal/action/reset.go MustResetFailures).
+func (s situation) resets() bool {
+	h := s.release
+	switch {
+	case h.Status.LastAttemptedGeneration != h.Metadata.Generation:
+		return true
+	case s.chart.name != "" && h.Status.LastAttemptedRevision != s.chart.version:
+		return true
+	case h.Status.LastAttemptedConfigDigest != "" && h.Status.LastAttemptedConfigDigest != s.values:
+		return true
+	}
+	return h.requests("reconcile.fluxcd.io/resetAt", h.Status.LastHandledResetAt)
+}
+
+// upgradeFailures and installFailures return the failures that count at the next reconciliation.
+func (s situation) upgradeFailures() int64 {
+	if s.resets() {
+		return 0
+	}
+	return s.release.Status.UpgradeFailures
+}
+
+func (s situation) installFailures() int64 {
+	if s.resets() {
+		return 0
+	}
+	return s.release.Status.InstallFailures
+}
+
+// activeRemediation returns the rule for failures of the last action. It returns false if no action was attempted (api/v2
+// GetActiveRemediation).
+func (h *HelmRelease) activeRemediation() (rule remediation, found bool) {
+	switch h.Status.LastAttemptedReleaseAction {
+	case "install":
+		return h.Spec.Install.Remediation, true
+	case "upgrade":
+		return h.Spec.Upgrade.Remediation, true
+	}
+	return remediation{}, false
+}
+
+// retries reports whether the strategy of the last action is to try again without a remediation (api/v2 GetActiveRetry).
+func (h *HelmRelease) retries() bool {
+	chosen := h.Spec.Upgrade.Strategy
+	switch h.Status.LastAttemptedReleaseAction {
+	case "install":
+		chosen = h.Spec.Install.Strategy
+	case "upgrade":
+	default:
+		return false
+	}
+	return chosen != nil && chosen.Name == "RetryOnFailure"
+}
+
+// forces reports whether an annotation asks for an upgrade that has not been made.
+func (h *HelmRelease) forces() bool {
+	return h.requests("reconcile.fluxcd.io/forceAt", h.Status.LastHandledForceAt)
+}
+
+// requests reports whether an annotation asks for something that has not been handled. It counts only if requestedAt has the same value
+// (fluxcd/pkg apis/meta v1.31.0 annotations.go HandleAnnotationRequest).
+func (h *HelmRelease) requests(annotation, handled string) bool {
+	at, asked := h.Metadata.Annotations[annotation]
+	requested := h.Metadata.Annotations["reconcile.fluxcd.io/requestedAt"]
+	return asked && at == requested && h.Status.LastHandledReconcileAt != requested && handled != at
+}
+
+// postRenderersDigest and commonMetadataDigest return the digests that helm-controller stores of these fields, or "" if they are not set
+// (fluxcd/helm-controller v1.6.0 internal/postrender/build.go Digest, CommonMetadataDigest).
+func (h *HelmRelease) postRenderersDigest() string {
+	if h.Spec.PostRenderers == nil {
+		return ""
+	}
+	return jsonDigest(h.Spec.PostRenderers)
+}
+
+func (h *HelmRelease) commonMetadataDigest() string {
+	if h.Spec.CommonMetadata == nil {
+		return ""
+	}
+	return jsonDigest(h.Spec.CommonMetadata)
+}
+
+// jsonDigest returns the digest of a value as encoding/json encodes it, with the line break that an Encoder adds.
+func jsonDigest(v any) string {
+	sum := sha256.New()
+	_ = json.NewEncoder(sum).Encode(v)
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
+
+// corrected returns the decision for a release in which Flux may find drift: with driftDetection enabled it puts back what drifted if it
+// does nothing else (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go actionForState).
+func (d decision) corrected(mode string, drifted bool) decision {
+	if d.action != report.DeployerNone || mode != "enabled" || !drifted {
+		return d
+	}
+	d.action = report.DeployerCorrect
+	d.reason = "driftDetection is enabled, and the release drifted; " + d.reason
+	return d
+}

@@ -1,0 +1,196 @@
+package flux
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// base returns the situation of a release that Flux deployed and that nothing changed since.
+func base(t *testing.T) situation {
+	h := helmRelease(t, "  chart: {spec: {chart: web}}")
+	h.Metadata.Generation = 2
+	h.Status = status{
+		ObservedGeneration: 2, LastAttemptedGeneration: 2, StorageNamespace: "shop", LastAttemptedReleaseAction: "upgrade",
+		LastAttemptedRevision: "1.0.0", LastAttemptedConfigDigest: "sha256:v",
+		History: []revision{
+			{Name: "web", Namespace: "shop", Version: 2, Status: "superseded", ChartName: "web", ChartVersion: "0.9.0", ConfigDigest: "sha256:u"},
+			{Name: "web", Namespace: "shop", Version: 3, Status: "deployed", ChartName: "web", ChartVersion: "1.0.0", ConfigDigest: "sha256:v"},
+		},
+	}
+	return situation{release: h, number: 3, state: "deployed", chart: identity{"web", "1.0.0"}, values: "sha256:v"}
+}
+
+// TestDecide has a case for each way through the decision of helm-controller.
+func TestDecide(t *testing.T) {
+	no, yes := false, true
+	failed := func(s *situation, failures int64) {
+		s.state, s.release.Status.UpgradeFailures = "failed", failures
+	}
+	for name, test := range map[string]struct {
+		change func(*situation)
+		action report.DeployerAction
+		reason string
+	}{
+		"in sync": {func(*situation) {}, report.DeployerNone, "chart version 1.0.0 and values are those of revision 3"},
+		"values":  {func(s *situation) { s.values = "sha256:w" }, report.DeployerUpgrade, "the values changed"},
+		"chart version": {func(s *situation) { s.chart.version = "1.1.0" }, report.DeployerUpgrade,
+			"the chart version changes from 1.0.0 to 1.1.0"},
+		"chart not known": {func(s *situation) { s.chart = identity{} }, report.DeployerNone, "the version of the chart is not known"},
+		"only flags of the upgrade": {func(s *situation) {
+			s.release.Metadata.Generation, s.release.Spec.Upgrade.Force = 3, true
+		}, report.DeployerNone, ""},
+		"post-renderers": {func(s *situation) {
+			s.release.Metadata.Generation, s.release.Spec.PostRenderers = 3, []postRenderer{{&kustomize{}}}
+		}, report.DeployerUpgrade, "spec.postRenderers changed"},
+		"post-renderers that were seen": {func(s *situation) {
+			s.release.Spec.PostRenderers = []postRenderer{{&kustomize{}}}
+		}, report.DeployerNone, ""},
+		"common metadata": {func(s *situation) {
+			s.release.Metadata.Generation, s.release.Spec.CommonMetadata = 3, &commonMetadata{Labels: map[string]string{"a": "b"}}
+		}, report.DeployerUpgrade, "spec.commonMetadata changed"},
+
+		"suspended": {func(s *situation) { s.release.Spec.Suspend = true }, report.DeployerBlocked,
+			"suspended; otherwise Flux would do nothing"},
+		"suspended with a change": {func(s *situation) {
+			s.release.Spec.Suspend, s.values = true, "sha256:w"
+		}, report.DeployerBlocked, "suspended; otherwise Flux upgrades it: the values changed"},
+		"waits": {func(s *situation) { s.waits = "the dependency shop/db is not ready" }, report.DeployerBlocked,
+			"the dependency shop/db is not ready"},
+		"deleted": {func(s *situation) { s.release.Metadata.Deleted = "2026-11-27T00:00:00Z" }, report.DeployerUninstall, "being deleted"},
+		"deleted while suspended": {func(s *situation) {
+			s.release.Metadata.Deleted, s.release.Spec.Suspend = "2026-11-27T00:00:00Z", true
+		}, report.DeployerNone, "the release stays"},
+
+		"target namespace": {func(s *situation) {
+			s.release.Spec.TargetNamespace, s.release.Spec.ReleaseName = "other", "web"
+		}, report.DeployerReinstall, "the namespace of the release changes from shop to other"},
+		"storage namespace": {func(s *situation) { s.release.Spec.StorageNamespace = "other" }, report.DeployerReinstall,
+			"the namespace of the records changes from shop to other"},
+		"release name": {func(s *situation) { s.release.Spec.ReleaseName = "api" }, report.DeployerReinstall,
+			"the name of the release changes from web to api"},
+		"chart name": {func(s *situation) { s.chart.name = "api" }, report.DeployerReinstall, "the name of the chart changes from web to api"},
+		"chart name in place": {func(s *situation) {
+			s.chart.name, s.release.Spec.Upgrade.ChartNameChangeStrategy = "api", "InPlaceUpdate"
+		}, report.DeployerUpgrade, "the chart changes from web to api"},
+
+		"not installed": {func(s *situation) {
+			s.number, s.state, s.release.Status = 0, "", status{}
+		}, report.DeployerInstall, "it is not installed"},
+		"uninstalled by hand": {func(s *situation) { s.state = "uninstalled" }, report.DeployerInstall, "it was uninstalled"},
+		"installation given up": {func(s *situation) {
+			s.number, s.state, s.release.Status.InstallFailures, s.release.Status.LastAttemptedReleaseAction = 0, "", 1, "install"
+		}, report.DeployerBlocked, "the installation failed 1 times"},
+		"not managed yet":  {func(s *situation) { s.release.Status.History = nil }, report.DeployerUpgrade, "takes it over"},
+		"upgraded by hand": {func(s *situation) { s.number = 4 }, report.DeployerUpgrade, "somebody else made revision 4"},
+		"pending":          {func(s *situation) { s.state = "pending-upgrade" }, report.DeployerUpgrade, "revision 3 is pending"},
+		"unknown status":   {func(s *situation) { s.state = "superseded" }, report.DeployerBlocked, "superseded"},
+
+		"failed, and something changed": {func(s *situation) {
+			failed(s, 1)
+			s.values = "sha256:w"
+		}, report.DeployerUpgrade, "something changed since"},
+		"failed, no retries": {func(s *situation) { failed(s, 1) }, report.DeployerBlocked, "Flux has given up"},
+		"failed, rolls back": {func(s *situation) {
+			failed(s, 1)
+			s.release.Spec.Upgrade.Remediation.Retries = 3
+		}, report.DeployerRollback, "goes back to revision 2"},
+		"failed, uninstalls": {func(s *situation) {
+			failed(s, 1)
+			s.release.Spec.Upgrade.Remediation = remediation{Retries: 3, Strategy: "uninstall"}
+		}, report.DeployerUninstall, "the remediation is to uninstall"},
+		"failed, last failure is not remediated": {func(s *situation) {
+			failed(s, 4)
+			s.release.Spec.Upgrade.Remediation = remediation{Retries: 3, RemediateLastFailure: &no}
+		}, report.DeployerBlocked, "after 4 attempts"},
+		"failed, last failure is remediated": {func(s *situation) {
+			failed(s, 4)
+			s.release.Spec.Upgrade.Remediation = remediation{Retries: 3, RemediateLastFailure: &yes}
+		}, report.DeployerRollback, ""},
+		"failed installation": {func(s *situation) {
+			failed(s, 0)
+			s.release.Status.LastAttemptedReleaseAction, s.release.Status.InstallFailures = "install", 1
+			s.release.Spec.Install.Remediation.Retries = 2
+		}, report.DeployerUninstall, ""},
+		"failed, retries": {func(s *situation) {
+			failed(s, 9)
+			s.release.Spec.Upgrade.Strategy = &strategy{"RetryOnFailure"}
+		}, report.DeployerUpgrade, "Flux tries again"},
+		"failed, nothing to go back to": {func(s *situation) {
+			failed(s, 1)
+			s.release.Spec.Upgrade.Remediation.Retries = 3
+			s.release.Status.History = s.release.Status.History[1:]
+		}, report.DeployerBlocked, "no revision to roll back to"},
+		"failed, forced": {func(s *situation) {
+			failed(s, 1)
+			s.release.Metadata.Annotations = map[string]string{"reconcile.fluxcd.io/forceAt": "1", "reconcile.fluxcd.io/requestedAt": "1"}
+		}, report.DeployerUpgrade, "force an upgrade"},
+		"failed, reset": {func(s *situation) {
+			failed(s, 1)
+			s.release.Metadata.Annotations = map[string]string{"reconcile.fluxcd.io/resetAt": "1", "reconcile.fluxcd.io/requestedAt": "1"}
+		}, report.DeployerUpgrade, "something changed since"},
+		"out of sync, given up": {func(s *situation) {
+			s.release.Status.UpgradeFailures = 1
+			s.release.Status.LastAttemptedConfigDigest, s.values = "sha256:w", "sha256:w"
+		}, report.DeployerBlocked, "the upgrade failed 1 times"},
+
+		"forced": {func(s *situation) {
+			s.release.Metadata.Annotations = map[string]string{"reconcile.fluxcd.io/forceAt": "1", "reconcile.fluxcd.io/requestedAt": "1"}
+		}, report.DeployerUpgrade, "force an upgrade"},
+		"forced before": {func(s *situation) {
+			s.release.Metadata.Annotations = map[string]string{"reconcile.fluxcd.io/forceAt": "1", "reconcile.fluxcd.io/requestedAt": "1"}
+			s.release.Status.LastHandledReconcileAt = "1"
+		}, report.DeployerNone, ""},
+		"tests": {func(s *situation) { s.release.Spec.Test.Enable = true }, report.DeployerNone, "it only runs the tests"},
+		"test failed": {func(s *situation) {
+			s.release.Spec.Test.Enable = true
+			s.release.Status.History[1].TestHooks = &map[string]*testHook{"t": {"Failed"}}
+		}, report.DeployerUpgrade, "a test of the chart failed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := base(t)
+			test.change(&s)
+			got := s.decide()
+			if got.action != test.action || !strings.Contains(got.reason, test.reason) {
+				t.Errorf("%s: %s, want %s: %s", got.action, got.reason, test.action, test.reason)
+			}
+		})
+	}
+}
+
+// TestCorrected checks that only driftDetection with mode enabled puts drift back, and only if nothing else is to be done.
+func TestCorrected(t *testing.T) {
+	none := decision{action: report.DeployerNone}
+	for _, test := range []struct {
+		from    decision
+		mode    string
+		drifted bool
+		want    report.DeployerAction
+	}{
+		{none, "enabled", true, report.DeployerCorrect},
+		{none, "enabled", false, report.DeployerNone},
+		{none, "warn", true, report.DeployerNone},
+		{decision{action: report.DeployerUpgrade}, "enabled", true, report.DeployerUpgrade},
+	} {
+		if got := test.from.corrected(test.mode, test.drifted).action; got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+	}
+}
+
+// TestReleaseName checks the names of releases, with the example of a long one in fluxcd/helm-controller v1.6.0 internal/release/name.go.
+func TestReleaseName(t *testing.T) {
+	long := strings.Repeat("a", 54)
+	for spec, want := range map[string]string{
+		"{}":                      "web",
+		"{targetNamespace: prod}": "prod-web",
+		"{targetNamespace: prod, releaseName: api}": "api",
+		"{releaseName: " + long + "}":               strings.Repeat("a", 40) + "-" + "",
+	} {
+		got := helmRelease(t, "  "+spec).ReleaseName()
+		if len(got) > 53 || !strings.HasPrefix(got, want) || want[len(want)-1] != '-' && got != want {
+			t.Errorf("%s: %s, want %s", spec, got, want)
+		}
+	}
+}

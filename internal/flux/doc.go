@@ -1,0 +1,25 @@
+// Package flux says what Flux does next with the release of a HelmRelease, and what to compare for that. It is a guest: it imports the
+// core, and only cmd/helmdrift knows it.
+//
+//	HelmRelease ─┬► compose: ConfigMaps, Secrets, values ─► the values ─────────┬─► digest ─┐
+//	             ├► offer: HelmRepository, OCIRepository, HelmChart ─► the chart ┤─ version ─┤
+//	             ├► waits: dependencies and sources that are not ready           │           │
+//	             └► status.history, the records of Helm ─────────────────────────┼───────────┴► decide ─► Deployer
+//	                                                                             ▼
+//	                                           the target and the options of a comparison: Plan.Target, Plan.Adapt
+//
+// [New] reads all of that and returns a [Plan]. The caller compares its target, and [Plan.Finish] adds the decision to the report. It names
+// what cannot be predicted as an error of the report, so that such a report is never clean.
+//
+// The chart is foreign text. [PrepareChart] and [PostRender] read it, so a caller runs them in a child process within limits.
+//
+// # Secrets
+//
+// Every text of a Secret that spec.valuesFrom names becomes a known secret, under the key that it has in the values. Credentials of a
+// source are used only if the caller asks for it, and only for the scheme, the host and the port of the source.
+//
+// # Tests
+//
+// The files of this folder test the composition and the decision. test/gitops compares the composition with the function of
+// helm-controller, and TestFlux in test/e2e the decision with what the controllers do.
+package flux

@@ -1,0 +1,162 @@
+package flux
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Finish adds to the report of the comparison what Flux does. Compare compares another target with the same options. It is called if Flux
+// does nothing, to find out whether the chart has changed all the same.
+func (p *Plan) Finish(
+	ctx context.Context, r *report.Release, from Reader, compare func(context.Context, drift.Target) (report.Release, error),
+) {
+	h := p.release
+	d := p.decision.corrected(h.mode(), r.HasDrifted())
+	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {
+		d.reason += p.notRolledOut(ctx, compare)
+	}
+	r.Deployer = &report.Deployer{
+		Kind: "HelmRelease", Namespace: h.Metadata.Namespace, Name: h.Metadata.Name, Controller: report.ControllerFlux,
+		Action: d.action, Reason: d.reason, Otherwise: d.otherwise, PutsBack: p.putsBack(d), Inputs: p.inputs(),
+	}
+	p.checkDefinitions(ctx, d, from)
+	p.addLimits(d)
+	r.Warnings = append(r.Warnings, p.warnings...)
+	r.Errors = append(r.Errors, p.problems...)
+}
+
+// notRolledOut says what an upgrade to the chart of the source would change although Flux does not make it.
+func (p *Plan) notRolledOut(ctx context.Context, compare func(context.Context, drift.Target) (report.Release, error)) string {
+	would, err := compare(ctx, p.Preview)
+	if err != nil {
+		p.warn(CodeWarning, "whether the chart has changed under the same version is not known: "+err.Error())
+		return ""
+	}
+	for _, e := range would.Errors {
+		p.warn(CodeWarning, "whether the chart has changed under the same version is not known: "+e.Message)
+		return ""
+	}
+	changed := 0
+	for _, o := range would.Objects {
+		if isChanged(o) {
+			changed++
+		}
+	}
+	if changed == 0 {
+		return ""
+	}
+	verb := "differ"
+	if changed == 1 {
+		verb = "differs"
+	}
+	return fmt.Sprintf(", although %s of the chart %s from what is deployed: Flux rolls them out when the version of the chart changes",
+		english.Count(changed, "object"), verb)
+}
+
+// isChanged reports whether the chart itself changes an object.
+func isChanged(o report.Object) bool {
+	switch o.Action {
+	case report.ActionCreate, report.ActionDelete, report.ActionAdopt:
+		if !o.Missing {
+			return true
+		}
+	}
+	for _, f := range o.Fields {
+		if f.Cause != report.CauseDrift && f.Managed && !f.Silenced() {
+			return true
+		}
+	}
+	return false
+}
+
+// putsBack says when Flux puts drift back.
+func (p *Plan) putsBack(d decision) report.PutsBack {
+	switch d.action {
+	case report.DeployerCorrect:
+		return report.PutsBackNow
+	case report.DeployerNone, report.DeployerUpgrade, report.DeployerInstall, report.DeployerRollback:
+		return report.PutsBackUpgrade
+	}
+	return report.PutsBackNever
+}
+
+// inputs returns what the decision depends on.
+func (p *Plan) inputs() []report.DeployerInput {
+	out := p.offer.inputs
+	for i := range out {
+		out[i].Version = p.chart.version
+	}
+	for _, ref := range p.composed.inputs {
+		out = append(out, report.DeployerInput{Use: "values", Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
+	}
+	return out
+}
+
+// checkDefinitions names what Flux does with the folder crds/ of the chart, which an upgrade of Helm leaves alone
+// (fluxcd/helm-controller v1.6.0 internal/action/crds.go applyCRDs).
+func (p *Plan) checkDefinitions(ctx context.Context, d decision, from Reader) {
+	policy := p.release.Spec.Upgrade.CRDs
+	if d.action == report.DeployerInstall {
+		policy = p.release.Spec.Install.CRDs
+	}
+	var refs []object.Ref
+	for _, document := range p.definitions {
+		var head struct {
+			Kind     string
+			Metadata struct{ Name string }
+		}
+		if json.Unmarshal(document.JSON, &head) == nil && head.Kind == "CustomResourceDefinition" {
+			refs = append(refs, object.Ref{
+				Key: object.Key{Group: "apiextensions.k8s.io", Kind: head.Kind, Name: head.Metadata.Name}, Version: "v1",
+			})
+		}
+	}
+	if len(refs) == 0 || policy == "Skip" || d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {
+		return
+	}
+	if policy == "CreateReplace" {
+		p.lacks(fmt.Sprintf("crds is CreateReplace, so Flux also replaces %s of the folder crds/, which helmdrift does not compare",
+			english.Count(len(refs), "definition")))
+		return
+	}
+	if d.action == report.DeployerInstall {
+		return // the comparison has them
+	}
+	var missing []string
+	for ref, live := range from.Read(ctx, refs) {
+		if live.Object == nil && live.Err == nil {
+			missing = append(missing, ref.Name)
+		}
+	}
+	if len(missing) > 0 {
+		p.lacks("before the upgrade, Flux creates what the folder crds/ defines and the cluster lacks: " + strings.Join(missing, ", "))
+	}
+}
+
+// addLimits names what else changes the outcome and is not predicted.
+func (p *Plan) addLimits(d decision) {
+	h := p.release
+	for _, doubt := range p.offer.doubts {
+		p.warn(CodeWarning, doubt)
+	}
+	if p.isOther && d.action == report.DeployerUpgrade {
+		p.lacks(fmt.Sprintf("%s has another archive of chart version %s than source-controller, which keeps the one that it fetched first: "+
+			"the upgrade deploys that one, and the comparison is with the other", p.offer.title, p.chart.version))
+	}
+	for _, absent := range p.composed.absent {
+		p.warn(CodeWarning, "spec.valuesFrom names an optional value that is not there: "+absent)
+	}
+	if d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {
+		return
+	}
+	if h.Spec.ServiceAccountName != "" {
+		p.warn(CodeWarning, "Flux acts as the service account "+h.Spec.ServiceAccountName+", whose rights helmdrift does not check")
+	}
+}

@@ -1,0 +1,483 @@
+package flux
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Question asks what Flux does next with the release of a HelmRelease.
+type Question struct {
+	Namespace, Name string
+	// Chart is the chart of the user, or what the flags say about the chart of the sources. Own is set if it is the user's.
+	Chart *drift.Chart
+	Own   bool
+	// Source are the user's own logins and settings for fetching. WithCredentials uses those of the sources instead.
+	Source          fetch.Options
+	WithCredentials bool
+	// Fetch fetches a chart, and Prepare and PostRender call the functions PrepareChart and PostRender of this package.
+	Fetch      func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
+	Prepare    func(context.Context, ChartOrder) (ChartAnswer, error)
+	PostRender func(context.Context, RenderOrder) ([]byte, error)
+	// Known learns the secrets that are read.
+	Known *secret.Known
+}
+
+// Plan is what Flux does next, and what to compare for it.
+type Plan struct {
+	// Target is what to compare: the upgrade, or the drift of a release that Flux leaves as it is.
+	Target drift.Target
+	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known. Otherwise its chart is nil.
+	Preview drift.Target
+
+	release  *HelmRelease
+	composed *composition
+	offer    *offer
+	chart    identity
+	decision decision
+	// isOther is set if the controller has another archive of the chart's version than helmdrift.
+	isOther     bool
+	method      report.ApplyMethod
+	warnings    []report.Message
+	problems    []report.Message
+	done        []func()
+	definitions []render.Document
+}
+
+// The codes of warnings and errors about what Flux does.
+const (
+	// CodeIncomplete is the code of the error that helmdrift cannot predict something that Flux does.
+	CodeIncomplete = "flux-unknown"
+	// CodeWarning is the code of a warning about the sources or the values.
+	CodeWarning = "flux"
+	// CodeDigest is the code of the warning that values or a chart are not those of the last attempt of the controller.
+	CodeDigest = "flux-differs"
+)
+
+// New reads a HelmRelease and everything that decides what Flux does with it. The caller closes the plan.
+func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
+	h, err := Read(ctx, from.Cluster, q.Namespace, q.Name)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{release: h}
+	if h.Spec.KubeConfig != nil {
+		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.title()),
+			"connect to that cluster, and compare its release: helmdrift diff "+h.ReleaseName()+" -n "+h.StorageNamespace())
+	}
+	if p.composed, err = h.compose(ctx, from.Cluster); err != nil {
+		return nil, err
+	}
+	q.Known.AddKnown(p.Secrets())
+	path, err := p.findChart(ctx, from, q)
+	if err != nil {
+		p.Close()
+		return nil, err
+	}
+	if err := p.decide(ctx, from, q, path); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close removes the files of the plan.
+func (p *Plan) Close() {
+	for _, done := range p.done {
+		done()
+	}
+	p.done = nil
+}
+
+// warn and lacks add a warning, and an error that makes the report incomplete.
+func (p *Plan) warn(code, message string) {
+	p.warnings = append(p.warnings, report.Message{Code: code, Message: message})
+}
+
+func (p *Plan) lacks(message string) {
+	p.problems = append(p.problems, report.Message{Code: CodeIncomplete, Message: message})
+}
+
+// findChart fetches the chart and prepares it as the controllers do. It returns an empty path if the chart cannot be fetched from its
+// source.
+func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question) (path string, err error) {
+	if p.offer, err = p.release.offer(ctx, from.Cluster, q.Own); err != nil {
+		return "", err
+	}
+	o := p.offer
+	var done func()
+	switch {
+	case q.Own:
+		path, done, err = q.Chart.Fetch(ctx)
+	case o.ref == "":
+		return "", nil
+	default:
+		path, done, err = p.fetch(ctx, from, q)
+	}
+	if err != nil {
+		return "", err
+	}
+	if done != nil {
+		p.done = append(p.done, done)
+	}
+	o.order.Path, o.order.AllowOutsideLinks = path, q.Chart.AllowOutsideLinks
+	if info, err := os.Stat(path); err == nil && info.IsDir() && o.chartPath != "" && len(o.order.ValuesFiles) > 0 {
+		if o.order.Root = rootOf(filepath.ToSlash(path), o.chartPath); o.order.Root == "" {
+			return "", hint.New(fmt.Errorf("the valuesFiles of %s are paths in %s, and %s is not the folder %s of it", p.release.title(), o.title,
+				q.Chart.Ref, o.chartPath), "give the folder of the chart in a working tree of the source")
+		}
+	}
+	answer, err := q.Prepare(ctx, o.order)
+	if err != nil {
+		return "", fmt.Errorf("the chart of %s: %w", p.release.title(), err)
+	}
+	p.chart = identity{answer.Name, answer.Version}
+	if answer.Archive == nil {
+		return path, p.checkContent(path, q.Own)
+	}
+	dir, err := os.MkdirTemp("", "helmdrift-")
+	if err != nil {
+		return "", err
+	}
+	p.done = append(p.done, func() { _ = os.RemoveAll(dir) })
+	path = filepath.Join(dir, "chart.tgz")
+	return path, os.WriteFile(path, answer.Archive, 0o600)
+}
+
+// checkContent finds out whether source-controller has another archive of the version that the repository offers. It does not fetch a
+// version again that it has (fluxcd/source-controller v1.9.3 internal/helm/chart/builder_remote.go generateBuildResult).
+func (p *Plan) checkContent(path string, own bool) error {
+	if own || p.offer.digest == "" || p.offer.latest.version != p.chart.version {
+		return nil
+	}
+	archive, err := os.ReadFile(path)
+	p.isOther = err == nil && fmt.Sprintf("sha256:%x", sha256.Sum256(archive)) != p.offer.digest
+	return err
+}
+
+// fetch fetches the chart from its source, with the user's own logins or, if the user asks for it, with those of the source.
+func (p *Plan) fetch(ctx context.Context, from drift.Connection, q Question) (path string, done func(), err error) {
+	o, with := p.offer, q.Source
+	with.Version, with.RepoURL, with.Devel, with.PlainHTTP = o.from.Version, o.from.RepoURL, false, o.from.PlainHTTP || with.PlainHTTP
+	with.PassCredentials = false // whatever the source says: its credentials are for its own host
+	with.Plugins.Forbidden = true
+	if o.login != nil && q.WithCredentials {
+		var found map[string]any
+		if with.Username, with.Password, found, err = o.credentials(ctx, from.Cluster); err != nil {
+			return "", nil, err
+		}
+		q.Known.AddObject("", "Secret", found)
+		q.Known.Add(with.Password)
+	}
+	path, done, err = q.Fetch(ctx, o.ref, with)
+	if err != nil && o.login != nil && !q.WithCredentials {
+		return "", nil, hint.New(fmt.Errorf("%s: %w", o.title, err),
+			"the source has a secretRef: --with-source-credentials uses it; otherwise log in with helm, or give the chart as CHART")
+	}
+	if err != nil {
+		return "", nil, hint.New(fmt.Errorf("%s: %w", o.title, err), cmp.Or(hint.Of(err),
+			"if the address is reachable in the cluster only, forward its port or give the chart as CHART"))
+	}
+	return path, done, nil
+}
+
+// decide decides what Flux does, and chooses what to compare. Path is the chart, or "".
+func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, path string) error {
+	h := p.release
+	waits, err := p.waits(ctx, from)
+	if err != nil {
+		return err
+	}
+	records, err := from.Records(h.StorageNamespace())
+	if err != nil {
+		return err
+	}
+	history, err := records.History(ctx, h.ReleaseName())
+	if err != nil {
+		return err
+	}
+	s := situation{release: h, chart: p.chart, values: digest(p.composed.values), waits: waits}
+	if n := len(history.Entries); n > 0 {
+		s.number, s.state = history.Entries[n-1].Revision, history.Entries[n-1].Status
+	}
+	if last := h.last(); s.chart.name == "" && p.offer.isCurrent && last != nil {
+		// The chart itself is not here, but the controller says which version it has.
+		s.chart = identity{last.ChartName, p.offer.latest.version}
+	}
+	p.chart = s.chart
+	p.decision = s.decide()
+	if p.chart.name == "" && p.decision.action != report.DeployerBlocked {
+		p.lacks("which version of the chart comes next is not known: " + sentence(p.noChart()))
+	}
+	p.prove(s, q.Own)
+	return p.chooseTarget(ctx, records, q, path, s)
+}
+
+// waits says what helm-controller waits for, or returns "" (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go
+// checkDependencies).
+func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error) {
+	h := p.release
+	for _, d := range h.Spec.DependsOn {
+		namespace := cmp.Or(d.Namespace, h.Metadata.Namespace)
+		title := "the dependency " + namespace + "/" + d.Name
+		if d.ReadyExpr != "" {
+			p.lacks(title + " has a readyExpr, which helmdrift does not evaluate: whether Flux waits for it is not known")
+			continue
+		}
+		on, err := Read(ctx, from.Cluster, namespace, d.Name)
+		if err != nil {
+			return title + " cannot be read: " + err.Error(), nil
+		}
+		if _, isReady := isTrue(on.Status.Conditions, "Ready"); !isReady || on.Metadata.Generation != on.Status.ObservedGeneration {
+			return title + " is not ready", nil
+		}
+	}
+	return p.offer.waits, nil
+}
+
+// prove compares what was composed with what helm-controller says of its last attempt, if it attempted the HelmRelease as it is. Own is set
+// if the user gives the chart, which may have any version.
+func (p *Plan) prove(s situation, own bool) {
+	status := p.release.Status
+	if status.LastAttemptedGeneration != p.release.Metadata.Generation || status.LastAttemptedConfigDigest == "" {
+		return
+	}
+	if status.LastAttemptedConfigDigest != s.values && len(p.release.Spec.ValuesFrom) > 0 {
+		p.warn(CodeDigest, "the values are not those of Flux's last attempt: a ConfigMap or a Secret of spec.valuesFrom changed since, or "+
+			"helmdrift composes them otherwise")
+	} else if status.LastAttemptedConfigDigest != s.values {
+		p.warn(CodeDigest, "the values are not those of Flux's last attempt, although the HelmRelease is: helmdrift composes them otherwise")
+	}
+	if !own && s.chart.version != "" && status.LastAttemptedRevision != s.chart.version {
+		p.warn(CodeDigest, fmt.Sprintf("the chart version is %s, and %s at Flux's last attempt: %s offers another one since, or helmdrift "+
+			"chooses otherwise", s.chart.version, status.LastAttemptedRevision, p.offer.title))
+	}
+}
+
+// chooseTarget chooses what to compare for the decision.
+func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Question, path string, s situation) error {
+	h := p.release
+	stored := drift.Target{Namespace: h.StorageNamespace(), Release: h.ReleaseName()}
+	with := stored
+	if path != "" {
+		with.Chart = p.upgradeChart(q, path)
+	}
+	p.Target = stored
+	switch p.decision.action {
+	case report.DeployerUpgrade, report.DeployerInstall:
+		if err := p.findMethod(ctx, records, s); err != nil {
+			return err
+		}
+		if p.Target = with; path == "" {
+			if s.number == 0 {
+				return p.noChart()
+			}
+			p.lacks(sentence(p.noChart()))
+		}
+	case report.DeployerRollback:
+		ignores := h.Spec.Test.IgnoreFailures
+		if to := h.previous(ignores); to != nil {
+			p.Target.RollbackTo = to.Version
+		}
+	case report.DeployerReinstall, report.DeployerUninstall:
+		if last := h.last(); last != nil {
+			p.Target.Namespace, p.Target.Release = cmp.Or(h.Status.StorageNamespace, h.StorageNamespace()), last.Name
+		}
+		p.lacks(p.whatGoes())
+	default:
+		if s.number == 0 {
+			if p.Target = with; path == "" {
+				return p.noChart()
+			}
+			break
+		}
+		p.Preview = with
+	}
+	return nil
+}
+
+// whatGoes says what a report about a release that Flux uninstalls does not list.
+func (p *Plan) whatGoes() string {
+	if p.decision.action == report.DeployerUninstall {
+		return "Flux uninstalls the release: every object of it goes, and only drift is listed here"
+	}
+	return "Flux uninstalls the release and installs it anew: every object of it goes, and comes back as new; only drift is listed here"
+}
+
+// noChart returns the error of a chart that helmdrift cannot fetch.
+func (p *Plan) noChart() error {
+	h := p.release
+	where := "FOLDER"
+	if p.offer.chartPath != "" {
+		where = p.offer.chartPath
+	}
+	return hint.New(fmt.Errorf("the chart is in %s, which helmdrift does not fetch", p.offer.title),
+		fmt.Sprintf("give it as CHART: helmdrift diff hr/%s %s -n %s", h.Metadata.Name, hint.ShellWord(where), h.Metadata.Namespace))
+}
+
+// sentence returns an error with its advice.
+func sentence(err error) string { return err.Error() + "; " + hint.Of(err) }
+
+// findMethod finds out how the upgrade writes (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, install.go newInstall).
+func (p *Plan) findMethod(ctx context.Context, records drift.Records, s situation) error {
+	h := p.release
+	if p.decision.action == report.DeployerInstall {
+		p.method = report.ApplyServerSide
+		if chosen := h.Spec.Install.ServerSideApply; chosen != nil && !*chosen {
+			p.method = report.ApplyClientSide
+		}
+		return nil
+	}
+	switch h.Spec.Upgrade.ServerSideApply {
+	case "enabled":
+		p.method = report.ApplyServerSide
+	case "disabled":
+		p.method = report.ApplyClientSide
+	default:
+		loaded, err := records.Load(ctx, h.ReleaseName(), 0, release.Options{})
+		if err != nil || loaded.Last == nil {
+			return err
+		}
+		p.method = report.ApplyClientSide
+		if loaded.Last.ApplyMethod == release.ApplyServerSide {
+			p.method = report.ApplyServerSide
+		}
+	}
+	return nil
+}
+
+// valuesName begins the name of the values in messages.
+const valuesName = "values of "
+
+// upgradeChart returns the chart with the values and the options that helm-controller gives Helm (fluxcd/helm-controller v1.6.0
+// internal/action/upgrade.go newUpgrade, install.go newInstall).
+func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
+	h := p.release
+	out := *q.Chart
+	if !q.Own {
+		out.Ref = p.offer.title
+	}
+	out.Fetch = func(context.Context) (string, func(), error) { return path, nil, nil }
+	name, readFile := valuesName+h.Metadata.Name, out.ReadFile
+	text, err := json.Marshal(p.composed.values)
+	out.Values = render.ValueOptions{Files: []string{name}, Set: wholeNumbers(nil, p.composed.values), Reuse: render.ReuseReset}
+	out.ReadFile = func(ctx context.Context, wanted string) ([]byte, error) {
+		if wanted == name {
+			return text, err
+		}
+		return readFile(ctx, wanted)
+	}
+	out.Install, out.EnableDNS = true, false
+	if p.decision.action == report.DeployerInstall {
+		out.CreateNamespace = h.Spec.TargetNamespace != "" && h.Spec.Install.CreateNamespace
+		out.SkipCRDs = h.Spec.Install.CRDs == "Skip"
+		out.SkipSchemaValidation = h.Spec.Install.DisableSchemaValidation
+	} else {
+		out.SkipSchemaValidation = h.Spec.Upgrade.DisableSchemaValidation
+		if h.Spec.Upgrade.PreserveValues {
+			out.Values.Reuse = render.ReuseValues
+		}
+	}
+	out.PostRender = func(ctx context.Context, manifest []byte) ([]byte, error) {
+		return q.PostRender(ctx, h.renderOrder(manifest))
+	}
+	return &out
+}
+
+// wholeNumbers returns --set expressions for the integers of values. Numbers of documents are float64, and only a targetPath makes
+// integers, which templates print in another way; the text of a values file cannot tell them apart.
+func wholeNumbers(at []string, value any) (out []string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			out = append(out, wholeNumbers(append(slices.Clone(at), escaped(key)), v[key])...)
+		}
+	case []any:
+		for i, below := range v {
+			item := slices.Clone(at)
+			item[len(item)-1] += "[" + strconv.Itoa(i) + "]"
+			out = append(out, wholeNumbers(item, below)...)
+		}
+	case int64:
+		out = append(out, strings.Join(at, ".")+"="+strconv.FormatInt(v, 10))
+	}
+	return out
+}
+
+// escaped returns a key as a --set expression names it.
+func escaped(key string) string {
+	return strings.NewReplacer(`\`, `\\`, `.`, `\.`, `,`, `\,`, `=`, `\=`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(key)
+}
+
+// Secrets returns the secrets of the values, which a report must not show wherever the chart puts them.
+func (p *Plan) Secrets() *secret.Known {
+	known := &secret.Known{}
+	for _, s := range slices.Concat(p.composed.secrets, p.composed.learned) {
+		known.AddMembers(s)
+	}
+	return known
+}
+
+// Adapt changes options so that they compare what Flux does.
+func (p *Plan) Adapt(o drift.Options) drift.Options {
+	h := p.release
+	o.TakeOwnership, o.NoHooks = !h.Spec.Upgrade.DisableTakeOwnership, h.Spec.Upgrade.DisableHooks
+	if p.decision.action == report.DeployerInstall {
+		o.TakeOwnership, o.NoHooks, o.Helm = !h.Spec.Install.DisableTakeOwnership, h.Spec.Install.DisableHooks, "4"
+	}
+	o.ApplyMethod = p.method
+	o.ForceConflicts = p.method == report.ApplyServerSide
+	o.ForceReplace = p.method == report.ApplyClientSide && p.decision.action == report.DeployerUpgrade && h.Spec.Upgrade.Force
+	o.FromFlux = false
+	o.Ignore = slices.Concat(p.ignoreRules(), o.Ignore)
+	rendered := o.Render
+	o.Render = func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
+		answer, err := rendered(ctx, q)
+		if err == nil {
+			p.definitions = answer.Rendered.Definitions
+			if len(answer.Rendered.Hooks) == 0 || !h.patches() {
+				// The post-renderers of Flux change nothing of a hook that a comparison looks at.
+				answer.Rendered.Warnings = slices.DeleteFunc(answer.Rendered.Warnings, func(m report.Message) bool {
+					return m.Code == render.CodeHooksNotPostRendered
+				})
+			}
+		}
+		return answer, err
+	}
+	return o
+}
+
+// ignoreRules returns the rules of spec.driftDetection.ignore.
+func (p *Plan) ignoreRules() (out []report.RuleText) {
+	h := p.release
+	if h.Spec.DriftDetection == nil {
+		return nil
+	}
+	for i, rule := range h.Spec.DriftDetection.Ignore {
+		text := report.RuleText{Name: fmt.Sprintf("%s ignore[%d]", h.title(), i), Paths: rule.Paths}
+		if t := rule.Target; t != nil {
+			text.Target = &report.TargetText{
+				Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name,
+				LabelSelector: t.LabelSelector, AnnotationSelector: t.AnnotationSelector,
+			}
+		}
+		out = append(out, text)
+	}
+	return out
+}

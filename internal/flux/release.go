@@ -1,0 +1,144 @@
+package flux
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// Reader reads objects of the cluster. A drift.Cluster is one.
+type Reader interface {
+	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live
+}
+
+// errAbsent is the error of an object that does not exist.
+var errAbsent = errors.New("it does not exist")
+
+// read reads one object into out. The error names the object; it wraps errAbsent if there is none.
+func read(ctx context.Context, from Reader, ref object.Ref, out any) error {
+	title := titleOf(ref.Kind, ref.Namespace, ref.Name)
+	found := from.Read(ctx, []object.Ref{ref})[ref]
+	switch {
+	case found.Err != nil:
+		return fmt.Errorf("reading %s: %s", title, found.Err.Message)
+	case found.Object == nil && found.Absence == cluster.AbsentKind:
+		return hint.New(fmt.Errorf("%s: the cluster has no kind %s of %s/%s", title, ref.Kind, ref.Group, ref.Version),
+			"kubectl get crd shows which kinds of Flux are installed")
+	case found.Object == nil:
+		return fmt.Errorf("%s: %w", title, errAbsent)
+	}
+	text, err := json.Marshal(found.Object)
+	if err == nil {
+		err = json.Unmarshal(text, out)
+	}
+	if err != nil {
+		return fmt.Errorf("%s has a field of another type than Flux gives it", title)
+	}
+	return nil
+}
+
+// titleOf names an object in messages.
+func titleOf(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
+
+const (
+	helmGroup   = "helm.toolkit.fluxcd.io"
+	sourceGroup = "source.toolkit.fluxcd.io"
+)
+
+// Read reads a HelmRelease.
+func Read(ctx context.Context, from Reader, namespace, name string) (*HelmRelease, error) {
+	ref := object.Ref{Key: object.Key{Group: helmGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
+	out := &HelmRelease{}
+	err := read(ctx, from, ref, out)
+	if errors.Is(err, errAbsent) {
+		return nil, hint.New(fmt.Errorf("there is no HelmRelease %s in namespace %s", name, namespace),
+			"-n chooses the namespace of the HelmRelease; kubectl get helmreleases -A lists them")
+	}
+	return out, err
+}
+
+// title names the HelmRelease in messages.
+func (h *HelmRelease) title() string {
+	return titleOf("HelmRelease", h.Metadata.Namespace, h.Metadata.Name)
+}
+
+// ReleaseName returns the name of the release (fluxcd/helm-controller v1.6.0 api/v2 GetReleaseName, internal/release/name.go ShortenName).
+func (h *HelmRelease) ReleaseName() string {
+	name := h.Spec.ReleaseName
+	switch {
+	case name != "":
+	case h.Spec.TargetNamespace != "":
+		name = h.Spec.TargetNamespace + "-" + h.Metadata.Name
+	default:
+		name = h.Metadata.Name
+	}
+	const most, kept = 53, 40
+	if len(name) <= most {
+		return name
+	}
+	return fmt.Sprintf("%s-%x", name[:kept], sha256.Sum256([]byte(name)))[:most]
+}
+
+// ReleaseNamespace returns the namespace of the release (api/v2 GetReleaseNamespace).
+func (h *HelmRelease) ReleaseNamespace() string {
+	return cmp.Or(h.Spec.TargetNamespace, h.Metadata.Namespace)
+}
+
+// StorageNamespace returns the namespace of the records (api/v2 GetStorageNamespace).
+func (h *HelmRelease) StorageNamespace() string {
+	return cmp.Or(h.Spec.StorageNamespace, h.Metadata.Namespace)
+}
+
+// last returns what helm-controller remembers of the last revision, or nil (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go Latest).
+func (h *HelmRelease) last() *revision {
+	var last *revision
+	for i, r := range h.Status.History {
+		if last == nil || r.Version > last.Version {
+			last = &h.Status.History[i]
+		}
+	}
+	return last
+}
+
+// previous returns the last revision before that which was deployed, or nil (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go
+// Previous).
+func (h *HelmRelease) previous(ignoreTests bool) *revision {
+	last := h.last()
+	var found *revision
+	for i := range h.Status.History {
+		r := &h.Status.History[i]
+		isDeployed := r.Status == "deployed" || r.Status == "superseded"
+		if r.Version != last.Version && isDeployed && (ignoreTests || !r.hasFailedTest()) && (found == nil || r.Version > found.Version) {
+			found = r
+		}
+	}
+	return found
+}
+
+// hasFailedTest reports whether a test of the revision failed.
+func (r *revision) hasFailedTest() bool {
+	if r.TestHooks == nil {
+		return false
+	}
+	for _, hook := range *r.TestHooks {
+		if hook != nil && hook.Phase == "Failed" {
+			return true
+		}
+	}
+	return false
+}
+
+// mode returns how Flux treats drift: enabled, warn, or disabled.
+func (h *HelmRelease) mode() string {
+	if h.Spec.DriftDetection == nil {
+		return "disabled"
+	}
+	return cmp.Or(h.Spec.DriftDetection.Mode, "disabled")
+}

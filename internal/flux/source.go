@@ -1,0 +1,366 @@
+package flux
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file finds the chart that the sources of a HelmRelease offer, as source-controller chooses it.
+
+// offer is the chart that a source offers.
+type offer struct {
+	// ref and from say what to fetch. Ref is empty if helmdrift cannot fetch from this source; then the user has to give the chart.
+	ref  string
+	from fetch.Options
+	// order says how source-controller changes the chart.
+	order ChartOrder
+	// latest is the chart that the controller has now, as far as its status says so, and isCurrent is set if that is what the source
+	// offers.
+	latest    identity
+	isCurrent bool
+	// digest is that of the archive that the controller has, or "" if the archive is not as it was fetched.
+	digest string
+	// title names the source in messages, and chartPath is the place of the chart in a repository of files.
+	title, chartPath string
+	// waits says what the controller waits for, and doubts what is not known about the chart.
+	waits  string
+	doubts []string
+	inputs []report.DeployerInput
+	// login is the Secret with the credentials of the source, and namespace its namespace.
+	login     *secretRef
+	namespace string
+	// url is the address of the source.
+	url string
+}
+
+// offer reads the sources of a HelmRelease. Own is set if the user gives the chart.
+func (h *HelmRelease) offer(ctx context.Context, from Reader, own bool) (*offer, error) {
+	switch ref := h.Spec.ChartRef; {
+	case h.Spec.Chart != nil:
+		return h.fromTemplate(ctx, from, own)
+	case ref == nil:
+		return nil, fmt.Errorf("%s has neither spec.chart nor spec.chartRef", h.title())
+	case ref.Kind == "OCIRepository":
+		return fromOCI(ctx, from, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)
+	case ref.Kind == "HelmChart":
+		namespace := cmp.Or(ref.Namespace, h.Metadata.Namespace)
+		made, err := readSource(ctx, from, "HelmChart", namespace, ref.Name)
+		if err != nil {
+			return nil, err
+		}
+		return fromSpec(ctx, from, made.Spec.chartSpec, namespace, made, own)
+	default:
+		return &offer{title: titleOf(ref.Kind, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)}, nil
+	}
+}
+
+// fromTemplate returns the offer for spec.chart. helm-controller makes a HelmChart of it in the namespace of the source
+// (fluxcd/helm-controller v1.6.0 internal/reconcile/helmchart_template.go buildHelmChartFromTemplate).
+func (h *HelmRelease) fromTemplate(ctx context.Context, from Reader, own bool) (*offer, error) {
+	wanted := h.Spec.Chart.Spec
+	namespace := cmp.Or(wanted.SourceRef.Namespace, h.Metadata.Namespace)
+	made, err := readSource(ctx, from, "HelmChart", namespace, h.Metadata.Namespace+"-"+h.Metadata.Name)
+	switch {
+	case errors.Is(err, errAbsent):
+		made = nil
+	case err != nil:
+		return nil, err
+	case !made.isMadeOf(wanted):
+		// The controller will update the HelmChart, and then its status says something else.
+		made.Metadata.Generation++
+	}
+	return fromSpec(ctx, from, wanted, namespace, made, own)
+}
+
+// isMadeOf reports whether a HelmChart has the spec that helm-controller gives it.
+func (s *source) isMadeOf(wanted chartSpec) bool {
+	wanted.SourceRef.Namespace = ""
+	wanted.Version, wanted.ReconcileStrategy = cmp.Or(wanted.Version, "*"), cmp.Or(wanted.ReconcileStrategy, "ChartVersion")
+	have := s.Spec.chartSpec
+	have.SourceRef.Namespace, have.Suspend = "", false
+	have.Version, have.ReconcileStrategy = cmp.Or(have.Version, "*"), cmp.Or(have.ReconcileStrategy, "ChartVersion")
+	a, _ := json.Marshal(wanted)
+	b, _ := json.Marshal(have)
+	return string(a) == string(b)
+}
+
+// readSource reads a source.
+func readSource(ctx context.Context, from Reader, kind, namespace, name string) (*source, error) {
+	ref := object.Ref{Key: object.Key{Group: sourceGroup, Kind: kind, Namespace: namespace, Name: name}, Version: "v1"}
+	out := &source{}
+	return out, read(ctx, from, ref, out)
+}
+
+// fromSpec returns the offer for a HelmChart. Made is the HelmChart as it is, or nil if there is none yet.
+func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace string, made *source, own bool) (*offer, error) {
+	kind := wanted.SourceRef.Kind
+	out := &offer{title: titleOf(kind, namespace, wanted.SourceRef.Name), namespace: namespace, chartPath: wanted.Chart}
+	out.order.ValuesFiles, out.order.IgnoreMissing = wanted.files(), wanted.IgnoreMissingValuesFiles
+	out.inputs = []report.DeployerInput{{Use: "chart", Kind: kind, Namespace: namespace, Name: wanted.SourceRef.Name}}
+	generation := int64(1)
+	if made != nil {
+		generation = made.Metadata.Generation
+		out.isCurrent = generation == made.Status.ObservedGeneration && made.Status.Artifact != nil
+		if made.Status.Artifact != nil {
+			out.latest.version = made.Status.Artifact.Revision
+			if kind == "HelmRepository" && out.isCurrent && len(out.order.ValuesFiles) == 0 {
+				out.digest = made.Status.Artifact.Digest
+			}
+		}
+		if made.isMadeOf(wanted) {
+			out.waits = made.waits(titleOf("HelmChart", made.Metadata.Namespace, made.Metadata.Name))
+		}
+	}
+	var metadata []string
+	repository, err := readSource(ctx, from, kind, namespace, wanted.SourceRef.Name)
+	if err != nil {
+		return nil, fmt.Errorf("the source of the chart: %w", err)
+	}
+	if kind != "HelmRepository" && wanted.ReconcileStrategy == "Revision" {
+		// fluxcd/source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact
+		if revision := repository.revisionDigest(); revision != "" {
+			metadata = append(metadata, revision)
+		}
+		out.doubts = append(out.doubts, "the version of the chart ends with the revision of "+out.title+", which another commit changes")
+	}
+	if len(out.order.ValuesFiles) > 0 {
+		metadata = append(metadata, strconv.FormatInt(generation, 10))
+	}
+	out.order.Metadata = strings.Join(metadata, ".")
+	if kind != "HelmRepository" {
+		return out, nil
+	}
+	return out, out.fromRepository(repository, wanted, own)
+}
+
+// files returns the values files that replace the default values. values.yaml alone replaces nothing (fluxcd/source-controller v1.9.3
+// internal/helm/chart/builder.go GetValuesFiles).
+func (c chartSpec) files() []string {
+	if len(c.ValuesFiles) == 1 && path.Clean(c.ValuesFiles[0]) == "values.yaml" {
+		return nil
+	}
+	return c.ValuesFiles
+}
+
+// fromRepository adds what to fetch from a HelmRepository.
+func (o *offer) fromRepository(repository *source, wanted chartSpec, own bool) error {
+	if own {
+		return nil
+	}
+	where := repository.Spec.URL
+	o.from = fetch.Options{Version: wanted.Version, PlainHTTP: repository.Spec.Insecure}
+	if repository.Spec.Suspend && o.isCurrent {
+		o.from.Version, _, _ = strings.Cut(o.latest.version, "+")
+		o.doubts = append(o.doubts, o.title+" is suspended, so Flux takes no newer version than the one that it has")
+	}
+	if repository.Spec.Type == "oci" || strings.HasPrefix(where, "oci://") {
+		o.ref = strings.TrimSuffix(where, "/") + "/" + wanted.Chart
+	} else {
+		o.ref, o.from.RepoURL = wanted.Chart, where
+	}
+	return o.reach(repository)
+}
+
+// fromOCI returns the offer of an OCIRepository. helm-controller adds the digest of the manifest to the version of the chart
+// (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go mutateChartWithSourceRevision).
+func fromOCI(ctx context.Context, from Reader, namespace, name string) (*offer, error) {
+	repository, err := readSource(ctx, from, "OCIRepository", namespace, name)
+	if err != nil {
+		return nil, fmt.Errorf("the source of the chart: %w", err)
+	}
+	out := &offer{title: titleOf("OCIRepository", namespace, name), namespace: namespace}
+	out.inputs = []report.DeployerInput{{Use: "chart", Kind: "OCIRepository", Namespace: namespace, Name: name}}
+	out.waits = repository.waits(out.title)
+	out.from.PlainHTTP = repository.Spec.Insecure
+	where, choice := strings.TrimSuffix(repository.Spec.URL, "/"), repository.Spec.Ref
+	if repository.Status.Artifact != nil && repository.Status.ObservedGeneration == repository.Metadata.Generation {
+		// What the controller has is what it deploys, even if somebody has moved the tag since.
+		_, digest, found := strings.Cut(repository.Status.Artifact.Revision, "@")
+		if !found {
+			digest = repository.Status.Artifact.Revision
+		}
+		out.ref, out.order.Metadata = where+"@"+digest, repository.revisionDigest()
+		return out, out.reach(repository)
+	}
+	switch {
+	case choice.Digest != "":
+		out.ref, out.order.Metadata = where+"@"+choice.Digest, shortDigest(choice.Digest)
+	case choice.SemVer != "" && choice.SemverFilter != "":
+		return nil, hint.New(fmt.Errorf("%s has a semverFilter, and source-controller has not chosen a tag yet", out.title),
+			"try again when it is ready")
+	default:
+		out.ref, out.from.Version = where, cmp.Or(choice.SemVer, choice.Tag)
+		out.doubts = append(out.doubts,
+			"source-controller has not seen "+out.title+" as it is now, so the digest in the version of the chart is not known")
+	}
+	return out, out.reach(repository)
+}
+
+// revisionDigest returns the part of an artifact's revision that the controllers add to the version of a chart: the first 12 letters of
+// the digest or the commit (fluxcd/source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact).
+func (s *source) revisionDigest() string {
+	if s.Status.Artifact == nil {
+		return ""
+	}
+	_, digest, found := strings.Cut(s.Status.Artifact.Revision, "@")
+	if !found {
+		digest = s.Status.Artifact.Revision
+	}
+	return shortDigest(digest)
+}
+
+// shortDigest returns the first 12 letters of a digest without its algorithm, or "" if it has fewer.
+func shortDigest(digest string) string {
+	const length = 12
+	if _, hash, found := strings.Cut(digest, ":"); found {
+		digest = hash
+	}
+	if len(digest) < length {
+		return ""
+	}
+	return digest[:length]
+}
+
+// waits says why helm-controller does not use a source, or returns "" (fluxcd/helm-controller v1.6.0
+// internal/controller/helmrelease_controller.go isReady).
+func (s *source) waits(title string) string {
+	why, isStalled := isTrue(s.Status.Conditions, "Stalled")
+	notReady := ""
+	for _, c := range s.Status.Conditions {
+		if c.Type == "Ready" && c.Status == "False" {
+			notReady = c.Message
+		}
+	}
+	switch {
+	case s.Metadata.Generation != s.Status.ObservedGeneration:
+		if notReady == "" {
+			return "" // the controller is about to look at it
+		}
+		return title + " is not ready: " + notReady
+	case isStalled:
+		return title + " is not ready: " + why
+	case s.Status.Artifact == nil:
+		return title + " is not ready: " + cmp.Or(notReady, "it does not have an artifact")
+	}
+	return ""
+}
+
+// reach checks the address of a source, and notes what else is needed to fetch from it.
+func (o *offer) reach(s *source) error {
+	o.url, o.login = s.Spec.URL, s.Spec.SecretRef
+	if s.Spec.CertSecretRef != nil {
+		o.doubts = append(o.doubts, "spec.certSecretRef of "+o.title+" is not used: --ca-file, --cert-file and --key-file name certificates")
+	}
+	return checkAddress(s.Spec.URL, o.title)
+}
+
+// checkAddress refuses the address of a source that no source has: another scheme than those of charts, and link-local addresses, where
+// clouds serve the credentials of a machine. Whoever may write a source of the cluster could let others fetch from there. An address of
+// this machine is allowed: a forwarded port, or a registry for tests.
+func checkAddress(text, title string) error {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return fmt.Errorf("spec.url of %s is not a URL", title)
+	}
+	if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "oci" {
+		return fmt.Errorf("spec.url of %s has the scheme %s, and charts are fetched from http, https and oci", title, u.Scheme)
+	}
+	addresses := []string{u.Hostname()}
+	if found, err := net.LookupHost(u.Hostname()); err == nil {
+		addresses = append(addresses, found...)
+	}
+	for _, one := range addresses {
+		if ip, err := netip.ParseAddr(one); err == nil && isMetadata(ip.Unmap()) {
+			return hint.New(fmt.Errorf("spec.url of %s has the address %s, where a cloud serves credentials of a machine", title, one),
+				"no chart is fetched from there; if you have the chart, give it as CHART")
+		}
+	}
+	return nil
+}
+
+// isMetadata reports whether an address is link-local, or that of a metadata service elsewhere.
+func isMetadata(ip netip.Addr) bool {
+	known := []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192")}
+	for _, k := range known {
+		if ip.WithZone("") == k {
+			return true
+		}
+	}
+	return ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsUnspecified()
+}
+
+// credentials returns the user name and the password in the Secret of a source, for its own host alone.
+func (o *offer) credentials(ctx context.Context, from Reader) (username, password string, found map[string]any, err error) {
+	ref := object.Ref{Key: object.Key{Kind: "Secret", Namespace: o.namespace, Name: o.login.Name}, Version: "v1"}
+	live := from.Read(ctx, []object.Ref{ref})[ref]
+	title := titleOf("Secret", o.namespace, o.login.Name)
+	switch {
+	case live.Err != nil:
+		return "", "", nil, fmt.Errorf("reading %s for %s: %s", title, o.title, live.Err.Message)
+	case live.Object == nil:
+		return "", "", nil, fmt.Errorf("%s, with the credentials of %s, does not exist", title, o.title)
+	}
+	data, _ := live.Object["data"].(map[string]any)
+	value := func(key string) string {
+		text, _ := data[key].(string)
+		raw, _ := base64.StdEncoding.DecodeString(text)
+		return string(raw)
+	}
+	if config := value(".dockerconfigjson"); config != "" {
+		username, password = loginFor(config, o.url)
+	} else {
+		username, password = value("username"), value("password")
+	}
+	if username == "" && password == "" {
+		return "", "", nil, fmt.Errorf("%s has no user name and password for the host of %s", title, o.title)
+	}
+	return username, password, live.Object, nil
+}
+
+// loginFor returns the login for the host of a URL in a configuration of docker.
+func loginFor(config, text string) (username, password string) {
+	var all struct {
+		Auths map[string]struct{ Username, Password, Auth string }
+	}
+	u, err := url.Parse(text)
+	if err != nil || json.Unmarshal([]byte(config), &all) != nil {
+		return "", ""
+	}
+	for host, login := range all.Auths {
+		host = strings.TrimPrefix(strings.TrimPrefix(host, "https://"), "http://")
+		if host, _, _ = strings.Cut(host, "/"); host != u.Host {
+			continue
+		}
+		if login.Username == "" {
+			raw, _ := base64.StdEncoding.DecodeString(login.Auth)
+			login.Username, login.Password, _ = strings.Cut(string(raw), ":")
+		}
+		return login.Username, login.Password
+	}
+	return "", ""
+}
+
+// rootOf returns the folder of a repository of files whose folder chart the user gave, or "" if the user gave another one.
+func rootOf(given, chart string) string {
+	inside := path.Clean("/" + chart)
+	root, found := strings.CutSuffix(path.Clean(given), inside)
+	if !found || root == "" {
+		return ""
+	}
+	return root
+}

@@ -1,0 +1,277 @@
+package flux
+
+// This file has the fields of Flux's objects that decide what the controllers do. The types are our own: those of Flux would link the
+// types of every kind that they mention.
+
+// meta is the metadata that matters here.
+type meta struct {
+	Name        string            `json:"name"`
+	Namespace   string            `json:"namespace"`
+	Generation  int64             `json:"generation"`
+	Annotations map[string]string `json:"annotations"`
+	Deleted     string            `json:"deletionTimestamp"`
+}
+
+// HelmRelease is an object of this kind (fluxcd/helm-controller v1.6.0 api/v2/helmrelease_types.go HelmRelease).
+type HelmRelease struct {
+	Metadata meta   `json:"metadata"`
+	Spec     spec   `json:"spec"`
+	Status   status `json:"status"`
+}
+
+// spec is what the HelmRelease asks for.
+type spec struct {
+	Chart              *chartTemplate    `json:"chart"`
+	ChartRef           *sourceRef        `json:"chartRef"`
+	KubeConfig         map[string]any    `json:"kubeConfig"`
+	Suspend            bool              `json:"suspend"`
+	ReleaseName        string            `json:"releaseName"`
+	TargetNamespace    string            `json:"targetNamespace"`
+	StorageNamespace   string            `json:"storageNamespace"`
+	DependsOn          []dependency      `json:"dependsOn"`
+	ServiceAccountName string            `json:"serviceAccountName"`
+	DriftDetection     *driftDetection   `json:"driftDetection"`
+	Install            install           `json:"install"`
+	Upgrade            upgrade           `json:"upgrade"`
+	Test               test              `json:"test"`
+	ValuesFrom         []valuesReference `json:"valuesFrom"`
+	// Values are decoded as JSON, so every number is a float64, as helm-controller has them (v2 HelmRelease.GetValues).
+	Values             map[string]any  `json:"values"`
+	CommonMetadata     *commonMetadata `json:"commonMetadata"`
+	PostRenderers      []postRenderer  `json:"postRenderers"`
+	PostRenderStrategy string          `json:"postRenderStrategy"`
+}
+
+// chartTemplate is what helm-controller makes a HelmChart of.
+type chartTemplate struct {
+	Spec chartSpec `json:"spec"`
+}
+
+// chartSpec says which chart is wanted. A HelmChart has the same fields, and suspend.
+type chartSpec struct {
+	Chart                    string    `json:"chart"`
+	Version                  string    `json:"version"`
+	SourceRef                sourceRef `json:"sourceRef"`
+	ReconcileStrategy        string    `json:"reconcileStrategy"`
+	ValuesFiles              []string  `json:"valuesFiles"`
+	IgnoreMissingValuesFiles bool      `json:"ignoreMissingValuesFiles"`
+	Suspend                  bool      `json:"suspend"`
+}
+
+// sourceRef names a source. Its namespace is that of the object with the reference if it is empty.
+type sourceRef struct {
+	Kind      string `json:"kind"`
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+}
+
+// dependency names a HelmRelease that must be ready first.
+type dependency struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	ReadyExpr string `json:"readyExpr"`
+}
+
+// driftDetection says whether Flux looks for drift. Its ignore rules have the form of report.RuleText.
+type driftDetection struct {
+	Mode   string       `json:"mode"`
+	Ignore []ignoreRule `json:"ignore"`
+}
+
+// ignoreRule names fields that drift detection leaves out.
+type ignoreRule struct {
+	Paths  []string  `json:"paths"`
+	Target *selector `json:"target"`
+}
+
+// install and upgrade are the options of these actions.
+type install struct {
+	Strategy                *strategy   `json:"strategy"`
+	Remediation             remediation `json:"remediation"`
+	DisableTakeOwnership    bool        `json:"disableTakeOwnership"`
+	DisableHooks            bool        `json:"disableHooks"`
+	DisableSchemaValidation bool        `json:"disableSchemaValidation"`
+	CRDs                    string      `json:"crds"`
+	CreateNamespace         bool        `json:"createNamespace"`
+	ServerSideApply         *bool       `json:"serverSideApply"`
+}
+
+type upgrade struct {
+	Strategy                *strategy   `json:"strategy"`
+	Remediation             remediation `json:"remediation"`
+	DisableTakeOwnership    bool        `json:"disableTakeOwnership"`
+	DisableHooks            bool        `json:"disableHooks"`
+	DisableSchemaValidation bool        `json:"disableSchemaValidation"`
+	Force                   bool        `json:"force"`
+	PreserveValues          bool        `json:"preserveValues"`
+	CRDs                    string      `json:"crds"`
+	ServerSideApply         string      `json:"serverSideApply"`
+	ChartNameChangeStrategy string      `json:"chartNameChangeStrategy"`
+}
+
+// strategy is RemediateOnFailure or RetryOnFailure.
+type strategy struct {
+	Name string `json:"name"`
+}
+
+// remediation says what happens after a failure. Strategy is not read for an installation, which is always uninstalled.
+type remediation struct {
+	Retries              int    `json:"retries"`
+	RemediateLastFailure *bool  `json:"remediateLastFailure"`
+	IgnoreTestFailures   *bool  `json:"ignoreTestFailures"`
+	Strategy             string `json:"strategy"`
+}
+
+// test says whether helm-controller runs the tests of the chart.
+type test struct {
+	Enable         bool `json:"enable"`
+	IgnoreFailures bool `json:"ignoreFailures"`
+}
+
+// valuesReference names a ConfigMap or a Secret with values.
+type valuesReference struct {
+	Kind       string `json:"kind"`
+	Name       string `json:"name"`
+	ValuesKey  string `json:"valuesKey"`
+	TargetPath string `json:"targetPath"`
+	Optional   bool   `json:"optional"`
+	Literal    bool   `json:"literal"`
+}
+
+// The types below are encoded for a digest, so their fields have the order, the names and the options of helm-controller's own
+// (api v1.6.0 v2 PostRenderer, Kustomize and CommonMetadata, fluxcd/pkg apis/kustomize v1.19.1 Patch, Selector and Image).
+
+// commonMetadata are labels and annotations for all objects.
+type commonMetadata struct {
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+}
+
+// postRenderer is one step after the rendering.
+type postRenderer struct {
+	Kustomize *kustomize `json:"kustomize,omitempty"`
+}
+
+// kustomize is what a step may have of a kustomization.
+type kustomize struct {
+	Patches []patch `json:"patches,omitempty"`
+	Images  []image `json:"images,omitempty"`
+}
+
+// patch is a strategic merge patch or a JSON patch.
+type patch struct {
+	Patch  string    `json:"patch"`
+	Target *selector `json:"target,omitempty"`
+}
+
+// selector selects objects.
+type selector struct {
+	Group              string `json:"group,omitempty"`
+	Version            string `json:"version,omitempty"`
+	Kind               string `json:"kind,omitempty"`
+	Namespace          string `json:"namespace,omitempty"`
+	Name               string `json:"name,omitempty"`
+	AnnotationSelector string `json:"annotationSelector,omitempty"`
+	LabelSelector      string `json:"labelSelector,omitempty"`
+}
+
+// image replaces the images of a name.
+type image struct {
+	Name    string `json:"name"`
+	NewName string `json:"newName,omitempty"`
+	NewTag  string `json:"newTag,omitempty"`
+	Digest  string `json:"digest,omitempty"`
+}
+
+// status is what helm-controller has done and seen.
+type status struct {
+	ObservedGeneration           int64       `json:"observedGeneration"`
+	ObservedPostRenderersDigest  string      `json:"observedPostRenderersDigest"`
+	ObservedCommonMetadataDigest string      `json:"observedCommonMetadataDigest"`
+	LastAttemptedGeneration      int64       `json:"lastAttemptedGeneration"`
+	Conditions                   []condition `json:"conditions"`
+	HelmChart                    string      `json:"helmChart"`
+	StorageNamespace             string      `json:"storageNamespace"`
+	History                      []revision  `json:"history"`
+	LastAttemptedReleaseAction   string      `json:"lastAttemptedReleaseAction"`
+	InstallFailures              int64       `json:"installFailures"`
+	UpgradeFailures              int64       `json:"upgradeFailures"`
+	LastAttemptedRevision        string      `json:"lastAttemptedRevision"`
+	LastAttemptedConfigDigest    string      `json:"lastAttemptedConfigDigest"`
+	LastHandledReconcileAt       string      `json:"lastHandledReconcileAt"`
+	LastHandledForceAt           string      `json:"lastHandledForceAt"`
+	LastHandledResetAt           string      `json:"lastHandledResetAt"`
+}
+
+// condition is a condition of an object.
+type condition struct {
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Message string `json:"message"`
+}
+
+// revision is what helm-controller remembers of a revision of the release (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go
+// Snapshot).
+type revision struct {
+	Name         string                `json:"name"`
+	Namespace    string                `json:"namespace"`
+	Version      int                   `json:"version"`
+	Status       string                `json:"status"`
+	ChartName    string                `json:"chartName"`
+	ChartVersion string                `json:"chartVersion"`
+	ConfigDigest string                `json:"configDigest"`
+	TestHooks    *map[string]*testHook `json:"testHooks"`
+}
+
+// testHook is what became of one test.
+type testHook struct {
+	Phase string `json:"phase"`
+}
+
+// source is a HelmRepository, an OCIRepository, a HelmChart or any other source.
+type source struct {
+	Metadata meta `json:"metadata"`
+	Spec     struct {
+		chartSpec
+		URL             string     `json:"url"`
+		Type            string     `json:"type"`
+		Insecure        bool       `json:"insecure"`
+		Provider        string     `json:"provider"`
+		SecretRef       *secretRef `json:"secretRef"`
+		CertSecretRef   *secretRef `json:"certSecretRef"`
+		ProxySecretRef  *secretRef `json:"proxySecretRef"`
+		PassCredentials bool       `json:"passCredentials"`
+		Ref             ociRef     `json:"ref"`
+	} `json:"spec"`
+	Status struct {
+		ObservedGeneration int64       `json:"observedGeneration"`
+		Conditions         []condition `json:"conditions"`
+		Artifact           *struct {
+			Revision string `json:"revision"`
+			Digest   string `json:"digest"`
+		} `json:"artifact"`
+	} `json:"status"`
+}
+
+// ociRef chooses from the tags of an OCIRepository.
+type ociRef struct {
+	Digest       string `json:"digest"`
+	SemVer       string `json:"semver"`
+	SemverFilter string `json:"semverFilter"`
+	Tag          string `json:"tag"`
+}
+
+// secretRef names a Secret in the namespace of the source.
+type secretRef struct {
+	Name string `json:"name"`
+}
+
+// isTrue reports whether a condition is true, and returns its message.
+func isTrue(conditions []condition, kind string) (message string, found bool) {
+	for _, c := range conditions {
+		if c.Type == kind && c.Status == "True" {
+			return c.Message, true
+		}
+	}
+	return "", false
+}

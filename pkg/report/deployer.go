@@ -1,0 +1,86 @@
+package report
+
+// Deployer is what the controller that deploys a release does next.
+type Deployer struct {
+	// Kind, Namespace and Name are the object that the release comes from, such as a HelmRelease. Controller is who acts on it.
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace"`
+	Name       string `json:"name"`
+	Controller string `json:"controller"`
+	// Action is what the controller does next, and Reason says why. Otherwise is what a blocked controller would do.
+	Action    DeployerAction `json:"action"`
+	Reason    string         `json:"reason"`
+	Otherwise DeployerAction `json:"otherwise,omitempty"`
+	// PutsBack says when the controller puts drift back.
+	PutsBack PutsBack `json:"putsBack"`
+	// Inputs are the objects, the chart and the values that the answer depends on.
+	Inputs []DeployerInput `json:"inputs,omitempty"`
+}
+
+// DeployerAction is what a controller does to a release.
+type DeployerAction string
+
+// These are the actions. A reinstall uninstalls the release first. A correction writes fields that drifted, without a revision. None means
+// that nothing is to be done, and blocked that something keeps the controller from acting.
+const (
+	DeployerUpgrade   DeployerAction = "upgrade"
+	DeployerInstall   DeployerAction = "install"
+	DeployerReinstall DeployerAction = "reinstall"
+	DeployerUninstall DeployerAction = "uninstall"
+	DeployerRollback  DeployerAction = "rollback"
+	DeployerCorrect   DeployerAction = "correct"
+	DeployerNone      DeployerAction = "none"
+	DeployerBlocked   DeployerAction = "blocked"
+)
+
+// PutsBack says when a controller puts drift back.
+type PutsBack string
+
+// These are the times. With PutsBackUpgrade it does so whenever it upgrades the release, as far as the verdicts say.
+const (
+	PutsBackNow     PutsBack = "now"
+	PutsBackUpgrade PutsBack = "next-upgrade"
+	PutsBackNever   PutsBack = "never"
+)
+
+// DeployerInput is something that the answer of a Deployer depends on.
+type DeployerInput struct {
+	// Use is "chart" or "values".
+	Use       string `json:"use"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// Version is the version of a chart.
+	Version string `json:"version,omitempty"`
+}
+
+// ControllerFlux is the controller of a HelmRelease.
+const ControllerFlux = "helm-controller"
+
+// tool returns the name of what the controller belongs to.
+func (d *Deployer) tool() string {
+	if d.Controller == ControllerFlux {
+		return "Flux"
+	}
+	return d.Controller
+}
+
+// Says returns what the controller does and why, in one clause, and when it puts drift back.
+func (d *Deployer) Says() string {
+	said := map[DeployerAction]string{
+		DeployerUpgrade: "upgrades it", DeployerInstall: "installs it", DeployerReinstall: "uninstalls it and installs it anew",
+		DeployerUninstall: "uninstalls it", DeployerRollback: "rolls it back", DeployerCorrect: "puts back what drifted",
+		DeployerNone: "does nothing", DeployerBlocked: "does not act",
+	}[d.Action]
+	if said == "" {
+		said = string(d.Action)
+	}
+	said = d.tool() + " " + said + ": " + d.Reason
+	switch {
+	case d.Action == DeployerNone && d.PutsBack == PutsBackUpgrade:
+		said += "; it puts drift back at the next upgrade, as the verdicts say"
+	case d.Action == DeployerBlocked && d.PutsBack == PutsBackNever:
+		said += "; until then it puts no drift back"
+	}
+	return said
+}
