@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"maps"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -31,10 +33,11 @@ func TestRights(t *testing.T) {
 	sum := &rightsTally{}
 	t.Cleanup(func() { t.Log(sum) })
 	dir, chosen := t.TempDir(), chooseDiffs(t, *rightsN, *rightsSeed)
+	on := rightsCluster(t)
 	testscript.Run(t, testscript.Params{
 		Files: cutStories(t, dir, chosen),
 		Setup: func(env *testscript.Env) error {
-			if err := openStory(env); err != nil {
+			if err := openStoryOn(on, env); err != nil {
 				return err
 			}
 			env.Values[caseKey{}].(*Case).rights = &rightsPlan{chosen: chosen[storyName(env)], sum: sum}
@@ -42,6 +45,24 @@ func TestRights(t *testing.T) {
 		},
 		Cmds: commands(),
 	})
+}
+
+// rightsCluster returns a cluster for TestRights alone. A cut story leaves behind what its last lines delete, such as a definition, and
+// takes names and ports that TestStories needs for the same story.
+func rightsCluster(t *testing.T) *cluster {
+	t.Helper()
+	if os.Getenv(kubeconfigEnv) != "" {
+		return suite.cluster
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	plane, err := startPlane(ctx, allComponents...)
+	must(t, err)
+	t.Cleanup(plane.Stop)
+	on, err := newCluster(plane.Kubeconfig)
+	must(t, err)
+	must(t, on.installCRDs(ctx))
+	return on
 }
 
 // diffLine matches a line of a script that compares.

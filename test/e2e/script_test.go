@@ -58,8 +58,11 @@ func TestStories(t *testing.T) {
 }
 
 // openStory creates the case of a script.
-func openStory(env *testscript.Env) error {
-	c, err := openCase(suite.cluster, env.WorkDir, storyName(env))
+func openStory(env *testscript.Env) error { return openStoryOn(suite.cluster, env) }
+
+// openStoryOn creates the case of a script on a cluster.
+func openStoryOn(on *cluster, env *testscript.Env) error {
+	c, err := openCase(on, env.WorkDir, storyName(env))
 	if err != nil {
 		return err
 	}
