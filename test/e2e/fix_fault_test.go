@@ -184,11 +184,13 @@ func TestFixInterrupted(t *testing.T) {
 }
 
 // awaitRest waits until a process has handled a signal: none of its threads runs, and none has run since the check before. The handler
-// of Go's runtime runs in a thread before anything else does. Without /proc it only gives the process some time.
+// of Go's runtime runs in a thread before anything else does. Without /proc it only gives the process some time. It gives up after half of
+// the time for which a command goes on after a signal (lastWork in cmd/helmdrift), because the write has to arrive within that time.
 func awaitRest(t *testing.T, pid int) {
 	t.Helper()
 	threads := fmt.Sprintf("/proc/%d/task/*/status", pid)
-	for before := ""; ; {
+	limit := time.Now().Add(900 * time.Millisecond)
+	for before := ""; time.Now().Before(limit); {
 		names, _ := filepath.Glob(threads)
 		if len(names) == 0 {
 			time.Sleep(time.Second)
