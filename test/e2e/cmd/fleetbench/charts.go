@@ -118,8 +118,8 @@ func (b *chartBench) install(ctx context.Context, r runner) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-			say("left out: %s: %s", filepath.Base(chart), line)
+			lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+			say("left out: %s: %s", filepath.Base(chart), lines[len(lines)-1])
 			_, _ = wait(r.command(ctx, r.helm, "uninstall", name, "-n", release.namespace, "--no-hooks", "--ignore-not-found"))
 			continue
 		}
@@ -291,10 +291,10 @@ func (b *chartBench) measureSingles(ctx context.Context, r runner) ([]single, er
 				timed(&diff, 1, func() error { return r.diffOne(ctx, release.target) }),
 			)
 			if err == nil && i%step == 0 {
-				err = timed(&kubectl, 1, func() error { return r.kubectlDiff(ctx, release.target) })()
+				try(timed(&kubectl, 1, func() error { return r.kubectlDiff(ctx, release.target) }))
 			}
 			if err == nil && i%step == 0 && r.helmDiff != "" {
-				err = timed(&helmDiff, 1, func() error { return r.upgradeDiff(ctx, release.target, release.chart) })()
+				try(timed(&helmDiff, 1, func() error { return r.upgradeDiff(ctx, release.target, release.chart) }))
 			}
 			if err != nil {
 				return nil, err
@@ -303,6 +303,15 @@ func (b *chartBench) measureSingles(ctx context.Context, r runner) ([]single, er
 		all = append(all, single{release.name, median(manifest), median(diff), median(kubectl), median(helmDiff)})
 	}
 	return all, nil
+}
+
+// try measures another tool. What that tool cannot compare, such as objects in several namespaces with kubectl diff, is named and counts
+// for the time until it gives up.
+func try(measure func() error) {
+	if err := measure(); err != nil {
+		lines := strings.Split(strings.TrimSpace(err.Error()), "\n")
+		say("%s", lines[len(lines)-1])
+	}
 }
 
 // printCharts prints what was measured as tables in Markdown.

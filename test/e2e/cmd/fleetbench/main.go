@@ -18,7 +18,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -115,7 +114,9 @@ func run(ctx context.Context, args []string) error {
 	defer os.RemoveAll(dir)
 	if o.charts != nil {
 		charts := chartBench{options: o, config: config, dir: dir}
-		return errors.Join(charts.run(ctx, os.Stdout), o.wait(ctx))
+		err := charts.run(ctx, os.Stdout)
+		o.wait(ctx, err)
+		return err
 	}
 	f, err := fleet.New(o.fleet)
 	if err != nil {
@@ -127,16 +128,16 @@ func run(ctx context.Context, args []string) error {
 	b := bench{options: o, fleet: f, config: config, dir: dir}
 	rows, err := b.run(ctx)
 	printTable(os.Stdout, o, rows)
-	return errors.Join(err, o.wait(ctx))
+	o.wait(ctx, err)
+	return err
 }
 
-// wait waits for an interrupt if the control plane is to be kept.
-func (o options) wait(ctx context.Context) error {
-	if o.keep && ctx.Err() == nil {
+// wait waits for an interrupt if the control plane is to be kept and nothing failed.
+func (o options) wait(ctx context.Context, err error) {
+	if err == nil && o.keep && ctx.Err() == nil {
 		say("the control plane runs until this program is interrupted")
 		<-ctx.Done()
 	}
-	return nil
 }
 
 // fill writes a part of the fleet.
