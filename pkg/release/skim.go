@@ -9,7 +9,7 @@ import (
 // maxSkimDepth bounds the nesting of what skim reads. Most of what Helm writes is much flatter.
 const maxSkimDepth = 100
 
-// skim returns the JSON of a record with 0 for those members of its chart that nobody reads: templates, files, the schema of the values
+// skim returns the JSON of a record with "" for those members of its chart that nobody reads: templates, files, the schema of the values
 // and, unless defaults is set, the values. They are most of the bytes of most records. The decoder goes through each byte twice in small
 // steps, so it has much less to do.
 //
@@ -34,7 +34,8 @@ func skim(data []byte, defaults bool, kept []byte) (short, grown []byte) {
 		default:
 			return true
 		}
-		kept = append(append(kept, data[from:start]...), '0')
+		// A number could go on with what follows.
+		kept = append(append(kept, data[from:start]...), `""`...)
 		from = s.pos
 		return true
 	}

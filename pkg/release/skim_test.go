@@ -12,18 +12,18 @@ import (
 // TestSkim checks what is left out of small records.
 func TestSkim(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"chart":{"templates":[{"name":"a","data":"eA=="}],"files":null,"metadata":{"name":"web"}},"version":1}`: `{"chart":{"templates":0,"files":0,"metadata":{"name":"web"}},"version":1}`,
-		` { "a" : [ 1 , -2.5e3 , true ] , "chart" : { "schema" : "x\"\\\u00e4" , "values" : {} } } `:              ` { "a" : [ 1 , -2.5e3 , true ] , "chart" : { "schema" : 0 , "values" : 0 } } `,
-		`{"chart":{"templates":[]},"chart":{"files":{}}}`:                                                         `{"chart":{"templates":0},"chart":{"files":0}}`,
+		`{"chart":{"templates":[{"name":"a","data":"eA=="}],"files":null,"metadata":{"name":"web"}},"version":1}`: `{"chart":{"templates":"","files":"","metadata":{"name":"web"}},"version":1}`,
+		` { "a" : [ 1 , -2.5e3 , true ] , "chart" : { "schema" : "x\"\\\u00e4" , "values" : {} } } `:              ` { "a" : [ 1 , -2.5e3 , true ] , "chart" : { "schema" : "" , "values" : "" } } `,
+		`{"chart":{"templates":[]},"chart":{"files":{}}}`:                                                         `{"chart":{"templates":""},"chart":{"files":""}}`,
 		`{"Chart":{"templates":[]}}`:                                        `{"Chart":{"templates":[]}}`,
 		`{"chart":{"Templates":[],"\u0066iles":1}}`:                         `{"chart":{"Templates":[],"\u0066iles":1}}`,
 		`{"chart":"x","templates":[]}`:                                      `{"chart":"x","templates":[]}`,
 		`{"chart":{"templates":[}`:                                          `{"chart":{"templates":[}`,
-		`{"chart":{"templates":01}}`:                                        `{"chart":{"templates":01}}`,
+		`{"chart":{"templates":""1}}`:                                       `{"chart":{"templates":""1}}`,
 		`{"chart":{"templates":"\x"}}`:                                      `{"chart":{"templates":"\x"}}`,
 		"{\"chart\":{\"templates\":\"a\nb\"}}":                              "{\"chart\":{\"templates\":\"a\nb\"}}",
 		`{"chart":{"templates":` + strings.Repeat("[", 200):                 `{"chart":{"templates":` + strings.Repeat("[", 200),
-		`{"chart":{"templates":1,"files":"` + strings.Repeat("a", 99) + `"`: `{"chart":{"templates":0,"files":0`,
+		`{"chart":{"templates":1,"files":"` + strings.Repeat("a", 99) + `"`: `{"chart":{"templates":"","files":""`,
 	} {
 		if got := string((&unpacker{}).skim([]byte(text), false)); got != want {
 			t.Errorf("%s\n got %s\nwant %s", text, got, want)
@@ -46,6 +46,7 @@ func TestSkimLeavesOutMost(t *testing.T) {
 // FuzzSkim checks that the decoder reads the same from a skimmed text as from the whole one, or refuses both.
 func FuzzSkim(f *testing.F) {
 	f.Add(marshal(f, helmRelease("web", 2, helm.StatusDeployed)), false)
+	f.Add([]byte(`{"chart":{"files":{}e2},"name":"a"}`), false)
 	f.Add(helm4JSON(f), true)
 	f.Add([]byte(`{"chart":{"templates":[{"a":"\u00e4\n"},-1e5,null,[[]]],"files":{},"schema":"x"},"name":"\\"}`), false)
 	f.Add([]byte(`{"chart":{"templates":1,"Values":{"a":1},"metadata":{"name":"a"}},"chart":{"values":{}}} `), true)
