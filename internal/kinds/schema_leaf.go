@@ -37,7 +37,7 @@ func canonicalSchema(t reflect.Type, schema *Shape) func(any) (any, bool) {
 	}
 }
 
-// largestExact is the largest integer up to which all integers are the same as a float.
+// largestExact is the largest integer n such that a float holds all integers up to n.
 const largestExact = 1 << 53
 
 // recoded returns what roundTrip would return for a value of the Go type that the shape describes. It returns false if that is not

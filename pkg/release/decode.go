@@ -62,7 +62,7 @@ func unbase64(text []byte) ([]byte, error) {
 	return packed[:n], nil
 }
 
-// unpackers keep the memory in which records are unpacked, because a record is usually as large as the next one, and nothing refers to its
+// unpackers keep the memory for unpacked records, because a record is usually as large as the next one, and nothing refers to its
 // text once it is decoded. A sync.Pool would lose it with each collection of garbage, which such texts cause.
 var unpackers = make(chan *unpacker, 4)
 

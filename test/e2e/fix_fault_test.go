@@ -184,8 +184,8 @@ func TestFixInterrupted(t *testing.T) {
 }
 
 // awaitRest waits until a process has handled a signal: none of its threads runs, and none has run since the check before. The handler
-// of Go's runtime runs in a thread before anything else does. Without /proc it only gives the process some time. It gives up after half of
-// the time for which a command goes on after a signal (lastWork in cmd/helmdrift), because the write has to arrive within that time.
+// of Go's runtime runs in a thread before anything else does. Without /proc it only gives the process some time. A command goes on for a
+// while after a signal (lastWork in cmd/helmdrift), and the write has to arrive within that time, so awaitRest gives up after half of it.
 func awaitRest(t *testing.T, pid int) {
 	t.Helper()
 	threads := fmt.Sprintf("/proc/%d/task/*/status", pid)
