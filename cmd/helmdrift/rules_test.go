@@ -49,7 +49,7 @@ func arrows() map[string][]string {
 		"internal/absorb/search":    {"internal/absorb/reads", "internal/secret", "pkg/object"},
 		"internal/absorb/kustomize": {"pkg/object", "pkg/report"},
 		"internal/absorb/reads":     {"pkg/render"},
-		"pkg/fleet":                 {"pkg/drift", "pkg/live", "pkg/cluster", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
+		"pkg/fleet":                 {"internal/hint", "pkg/drift", "pkg/live", "pkg/cluster", "pkg/object", "pkg/release", "pkg/report", "pkg/threeway"},
 		"pkg/release":               {"internal/hint", "pkg/report"},
 		"pkg/release/postgres":      {"internal/hint", "pkg/release"},
 		"pkg/fetch":                 {"internal/hint", "internal/secret"},

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -13,7 +12,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file holds the flags that select releases. The names are as in helm list and kubectl. Without any of them, and without the name of
@@ -98,72 +96,8 @@ func (o *selectionOptions) selection(names []string, namespace string, env func(
 	if out.Filter, out.Exclude, err = o.names.Compile(); err != nil {
 		return out, err
 	}
-	out.Shard, err = readShard(o.shard, env)
+	if out.Shard, err = fleet.ParseShard(o.shard, env); err != nil {
+		err = fmt.Errorf("--shard %s: %w", o.shard, err)
+	}
 	return out, err
-}
-
-// readShard reads the value of --shard. It returns nil if it is empty.
-func readShard(text string, env func(string) string) (*report.Shard, error) {
-	if text == "" {
-		return nil, nil
-	}
-	given := text
-	if text == "auto" {
-		found, err := shardOfJob(env)
-		if err != nil {
-			return nil, err
-		}
-		given = found
-	}
-	index, count, found := strings.Cut(given, "/")
-	i, iErr := strconv.Atoi(index)
-	n, nErr := strconv.Atoi(count)
-	switch {
-	case !found || iErr != nil || nErr != nil:
-		return nil, hint.New(fmt.Errorf("--shard %s: %q is not i/n", text, given), "--shard 0/4 is the first of four parts, --shard 3/4 the last")
-	case n < 1 || i < 0 || i >= n:
-		return nil, hint.New(fmt.Errorf("--shard %s: there is no part %d of %d", text, i, n), "parts are counted from 0")
-	}
-	return &report.Shard{Index: i, Count: n}, nil
-}
-
-// jobVariables returns pairs of environment variables with the index of a job and the number of jobs in its set, and the number that the
-// index starts from. An Indexed Job of Kubernetes sets only its index, so the user must pass the number of completions as
-// HELMDRIFT_SHARDS.
-func jobVariables() []struct {
-	index, count string
-	from         int
-} {
-	return []struct {
-		index, count string
-		from         int
-	}{
-		{"JOB_COMPLETION_INDEX", "HELMDRIFT_SHARDS", 0},               // Kubernetes, Indexed Job
-		{"CI_NODE_INDEX", "CI_NODE_TOTAL", 1},                         // GitLab CI, parallel
-		{"CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", 0},                 // CircleCI, parallelism
-		{"BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0}, // Buildkite, parallelism
-		{"SYSTEM_JOBPOSITIONINPHASE", "SYSTEM_TOTALJOBSINPHASE", 1},   // Azure Pipelines, parallel
-	}
-}
-
-// shardOfJob returns the shard from the environment, as i/n.
-func shardOfJob(env func(string) string) (string, error) {
-	for _, v := range jobVariables() {
-		index, count := env(v.index), env(v.count)
-		if index == "" {
-			continue
-		}
-		i, err := strconv.Atoi(index)
-		if err != nil || count == "" {
-			return "", hint.New(fmt.Errorf("--shard auto: %s is %q and %s is %q", v.index, index, v.count, count),
-				v.count+" must be the number of jobs that share the work")
-		}
-		return strconv.Itoa(i-v.from) + "/" + count, nil
-	}
-	var names []string
-	for _, v := range jobVariables() {
-		names = append(names, v.index)
-	}
-	return "", hint.New(errors.New("--shard auto: the environment does not say which part this is"),
-		"one of these variables must be set: "+strings.Join(names, ", "))
 }

@@ -49,7 +49,7 @@ func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.R
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		defer c.cluster.sweep.Close()
+		defer c.sharing.Close()
 		c.compareAll(ctx)
 		c.compareChanged(ctx)
 	}()
@@ -96,16 +96,15 @@ type comparison struct {
 	Source
 	Options
 	found   []release.Released
-	cluster *shared
-	// together reads through cluster and knows the records that were listed; alone reads everything by itself.
+	sharing Sharing
+	// together reads through the sharing and knows the records that were listed; alone reads everything by itself.
 	together, alone *drift.Comparer
 
 	mu sync.Mutex
-	// next is the next release to compare, and the releases before first are done. read is how many were compared before the context
-	// ended.
-	next, first, read int
-	results           []result
-	progress          Progress
+	// read is how many releases were compared before the context ended.
+	read     int
+	results  []result
+	progress Progress
 }
 
 // result is the report of one release.
@@ -133,12 +132,11 @@ func (s Source) newComparison(ctx context.Context, found Found, o Options) *comp
 	wide := found.Namespaces == nil && len(histories) >= wideFrom && 2*found.Beside >= found.Total
 	c := &comparison{
 		Source: s, Options: o, found: found.Releases,
-		cluster: &shared{Cluster: s.Cluster, sweep: s.Cluster.Sweep(ctx, wide), wide: wide},
+		sharing: s.Share(ctx, wide),
 		results: make([]result, len(found.Releases)), progress: Progress{Total: len(found.Releases)},
 	}
-	connection := drift.LiveConnection(s.Cluster, s.Name, s.Storage)
-	c.alone = drift.New(connection, o.Options)
-	connection.Cluster = c.cluster
+	c.alone = drift.New(drift.LiveConnection(s.Cluster, s.Name, s.Storage), o.Options)
+	connection := c.sharing.Connection
 	connection.Records = func(namespace string) (drift.Records, error) {
 		return s.Storage.Listed(namespace, histories[namespace]), nil
 	}
@@ -148,41 +146,19 @@ func (s Source) newComparison(ctx context.Context, found Found, o Options) *comp
 
 // compareAll compares every release once.
 func (c *comparison) compareAll(ctx context.Context) {
-	var workers sync.WaitGroup
-	for range min(c.Concurrency, len(c.found)) {
-		workers.Go(func() {
-			for {
-				i, ok := c.take()
-				if !ok || ctx.Err() != nil {
-					return
-				}
-				r, out := c.found[i], report.Release{}
-				if r.Problem != nil {
-					out = c.failed(r, fmt.Errorf("find release %s: %w", r.Last.Release, r.Problem))
-				} else {
-					out = c.compare(ctx, c.together, r)
-				}
-				c.finish(i, out, ctx.Err() == nil)
-			}
-		})
+	namespaces := make([]string, len(c.found))
+	for i, r := range c.found {
+		namespaces[i] = r.Last.Namespace
 	}
-	workers.Wait()
-}
-
-// take returns the next release to compare, and sets the sweep's window of namespaces.
-func (c *comparison) take() (i int, ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.next == len(c.found) {
-		return 0, false
-	}
-	i = c.next
-	c.next++
-	for c.results[c.first].done {
-		c.first++
-	}
-	c.cluster.sweep.Window(c.found[c.first].Last.Namespace, c.found[i].Last.Namespace)
-	return i, true
+	c.sharing.Each(ctx, namespaces, c.Concurrency, func(i int) {
+		r, out := c.found[i], report.Release{}
+		if r.Problem != nil {
+			out = c.failed(r, fmt.Errorf("find release %s: %w", r.Last.Release, r.Problem))
+		} else {
+			out = c.compare(ctx, c.together, r)
+		}
+		c.finish(i, out, ctx.Err() == nil)
+	})
 }
 
 // finish stores the result of a release, and whether it was there before the context ended.
@@ -276,7 +252,7 @@ func (c *comparison) compareChanged(ctx context.Context) {
 // has no entries.
 func (c *comparison) listAgain(ctx context.Context, doubtful []int) map[[2]string]release.Released {
 	namespaces := []string{""}
-	if !c.cluster.wide {
+	if !c.sharing.cluster.wide {
 		namespaces = nil
 		for _, i := range doubtful {
 			namespaces = append(namespaces, c.found[i].Last.Namespace)

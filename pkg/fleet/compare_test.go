@@ -134,7 +134,7 @@ func TestPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := source.newComparison(t.Context(), found, Options{})
-	defer c.cluster.sweep.Close()
+	defer c.sharing.cluster.sweep.Close()
 	out := c.compare(t.Context(), nil, found.Releases[0]) // without a comparer
 	if !out.HasError() || !strings.Contains(out.Errors[0].Message, "internal error") || out.Name != found.Releases[0].Last.Release {
 		t.Errorf("%+v", out)
@@ -230,9 +230,9 @@ func TestShardListsTheCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		compared := source.newComparison(t.Context(), found, Options{})
-		compared.cluster.sweep.Close()
-		if compared.cluster.wide != c.wide {
-			t.Errorf("%+v: %d of %d releases, wide is %v", c.selection, len(found.Releases), found.Total, compared.cluster.wide)
+		compared.sharing.cluster.sweep.Close()
+		if compared.sharing.cluster.wide != c.wide {
+			t.Errorf("%+v: %d of %d releases, wide is %v", c.selection, len(found.Releases), found.Total, compared.sharing.cluster.wide)
 		}
 	}
 }

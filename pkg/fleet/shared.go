@@ -10,10 +10,66 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
+
+// Sharing is a connection for many comparisons that read once what they have in common, for comparisons that a Source does not make
+// itself. Each of them gets the answers that it would get alone.
+type Sharing struct {
+	drift.Connection
+	cluster *shared
+}
+
+// Share starts such comparisons. They are cheap if they come in the order of their namespaces (see Each). If wide
+// is set, objects are listed across all namespaces. The caller closes it.
+func (s Source) Share(ctx context.Context, wide bool) Sharing {
+	out := Sharing{
+		Connection: drift.LiveConnection(s.Cluster, s.Name, s.Storage),
+		cluster:    &shared{Cluster: s.Cluster, sweep: s.Cluster.Sweep(ctx, wide), wide: wide},
+	}
+	out.Cluster = out.cluster
+	return out
+}
+
+// Each calls do with the index of each of the namespaces, which must be in the order of live.CompareNamespaces: those of the comparisons that
+// do makes. Up to concurrency calls run at the same time. What was read of a namespace is forgotten when its comparisons are done. After the
+// end of ctx, no call begins.
+func (s Sharing) Each(ctx context.Context, namespaces []string, concurrency int, do func(i int)) {
+	var mu sync.Mutex
+	next, first, done := 0, 0, make([]bool, len(namespaces))
+	take := func() (int, bool) {
+		mu.Lock()
+		defer mu.Unlock()
+		if next == len(namespaces) || ctx.Err() != nil {
+			return 0, false
+		}
+		i := next
+		next++
+		for done[first] {
+			first++
+		}
+		s.cluster.sweep.Window(namespaces[first], namespaces[i])
+		return i, true
+	}
+	var workers sync.WaitGroup
+	for range min(concurrency, len(namespaces)) {
+		workers.Go(func() {
+			for i, ok := take(); ok; i, ok = take() {
+				do(i)
+				mu.Lock()
+				done[i] = true
+				mu.Unlock()
+			}
+		})
+	}
+	workers.Wait()
+}
+
+// Close ends all requests.
+func (s Sharing) Close() { s.cluster.sweep.Close() }
 
 // shared is the cluster that the comparisons of a fleet read. It reads once what they have in common. It answers as the cluster that it
 // embeds, so a release has the same report as if it were compared alone.
