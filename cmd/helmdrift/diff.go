@@ -42,6 +42,8 @@ type diffOptions struct {
 	controlled controlled
 	learned    *secret.Known
 	finish     func(*report.Release)
+	// all compares what a controller deploys instead of all releases, if --next is set.
+	all compareAll
 	// baseline is the file of an earlier report.
 	baseline string
 	// choose are --only and --skip, and chooser applies them.
@@ -86,7 +88,8 @@ With CHART it renders the chart as helm upgrade would, and also shows what that 
 CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name or oci://….
 With --to-revision it shows what helm rollback would do.
 With --snapshot it compares what helmdrift snapshot saved, without a cluster; RELEASE may be left out.
-With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n.
+With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n, and with
+--next what Flux does with those of all HelmReleases of the namespace, or with -A of the cluster.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
 names are written with commas. One line for each release comes first, then what drifted.
@@ -105,6 +108,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values
   helmdrift diff web --to-revision -1 -n prod
   helmdrift diff hr/web -n shop
+  helmdrift diff -A --next
   helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
   helmdrift diff web -n prod --only deploy/web --skip spec.replicas
@@ -112,7 +116,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web -n prod -o ignore > .helmdrift.yaml
   helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              releaseAndChart,
-		ValidArgsFunction: cli.CompleteRelease(c),
+		ValidArgsFunction: o.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			isControlled := o.controlled != nil && o.controlled.isNamed(args)
 			hasChart := len(args) > 1 || isControlled
@@ -138,6 +142,11 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 			}
 			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
 				return err
+			}
+			if o.controlled != nil && o.scan != nil {
+				if o.all, err = o.controlled.all(s, o, args, cmd.Flags()); err != nil {
+					return err
+				}
 			}
 			if names, several := o.several(cmd.Flags(), args); several {
 				if err := o.scan.check(cmd.Flags(), hasChart); err != nil {
@@ -168,6 +177,9 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	}
 	if o.controlled != nil {
 		o.controlled.addFlags(fs)
+		if o.scan == nil {
+			cli.HideFlags(fs, "next")
+		}
 	}
 	o.IgnoreOptions.AddFlags(fs)
 	fs.BoolVar(&o.ShowControllers, "show-controllers", false,
@@ -183,6 +195,17 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	completeFixFlags(cmd)
 	addAliases(fs)
 	cli.AddShortHelp(cmd)
+}
+
+// complete completes the release, the object of a controller, and the chart.
+func (o *diffOptions) complete(c *cli.Connection) cobra.CompletionFunc {
+	releases := cli.CompleteRelease(c)
+	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		if len(args) == 0 && o.controlled != nil && o.controlled.isNamed([]string{word}) {
+			return o.controlled.complete(cmd.Context(), c, word)
+		}
+		return releases(cmd, args, word)
+	}
 }
 
 // commaHint says how several releases are named.
@@ -206,7 +229,7 @@ func (o *diffOptions) several(flags *pflag.FlagSet, args []string) (names []stri
 	if len(args) > 0 {
 		names = strings.Split(args[0], ",")
 	}
-	return names, o.scan != nil && (len(names) > 1 || o.scan.isSet(flags) || len(names) == 0 && !o.fix)
+	return names, o.scan != nil && (len(names) > 1 || o.all != nil || o.scan.isSet(flags) || len(names) == 0 && !o.fix)
 }
 
 // check refuses flags that contradict each other or would have no effect.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
@@ -18,7 +19,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // This file is diff hr/NAME: what Flux does next with the release of a HelmRelease. internal/flux finds out what to compare.
@@ -48,12 +48,15 @@ func fluxGuest() guest {
 type fluxDiff struct {
 	// withCredentials uses the credentials of the sources in the cluster.
 	withCredentials bool
+	// next asks about all HelmReleases.
+	next bool
 }
 
 // addFlags implements controlled.
 func (f *fluxDiff) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.withCredentials, "with-source-credentials", false,
-		"with hr/NAME, fetch the chart with the Secret that its source in the cluster names")
+		"with hr/NAME or --next, fetch charts with the Secrets that their sources in the cluster name")
+	fs.BoolVar(&f.next, "next", false, "compare what Flux does next with the releases of all HelmReleases of the namespace, or with -A of the cluster")
 }
 
 // fluxKinds are the words for a HelmRelease in front of a slash. They are those of kubectl.
@@ -74,6 +77,8 @@ func (f *fluxDiff) isNamed(args []string) bool {
 func (f *fluxDiff) check(o diffOptions, args []string, flags *pflag.FlagSet) (name string, err error) {
 	_, name, _ = strings.Cut(args[0], "/")
 	switch {
+	case f.next:
+		return "", fmt.Errorf("--next compares all HelmReleases, and %s is one", args[0])
 	case name == "":
 		return "", hint.New(fmt.Errorf("%s names no HelmRelease", args[0]), "kubectl get helmreleases -A lists them")
 	case strings.Contains(name, ","):
@@ -81,12 +86,10 @@ func (f *fluxDiff) check(o diffOptions, args []string, flags *pflag.FlagSet) (na
 	case strings.Contains(name, "/"):
 		return "", hint.New(fmt.Errorf("%s has two slashes", args[0]), "the namespace of the HelmRelease is -n NAMESPACE")
 	}
-	for _, refused := range f.refused(o.guests) {
-		for _, flag := range refused.flags {
-			if flags.Changed(flag) {
-				return "", hint.New(fmt.Errorf("--%s cannot be used with %s", flag, args[0]), refused.advice)
-			}
-		}
+	err = refuseFlags(flags, append(f.refused(o.guests), refusal{scanFlags(o.guests),
+		"hr/NAME is one HelmRelease; helmdrift diff -A --next compares all of them"}), args[0])
+	if err != nil {
+		return "", err
 	}
 	for _, flag := range []string{"version", "repo", "verify", "devel"} {
 		if flags.Changed(flag) && len(args) < 2 {
@@ -102,12 +105,23 @@ type refusal struct {
 	advice string
 }
 
-// refused returns the flags that cannot be used.
+// refuseFlags returns an error if one of the flags is set together with what is named.
+func refuseFlags(flags *pflag.FlagSet, all []refusal, with string) error {
+	for _, refused := range all {
+		for _, flag := range refused.flags {
+			if flags.Changed(flag) {
+				return hint.New(fmt.Errorf("--%s cannot be used with %s", flag, with), refused.advice)
+			}
+		}
+	}
+	return nil
+}
+
+// refused returns the flags that cannot be used with one HelmRelease or with all.
 func (f *fluxDiff) refused(all guest) []refusal {
 	return []refusal{
 		{[]string{"revision", "to-revision"},
-			"hr/NAME shows what Flux does next; for a stored revision, name the release: helmdrift diff RELEASE"},
-		{scanFlags(all), "hr/NAME is one HelmRelease; helmdrift diff -A compares all releases with what is deployed"},
+			"it shows what Flux does next; for a stored revision, name the release: helmdrift diff RELEASE"},
 		{[]string{"snapshot"}, "a snapshot has no HelmRelease; helmdrift diff --snapshot FILE compares what it has"},
 		{append([]string{"fix"}, fixFlags(all)...), "put back the drift of the release: helmdrift fix RELEASE"},
 		{[]string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
@@ -132,7 +146,11 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
-	question := f.question(s, &o, d, name)
+	question := f.question(s, &o)
+	question.Namespace, question.Name = d.Target.Namespace, name
+	if d.Target.Chart != nil {
+		question.Chart, question.Own = d.Target.Chart, true
+	}
 	plan, err := flux.New(ctx, d.Connection, question)
 	if err != nil {
 		d.Quiet()
@@ -143,24 +161,55 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	d.Target = plan.Target
 	d.Use(d.Connection, plan.Adapt(d.Options))
 	o.learned = plan.Secrets()
-	o.finish = func(r *report.Release) {
-		plan.Finish(ctx, r, from, func(ctx context.Context, t drift.Target) (report.Release, error) {
-			result, err := d.Comparer.Compare(ctx, t)
-			if err != nil {
-				return report.Release{}, err
-			}
-			return result.Report(threeway.Mask{}), nil
-		})
-	}
+	o.finish = func(r *report.Release) { plan.Finish(ctx, r, from, d.Comparer) }
 	return o.report(ctx, s, d, known, flags, time.Now)
 }
 
-// question returns the question about a HelmRelease. Foreign text is read in child processes.
-func (f *fluxDiff) question(s cli.Streams, o *diffOptions, d cli.Session, name string) flux.Question {
+// all implements controlled.
+func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error) {
+	if !f.next {
+		return nil, nil
+	}
+	if len(args) > 0 {
+		return nil, hint.New(errors.New("--next takes no release"), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
+	}
+	err := refuseFlags(flags, append(f.refused(o.guests), refusal{[]string{"selector", "filter", "exclude", "status", "shard"},
+		"--next compares all HelmReleases of the namespace, or with -A of the cluster"}), "--next")
+	if err != nil {
+		return nil, err
+	}
+	known, err := saved.Baseline(o.baseline)
+	if err != nil {
+		return nil, err
+	}
+	options, err := o.OptionsWithRules()
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, from drift.Connection, namespace string, each func([]string, func(int)), show func(report.Release)) (
+		[]report.Release, error) {
+		all := flux.Fleet{Question: f.question(s, &o), Options: options, Each: each, Progress: show}
+		all.Namespace = namespace
+		all.Report = func(result *drift.Result, p *flux.Plan, finish func(*report.Release)) report.Release {
+			one := o
+			one.learned, one.finish = p.Secrets(), finish
+			return one.release(result, known)
+		}
+		return all.Compare(ctx, from)
+	}, nil
+}
+
+// complete implements controlled.
+func (f *fluxDiff) complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	kind, _, _ := strings.Cut(word, "/")
+	return cli.CompleteKind(ctx, c, flux.Kind(), kind+"/")
+}
+
+// question returns a question about HelmReleases. Foreign text is read in child processes.
+func (f *fluxDiff) question(s cli.Streams, o *diffOptions) flux.Question {
 	limits := o.Jobs()
-	out := flux.Question{
-		Namespace: d.Target.Namespace, Name: name, Chart: d.Target.Chart, Own: d.Target.Chart != nil,
-		Source: o.Source, WithCredentials: f.withCredentials, Fetch: limits.FetchChart, Known: s.Known,
+	return flux.Question{
+		Chart: o.Chart(""), Source: o.Source, WithCredentials: f.withCredentials, Fetch: limits.FetchChart, Known: s.Known,
 		Prepare: func(ctx context.Context, order flux.ChartOrder) (flux.ChartAnswer, error) {
 			return jobs.Run[flux.ChartOrder, flux.ChartAnswer](ctx, limits, "reading the chart", jobFluxChart, order, nil)
 		},
@@ -168,8 +217,4 @@ func (f *fluxDiff) question(s cli.Streams, o *diffOptions, d cli.Session, name s
 			return jobs.Run[flux.RenderOrder, []byte](ctx, limits, "running the post-renderers", jobFluxRender, order, nil)
 		},
 	}
-	if out.Chart == nil {
-		out.Chart = o.Chart("")
-	}
-	return out
 }

@@ -8,7 +8,9 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/effect"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file says what a guest may add to the program. guests.go has the guests.
@@ -35,7 +37,17 @@ type controlled interface {
 	// isNamed reports whether the arguments of diff name such an object.
 	isNamed(args []string) bool
 	run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error
+	// all returns how to compare all such objects of a cluster, or nil if the flags do not ask for that.
+	all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error)
+	// complete completes a word that isNamed accepts.
+	complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective)
 }
+
+// compareAll compares what a controller does next with all releases that it deploys, those of one namespace unless it is empty. Each calls
+// a function for each index of namespaces, as fleet.Sharing.Each does, and show is called with
+// each report.
+type compareAll func(ctx context.Context, from drift.Connection, namespace string, each func(namespaces []string, do func(int)),
+	show func(report.Release)) ([]report.Release, error)
 
 // guestCommand is a command of a guest, with the headings of its flags in the help. The command gets what all guests add.
 type guestCommand struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -64,6 +65,9 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	search.showProgress(progress.NewScan(s.Err, s.Display(s.Err, o.Color, start).Text, time.Now))
 	releases, err := inClusters(ctx, search, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
 		limitMemory(s, len(found.Releases))
+		if o.all != nil {
+			return f.compareAll(ctx, o.all, source, found, show)
+		}
 		return source.Compare(ctx, found, fleet.Options{
 			Options: options, Concurrency: f.concurrency, Progress: show,
 			Report: func(r *drift.Result) report.Release { return o.release(r, known) },
@@ -84,6 +88,26 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 		return err
 	}
 	return o.FailOn.Status(r)
+}
+
+// compareAll lets a guest compare the releases of its objects.
+func (f *fleetScan) compareAll(
+	ctx context.Context, all compareAll, source fleet.Source, found fleet.Found, show func(fleet.Progress),
+) ([]report.Release, error) {
+	sharing := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil)
+	defer sharing.Close()
+	var mu sync.Mutex
+	var progress fleet.Progress
+	each := func(namespaces []string, do func(int)) {
+		progress.Total = len(namespaces)
+		sharing.Each(ctx, namespaces, f.concurrency, do)
+	}
+	return all(ctx, sharing.Connection, found.Namespace, each, func(r report.Release) {
+		mu.Lock()
+		defer mu.Unlock()
+		progress.Add(r)
+		show(progress)
+	})
 }
 
 // These are the memory that a scan aims at: a constant for the pages of objects, and an amount for each release.

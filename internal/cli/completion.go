@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -39,6 +41,24 @@ func CompleteRelease(c *Connection) cobra.CompletionFunc {
 			return names, err
 		})
 	}
+}
+
+// CompleteKind completes the name of an object of a kind after a prefix, such as "hr/".
+func CompleteKind(
+	ctx context.Context, c *Connection, kind schema.GroupVersionKind, prefix string,
+) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return c.candidates(func(cluster *live.Cluster, _ *release.Store) ([]cobra.Completion, error) {
+		at, err := c.Resolve()
+		if err != nil {
+			return nil, err
+		}
+		found, err := cluster.List(ctx, kind, at.Namespace)
+		var names []cobra.Completion
+		for _, o := range found {
+			names = append(names, prefix+(&unstructured.Unstructured{Object: o}).GetName())
+		}
+		return names, err
+	})
 }
 
 // completeRevision returns the function that completes a revision of the release that the arguments name, the last one first.

@@ -30,8 +30,8 @@ const ExitHelp = `Exit codes:
   1  usage error or failure; something could not be compared, even if drift was found; the dry
      run by the API server contradicts the prediction; or --fail-on has restart or downtime,
      and something that they depend on is not known
-  2  something that --fail-on selects: by default drift, a conflict, or an object on which the
-     upgrade fails`
+  2  something that --fail-on selects: by default drift, a conflict, an object on which the
+     upgrade fails, or a release that Flux uninstalls`
 
 // ExitStatus is an error that only carries an exit code. A report has already said why.
 type ExitStatus int
@@ -43,12 +43,13 @@ func (s ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 //
 // drift selects what differs from what Helm deployed, change what the chart changes, and unmanaged what no manifest names. conflict and
 // fail select fields and objects that make the operation fail, and effect selects every write. restart and downtime select what the
-// writes mean for pods, and none selects nothing.
+// writes mean for pods. uninstall and blocked select what the controller that deploys a release does next: it uninstalls the release, or does
+// not act. none selects nothing.
 type FailOn map[string]bool
 
 // failOnWords returns the words of --fail-on in the order of its help.
 func failOnWords() []string {
-	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "restart", "downtime", "none"}
+	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "restart", "downtime", "uninstall", "blocked", "none"}
 }
 
 // failOnUsage returns the help of --fail-on.
@@ -67,8 +68,11 @@ func (f *FailOn) String() string {
 	return strings.Join(on, ",")
 }
 
-// defaultFailOn returns what --fail-on selects by default: the cluster does not hold what Helm deployed, or the upgrade would fail.
-func defaultFailOn() FailOn { return FailOn{"drift": true, "conflict": true, "fail": true} }
+// defaultFailOn returns what --fail-on selects by default: the cluster does not hold what Helm deployed, the upgrade would fail, or the
+// release goes.
+func defaultFailOn() FailOn {
+	return FailOn{"drift": true, "conflict": true, "fail": true, "uninstall": true}
+}
 
 // Set reads a comma-separated list. Words with a + add to the current selection, which at first is the default; words without a + replace
 // it. A list with both kinds is ambiguous, so it is an error.
@@ -151,7 +155,8 @@ func (f FailOn) selectsRelease(r report.Release) bool {
 
 // selectsWhole reports whether a release as a whole sets exit code 2. If the namespace is being deleted, everything in it has drifted.
 func (f FailOn) selectsWhole(r report.Release) bool {
-	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown()
+	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown() ||
+		f["uninstall"] && r.Deployer.Uninstalls() || f["blocked"] && r.Deployer.IsBlocked()
 }
 
 // selectsObject reports whether an object or one of its fields sets exit code 2.

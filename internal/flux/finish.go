@@ -10,21 +10,29 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Finish adds to the report of the comparison what Flux does. Compare compares another target with the same options. It is called if Flux
-// does nothing, to find out whether the chart has changed all the same.
-func (p *Plan) Finish(
-	ctx context.Context, r *report.Release, from Reader, compare func(context.Context, drift.Target) (report.Release, error),
-) {
+// Finish adds to the report of the comparison what Flux does. If Flux does nothing, the comparer also finds out whether the chart has
+// changed all the same.
+func (p *Plan) Finish(ctx context.Context, r *report.Release, from Reader, comparer *drift.Comparer) {
 	h := p.release
 	d := p.decision.corrected(h.mode(), r.HasDrifted())
+	notRolledOut := 0
 	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {
-		d.reason += p.notRolledOut(ctx, compare)
+		if notRolledOut = p.notRolledOut(ctx, comparer); notRolledOut > 0 {
+			verb := "differ"
+			if notRolledOut == 1 {
+				verb = "differs"
+			}
+			d.reason += fmt.Sprintf(", although %s of the chart %s from what is deployed: Flux rolls them out when the version of the chart changes",
+				english.Count(notRolledOut, "object"), verb)
+		}
 	}
 	r.Deployer = &report.Deployer{
 		Kind: "HelmRelease", Namespace: h.Metadata.Namespace, Name: h.Metadata.Name, Controller: report.ControllerFlux,
-		Action: d.action, Reason: d.reason, Otherwise: d.otherwise, PutsBack: p.putsBack(d), Inputs: p.inputs(),
+		Action: d.action, Reason: d.reason, Otherwise: d.otherwise, PutsBack: p.putsBack(d),
+		NotRolledOut: notRolledOut, Inputs: p.inputs(),
 	}
 	p.checkDefinitions(ctx, d, from)
 	p.addLimits(d)
@@ -32,16 +40,19 @@ func (p *Plan) Finish(
 	r.Errors = append(r.Errors, p.problems...)
 }
 
-// notRolledOut says what an upgrade to the chart of the source would change although Flux does not make it.
-func (p *Plan) notRolledOut(ctx context.Context, compare func(context.Context, drift.Target) (report.Release, error)) string {
-	would, err := compare(ctx, p.Preview)
-	if err != nil {
-		p.warn(CodeWarning, "whether the chart has changed under the same version is not known: "+err.Error())
-		return ""
+// notRolledOut returns how many objects an upgrade to the chart of the source would change although Flux does not make it.
+func (p *Plan) notRolledOut(ctx context.Context, comparer *drift.Comparer) int {
+	unknown := func(why string) int {
+		p.warn(CodeWarning, "whether the chart has changed under the same version is not known: "+why)
+		return 0
 	}
-	for _, e := range would.Errors {
-		p.warn(CodeWarning, "whether the chart has changed under the same version is not known: "+e.Message)
-		return ""
+	result, err := comparer.Compare(ctx, p.Preview)
+	if err != nil {
+		return unknown(err.Error())
+	}
+	would := result.Report(threeway.Mask{})
+	if len(would.Errors) > 0 {
+		return unknown(would.Errors[0].Message)
 	}
 	changed := 0
 	for _, o := range would.Objects {
@@ -49,15 +60,7 @@ func (p *Plan) notRolledOut(ctx context.Context, compare func(context.Context, d
 			changed++
 		}
 	}
-	if changed == 0 {
-		return ""
-	}
-	verb := "differ"
-	if changed == 1 {
-		verb = "differs"
-	}
-	return fmt.Sprintf(", although %s of the chart %s from what is deployed: Flux rolls them out when the version of the chart changes",
-		english.Count(changed, "object"), verb)
+	return changed
 }
 
 // isChanged reports whether the chart itself changes an object.

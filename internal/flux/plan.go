@@ -51,6 +51,8 @@ type Plan struct {
 	offer    *offer
 	chart    identity
 	decision decision
+	// unfetched is why the chart could not be fetched from its source, or nil.
+	unfetched error
 	// isOther is set if the controller has another archive of the chart's version than helmdrift.
 	isOther     bool
 	method      report.ApplyMethod
@@ -76,7 +78,12 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{release: h}
+	return newPlan(ctx, from, q, h)
+}
+
+// newPlan reads everything else than the HelmRelease.
+func newPlan(ctx context.Context, from drift.Connection, q Question, h *HelmRelease) (p *Plan, err error) {
+	p = &Plan{release: h}
 	if h.Spec.KubeConfig != nil {
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.title()),
 			"connect to that cluster, and compare its release: helmdrift diff "+h.ReleaseName()+" -n "+h.StorageNamespace())
@@ -128,7 +135,12 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	case o.ref == "":
 		return "", nil
 	default:
-		path, done, err = p.fetch(ctx, from, q)
+		if path, done, err = p.fetch(ctx, from, q); err != nil && ctx.Err() == nil {
+			// What the controller says of the chart that it has still tells what it does next.
+			p.unfetched = err
+			p.lacks(sentence(err))
+			return "", nil
+		}
 	}
 	if err != nil {
 		return "", err
@@ -176,7 +188,7 @@ func (p *Plan) fetch(ctx context.Context, from drift.Connection, q Question) (pa
 	o, with := p.offer, q.Source
 	with.Version, with.RepoURL, with.Devel, with.PlainHTTP = o.from.Version, o.from.RepoURL, false, o.from.PlainHTTP || with.PlainHTTP
 	with.PassCredentials = false // whatever the source says: its credentials are for its own host
-	with.Plugins.Forbidden = true
+	with.Plugins.Forbidden, with.Remote = true, true
 	if o.login != nil && q.WithCredentials {
 		var found map[string]any
 		if with.Username, with.Password, found, err = o.credentials(ctx, from.Cluster); err != nil {
@@ -222,7 +234,7 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	}
 	p.chart = s.chart
 	p.decision = s.decide()
-	if p.chart.name == "" && p.decision.action != report.DeployerBlocked {
+	if p.chart.name == "" && p.decision.action != report.DeployerBlocked && p.unfetched == nil {
 		p.lacks("which version of the chart comes next is not known: " + sentence(p.noChart()))
 	}
 	p.prove(s, q.Own)
@@ -288,7 +300,9 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 			if s.number == 0 {
 				return p.noChart()
 			}
-			p.lacks(sentence(p.noChart()))
+			if p.unfetched == nil {
+				p.lacks(sentence(p.noChart()))
+			}
 		}
 	case report.DeployerRollback:
 		ignores := h.Spec.Test.IgnoreFailures
@@ -299,7 +313,7 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 		if last := h.last(); last != nil {
 			p.Target.Namespace, p.Target.Release = cmp.Or(h.Status.StorageNamespace, h.StorageNamespace()), last.Name
 		}
-		p.lacks(p.whatGoes())
+		p.warn(CodeWarning, p.whatGoes())
 	default:
 		if s.number == 0 {
 			if p.Target = with; path == "" {
@@ -322,6 +336,9 @@ func (p *Plan) whatGoes() string {
 
 // noChart returns the error of a chart that helmdrift cannot fetch.
 func (p *Plan) noChart() error {
+	if p.unfetched != nil {
+		return p.unfetched
+	}
 	h := p.release
 	where := "FOLDER"
 	if p.offer.chartPath != "" {
@@ -332,7 +349,12 @@ func (p *Plan) noChart() error {
 }
 
 // sentence returns an error with its advice.
-func sentence(err error) string { return err.Error() + "; " + hint.Of(err) }
+func sentence(err error) string {
+	if advice := hint.Of(err); advice != "" {
+		return err.Error() + "; " + advice
+	}
+	return err.Error()
+}
 
 // findMethod finds out how the upgrade writes (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, install.go newInstall).
 func (p *Plan) findMethod(ctx context.Context, records drift.Records, s situation) error {

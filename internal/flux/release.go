@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -34,7 +36,12 @@ func read(ctx context.Context, from Reader, ref object.Ref, out any) error {
 	case found.Object == nil:
 		return fmt.Errorf("%s: %w", title, errAbsent)
 	}
-	text, err := json.Marshal(found.Object)
+	return decode(found.Object, title, out)
+}
+
+// decode decodes an object of Flux into out.
+func decode(o map[string]any, title string, out any) error {
+	text, err := json.Marshal(o)
 	if err == nil {
 		err = json.Unmarshal(text, out)
 	}
@@ -54,14 +61,23 @@ const (
 
 // Read reads a HelmRelease.
 func Read(ctx context.Context, from Reader, namespace, name string) (*HelmRelease, error) {
-	ref := object.Ref{Key: object.Key{Group: helmGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
 	out := &HelmRelease{}
-	err := read(ctx, from, ref, out)
+	err := read(ctx, from, helmReleaseRef(namespace, name), out)
 	if errors.Is(err, errAbsent) {
 		return nil, hint.New(fmt.Errorf("there is no HelmRelease %s in namespace %s", name, namespace),
 			"-n chooses the namespace of the HelmRelease; kubectl get helmreleases -A lists them")
 	}
 	return out, err
+}
+
+// Kind returns the kind of a HelmRelease.
+func Kind() schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: helmGroup, Version: "v2", Kind: "HelmRelease"}
+}
+
+// helmReleaseRef names a HelmRelease.
+func helmReleaseRef(namespace, name string) object.Ref {
+	return object.Ref{Key: object.Key{Group: helmGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
 }
 
 // title names the HelmRelease in messages.

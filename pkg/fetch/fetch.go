@@ -23,6 +23,8 @@ type Options struct {
 	Devel bool
 	// RepoURL is --repo.
 	RepoURL string
+	// Remote leaves out the files and directories of this machine, which otherwise come before everything else.
+	Remote bool
 	// Verify demands a provenance file that is signed by a key of Keyring.
 	Verify  bool
 	Keyring string
@@ -42,6 +44,8 @@ type Options struct {
 	// ReadIndex answers a question about indexes, which are foreign text and take many times their size in memory. It
 	// defaults to IndexQuery.Answer.
 	ReadIndex func(context.Context, IndexQuery) (IndexAnswer, error)
+	// Indexes keeps the indexes of RepoURL for other calls. If it is nil, each call fetches its own.
+	Indexes *Indexes
 }
 
 // IsLocal reports whether ref names a file or directory on this machine. Such a file comes before everything else,
@@ -62,9 +66,9 @@ func Chart(ctx context.Context, ref string, o Options) (path string, done func()
 	done = func() {}
 	f := fetcher{Options: o, ctx: ctx}
 	switch {
-	case IsLocal(ref):
+	case !o.Remote && IsLocal(ref):
 		path, err = f.local(ref)
-	case filepath.IsAbs(ref) || strings.HasPrefix(ref, "."):
+	case !o.Remote && (filepath.IsAbs(ref) || strings.HasPrefix(ref, ".")):
 		err = problem{message: "no such file or directory"}
 	default:
 		if f.dir, err = os.MkdirTemp("", "helmdrift-"); err == nil {

@@ -86,9 +86,20 @@ func (f fetcher) fetchIndex(base string) (file, at string, err error) {
 	}
 	login := f.access()
 	login.owner = base
-	text, err := f.source(u, login).read("")
+	read := func() ([]byte, error) {
+		text, err := f.source(u, login).read("")
+		if err != nil {
+			return nil, wrapProblem(err, "the index of the repository cannot be fetched", "")
+		}
+		return text, nil
+	}
+	if f.Indexes != nil {
+		file, err = f.Indexes.file(indexKey{at, login.username, login.password}, read)
+		return file, at, err
+	}
+	text, err := read()
 	if err != nil {
-		return "", "", wrapProblem(err, "the index of the repository cannot be fetched", "")
+		return "", "", err
 	}
 	file = filepath.Join(f.dir, "index.yaml")
 	return file, at, os.WriteFile(file, text, 0o600)

@@ -34,6 +34,17 @@ const DefaultConcurrency = 16
 // Progress says how far a comparison has come.
 type Progress struct{ Done, Total, Drifted, Errors int }
 
+// Add counts a report.
+func (p *Progress) Add(r report.Release) {
+	p.Done++
+	if r.Drifted {
+		p.Drifted++
+	}
+	if r.HasError() {
+		p.Errors++
+	}
+}
+
 // wideFrom is the smallest number of namespaces that makes one list across all namespaces cheaper than a list for each, if most of
 // what it lists is wanted.
 const wideFrom = 3
@@ -169,13 +180,7 @@ func (c *comparison) finish(i int, r report.Release, inTime bool) {
 		c.read++
 	}
 	c.results[i] = result{Release: r, done: true}
-	c.progress.Done++
-	if r.Drifted {
-		c.progress.Drifted++
-	}
-	if r.HasError() {
-		c.progress.Errors++
-	}
+	c.progress.Add(r)
 	if c.Progress != nil {
 		c.Progress(c.progress)
 	}

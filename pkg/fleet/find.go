@@ -36,6 +36,8 @@ type Found struct {
 	Beside int
 	// Errors name what could not be searched.
 	Errors []report.ScanError
+	// Namespace is the namespace that was searched. It is empty if all were.
+	Namespace string
 	// Namespaces are the namespaces that were searched one by one because the role may not list all at once. Otherwise it is nil.
 	Namespaces []string
 }
@@ -44,7 +46,7 @@ type Found struct {
 // each namespace by itself. A selected name that no release has is one of the Errors. Find fails only if nothing could be searched; its
 // error wraps the API server's.
 func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
-	var found Found
+	found := Found{Namespace: selection.Namespace}
 	listed, err := s.Storage.List(ctx, selection.Namespace, labels.Everything())
 	if selection.Namespace == "" && apierrors.IsForbidden(err) {
 		listed, err = s.searchNamespaces(ctx, selection, &found)

@@ -13,6 +13,9 @@ type Deployer struct {
 	Otherwise DeployerAction `json:"otherwise,omitempty"`
 	// PutsBack says when the controller puts drift back.
 	PutsBack PutsBack `json:"putsBack"`
+	// NotRolledOut is how many objects of the chart differ from what is deployed although the controller does nothing, because the chart has
+	// the same version.
+	NotRolledOut int `json:"notRolledOut,omitempty"`
 	// Inputs are the objects, the chart and the values that the answer depends on.
 	Inputs []DeployerInput `json:"inputs,omitempty"`
 }
@@ -21,7 +24,7 @@ type Deployer struct {
 type DeployerAction string
 
 // These are the actions. A reinstall uninstalls the release first. A correction writes fields that drifted, without a revision. None means
-// that nothing is to be done, and blocked that something keeps the controller from acting.
+// that nothing is to be done, and blocked that something keeps the controller from acting. Unknown means that helmdrift could not find out.
 const (
 	DeployerUpgrade   DeployerAction = "upgrade"
 	DeployerInstall   DeployerAction = "install"
@@ -31,7 +34,14 @@ const (
 	DeployerCorrect   DeployerAction = "correct"
 	DeployerNone      DeployerAction = "none"
 	DeployerBlocked   DeployerAction = "blocked"
+	DeployerUnknown   DeployerAction = "unknown"
 )
+
+// DeployerActions returns all actions, the most urgent one first.
+func DeployerActions() []DeployerAction {
+	return []DeployerAction{DeployerReinstall, DeployerUninstall, DeployerRollback, DeployerBlocked, DeployerUnknown, DeployerUpgrade, DeployerInstall,
+		DeployerCorrect, DeployerNone}
+}
 
 // PutsBack says when a controller puts drift back.
 type PutsBack string
@@ -41,6 +51,7 @@ const (
 	PutsBackNow     PutsBack = "now"
 	PutsBackUpgrade PutsBack = "next-upgrade"
 	PutsBackNever   PutsBack = "never"
+	PutsBackUnknown PutsBack = "unknown"
 )
 
 // DeployerInput is something that the answer of a Deployer depends on.
@@ -65,6 +76,14 @@ func (d *Deployer) tool() string {
 	return d.Controller
 }
 
+// Uninstalls reports whether the controller uninstalls the release, for good or before it installs it anew. A nil Deployer does not.
+func (d *Deployer) Uninstalls() bool {
+	return d != nil && (d.Action == DeployerUninstall || d.Action == DeployerReinstall)
+}
+
+// IsBlocked reports whether something keeps the controller from acting. A nil Deployer is not blocked.
+func (d *Deployer) IsBlocked() bool { return d != nil && d.Action == DeployerBlocked }
+
 // Says returns what the controller does and why, in one clause, and when it puts drift back.
 func (d *Deployer) Says() string {
 	said := map[DeployerAction]string{
@@ -72,7 +91,10 @@ func (d *Deployer) Says() string {
 		DeployerUninstall: "uninstalls it", DeployerRollback: "rolls it back", DeployerCorrect: "puts back what drifted",
 		DeployerNone: "does nothing", DeployerBlocked: "does not act",
 	}[d.Action]
-	if said == "" {
+	switch {
+	case d.Action == DeployerUnknown:
+		return "what " + d.tool() + " does is not known: " + d.Reason
+	case said == "":
 		said = string(d.Action)
 	}
 	said = d.tool() + " " + said + ": " + d.Reason

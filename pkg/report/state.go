@@ -20,7 +20,8 @@ const (
 	// StateBlocked means that nothing drifted, but the operation fails on an object, and nothing silences that.
 	StateBlocked State = "blocked"
 	// StateChanged means that nothing drifted, but something else was found and is not silenced: a field that no manifest names, a
-	// conflict, an object that makes the operation fail, a change of the chart, a contradiction by the API server.
+	// conflict, an object that makes the operation fail, a change of the chart, a contradiction by the API server, or that a controller
+	// uninstalls the release.
 	StateChanged State = "changed"
 	// StateClean means that everything was compared, and that nothing was found or all of it is silenced.
 	StateClean State = "clean"
@@ -40,7 +41,7 @@ func (r Release) State() State {
 		return StateDrifted
 	case slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Action == ActionFail && o.FoundWhole() }):
 		return StateBlocked
-	case slices.ContainsFunc(r.Objects, Object.hasChanged):
+	case r.Deployer.Uninstalls(), slices.ContainsFunc(r.Objects, Object.hasChanged):
 		return StateChanged
 	}
 	return StateClean

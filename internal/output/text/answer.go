@@ -69,27 +69,19 @@ func (t *text) releaseAnswer(rel report.Release, opts layout.Options) answer {
 	all := []report.Release{rel}
 	c := countsOf(all)
 	lines := []answerLine{
+		t.deployerLine(rel.Deployer),
 		t.stateLine(rel.State(), all, layout.JoinNonEmpty("; ", t.found(rel), t.newestEdit(all))),
 		{label: "by", said: t.editors(all)},
 		t.operationLine(all, c),
 		serverLine(c),
 		{label: "do", said: t.advice(rel, c, opts)},
 	}
-	return answer{t.title(rel), append(lines, t.deployerLine(rel.Deployer))}
+	return answer{t.title(rel), lines}
 }
 
 // title names a release, the revision that it was compared with, and what it is to become.
 func (t *text) title(rel report.Release) string {
 	return strings.Join(append([]string{"release " + t.ReleaseName(rel, rel.Namespace)}, t.origin(rel)...), t.Dot)
-}
-
-// deployerLine returns the line that says what a controller does with the release.
-func (t *text) deployerLine(d *report.Deployer) answerLine {
-	if d == nil {
-		return answerLine{}
-	}
-	isLoud := d.Action != report.DeployerNone && d.Action != report.DeployerUpgrade && d.Action != report.DeployerCorrect
-	return answerLine{label: "deployer", said: t.Escape(d.Says()), isLoud: isLoud}
 }
 
 // serverLine returns the line that says what the API server answered.

@@ -64,6 +64,7 @@ func countOfState(all []entry, state report.State) int {
 func (t *text) overviewColumns(clusters int) []layout.Column[entry] {
 	all := []layout.Column[entry]{
 		{Title: "state", Cell: func(e entry) string { return string(e.state) }, Paint: func(e entry, _ string) string { return t.state(e.state) }},
+		{Title: "next", Cell: nextCell},
 		{Title: "cluster", Cell: func(e entry) string { return t.Label(e.Cluster) }, Least: layout.ShortWidths(), IsName: true},
 		{Title: "namespace", Cell: func(e entry) string { return t.Label(namespaceOf(e.Release)) }, Least: layout.NameWidths(), IsName: true},
 		{Title: "release", Cell: func(e entry) string { return t.Label(e.Name) }, Least: layout.NameWidths(), IsName: true},

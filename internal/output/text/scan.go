@@ -23,6 +23,7 @@ func (t *text) scan(r *report.Report, head answer, opts layout.Options) {
 	writers := []func(){
 		func() { t.answer(head) },
 		func() { t.overview(all, len(clustersOf(r))) },
+		func() { t.deployers(all) },
 		func() {
 			if environments.Are(r.Releases) {
 				environments.Write(t.Text, r.Releases)
@@ -111,6 +112,7 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 		found, unread = t.stateLine(report.StateError, r.Releases, c.drift(r)), answerLine{}
 	}
 	a := answer{t.states(r, all), []answerLine{
+		deployersLine(r.Releases),
 		found,
 		unread,
 		{label: "by", said: t.editors(r.Releases)},

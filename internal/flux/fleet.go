@@ -1,0 +1,205 @@
+package flux
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file asks what Flux does next with the releases of many HelmReleases.
+
+// Fleet says how to compare many HelmReleases. Several goroutines call its functions.
+type Fleet struct {
+	// Question is the question about each of them. Its namespace is theirs, or empty for all. Its name is not used.
+	Question
+	// Options are those of each comparison.
+	Options drift.Options
+	// Each calls do for each HelmRelease, whose release is in the namespace of the same index. It may call several at the same time.
+	Each func(namespaces []string, do func(i int))
+	// Report returns the report of a comparison, with what the plan adds to it.
+	Report func(result *drift.Result, p *Plan, finish func(*report.Release)) report.Release
+	// Progress is called with each report. It may be nil.
+	Progress func(report.Release)
+}
+
+// Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
+// fails if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has.
+func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Release, error) {
+	known := overlay{from.Cluster, map[object.Ref]cluster.Live{}}
+	found, err := f.list(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	fetched := newFetched(f.Question)
+	defer fetched.close()
+	f.Question = fetched.question()
+	reading := from
+	reading.Cluster = known
+
+	namespaces, reports := make([]string, len(found)), make([]report.Release, len(found))
+	for i, h := range found {
+		namespaces[i], reports[i] = h.ReleaseNamespace(), f.failed(from, h, errors.New("interrupted before it was read"))
+	}
+	f.Each(namespaces, func(i int) {
+		out := f.compare(ctx, reading, from, found[i])
+		if reports[i] = out; f.Progress != nil {
+			f.Progress(out)
+		}
+	})
+	return reports, ctx.Err()
+}
+
+// list returns the HelmReleases in the order of the namespaces of their releases. Known learns them, and the sources of their charts.
+func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) {
+	kind := Kind()
+	items, err := known.List(ctx, kind, f.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	known.add(kind, items)
+	for _, source := range []string{"HelmChart", "HelmRepository", "OCIRepository"} {
+		kind := schema.GroupVersionKind{Group: sourceGroup, Version: "v1", Kind: source}
+		if items, err := known.List(ctx, kind, f.Namespace); err == nil { // otherwise each is read by its name
+			known.add(kind, items)
+		}
+	}
+	var out []*HelmRelease
+	for _, item := range items {
+		ref := refOf(kind, item)
+		h := &HelmRelease{}
+		if err := decode(item, titleOf(ref.Kind, ref.Namespace, ref.Name), h); err != nil {
+			return nil, err
+		}
+		out = append(out, h)
+	}
+	slices.SortFunc(out, func(a, b *HelmRelease) int {
+		return cmp.Or(live.CompareNamespaces(a.ReleaseNamespace(), b.ReleaseNamespace()), cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace),
+			cmp.Compare(a.Metadata.Name, b.Metadata.Name))
+	})
+	return out, nil
+}
+
+// compare compares what Flux does next with one HelmRelease. Whatever goes wrong is an error in the report. Reading knows the objects of
+// Flux.
+func (f Fleet) compare(ctx context.Context, reading, from drift.Connection, h *HelmRelease) (out report.Release) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			out = f.failed(from, h, fmt.Errorf("internal error: %v", cause))
+		}
+	}()
+	plan, err := newPlan(ctx, reading, f.Question, h)
+	if err != nil {
+		return f.failed(from, h, err)
+	}
+	defer plan.Close()
+	comparer := drift.New(from, plan.Adapt(f.Options))
+	result, err := comparer.Compare(ctx, plan.Target)
+	if err != nil {
+		return f.failed(from, h, err)
+	}
+	return f.Report(result, plan, func(r *report.Release) { plan.Finish(ctx, r, reading.Cluster, comparer) })
+}
+
+// failed returns the report of a HelmRelease that could not be compared.
+func (f Fleet) failed(from drift.Connection, h *HelmRelease, err error) report.Release {
+	why := f.Known.Scrub(err.Error())
+	said := why
+	if advice := hint.Of(err); advice != "" {
+		said += "; " + f.Known.Scrub(advice)
+	}
+	return report.Release{
+		Name: h.ReleaseName(), Namespace: h.ReleaseNamespace(), StorageNamespace: h.StorageNamespace(), Cluster: from.Name,
+		Operation: report.OperationDrift, Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},
+		Errors: []report.Message{{Code: CodeIncomplete, Message: said}},
+		Deployer: &report.Deployer{
+			Kind: "HelmRelease", Namespace: h.Metadata.Namespace, Name: h.Metadata.Name, Controller: report.ControllerFlux,
+			Action: report.DeployerUnknown, Reason: why, PutsBack: report.PutsBackUnknown,
+		},
+	}
+}
+
+// fetched keeps the charts and indexes of many HelmReleases, so that each is fetched once, and what PrepareChart made of them.
+type fetched struct {
+	Question
+	indexes  fetch.Indexes
+	charts   once[chartKey, string]
+	prepared once[string, ChartAnswer]
+
+	mu   sync.Mutex
+	done []func()
+}
+
+// chartKey is what decides which chart is fetched. Another login may get another chart.
+type chartKey struct {
+	ref, version, repository, username, password string
+	plain                                        bool
+}
+
+// newFetched returns an empty one for a question.
+func newFetched(q Question) *fetched { return &fetched{Question: q} }
+
+// question returns the question with functions that keep their answers.
+func (k *fetched) question() Question {
+	out := k.Question
+	out.Fetch = func(ctx context.Context, ref string, o fetch.Options) (string, func(), error) {
+		key := chartKey{ref, o.Version, o.RepoURL, o.Username, o.Password, o.PlainHTTP}
+		path, err := k.charts.get(key, func() (string, error) {
+			o.Indexes = &k.indexes
+			path, done, err := k.Question.Fetch(ctx, ref, o)
+			if err == nil {
+				k.mu.Lock()
+				defer k.mu.Unlock()
+				k.done = append(k.done, done)
+			}
+			return path, err
+		})
+		return path, func() {}, err
+	}
+	out.Prepare = func(ctx context.Context, order ChartOrder) (ChartAnswer, error) {
+		key, _ := json.Marshal(order) // it has plain fields
+		return k.prepared.get(string(key), func() (ChartAnswer, error) { return k.Question.Prepare(ctx, order) })
+	}
+	return out
+}
+
+// close removes the files.
+func (k *fetched) close() {
+	k.indexes.Close()
+	for _, done := range k.done {
+		done()
+	}
+}
+
+// once keeps one answer for each key. The first caller finds it out, and the others wait.
+type once[K comparable, V any] struct {
+	mu      sync.Mutex
+	answers map[K]func() (V, error)
+}
+
+func (o *once[K, V]) get(key K, find func() (V, error)) (V, error) {
+	o.mu.Lock()
+	if o.answers == nil {
+		o.answers = map[K]func() (V, error){}
+	}
+	answer := o.answers[key]
+	if answer == nil {
+		answer = sync.OnceValues(find)
+		o.answers[key] = answer
+	}
+	o.mu.Unlock()
+	return answer()
+}

@@ -1,0 +1,77 @@
+package text
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file writes what the controllers that deploy releases do next.
+
+// maxDeployers is how many releases have a line that says what their controller does. The others are counted.
+const maxDeployers = 20
+
+// deployerLine returns the line that says what a controller does with the release.
+func (t *text) deployerLine(d *report.Deployer) answerLine {
+	if d == nil {
+		return answerLine{}
+	}
+	return answerLine{label: "deployer", said: t.Escape(d.Says()), isLoud: isUnusual(d.Action)}
+}
+
+// isUnusual reports whether somebody may have to act before a controller does this, or because it does not act.
+func isUnusual(action report.DeployerAction) bool {
+	return !slices.Contains([]report.DeployerAction{report.DeployerNone, report.DeployerInstall, report.DeployerUpgrade, report.DeployerCorrect}, action)
+}
+
+// deployersLine counts what controllers do with several releases: "3 upgrade, 1 reinstall, 12 none".
+func deployersLine(releases []report.Release) answerLine {
+	counts := map[report.DeployerAction]int{}
+	line := answerLine{label: "deployer"}
+	for _, rel := range releases {
+		if rel.Deployer != nil {
+			counts[rel.Deployer.Action]++
+			line.isLoud = line.isLoud || isUnusual(rel.Deployer.Action)
+		}
+	}
+	var said layout.Clauses
+	for _, action := range report.DeployerActions() {
+		if counts[action] > 0 {
+			said = append(said, fmt.Sprintf("%d %s", counts[action], action))
+		}
+	}
+	line.said = layout.JoinNonEmpty(", ", said...)
+	return line
+}
+
+// nextCell returns what the controller of a release does next.
+func nextCell(e entry) string {
+	if e.Deployer == nil {
+		return ""
+	}
+	return string(e.Deployer.Action)
+}
+
+// deployers writes why controllers act, or do nothing although the chart has changed, one line for each release, the most urgent action
+// first. With -v it also says why the others do nothing. What is not known is among the errors.
+func (t *text) deployers(all []entry) {
+	order := report.DeployerActions()
+	acting := slices.DeleteFunc(slices.Clone(all), func(e entry) bool {
+		d := e.Deployer
+		return d == nil || d.Action == report.DeployerUnknown || d.Action == report.DeployerNone && d.NotRolledOut == 0 && !t.Verbose
+	})
+	slices.SortStableFunc(acting, func(a, b entry) int {
+		return cmp.Compare(slices.Index(order, a.Deployer.Action), slices.Index(order, b.Deployer.Action))
+	})
+	for i, e := range acting {
+		if i == maxDeployers && !t.Verbose {
+			t.Prose(fmt.Sprintf("%d more: -v", len(acting)-i))
+			return
+		}
+		d := e.Deployer
+		t.Prose(fmt.Sprintf("%s %s in %s: %s", t.Word(d.Kind), t.Label(d.Name), t.Label(d.Namespace), t.Escape(d.Says())))
+	}
+}

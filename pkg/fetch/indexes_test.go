@@ -1,0 +1,70 @@
+package fetch
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// TestIndexes fetches charts of one repository at the same time. It checks that the index is fetched once for each login, and that Close
+// removes it.
+func TestIndexes(t *testing.T) {
+	silent(t)
+	dir := web(t)
+	index(t, dir, "", nil)
+	var asked atomic.Int32
+	files := http.FileServer(http.Dir(dir))
+	s := serve(t, false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "index.yaml") {
+			asked.Add(1)
+		}
+		files.ServeHTTP(w, r)
+	}))
+	shared := &Indexes{}
+	var calls sync.WaitGroup
+	for _, version := range []string{"1.0.0", "1.1.0", "2.0.1+build.5", "1.0.0"} {
+		calls.Go(func() {
+			o := settings(t)
+			o.RepoURL, o.Version, o.Indexes = s.URL, version, shared
+			if name, _ := fetched(t, "web", o); name != "web-"+version+".tgz" {
+				t.Errorf("version %s: %s", version, name)
+			}
+		})
+	}
+	calls.Wait()
+	if n := asked.Load(); n != 1 {
+		t.Errorf("the index was fetched %d times", n)
+	}
+	o := settings(t)
+	o.RepoURL, o.Username, o.Password, o.Indexes = s.URL, username, password, shared
+	fetched(t, "web", o)
+	if n := asked.Load(); n != 2 {
+		t.Errorf("with another login, the index was fetched %d times", n)
+	}
+	kept := shared.dir
+	shared.Close()
+	if _, err := os.Stat(kept); !os.IsNotExist(err) {
+		t.Errorf("the files are still there: %v", err)
+	}
+}
+
+// TestRemote checks that Remote does not take a folder of this machine for the chart of a repository.
+func TestRemote(t *testing.T) {
+	silent(t)
+	dir := web(t)
+	index(t, dir, "", nil)
+	s := serve(t, false, http.FileServer(http.Dir(dir)))
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll(filepath.Join("web", "templates"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	o := settings(t)
+	o.RepoURL, o.Remote = s.URL, true
+	if name, _ := fetched(t, "web", o); name != "web-2.0.1+build.5.tgz" {
+		t.Errorf("fetched %s", name)
+	}
+}
