@@ -134,6 +134,11 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 			if isControlled {
 				return o.controlled.run(cmd.Context(), s, o, args, cmd.Flags())
 			}
+			if o.controlled != nil && o.scan != nil {
+				if o.all, err = o.controlled.all(s, o, args, cmd.Flags()); err != nil {
+					return err
+				}
+			}
 			if cmd.Flags().Changed("snapshot") {
 				return runDiffSnapshot(cmd.Context(), s, c, o, args, cmd.Flags())
 			}
@@ -142,11 +147,6 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 			}
 			if err := o.checkFix(cmd.LocalNonPersistentFlags(), hasChart); err != nil {
 				return err
-			}
-			if o.controlled != nil && o.scan != nil {
-				if o.all, err = o.controlled.all(s, o, args, cmd.Flags()); err != nil {
-					return err
-				}
 			}
 			if names, several := o.several(cmd.Flags(), args); several {
 				if err := o.scan.check(cmd.Flags(), hasChart); err != nil {

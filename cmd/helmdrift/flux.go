@@ -186,16 +186,24 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, from drift.Connection, namespace string, each func([]string, func(int)), show func(report.Release)) (
-		[]report.Release, error) {
-		all := flux.Fleet{Question: f.question(s, &o), Options: options, Each: each, Progress: show}
-		all.Namespace = namespace
+	return func(ctx context.Context, on scanned) ([]report.Release, error) {
+		all := flux.Fleet{Question: f.question(s, &o), Options: options, List: on.list, Each: on.each, Progress: on.show}
+		all.Namespace = on.namespace
 		all.Report = func(result *drift.Result, p *flux.Plan, finish func(*report.Release)) report.Release {
 			one := o
 			one.learned, one.finish = p.Secrets(), finish
 			return one.release(result, known)
 		}
-		return all.Compare(ctx, from)
+		found, err := all.Compare(ctx, on.Connection)
+		if err == nil && len(found) == 0 {
+			where := "any namespace"
+			if on.namespace != "" {
+				where = "namespace " + on.namespace
+			}
+			return nil, hint.New(fmt.Errorf("there are no HelmReleases in %s", where),
+				"-n chooses the namespace, -A all of them; without --next, helmdrift diff compares releases with what is deployed")
+		}
+		return found, err
 	}, nil
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
@@ -43,11 +44,20 @@ type controlled interface {
 	complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective)
 }
 
-// compareAll compares what a controller does next with all releases that it deploys, those of one namespace unless it is empty. Each calls
-// a function for each index of namespaces, as fleet.Sharing.Each does, and show is called with
-// each report.
-type compareAll func(ctx context.Context, from drift.Connection, namespace string, each func(namespaces []string, do func(int)),
-	show func(report.Release)) ([]report.Release, error)
+// compareAll compares what a controller does next with all releases that it deploys.
+type compareAll func(context.Context, scanned) ([]report.Release, error)
+
+// scanned is a cluster whose releases are compared.
+type scanned struct {
+	drift.Connection
+	// namespace is the namespace of the objects that the releases come from. It is empty for all.
+	namespace string
+	// list lists the objects of a kind as they are now.
+	list func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
+	// each calls do for each index of the namespaces of releases, as fleet.Sharing.Each does, and show is called with each report.
+	each func(namespaces []string, do func(i int))
+	show func(report.Release)
+}
 
 // guestCommand is a command of a guest, with the headings of its flags in the help. The command gets what all guests add.
 type guestCommand struct {

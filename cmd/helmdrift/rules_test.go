@@ -85,7 +85,7 @@ func arrows() map[string][]string {
 		"internal/owners":    {"pkg/object", "pkg/report"},
 		"internal/forecast":  {"internal/english", "internal/kinds", "pkg/cluster", "pkg/effect", "pkg/object", "pkg/report"},
 		"internal/flux": {"internal/english", "internal/files", "internal/hint", "internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch",
-			"pkg/object", "pkg/release", "pkg/render", "pkg/report"},
+			"pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",
 			"pkg/report"},

@@ -98,15 +98,18 @@ func (f *fleetScan) compareAll(
 	defer sharing.Close()
 	var mu sync.Mutex
 	var progress fleet.Progress
-	each := func(namespaces []string, do func(int)) {
-		progress.Total = len(namespaces)
-		sharing.Each(ctx, namespaces, f.concurrency, do)
-	}
-	return all(ctx, sharing.Connection, found.Namespace, each, func(r report.Release) {
-		mu.Lock()
-		defer mu.Unlock()
-		progress.Add(r)
-		show(progress)
+	return all(ctx, scanned{
+		Connection: sharing.Connection, namespace: found.Namespace, list: source.Cluster.ListLatest,
+		each: func(namespaces []string, do func(int)) {
+			progress.Total = len(namespaces)
+			sharing.Each(ctx, namespaces, f.concurrency, do)
+		},
+		show: func(r report.Release) {
+			mu.Lock()
+			defer mu.Unlock()
+			progress.Add(r)
+			show(progress)
+		},
 	})
 }
 

@@ -28,6 +28,8 @@ type Fleet struct {
 	Question
 	// Options are those of each comparison.
 	Options drift.Options
+	// List lists the objects of a kind in a namespace, or in all if it is empty, as they are now.
+	List func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
 	// Each calls do for each HelmRelease, whose release is in the namespace of the same index. It may call several at the same time.
 	Each func(namespaces []string, do func(i int))
 	// Report returns the report of a comparison, with what the plan adds to it.
@@ -66,14 +68,14 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 // list returns the HelmReleases in the order of the namespaces of their releases. Known learns them, and the sources of their charts.
 func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) {
 	kind := Kind()
-	items, err := known.List(ctx, kind, f.Namespace)
+	items, err := f.List(ctx, kind, f.Namespace)
 	if err != nil {
 		return nil, err
 	}
 	known.add(kind, items)
 	for _, source := range []string{"HelmChart", "HelmRepository", "OCIRepository"} {
 		kind := schema.GroupVersionKind{Group: sourceGroup, Version: "v1", Kind: source}
-		if items, err := known.List(ctx, kind, f.Namespace); err == nil { // otherwise each is read by its name
+		if items, err := f.List(ctx, kind, f.Namespace); err == nil { // otherwise each is read by its name
 			known.add(kind, items)
 		}
 	}

@@ -12,12 +12,23 @@ import (
 // served, the result is empty. The API server may answer from its cache (resourceVersion 0), so the list can lag behind the objects by a
 // moment.
 func (c *Cluster) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) (items []map[string]any, err error) {
+	return c.list(ctx, kind, namespace, metav1.ListOptions{ResourceVersion: "0"})
+}
+
+// ListLatest returns what List returns, and never an older state than that of its call.
+func (c *Cluster) ListLatest(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
+	return c.list(ctx, kind, namespace, metav1.ListOptions{})
+}
+
+func (c *Cluster) list(
+	ctx context.Context, kind schema.GroupVersionKind, namespace string, o metav1.ListOptions,
+) (items []map[string]any, err error) {
 	defer recoverError(&err)
 	r, found, err := c.served.find(kind)
 	if err != nil || !found {
 		return nil, err
 	}
-	list, err := c.dynamic.Resource(r.GroupVersionResource).Namespace(namespace).List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+	list, err := c.dynamic.Resource(r.GroupVersionResource).Namespace(namespace).List(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("listing %s in namespace %q: %w", r.Resource, namespace, err)
 	}

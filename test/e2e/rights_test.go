@@ -68,14 +68,15 @@ func rightsCluster(t *testing.T) *cluster {
 // diffLine matches a line of a script that compares.
 var diffLine = regexp.MustCompile(`^\s*(! )?diff( |$)`)
 
-// chooseDiffs chooses diffs of all stories and returns their numbers by story.
+// chooseDiffs chooses n diffs of all stories and returns their numbers by story. Those of a HelmRelease are chosen besides, because they are
+// few and read other things.
 func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 	t.Helper()
 	type diff struct {
 		story  string
 		number int
 	}
-	var all []diff
+	var all, always []diff
 	files, err := filepath.Glob(filepath.Join(*storyDir, "*.txtar"))
 	must(t, err)
 	for _, file := range files {
@@ -84,7 +85,12 @@ func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 		number := 0
 		for line := range strings.Lines(string(archive.Comment)) {
 			if diffLine.MatchString(strings.TrimSuffix(line, "\n")) {
-				all = append(all, diff{strings.TrimSuffix(filepath.Base(file), ".txtar"), number})
+				found := diff{strings.TrimSuffix(filepath.Base(file), ".txtar"), number}
+				if strings.HasPrefix(strings.TrimSpace(line), "diff hr/") {
+					always = append(always, found)
+				} else {
+					all = append(all, found)
+				}
 				number++
 			}
 		}
@@ -92,7 +98,7 @@ func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 	r := rand.New(rand.NewPCG(seed, 3))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	out := map[string][]int{}
-	for _, d := range all[:min(n, len(all))] {
+	for _, d := range append(always, all[:min(n, len(all))]...) {
 		out[d.story] = append(out[d.story], d.number)
 	}
 	return out

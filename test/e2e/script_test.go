@@ -217,7 +217,8 @@ func await(c *Case, r ref, args []string) error {
 }
 
 func scriptDiff(c *Case, args []string) (string, error) {
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
+	isHelmRelease := len(args) > 0 && strings.HasPrefix(args[0], "hr/")
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !isHelmRelease {
 		chart, err := c.chart(args[0])
 		if err != nil {
 			return "", err
@@ -228,10 +229,11 @@ func scriptDiff(c *Case, args []string) (string, error) {
 	if err != nil {
 		return out.stderr, err
 	}
-	if c.rights == nil {
-		err = c.checkSnapshot(c.named(args), out)
-	} else {
+	switch {
+	case c.rights != nil:
 		err = c.rights.check(c, c.named(args))
+	case !isHelmRelease: // a snapshot has no objects of Flux
+		err = c.checkSnapshot(c.named(args), out)
 	}
 	if err != nil {
 		return "", err

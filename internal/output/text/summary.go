@@ -42,7 +42,8 @@ func (t *text) reportAnswer(r *report.Report, opts layout.Options) answer {
 	if r.Scan == nil {
 		a := t.releaseAnswer(r.Releases[0], opts)
 		if r.Summary.Errors > 0 && !r.Releases[0].HasError() { // an error that a later version of the report has elsewhere
-			a.lines[0] = t.stateLine(report.StateError, r.Releases, a.lines[0].said+", incomplete")
+			i := slices.IndexFunc(a.lines, func(l answerLine) bool { return l.state != "" })
+			a.lines[i] = t.stateLine(report.StateError, r.Releases, a.lines[i].said+", incomplete")
 		}
 		return a
 	}

@@ -1,0 +1,76 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// TestFetchedOnce checks that HelmReleases share charts, and only those that are the same, and that the files go at the end.
+func TestFetchedOnce(t *testing.T) {
+	var fetches, prepared, removed atomic.Int32
+	k := newFetched(Question{
+		Fetch: func(_ context.Context, ref string, o fetch.Options) (string, func(), error) {
+			fetches.Add(1)
+			if ref == "missing" {
+				return "", func() {}, errors.New("no such chart")
+			}
+			return ref + "-" + o.Version, func() { removed.Add(1) }, nil
+		},
+		Prepare: func(_ context.Context, o ChartOrder) (ChartAnswer, error) {
+			prepared.Add(1)
+			return ChartAnswer{Name: o.Path}, nil
+		},
+	})
+	q := k.question()
+	var all sync.WaitGroup
+	for range 8 {
+		for _, want := range []fetch.Options{{Version: "1"}, {Version: "2"}, {Version: "1", Password: "other"}} {
+			all.Go(func() {
+				path, _, err := q.Fetch(t.Context(), "web", want)
+				if err != nil || path != "web-"+want.Version {
+					t.Errorf("%s, %v", path, err)
+				}
+				if answer, err := q.Prepare(t.Context(), ChartOrder{Path: path}); err != nil || answer.Name != path {
+					t.Errorf("%+v, %v", answer, err)
+				}
+			})
+		}
+		all.Go(func() {
+			if _, _, err := q.Fetch(t.Context(), "missing", fetch.Options{}); err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+	all.Wait()
+	if fetches.Load() != 4 || prepared.Load() != 2 {
+		t.Errorf("%d fetches, %d preparations", fetches.Load(), prepared.Load())
+	}
+	if k.close(); removed.Load() != 3 {
+		t.Errorf("%d charts were removed", removed.Load())
+	}
+}
+
+// TestFleetFailure checks that a HelmRelease that cannot be compared has a report with its error, and no secret of that.
+func TestFleetFailure(t *testing.T) {
+	known := &secret.Known{}
+	known.Add("hunter2hunter2")
+	h := &HelmRelease{Metadata: meta{Name: "web", Namespace: "shop"}}
+	r := Fleet{Question: Question{Known: known}}.failed(drift.Connection{Name: "prod"}, h,
+		hint.New(errors.New("reading hunter2hunter2 failed"), "try again"))
+	if !r.HasError() || r.Deployer.Action != report.DeployerUnknown || r.Name != "web" || r.Namespace != "shop" || r.Cluster != "prod" {
+		t.Errorf("%+v", r)
+	}
+	if said := r.Errors[0].Message + r.Deployer.Says(); strings.Contains(said, "hunter2") || !strings.Contains(said, "; try again") {
+		t.Error(said)
+	}
+}
