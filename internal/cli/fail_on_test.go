@@ -28,7 +28,7 @@ func TestFailOnForms(t *testing.T) {
 		{times("+none"), "", "none cannot be combined with other words"},
 		{times("none", "+drift"), "", "none cannot be combined with other words"},
 		{times("none,drift"), "", "none cannot be combined with other words"},
-		{times("++drift"), "", "must be some of drift, change, unmanaged, conflict, fail, effect, restart, downtime, uninstall, blocked, none; a word with a + adds to drift,conflict,fail,uninstall"},
+		{times("++drift"), "", "must be some of drift, change, unmanaged, conflict, fail, effect, restart, downtime, uninstall, blocked, unknown, none; a word with a + adds to drift,conflict,fail,uninstall"},
 		{times("+"), "", "must be some of"},
 		{times("+drift,"), "", "must be some of"},
 		{times("everything"), "", "must be some of"},

@@ -105,6 +105,8 @@ func (w *objectWalk) classOf(path object.Path, n States) report.Class {
 		return report.ClassAutoscaled
 	case w.Volatile && n.isVolatile():
 		return report.ClassVolatile
+	case w.unknown != "" && holdsText(n.Desired.Value, w.unknown):
+		return report.ClassUnknown
 	}
 	return ""
 }
@@ -116,6 +118,8 @@ func (w *objectWalk) setClass(e *entry, class report.Class) {
 		e.Notes = report.Notes{w.autoscalerNote(e.Finding)}
 	case report.ClassVolatile:
 		e.Template = w.Template
+	case report.ClassUnknown:
+		e.Certain, e.Notes = false, append(e.Notes, "what the chart sets here is not known")
 	case report.ClassOrder, report.ClassAllocated:
 	}
 }

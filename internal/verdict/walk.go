@@ -17,7 +17,7 @@ func (w Walker) walkOf(o Object) *objectWalk {
 	n := o.States
 	o.Rules = o.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
 	out := &objectWalk{
-		Object: o, command: w.Command, autoscaler: w.Autoscaled[o.Key], owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer),
+		Object: o, command: w.Command, unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key], owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer),
 		live: n.Live.Object(), old: n.Old.Object(), result: n.Result.Object(), conflicts: o.conflictPlaces(),
 	}
 	out.allocated = sync.OnceValue(func() *AllocatedFields { return cmp.Or(out.Allocated, AllocatedFor(out.Key, out.old, out.Text)) })

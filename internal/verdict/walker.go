@@ -17,6 +17,8 @@ type Walker struct {
 	Deployer func() owners.Deployer
 	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
 	Autoscaled map[object.Key]object.Autoscaler
+	// Unknown is the text that stands in desired for values that are not known, or "" if there are none.
+	Unknown string
 }
 
 // objectWalk walks the states of one object. Its fields are set once, before the walk.
@@ -25,6 +27,7 @@ type objectWalk struct {
 	command    string
 	owners     *owners.Ownership
 	autoscaler object.Autoscaler
+	unknown    string
 	// live, old and result are the whole objects in normal form, or nil if absent.
 	live, old, result map[string]any
 	// allocated returns the fields that the server or a controller fills in. Called returns those that it fills in because live asks for it,

@@ -72,6 +72,8 @@ type Options struct {
 	// ShowControllers lists fields that controllers wrote and no manifest names, instead of counting them.
 	ShowControllers bool
 
+	// Unknown is a text that stands in the values of the chart for values that are not known. A field that has it is of class unknown.
+	Unknown string
 	// Warnings are added to every report.
 	Warnings []report.Message
 

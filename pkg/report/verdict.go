@@ -67,13 +67,14 @@ const (
 // Class says what a finding is about, if that is not an ordinary value. Some classes are silenced ([Classification.Silenced]).
 type Class string
 
-// These are the classes: a value that differs with each rendering, replicas under an autoscaler, the order of a list, and a conflict
-// about a field that a controller fills in by design, so that it has not drifted.
+// These are the classes: a value that differs with each rendering, replicas under an autoscaler, the order of a list, a conflict about a
+// field that a controller fills in by design, so that it has not drifted, and a value of the chart that is not known here.
 const (
 	ClassVolatile   Class = "volatile"
 	ClassAutoscaled Class = "autoscaled"
 	ClassOrder      Class = "order"
 	ClassAllocated  Class = "allocated"
+	ClassUnknown    Class = "unknown"
 )
 
 // Operation is the question that a report answers for one release.

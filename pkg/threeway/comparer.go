@@ -47,7 +47,7 @@ func newComparer(in Input) *comparer {
 		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, PlainStatus: plainStatus, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),
 	}}
 	c.walker = verdict.Walker{
-		Command: in.Operation.Command(), Release: in.Name, Managers: in.Managers, Deployer: c.writer.Deployer, Autoscaled: in.Autoscaled,
+		Command: in.Operation.Command(), Release: in.Name, Managers: in.Managers, Deployer: c.writer.Deployer, Autoscaled: in.Autoscaled, Unknown: in.Unknown,
 	}
 	c.redefine()
 	return c

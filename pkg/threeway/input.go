@@ -76,6 +76,8 @@ type Input struct {
 	SchemasUnread map[schema.GroupKind]bool
 	// ApplyTypes are the schemas for the server-side apply of custom resources.
 	ApplyTypes map[schema.GroupVersion]*engine.ApplyTypes
+	// Unknown is the text that stands in desired for values that are not known, or "" if there are none.
+	Unknown string
 	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
 	Autoscaled map[object.Key]object.Autoscaler
 	// AutoscalersUnseen is set if some autoscalers could not be read, so that one of them may have set replicas.

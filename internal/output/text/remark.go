@@ -79,7 +79,7 @@ func (t *text) class(f report.Finding) string {
 		return "order only"
 	case report.ClassAllocated:
 		return "a controller fills it in"
-	case report.ClassAutoscaled:
+	case report.ClassAutoscaled, report.ClassUnknown:
 	}
 	return t.Escape(string(f.Class))
 }
