@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -148,9 +149,6 @@ func (a *Artifact) why(name string) error {
 
 // readFile reads a file of the artifact.
 func (a *Artifact) readFile(name string) ([]byte, error) {
-	if isFile, _ := a.kind(name); !isFile {
-		return nil, a.why(name)
-	}
 	info, err := a.root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -182,9 +180,12 @@ func (a *Artifact) read(name string, info fs.FileInfo) ([]byte, error) {
 type files struct {
 	*Artifact
 	written map[string][]byte
-	reads   int
+	// reads and objects count what kustomize reads.
+	reads, objects int
 	// hasSchema is set if a kustomization brings an OpenAPI schema.
 	hasSchema bool
+	// refusal is why a file was not read although it is there.
+	refusal error
 }
 
 // relative returns a path of kustomize as a path of the artifact.
@@ -208,28 +209,48 @@ func (f *files) look(name string) (isFile, isFolder bool) {
 	return f.kind(inside)
 }
 
-// ReadFile reads a file, and checks it before kustomize reads it.
+// objectLine matches a line that almost every object in YAML has once.
+var objectLine = regexp.MustCompile(`(?m)^kind:`)
+
+// ReadFile reads a file, and checks it before kustomize reads it. Kustomize drops some errors and goes on, so a refusal is kept.
 func (f *files) ReadFile(name string) ([]byte, error) {
 	inside, err := f.relative(name)
 	if err != nil {
 		return nil, err
 	}
+	if isFile, isFolder := f.look(name); isFolder {
+		return nil, fmt.Errorf("%s is a folder", inside)
+	} else if !isFile {
+		return nil, f.why(inside)
+	}
+	text, err := f.readChecked(inside)
+	if err != nil && f.refusal == nil {
+		f.refusal = err
+	}
+	return text, err
+}
+
+// readChecked reads a file that is there.
+func (f *files) readChecked(inside string) ([]byte, error) {
 	if f.reads++; f.reads > maxReads {
 		return nil, fmt.Errorf("kustomize reads more than %d files for it", maxReads)
 	}
 	text, isWritten := f.written[inside]
 	if !isWritten {
+		var err error
 		if text, err = f.readFile(inside); err != nil {
 			return nil, err
 		}
 	}
-	if err := checkAliases(text); err != nil {
-		return nil, fmt.Errorf("%s: %w", inside, err)
+	if f.objects += len(objectLine.FindAllIndex(text, -1)); f.objects > maxBuilt {
+		return nil, fmt.Errorf("kustomize reads more than %d objects for it", maxBuilt)
 	}
-	if isKustomizationFile(path.Base(inside)) {
-		if err := f.check(path.Dir(inside), text); err != nil {
-			return nil, fmt.Errorf("%s: %w", inside, err)
-		}
+	err := checkAliases(text)
+	if err == nil && isKustomizationFile(path.Base(inside)) {
+		err = f.check(path.Dir(inside), text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", inside, err)
 	}
 	return text, nil
 }

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -93,7 +94,7 @@ func (f *files) run(folder string) (objects resmap.ResMap, origins []string, err
 	objects, err = krusty.MakeKustomizer(&krusty.Options{
 		LoadRestrictions: kustomizetypes.LoadRestrictionsNone, PluginConfig: kustomizetypes.DisabledPluginConfig(),
 	}).Run(f, filepath.Join(f.dir, filepath.FromSlash(folder)))
-	if err != nil {
+	if err = cmp.Or(f.refusal, err); err != nil {
 		return nil, nil, err
 	}
 	for _, r := range objects.Resources() {

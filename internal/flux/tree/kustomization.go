@@ -142,8 +142,8 @@ func (f *files) collect(root, folder string, resources *[]string) error {
 		case !isFolder && extension != ".yaml" && extension != ".yml":
 			continue
 		}
-		if len(*resources) == maxGeneratedFiles {
-			return fmt.Errorf("there are more than %d YAML files without a kustomization.yaml", maxGeneratedFiles)
+		if len(*resources) == maxBuilt {
+			return fmt.Errorf("there are more than %d YAML files without a kustomization.yaml", maxBuilt)
 		}
 		if root != "." {
 			name = strings.TrimPrefix(name, root+"/")

@@ -13,10 +13,10 @@ const (
 	maxEntries        = 500_000  // files and folders of the tree
 	maxFolderDepth    = 100      // folders inside folders
 	maxFile           = 16 << 20 // bytes of one file that kustomize reads
-	maxReads          = 20_000   // files that one build reads, counted each time
+	maxReads          = 10_000   // files that one build reads, counted each time
 	maxBytes          = 1 << 30  // bytes that all builds read
 	maxObject         = 3 << 20  // bytes of an object: no API server takes more (k8s.io/apiserver v0.36.3 pkg/server/config.go)
-	maxGeneratedFiles = 5_000    // files of a folder without a kustomization.yaml
+	maxBuilt          = 5_000    // objects of one build, and files of a folder without a kustomization.yaml: kustomize compares each with each
 	maxKustomizations = 1_000    // Kustomizations of Flux
 	maxKustomizeDepth = 20       // Kustomizations that Kustomizations make
 	maxReleases       = 2_000    // HelmReleases that all of them make

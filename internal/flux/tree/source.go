@@ -109,10 +109,10 @@ func (b *builder) isTree(address string) bool {
 
 // variablesOf returns the variables of a Kustomization: later sources win, and its own win over all (fluxcd/pkg/kustomize v1.41.0
 // kustomize_varsub.go LoadVariables, SubstituteVariables).
-func (b *builder) variablesOf(k *kustomization) (*variables, error) {
+func (b *builder) variablesOf(k *kustomization) *variables {
 	vars := &variables{values: map[string]string{}}
 	if k.Spec.PostBuild == nil {
-		return vars, nil
+		return vars
 	}
 	for _, from := range k.Spec.PostBuild.From {
 		name := title(from.Kind, k.Metadata.Namespace, from.Name)
@@ -129,14 +129,16 @@ func (b *builder) variablesOf(k *kustomization) (*variables, error) {
 		case value == nil && from.Optional:
 			continue
 		case value == nil:
-			return nil, fmt.Errorf("there is no %s, and its variables come from there", name)
+			vars.fault = fmt.Errorf("variables come from %s, and neither the tree nor the cluster has it", name)
+			return vars
 		}
 		values, err := variablesOf(value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			vars.fault = fmt.Errorf("variables come from %s: %w", name, err)
+			return vars
 		}
 		vars.add(values)
 	}
 	vars.add(k.Spec.PostBuild.Substitute)
-	return vars, nil
+	return vars
 }

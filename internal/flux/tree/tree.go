@@ -376,11 +376,7 @@ func (b *builder) buildKustomization(k *kustomization) {
 	if from == nil {
 		return
 	}
-	vars, err := b.variablesOf(k)
-	var objects []made
-	if err == nil {
-		objects, err = from.build(k.folder(), k, vars, b.report)
-	}
+	objects, err := from.build(k.folder(), k, b.variablesOf(k), b.report)
 	if err != nil {
 		b.report(Problem{Failed, k.title(), err.Error(), ""})
 		return

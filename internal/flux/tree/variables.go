@@ -16,6 +16,9 @@ type variables struct {
 	values map[string]string
 	// hidden is set if one of the sources cannot be read: what none of the others defines may come from it.
 	hidden bool
+	// fault says why a source that must be there cannot be used. The controller finds out with the first object that it replaces
+	// variables in, so a Kustomization without one is built.
+	fault error
 }
 
 // add adds variables over those that are there. Line breaks are removed.
@@ -46,6 +49,9 @@ const disabled = fluxGroup + "/substitute"
 func (v *variables) replace(r *resource.Resource, title string, always bool, report func(Problem)) (bool, error) {
 	if r.GetLabels()[disabled] == "disabled" || r.GetAnnotations()[disabled] == "disabled" {
 		return false, nil
+	}
+	if v.fault != nil {
+		return false, v.fault
 	}
 	if len(v.values) == 0 && !v.hidden && !always {
 		return false, nil
