@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // grow writes files below a folder.
@@ -57,7 +56,7 @@ func TestHostile(t *testing.T) {
 	}
 	deep := strings.Repeat("d/", maxFolderDepth+1)
 	doubles := map[string]string{"p0/kustomization.yaml": "resources: [a.yaml]\n", "p0/a.yaml": ""}
-	for i := range 100 {
+	for i := range maxBuilt/2 + 1 {
 		doubles["p0/a.yaml"] += "---\n" + configMap(fmt.Sprintf("a%d", i))
 	}
 	for i := 1; i < 20; i++ {
@@ -82,9 +81,9 @@ func TestHostile(t *testing.T) {
 		{"an anchor in itself", map[string]string{"a.yaml": configMap("a") + "b: &b [*b]\n"}, "", "its YAML aliases stand for more than 16 MiB"},
 		{"a large file", map[string]string{"a.yaml": configMap("a") + strings.Repeat("# x\n", maxFile/4)}, "", "a.yaml has 16 MiB, and helmdrift reads 16"},
 		{"many folders", map[string]string{deep + "a.yaml": configMap("a")}, "", "more than 100 folders inside each other"},
-		{"many files", many, "a", "more than 5000 YAML files without a kustomization.yaml"},
-		{"many objects", map[string]string{"a.yaml": strings.Repeat("---\nkind: HelmRelease\n", 10_000)}, "", "kustomize reads more than 5000 objects for it"},
-		{"bases that double", doubles, "p19", "kustomize reads more than 5000 objects for it"},
+		{"many files", many, "a", "more than 3000 YAML files without a kustomization.yaml"},
+		{"many objects", map[string]string{"a.yaml": strings.Repeat("---\nkind: HelmRelease\n", 10_000)}, "", "kustomize reads more than 3000 objects for it"},
+		{"bases that double", doubles, "p19", "kustomize reads more than 3000 objects for it"},
 		{"files that are read again and again", generators, "", "kustomize reads more than 10000 files for it"},
 		{"a base of itself", map[string]string{"kustomization.yaml": "resources: [a]\n", "a/kustomization.yaml": "resources: [..]\n"}, "", "cycle detected"},
 		{"above the tree", map[string]string{"kustomization.yaml": "resources: [../../../../../../etc/passwd]\n"}, "", "/etc/passwd is outside of the tree"},
@@ -125,7 +124,6 @@ func TestHostile(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			start := time.Now()
 			answer, said := buildAll(root, dir)
 			if !strings.Contains(said, tt.want) || strings.Contains(said, "root:") {
 				t.Errorf("it says %s\nwant %s", said, tt.want)
@@ -135,9 +133,6 @@ func TestHostile(t *testing.T) {
 			}
 			if _, err := os.Stat(filepath.Join(root, "ran")); err == nil {
 				t.Error("a program of the tree ran")
-			}
-			if took := time.Since(start); took > 30*time.Second {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}
@@ -149,7 +144,7 @@ func TestNoNetwork(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
 	defer server.Close()
 	marker := filepath.Join(t.TempDir(), "ran")
-	git := grow(t, map[string]string{"git": "#!/bin/sh\ntouch " + marker + "\nexit 1\n"})
+	git := grow(t, map[string]string{"git": "#!/bin/sh\n: > " + marker + "\nexit 1\n"})
 	if err := os.Chmod(filepath.Join(git, "git"), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
