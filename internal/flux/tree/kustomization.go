@@ -210,25 +210,28 @@ func (f *files) check(folder string, text []byte) error {
 		}
 	}
 	// Every other text counts but those that are data. A field that kustomize gains is checked too.
-	k.Generators, k.Transformers, k.Validators = nil, nil, nil
-	k.MetaData, k.CommonLabels, k.CommonAnnotations, k.Labels, k.Images, k.ImageTags, k.Vars = nil, nil, nil, nil, nil, nil, nil
-	k.GeneratorOptions = nil
-	for i := range k.ConfigMapGenerator {
-		k.ConfigMapGenerator[i].LiteralSources, k.ConfigMapGenerator[i].Options = nil, nil
+	fields := map[string]any{}
+	text, err := yaml.Marshal(k)
+	if err == nil {
+		err = yaml.Unmarshal(text, &fields)
 	}
-	for i := range k.SecretGenerator {
-		k.SecretGenerator[i].LiteralSources, k.SecretGenerator[i].Options = nil, nil
+	if err != nil {
+		return err
 	}
-	for i := range k.Patches {
-		k.Patches[i].Patch = ""
+	for _, name := range []string{"generators", "transformers", "validators", "metadata", "labels", "commonLabels", "commonAnnotations", "images",
+		"imageTags", "vars", "generatorOptions"} {
+		delete(fields, name)
 	}
-	for i := range k.PatchesJson6902 {
-		k.PatchesJson6902[i].Patch = ""
+	for _, name := range []string{"configMapGenerator", "secretGenerator", "patches", "patchesJson6902", "replacements"} {
+		items, _ := fields[name].([]any)
+		for _, item := range items {
+			item, _ := item.(map[string]any)
+			for _, data := range []string{"literals", "options", "patch", "sourceValue"} {
+				delete(item, data)
+			}
+		}
 	}
-	for i := range k.Replacements {
-		k.Replacements[i].SourceValue = nil
-	}
-	rest, err := yaml.Marshal(k)
+	rest, err := yaml.Marshal(fields)
 	if err != nil {
 		return err
 	}
