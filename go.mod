@@ -10,6 +10,7 @@ require (
 	github.com/evanphx/json-patch/v5 v5.9.11
 	github.com/fatih/color v1.19.0
 	github.com/fluxcd/cli-utils v1.2.2
+	github.com/fluxcd/pkg/envsubst v1.8.0
 	github.com/google/go-cmp v0.7.0
 	github.com/lib/pq v1.12.3
 	github.com/robfig/cron/v3 v3.0.1

@@ -158,8 +158,8 @@ func moduleOf(before, name, version string) string {
 		return citedModules()[name+" "+major]
 	case strings.HasPrefix(before, "helm.sh/helm/") && (major == "v3" || major == "v4"):
 		return "helm.sh/helm/" + major
-	case slices.Contains([]string{"keda", "argo-cd", "fluxcd/helm-controller", "fluxcd/source-controller", "terraform-provider-helm",
-		"helm-diff"}, name), major == "go1":
+	case slices.Contains([]string{"keda", "argo-cd", "terraform-provider-helm", "helm-diff"}, name), strings.HasPrefix(name, "fluxcd/"),
+		major == "go1":
 		return somebodyElse
 	}
 	return ""
@@ -175,7 +175,7 @@ func citedModules() map[string]string {
 		"structured-merge-diff v6": "sigs.k8s.io/structured-merge-diff/v6", "json-patch v5": "github.com/evanphx/json-patch",
 		"go.yaml.in/yaml/v2 v2": "go.yaml.in/yaml/v2", "go.yaml.in/yaml/v3 v3": "go.yaml.in/yaml/v3",
 		"sprig v3": "github.com/!masterminds/sprig/v3", "jsonschema v6": "github.com/santhosh-tekuri/jsonschema/v6",
-		"go.etcd.io/etcd/api/v3 v3": "go.etcd.io/etcd/api/v3",
+		"go.etcd.io/etcd/api/v3 v3": "go.etcd.io/etcd/api/v3", "sigs.k8s.io/kustomize/api v0": "sigs.k8s.io/kustomize/api",
 	}
 	for _, name := range []string{
 		"api", "apiextensions-apiserver", "apimachinery", "apiserver", "cli-runtime", "client-go", "cloud-provider", "kubectl",

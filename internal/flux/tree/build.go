@@ -1,0 +1,215 @@
+package tree
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
+	kustomizetypes "sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
+	"sigs.k8s.io/yaml"
+)
+
+// running lets only one build run at a time, because kustomize keeps its schema in package variables.
+var running sync.Mutex
+
+// made is an object that a build makes.
+type made struct {
+	value map[string]any
+	file  string
+}
+
+// build builds a folder for a Kustomization of Flux, or for nobody if by is nil (fluxcd/kustomize-controller v1.9.4
+// internal/controller/kustomization_controller.go build, fluxcd/pkg/kustomize v1.41.0 kustomize_generator.go Build). Problems that do not
+// stop it are passed to report.
+func (a *Artifact) build(folder string, by *kustomization, vars *variables, report func(Problem)) (out []made, err error) {
+	if _, isFolder := a.kind(folder); !isFolder {
+		return nil, a.why(folder)
+	}
+	f := &files{Artifact: a}
+	if err := f.write(folder, by); err != nil {
+		return nil, err
+	}
+	objects, origins, err := f.run(folder)
+	if err != nil {
+		return nil, f.shorten(err)
+	}
+	for i, r := range objects.Resources() {
+		if r.GetName() == "" || r.GetKind() == "" || r.GetApiVersion() == "" {
+			return nil, errors.New("it makes something without apiVersion, kind or metadata.name")
+		}
+		title := title(r.GetKind(), r.GetNamespace(), r.GetName())
+		if err := seal(r, by, title, report); err != nil {
+			return nil, fmt.Errorf("%s: %w", title, err)
+		}
+		if by != nil && by.Spec.PostBuild != nil {
+			changed, err := vars.replace(r, title, by.Spec.PostBuild.Strategy == "Always", report)
+			if err == nil && changed {
+				_, err = objects.Replace(r)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", title, err)
+			}
+		}
+		values, err := valuesOf(r)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", title, err)
+		}
+		for _, value := range values {
+			by.label(value)
+			out = append(out, made{value, origins[i]})
+		}
+	}
+	return out, nil
+}
+
+// run runs kustomize. It returns the objects and the files that they come from.
+func (f *files) run(folder string) (objects resmap.ResMap, origins []string, err error) {
+	running.Lock()
+	defer running.Unlock()
+	defer func() {
+		if f.hasSchema {
+			openapi.ResetOpenAPI()
+			_ = openapi.Schema()
+		}
+		if r := recover(); r != nil { // kustomize panics on some texts (fluxcd/pkg/kustomize v1.41.0 Build)
+			err = fmt.Errorf("kustomize cannot read it: %v", r)
+		}
+	}()
+	withOrigins, err := f.askForOrigins()
+	if err != nil {
+		return nil, nil, err
+	}
+	// No plugin runs, no helm and no function. Files outside the folder may be read, as in the controller, but none outside the artifact.
+	objects, err = krusty.MakeKustomizer(&krusty.Options{
+		LoadRestrictions: kustomizetypes.LoadRestrictionsNone, PluginConfig: kustomizetypes.DisabledPluginConfig(),
+	}).Run(f, filepath.Join(f.dir, filepath.FromSlash(folder)))
+	if err = cmp.Or(f.refusal, err); err != nil {
+		return nil, nil, err
+	}
+	for _, r := range objects.Resources() {
+		origin, _ := r.GetOrigin()
+		if origin == nil {
+			origin = &resource.Origin{}
+		}
+		origins = append(origins, path.Join(folder, filepath.ToSlash(origin.Path), filepath.ToSlash(origin.ConfiguredIn)))
+	}
+	if withOrigins {
+		err = objects.RemoveOriginAnnotations()
+	}
+	return objects, origins, err
+}
+
+// askForOrigins lets kustomize note the file of each object, and reports whether the notes must be removed afterwards.
+func (f *files) askForOrigins() (bool, error) {
+	for name, text := range f.written {
+		var config kustomizetypes.Kustomization
+		if err := yaml.Unmarshal(text, &config); err != nil {
+			return false, err
+		}
+		if slices.Contains(config.BuildMetadata, kustomizetypes.OriginAnnotations) {
+			return false, nil
+		}
+		config.BuildMetadata = append(config.BuildMetadata, kustomizetypes.OriginAnnotations)
+		text, err := yaml.Marshal(config)
+		f.written[name] = text
+		return true, err
+	}
+	return false, nil
+}
+
+// shorten makes one line of an error of kustomize, with paths relative to the tree.
+func (f *files) shorten(err error) error {
+	text := strings.ReplaceAll(err.Error(), f.dir+string(filepath.Separator), "")
+	return errors.New(strings.Join(strings.Fields(text), " "))
+}
+
+// valuesOf returns an object as the controller reads it from the result: the items of a List are objects of their own, and a kustomization
+// of kustomize itself is none (fluxcd/pkg/ssa v0.76.1 utils/object.go ReadObjects).
+func valuesOf(r *resource.Resource) ([]map[string]any, error) {
+	text, err := r.AsYAML()
+	if err != nil {
+		return nil, err
+	}
+	if text, err = yaml.YAMLToJSON(text); err != nil {
+		return nil, err
+	}
+	return objectsOf(text)
+}
+
+// objectsOf decodes an object, or the items of a List.
+func objectsOf(text []byte) ([]map[string]any, error) {
+	var value map[string]any
+	if err := utiljson.Unmarshal(text, &value); err != nil {
+		return nil, errors.New("it is not an object")
+	}
+	kind, _ := value["kind"].(string)
+	version, _ := value["apiVersion"].(string)
+	if items, isList := value["items"].([]any); isList {
+		var out []map[string]any
+		for _, item := range items {
+			if object, isMap := item.(map[string]any); isMap {
+				out = append(out, object)
+			}
+		}
+		return out, nil
+	}
+	if strings.EqualFold(kind, kustomizetypes.KustomizationKind) && strings.HasPrefix(version, "kustomize.config.k8s.io/") {
+		return nil, nil
+	}
+	return []map[string]any{value}, nil
+}
+
+// label adds the labels of the Kustomization and its common metadata (fluxcd/pkg/ssa v0.76.1 manager.go SetOwnerLabels, utils/meta.go
+// SetCommonMetadata).
+func (k *kustomization) label(value map[string]any) {
+	if k == nil {
+		return
+	}
+	metadata, _ := value["metadata"].(map[string]any)
+	if metadata == nil {
+		return
+	}
+	add := func(field string, from map[string]string) {
+		have, _ := metadata[field].(map[string]any)
+		if have == nil {
+			have = map[string]any{}
+		}
+		for key, text := range from {
+			have[key] = text
+		}
+		if len(have) > 0 {
+			metadata[field] = have
+		}
+	}
+	add("labels", map[string]string{fluxGroup + "/name": k.Metadata.Name, fluxGroup + "/namespace": k.Metadata.Namespace})
+	add("labels", k.Spec.CommonMetadata.Labels)
+	add("annotations", k.Spec.CommonMetadata.Annotations)
+}
+
+// decode decodes an object into one of the types of this package.
+func decode(value map[string]any, out any) error {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, out)
+}
+
+// title names an object in messages.
+func title(kind, namespace, name string) string {
+	if namespace == "" {
+		return kind + " " + name
+	}
+	return kind + " " + namespace + "/" + name
+}

@@ -1,0 +1,73 @@
+package tree
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"regexp"
+	"strings"
+
+	yaml3 "go.yaml.in/yaml/v3"
+)
+
+// eachDocument calls found with each document of a YAML text.
+func eachDocument(text []byte, found func(*yaml3.Node)) error {
+	for d := yaml3.NewDecoder(bytes.NewReader(text)); ; {
+		var n yaml3.Node
+		if err := d.Decode(&n); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		found(&n)
+	}
+}
+
+// checkTexts refuses a YAML text if kustomize could fetch something that it names.
+func checkTexts(text []byte) error {
+	documents, err := nodesOf(text)
+	if err != nil {
+		return fmt.Errorf("it is not YAML: %w", err)
+	}
+	for _, d := range documents {
+		if err := checkNode(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkNode checks a node and what is below it. An alias names a node that is checked where it is.
+func checkNode(n *yaml3.Node) error {
+	// A source of a generator may have the form KEY=FILE.
+	for text := n.Value; text != ""; {
+		if isRemote(text) {
+			return fmt.Errorf("it needs %q, which is not in the tree, and helmdrift fetches nothing for a tree", text)
+		}
+		_, text, _ = strings.Cut(text, "=")
+	}
+	for _, below := range n.Content {
+		if err := checkNode(below); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// user matches the beginning of an address like git@host:path.
+var user = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
+
+// isRemote reports whether kustomize could take a text for an address. It says yes to more than kustomize does
+// (sigs.k8s.io/kustomize/api v0.21.1 internal/git/repospec.go NewRepoSpecFromURL, internal/loader/fileloader.go IsRemoteFile).
+func isRemote(text string) bool {
+	lower := strings.ToLower(text)
+	for _, prefix := range []string{"git::", "gh:", "ssh:", "https:", "http:", "file:", "github.com/", "github.com:"} {
+		if strings.HasPrefix(lower, prefix) {
+			return true
+		}
+	}
+	address, err := url.Parse(text)
+	return user.MatchString(text) || err == nil && (address.Scheme == "http" || address.Scheme == "https")
+}

@@ -1,0 +1,144 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// liveObject is what the cluster says about an object.
+type liveObject struct {
+	value map[string]any
+	err   error
+}
+
+// object returns an object of the tree, or that of the cluster. It returns nil if there is none.
+func (b *builder) object(group, kind, namespace, name string) (map[string]any, error) {
+	if value := b.objects[objectKey{group, kind, namespace, name}]; value != nil {
+		return value, nil
+	}
+	ref := sourceRef{kind, namespace, name}
+	found, asked := b.live[ref]
+	if !asked {
+		found.value, found.err = b.lookup(b.ctx, kind, namespace, name)
+		b.live[ref] = found
+		b.answer.Asked = append(b.answer.Asked, Asked{kind, namespace, name, found.value != nil && found.err == nil})
+	}
+	return found.value, found.err
+}
+
+// localSource returns the folder that the user gives for a source, or nil.
+func (b *builder) localSource(ref sourceRef) *LocalSource {
+	i := slices.IndexFunc(b.order.Sources, func(s LocalSource) bool {
+		return s.Kind == ref.Kind && s.Namespace == ref.Namespace && s.Name == ref.Name
+	})
+	if i < 0 {
+		return nil
+	}
+	return &b.order.Sources[i]
+}
+
+// gitRepository is what matters of a source here.
+type gitRepository struct {
+	Spec struct {
+		URL     string `json:"url"`
+		Ignore  string `json:"ignore"`
+		Include []any  `json:"include"`
+	} `json:"spec"`
+}
+
+// source returns the content of the source of a Kustomization, or says why it is not here. A problem with content is a note.
+func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
+	ref := k.Spec.SourceRef
+	name := title(ref.Kind, ref.Namespace, ref.Name)
+	advice := fmt.Sprintf("--local-source %s/%s/%s=FOLDER says where its content is", ref.Kind, ref.Namespace, ref.Name)
+	if local := b.localSource(ref); local != nil {
+		repository := gitRepository{}
+		_ = decode(b.objects[objectKey{sourceGroup, ref.Kind, ref.Namespace, ref.Name}], &repository) // only for spec.ignore
+		return b.open(k, local.Dir, repository.Spec.Ignore)
+	}
+	if ref.Kind != "GitRepository" {
+		return nil, &Problem{Skipped, k.title(), "its source is the " + name + ", which is not the tree", advice}
+	}
+	value, err := b.object(sourceGroup, ref.Kind, ref.Namespace, ref.Name)
+	if err == nil && value == nil {
+		err = errors.New("neither the tree nor the cluster has it")
+	}
+	var repository gitRepository
+	if err == nil && decode(value, &repository) != nil {
+		err = errors.New("a field of it has another type than Flux gives it")
+	}
+	isBootstrap := ref.Namespace == "flux-system" && ref.Name == "flux-system"
+	switch {
+	case err != nil && isBootstrap:
+		a, problem := b.open(k, b.order.Root, "")
+		if problem == nil {
+			problem = &Problem{Note, name, "it is taken for the tree, because \"flux bootstrap\" gives it this name: " + err.Error(), ""}
+		}
+		return a, problem
+	case err != nil:
+		return nil, &Problem{Skipped, k.title(), "its source " + name + " is not known: " + err.Error(), advice}
+	case !b.isTree(repository.Spec.URL):
+		where := "another repository"
+		if len(b.order.Remotes) == 0 {
+			where = "a repository, and the tree has no remotes to compare"
+		}
+		return nil, &Problem{Skipped, k.title(), "its source " + name + " is " + where, advice}
+	case len(repository.Spec.Include) > 0:
+		return nil, &Problem{Skipped, k.title(), "its source " + name + " has spec.include: files of other sources are part of it", advice}
+	}
+	return b.open(k, b.order.Root, repository.Spec.Ignore)
+}
+
+// open opens the folder of a source.
+func (b *builder) open(k *kustomization, dir, ignore string) (*Artifact, *Problem) {
+	a, err := b.artifact(dir, ignore)
+	if err != nil {
+		return nil, &Problem{Failed, k.title(), "its source cannot be read: " + err.Error(), ""}
+	}
+	return a, nil
+}
+
+// isTree reports whether an address is that of a remote of the tree.
+func (b *builder) isTree(address string) bool {
+	return slices.ContainsFunc(b.order.Remotes, func(remote string) bool {
+		return address != "" && repositoryOf(remote) == repositoryOf(address)
+	})
+}
+
+// variablesOf returns the variables of a Kustomization: later sources win, and its own win over all (fluxcd/pkg/kustomize v1.41.0
+// kustomize_varsub.go LoadVariables, SubstituteVariables).
+func (b *builder) variablesOf(k *kustomization) *variables {
+	vars := &variables{values: map[string]string{}}
+	if k.Spec.PostBuild == nil {
+		return vars
+	}
+	for _, from := range k.Spec.PostBuild.From {
+		name := title(from.Kind, k.Metadata.Namespace, from.Name)
+		if from.Kind != "ConfigMap" && from.Kind != "Secret" {
+			continue // the controller passes over it, too
+		}
+		value, err := b.object("", from.Kind, k.Metadata.Namespace, from.Name)
+		switch {
+		case err != nil:
+			vars.hidden = true
+			b.report(Problem{NotKnown, k.title(), "its variables of " + name + " are not known: " + strings.TrimSuffix(err.Error(), "."),
+				"what another source defines as well may have another value"})
+			continue
+		case value == nil && from.Optional:
+			continue
+		case value == nil:
+			vars.fault = fmt.Errorf("variables come from %s, and neither the tree nor the cluster has it", name)
+			return vars
+		}
+		values, err := variablesOf(value)
+		if err != nil {
+			vars.fault = fmt.Errorf("variables come from %s: %w", name, err)
+			return vars
+		}
+		vars.add(values)
+	}
+	vars.add(k.Spec.PostBuild.Substitute)
+	return vars
+}

@@ -1,0 +1,385 @@
+package tree
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+)
+
+const (
+	fluxGroup   = "kustomize.toolkit.fluxcd.io"
+	helmGroup   = "helm.toolkit.fluxcd.io"
+	sourceGroup = "source.toolkit.fluxcd.io"
+)
+
+// Order says what to build. It is plain data, because a child process carries it out.
+type Order struct {
+	// Dir is the folder that the user names, and Root and Remotes come from FindRoot.
+	Dir, Root string
+	Remotes   []string
+	// Sources are folders with the content of further sources.
+	Sources []LocalSource
+	// AllowRemoteBases asks for bases that are not in the tree. Build refuses it.
+	AllowRemoteBases bool
+	// Rendered is set if Text has the objects already, as "kustomize build" or "flux build" print them. Then nothing is built.
+	Rendered bool
+	Text     []byte
+}
+
+// LocalSource maps a source of Flux to a folder.
+type LocalSource struct{ Kind, Namespace, Name, Dir string }
+
+// Maker is the Kustomization of Flux that makes an object. It is empty for an object that only the folder of the user makes.
+type Maker struct{ Namespace, Name string }
+
+// String names the maker in messages.
+func (m Maker) String() string {
+	if m == (Maker{}) {
+		return "the folder itself"
+	}
+	return title("Kustomization", m.Namespace, m.Name)
+}
+
+// Answer is what the tree makes. The objects of one maker are in the order of its build.
+type Answer struct {
+	Objects  []Object
+	Problems []Problem
+	// Asked are the objects of the cluster that were asked for.
+	Asked []Asked
+}
+
+// Object is an object that Flux would apply.
+type Object struct {
+	// JSON is the object. Map decodes it.
+	JSON []byte
+	// File is the file or the folder that it comes from, relative to the root of the source, and Maker is who makes it.
+	File  string
+	Maker Maker
+}
+
+// Map returns the object, with whole numbers as int64.
+func (o Object) Map() map[string]any {
+	var out map[string]any
+	_ = utiljson.Unmarshal(o.JSON, &out) // Build encoded it
+	return out
+}
+
+// Asked is an object of the cluster that Build asked for.
+type Asked struct {
+	Kind, Namespace, Name string
+	Found                 bool
+}
+
+// Severity says what a problem means for the answer.
+type Severity string
+
+// The severities of problems. Only an answer without Failed, Skipped and NotKnown has everything that Flux applies.
+const (
+	// Failed is something that could not be built, and mostly Flux cannot build it either.
+	Failed Severity = "failed"
+	// Skipped is something that was not looked at.
+	Skipped Severity = "not looked at"
+	// NotKnown is a value that is not known.
+	NotKnown Severity = "unknown"
+	// Note is something that was assumed.
+	Note Severity = "note"
+)
+
+// Problem is one line about something that the answer lacks.
+type Problem struct {
+	Severity Severity
+	// Where names the Kustomization, the object or the folder.
+	Where   string
+	Message string
+	Advice  string
+}
+
+// Lookup reads an object of the cluster: a source, a ConfigMap or a Secret. It returns nil if there is none, and an error if it may not read
+// it or if there is no cluster.
+type Lookup func(ctx context.Context, kind, namespace, name string) (map[string]any, error)
+
+// builder carries out an order.
+type builder struct {
+	ctx       context.Context
+	order     Order
+	lookup    Lookup
+	answer    Answer
+	artifacts map[[2]string]*Artifact
+	// objects are those that were made, with their makers, by kind, namespace and name.
+	objects  map[objectKey]map[string]any
+	makers   map[objectKey]Maker
+	live     map[sourceRef]liveObject
+	pending  []*kustomization
+	count    int
+	releases int
+}
+
+// objectKey is the identity of an object.
+type objectKey struct{ group, kind, namespace, name string }
+
+// Build builds a tree. An error means that nothing could be built; the problems of the answer say what else is missing.
+func Build(ctx context.Context, order Order, lookup Lookup) (Answer, error) {
+	if lookup == nil {
+		lookup = func(context.Context, string, string, string) (map[string]any, error) {
+			return nil, errors.New("there is no cluster")
+		}
+	}
+	b := &builder{ctx: ctx, order: order, lookup: lookup, artifacts: map[[2]string]*Artifact{},
+		objects: map[objectKey]map[string]any{}, makers: map[objectKey]Maker{}, live: map[sourceRef]liveObject{}}
+	defer b.close()
+	switch {
+	case order.AllowRemoteBases:
+		return Answer{}, errors.New("helmdrift does not fetch remote bases: copy them into the tree, or pipe the output of kustomize build")
+	case order.Rendered:
+		b.readRendered()
+		return b.answer, nil
+	}
+	if err := b.buildDir(); err != nil {
+		return Answer{}, err
+	}
+	for len(b.pending) > 0 {
+		if err := ctx.Err(); err != nil {
+			return Answer{}, err
+		}
+		i := b.next()
+		k := b.pending[i]
+		b.pending = slices.Delete(b.pending, i, i+1)
+		b.buildKustomization(k)
+	}
+	return b.answer, nil
+}
+
+// close closes the folders.
+func (b *builder) close() {
+	for _, a := range b.artifacts {
+		_ = a.Close() // only read
+	}
+}
+
+// report adds a problem.
+func (b *builder) report(p Problem) {
+	if !slices.Contains(b.answer.Problems, p) {
+		b.answer.Problems = append(b.answer.Problems, p)
+	}
+}
+
+// artifact opens a folder as a source with an ignore rule has it.
+func (b *builder) artifact(dir, ignore string) (*Artifact, error) {
+	key := [2]string{dir, ignore}
+	if a := b.artifacts[key]; a != nil {
+		return a, nil
+	}
+	a, err := OpenArtifact(dir, ignore)
+	if err == nil {
+		b.artifacts[key] = a
+	}
+	return a, err
+}
+
+// buildDir builds the folder of the user. If a Kustomization in it builds this folder, only that one is built.
+func (b *builder) buildDir() error {
+	a, err := b.artifact(b.order.Root, "")
+	if err != nil {
+		return err
+	}
+	dir, err := filepath.Abs(b.order.Dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return err
+	}
+	folder, err := (&files{Artifact: a}).relative(dir)
+	if err != nil {
+		return err
+	}
+	objects, err := a.build(folder, nil, nil, b.report)
+	if err != nil {
+		return fmt.Errorf("%s: %w", b.order.Dir, err)
+	}
+	var own []*kustomization
+	for _, o := range objects {
+		if keyOf(o.value).group == sourceGroup {
+			b.objects[keyOf(o.value)] = o.value
+		}
+	}
+	for _, o := range objects {
+		if k := fluxKustomization(o.value); k != nil && k.folder() == folder && k.Metadata.Namespace != "" {
+			if from, _ := b.source(k); from != nil && from.dir == a.dir {
+				own = append(own, k)
+			}
+		}
+	}
+	if len(own) != 1 {
+		b.emit(objects, Maker{}, 0)
+		return nil
+	}
+	// Its variables may come from the folder itself: the cluster has them from the last time.
+	for _, o := range objects {
+		b.objects[keyOf(o.value)] = o.value
+	}
+	b.answer.Problems = nil // the same build comes again
+	b.enqueue(own[0], 1)
+	return nil
+}
+
+// fluxKustomization returns an object as a Kustomization of Flux, or nil if it is none or cannot be one.
+func fluxKustomization(value map[string]any) *kustomization {
+	if key := keyOf(value); key.group != fluxGroup || key.kind != "Kustomization" {
+		return nil
+	}
+	k := &kustomization{}
+	if decode(value, k) != nil {
+		return nil
+	}
+	k.Spec.SourceRef.Namespace = cmp.Or(k.Spec.SourceRef.Namespace, k.Metadata.Namespace)
+	k.maker = Maker{k.Metadata.Namespace, k.Metadata.Name}
+	return k
+}
+
+// title names the Kustomization in messages.
+func (k *kustomization) title() string { return k.maker.String() }
+
+// keyOf returns the identity of an object.
+func keyOf(value map[string]any) objectKey {
+	version, _ := value["apiVersion"].(string)
+	kind, _ := value["kind"].(string)
+	group, _, hasGroup := strings.Cut(version, "/")
+	if !hasGroup {
+		group = ""
+	}
+	metadata, _ := value["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	namespace, _ := metadata["namespace"].(string)
+	return objectKey{group, kind, namespace, name}
+}
+
+// needsNamespace says whether the API server refuses an object of a group without a namespace. These are the kinds that helmdrift reads.
+func (k objectKey) needsNamespace() bool {
+	return k.group == fluxGroup || k.group == helmGroup || k.group == sourceGroup || k.group == "" && (k.kind == "ConfigMap" || k.kind == "Secret")
+}
+
+// variable matches a variable of Flux, and some that a shell replaces later.
+var variable = regexp.MustCompile(`\$\{[_a-zA-Z][_a-zA-Z0-9]*`)
+
+// adviceAbout returns advice for what a Kustomization may add to an object. Other names what to do if one has built it.
+func adviceAbout(by Maker, other string) string {
+	if by == (Maker{}) {
+		return "if a Kustomization of Flux builds this folder, name the folder with this Kustomization instead"
+	}
+	return other
+}
+
+// emit adds objects to the answer, and the Kustomizations among them to those that are built.
+func (b *builder) emit(objects []made, by Maker, depth int) {
+	for _, o := range objects {
+		key := keyOf(o.value)
+		name := title(key.kind, key.namespace, key.name)
+		if key.needsNamespace() && key.namespace == "" {
+			b.report(Problem{Failed, name, "it has no namespace, and Flux does not add one", adviceAbout(by, "set metadata.namespace, or spec.targetNamespace of "+by.String())})
+		}
+		if other, isMade := b.makers[key]; isMade {
+			b.report(Problem{Failed, name, "it is made twice: by " + other.String() + " and by " + by.String() + "; only the first is here",
+				"the two overwrite each other in the cluster"})
+			continue
+		}
+		if key.group == helmGroup && key.kind == "HelmRelease" {
+			if b.releases++; b.releases > maxReleases {
+				b.report(Problem{Failed, b.order.Dir, fmt.Sprintf("it makes more than %d HelmReleases, and helmdrift takes the first %d",
+					maxReleases, maxReleases), "name a smaller folder"})
+				continue
+			}
+		}
+		text, err := json.Marshal(o.value)
+		if err != nil {
+			b.report(Problem{Failed, name, err.Error(), ""})
+			continue
+		}
+		if key.group == helmGroup && by == (Maker{}) && !b.order.Rendered && variable.Match(text) {
+			b.report(Problem{Note, name, "its variables, like " + string(variable.Find(text)) + "}, stay as they are", adviceAbout(by, "")})
+		}
+		b.makers[key], b.objects[key] = by, o.value
+		b.answer.Objects = append(b.answer.Objects, Object{text, o.file, by})
+		if key.group != fluxGroup || key.kind != "Kustomization" || by.Namespace == key.namespace && by.Name == key.name {
+			continue
+		}
+		if k := fluxKustomization(o.value); k != nil {
+			b.enqueue(k, depth+1)
+		} else {
+			b.report(Problem{Failed, name, "a field of it has another type than Flux gives it", ""})
+		}
+	}
+}
+
+// enqueue adds a Kustomization to those that are built, or says why it is not.
+func (b *builder) enqueue(k *kustomization, depth int) {
+	b.count++
+	switch k.depth = depth; {
+	case k.Metadata.Namespace == "": // emit has said so
+	case k.Spec.Suspend:
+		b.report(Problem{Skipped, k.title(), "it is suspended, so Flux leaves what it made as it is", ""})
+	case k.Spec.KubeConfig != nil:
+		b.report(Problem{Skipped, k.title(), "it deploys to another cluster, which spec.kubeConfig names", ""})
+	case depth > maxKustomizeDepth:
+		b.report(Problem{Failed, k.title(), fmt.Sprintf("more than %d Kustomizations make each other", maxKustomizeDepth), ""})
+	case b.count > maxKustomizations:
+		b.report(Problem{Failed, b.order.Dir, fmt.Sprintf("it has more than %d Kustomizations, and helmdrift builds the first %d",
+			maxKustomizations, maxKustomizations), "name a smaller folder"})
+	default:
+		b.pending = append(b.pending, k)
+	}
+}
+
+// next returns which pending Kustomization is built next: one whose source and variables the tree has made already, if there is one.
+// Another may get them from a Kustomization that is still pending, so one that depends on none of these goes first.
+func (b *builder) next() int {
+	i := slices.IndexFunc(b.pending, func(k *kustomization) bool { return b.hasInputs(k) })
+	if i < 0 {
+		i = slices.IndexFunc(b.pending, func(k *kustomization) bool {
+			return !slices.ContainsFunc(k.Spec.DependsOn, func(on sourceRef) bool {
+				return slices.ContainsFunc(b.pending, func(other *kustomization) bool {
+					return other.maker == Maker{cmp.Or(on.Namespace, k.Metadata.Namespace), on.Name}
+				})
+			})
+		})
+	}
+	return max(i, 0)
+}
+
+// hasInputs reports whether the tree has made everything that a Kustomization names.
+func (b *builder) hasInputs(k *kustomization) bool {
+	if ref := k.Spec.SourceRef; b.localSource(ref) == nil && b.objects[objectKey{sourceGroup, ref.Kind, ref.Namespace, ref.Name}] == nil {
+		return false
+	}
+	if k.Spec.PostBuild == nil {
+		return true
+	}
+	return !slices.ContainsFunc(k.Spec.PostBuild.From, func(from substituteFrom) bool {
+		return b.objects[objectKey{"", from.Kind, k.Metadata.Namespace, from.Name}] == nil
+	})
+}
+
+// buildKustomization builds a Kustomization of Flux.
+func (b *builder) buildKustomization(k *kustomization) {
+	from, problem := b.source(k)
+	if problem != nil {
+		b.report(*problem)
+	}
+	if from == nil {
+		return
+	}
+	objects, err := from.build(k.folder(), k, b.variablesOf(k), b.report)
+	if err != nil {
+		b.report(Problem{Failed, k.title(), err.Error(), ""})
+		return
+	}
+	b.emit(objects, k.maker, k.depth)
+}

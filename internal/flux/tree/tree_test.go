@@ -1,0 +1,126 @@
+package tree
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "rewrite the expectations; read the difference")
+
+// story is order.yaml: what the user says, and what the cluster has. An object of the cluster with the field denied cannot be read.
+type story struct {
+	Dir     string
+	Remotes []string
+	Sources []LocalSource
+	Stream  string
+	Live    []map[string]any
+}
+
+// want is want.yaml.
+type want struct {
+	Error    string       `json:"error,omitempty"`
+	Problems []string     `json:"problems,omitempty"`
+	Asked    []string     `json:"asked,omitempty"`
+	Objects  []wantObject `json:"objects,omitempty"`
+}
+
+type wantObject struct {
+	File   string         `json:"file"`
+	Maker  string         `json:"maker"`
+	Object map[string]any `json:"object"`
+}
+
+// lookup is the cluster of a story.
+func (s story) lookup(_ context.Context, kind, namespace, name string) (map[string]any, error) {
+	for _, value := range s.Live {
+		if key := keyOf(value); key.kind == kind && key.namespace == namespace && key.name == name {
+			if value["denied"] == true {
+				return nil, errors.New("the account may not read it")
+			}
+			return value, nil
+		}
+	}
+	return nil, nil
+}
+
+// line returns a problem as one line.
+func line(p Problem) string {
+	out := string(p.Severity) + " | " + p.Where + " | " + p.Message
+	if p.Advice != "" {
+		out += " | " + p.Advice
+	}
+	return out
+}
+
+// carryOut builds a tree for a story.
+func carryOut(s story, root string) want {
+	order := Order{Dir: filepath.Join(root, filepath.FromSlash(s.Dir)), Root: root, Remotes: s.Remotes, Sources: s.Sources,
+		Rendered: s.Stream != "", Text: []byte(s.Stream)}
+	for i := range order.Sources {
+		order.Sources[i].Dir = filepath.Join(root, order.Sources[i].Dir)
+	}
+	answer, err := Build(context.Background(), order, s.lookup)
+	var out want
+	if err != nil {
+		out.Error = strings.ReplaceAll(err.Error(), root, "ROOT")
+	}
+	for _, p := range answer.Problems {
+		out.Problems = append(out.Problems, strings.ReplaceAll(line(p), root, "ROOT"))
+	}
+	for _, a := range answer.Asked {
+		out.Asked = append(out.Asked, title(a.Kind, a.Namespace, a.Name)+map[bool]string{false: ": not found"}[a.Found])
+	}
+	for _, o := range answer.Objects {
+		out.Objects = append(out.Objects, wantObject{o.File, o.Maker.String(), o.Map()})
+	}
+	return out
+}
+
+// TestStories builds each tree below testdata.
+func TestStories(t *testing.T) {
+	folders, err := filepath.Glob("testdata/*")
+	if err != nil || len(folders) < 10 {
+		t.Fatalf("%d stories, %v", len(folders), err)
+	}
+	for _, folder := range folders {
+		t.Run(filepath.Base(folder), func(t *testing.T) {
+			var s story
+			text, err := os.ReadFile(filepath.Join(folder, "order.yaml"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := yaml.UnmarshalStrict(text, &s); err != nil {
+				t.Fatal(err)
+			}
+			root, err := filepath.Abs(filepath.Join(folder, "tree"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := yaml.Marshal(carryOut(s, root))
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.Join(folder, "want.yaml")
+			if *update {
+				if err := os.WriteFile(name, got, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			expected, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(string(expected), string(got)); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}

@@ -1,0 +1,148 @@
+package tree
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/resource"
+)
+
+// Unknown stands for a text that cannot be known here: a value that SOPS encrypted, or a variable of a Secret that cannot be read. It may be
+// a part of a longer text. It fits where names of Kubernetes fit.
+const Unknown = "helmdrift-unknown-5d1c7e"
+
+// isEncrypted reports whether a text is an encrypted value of SOPS, or what "flux build" prints for one.
+func isEncrypted(text string) bool {
+	return strings.HasPrefix(text, "ENC[AES256_GCM,") || text == "**SOPS**"
+}
+
+// seal replaces what SOPS encrypted in an object (fluxcd/kustomize-controller v1.9.4 internal/decryptor/decryptor.go DecryptResource).
+func seal(r *resource.Resource, by *kustomization, title string, report func(Problem)) error {
+	text, err := r.MarshalJSON()
+	if err != nil {
+		return err
+	}
+	var value map[string]any
+	if err := json.Unmarshal(text, &value); err != nil {
+		return err
+	}
+	found := sealValue(value)
+	if found == sealedNothing {
+		return nil
+	}
+	if by != nil && by.Spec.Decryption == nil {
+		report(Problem{Failed, title, "it is encrypted with SOPS, and " + by.title() + " has no spec.decryption: Flux refuses it", ""})
+	}
+	if found == sealedFile {
+		report(Problem{NotKnown, title, "it holds a file that SOPS encrypted: a hash in its name, made of the content, is another one in the cluster", ""})
+	}
+	if text, err = json.Marshal(value); err != nil {
+		return err
+	}
+	return r.UnmarshalJSON(text)
+}
+
+// sealed says what of an object was encrypted.
+type sealed int
+
+const (
+	sealedNothing sealed = iota
+	sealedTexts
+	sealedFile
+)
+
+// sealValue replaces the encrypted texts of an object, and says what it found.
+func sealValue(value map[string]any) sealed {
+	found := sealedNothing
+	if sops, isMap := value["sops"].(map[string]any); isMap && sops["mac"] != nil {
+		delete(value, "sops")
+		found = sealedTexts
+	}
+	data, _ := value["data"].(map[string]any)
+	_, hasMAC := data["sops_mac"]
+	if value["kind"] == "Secret" {
+		for key, below := range data {
+			text, _ := below.(string)
+			raw, err := base64.StdEncoding.DecodeString(text)
+			switch {
+			case isEncrypted(text):
+				found = max(found, sealedTexts)
+			case err != nil:
+				continue
+			case strings.HasPrefix(key, "sops_") && hasMAC:
+				// SOPS adds entries of its own to a file with variables.
+				delete(data, key)
+				continue
+			case isEncryptedFile(string(raw)) || isEncrypted(string(raw)):
+				found = sealedFile
+			default:
+				continue
+			}
+			data[key] = base64.StdEncoding.EncodeToString([]byte(Unknown))
+		}
+	}
+	if found == sealedTexts {
+		sealTexts(value)
+	}
+	return found
+}
+
+// isEncryptedFile reports whether a text is a file of SOPS (decryptor.go sopsFormatToMarkerBytes).
+func isEncryptedFile(text string) bool {
+	for _, mark := range []string{`"mac": "ENC[`, "sops_mac=ENC[", "[sops]", "mac: ENC["} {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// sealTexts replaces the encrypted texts below a value and returns it.
+func sealTexts(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		for key, below := range v {
+			v[key] = sealTexts(below)
+		}
+	case []any:
+		for i, below := range v {
+			v[i] = sealTexts(below)
+		}
+	case string:
+		if isEncrypted(v) {
+			return Unknown
+		}
+	}
+	return value
+}
+
+// variablesOf returns the variables in the data of a ConfigMap or a Secret (kustomize_varsub.go LoadVariables).
+func variablesOf(value map[string]any) (map[string]string, error) {
+	out := map[string]string{}
+	isSecret := value["kind"] == "Secret"
+	data, _ := value["data"].(map[string]any)
+	for name, below := range data {
+		text, isText := below.(string)
+		if !isText {
+			return nil, fmt.Errorf("its data has a value that is no text, at %s", name)
+		}
+		if isSecret {
+			raw, err := base64.StdEncoding.DecodeString(text)
+			if err != nil {
+				return nil, errors.New("its data is not encoded in base64")
+			}
+			text = string(raw)
+		}
+		out[name] = text
+	}
+	// The API server moves stringData into data.
+	if more, _ := value["stringData"].(map[string]any); isSecret {
+		for name, below := range more {
+			out[name] = fmt.Sprint(below)
+		}
+	}
+	return out, nil
+}
