@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/flux"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/saved"
@@ -27,7 +28,11 @@ import (
 const (
 	jobFluxChart  = "flux-chart"
 	jobFluxRender = "flux-render"
+	jobFluxTree   = "flux-tree"
 )
+
+// askFlux is the question of the job for a tree about an object of the cluster.
+const askFlux = "flux"
 
 // fluxGuest returns diff of a HelmRelease as a guest.
 func fluxGuest() guest {
@@ -40,6 +45,11 @@ func fluxGuest() guest {
 			jobFluxRender: confine.NewJob(func(ctx context.Context, _ *confine.Parent, o flux.RenderOrder) ([]byte, error) {
 				return flux.PostRender(ctx, o)
 			}),
+			jobFluxTree: confine.NewJob(func(ctx context.Context, p *confine.Parent, o tree.Order) (tree.Answer, error) {
+				return flux.BuildTree(ctx, o, func(q flux.LookupOrder) ([]byte, error) {
+					return confine.Ask[flux.LookupOrder, []byte](p, askFlux, q)
+				})
+			}),
 		},
 	}
 }
@@ -50,6 +60,9 @@ type fluxDiff struct {
 	withCredentials bool
 	// next asks about all HelmReleases.
 	next bool
+	// from is the folder of a working tree, or "-", and sources are folders with the content of sources.
+	from    string
+	sources []string
 }
 
 // addFlags implements controlled.
@@ -57,6 +70,8 @@ func (f *fluxDiff) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.withCredentials, "with-source-credentials", false,
 		"with hr/NAME or --next, fetch charts with the Secrets that their sources in the cluster name")
 	fs.BoolVar(&f.next, "next", false, "compare what Flux does next with the releases of all HelmReleases of the namespace, or with -A of the cluster")
+	fs.StringVar(&f.from, "from", "", "compare what Flux does once this `folder` of a working tree of Git is merged; - for the output of kustomize build")
+	fs.StringArrayVar(&f.sources, "local-source", nil, "with --from, a `KIND/NAMESPACE/NAME=FOLDER` that has the content of a source; may be repeated")
 }
 
 // fluxKinds are the words for a HelmRelease in front of a slash. They are those of kubectl.
@@ -79,6 +94,8 @@ func (f *fluxDiff) check(o diffOptions, args []string, flags *pflag.FlagSet) (na
 	switch {
 	case f.next:
 		return "", fmt.Errorf("--next compares all HelmReleases, and %s is one", args[0])
+	case f.from != "" && len(args) > 1:
+		return "", hint.New(errors.New("--from takes no CHART"), "the chart is the one of the HelmRelease in the tree")
 	case name == "":
 		return "", hint.New(fmt.Errorf("%s names no HelmRelease", args[0]), "kubectl get helmreleases -A lists them")
 	case strings.Contains(name, ","):
@@ -151,30 +168,39 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
 	}
+	if question.Tree, err = f.tree(ctx, s, &o, d.Connection); err != nil {
+		d.Quiet()
+		return err
+	}
 	plan, err := flux.New(ctx, d.Connection, question)
 	if err != nil {
 		d.Quiet()
 		return err
 	}
 	defer plan.Close()
-	from := d.Connection.Cluster
 	d.Target = plan.Target
-	d.Use(d.Connection, plan.Adapt(d.Options))
+	d.Use(plan.Connection, plan.Adapt(d.Options))
 	o.learned = plan.Secrets()
-	o.finish = func(r *report.Release) { plan.Finish(ctx, r, from, d.Comparer) }
+	o.finish = func(r *report.Release) { plan.Finish(ctx, r, d.Comparer) }
 	return o.report(ctx, s, d, known, flags, time.Now)
 }
 
 // all implements controlled.
 func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error) {
-	if !f.next {
+	flag := "--next"
+	switch {
+	case f.from != "":
+		flag = "--from"
+	case len(f.sources) > 0:
+		return nil, errors.New("--local-source needs --from")
+	case !f.next:
 		return nil, nil
 	}
 	if len(args) > 0 {
-		return nil, hint.New(errors.New("--next takes no release"), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
+		return nil, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
 	}
 	err := refuseFlags(flags, append(f.refused(o.guests), refusal{[]string{"selector", "filter", "exclude", "status", "shard"},
-		"--next compares all HelmReleases of the namespace, or with -A of the cluster"}), "--next")
+		"it compares all HelmReleases"}), flag)
 	if err != nil {
 		return nil, err
 	}
@@ -188,23 +214,58 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
 		all := flux.Fleet{Question: f.question(s, &o), Options: options, List: on.list, Each: on.each, Progress: on.show}
-		all.Namespace = on.namespace
+		if all.Tree, err = f.tree(ctx, s, &o, on.Connection); err != nil {
+			return nil, err
+		}
+		if all.Namespace = on.namespace; all.Tree != nil {
+			all.Namespace = ""
+		}
 		all.Report = func(result *drift.Result, p *flux.Plan, finish func(*report.Release)) report.Release {
 			one := o
 			one.learned, one.finish = p.Secrets(), finish
 			return one.release(result, known)
 		}
 		found, err := all.Compare(ctx, on.Connection)
-		if err == nil && len(found) == 0 {
-			where := "any namespace"
-			if on.namespace != "" {
-				where = "namespace " + on.namespace
+		hasFailed := false
+		for _, p := range all.Tree.Problems() {
+			said := hint.Sentence(hint.New(errors.New(p.Where+": "+p.Message), p.Advice))
+			if hasFailed = hasFailed || p.Severity == tree.Failed; p.Severity == tree.Failed {
+				on.fail(report.Message{Code: report.ErrorSelection, Message: said})
+			} else {
+				on.note(said)
 			}
-			return nil, hint.New(fmt.Errorf("there are no HelmReleases in %s", where),
-				"-n chooses the namespace, -A all of them; without --next, helmdrift diff compares releases with what is deployed")
 		}
-		return found, err
+		switch {
+		case err != nil || len(found) > 0 || hasFailed:
+			return found, err
+		case all.Tree != nil:
+			return nil, hint.New(fmt.Errorf("%s makes no HelmRelease", f.from), "--from names the folder that a Kustomization of Flux names in spec.path")
+		case on.namespace != "":
+			err = fmt.Errorf("there are no HelmReleases in namespace %s", on.namespace)
+		default:
+			err = errors.New("there are no HelmReleases in any namespace")
+		}
+		return nil, hint.New(err, "-n chooses the namespace, -A all of them; without --next, helmdrift diff compares releases with what is deployed")
 	}, nil
+}
+
+// tree builds the working tree of --from and lays it over the cluster. It returns nil without that flag.
+func (f *fluxDiff) tree(ctx context.Context, s cli.Streams, o *diffOptions, from drift.Connection) (*flux.Tree, error) {
+	if f.from == "" {
+		return nil, nil
+	}
+	order, err := flux.TreeOrder(f.from, f.sources, s.In)
+	if err != nil {
+		return nil, err
+	}
+	calls := map[string]confine.Call{askFlux: confine.NewCall(func(ctx context.Context, q flux.LookupOrder) ([]byte, error) {
+		return flux.Lookup(ctx, from.Cluster, q)
+	})}
+	answer, err := jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order, calls)
+	if err != nil {
+		return nil, fmt.Errorf("--from %s: %w", f.from, err)
+	}
+	return flux.NewTree(ctx, from, order, answer)
 }
 
 // complete implements controlled.

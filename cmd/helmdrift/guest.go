@@ -54,6 +54,9 @@ type scanned struct {
 	namespace string
 	// list lists the objects of a kind as they are now.
 	list func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
+	// note prints a message, and fail adds what could not be searched or read.
+	note func(string)
+	fail func(report.Message)
 	// each calls do for each index of the namespaces of releases, as fleet.Sharing.Each does, and show is called with each report.
 	each func(namespaces []string, do func(i int))
 	show func(report.Release)

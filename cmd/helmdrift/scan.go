@@ -66,7 +66,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	releases, err := inClusters(ctx, search, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
 		limitMemory(s, len(found.Releases))
 		if o.all != nil {
-			return f.compareAll(ctx, o.all, source, found, show)
+			return f.compareAll(ctx, search, o.all, source, found, show)
 		}
 		return source.Compare(ctx, found, fleet.Options{
 			Options: options, Concurrency: f.concurrency, Progress: show,
@@ -92,7 +92,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 
 // compareAll lets a guest compare the releases of its objects.
 func (f *fleetScan) compareAll(
-	ctx context.Context, all compareAll, source fleet.Source, found fleet.Found, show func(fleet.Progress),
+	ctx context.Context, search *search, all compareAll, source fleet.Source, found fleet.Found, show func(fleet.Progress),
 ) ([]report.Release, error) {
 	sharing := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil)
 	defer sharing.Close()
@@ -100,6 +100,9 @@ func (f *fleetScan) compareAll(
 	var progress fleet.Progress
 	return all(ctx, scanned{
 		Connection: sharing.Connection, namespace: found.Namespace, list: source.Cluster.ListLatest,
+		note: search.note, fail: func(m report.Message) {
+			search.add(report.ScanError{Code: m.Code, Cluster: source.Name, Message: m.Message})
+		},
 		each: func(namespaces []string, do func(int)) {
 			progress.Total = len(namespaces)
 			sharing.Each(ctx, namespaces, f.concurrency, do)

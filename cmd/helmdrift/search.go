@@ -155,9 +155,14 @@ func (j *search) note(message string) {
 
 // failed adds the error of a cluster that could not be searched.
 func (j *search) failed(cluster string, err error) {
+	j.add(fleet.NewScanError(cluster, "", live.ErrorCode(err), err))
+}
+
+// add adds an error.
+func (j *search) add(e report.ScanError) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.errors = append(j.errors, fleet.NewScanError(cluster, "", live.ErrorCode(err), err).Map(j.Known.Scrub))
+	j.errors = append(j.errors, e.Map(j.Known.Scrub))
 }
 
 // find returns the selected releases of one cluster.

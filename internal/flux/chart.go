@@ -8,7 +8,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"helm.sh/helm/v4/pkg/chart/common"
@@ -18,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 )
 
 // ChartOrder says how source-controller changes a chart before helm-controller gets it. A child process does it, because a chart is foreign
@@ -31,8 +34,18 @@ type ChartOrder struct {
 	Root          string
 	// Metadata becomes the build metadata of the version.
 	Metadata string
+	// Artifact is a folder of a working tree that the chart is in. It takes the place of Path and Root.
+	Artifact *ArtifactOrder
 	// AllowOutsideLinks follows symbolic links that lead out of the working tree.
 	AllowOutsideLinks bool
+}
+
+// ArtifactOrder says where a chart is in a working tree.
+type ArtifactOrder struct {
+	// Dir is the folder with the content of the source, and Ignore is spec.ignore of the source.
+	Dir, Ignore string
+	// Chart is the path of the chart in it: a folder or an archive.
+	Chart string
 }
 
 // ChartAnswer is the name and the version of a chart after that, and its archive if it was changed.
@@ -46,11 +59,22 @@ const maxValuesFile = 5 << 20
 
 // PrepareChart carries out an order (fluxcd/source-controller v1.9.3 internal/helm/chart/builder_remote.go Build, builder_local.go Build).
 func PrepareChart(_ context.Context, o ChartOrder) (ChartAnswer, error) {
+	if o.Artifact != nil {
+		dir, err := os.MkdirTemp("", "helmdrift-")
+		if err != nil {
+			return ChartAnswer{}, err
+		}
+		defer func() { _ = os.RemoveAll(dir) }()
+		if err := o.copyTo(dir); err != nil {
+			return ChartAnswer{}, err
+		}
+		o.Root, o.Path = dir, filepath.Join(dir, filepath.Clean("/"+o.Artifact.Chart))
+	}
 	info, err := os.Stat(o.Path)
 	if err != nil {
 		return ChartAnswer{}, errors.New("the chart cannot be read")
 	}
-	isChanged := len(o.ValuesFiles) > 0 || o.Metadata != ""
+	isChanged := len(o.ValuesFiles) > 0 || o.Metadata != "" || o.Artifact != nil
 	if info.IsDir() && !isChanged {
 		about, err := chartutil.LoadChartfile(filepath.Join(o.Path, "Chart.yaml"))
 		if err != nil {
@@ -72,6 +96,28 @@ func PrepareChart(_ context.Context, o ChartOrder) (ChartAnswer, error) {
 	}
 	return o.change(loaded)
 }
+
+// copyTo copies the chart and its values files as source-controller would have them.
+func (o ChartOrder) copyTo(dir string) error {
+	artifact, err := tree.OpenArtifact(o.Artifact.Dir, o.Artifact.Ignore)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = artifact.Close() }()
+	if !artifact.Has(clean(o.Artifact.Chart)) {
+		return fmt.Errorf("the working tree has no chart %s", o.Artifact.Chart)
+	}
+	names := []string{clean(o.Artifact.Chart)}
+	for _, file := range o.ValuesFiles {
+		if artifact.Has(clean(file)) {
+			names = append(names, clean(file))
+		}
+	}
+	return artifact.Copy(dir, names...)
+}
+
+// clean returns a path in a source without what leads out of the source.
+func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
 // checkLinks refuses symbolic links of a directory that lead out of its working tree.
 func checkLinks(dir string) error {

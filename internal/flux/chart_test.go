@@ -95,10 +95,13 @@ func TestCheckAddress(t *testing.T) {
 		"http://[::ffff:169.254.169.254]/": "a cloud serves credentials", "http://[fd00:ec2::254]/": "a cloud serves credentials",
 		"file:///etc/passwd": "is not a URL", "ftp://192.0.2.1/": "the scheme ftp", "charts": "is not a URL",
 	} {
-		err := checkAddress(url, "HelmRepository shop/charts")
+		err := checkAddress(url, "HelmRepository shop/charts", false)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", url, err, want)
 		}
+	}
+	if err := checkAddress("http://127.0.0.1:8080/", "HelmRepository shop/charts", true); err == nil || !strings.Contains(err.Error(), "this machine") {
+		t.Errorf("in a tree: %v", err)
 	}
 	if !isMetadata(netip.MustParseAddr("0.0.0.0")) {
 		t.Error("0.0.0.0 is allowed")
@@ -175,7 +178,7 @@ func TestOffer(t *testing.T) {
 			"error: the source of the chart: OCIRepository shop/gone: it does not exist",
 		"suspend: true": "error: HelmRelease shop/web has neither spec.chart nor spec.chartRef",
 	} {
-		o, err := helmRelease(t, "  "+spec).offer(t.Context(), from, false)
+		o, err := helmRelease(t, "  "+spec).offer(t.Context(), from, Question{})
 		got := "error: "
 		if err != nil {
 			got += err.Error()

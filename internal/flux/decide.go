@@ -18,6 +18,8 @@ type situation struct {
 	// chart is the chart that the source offers, and values is the digest of the composed values.
 	chart  identity
 	values string
+	// isUnknown is set if the values have something that is not known, so that the digest says nothing.
+	isUnknown bool
 	// waits says what the controller waits for, or "" if that is nothing: a dependency or the source.
 	waits string
 }
@@ -35,11 +37,15 @@ type decision struct {
 // internal/controller/helmrelease_controller.go Reconcile, reconcileRelease). Drift is not looked at yet; see corrected.
 func (s situation) decide() decision {
 	h := s.release
+	goes := h.dropped
+	if h.Metadata.Deleted != "" {
+		goes = "the HelmRelease is being deleted"
+	}
 	switch {
-	case h.Metadata.Deleted != "" && h.Spec.Suspend:
-		return decision{action: report.DeployerNone, reason: "the HelmRelease is being deleted while it is suspended, so the release stays"}
-	case h.Metadata.Deleted != "":
-		return decision{action: report.DeployerUninstall, reason: "the HelmRelease is being deleted"}
+	case goes != "" && h.Spec.Suspend:
+		return decision{action: report.DeployerNone, reason: goes + " while it is suspended, so the release stays"}
+	case goes != "":
+		return decision{action: report.DeployerUninstall, reason: goes}
 	case h.Spec.Suspend:
 		return s.blocked("suspended")
 	case s.waits != "":
@@ -176,7 +182,7 @@ func (s situation) outOfSync(last *revision) string {
 		return fmt.Sprintf("the chart changes from %s to %s", last.ChartName, s.chart.name)
 	case s.chart.name != "" && s.chart.version != last.ChartVersion:
 		return fmt.Sprintf("the chart version changes from %s to %s", last.ChartVersion, s.chart.version)
-	case s.values != last.ConfigDigest:
+	case !s.isUnknown && s.values != last.ConfigDigest:
 		return "the values changed"
 	case h.Metadata.Generation == h.Status.ObservedGeneration:
 		return ""
@@ -255,7 +261,7 @@ func (s situation) resets() bool {
 		return true
 	case s.chart.name != "" && h.Status.LastAttemptedRevision != s.chart.version:
 		return true
-	case h.Status.LastAttemptedConfigDigest != "" && h.Status.LastAttemptedConfigDigest != s.values:
+	case !s.isUnknown && h.Status.LastAttemptedConfigDigest != "" && h.Status.LastAttemptedConfigDigest != s.values:
 		return true
 	}
 	return h.requests("reconcile.fluxcd.io/resetAt", h.Status.LastHandledResetAt)

@@ -15,7 +15,7 @@ import (
 
 // Finish adds to the report of the comparison what Flux does. If Flux does nothing, the comparer also finds out whether the chart has
 // changed all the same.
-func (p *Plan) Finish(ctx context.Context, r *report.Release, from Reader, comparer *drift.Comparer) {
+func (p *Plan) Finish(ctx context.Context, r *report.Release, comparer *drift.Comparer) {
 	h := p.release
 	d := p.decision.corrected(h.mode(), r.HasDrifted())
 	notRolledOut := 0
@@ -34,7 +34,7 @@ func (p *Plan) Finish(ctx context.Context, r *report.Release, from Reader, compa
 		Action: d.action, Reason: d.reason, Otherwise: d.otherwise, PutsBack: p.putsBack(d),
 		NotRolledOut: notRolledOut, Inputs: p.inputs(),
 	}
-	p.checkDefinitions(ctx, d, from)
+	p.checkDefinitions(ctx, d)
 	p.addLimits(d)
 	r.Warnings = append(r.Warnings, p.warnings...)
 	r.Errors = append(r.Errors, p.problems...)
@@ -72,7 +72,7 @@ func isChanged(o report.Object) bool {
 		}
 	}
 	for _, f := range o.Fields {
-		if f.Cause != report.CauseDrift && f.Managed && !f.Silenced() {
+		if f.Cause != report.CauseDrift && f.Managed && !f.Silenced() && f.Class != report.ClassUnknown {
 			return true
 		}
 	}
@@ -104,7 +104,7 @@ func (p *Plan) inputs() []report.DeployerInput {
 
 // checkDefinitions names what Flux does with the folder crds/ of the chart, which an upgrade of Helm leaves alone
 // (fluxcd/helm-controller v1.6.0 internal/action/crds.go applyCRDs).
-func (p *Plan) checkDefinitions(ctx context.Context, d decision, from Reader) {
+func (p *Plan) checkDefinitions(ctx context.Context, d decision) {
 	policy := p.release.Spec.Upgrade.CRDs
 	if d.action == report.DeployerInstall {
 		policy = p.release.Spec.Install.CRDs
@@ -133,7 +133,7 @@ func (p *Plan) checkDefinitions(ctx context.Context, d decision, from Reader) {
 		return // the comparison has them
 	}
 	var missing []string
-	for ref, live := range from.Read(ctx, refs) {
+	for ref, live := range p.reading.Read(ctx, refs) {
 		if live.Object == nil && live.Err == nil {
 			missing = append(missing, ref.Name)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -41,7 +42,11 @@ type Fleet struct {
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
 // fails if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has.
 func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Release, error) {
-	known := overlay{from.Cluster, map[object.Ref]cluster.Live{}}
+	known := overlay{Cluster: from.Cluster, objects: map[object.Ref]cluster.Live{}}
+	if f.Tree != nil {
+		known = f.Tree.over
+		from.Lookups = withoutSecrets(from.Lookups)
+	}
 	found, err := f.list(ctx, known)
 	if err != nil {
 		return nil, err
@@ -49,15 +54,12 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	fetched := newFetched(f.Question)
 	defer fetched.close()
 	f.Question = fetched.question()
-	reading := from
-	reading.Cluster = known
-
 	namespaces, reports := make([]string, len(found)), make([]report.Release, len(found))
 	for i, h := range found {
 		namespaces[i], reports[i] = h.ReleaseNamespace(), f.failed(from, h, errors.New("interrupted before it was read"))
 	}
 	f.Each(namespaces, func(i int) {
-		out := f.compare(ctx, reading, from, found[i])
+		out := f.compare(ctx, known, from, found[i])
 		if reports[i] = out; f.Progress != nil {
 			f.Progress(out)
 		}
@@ -65,28 +67,29 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	return reports, ctx.Err()
 }
 
-// list returns the HelmReleases in the order of the namespaces of their releases. Known learns them, and the sources of their charts.
+// list returns the HelmReleases of the cluster, or those that a tree makes or drops, in the order of the namespaces of their releases. Known
+// learns them, and the sources of their charts.
 func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) {
-	kind := Kind()
-	items, err := f.List(ctx, kind, f.Namespace)
-	if err != nil {
+	items, err := f.List(ctx, Kind(), f.Namespace)
+	if err != nil && f.Tree == nil {
 		return nil, err
 	}
-	known.add(kind, items)
+	var out []*HelmRelease
+	if f.Tree != nil {
+		if err != nil {
+			f.Tree.note(tree.Failed, "the cluster", "which HelmReleases the tree drops is not known: "+err.Error())
+		}
+		out, items = f.Tree.dropped(items), f.Tree.releases()
+	}
+	known.add(Kind(), items)
 	for _, source := range []string{"HelmChart", "HelmRepository", "OCIRepository"} {
 		kind := schema.GroupVersionKind{Group: sourceGroup, Version: "v1", Kind: source}
 		if items, err := f.List(ctx, kind, f.Namespace); err == nil { // otherwise each is read by its name
 			known.add(kind, items)
 		}
 	}
-	var out []*HelmRelease
 	for _, item := range items {
-		ref := refOf(kind, item)
-		h := &HelmRelease{}
-		if err := decode(item, titleOf(ref.Kind, ref.Namespace, ref.Name), h); err != nil {
-			return nil, err
-		}
-		out = append(out, h)
+		out = append(out, newHelmRelease(item))
 	}
 	slices.SortFunc(out, func(a, b *HelmRelease) int {
 		return cmp.Or(live.CompareNamespaces(a.ReleaseNamespace(), b.ReleaseNamespace()), cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace),
@@ -95,15 +98,27 @@ func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) 
 	return out, nil
 }
 
+// newHelmRelease decodes a HelmRelease. One that Flux cannot decode has its fault.
+func newHelmRelease(item map[string]any) *HelmRelease {
+	ref, out := refOf(Kind(), item), &HelmRelease{}
+	if err := decode(item, titleOf(ref.Kind, ref.Namespace, ref.Name), out); err != nil {
+		return &HelmRelease{Metadata: meta{Namespace: ref.Namespace, Name: ref.Name}, fault: err}
+	}
+	return out
+}
+
 // compare compares what Flux does next with one HelmRelease. Whatever goes wrong is an error in the report. Reading knows the objects of
 // Flux.
-func (f Fleet) compare(ctx context.Context, reading, from drift.Connection, h *HelmRelease) (out report.Release) {
+func (f Fleet) compare(ctx context.Context, reading Reader, from drift.Connection, h *HelmRelease) (out report.Release) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			out = f.failed(from, h, fmt.Errorf("internal error: %v", cause))
 		}
 	}()
-	plan, err := newPlan(ctx, reading, f.Question, h)
+	if h.fault != nil {
+		return f.failed(from, h, h.fault)
+	}
+	plan, err := newPlan(ctx, reading, from, f.Question, h)
 	if err != nil {
 		return f.failed(from, h, err)
 	}
@@ -113,16 +128,12 @@ func (f Fleet) compare(ctx context.Context, reading, from drift.Connection, h *H
 	if err != nil {
 		return f.failed(from, h, err)
 	}
-	return f.Report(result, plan, func(r *report.Release) { plan.Finish(ctx, r, reading.Cluster, comparer) })
+	return f.Report(result, plan, func(r *report.Release) { plan.Finish(ctx, r, comparer) })
 }
 
 // failed returns the report of a HelmRelease that could not be compared.
 func (f Fleet) failed(from drift.Connection, h *HelmRelease, err error) report.Release {
-	why := f.Known.Scrub(err.Error())
-	said := why
-	if advice := hint.Of(err); advice != "" {
-		said += "; " + f.Known.Scrub(advice)
-	}
+	said, why := f.Known.Scrub(hint.Sentence(err)), f.Known.Scrub(err.Error())
 	return report.Release{
 		Name: h.ReleaseName(), Namespace: h.ReleaseNamespace(), StorageNamespace: h.StorageNamespace(), Cluster: from.Name,
 		Operation: report.OperationDrift, Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},

@@ -15,6 +15,8 @@ import (
 type overlay struct {
 	drift.Cluster
 	objects map[object.Ref]cluster.Live
+	// tree has those that a working tree made.
+	tree map[object.Ref]bool
 }
 
 // Read implements drift.Cluster.
@@ -34,10 +36,12 @@ func (o overlay) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]c
 	return out
 }
 
-// add adds the objects of a list.
+// add adds the objects of a list. What is known already stays.
 func (o overlay) add(kind schema.GroupVersionKind, items []map[string]any) {
 	for _, item := range items {
-		o.objects[refOf(kind, item)] = cluster.Live{Object: item}
+		if ref := refOf(kind, item); o.objects[ref].Object == nil {
+			o.objects[ref] = cluster.Live{Object: item}
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -31,6 +33,8 @@ type Question struct {
 	// Source are the user's own logins and settings for fetching. WithCredentials uses those of the sources instead.
 	Source          fetch.Options
 	WithCredentials bool
+	// Tree is the working tree that charts and objects come from, or nil.
+	Tree *Tree
 	// Fetch fetches a chart, and Prepare and PostRender call the functions PrepareChart and PostRender of this package.
 	Fetch      func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
 	Prepare    func(context.Context, ChartOrder) (ChartAnswer, error)
@@ -45,7 +49,10 @@ type Plan struct {
 	Target drift.Target
 	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known. Otherwise its chart is nil.
 	Preview drift.Target
+	// Connection is what the comparison reads.
+	Connection drift.Connection
 
+	reading  Reader
 	release  *HelmRelease
 	composed *composition
 	offer    *offer
@@ -74,21 +81,41 @@ const (
 
 // New reads a HelmRelease and everything that decides what Flux does with it. The caller closes the plan.
 func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
-	h, err := Read(ctx, from.Cluster, q.Namespace, q.Name)
+	var reading Reader = from.Cluster
+	if q.Tree != nil {
+		reading, from.Lookups = q.Tree.over, withoutSecrets(from.Lookups)
+	}
+	h, err := Read(ctx, reading, q.Namespace, q.Name)
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(ctx, from, q, h)
+	p, err := newPlan(ctx, reading, from, q, h)
+	if err == nil {
+		p.addProblems(q.Tree)
+	}
+	return p, err
 }
 
-// newPlan reads everything else than the HelmRelease.
-func newPlan(ctx context.Context, from drift.Connection, q Question, h *HelmRelease) (p *Plan, err error) {
-	p = &Plan{release: h}
+// addProblems adds what a tree lacks.
+func (p *Plan) addProblems(t *Tree) {
+	for _, problem := range t.Problems() {
+		said := hint.Sentence(hint.New(errors.New(problem.Where+": "+problem.Message), problem.Advice))
+		if problem.Severity == tree.Failed {
+			p.lacks(said)
+		} else {
+			p.warn(CodeWarning, said)
+		}
+	}
+}
+
+// newPlan reads everything else than the HelmRelease. Reading knows the objects of Flux.
+func newPlan(ctx context.Context, reading Reader, from drift.Connection, q Question, h *HelmRelease) (p *Plan, err error) {
+	p = &Plan{release: h, Connection: from, reading: reading}
 	if h.Spec.KubeConfig != nil {
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.title()),
 			"connect to that cluster, and compare its release: helmdrift diff "+h.ReleaseName()+" -n "+h.StorageNamespace())
 	}
-	if p.composed, err = h.compose(ctx, from.Cluster); err != nil {
+	if p.composed, err = h.compose(ctx, p.reading); err != nil {
 		return nil, err
 	}
 	q.Known.AddKnown(p.Secrets())
@@ -124,7 +151,7 @@ func (p *Plan) lacks(message string) {
 // findChart fetches the chart and prepares it as the controllers do. It returns an empty path if the chart cannot be fetched from its
 // source.
 func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question) (path string, err error) {
-	if p.offer, err = p.release.offer(ctx, from.Cluster, q.Own); err != nil {
+	if p.offer, err = p.release.offer(ctx, p.reading, q); err != nil {
 		return "", err
 	}
 	o := p.offer
@@ -132,13 +159,16 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	switch {
 	case q.Own:
 		path, done, err = q.Chart.Fetch(ctx)
+	case o.repository != nil && q.Tree.has(o.repository):
+		o.order.Artifact = q.Tree.artifact(o.repository)
+		o.order.Artifact.Chart = o.chartPath
 	case o.ref == "":
 		return "", nil
 	default:
 		if path, done, err = p.fetch(ctx, from, q); err != nil && ctx.Err() == nil {
 			// What the controller says of the chart that it has still tells what it does next.
 			p.unfetched = err
-			p.lacks(sentence(err))
+			p.lacks(hint.Sentence(err))
 			return "", nil
 		}
 	}
@@ -149,7 +179,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 		p.done = append(p.done, done)
 	}
 	o.order.Path, o.order.AllowOutsideLinks = path, q.Chart.AllowOutsideLinks
-	if info, err := os.Stat(path); err == nil && info.IsDir() && o.chartPath != "" && len(o.order.ValuesFiles) > 0 {
+	if info, err := os.Stat(path); q.Own && err == nil && info.IsDir() && o.chartPath != "" && len(o.order.ValuesFiles) > 0 {
 		if o.order.Root = rootOf(filepath.ToSlash(path), o.chartPath); o.order.Root == "" {
 			return "", hint.New(fmt.Errorf("the valuesFiles of %s are paths in %s, and %s is not the folder %s of it", p.release.title(), o.title,
 				q.Chart.Ref, o.chartPath), "give the folder of the chart in a working tree of the source")
@@ -191,7 +221,7 @@ func (p *Plan) fetch(ctx context.Context, from drift.Connection, q Question) (pa
 	with.Plugins.Forbidden, with.Remote = true, true
 	if o.login != nil && q.WithCredentials {
 		var found map[string]any
-		if with.Username, with.Password, found, err = o.credentials(ctx, from.Cluster); err != nil {
+		if with.Username, with.Password, found, err = o.credentials(ctx, p.reading); err != nil {
 			return "", nil, err
 		}
 		q.Known.AddObject("", "Secret", found)
@@ -224,7 +254,9 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	if err != nil {
 		return err
 	}
-	s := situation{release: h, chart: p.chart, values: digest(p.composed.values), waits: waits}
+	s := situation{
+		release: h, chart: p.chart, values: digest(p.composed.values), isUnknown: len(p.composed.unknown) > 0, waits: waits,
+	}
 	if n := len(history.Entries); n > 0 {
 		s.number, s.state = history.Entries[n-1].Revision, history.Entries[n-1].Status
 	}
@@ -235,10 +267,25 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	p.chart = s.chart
 	p.decision = s.decide()
 	if p.chart.name == "" && p.decision.action != report.DeployerBlocked && p.unfetched == nil {
-		p.lacks("which version of the chart comes next is not known: " + sentence(p.noChart()))
+		p.lacks("which version of the chart comes next is not known: " + hint.Sentence(p.noChart()))
 	}
+	p.addUnknown()
 	p.prove(s, q.Own)
 	return p.chooseTarget(ctx, records, q, path, s)
+}
+
+// addUnknown says which values are not known. If Flux would do nothing, they may make it upgrade.
+func (p *Plan) addUnknown() {
+	unknown := strings.Join(p.composed.unknown, "; ")
+	switch {
+	case unknown == "":
+	case p.decision.action == report.DeployerNone:
+		p.lacks("whether the values changed is not known: " + unknown)
+	case p.composed.whole:
+		p.lacks("a document of the values is not known, so the upgrade may change more than is shown: " + unknown)
+	default:
+		p.warn(CodeWarning, "values that are not known: "+unknown)
+	}
 }
 
 // waits says what helm-controller waits for, or returns "" (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go
@@ -252,7 +299,7 @@ func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error)
 			p.lacks(title + " has a readyExpr, which helmdrift does not evaluate: whether Flux waits for it is not known")
 			continue
 		}
-		on, err := Read(ctx, from.Cluster, namespace, d.Name)
+		on, err := Read(ctx, p.reading, namespace, d.Name)
 		if err != nil {
 			return title + " cannot be read: " + err.Error(), nil
 		}
@@ -270,10 +317,12 @@ func (p *Plan) prove(s situation, own bool) {
 	if status.LastAttemptedGeneration != p.release.Metadata.Generation || status.LastAttemptedConfigDigest == "" {
 		return
 	}
-	if status.LastAttemptedConfigDigest != s.values && len(p.release.Spec.ValuesFrom) > 0 {
+	switch {
+	case s.isUnknown || status.LastAttemptedConfigDigest == s.values:
+	case len(p.release.Spec.ValuesFrom) > 0:
 		p.warn(CodeDigest, "the values are not those of Flux's last attempt: a ConfigMap or a Secret of spec.valuesFrom changed since, or "+
 			"helmdrift composes them otherwise")
-	} else if status.LastAttemptedConfigDigest != s.values {
+	default:
 		p.warn(CodeDigest, "the values are not those of Flux's last attempt, although the HelmRelease is: helmdrift composes them otherwise")
 	}
 	if !own && s.chart.version != "" && status.LastAttemptedRevision != s.chart.version {
@@ -301,7 +350,7 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 				return p.noChart()
 			}
 			if p.unfetched == nil {
-				p.lacks(sentence(p.noChart()))
+				p.lacks(hint.Sentence(p.noChart()))
 			}
 		}
 	case report.DeployerRollback:
@@ -346,14 +395,6 @@ func (p *Plan) noChart() error {
 	}
 	return hint.New(fmt.Errorf("the chart is in %s, which helmdrift does not fetch", p.offer.title),
 		fmt.Sprintf("give it as CHART: helmdrift diff hr/%s %s -n %s", h.Metadata.Name, hint.ShellWord(where), h.Metadata.Namespace))
-}
-
-// sentence returns an error with its advice.
-func sentence(err error) string {
-	if advice := hint.Of(err); advice != "" {
-		return err.Error() + "; " + advice
-	}
-	return err.Error()
 }
 
 // findMethod finds out how the upgrade writes (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, install.go newInstall).
@@ -467,6 +508,9 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 	o.ForceConflicts = p.method == report.ApplyServerSide
 	o.ForceReplace = p.method == report.ApplyClientSide && p.decision.action == report.DeployerUpgrade && h.Spec.Upgrade.Force
 	o.FromFlux = false
+	if len(p.composed.unknown) > 0 || strings.Contains(p.chart.version, tree.Unknown) {
+		o.Unknown = tree.Unknown
+	}
 	o.Ignore = slices.Concat(p.ignoreRules(), o.Ignore)
 	rendered := o.Render
 	o.Render = func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -35,6 +36,8 @@ type offer struct {
 	isCurrent bool
 	// digest is that of the archive that the controller has, or "" if the archive is not as it was fetched.
 	digest string
+	// repository is the source if it holds files, and not charts.
+	repository *source
 	// title names the source in messages, and chartPath is the place of the chart in a repository of files.
 	title, chartPath string
 	// waits says what the controller waits for, and doubts what is not known about the chart.
@@ -48,11 +51,11 @@ type offer struct {
 	url string
 }
 
-// offer reads the sources of a HelmRelease. Own is set if the user gives the chart.
-func (h *HelmRelease) offer(ctx context.Context, from Reader, own bool) (*offer, error) {
+// offer reads the sources of a HelmRelease for a question.
+func (h *HelmRelease) offer(ctx context.Context, from Reader, q Question) (*offer, error) {
 	switch ref := h.Spec.ChartRef; {
 	case h.Spec.Chart != nil:
-		return h.fromTemplate(ctx, from, own)
+		return h.fromTemplate(ctx, from, q)
 	case ref == nil:
 		return nil, fmt.Errorf("%s has neither spec.chart nor spec.chartRef", h.title())
 	case ref.Kind == "OCIRepository":
@@ -63,7 +66,7 @@ func (h *HelmRelease) offer(ctx context.Context, from Reader, own bool) (*offer,
 		if err != nil {
 			return nil, err
 		}
-		return fromSpec(ctx, from, made.Spec.chartSpec, namespace, made, own)
+		return fromSpec(ctx, from, made.Spec.chartSpec, namespace, made, q)
 	default:
 		return &offer{title: titleOf(ref.Kind, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)}, nil
 	}
@@ -71,7 +74,7 @@ func (h *HelmRelease) offer(ctx context.Context, from Reader, own bool) (*offer,
 
 // fromTemplate returns the offer for spec.chart. helm-controller makes a HelmChart of it in the namespace of the source
 // (fluxcd/helm-controller v1.6.0 internal/reconcile/helmchart_template.go buildHelmChartFromTemplate).
-func (h *HelmRelease) fromTemplate(ctx context.Context, from Reader, own bool) (*offer, error) {
+func (h *HelmRelease) fromTemplate(ctx context.Context, from Reader, q Question) (*offer, error) {
 	wanted := h.Spec.Chart.Spec
 	namespace := cmp.Or(wanted.SourceRef.Namespace, h.Metadata.Namespace)
 	made, err := readSource(ctx, from, "HelmChart", namespace, h.Metadata.Namespace+"-"+h.Metadata.Name)
@@ -84,7 +87,7 @@ func (h *HelmRelease) fromTemplate(ctx context.Context, from Reader, own bool) (
 		// The controller will update the HelmChart, and then its status says something else.
 		made.Metadata.Generation++
 	}
-	return fromSpec(ctx, from, wanted, namespace, made, own)
+	return fromSpec(ctx, from, wanted, namespace, made, q)
 }
 
 // isMadeOf reports whether a HelmChart has the spec that helm-controller gives it.
@@ -103,11 +106,15 @@ func (s *source) isMadeOf(wanted chartSpec) bool {
 func readSource(ctx context.Context, from Reader, kind, namespace, name string) (*source, error) {
 	ref := object.Ref{Key: object.Key{Group: sourceGroup, Kind: kind, Namespace: namespace, Name: name}, Version: "v1"}
 	out := &source{}
-	return out, read(ctx, from, ref, out)
+	err := read(ctx, from, ref, out)
+	if over, isOverlay := from.(overlay); isOverlay {
+		out.inTree = over.tree[ref]
+	}
+	return out, err
 }
 
 // fromSpec returns the offer for a HelmChart. Made is the HelmChart as it is, or nil if there is none yet.
-func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace string, made *source, own bool) (*offer, error) {
+func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace string, made *source, q Question) (*offer, error) {
 	kind := wanted.SourceRef.Kind
 	out := &offer{title: titleOf(kind, namespace, wanted.SourceRef.Name), namespace: namespace, chartPath: wanted.Chart}
 	out.order.ValuesFiles, out.order.IgnoreMissing = wanted.files(), wanted.IgnoreMissingValuesFiles
@@ -131,7 +138,13 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 	if err != nil {
 		return nil, fmt.Errorf("the source of the chart: %w", err)
 	}
-	if kind != "HelmRepository" && wanted.ReconcileStrategy == "Revision" {
+	repository.kind = kind
+	if kind != "HelmRepository" {
+		out.repository = repository
+	}
+	if inTree := q.Tree.has(out.repository); inTree && wanted.ReconcileStrategy == "Revision" {
+		metadata = append(metadata, tree.Unknown) // the commit is yet to come
+	} else if kind != "HelmRepository" && wanted.ReconcileStrategy == "Revision" {
 		// fluxcd/source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact
 		if revision := repository.revisionDigest(); revision != "" {
 			metadata = append(metadata, revision)
@@ -145,7 +158,7 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 	if kind != "HelmRepository" {
 		return out, nil
 	}
-	return out, out.fromRepository(repository, wanted, own)
+	return out, out.fromRepository(repository, wanted, q.Own)
 }
 
 // files returns the values files that replace the default values. values.yaml alone replaces nothing (fluxcd/source-controller v1.9.3
@@ -266,13 +279,13 @@ func (o *offer) reach(s *source) error {
 	if s.Spec.CertSecretRef != nil {
 		o.doubts = append(o.doubts, "spec.certSecretRef of "+o.title+" is not used: --ca-file, --cert-file and --key-file name certificates")
 	}
-	return checkAddress(s.Spec.URL, o.title)
+	return checkAddress(s.Spec.URL, o.title, s.inTree)
 }
 
 // checkAddress refuses the address of a source that no source has: another scheme than those of charts, and link-local addresses, where
 // clouds serve the credentials of a machine. Whoever may write a source of the cluster could let others fetch from there. An address of
-// this machine is allowed: a forwarded port, or a registry for tests.
-func checkAddress(text, title string) error {
+// this machine is allowed: a forwarded port, or a registry for tests. It is not if the source is in a tree, which anybody may propose.
+func checkAddress(text, title string, inTree bool) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return fmt.Errorf("spec.url of %s is not a URL", title)
@@ -285,7 +298,11 @@ func checkAddress(text, title string) error {
 		addresses = append(addresses, found...)
 	}
 	for _, one := range addresses {
-		if ip, err := netip.ParseAddr(one); err == nil && isMetadata(ip.Unmap()) {
+		ip, err := netip.ParseAddr(one)
+		if err == nil && inTree && ip.Unmap().IsLoopback() {
+			return fmt.Errorf("spec.url of %s has the address %s of this machine, and the source is in a working tree", title, one)
+		}
+		if err == nil && isMetadata(ip.Unmap()) {
 			return hint.New(fmt.Errorf("spec.url of %s has the address %s, where a cloud serves credentials of a machine", title, one),
 				"no chart is fetched from there; if you have the chart, give it as CHART")
 		}

@@ -17,6 +17,9 @@ type HelmRelease struct {
 	Metadata meta   `json:"metadata"`
 	Spec     spec   `json:"spec"`
 	Status   status `json:"status"`
+	// dropped says why Flux deletes it although it is not being deleted yet, and fault is why it could not be decoded.
+	dropped string
+	fault   error
 }
 
 // spec is what the HelmRelease asks for.
@@ -242,6 +245,7 @@ type source struct {
 		ProxySecretRef  *secretRef `json:"proxySecretRef"`
 		PassCredentials bool       `json:"passCredentials"`
 		Ref             ociRef     `json:"ref"`
+		Ignore          string     `json:"ignore"`
 	} `json:"spec"`
 	Status struct {
 		ObservedGeneration int64       `json:"observedGeneration"`
@@ -251,6 +255,9 @@ type source struct {
 			Digest   string `json:"digest"`
 		} `json:"artifact"`
 	} `json:"status"`
+	// kind is its kind, and inTree is set if a working tree has it.
+	kind   string
+	inTree bool
 }
 
 // ociRef chooses from the tags of an OCIRepository.

@@ -16,7 +16,9 @@ import (
 	"helm.sh/helm/v3/pkg/strvals"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -35,6 +37,12 @@ type composition struct {
 	learned []map[string]any
 	// absent are optional references that name nothing.
 	absent []string
+	// unknown says which values are not known. A text, tree.Unknown, stands for each of them in the values. With whole, such a value may have
+	// been any part of the values.
+	unknown []string
+	whole   bool
+	// hidden are the Secrets that may not be read.
+	hidden map[object.Ref]bool
 }
 
 // compose reads the references of a HelmRelease and composes its values (fluxcd/pkg chartutil v1.28.0 values.go
@@ -49,7 +57,11 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 	result := map[string]any{}
 	for i, ref := range h.Spec.ValuesFrom {
 		title := fmt.Sprintf("spec.valuesFrom[%d] of %s", i, h.title())
-		text, isThere, err := ref.text(found[ref.key(h.Metadata.Namespace)])
+		key := ref.key(h.Metadata.Namespace)
+		text, isThere, err := ref.text(found[key])
+		if out.hidden[key] {
+			text, isThere = tree.Unknown, true
+		}
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", title, err)
@@ -60,6 +72,10 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 			return nil, hint.New(fmt.Errorf("%s: there is no %s %s in namespace %s with the key %s", title, ref.Kind, ref.Name,
 				h.Metadata.Namespace, ref.valuesKey()), "Flux cannot compose the values either, so it does nothing until the object is there")
 		}
+		isUnknown := strings.Contains(text, tree.Unknown)
+		if isUnknown {
+			out.unknown = append(out.unknown, fmt.Sprintf("%s, key %s", titleOf(key.Kind, key.Namespace, key.Name), ref.valuesKey()))
+		}
 		if ref.TargetPath != "" {
 			out.learn(ref, text)
 			result = merged(result, inline)
@@ -69,7 +85,10 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 			continue
 		}
 		var values map[string]any
-		if err := yaml.Unmarshal([]byte(text), &values); err != nil {
+		if err := yaml.Unmarshal([]byte(text), &values); err != nil && isUnknown {
+			out.whole = true
+			continue
+		} else if err != nil {
 			return nil, fmt.Errorf("%s: the value is not a YAML document with a table", title)
 		}
 		out.learn(ref, values)
@@ -90,8 +109,12 @@ func (h *HelmRelease) readReferences(ctx context.Context, from Reader, out *comp
 		}
 	}
 	found := map[object.Ref]map[string]any{}
+	out.hidden = map[object.Ref]bool{}
 	for ref, live := range from.Read(ctx, out.inputs) {
-		if live.Err != nil {
+		switch {
+		case live.Err != nil && ref.Kind == "Secret" && live.Err.Code == cluster.CodeForbidden:
+			out.hidden[ref] = true
+		case live.Err != nil:
 			return nil, hint.New(fmt.Errorf("reading %s for the values: %s", titleOf(ref.Kind, ref.Namespace, ref.Name), live.Err.Message),
 				"without it the values of the upgrade are not known; helmdrift diff RELEASE shows the drift without them")
 		}

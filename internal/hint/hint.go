@@ -36,6 +36,14 @@ func Of(err error) string {
 	return ""
 }
 
+// Sentence returns the text of an error and its advice in one line.
+func Sentence(err error) string {
+	if advice := Of(err); advice != "" {
+		return err.Error() + "; " + advice
+	}
+	return err.Error()
+}
+
 // ShellWord quotes a word for a shell if it needs that.
 func ShellWord(s string) string {
 	plain := func(r rune) bool {

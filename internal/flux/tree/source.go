@@ -142,3 +142,15 @@ func (b *builder) variablesOf(k *kustomization) *variables {
 	vars.add(k.Spec.PostBuild.Substitute)
 	return vars
 }
+
+// Folder returns the folder with the content of a source, or "" if the tree does not have it.
+func (o Order) Folder(kind, namespace, name, address string) string {
+	b := builder{order: o}
+	if local := b.localSource(sourceRef{kind, namespace, name}); local != nil {
+		return local.Dir
+	}
+	if kind == "GitRepository" && b.isTree(address) {
+		return o.Root
+	}
+	return ""
+}

@@ -1,0 +1,413 @@
+package flux
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// This file lays the objects of a working tree over those of the cluster, as they are after kustomize-controller has applied them.
+
+// Tree is what a working tree makes of the objects of Flux.
+type Tree struct {
+	order  tree.Order
+	answer tree.Answer
+	over   overlay
+	// kinds has the types for applying objects.
+	types applyTypes
+	// problems are what the tree lacks, besides those of its build.
+	problems []tree.Problem
+}
+
+// LookupOrder names an object of the cluster that a tree asks for.
+type LookupOrder struct{ Kind, Namespace, Name string }
+
+// Lookup returns the JSON of an object of the cluster for BuildTree. It is null if there is none.
+func Lookup(ctx context.Context, from Reader, o LookupOrder) ([]byte, error) {
+	ref := object.Ref{Key: object.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, Version: "v1"}
+	switch o.Kind {
+	case "ConfigMap", "Secret":
+	case "Kustomization":
+		ref.Group = kustomizeGroup
+	default:
+		ref.Group = sourceGroup
+	}
+	found := from.Read(ctx, []object.Ref{ref})[ref]
+	if found.Err != nil {
+		return nil, errors.New(found.Err.Message)
+	}
+	return json.Marshal(found.Object)
+}
+
+// BuildTree builds a tree in a child process. Ask asks the parent, which calls Lookup.
+func BuildTree(ctx context.Context, order tree.Order, ask func(LookupOrder) ([]byte, error)) (tree.Answer, error) {
+	return tree.Build(ctx, order, func(_ context.Context, kind, namespace, name string) (out map[string]any, err error) {
+		text, err := ask(LookupOrder{kind, namespace, name})
+		if err != nil {
+			return nil, err
+		}
+		return out, json.Unmarshal(text, &out)
+	})
+}
+
+// NewTree lays what a tree makes over the cluster.
+func NewTree(ctx context.Context, from drift.Connection, order tree.Order, answer tree.Answer) (*Tree, error) {
+	t := &Tree{
+		order: order, answer: answer, types: applyTypes{from: from.Cluster},
+		over: overlay{Cluster: from.Cluster, objects: map[object.Ref]cluster.Live{}, tree: map[object.Ref]bool{}},
+	}
+	return t, t.lay(ctx)
+}
+
+// TreeOrder returns the order for a folder of a working tree, or for rendered objects from stdin if it is "-". Sources are of the form
+// KIND/NAMESPACE/NAME=FOLDER.
+func TreeOrder(dir string, sources []string, stdin io.Reader) (tree.Order, error) {
+	out := tree.Order{Dir: dir}
+	for _, text := range sources {
+		name, folder, found := strings.Cut(text, "=")
+		parts := strings.Split(name, "/")
+		if !found || folder == "" || len(parts) != 3 || slices.Contains(parts, "") {
+			return out, hint.New(fmt.Errorf("--local-source %s is not KIND/NAMESPACE/NAME=FOLDER", text),
+				"for example: --local-source GitRepository/flux-system/apps=../apps")
+		}
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
+			return out, fmt.Errorf("--local-source %s: %s is not a folder", text, folder)
+		}
+		out.Sources = append(out.Sources, tree.LocalSource{Kind: parts[0], Namespace: parts[1], Name: parts[2], Dir: folder})
+	}
+	if dir == "-" {
+		text, err := io.ReadAll(io.LimitReader(stdin, maxRendered+1))
+		if err == nil && len(text) > maxRendered {
+			err = fmt.Errorf("it has more than %d MiB", maxRendered>>20)
+		}
+		if err != nil {
+			return out, fmt.Errorf("reading the objects from stdin: %w", err)
+		}
+		out.Rendered, out.Text = true, text
+		return out, nil
+	}
+	root, remotes, err := tree.FindRoot(dir)
+	out.Root, out.Remotes = root, remotes
+	if err != nil {
+		err = fmt.Errorf("--from %s: %w", dir, err)
+	}
+	return out, err
+}
+
+// maxRendered bounds what is read from stdin, in bytes.
+const maxRendered = 64 << 20
+
+// Problems returns what the tree lacks. A nil tree lacks nothing.
+func (t *Tree) Problems() []tree.Problem {
+	if t == nil {
+		return nil
+	}
+	return slices.Concat(t.answer.Problems, t.problems)
+}
+
+// note adds a problem.
+func (t *Tree) note(severity tree.Severity, where, message string) {
+	t.problems = append(t.problems, tree.Problem{Severity: severity, Where: where, Message: message})
+}
+
+// releases returns the HelmReleases that the tree makes, as they are after Flux has applied them.
+func (t *Tree) releases() (out []map[string]any) {
+	for _, o := range t.answer.Objects {
+		content := o.Map()
+		if ref := refOf(Kind(), content); ref.GVK() == kindOf(content) && t.over.tree[ref] {
+			out = append(out, t.over.objects[ref].Object)
+		}
+	}
+	return out
+}
+
+// dropped returns those of the HelmReleases of the cluster that a Kustomization of the tree made and makes no longer.
+func (t *Tree) dropped(items []map[string]any) (out []*HelmRelease) {
+	built := map[tree.Maker]bool{}
+	for _, o := range t.answer.Objects {
+		built[o.Maker] = true
+	}
+	for _, p := range t.Problems() {
+		maps.DeleteFunc(built, func(m tree.Maker, _ bool) bool { return p.Severity == tree.Failed && p.Where == m.String() })
+	}
+	for _, item := range items {
+		labels := (&unstructured.Unstructured{Object: item}).GetLabels()
+		maker := tree.Maker{Namespace: labels[kustomizeGroup+"/namespace"], Name: labels[kustomizeGroup+"/name"]}
+		ref := refOf(Kind(), item)
+		if maker == (tree.Maker{}) || !built[maker] || t.over.tree[ref] || !t.prunes(maker) {
+			continue
+		}
+		h := newHelmRelease(item)
+		h.dropped = "the tree drops the HelmRelease, and " + maker.String() + " prunes it"
+		out = append(out, h)
+	}
+	return out
+}
+
+// prunes reports whether a Kustomization deletes what it makes no longer (fluxcd/kustomize-controller v1.9.4
+// internal/controller/kustomization_controller.go prune).
+func (t *Tree) prunes(m tree.Maker) bool {
+	for ref, found := range t.over.objects {
+		if ref.Group == kustomizeGroup && ref.Namespace == m.Namespace && ref.Name == m.Name {
+			prunes, _, _ := unstructured.NestedBool(found.Object, "spec", "prune")
+			return prunes
+		}
+	}
+	return false
+}
+
+// withoutSecrets returns lookups that find no Secrets. A chart of a tree could print them, and whoever proposes a change writes the chart.
+func withoutSecrets(
+	lookups func(...func(map[string]any)) (string, drift.LookupFunc, error),
+) func(...func(map[string]any)) (string, drift.LookupFunc, error) {
+	if lookups == nil {
+		return nil
+	}
+	return func(learn ...func(map[string]any)) (string, drift.LookupFunc, error) {
+		server, answer, err := lookups(learn...)
+		if err != nil {
+			return server, nil, err
+		}
+		return server, func(ctx context.Context, q live.LookupRequest) (live.LookupAnswer, error) {
+			if isSecrets(q.Path) {
+				return live.SavedAnswer(http.StatusNotFound, "404 Not Found", "application/json",
+					[]byte(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`)), nil
+			}
+			return answer(ctx, q)
+		}, nil
+	}
+}
+
+// isSecrets reports whether a path of the API names Secrets.
+func isSecrets(name string) bool {
+	name, _, _ = strings.Cut(name, "?")
+	steps := strings.Split(strings.Trim(path.Clean("/"+name), "/"), "/")
+	if len(steps) > 3 && steps[2] == "namespaces" {
+		steps = slices.Delete(steps, 2, 4)
+	}
+	return len(steps) > 2 && steps[0] == "api" && strings.EqualFold(steps[2], "secrets")
+}
+
+// kustomizeGroup is the group of Flux's Kustomizations.
+const kustomizeGroup = "kustomize.toolkit.fluxcd.io"
+
+// isRead reports whether a prediction reads objects of a kind.
+func isRead(kind schema.GroupVersionKind) bool {
+	switch kind.Group {
+	case "":
+		return kind.Kind == "ConfigMap" || kind.Kind == "Secret"
+	case helmGroup:
+		return kind == Kind()
+	case kustomizeGroup:
+		return kind.Kind == "Kustomization"
+	}
+	return kind.Group == sourceGroup
+}
+
+// lay applies the objects of the tree that predictions read.
+func (t *Tree) lay(ctx context.Context) error {
+	objects := map[object.Ref]map[string]any{}
+	var refs []object.Ref
+	for _, o := range t.answer.Objects {
+		content := o.Map()
+		kind := kindOf(content)
+		if !isRead(kind) {
+			continue
+		}
+		ref := refOf(kind, content)
+		if ref.Namespace == "" {
+			t.note(tree.Failed, ref.Kind+" "+ref.Name+" in "+o.File, "it has no namespace, so Flux cannot apply it")
+			continue
+		}
+		if objects[ref] == nil {
+			refs = append(refs, ref)
+		}
+		objects[ref] = content
+	}
+	found := t.over.Cluster.Read(ctx, refs)
+	for _, ref := range refs {
+		after, err := t.after(ctx, ref, objects[ref], found[ref])
+		if err != nil {
+			return err
+		}
+		t.over.objects[ref], t.over.tree[ref] = cluster.Live{Object: after}, true
+	}
+	return nil
+}
+
+// after returns an object as it is after kustomize-controller has applied it (fluxcd/pkg/ssa v0.76.1 manager_apply.go ApplyAll).
+func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any, now cluster.Live) (map[string]any, error) {
+	if ref.Kind == "Secret" {
+		content = withData(content)
+	}
+	settings := (&unstructured.Unstructured{Object: content}).GetAnnotations()
+	isKept := settings[kustomizeGroup+"/reconcile"] == "disabled" || settings[kustomizeGroup+"/ssa"] == "Ignore" ||
+		settings[kustomizeGroup+"/ssa"] == "IfNotPresent"
+	switch {
+	case now.Err != nil && ref.Kind == "Secret":
+		return content, nil // what others added to it is not read
+	case now.Err != nil:
+		return nil, fmt.Errorf("reading %s: %s", titleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
+	case now.Object == nil:
+		return content, nil
+	case isKept:
+		return now.Object, nil
+	}
+	out, err := t.types.apply(ctx, ref, content, now.Object)
+	if err != nil {
+		return nil, fmt.Errorf("predicting how Flux applies %s: %w", titleOf(ref.Kind, ref.Namespace, ref.Name), err)
+	}
+	if ref.Group == sourceGroup && !isSameServer(urlOf(out), urlOf(now.Object)) {
+		unstructured.RemoveNestedField(out, "spec", "secretRef")
+		t.note(tree.Note, titleOf(ref.Kind, ref.Namespace, ref.Name),
+			"the tree gives it another server than the cluster has, so its credentials are not used")
+	}
+	return out, nil
+}
+
+// urlOf returns the address of a source.
+func urlOf(o map[string]any) string {
+	address, _, _ := unstructured.NestedString(o, "spec", "url")
+	return address
+}
+
+// isSameServer reports whether two addresses have the same scheme, host and port.
+func isSameServer(a, b string) bool {
+	one, errA := url.Parse(a)
+	other, errB := url.Parse(b)
+	return errA == nil && errB == nil && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
+}
+
+// withData returns a Secret whose stringData is in its data, as the API server stores it.
+func withData(content map[string]any) map[string]any {
+	texts, _ := content["stringData"].(map[string]any)
+	if len(texts) == 0 {
+		return content
+	}
+	out := maps.Clone(content)
+	delete(out, "stringData")
+	data, _ := content["data"].(map[string]any)
+	if data = maps.Clone(data); data == nil {
+		data = map[string]any{}
+	}
+	for key, value := range texts {
+		data[key] = base64.StdEncoding.EncodeToString([]byte(text(value)))
+	}
+	out["data"] = data
+	return out
+}
+
+// applyTypes has what the API server says about the types of Flux.
+type applyTypes struct {
+	from drift.Cluster
+	read map[schema.GroupVersion]*engine.ApplyTypes
+}
+
+// of returns the types of a version of an API, or nil if they cannot be read. Then types are guessed, which is right for the fields that
+// decide what Flux does.
+func (a *applyTypes) of(ctx context.Context, gv schema.GroupVersion) *engine.ApplyTypes {
+	if out, known := a.read[gv]; known {
+		return out
+	}
+	if a.read == nil {
+		a.read = map[schema.GroupVersion]*engine.ApplyTypes{}
+	}
+	documents, _ := a.from.OpenAPI(ctx, []schema.GroupVersion{gv})
+	if document := documents[gv]; document != nil {
+		a.read[gv], _ = engine.NewApplyTypes(document)
+	}
+	return a.read[gv]
+}
+
+// applier is the field manager of kustomize-controller. It takes over what these others wrote (fluxcd/kustomize-controller v1.9.4
+// internal/controller/kustomization_controller.go apply, ssa.ApplyCleanupOptions).
+const applier = "kustomize-controller"
+
+// takenOver returns the field managers whose fields kustomize-controller takes for its own.
+func takenOver() sets.Set[string] { return sets.New("kubectl", "before-first-apply") }
+
+// apply returns an object after kustomize-controller has applied it over what the cluster has now. A changed spec has a new generation.
+func (a *applyTypes) apply(ctx context.Context, ref object.Ref, content, now map[string]any) (map[string]any, error) {
+	before := (&unstructured.Unstructured{Object: now}).DeepCopy()
+	fields := before.GetManagedFields()
+	for i := range fields {
+		if takenOver().Has(fields[i].Manager) {
+			fields[i].Operation = metav1.ManagedFieldsOperationUpdate
+		}
+	}
+	before.SetManagedFields(fields)
+	if err := csaupgrade.UpgradeManagedFields(before, takenOver(), applier); err != nil {
+		return nil, err
+	}
+	gv := ref.GVK().GroupVersion()
+	types := map[schema.GroupVersion]*engine.ApplyTypes{}
+	if found := a.of(ctx, gv); found != nil {
+		types[gv] = found
+	}
+	w := engine.Writer{ServerSide: true, ForceConflicts: true, ApplyTypes: types,
+		Deployer: func() owners.Deployer { return owners.Deployer{Manager: applier, Known: true} }}
+	done, err := w.Write(ref, nil, content, before.Object)
+	if err != nil {
+		return nil, err
+	}
+	out := &unstructured.Unstructured{Object: done.Result}
+	if status, found := now["status"]; found {
+		out.Object["status"] = status
+	}
+	if !object.Equal(out.Object["spec"], now["spec"]) {
+		out.SetGeneration(before.GetGeneration() + 1)
+	}
+	return out.Object, nil
+}
+
+// kindOf returns the kind of an object.
+func kindOf(o map[string]any) schema.GroupVersionKind {
+	return schema.FromAPIVersionAndKind(text(o["apiVersion"]), text(o["kind"]))
+}
+
+// text returns a text, or "" for anything else.
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// folder returns the folder of the tree with the content of a source, or "". A nil tree has none.
+func (t *Tree) folder(s *source) string {
+	if t == nil || s == nil || t.order.Rendered {
+		return ""
+	}
+	return t.order.Folder(s.kind, s.Metadata.Namespace, s.Metadata.Name, s.Spec.URL)
+}
+
+// has reports whether the tree has the content of a source. Neither the tree nor the source need be there.
+func (t *Tree) has(s *source) bool { return t.folder(s) != "" }
+
+// artifact returns the content of a source that the tree has.
+func (t *Tree) artifact(s *source) *ArtifactOrder {
+	return &ArtifactOrder{Dir: t.folder(s), Ignore: s.Spec.Ignore}
+}
