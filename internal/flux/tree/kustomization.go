@@ -218,8 +218,8 @@ func (f *files) check(folder string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"generators", "transformers", "validators", "metadata", "labels", "commonLabels", "commonAnnotations", "images",
-		"imageTags", "vars", "generatorOptions"} {
+	for _, name := range []string{"generators", "transformers", "validators", "metadata", "labels", "commonLabels", "commonAnnotations",
+		"images", "imageTags", "vars", "generatorOptions"} {
 		delete(fields, name)
 	}
 	for _, name := range []string{"configMapGenerator", "secretGenerator", "patches", "patchesJson6902", "replacements"} {

@@ -16,7 +16,7 @@ const (
 	maxReads          = 10_000   // files that one build reads, counted each time
 	maxBytes          = 1 << 30  // bytes that all builds read
 	maxObject         = 3 << 20  // bytes of an object: no API server takes more (k8s.io/apiserver v0.36.3 pkg/server/config.go)
-	maxBuilt          = 3_000    // objects of one build, and files of a folder without a kustomization.yaml: kustomize compares each with each
+	maxBuilt          = 3_000    // objects of one build, because kustomize compares each with each; files of a folder that is built
 	maxKustomizations = 1_000    // Kustomizations of Flux
 	maxKustomizeDepth = 20       // Kustomizations that Kustomizations make
 	maxReleases       = 2_000    // HelmReleases that all of them make
