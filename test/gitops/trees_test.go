@@ -266,7 +266,7 @@ func randomTree(seed uint64) *random {
 	}
 	r.file("components/c/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"+
 		r.pick("namePrefix: c-\n",
-			"patches: [{patch: '[{\"op\": \"add\", \"path\": \"/metadata/annotations\"," +
+			"patches: [{patch: '[{\"op\": \"add\", \"path\": \"/metadata/annotations\","+
 				" \"value\": {\"c\": \"d\"}}]', target: {kind: HelmRelease}}]\n",
 			"configMapGenerator: [{name: c, namespace: x, literals: [a=b]}]\n"))
 	r.path = r.pick(r.pick(r.folders...), "./"+r.pick(r.folders...), "../"+r.folders[0]+"/")
@@ -349,7 +349,7 @@ func (r *random) customization(folder string) string {
 		"secretGenerator: [{name: generated, type: Opaque, envs: [e.env]}]\n", "generatorOptions: {disableNameSuffixHash: true}\n",
 		"patches: [{path: patch.json, target: {kind: HelmRelease}}]\n", "sortOptions: {order: fifo}\n",
 		"patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: all}, data: {more: \"${var}\"}}'," +
-				" target: {kind: ConfigMap}}]\n",
+			" target: {kind: ConfigMap}}]\n",
 		"replicas: [{name: web, count: 3}]\n", "buildMetadata: [managedByLabel]\n",
 		"buildMetadata: [originAnnotations, transformerAnnotations]\n",
 		"components: [" + strings.Repeat("../", strings.Count(folder, "/")+1) + "components/c]\n", "unknownField: 1\n",
@@ -357,7 +357,7 @@ func (r *random) customization(folder string) string {
 		"replacements: [{source: {kind: ConfigMap, fieldPath: metadata.name}, targets: [{select: {kind: HelmRelease}, " +
 			"fieldPaths: [spec.values.name], options: {create: true}}]}]\n",
 		"transformers: ['{apiVersion: builtin, kind: PrefixTransformer, metadata: {name: p}," +
-				" prefix: t-, fieldSpecs: [{path: metadata/name}]}']\n",
+			" prefix: t-, fieldSpecs: [{path: metadata/name}]}']\n",
 		"helmCharts: [{name: x, repo: https://example.com}]\n",
 		"generators: ['{apiVersion: v1, kind: Exec, metadata: {name: x, annotations: " +
 			"{config.kubernetes.io/function: \"exec: {path: ./run}\"}}}']\n",
@@ -406,7 +406,7 @@ func (r *random) objects(isJSON bool) string {
 			"apiVersion: v1\nkind: Secret\nmetadata: "+meta+"\nstringData: {p: \"${secret:-none}\"}\n",
 			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: "+name+strconv.Itoa(i)+
 				"}\nspec:\n  replicas: 1\n  selector: {matchLabels: {a: b}}\n"+
-				"  template:\n    metadata: {labels: {a: b}}\n" +
+				"  template:\n    metadata: {labels: {a: b}}\n"+
 				"    spec: {containers: [{name: c, image: \"nginx:1\", envFrom: [{configMapRef: {name: generated}}]}]}\n",
 			"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: "+name+strconv.Itoa(i)+
 				"-l, namespace: x}, data: {a: \"1\"}}\n",
@@ -443,9 +443,9 @@ func (r *random) settings() {
 		"  targetNamespace: target\n", "  namePrefix: flux-\n", "  nameSuffix: -flux\n", "  images: [{name: nginx, newTag: v9}]\n",
 		"  images: [{name: nginx, newName: other, digest: sha256:" + strings.Repeat("a", 64) + "}]\n",
 		"  patches: [{patch: '[{\"op\": \"add\", \"path\": \"/spec/suspend\", \"value\": true}]'," +
-				" target: {kind: HelmRelease, name: '.*1'}}]\n",
+			" target: {kind: HelmRelease, name: '.*1'}}]\n",
 		"  patches:\n  - patch: |\n      apiVersion: v1\n      kind: ConfigMap\n" +
-				"      metadata: {name: any}\n      data: {z: \"${num:=3}\"}\n    target: {kind: ConfigMap}\n",
+			"      metadata: {name: any}\n      data: {z: \"${num:=3}\"}\n    target: {kind: ConfigMap}\n",
 		"  commonMetadata: {labels: {team: a, l: \"2\"}}\n", "  buildMetadata: [originAnnotations]\n",
 		"  components: [" + strings.Repeat("../", strings.Count(path.Clean("/"+r.path), "/")) + "components/c]\n",
 		"  components: [../none]\n  ignoreMissingComponents: true\n",

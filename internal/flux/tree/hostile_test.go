@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 )
 
@@ -211,20 +210,6 @@ func TestNoNetwork(t *testing.T) {
 	}
 	if _, err := os.Stat(marker); err == nil || asked.Load() > 0 {
 		t.Errorf("git ran: %t, and %d requests came", err == nil, asked.Load())
-	}
-}
-
-// TestPipes builds a tree with a named pipe, which nobody writes to.
-func TestPipes(t *testing.T) {
-	root := grow(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n"})
-	for _, name := range []string{"a.yaml", ".sourceignore"} {
-		if err := syscall.Mkfifo(filepath.Join(root, name), 0o600); err != nil {
-			t.Skip(err)
-		}
-		if _, said := buildAll(root, ""); !strings.Contains(said, name+" is no regular file") && !strings.Contains(said, name+
-			" cannot be read") {
-			t.Errorf("it says %s", said)
-		}
 	}
 }
 

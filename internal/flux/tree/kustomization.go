@@ -134,6 +134,8 @@ func (f *files) collect(root, folder string, resources *[]string) error {
 		_, isFolder := f.kind(name)
 		extension := path.Ext(base)
 		switch {
+		case isFolder && f.absent[name] != "":
+			return f.why(name)
 		case isFolder && f.kustomizationOf(name) == "":
 			if err := f.collect(root, name, resources); err != nil {
 				return err

@@ -1,29 +1,13 @@
 package tree
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"regexp"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
 )
-
-// eachDocument calls found with each document of a YAML text.
-func eachDocument(text []byte, found func(*yaml3.Node)) error {
-	for d := yaml3.NewDecoder(bytes.NewReader(text)); ; {
-		var n yaml3.Node
-		if err := d.Decode(&n); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		found(&n)
-	}
-}
 
 // checkTexts refuses a YAML text if kustomize could fetch something that it names.
 func checkTexts(text []byte) error {
