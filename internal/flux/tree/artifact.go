@@ -101,7 +101,7 @@ func (a *Artifact) list(rules *[]pattern) error {
 func (a *Artifact) readRules(folder string, rules *[]pattern) error {
 	name := path.Join(folder, ignoreFile)
 	info, err := a.root.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) { // nothing in such a folder can be read
 		return nil
 	} else if err != nil || !info.Mode().IsRegular() {
 		return fmt.Errorf("%s cannot be read: it is a link that leaves the tree, or no file", name)

@@ -30,6 +30,7 @@ func TestUnreadable(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "b/closed"), 0); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(root, "b/closed"), 0o700) }) //nolint:gosec // so that it can be removed
 	if _, err := os.ReadDir(filepath.Join(root, "b/closed")); err == nil {
 		t.Skip("the user may read everything")
 	}
