@@ -2,6 +2,7 @@ package tree
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -184,22 +185,29 @@ func TestNoNetwork(t *testing.T) {
 			"secretGenerator: [{name: a, envs: [%s]}]",
 			"transformers: ['" + plugin("PatchTransformer", "path: %s") + "']", "generators: ['" + plugin("ConfigMapGenerator",
 				"files: [%s]") + "']",
-			"generators: [g.yaml]", "resources: [sub]",
+			"generators: [g.yaml]", "resources: [sub]", "transformers: [b.yaml]",
 		} {
 			text := strings.ReplaceAll(field, "%s", quoted)
-			root := grow(t, map[string]string{
-				"kustomization.yaml": text + "\nnamePrefix: p\n", "g.yaml": strings.ReplaceAll(plugin("SecretGenerator",
-					"files: ['k=%s']"), "%s", address),
+			binary := "!!binary " + base64.StdEncoding.EncodeToString([]byte(address))
+			others := map[string]string{
+				"g.yaml":                 strings.ReplaceAll(plugin("SecretGenerator", "files: ['k=%s']"), "%s", address),
+				"b.yaml":                 strings.ReplaceAll(plugin("PatchTransformer", "path: %s, target: {kind: ConfigMap}"), "%s", binary),
 				"sub/kustomization.yaml": "resources: [" + quoted + "]\n",
-			})
-			if _, said := buildAll(root, ""); !strings.Contains(said, "helmdrift fetches nothing for a tree") {
-				t.Errorf("%s: it says %s", text, said)
 			}
-			root = grow(t, map[string]string{"apps/kustomization.yaml": text + "\n", "apps/g.yaml": "a: " + quoted,
-				"apps/sub/kustomization.yaml": "resources: [" +
-					quoted + "]\n", "cluster/ks.yaml": fluxApps("apps", "apps", "")})
-			if _, said := buildAll(root, "cluster"); !strings.Contains(said, "helmdrift fetches nothing for a tree") {
-				t.Errorf("%s below Flux: it says %s", text, said)
+			files := map[string]string{"kustomization.yaml": text + "\nnamePrefix: p\n", "apps/kustomization.yaml": text + "\n",
+				"cluster/ks.yaml": fluxApps("apps", "apps", "")}
+			if !strings.Contains(field, "esources:") {
+				files["kustomization.yaml"] += "resources: [cm.yaml]\n"
+			}
+			others["cm.yaml"] = configMap("a")
+			for name, content := range others {
+				files[name], files["apps/"+name] = content, content
+			}
+			root := grow(t, files)
+			for _, dir := range []string{"", "cluster"} {
+				if _, said := buildAll(root, dir); !strings.Contains(said, "helmdrift fetches nothing for a tree") {
+					t.Errorf("%s in %q: it says %s", text, dir, said)
+				}
 			}
 		}
 		root := grow(t, map[string]string{"apps/a.yaml": configMap("a"), "ks/a.yaml": fluxApps("apps", "apps", "  components: ["+
