@@ -17,8 +17,8 @@ import (
 	"testing"
 
 	"github.com/fluxcd/pkg/kustomize"
-	ssautil "github.com/fluxcd/pkg/ssa/utils"
 	"github.com/fluxcd/pkg/sourceignore"
+	ssautil "github.com/fluxcd/pkg/ssa/utils"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -259,12 +259,15 @@ func (r *random) kustomization() string {
 
 // randomTree makes the tree of a seed.
 func randomTree(seed uint64) *random {
-	r := &random{Rand: rand.New(rand.NewPCG(seed, 1)), files: map[string]string{}, links: map[string]string{}, texts: texts{}} //nolint:gosec
+	source := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // a test
+	r := &random{Rand: source, files: map[string]string{}, links: map[string]string{}, texts: texts{}}
 	for range 1 + r.IntN(3) {
 		r.folder(r.pick("apps", "base", "infra"), 0)
 	}
 	r.file("components/c/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"+
-		r.pick("namePrefix: c-\n", "patches: [{patch: '[{\"op\": \"add\", \"path\": \"/metadata/annotations\", \"value\": {\"c\": \"d\"}}]', target: {kind: HelmRelease}}]\n",
+		r.pick("namePrefix: c-\n",
+			"patches: [{patch: '[{\"op\": \"add\", \"path\": \"/metadata/annotations\","+
+				" \"value\": {\"c\": \"d\"}}]', target: {kind: HelmRelease}}]\n",
 			"configMapGenerator: [{name: c, namespace: x, literals: [a=b]}]\n"))
 	r.path = r.pick(r.pick(r.folders...), "./"+r.pick(r.folders...), "../"+r.folders[0]+"/")
 	if r.maybe(20) {
@@ -276,11 +279,12 @@ func randomTree(seed uint64) *random {
 		r.ignore = r.pick("*.yml", "/"+r.folders[0]+"/*", "**/b.yaml", "sub/", "!a.yaml", "*\n!*.yaml\n!*/", "# nothing", "base/**")
 	}
 	if r.maybe(4) {
-		r.file(path.Join(r.pick(append(r.folders, ".")...), ".sourceignore"), r.pick("b.yaml\n", "/a.yaml\n", "sub/\n!sub/a.yaml\n", "*.yml \n", "a*/**/x\n"))
+		r.file(path.Join(r.pick(append(r.folders, ".")...), ".sourceignore"), r.pick("b.yaml\n", "/a.yaml\n", "sub/\n!sub/a.yaml\n",
+			"*.yml \n", "a*/**/x\n"))
 	}
-	source := "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: flux-system}\n" +
+	repository := "apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: fleet, namespace: flux-system}\n" +
 		"spec: {url: https://example.com/org/fleet, ignore: " + strconv.Quote(r.ignore) + "}\n"
-	r.file("cluster/source.yaml", source)
+	r.file("cluster/source.yaml", repository)
 	r.file("cluster/apps.yaml", r.kustomization())
 	return r
 }
@@ -301,7 +305,8 @@ func (r *random) folder(name string, depth int) {
 		resources = append(resources, base)
 	}
 	if r.maybe(4) {
-		r.file(path.Join(name, r.pick("logo.png", "notes.txt", ".gitlab-ci.yml", ".sops.yaml")), "apiVersion: v1\nkind: Namespace\nmetadata: {name: ci}\n")
+		r.file(path.Join(name, r.pick("logo.png", "notes.txt", ".gitlab-ci.yml", ".sops.yaml")),
+			"apiVersion: v1\nkind: Namespace\nmetadata: {name: ci}\n")
 	}
 	if r.maybe(15) {
 		r.links[path.Join(name, "link.yaml")] = r.pick("a.yaml", "../../etc/passwd", "b.yaml")
@@ -330,7 +335,8 @@ func (r *random) folder(name string, depth int) {
 	if !r.maybe(8) {
 		text = "resources: [" + strings.Join(resources, ", ") + "]\n"
 	}
-	r.file(path.Join(name, r.pick("kustomization.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization")), text+r.customization(name))
+	r.file(path.Join(name, r.pick("kustomization.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization")),
+		text+r.customization(name))
 }
 
 // customization returns more of a kustomization.
@@ -342,13 +348,18 @@ func (r *random) customization(folder string) string {
 		"configMapGenerator: [{name: generated, literals: [a=1, 'url=https://example.com'], files: [f.txt]}]\n",
 		"secretGenerator: [{name: generated, type: Opaque, envs: [e.env]}]\n", "generatorOptions: {disableNameSuffixHash: true}\n",
 		"patches: [{path: patch.json, target: {kind: HelmRelease}}]\n", "sortOptions: {order: fifo}\n",
-		"patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: all}, data: {more: \"${var}\"}}', target: {kind: ConfigMap}}]\n",
-		"replicas: [{name: web, count: 3}]\n", "buildMetadata: [managedByLabel]\n", "buildMetadata: [originAnnotations, transformerAnnotations]\n",
-		"components: [" + strings.Repeat("../", strings.Count(folder, "/")+1) + "components/c]\n", "unknownField: 1\n", "metadata: {name: k}\n",
+		"patches: [{patch: '{apiVersion: v1, kind: ConfigMap, metadata: {name: all}, data: {more: \"${var}\"}}'," +
+			" target: {kind: ConfigMap}}]\n",
+		"replicas: [{name: web, count: 3}]\n", "buildMetadata: [managedByLabel]\n",
+		"buildMetadata: [originAnnotations, transformerAnnotations]\n",
+		"components: [" + strings.Repeat("../", strings.Count(folder, "/")+1) + "components/c]\n", "unknownField: 1\n",
+		"metadata: {name: k}\n",
 		"replacements: [{source: {kind: ConfigMap, fieldPath: metadata.name}, targets: [{select: {kind: HelmRelease}, " +
 			"fieldPaths: [spec.values.name], options: {create: true}}]}]\n",
-		"transformers: ['{apiVersion: builtin, kind: PrefixTransformer, metadata: {name: p}, prefix: t-, fieldSpecs: [{path: metadata/name}]}']\n",
-		"helmCharts: [{name: x, repo: https://example.com}]\n", "generators: ['{apiVersion: v1, kind: Exec, metadata: {name: x, annotations: " +
+		"transformers: ['{apiVersion: builtin, kind: PrefixTransformer, metadata: {name: p}," +
+			" prefix: t-, fieldSpecs: [{path: metadata/name}]}']\n",
+		"helmCharts: [{name: x, repo: https://example.com}]\n",
+		"generators: ['{apiVersion: v1, kind: Exec, metadata: {name: x, annotations: " +
 			"{config.kubernetes.io/function: \"exec: {path: ./run}\"}}}']\n",
 	} {
 		chance := 9
@@ -377,27 +388,34 @@ func (r *random) objects(isJSON bool) string {
 		name = "same"
 	}
 	if isJSON {
-		return fmt.Sprintf(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": %q, "namespace": "x"}, "data": {"a": "${var:=d}"}}`, name)
+		return fmt.Sprintf(`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": %q, "namespace": "x"},`+
+			` "data": {"a": "${var:=d}"}}`, name)
 	}
 	var out []string
 	for i := range 1 + r.IntN(3) {
 		meta := fmt.Sprintf("{name: %s-%d%s}", name, i, r.pick("", ", namespace: shop", ", namespace: \"${ns:=shop}\"", ", labels: {a: b}",
-			", annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}", ", labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}",
+			", annotations: {kustomize.toolkit.fluxcd.io/substitute: disabled}",
+			", labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}",
 			", annotations: {config.kubernetes.io/origin: mine}", ", annotations: {internal.config.kubernetes.io/x: y}"))
 		out = append(out, r.pick(
 			"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: "+meta+"\nspec:\n  values:\n"+r.values(),
 			"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: "+meta+"\nspec:\n  values:\n"+r.values(),
-			"apiVersion: v1\nkind: ConfigMap\nmetadata: "+meta+"\ndata:\n  a: \"${var}\"\n  b: '${num:-5}'\n  c: |\n    x $${HOME}\n    y\n",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: "+meta+
+				"\ndata:\n  a: \"${var}\"\n  b: '${num:-5}'\n  c: |\n    x $${HOME}\n    y\n",
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: "+meta+"\ndata:\n  a: ${var:=x}\n  b: \"$(shell) $1 $$\"\n",
 			"apiVersion: v1\nkind: Secret\nmetadata: "+meta+"\nstringData: {p: \"${secret:-none}\"}\n",
-			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: "+name+strconv.Itoa(i)+"}\nspec:\n  replicas: 1\n  selector: {matchLabels: {a: b}}\n"+
-				"  template:\n    metadata: {labels: {a: b}}\n    spec: {containers: [{name: c, image: \"nginx:1\", envFrom: [{configMapRef: {name: generated}}]}]}\n",
-			"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: "+name+strconv.Itoa(i)+"-l, namespace: x}, data: {a: \"1\"}}\n",
+			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: "+name+strconv.Itoa(i)+
+				"}\nspec:\n  replicas: 1\n  selector: {matchLabels: {a: b}}\n"+
+				"  template:\n    metadata: {labels: {a: b}}\n"+
+				"    spec: {containers: [{name: c, image: \"nginx:1\", envFrom: [{configMapRef: {name: generated}}]}]}\n",
+			"apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: ConfigMap, metadata: {name: "+name+strconv.Itoa(i)+
+				"-l, namespace: x}, data: {a: \"1\"}}\n",
 			"apiVersion: v1\nkind: Namespace\nmetadata: {name: "+name+strconv.Itoa(i)+"-ns}\n",
 		))
 	}
 	if r.maybe(40) {
-		out = append(out, r.pick("kind: Broken\n", "a: [\n", "# only a comment\n", "", "", "apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n",
+		out = append(out, r.pick("kind: Broken\n", "a: [\n", "# only a comment\n", "", "",
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {}\n",
 			"apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nmetadata: {name: k}\n"))
 	}
 	return strings.Join(out, "---\n")
@@ -407,9 +425,12 @@ func (r *random) objects(isJSON bool) string {
 func (r *random) values() string {
 	var out strings.Builder
 	for i := range 1 + r.IntN(6) {
-		fmt.Fprintf(&out, "    k%d: %s\n", i, r.pick("1", "1.50", "1e3", "007", "0x1F", "9007199254740993", "yes", "~", "''", "2020-01-01", "\"${var}\"", "${var}",
-			"${num}", "\"${num}\"", "'${num:=1}'", "${var:=a b}", "${var/e/E}", "${var^^}", "${var:1:2}", "${#var}", "${var#v}", "${var%e}", "\"a: ${var}\"",
-			"${undefined}", "${undefined:-}", "$${kept}", "[a, \"${num}\"]", "{x: &a {y: 1}, z: *a}", "|\n      line ${var}\n      more\n", "\"\\u00e9 \\\"q\\\"\"",
+		fmt.Fprintf(&out, "    k%d: %s\n", i, r.pick("1", "1.50", "1e3", "007", "0x1F", "9007199254740993", "yes", "~", "''",
+			"2020-01-01", "\"${var}\"", "${var}",
+			"${num}", "\"${num}\"", "'${num:=1}'", "${var:=a b}", "${var/e/E}", "${var^^}", "${var:1:2}", "${#var}", "${var#v}",
+			"${var%e}", "\"a: ${var}\"",
+			"${undefined}", "${undefined:-}", "$${kept}", "[a, \"${num}\"]", "{x: &a {y: 1}, z: *a}",
+			"|\n      line ${var}\n      more\n", "\"\\u00e9 \\\"q\\\"\"",
 			"${other:=${var}-x}", "\"${q}\"", "${colon}", "!!str 12", "\"#no\"", "1_000", "0b11", "12:30:45"))
 	}
 	return out.String()
@@ -421,10 +442,13 @@ func (r *random) settings() {
 	for _, one := range []string{
 		"  targetNamespace: target\n", "  namePrefix: flux-\n", "  nameSuffix: -flux\n", "  images: [{name: nginx, newTag: v9}]\n",
 		"  images: [{name: nginx, newName: other, digest: sha256:" + strings.Repeat("a", 64) + "}]\n",
-		"  patches: [{patch: '[{\"op\": \"add\", \"path\": \"/spec/suspend\", \"value\": true}]', target: {kind: HelmRelease, name: '.*1'}}]\n",
-		"  patches:\n  - patch: |\n      apiVersion: v1\n      kind: ConfigMap\n      metadata: {name: any}\n      data: {z: \"${num:=3}\"}\n    target: {kind: ConfigMap}\n",
+		"  patches: [{patch: '[{\"op\": \"add\", \"path\": \"/spec/suspend\", \"value\": true}]'," +
+			" target: {kind: HelmRelease, name: '.*1'}}]\n",
+		"  patches:\n  - patch: |\n      apiVersion: v1\n      kind: ConfigMap\n" +
+			"      metadata: {name: any}\n      data: {z: \"${num:=3}\"}\n    target: {kind: ConfigMap}\n",
 		"  commonMetadata: {labels: {team: a, l: \"2\"}}\n", "  buildMetadata: [originAnnotations]\n",
-		"  components: [" + strings.Repeat("../", strings.Count(path.Clean("/"+r.path), "/")) + "components/c]\n", "  components: [../none]\n  ignoreMissingComponents: true\n",
+		"  components: [" + strings.Repeat("../", strings.Count(path.Clean("/"+r.path), "/")) + "components/c]\n",
+		"  components: [../none]\n  ignoreMissingComponents: true\n",
 		"  components: [../none]\n",
 	} {
 		chance := 5

@@ -69,8 +69,10 @@ func (a *Artifact) list(rules *[]pattern) error {
 		folder, base := path.Split(name)
 		folder = path.Clean(folder)
 		switch {
-		case err != nil:
-			return fmt.Errorf("%s cannot be read: %w", name, err)
+		case err != nil && name == ".":
+			return err
+		case err != nil: // only a build that needs the folder fails
+			a.absent[name] = "cannot be read"
 		case base == ".git":
 			if entry.IsDir() {
 				return fs.SkipDir
@@ -99,7 +101,7 @@ func (a *Artifact) list(rules *[]pattern) error {
 func (a *Artifact) readRules(folder string, rules *[]pattern) error {
 	name := path.Join(folder, ignoreFile)
 	info, err := a.root.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) { // nothing in such a folder can be read
 		return nil
 	} else if err != nil || !info.Mode().IsRegular() {
 		return fmt.Errorf("%s cannot be read: it is a link that leaves the tree, or no file", name)
@@ -178,6 +180,7 @@ func (a *Artifact) read(name string, info fs.FileInfo) ([]byte, error) {
 
 // files is the file system that kustomize sees in one build: an artifact, and the kustomization.yaml that Flux writes into it.
 type files struct {
+	filesys.FileSystem // an empty one in memory, for what a build does not use
 	*Artifact
 	written map[string][]byte
 	// reads and objects count what kustomize reads.
@@ -301,15 +304,3 @@ func (a *Artifact) names(folder string) []string {
 	slices.Sort(out)
 	return out
 }
-
-// Glob finds nothing: kustomize uses it in its commands only.
-func (f *files) Glob(string) ([]string, error) { return nil, nil }
-
-// Open, Walk and what writes are not used in a build.
-func (f *files) Open(string) (filesys.File, error)    { return nil, errReadOnly }
-func (f *files) Walk(string, filepath.WalkFunc) error { return errReadOnly }
-func (f *files) Create(string) (filesys.File, error)  { return nil, errReadOnly }
-func (f *files) Mkdir(string) error                   { return errReadOnly }
-func (f *files) MkdirAll(string) error                { return errReadOnly }
-func (f *files) RemoveAll(string) error               { return errReadOnly }
-func (f *files) WriteFile(string, []byte) error       { return errReadOnly }

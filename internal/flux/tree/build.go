@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 	"sigs.k8s.io/yaml"
 )
@@ -36,7 +37,7 @@ func (a *Artifact) build(folder string, by *kustomization, vars *variables, repo
 	if _, isFolder := a.kind(folder); !isFolder {
 		return nil, a.why(folder)
 	}
-	f := &files{Artifact: a}
+	f := &files{FileSystem: filesys.MakeEmptyDirInMemory(), Artifact: a}
 	if err := f.write(folder, by); err != nil {
 		return nil, err
 	}

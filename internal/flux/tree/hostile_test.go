@@ -2,6 +2,7 @@ package tree
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 )
 
@@ -65,7 +65,8 @@ func TestHostile(t *testing.T) {
 		}
 		doubles[fmt.Sprintf("p%d/kustomization.yaml", i)] = "resources: [l, r]\n"
 	}
-	generators := map[string]string{"f": "x", "kustomization.yaml": "configMapGenerator: [{name: a, files: [" + strings.Repeat("f, ", maxReads) + "]}]\n"}
+	generators := map[string]string{"f": "x", "kustomization.yaml": "configMapGenerator: [{name: a, files: [" + strings.Repeat("f, ",
+		maxReads) + "]}]\n"}
 	many := map[string]string{}
 	for i := range maxBuilt + 1 {
 		many[fmt.Sprintf("a/%d.yaml", i)] = ""
@@ -76,36 +77,52 @@ func TestHostile(t *testing.T) {
 		dir   string
 		want  string
 	}{
-		{"aliases in an object", map[string]string{"a.yaml": configMap("a") + bomb}, "", "a.yaml: its YAML aliases stand for more than 16 MiB"},
-		{"aliases in a kustomization", map[string]string{"kustomization.yaml": bomb}, "", "kustomization.yaml: its YAML aliases stand for more"},
-		{"an anchor in itself", map[string]string{"a.yaml": configMap("a") + "b: &b [*b]\n"}, "", "its YAML aliases stand for more than 16 MiB"},
-		{"a large file", map[string]string{"a.yaml": configMap("a") + strings.Repeat("# x\n", maxFile/4)}, "", "a.yaml has 16 MiB, and helmdrift reads 16"},
+		{"aliases in an object", map[string]string{"a.yaml": configMap("a") + bomb}, "",
+			"a.yaml: its YAML aliases stand for more than 16 MiB"},
+		{"aliases in a kustomization", map[string]string{"kustomization.yaml": bomb}, "",
+			"kustomization.yaml: its YAML aliases stand for more"},
+		{"an anchor in itself", map[string]string{"a.yaml": configMap("a") + "b: &b [*b]\n"}, "",
+			"its YAML aliases stand for more than 16 MiB"},
+		{"a large file", map[string]string{"a.yaml": configMap("a") + strings.Repeat("# x\n", maxFile/4)}, "",
+			"a.yaml has 16 MiB, and helmdrift reads 16"},
 		{"many folders", map[string]string{deep + "a.yaml": configMap("a")}, "", "more than 100 folders inside each other"},
 		{"many files", many, "a", "more than 3000 YAML files without a kustomization.yaml"},
-		{"many objects", map[string]string{"a.yaml": strings.Repeat("---\nkind: HelmRelease\n", 10_000)}, "", "kustomize reads more than 3000 objects for it"},
+		{"many objects", map[string]string{"a.yaml": strings.Repeat("---\nkind: HelmRelease\n", 10_000)}, "",
+			"kustomize reads more than 3000 objects for it"},
 		{"bases that double", doubles, "p19", "kustomize reads more than 3000 objects for it"},
 		{"files that are read again and again", generators, "", "kustomize reads more than 10000 files for it"},
-		{"a base of itself", map[string]string{"kustomization.yaml": "resources: [a]\n", "a/kustomization.yaml": "resources: [..]\n"}, "", "cycle detected"},
-		{"above the tree", map[string]string{"kustomization.yaml": "resources: [../../../../../../etc/passwd]\n"}, "", "/etc/passwd is outside of the tree"},
+		{"a base of itself", map[string]string{"kustomization.yaml": "resources: [a]\n", "a/kustomization.yaml": "resources: [..]\n"},
+			"", "cycle detected"},
+		{"above the tree", map[string]string{"kustomization.yaml": "resources: [../../../../../../etc/passwd]\n"}, "",
+			"/etc/passwd is outside of the tree"},
 		{"an absolute file", map[string]string{"kustomization.yaml": "configMapGenerator: [{name: a, files: [/etc/passwd]}]\n"}, "",
 			"/etc/passwd is outside of the tree"},
-		{"the folder .git", map[string]string{"kustomization.yaml": "configMapGenerator: [{name: a, files: [.git/config]}]\n", ".git/config": "x"}, "",
+		{"the folder .git", map[string]string{"kustomization.yaml": "configMapGenerator: [{name: a, files: [.git/config]}]\n",
+			".git/config": "x"}, "",
 			".git/config does not exist"},
-		{"a folder of transformers", map[string]string{"kustomization.yaml": "resources: [a.yaml]\ntransformers: [t]\n", "a.yaml": configMap("a"),
-			"t/kustomization.yaml": "resources: [p.yaml]\n", "t/p.yaml": "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\npath: x\n"}, "",
+		{"a folder of transformers", map[string]string{"kustomization.yaml": "resources: [a.yaml]\ntransformers: [t]\n",
+			"a.yaml":               configMap("a"),
+			"t/kustomization.yaml": "resources: [p.yaml]\n",
+			"t/p.yaml":             "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: p}\npath: x\n"}, "",
 			"t is a folder of generators, transformers or validators"},
-		{"a function", map[string]string{"kustomization.yaml": "generators: [g.yaml]\n", "g.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: g\n" +
-			"  annotations: {config.kubernetes.io/function: \"exec: {path: ./run.sh}\"}\n", "run.sh": "#!/bin/sh\ntouch ran\n"}, "", "external plugins disabled"},
-		{"a container", map[string]string{"kustomization.yaml": "transformers: [g.yaml]\n", "g.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: g\n" +
-			"  annotations: {config.kubernetes.io/function: \"container: {image: busybox}\"}\n"}, "", "external plugins disabled"},
+		{"a function", map[string]string{"kustomization.yaml": "generators: [g.yaml]\n",
+			"g.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: g\n" +
+				"  annotations: {config.kubernetes.io/function: \"exec: {path: ./run.sh}\"}\n", "run.sh": "#!/bin/sh\ntouch ran\n"}, "",
+			"external plugins disabled"},
+		{"a container", map[string]string{"kustomization.yaml": "transformers: [g.yaml]\n",
+			"g.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: g\n" +
+				"  annotations: {config.kubernetes.io/function: \"container: {image: busybox}\"}\n"}, "", "external plugins disabled"},
 		{"helm", map[string]string{"kustomization.yaml": "helmCharts: [{name: x, repo: https://example.com}]\n"}, "", "runs no helm"},
 		{"helm as a generator", map[string]string{"kustomization.yaml": "generators: [g.yaml]\n",
-			"g.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: g}\nname: x\n"}, "", "must specify --enable-helm"},
+			"g.yaml": "apiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: g}\nname: x\n"}, "",
+			"must specify --enable-helm"},
 		{"a link as .sourceignore", map[string]string{"a.yaml": configMap("a")}, "link", ".sourceignore cannot be read"},
-		{"a link to a file of the tree", map[string]string{"kustomization.yaml": "resources: [l.yaml]\n", "a.yaml": configMap("a")}, "l.yaml:a.yaml",
+		{"a link to a file of the tree", map[string]string{"kustomization.yaml": "resources: [l.yaml]\n", "a.yaml": configMap("a")},
+			"l.yaml:a.yaml",
 			"l.yaml is a symbolic link"},
 		{"a link out of the tree", map[string]string{"kustomization.yaml": "resources: [l]\n"}, "l:..", "l is a symbolic link"},
-		{"a link as kustomization", map[string]string{"a.yaml": configMap("a"), "b/kustomization.yaml": "resources: [../c]\n"}, "c:b", "c is a symbolic link"},
+		{"a link as kustomization", map[string]string{"a.yaml": configMap("a"), "b/kustomization.yaml": "resources: [../c]\n"}, "c:b",
+			"c is a symbolic link"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			root := grow(t, tt.files)
@@ -152,51 +169,55 @@ func TestNoNetwork(t *testing.T) {
 	plugin := func(kind, more string) string {
 		return "{apiVersion: builtin, kind: " + kind + ", metadata: {name: x}, " + more + "}"
 	}
-	for _, address := range []string{server.URL + "/x.yaml", strings.ToUpper(server.URL[:4]) + server.URL[4:] + "/org/repo", "file:///tmp/repo.git",
-		"git@example.com:org/repo", "github.com/org/repo", "GitHub.com:org/repo", "git::ssh://example.com/org/repo", "other@example.com/org/repo.git"} {
+	for _, address := range []string{server.URL + "/x.yaml", strings.ToUpper(server.URL[:4]) + server.URL[4:] + "/org/repo",
+		"file:///tmp/repo.git",
+		"git@example.com:org/repo", "github.com/org/repo", "GitHub.com:org/repo", "git::ssh://example.com/org/repo",
+		"other@example.com/org/repo.git"} {
 		quoted := fmt.Sprintf("%q", address)
 		for _, field := range []string{
-			"resources: [%s]", "Resources: [%s]", "bases: [%s]", "components: [%s]", "crds: [%s]", "configurations: [%s]", "generators: [%s]", "transformers: [%s]",
-			"validators: [%s]", "patches: [{path: %s}]", "patchesStrategicMerge: [%s]", "patchesJson6902: [{path: %s, target: {kind: ConfigMap, name: a}}]",
-			"replacements: [{path: %s}]", "openapi: {path: %s}", "configMapGenerator: [{name: a, files: [%s]}]", "configMapGenerator: [{name: a, envs: [%s]}]",
-			"configMapGenerator: [{name: a, env: %s}]", "secretGenerator: [{name: a, files: [%s]}]", "secretGenerator: [{name: a, envs: [%s]}]",
-			"transformers: ['" + plugin("PatchTransformer", "path: %s") + "']", "generators: ['" + plugin("ConfigMapGenerator", "files: [%s]") + "']",
-			"generators: [g.yaml]", "resources: [sub]",
+			"resources: [%s]", "Resources: [%s]", "bases: [%s]", "components: [%s]", "crds: [%s]", "configurations: [%s]",
+			"generators: [%s]", "transformers: [%s]",
+			"validators: [%s]", "patches: [{path: %s}]", "patchesStrategicMerge: [%s]",
+			"patchesJson6902: [{path: %s, target: {kind: ConfigMap, name: a}}]",
+			"replacements: [{path: %s}]", "openapi: {path: %s}", "configMapGenerator: [{name: a, files: [%s]}]",
+			"configMapGenerator: [{name: a, envs: [%s]}]",
+			"configMapGenerator: [{name: a, env: %s}]", "secretGenerator: [{name: a, files: [%s]}]",
+			"secretGenerator: [{name: a, envs: [%s]}]",
+			"transformers: ['" + plugin("PatchTransformer", "path: %s") + "']", "generators: ['" + plugin("ConfigMapGenerator",
+				"files: [%s]") + "']",
+			"generators: [g.yaml]", "resources: [sub]", "transformers: [b.yaml]",
 		} {
 			text := strings.ReplaceAll(field, "%s", quoted)
-			root := grow(t, map[string]string{
-				"kustomization.yaml": text + "\nnamePrefix: p\n", "g.yaml": strings.ReplaceAll(plugin("SecretGenerator", "files: ['k=%s']"), "%s", address),
+			binary := "!!binary " + base64.StdEncoding.EncodeToString([]byte(address))
+			others := map[string]string{
+				"g.yaml":                 strings.ReplaceAll(plugin("SecretGenerator", "files: ['k=%s']"), "%s", address),
+				"b.yaml":                 strings.ReplaceAll(plugin("PatchTransformer", "path: %s, target: {kind: ConfigMap}"), "%s", binary),
 				"sub/kustomization.yaml": "resources: [" + quoted + "]\n",
-			})
-			if _, said := buildAll(root, ""); !strings.Contains(said, "helmdrift fetches nothing for a tree") {
-				t.Errorf("%s: it says %s", text, said)
 			}
-			root = grow(t, map[string]string{"apps/kustomization.yaml": text + "\n", "apps/g.yaml": "a: " + quoted, "apps/sub/kustomization.yaml": "resources: [" +
-				quoted + "]\n", "cluster/ks.yaml": fluxApps("apps", "apps", "")})
-			if _, said := buildAll(root, "cluster"); !strings.Contains(said, "helmdrift fetches nothing for a tree") {
-				t.Errorf("%s below Flux: it says %s", text, said)
+			files := map[string]string{"kustomization.yaml": text + "\nnamePrefix: p\n", "apps/kustomization.yaml": text + "\n",
+				"cluster/ks.yaml": fluxApps("apps", "apps", "")}
+			if !strings.Contains(field, "esources:") {
+				files["kustomization.yaml"] += "resources: [cm.yaml]\n"
+			}
+			others["cm.yaml"] = configMap("a")
+			for name, content := range others {
+				files[name], files["apps/"+name] = content, content
+			}
+			root := grow(t, files)
+			for _, dir := range []string{"", "cluster"} {
+				if _, said := buildAll(root, dir); !strings.Contains(said, "helmdrift fetches nothing for a tree") {
+					t.Errorf("%s in %q: it says %s", text, dir, said)
+				}
 			}
 		}
-		root := grow(t, map[string]string{"apps/a.yaml": configMap("a"), "ks/a.yaml": fluxApps("apps", "apps", "  components: ["+quoted+"]\n")})
+		root := grow(t, map[string]string{"apps/a.yaml": configMap("a"), "ks/a.yaml": fluxApps("apps", "apps", "  components: ["+
+			quoted+"]\n")})
 		if _, said := buildAll(root, "ks"); !strings.Contains(said, "which is no path relative to apps") {
 			t.Errorf("a component of Flux: it says %s", said)
 		}
 	}
 	if _, err := os.Stat(marker); err == nil || asked.Load() > 0 {
 		t.Errorf("git ran: %t, and %d requests came", err == nil, asked.Load())
-	}
-}
-
-// TestPipes builds a tree with a named pipe, which nobody writes to.
-func TestPipes(t *testing.T) {
-	root := grow(t, map[string]string{"kustomization.yaml": "resources: [a.yaml]\n"})
-	for _, name := range []string{"a.yaml", ".sourceignore"} {
-		if err := syscall.Mkfifo(filepath.Join(root, name), 0o600); err != nil {
-			t.Skip(err)
-		}
-		if _, said := buildAll(root, ""); !strings.Contains(said, name+" is no regular file") && !strings.Contains(said, name+" cannot be read") {
-			t.Errorf("it says %s", said)
-		}
 	}
 }
 
@@ -218,7 +239,8 @@ func TestLimits(t *testing.T) {
 	for i := range maxKustomizeDepth + 3 {
 		chain[fmt.Sprintf("c%d/ks.yaml", i)] = fluxApps(fmt.Sprintf("c%d", i+1), fmt.Sprintf("c%d", i+1), "")
 	}
-	if _, said := buildAll(grow(t, map[string]string{"ks.yaml": many.String()}), ""); !strings.Contains(said, "it has more than 1000 Kustomizations") {
+	if _, said := buildAll(grow(t, map[string]string{"ks.yaml": many.String()}), ""); !strings.Contains(said,
+		"it has more than 1000 Kustomizations") {
 		t.Errorf("many Kustomizations: %.500s", said)
 	}
 	answer, said := buildAll(grow(t, chain), "c0")

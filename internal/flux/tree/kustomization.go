@@ -134,6 +134,8 @@ func (f *files) collect(root, folder string, resources *[]string) error {
 		_, isFolder := f.kind(name)
 		extension := path.Ext(base)
 		switch {
+		case isFolder && f.absent[name] != "":
+			return f.why(name)
 		case isFolder && f.kustomizationOf(name) == "":
 			if err := f.collect(root, name, resources); err != nil {
 				return err
@@ -218,8 +220,8 @@ func (f *files) check(folder string, text []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"generators", "transformers", "validators", "metadata", "labels", "commonLabels", "commonAnnotations", "images",
-		"imageTags", "vars", "generatorOptions"} {
+	for _, name := range []string{"generators", "transformers", "validators", "metadata", "labels", "commonLabels", "commonAnnotations",
+		"images", "imageTags", "vars", "generatorOptions"} {
 		delete(fields, name)
 	}
 	for _, name := range []string{"configMapGenerator", "secretGenerator", "patches", "patchesJson6902", "replacements"} {

@@ -1,8 +1,10 @@
 package tree
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 
 	yaml3 "go.yaml.in/yaml/v3"
@@ -16,7 +18,7 @@ const (
 	maxReads          = 10_000   // files that one build reads, counted each time
 	maxBytes          = 1 << 30  // bytes that all builds read
 	maxObject         = 3 << 20  // bytes of an object: no API server takes more (k8s.io/apiserver v0.36.3 pkg/server/config.go)
-	maxBuilt          = 3_000    // objects of one build, and files of a folder without a kustomization.yaml: kustomize compares each with each
+	maxBuilt          = 3_000    // objects of one build, because kustomize compares each with each; files of a folder that is built
 	maxKustomizations = 1_000    // Kustomizations of Flux
 	maxKustomizeDepth = 20       // Kustomizations that Kustomizations make
 	maxReleases       = 2_000    // HelmReleases that all of them make
@@ -66,11 +68,14 @@ func sizeOf(sizes map[*yaml3.Node]int, n *yaml3.Node) int {
 }
 
 // nodesOf returns the documents of a YAML text.
-func nodesOf(text []byte) ([]*yaml3.Node, error) {
-	var documents []*yaml3.Node
-	err := eachDocument(text, func(n *yaml3.Node) { documents = append(documents, n) })
-	return documents, err
+func nodesOf(text []byte) (documents []*yaml3.Node, err error) {
+	for d := yaml3.NewDecoder(bytes.NewReader(text)); ; {
+		var n yaml3.Node
+		if err := d.Decode(&n); errors.Is(err, io.EOF) {
+			return documents, nil
+		} else if err != nil {
+			return nil, err
+		}
+		documents = append(documents, &n)
+	}
 }
-
-// errReadOnly is the answer to everything that would change the tree.
-var errReadOnly = errors.New("the tree is only read")

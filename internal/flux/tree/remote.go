@@ -1,29 +1,13 @@
 package tree
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"net/url"
 	"regexp"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
 )
-
-// eachDocument calls found with each document of a YAML text.
-func eachDocument(text []byte, found func(*yaml3.Node)) error {
-	for d := yaml3.NewDecoder(bytes.NewReader(text)); ; {
-		var n yaml3.Node
-		if err := d.Decode(&n); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		found(&n)
-	}
-}
 
 // checkTexts refuses a YAML text if kustomize could fetch something that it names.
 func checkTexts(text []byte) error {
@@ -41,8 +25,14 @@ func checkTexts(text []byte) error {
 
 // checkNode checks a node and what is below it. An alias names a node that is checked where it is.
 func checkNode(n *yaml3.Node) error {
+	text := n.Value
+	if n.Kind == yaml3.ScalarNode && n.ShortTag() == "!!binary" { // kustomize reads what it stands for
+		if err := n.Decode(&text); err != nil {
+			return fmt.Errorf("it has a binary text that cannot be read: %w", err)
+		}
+	}
 	// A source of a generator may have the form KEY=FILE.
-	for text := n.Value; text != ""; {
+	for text != "" {
 		if isRemote(text) {
 			return fmt.Errorf("it needs %q, which is not in the tree, and helmdrift fetches nothing for a tree", text)
 		}
@@ -56,8 +46,8 @@ func checkNode(n *yaml3.Node) error {
 	return nil
 }
 
-// user matches the beginning of an address like git@host:path.
-var user = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@`)
+// user matches an address like git@host:path.
+var user = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9-]*@.*[:/]`)
 
 // isRemote reports whether kustomize could take a text for an address. It says yes to more than kustomize does
 // (sigs.k8s.io/kustomize/api v0.21.1 internal/git/repospec.go NewRepoSpecFromURL, internal/loader/fileloader.go IsRemoteFile).

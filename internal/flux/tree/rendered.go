@@ -56,7 +56,8 @@ func ownerOf(value map[string]any) Maker {
 func (b *builder) reportUnbuilt() {
 	for _, k := range b.pending {
 		if !slices.ContainsFunc(b.answer.Objects, func(o Object) bool { return o.Maker == k.maker }) {
-			b.report(Problem{Skipped, k.title(), "what it makes is not in the input", "flux build kustomization --recursive prints it, too"})
+			b.report(Problem{Skipped, k.title(), "what it makes is not in the input",
+				"flux build kustomization --recursive prints it, too"})
 		}
 	}
 }

@@ -34,9 +34,11 @@ func TestRepositories(t *testing.T) {
 
 // TestFindRoot finds the root of a working tree, of a second one, and of a folder that is none.
 func TestFindRoot(t *testing.T) {
-	config := "[core]\n\turl = https://wrong\n[remote \"origin\"]\n\turl = git@github.com:org/fleet.git\n\tfetch = x\n\tpushurl = https://push\n" +
+	config := "[core]\n\turl = https://wrong\n[remote \"origin\"]\n" +
+		"\turl = git@github.com:org/fleet.git\n\tfetch = x\n\tpushurl = https://push\n" +
 		"[branch \"main\"]\n\turl = https://wrong\n[remote \"up\"]\n\tURL = \"https://github.com/up/fleet\" # comment\n"
-	base := grow(t, map[string]string{"repo/.git/config": config, "repo/.git/worktrees/two/HEAD": "x", "repo/apps/web/a.yaml": "", "plain/a.yaml": "",
+	base := grow(t, map[string]string{"repo/.git/config": config, "repo/.git/worktrees/two/HEAD": "x", "repo/apps/web/a.yaml": "",
+		"plain/a.yaml":   "",
 		"bare/.git/HEAD": "x"})
 	if err := os.WriteFile(filepath.Join(grow(t, nil), ".git"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -65,13 +67,15 @@ func TestFindRoot(t *testing.T) {
 
 // TestArtifact says which files of a tree are in its artifact. TestTrees in test/gitops compares random rules with the library of Flux.
 func TestArtifact(t *testing.T) {
-	root := grow(t, map[string]string{"a/x.yaml": "", "a/logo.png": "", ".github/w.yaml": "", ".git/config": "", "b/.flux.yaml": "", "c/.git": "gitdir: x"})
+	root := grow(t, map[string]string{"a/x.yaml": "", "a/logo.png": "", ".github/w.yaml": "", ".git/config": "", "b/.flux.yaml": "",
+		"c/.git": "gitdir: x"})
 	for _, tt := range []struct {
 		ignore string
 		has    []string
 		not    []string
 	}{
-		{"", []string{"a", "a/x.yaml", "./a/x.yaml", "b", "."}, []string{"a/logo.png", ".github/w.yaml", ".git", ".git/config", "b/.flux.yaml", "no", "c/.git", "../x"}},
+		{"", []string{"a", "a/x.yaml", "./a/x.yaml", "b", "."}, []string{"a/logo.png", ".github/w.yaml", ".git", ".git/config",
+			"b/.flux.yaml", "no", "c/.git", "../x"}},
 		{"nothing", []string{"a/logo.png", ".github/w.yaml", "b/.flux.yaml"}, []string{".git/config"}},
 		{"/a\n!/a/x.yaml\n!.git/", []string{"a/x.yaml"}, []string{"a/logo.png", ".git/config"}},
 	} {

@@ -102,8 +102,8 @@ type Problem struct {
 	Advice  string
 }
 
-// Lookup reads an object of the cluster: a source, a ConfigMap or a Secret. It returns nil if there is none, and an error if it may not read
-// it or if there is no cluster.
+// Lookup reads an object of the cluster: a source, a ConfigMap or a Secret. It returns nil if there is none, and an error if it may not
+// read it or if there is no cluster.
 type Lookup func(ctx context.Context, kind, namespace, name string) (map[string]any, error)
 
 // builder carries out an order.
@@ -137,7 +137,8 @@ func Build(ctx context.Context, order Order, lookup Lookup) (Answer, error) {
 	defer b.close()
 	switch {
 	case order.AllowRemoteBases:
-		return Answer{}, errors.New("helmdrift does not fetch remote bases: copy them into the tree, or pipe the output of kustomize build")
+		return Answer{},
+			errors.New("helmdrift does not fetch remote bases: copy them into the tree, or pipe the output of kustomize build")
 	case order.Rendered:
 		b.readRendered()
 		return b.answer, nil
@@ -264,7 +265,8 @@ func keyOf(value map[string]any) objectKey {
 
 // needsNamespace says whether the API server refuses an object of a group without a namespace. These are the kinds that helmdrift reads.
 func (k objectKey) needsNamespace() bool {
-	return k.group == fluxGroup || k.group == helmGroup || k.group == sourceGroup || k.group == "" && (k.kind == "ConfigMap" || k.kind == "Secret")
+	isData := k.group == "" && (k.kind == "ConfigMap" || k.kind == "Secret")
+	return isData || k.group == fluxGroup || k.group == helmGroup || k.group == sourceGroup
 }
 
 // variable matches a variable of Flux, and some that a shell replaces later.
@@ -284,10 +286,12 @@ func (b *builder) emit(objects []made, by Maker, depth int) {
 		key := keyOf(o.value)
 		name := title(key.kind, key.namespace, key.name)
 		if key.needsNamespace() && key.namespace == "" {
-			b.report(Problem{Failed, name, "it has no namespace, and Flux does not add one", adviceAbout(by, "set metadata.namespace, or spec.targetNamespace of "+by.String())})
+			advice := adviceAbout(by, "set metadata.namespace, or spec.targetNamespace of "+by.String())
+			b.report(Problem{Failed, name, "it has no namespace, and Flux does not add one", advice})
 		}
 		if other, isMade := b.makers[key]; isMade {
-			b.report(Problem{Failed, name, "it is made twice: by " + other.String() + " and by " + by.String() + "; only the first is here",
+			b.report(Problem{Failed, name, "it is made twice: by " + other.String() + " and by " + by.String() +
+				"; only the first is here",
 				"the two overwrite each other in the cluster"})
 			continue
 		}
@@ -304,10 +308,14 @@ func (b *builder) emit(objects []made, by Maker, depth int) {
 			continue
 		}
 		if key.group == helmGroup && by == (Maker{}) && !b.order.Rendered && variable.Match(text) {
-			b.report(Problem{Note, name, "its variables, like " + string(variable.Find(text)) + "}, stay as they are", adviceAbout(by, "")})
+			b.report(Problem{Note, name, "its variables, like " + string(variable.Find(text)) + "}, stay as they are", adviceAbout(by,
+				"")})
 		}
 		b.makers[key], b.objects[key] = by, o.value
 		b.answer.Objects = append(b.answer.Objects, Object{text, o.file, by})
+		if key.group == "fluxcd.controlplane.io" && key.kind == "ResourceSet" {
+			b.report(Problem{Skipped, name, "the objects that Flux Operator makes of it", "flux-operator build resourceset prints them"})
+		}
 		if key.group != fluxGroup || key.kind != "Kustomization" || by.Namespace == key.namespace && by.Name == key.name {
 			continue
 		}

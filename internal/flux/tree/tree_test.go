@@ -1,7 +1,9 @@
 package tree
 
 import (
+	"bytes"
 	"context"
+	"encoding/gob"
 	"errors"
 	"flag"
 	"os"
@@ -122,5 +124,28 @@ func TestStories(t *testing.T) {
 				t.Error(d)
 			}
 		})
+	}
+}
+
+// TestPipe sends an order and an answer through the encoding that the pipes of a child process have.
+func TestPipe(t *testing.T) {
+	order := Order{Dir: "a", Root: "b", Remotes: []string{"c"}, Sources: []LocalSource{{"d", "e", "f", "g"}}, Rendered: true, Text: []byte("h")}
+	answer := Answer{Objects: []Object{{[]byte(`{"a":9007199254740993}`), "i", Maker{"j", "k"}}}, Problems: []Problem{{Failed, "l", "m", "n"}},
+		Asked: []Asked{{"o", "p", "q", true}}}
+	var pipe bytes.Buffer
+	if err := errors.Join(gob.NewEncoder(&pipe).Encode(order), gob.NewEncoder(&pipe).Encode(answer)); err != nil {
+		t.Fatal(err)
+	}
+	var gotOrder Order
+	var gotAnswer Answer
+	text := bytes.NewReader(pipe.Bytes())
+	if err := errors.Join(gob.NewDecoder(text).Decode(&gotOrder), gob.NewDecoder(text).Decode(&gotAnswer)); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(order, gotOrder) + cmp.Diff(answer, gotAnswer); d != "" {
+		t.Error(d)
+	}
+	if got := gotAnswer.Objects[0].Map()["a"]; got != int64(9007199254740993) {
+		t.Errorf("a large number became %v", got)
 	}
 }

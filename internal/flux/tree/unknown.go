@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 )
 
-// Unknown stands for a text that cannot be known here: a value that SOPS encrypted, or a variable of a Secret that cannot be read. It may be
-// a part of a longer text. It fits where names of Kubernetes fit.
+// Unknown stands for a text that cannot be known here: a value that SOPS encrypted, or a variable of a Secret that cannot be read. It may
+// be a part of a longer text. It fits where names of Kubernetes fit.
 const Unknown = "helmdrift-unknown-5d1c7e"
 
 // isEncrypted reports whether a text is an encrypted value of SOPS, or what "flux build" prints for one.
@@ -37,7 +37,8 @@ func seal(r *resource.Resource, by *kustomization, title string, report func(Pro
 		report(Problem{Failed, title, "it is encrypted with SOPS, and " + by.title() + " has no spec.decryption: Flux refuses it", ""})
 	}
 	if found == sealedFile {
-		report(Problem{NotKnown, title, "it holds a file that SOPS encrypted: a hash in its name, made of the content, is another one in the cluster", ""})
+		report(Problem{NotKnown, title, "it holds a file that SOPS encrypted: if its name ends in a hash of the content, " +
+			"the name is another one in the cluster", ""})
 	}
 	if text, err = json.Marshal(value); err != nil {
 		return err
