@@ -32,8 +32,9 @@ type page struct {
 	Plain  plain
 }
 
-// Document returns the page of a report.
-func Document(r *report.Report) ([]byte, error) {
+// Document returns the page of a report. Fix is the command that puts back what drifted in its only release, as the user has to type it. It
+// is empty if only the report is known.
+func Document(r *report.Report, fix string) ([]byte, error) {
 	phrases := text.NewPhrases(r)
 	style, err := asset("style.css")
 	if err != nil {
@@ -45,6 +46,9 @@ func Document(r *report.Report) ([]byte, error) {
 	}
 	answer := phrases.Answer(r)
 	all := newData(r, phrases)
+	if fix != "" && len(all.Releases) == 1 && all.Releases[0].Fix != "" {
+		all.Releases[0].Fix = phrases.Escape(fix)
+	}
 	encoded, err := all.encode()
 	if err != nil {
 		return nil, err
