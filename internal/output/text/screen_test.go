@@ -115,6 +115,26 @@ func TestEditsThatObjectsShare(t *testing.T) {
 		"17 more objects: nothing but what is listed above")
 }
 
+// TestHelpLine: on a terminal a report with findings, and what is left of it after the pager, names the help about them.
+func TestHelpLine(t *testing.T) {
+	const help = "what to do about each line: helmdrift help verdicts\n"
+	drifted, clean := report.New("v0", fixedTime, []report.Release{manyFields(60)}), report.New("v0", fixedTime, []report.Release{cleanRelease(1)})
+	for name, tt := range map[string]struct {
+		out  []byte
+		want bool
+	}{
+		"terminal": {Report(drifted, layout.Options{Width: 80}), true},
+		"pager":    {Head(drifted, layout.Options{Width: 80}), true},
+		"fleet":    {Report(scanOf([]report.Release{manyFields(1), cleanRelease(2)}), layout.Options{Width: 80}), true},
+		"file":     {Report(drifted, layout.Options{}), false},
+		"clean":    {Report(clean, layout.Options{Width: 80}), false},
+	} {
+		if got := strings.HasSuffix(string(tt.out), help); got != tt.want {
+			t.Errorf("%s ends with the help: %t, want %t:\n%s", name, got, tt.want, tt.out)
+		}
+	}
+}
+
 // TestUrgentObjectsStandFirst: what fails stands before what is missing, and labels stand last.
 func TestUrgentObjectsStandFirst(t *testing.T) {
 	named := func(name string, o report.Object) report.Object {

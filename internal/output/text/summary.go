@@ -34,6 +34,7 @@ func Report(r *report.Report, opts layout.Options) []byte {
 func Head(r *report.Report, opts layout.Options) []byte {
 	t := newText(opts, r.Time)
 	t.answer(t.reportAnswer(withScan(r), opts))
+	t.lines([]string{t.helpLine(r)})
 	return t.Out.Bytes()
 }
 
@@ -73,8 +74,19 @@ func (t *text) summary(r *report.Report) {
 		t.Prose("not compared: " + t.Escape(left))
 	}
 	c := countsOf(r.Releases)
-	lines := []string{layout.JoinNonEmpty("; ", c.extras(c.unmentioned()), c.unlistedCounts(t.ShowIgnored))}
+	lines := []string{layout.JoinNonEmpty("; ", c.extras(c.unmentioned()), c.unlistedCounts(t.ShowIgnored)), t.helpLine(r)}
 	t.lines(append(lines, c.incomplete(r.Summary, len(r.Errors))...))
+}
+
+// helpLine names the help about the findings of a report. It is empty if there are none, and if no person reads them as they come.
+func (t *text) helpLine(r *report.Report) string {
+	hasFindings := func(rel report.Release) bool {
+		return rel.Drifted || slices.Contains([]report.State{report.StateBlocked, report.StateChanged}, rel.State())
+	}
+	if t.Width == 0 || !slices.ContainsFunc(r.Releases, hasFindings) {
+		return ""
+	}
+	return "what to do about each line: helmdrift help verdicts"
 }
 
 // lines writes the lines that are not empty.
