@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/consequences"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -20,9 +21,16 @@ func (t *text) object(o report.Object, rel report.Release) {
 		t.Continuation("  ", t.Message(o.Notes.String()))
 	}
 	if listsFields(o, rel.Operation) {
+		var made []report.Finding
+		if !t.Verbose && !t.ShowIgnored {
+			o.Fields, made = consequences.Split(o)
+		}
 		sections := []section{driftSection(o.Fields)}
 		if isPreview(rel.Operation) {
 			sections = previewSections(o)
+		}
+		for i := range sections {
+			sections[i].made = made
 		}
 		t.sections("  ", sections...)
 	}
@@ -129,6 +137,9 @@ func (t *text) action(o report.Object, rel report.Release) string {
 	case report.ActionAdopt:
 		return "adopts it" + reason
 	case report.ActionFail:
+		if n := layout.Conflicts(o); n > 0 {
+			return "fails on it, so nothing in it changes: " + english.Count(n, "conflict")
+		}
 		return layout.JoinNonEmpty(": ", "fails on it, so nothing in it changes", t.Message(o.Reason))
 	case report.ActionSkip:
 		return "does not reach it" + t.Blockers(o.BlockedBy, rel) + reason
@@ -144,6 +155,8 @@ type section struct {
 	fields  []report.Finding
 	// leads stand before the findings, and asides behind them if there is room. Only groups have them.
 	leads, asides []string
+	// made is what the API server made of an edit among the findings.
+	made []report.Finding
 }
 
 // driftSection returns all findings of an object in a report of drift. If the record itself would change one of them, all show desired.
@@ -214,6 +227,9 @@ func (t *text) section(s section) {
 		cells, below := sides.Cells(t.Text, f, s.columns)
 		below = append(below, sides.Inside(t.Text, f, s.columns, signWidth)...)
 		rows[i] = row{verdict: f.Verdict, path: t.Escape(f.Path), cells: cells, remarks: strings.Join(t.remarks(f), t.Dot), below: below}
+		if consequences.IsEdit(f) {
+			rows[i].made = consequences.Text(t.Text, s.made, len(rowIndent))
+		}
 		if s.columns == sides.OldLive {
 			rows[i].act = act(f)
 		}
