@@ -8,6 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/consequences"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
+	"github.com/helmdrift/helmdrift/internal/output/urgency"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -161,7 +162,7 @@ type section struct {
 
 // driftSection returns all findings of an object in a report of drift. If the record itself would change one of them, all show desired.
 func driftSection(fields []report.Finding) section {
-	fields = ranked(fields)
+	fields = urgency.Fields(fields)
 	if slices.ContainsFunc(fields, func(f report.Finding) bool { return f.Cause != report.CauseDrift }) {
 		return section{columns: sides.OldDesiredLive, fields: fields}
 	}
@@ -173,7 +174,7 @@ func driftSection(fields []report.Finding) section {
 func previewSections(o report.Object) []section {
 	drifted := section{label: "unmanaged:", columns: sides.OldDesiredLive}
 	changing, silenced := section{columns: sides.OldDesired}, section{columns: sides.OldDesired}
-	for _, f := range ranked(o.Fields) {
+	for _, f := range urgency.Fields(o.Fields) {
 		switch {
 		case f.Silenced():
 			silenced.fields = append(silenced.fields, f)

@@ -113,7 +113,7 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 	a := answer{t.states(r, all), []answerLine{
 		found,
 		unread,
-		{label: "by", said: t.editors(r.Releases)},
+		t.editorsLine(r.Releases),
 		t.operationLine(r.Releases, c),
 		serverLine(c),
 	}}
@@ -126,9 +126,9 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 		one := slices.Concat(drifted, all)[0].Release
 		advice = t.advice(one, countsOf([]report.Release{one}), opts)
 	case len(drifted) > 0:
-		advice = "helmdrift diff NAME -n NAMESPACE shows one release, helmdrift fix puts it back"
+		advice = "one release: helmdrift diff NAME -n NAMESPACE, then helmdrift fix"
 	}
-	a.lines = append(a.lines, answerLine{label: "do", said: advice})
+	a.lines = append(a.lines, doLine(advice))
 	return a
 }
 
