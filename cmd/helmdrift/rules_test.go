@@ -106,7 +106,7 @@ func arrows() map[string][]string {
 		"internal/output/monospace": {"internal/escape"},
 		"internal/output/lookalike": {"internal/escape", "internal/output/monospace"},
 		"internal/output/html": {"internal/english", "internal/output/environments", "internal/output/layout", "internal/output/text",
-			"internal/output/text/history", "pkg/report"},
+			"internal/output/text/history", "internal/unified", "pkg/report"},
 		"internal/output/values": {"pkg/report"},
 		"internal/output/ci": {"internal/english", "internal/escape", "internal/output/consequences",
 			"internal/output/environments", "internal/output/layout", "internal/output/text", "internal/unified", "pkg/object", "pkg/report"},
