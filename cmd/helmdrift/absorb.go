@@ -249,7 +249,7 @@ func (o *absorbOptions) session(ctx context.Context, args []string, flags *pflag
 		return cli.Session{}, err
 	}
 	target := drift.Target{Namespace: saved.Namespace, Release: saved.Release, Revision: o.Revision, Chart: o.Chart(chart)}
-	return o.SavedSession(saved, target)
+	return o.SavedSession(ctx, saved, target)
 }
 
 // absorbStatus returns the exit code of a result as an error; nil is exit code 0.

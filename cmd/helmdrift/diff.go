@@ -315,11 +315,13 @@ func (o *diffOptions) report(
 		return fixRun{Session: d, flags: o.repairOptions(), streams: s, before: result}.run(ctx)
 	}
 	look.Text.FixFollows = o.fix
-	// If somebody reads it and fix would see the same findings, the answer of the text names the command. A plan costs time.
-	isWhole := o.baseline == "" && !flags.Changed("since")
-	isRead := o.Format == output.Text && !o.Quiet && report.Releases[0].Drifted
-	if !o.fix && isRead && o.Revision == 0 && d.Target.Chart == nil && isWhole && !result.RecordElsewhere() {
-		look.Text.Fix, look.Text.Plan, look.Text.IsPlanned = fixCommand(d.Target, flags), o.planned(result.Comparison), true
+	// If fix would see the same findings, text and page name its command. Only text has its plan, which costs time.
+	isWhole := o.baseline == "" && !flags.Changed("since") && o.Revision == 0 && d.Target.Chart == nil
+	if !o.fix && report.Releases[0].Drifted && isWhole && !result.RecordElsewhere() {
+		look.Text.Fix = fixCommand(d.Target, flags)
+		if look.Text.IsPlanned = o.Format == output.Text && !o.Quiet; look.Text.IsPlanned {
+			look.Text.Plan = o.planned(result.Comparison)
+		}
 	}
 	if err := o.Print(s, report, look); err != nil {
 		return err

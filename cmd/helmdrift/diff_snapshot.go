@@ -49,7 +49,7 @@ func runDiffSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o di
 	if flags.Changed("namespace") && c.Namespace != saved.Namespace {
 		return fmt.Errorf("--namespace is %s, and the snapshot is of namespace %s", c.Namespace, saved.Namespace)
 	}
-	d, err := o.SavedSession(saved, target)
+	d, err := o.SavedSession(ctx, saved, target)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,8 @@ func newRoot(s cli.Streams) *cobra.Command {
 helmdrift compares what Helm deployed, what it would deploy and what the cluster holds, field by
 field. It shows what drifted, who changed it, and whether the next helm upgrade adds, removes,
 overwrites or ignores it. Only fix writes to the cluster: it shows its plan and asks first, and
-puts back what drifted and nothing else.`,
+puts back what drifted and nothing else. helmdrift help verdicts says what to do about each line
+of a report.`,
 		Args:          unknownCommand,
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -67,7 +68,7 @@ puts back what drifted and nothing else.`,
 	c.AddFlags(root.PersistentFlags())
 	root.Flags().Bool("version", false, "print the version")
 	cli.HideFlags(root.Flags(), "version")
-	root.AddCommand(newDiff(s, c, all), newFix(s, c, all), newReport(s), newVersion(s))
+	root.AddCommand(newDiff(s, c, all), newFix(s, c, all), newReport(s), newVersion(s), cli.NewVerdicts())
 	for _, g := range all.commands {
 		root.AddCommand(g.new(s, c, all))
 	}

@@ -179,6 +179,7 @@ func (j *search) find(ctx context.Context, c *cli.Connection, at kubeconfig.Targ
 	if found, err = source.Find(ctx, selection); err != nil {
 		return source, found, err
 	}
+	found.Errors = cli.WithSuggestions(ctx, found.Errors, storage, selection.Namespace, selection.Names)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.covered.Shard = selection.Shard

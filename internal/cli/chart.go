@@ -48,15 +48,21 @@ func (o *CompareOptions) Chart(ref string) *drift.Chart {
 	return out
 }
 
-// CheckFiles returns the error of a chart or a values file that is certainly not there, as far as this machine knows. A command calls it
+// CheckFiles returns the error of a chart, a values file or a file of --set-file that is certainly not there, as far as this machine knows. A command calls it
 // before it asks a cluster: a typing error has nothing to do with one. It opens no file, because some can be read only once.
 func (o *CompareOptions) CheckFiles(ctx context.Context, chart string) error {
+	ofSetFile, err := o.Values.SetFileNames()
+	if err != nil {
+		return err
+	}
 	for _, name := range o.Values.Files {
-		if strings.TrimSpace(name) == "-" || strings.Contains(name, "://") {
-			continue
-		}
-		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+		if isMissing(name) {
 			return hint.New(fmt.Errorf("values file %s: no such file", name), "--values takes a path or a URL, or - for standard input")
+		}
+	}
+	for _, name := range ofSetFile {
+		if isMissing(name) {
+			return hint.New(fmt.Errorf("--set-file: %s: no such file", name), "--set-file takes key=path, and the value is the content of that file")
 		}
 	}
 	switch info, err := os.Stat(strings.TrimSpace(chart)); {
@@ -80,6 +86,15 @@ func (o *CompareOptions) CheckFiles(ctx context.Context, chart string) error {
 		return nil
 	}
 	return err
+}
+
+// isMissing reports whether the name of a values file is a path of this machine and nothing is there.
+func isMissing(name string) bool {
+	if strings.TrimSpace(name) == "-" || strings.Contains(name, "://") {
+		return false
+	}
+	_, err := os.Stat(name)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 // plugins returns the runner of plugins. Without a memory limit, the limit for an answer of the network bounds their output.

@@ -97,6 +97,9 @@ func OneDash(cmd *cobra.Command, args []string) error {
 		arg := args[i]
 		name, _, hasValue := strings.Cut(strings.TrimPrefix(strings.TrimPrefix(arg, "-"), "-"), "=")
 		long := flags.Lookup(name)
+		if long == nil && !cmd.HasParent() { // the command is missing too
+			long = flagOfCommands(cmd, name)
+		}
 		switch {
 		case strings.HasPrefix(arg, "--"):
 			if long != nil && long.NoOptDefVal == "" && !hasValue {
@@ -107,6 +110,16 @@ func OneDash(cmd *cobra.Command, args []string) error {
 			return hint.New(fmt.Errorf("-%s: long flags have two dashes", name), "did you mean --"+name+"?")
 		case wantsNext(flags, arg[1:]):
 			i++
+		}
+	}
+	return nil
+}
+
+// flagOfCommands returns the flag of the first command of root that has one of this name, or nil.
+func flagOfCommands(root *cobra.Command, name string) *pflag.Flag {
+	for _, cmd := range root.Commands() {
+		if f := cmd.Flags().Lookup(name); f != nil {
+			return f
 		}
 	}
 	return nil

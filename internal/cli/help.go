@@ -103,7 +103,7 @@ func WriteUsage(s Streams, cmd *cobra.Command, groups []FlagGroup) error {
 	}
 	writeFlags(&b, cmd, groups)
 	if WantsShortHelp(cmd) {
-		fmt.Fprintf(&b, "\n%s --help describes all flags.\n", cmd.CommandPath())
+		fmt.Fprintf(&b, "\n%s --help describes all flags, and helmdrift help verdicts each line of a report.\n", cmd.CommandPath())
 	}
 	if cmd.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "\n%s COMMAND --help describes a command and its flags.\n", cmd.CommandPath())

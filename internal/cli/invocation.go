@@ -27,7 +27,7 @@ func Invocation(file string, env func(string) string) string {
 }
 
 // ownCommand matches the start of a command line in a text, and not the name of the program in a sentence.
-var ownCommand = regexp.MustCompile(`\b` + ProgramName + ` (diff|fix|absorb|list|report|history|snapshot|version)\b`)
+var ownCommand = regexp.MustCompile(`\b` + ProgramName + ` (diff|fix|absorb|list|report|history|snapshot|version|help)\b`)
 
 // AsTyped returns a text of the program with its command lines in the form that the user types.
 func (s Streams) AsTyped(text string) string {

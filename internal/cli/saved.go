@@ -23,8 +23,13 @@ type SavedCluster struct {
 	HasText bool
 }
 
-// SavedSession returns the session that compares a target with a saved cluster.
-func (o *CompareOptions) SavedSession(saved *SavedCluster, target drift.Target) (Session, error) {
+// SavedSession returns the session that compares a target with a saved cluster. A mistyped path of a chart is an error, as for a cluster.
+func (o *CompareOptions) SavedSession(ctx context.Context, saved *SavedCluster, target drift.Target) (Session, error) {
+	if target.Chart != nil {
+		if err := o.CheckFiles(ctx, target.Chart.Ref); err != nil {
+			return Session{}, err
+		}
+	}
 	options, err := o.OptionsWithRules()
 	if err != nil {
 		return Session{}, err

@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file says what the user may have meant by a name that is not there. Each question costs one more list, and is asked only after an
@@ -58,22 +59,12 @@ func (c *Connection) WithSuggestion(
 	if !errors.Is(err, release.ErrNotFound) || errors.Is(err, release.ErrUnlabelled) {
 		return err
 	}
-	listed, listErr := storage.List(ctx, "", labels.Everything())
-	if listErr != nil { // the role may be for one namespace
-		if listed, listErr = storage.List(ctx, t.Namespace, labels.Everything()); listErr != nil {
-			return err
-		}
+	listed, listErr := listAll(ctx, storage, t.Namespace)
+	if listErr != nil {
+		return err
 	}
 	// The hint of the error itself says where to look. It stays if nothing better is known.
-	var elsewhere, beside []string
-	for _, l := range release.Latest(listed) {
-		switch {
-		case l.Namespace == t.Namespace:
-			beside = append(beside, l.Release)
-		case l.Release == t.Release:
-			elsewhere = append(elsewhere, l.Namespace)
-		}
-	}
+	elsewhere, beside := places(listed, t.Namespace, t.Release)
 	near := Similar(t.Release, beside)
 	switch {
 	case len(elsewhere) > 0 && len(elsewhere) <= maxSimilar:
@@ -84,6 +75,72 @@ func (c *Connection) WithSuggestion(
 		return WithNamespace(ctx, err, cluster, t.Namespace)
 	}
 	return err
+}
+
+// listAll lists the records of all namespaces, or of one if the role is for one.
+func listAll(ctx context.Context, storage *release.Storage, namespace string) ([]release.Listed, error) {
+	listed, err := storage.List(ctx, "", labels.Everything())
+	if err != nil {
+		listed, err = storage.List(ctx, namespace, labels.Everything())
+	}
+	return release.Latest(listed), err
+}
+
+// places returns the other namespaces that have a release of this name, and the names of the releases beside it. An empty namespace means
+// all of them.
+func places(listed []release.Listed, namespace, name string) (elsewhere, beside []string) {
+	for _, l := range listed {
+		switch {
+		case namespace == "" || l.Namespace == namespace:
+			beside = append(beside, l.Release)
+		case l.Release == name:
+			elsewhere = append(elsewhere, l.Namespace)
+		}
+	}
+	slices.Sort(beside)
+	return elsewhere, slices.Compact(beside)
+}
+
+// WithSuggestions adds to the errors of a scan what the user may have meant by the names that no release of the namespace has. The errors
+// of a scan name nothing, but are in the order of the names.
+func WithSuggestions(
+	ctx context.Context, errs []report.ScanError, storage *release.Storage, namespace string, names []string,
+) []report.ScanError {
+	var unknown []*report.ScanError
+	out := slices.Clone(errs)
+	for i, e := range out {
+		if e.Code == report.ErrorNotFound && e.Subject == nil {
+			unknown = append(unknown, &out[i])
+		}
+	}
+	if len(unknown) == 0 {
+		return errs
+	}
+	listed, err := listAll(ctx, storage, namespace)
+	if err != nil {
+		return errs
+	}
+	var advice []string
+	for _, name := range names {
+		elsewhere, beside := places(listed, namespace, name)
+		near := Similar(name, beside)
+		switch {
+		case slices.Contains(beside, name):
+		case len(elsewhere) > 0 && len(elsewhere) <= maxSimilar:
+			advice = append(advice, " ("+name+" is in "+strings.Join(elsewhere, " and ")+")")
+		case len(near) > 0:
+			advice = append(advice, " (did you mean "+strings.Join(near, " or ")+"?)")
+		default:
+			advice = append(advice, "")
+		}
+	}
+	if len(advice) != len(unknown) { // releases came or went since
+		return errs
+	}
+	for i, e := range unknown {
+		e.Message += advice[i]
+	}
+	return out
 }
 
 // WithNamespace returns an error about a namespace without releases, and adds that the namespace does not exist if that is so.

@@ -87,8 +87,8 @@ func writeText(r *report.Report, o Options) ([]byte, error) {
 }
 
 // writeHTML returns a report as one page for a browser, in the words of the text format.
-func writeHTML(r *report.Report, _ Options) ([]byte, error) {
-	return html.Document(r)
+func writeHTML(r *report.Report, o Options) ([]byte, error) {
+	return html.Document(r, o.Text.Fix)
 }
 
 // forCI returns the writer of a format of package ci.

@@ -63,6 +63,7 @@ var (
 		"scan": true, "scan-clusters": true, "scan-hostile": true, "scan-unsearched": false,
 		"drift": true, "upgrade": true, "hostile": true, "inside": true,
 		"noise": false, "blocked": false, "rollback": false, "install": false, "dryrun": false, "render-error": false,
+		"service": false, "conflict": false, "environments": false,
 	}
 )
 

@@ -221,6 +221,21 @@ func (o ValueOptions) applyFile(expression string, values map[string]any) error 
 	return err
 }
 
+// SetFileNames returns the names of the files that SetFile reads, or the error of an expression that cannot be parsed.
+// It opens none of them.
+func (o ValueOptions) SetFileNames() (names []string, err error) {
+	for i, expression := range o.SetFile {
+		err := strvals.ParseIntoFile(expression, map[string]any{}, func(name []rune) (any, error) {
+			names = append(names, string(name))
+			return "", nil
+		})
+		if err != nil {
+			return nil, newExpressionError("--set-file", i+1, err)
+		}
+	}
+	return names, nil
+}
+
 // fileError marks an error about a file that quotes no value.
 type fileError struct{ error }
 

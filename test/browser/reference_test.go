@@ -37,6 +37,7 @@ var screens = [][2]int64{{390, 844}, {768, 1024}, {1300, 900}}
 func TestReferences(t *testing.T) {
 	for name, doc := range map[string][]byte{
 		"release": write(t, saved(t, "drift")), "scan": write(t, saved(t, "scan-clusters")), "history": historyPage(t),
+		"environments": write(t, saved(t, "environments")),
 	} {
 		b := open(t, doc, 1300, 900)
 		for _, screen := range screens {

@@ -11,6 +11,8 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/consequences"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -25,12 +27,39 @@ const (
 	fewest, maxNames = 3, 6
 )
 
-// loud returns the entries of a release that nothing silences, the worst first.
+// loud returns the entries of a release that nothing silences, the worst first. What the API server made of an edit is told beside the edit,
+// and conflicts at their fields alone.
 func loud(r *report.Release) []entry {
-	all := slices.DeleteFunc(releaseEntries(r), func(e entry) bool { return e.level == levelSilent })
+	told, made := *r, map[*report.Object][]report.Finding{}
+	told.Objects = slices.Clone(r.Objects)
+	for i := range told.Objects {
+		o := &told.Objects[i]
+		o.Fields, made[o] = consequences.Split(*o)
+	}
+	all := slices.DeleteFunc(releaseEntries(&told), func(e entry) bool { return e.level == levelSilent })
+	for i := range all {
+		e := &all[i]
+		switch {
+		case e.finding != nil && consequences.IsEdit(*e.finding):
+			e.note = strings.Join(append(slices.DeleteFunc([]string{e.note}, isEmpty), madeOf(made[e.object])...), "; ")
+		case e.rule == "fail" && layout.Conflicts(*e.object) > 0 && !slices.ContainsFunc(e.object.Fields, isSilencedConflict):
+			e.says, e.message = operation(r)+" fails on it: "+english.Count(layout.Conflicts(*e.object), "conflict"), ""
+		}
+	}
 	slices.SortStableFunc(all, func(a, b entry) int { return int(a.level) - int(b.level) })
 	return all
 }
+
+// madeOf says what the API server made of an edit.
+func madeOf(made []report.Finding) []string {
+	return consequences.Lines(made, func(path string, v any) string { return line(path) + " " + value(v) }, line)
+}
+
+// isEmpty reports whether a text is empty.
+func isEmpty(text string) bool { return text == "" }
+
+// isSilencedConflict reports whether a finding is a conflict that a table does not list.
+func isSilencedConflict(f report.Finding) bool { return f.Verdict == report.Conflict && f.Silenced() }
 
 // release adds what was found in the only release of a report. Errors and drift stand first and open. The rest is folded.
 func (d *comment) release(r *report.Release) {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/environments"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -41,6 +42,9 @@ func Markdown(r *report.Report, _ Options) ([]byte, error) {
 		}
 	} else {
 		d.table(releases, phrases)
+		if environments.Are(r.Releases) {
+			d.environments(environments.Of(phrases.Text, r.Releases))
+		}
 		for _, release := range releases {
 			d.details(release, phrases)
 		}
@@ -287,6 +291,33 @@ func (d *comment) table(releases []*report.Release, phrases text.Phrases) {
 	d.rows([]string{"state", "release", "found", "who", "puts it back"}, rows)
 	if more := len(releases) - maxRows; more > 0 {
 		d.item("\n" + english.Count(more, "more release") + " below.\n")
+	}
+}
+
+// environments adds the table of one release in several environments. Fields beyond the first are counted; their folds are below.
+func (d *comment) environments(table environments.Table) {
+	d.add("\n")
+	var rows [][]string
+	for _, row := range table.Rows[:min(len(table.Rows), maxRows)] {
+		cells := []string{row.Title}
+		if len(rows) >= environments.Heads {
+			cells[0] = code(row.Title)
+		}
+		for _, c := range row.Cells {
+			cells = append(cells, prose(c))
+		}
+		for i := range cells {
+			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
+		}
+		rows = append(rows, cells)
+	}
+	head := []string{cell(table.Title)}
+	for _, name := range table.Names {
+		head = append(head, cell(name))
+	}
+	d.rows(head, rows)
+	if more := len(table.Rows) - maxRows; more > 0 {
+		d.item("\n" + english.Count(more, "more row") + " below.\n")
 	}
 }
 

@@ -24,10 +24,26 @@ import (
 // most is how many environments stand side by side.
 const most = 6
 
-// row is a line of the table: what it is about, and a cell for each environment.
-type row struct {
-	title string
-	cells []string
+// Heads is how many rows of a table are about the release as a whole. They come first.
+const Heads = 3
+
+// Table is the table of a release. Its texts are escaped.
+type Table struct {
+	Title string
+	// Names are the environments.
+	Names []string
+	Rows  []Row
+}
+
+// Row is a line of the table: what it is about, and a cell for each environment.
+type Row struct {
+	Title string
+	Cells []string
+}
+
+// Of returns the table of a release. The releases are its environments, in their order.
+func Of(t *layout.Text, releases []report.Release) Table {
+	return Table{"release " + t.Label(releases[0].Name), names(t, releases), append(heads(t, releases), fields(t, releases)...)}
 }
 
 // Are reports whether releases are one release in several environments: they have one name, and few enough of them stand side by side.
@@ -40,18 +56,18 @@ func Are(releases []report.Release) bool {
 	return len(releases) > 1 && len(releases) <= most
 }
 
-// Write writes the table of a release. The releases are its environments, in their order.
+// Write writes the table of a release as text.
 func Write(t *layout.Text, releases []report.Release) {
-	columns := []layout.Column[row]{{
-		Title: "release " + t.Label(releases[0].Name), Cell: func(r row) string { return r.title }, Least: map[layout.Cut]int{layout.Comfortable: 24, layout.Tight: 12},
-		IsName: true,
+	table := Of(t, releases)
+	columns := []layout.Column[Row]{{
+		Title: table.Title, Cell: func(r Row) string { return r.Title }, Least: map[layout.Cut]int{layout.Comfortable: 24, layout.Tight: 12}, IsName: true,
 	}}
-	for i, name := range names(t, releases) {
-		columns = append(columns, layout.Column[row]{
-			Title: name, Cell: func(r row) string { return r.cells[i] }, Least: map[layout.Cut]int{layout.Comfortable: 14, layout.Tight: 6},
+	for i, name := range table.Names {
+		columns = append(columns, layout.Column[Row]{
+			Title: name, Cell: func(r Row) string { return r.Cells[i] }, Least: map[layout.Cut]int{layout.Comfortable: 14, layout.Tight: 6},
 		})
 	}
-	layout.WriteTable(t, columns, append(heads(t, releases), fields(t, releases)...), nil)
+	layout.WriteTable(t, columns, table.Rows, nil)
 }
 
 // names returns what distinguishes the environments: their namespaces, their clusters, or both.
@@ -81,11 +97,11 @@ func names(t *layout.Text, releases []report.Release) []string {
 }
 
 // heads returns the lines about the releases as a whole.
-func heads(t *layout.Text, releases []report.Release) []row {
-	of := func(title string, cell func(report.Release) string) row {
-		r := row{title: title}
+func heads(t *layout.Text, releases []report.Release) []Row {
+	of := func(title string, cell func(report.Release) string) Row {
+		r := Row{Title: title}
 		for _, release := range releases {
-			r.cells = append(r.cells, cell(release))
+			r.Cells = append(r.Cells, cell(release))
 		}
 		return r
 	}
@@ -97,7 +113,7 @@ func heads(t *layout.Text, releases []report.Release) []row {
 			return cell(*r.Old)
 		}
 	}
-	return []row{
+	return []Row{
 		of("state", func(r report.Release) string { return string(r.State()) }),
 		of("chart", old(func(r report.Revision) string { return t.Label(r.Chart) })),
 		of("revision", old(func(r report.Revision) string { return fmt.Sprint(r.Revision) })),
@@ -105,7 +121,7 @@ func heads(t *layout.Text, releases []report.Release) []row {
 }
 
 // fields returns a line for each object that is missing in some environment, and for each field that somebody changed in some.
-func fields(t *layout.Text, releases []report.Release) []row {
+func fields(t *layout.Text, releases []report.Release) []Row {
 	type key struct{ object, path string }
 	cells, order := map[key][]string{}, []key{}
 	set := func(k key, i int, cell string) {
@@ -138,9 +154,9 @@ func fields(t *layout.Text, releases []report.Release) []row {
 			}
 		}
 	}
-	rows := make([]row, len(order))
+	rows := make([]Row, len(order))
 	for i, k := range order {
-		rows[i] = row{layout.JoinNonEmpty(" ", k.object, k.path), cells[k]}
+		rows[i] = Row{layout.JoinNonEmpty(" ", k.object, k.path), cells[k]}
 	}
 	return rows
 }

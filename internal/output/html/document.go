@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/environments"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -30,10 +31,13 @@ type page struct {
 	Errors string
 	Tiles  []tile
 	Plain  plain
+	// Environments is the table of one release in several environments. It is nil for other reports.
+	Environments *environments.Table
 }
 
-// Document returns the page of a report.
-func Document(r *report.Report) ([]byte, error) {
+// Document returns the page of a report. Fix is the command that puts back what drifted in its only release, as the user has to type it. It
+// is empty if only the report is known.
+func Document(r *report.Report, fix string) ([]byte, error) {
 	phrases := text.NewPhrases(r)
 	style, err := asset("style.css")
 	if err != nil {
@@ -45,6 +49,9 @@ func Document(r *report.Report) ([]byte, error) {
 	}
 	answer := phrases.Answer(r)
 	all := newData(r, phrases)
+	if fix != "" && len(all.Releases) == 1 && all.Releases[0].Fix != "" {
+		all.Releases[0].Fix = phrases.Escape(fix)
+	}
 	encoded, err := all.encode()
 	if err != nil {
 		return nil, err
@@ -53,6 +60,10 @@ func Document(r *report.Report) ([]byte, error) {
 		Policy: policy(style, script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded),
 		Title: title(all, answer), Version: phrases.Escape(r.Helmdrift), Time: r.Time.UTC(), Answer: answer,
 		Errors: errorsOf(r), Tiles: tilesOf(r), Plain: all.plain(),
+	}
+	if environments.Are(r.Releases) {
+		table := environments.Of(phrases.Text, r.Releases)
+		p.Environments = &table
 	}
 	split := func(text string) []string { return strings.Split(text, "\n") }
 	parsed, err := template.New("page.html").Funcs(template.FuncMap{"split": split}).ParseFS(files, "page/page.html")

@@ -165,7 +165,7 @@ func TestFilters(t *testing.T) {
 // documentOf returns the page of a report of releases.
 func documentOf(t *testing.T, releases ...report.Release) string {
 	t.Helper()
-	doc, err := Document(&report.Report{Releases: releases})
+	doc, err := Document(&report.Report{Releases: releases}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,6 +198,33 @@ func plainOf(doc, object string) string {
 	said = strings.ReplaceAll(said, "<dd>", " ")
 	said = strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(said, "")), " ")
 	return strings.ReplaceAll(said, " ;", ";")
+}
+
+// TestFixAsTyped checks that the command of the page is the one that the user has to type, as a text, and only if there is something to
+// put back in its only release.
+func TestFixAsTyped(t *testing.T) {
+	drifted := report.Release{Name: "web", Namespace: "prod", Operation: report.OperationDrift, Objects: []report.Object{{
+		Missing: true, Action: report.ActionCreate,
+	}}}
+	clean := drifted
+	clean.Objects = nil
+	typed := "helmdrift fix web -n prod --kube-context 'a</script><b>\x1b'"
+	for _, tt := range []struct {
+		releases []report.Release
+		want     string
+	}{
+		{[]report.Release{drifted}, "helmdrift fix web -n prod --kube-context 'a</script><b>\\x1b'"},
+		{[]report.Release{clean}, ""},
+		{[]report.Release{drifted, drifted}, "helmdrift fix web -n prod"},
+	} {
+		doc, err := Document(&report.Report{Releases: tt.releases}, typed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := dataOf(t, string(doc)).Releases[0].Fix; got != tt.want || strings.Contains(string(doc), "a</script>") {
+			t.Errorf("the page of %d releases has %q, want %q, and as a text", len(tt.releases), got, tt.want)
+		}
+	}
 }
 
 // TestFix checks that the page has the command that puts back what drifted, and has none for a preview.

@@ -55,6 +55,8 @@ type field struct {
 	// Format is the format of the sides if they are documents, and Inside has the indexes of what differs inside them.
 	Format string `json:"format,omitempty"`
 	Inside []int  `json:"inside,omitempty"`
+	// Marked are the lines of the sides that differ. It is nil if no side has several lines.
+	Marked *marked `json:"marked,omitempty"`
 }
 
 // These are the findings about whole objects. A finding that is an action has the name of the action.
@@ -169,6 +171,7 @@ func (d *data) field(f report.Finding) field {
 		if out.Old != nil && out.Old == out.Desired {
 			out.Desired = true
 		}
+		out.mark()
 	}
 	if f.Inside != nil {
 		out.Format, out.Inside = escape(f.Inside.Format), d.remarks(d.phrases.Inside(f))

@@ -93,8 +93,11 @@ type plainField struct {
 	Said              []string
 }
 
-// plainSide is a side of a finding, with a line break after each of its lines but the last.
-type plainSide struct{ Title, Value string }
+// plainSide is a side of a finding.
+type plainSide struct {
+	Title string
+	Parts []plainPart
+}
 
 // plain returns what the page shows without scripts.
 func (d *data) plain() plain {
@@ -138,14 +141,18 @@ func (d *data) plainField(f field) plainField {
 		}
 	}
 	if f.Masked {
-		out.Sides = []plainSide{{"value", "hidden: secret"}}
+		out.Sides = []plainSide{{"value", partsOf("hidden: secret", nil, "")}}
 		return out
 	}
-	out.Sides = append(out.Sides, plainSide{"old", plainText(f.Old)})
-	if f.Desired != true {
-		out.Sides = append(out.Sides, plainSide{"desired", plainText(f.Desired)})
+	m := f.Marked
+	if m == nil {
+		m = &marked{}
 	}
-	out.Sides = append(out.Sides, plainSide{"live", plainText(f.Live)})
+	out.Sides = append(out.Sides, plainSide{"old", partsOf(plainText(f.Old), m.Old, "was")})
+	if f.Desired != true {
+		out.Sides = append(out.Sides, plainSide{"desired", partsOf(plainText(f.Desired), m.Desired, "will")})
+	}
+	out.Sides = append(out.Sides, plainSide{"live", partsOf(plainText(f.Live), m.Live, "is")})
 	return out
 }
 

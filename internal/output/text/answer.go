@@ -19,6 +19,8 @@ import (
 const (
 	// labelWidth is the width of the widest label of an answer.
 	labelWidth = len("rollback")
+	// answerIndent is what stands before the lines of an answer, apart from a gutter.
+	answerIndent = len("  ") + labelWidth
 	// maxEditors is how many field managers an answer names.
 	maxEditors = 4
 	// screen is the height of a small terminal. A longer report that does not go to a terminal ends with the answer that it begins with,
@@ -36,6 +38,8 @@ type answer struct {
 // answerLine is one line of an answer. A line without a text is not written.
 type answerLine struct {
 	label, said string
+	// short is what a terminal shows that is too narrow for said. It is empty if there is no shorter form.
+	short string
 	// isLoud is set if somebody may have to act on the line.
 	isLoud bool
 	// state is set if the label is a state.
@@ -54,7 +58,11 @@ func (t *text) answer(a answer) {
 			label = t.inColour(l.state, l.label)
 		}
 		lead := "  " + label + monospace.Pad("", labelWidth-len(l.label)) + "  "
-		for _, piece := range t.Wrapped(l.said, len("  ")+labelWidth) {
+		pieces := t.Wrapped(l.said, answerIndent)
+		if len(pieces) > 1 && l.short != "" {
+			pieces = t.Wrapped(l.short, answerIndent)
+		}
+		for _, piece := range pieces {
 			if l.isLoud {
 				piece = t.Heading(piece)
 			}
@@ -71,17 +79,21 @@ func (t *text) releaseAnswer(rel report.Release, opts layout.Options) answer {
 	lines := []answerLine{
 		t.deployerLine(rel.Deployer),
 		t.stateLine(rel.State(), all, layout.JoinNonEmpty("; ", t.found(rel), t.newestEdit(all))),
-		{label: "by", said: t.editors(all)},
+		t.editorsLine(all),
 		t.operationLine(all, c),
 		serverLine(c),
-		{label: "do", said: t.advice(rel, c, opts)},
+		doLine(t.advice(rel, c, opts)),
 	}
 	return answer{t.title(rel), lines}
 }
 
 // title names a release, the revision that it was compared with, and what it is to become.
 func (t *text) title(rel report.Release) string {
-	return strings.Join(append([]string{"release " + t.ReleaseName(rel, rel.Namespace)}, t.origin(rel)...), t.Dot)
+	origin := t.origin(rel)
+	if rel.Old != nil && rel.Old.Status == "deployed" && isPreview(rel.Operation) && t.Width > 0 { // as readers expect
+		origin = slices.DeleteFunc(origin, func(part string) bool { return part == t.Label("deployed") })
+	}
+	return strings.Join(append([]string{"release " + t.ReleaseName(rel, rel.Namespace)}, origin...), t.Dot)
 }
 
 // serverLine returns the line that says what the API server answered.
@@ -130,9 +142,29 @@ func (t *text) newestEdit(releases []report.Release) string {
 	return "newest edit " + layout.Age(t.Now.Sub(newest))
 }
 
-// editors names the field managers that own what drifted, or else what other edits there are, with the number of fields of each. The API
-// server does not record who deleted an object.
-func (t *text) editors(releases []report.Release) string {
+// editorsLine returns the line that says who edited. A narrow terminal names as many as fit.
+func (t *text) editorsLine(releases []report.Release) answerLine {
+	l := answerLine{label: "by", said: t.editors(releases, maxEditors)}
+	for most := maxEditors; most > 0; most-- {
+		l.short = strings.Replace(t.editors(releases, most), deletions, "deletions: audit log", 1)
+		if len(t.Wrapped(l.short, answerIndent)) == 1 {
+			break
+		}
+	}
+	return l
+}
+
+// deletions says where a reader finds who deleted objects.
+const deletions = "deletions: see the audit log"
+
+// doLine returns the line that says what to do.
+func doLine(said string) answerLine {
+	return answerLine{label: "do", said: said, short: strings.Replace(said, keepEdits, ", or helmdrift absorb", 1)}
+}
+
+// editors names the field managers that own what drifted, or else what other edits there are, with the number of fields of each, and counts
+// those beyond the first few. The API server does not record who deleted an object.
+func (t *text) editors(releases []report.Release, most int) string {
 	n, unknown, gone := map[string]int{}, 0, 0
 	for _, rel := range edited(releases) {
 		for _, f := range rel.Edits() {
@@ -149,13 +181,13 @@ func (t *text) editors(releases []report.Release) string {
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s %d", name, n[name])
 	}
-	names = english.AtMost(names, maxEditors)
+	names = english.AtMost(names, most)
 	if unknown > 0 {
 		names = append(names, fmt.Sprintf("unknown %d", unknown))
 	}
 	said := strings.Join(names, ", ")
 	if gone > 0 {
-		said = layout.JoinNonEmpty("; ", said, "deletions: see the audit log")
+		said = layout.JoinNonEmpty("; ", said, deletions)
 	}
 	return said
 }
@@ -173,7 +205,7 @@ func (t *text) operationLine(releases []report.Release, c counts) answerLine {
 	}
 	effects, isLoud := t.effects(releases)
 	l.isLoud = isLoud || c.actions[report.ActionFail] > 0
-	l.said = layout.JoinNonEmpty("; ", effects, l.said)
+	l.said, l.short = layout.JoinNonEmpty("; ", effects, l.said), layout.JoinNonEmpty("; ", effects, layout.Enumerate(c.doesInShort()))
 	return l
 }
 
@@ -200,7 +232,7 @@ func (t *text) advice(rel report.Release, c counts, opts layout.Options) string 
 	case isPreview(rel.Operation) && c.releaseErrors+c.objectErrors > 0, fields+objects == 0 && rel.HasError():
 		return "resolve the error, then compare again"
 	case isPreview(rel.Operation) && len(lost) > 0:
-		return "keep the edits in the values with helmdrift absorb, or let " + op + " destroy them"
+		return "keep the edits: helmdrift absorb, or let " + op + " undo them"
 	case isPreview(rel.Operation) && c.actions[report.ActionAdopt] > 0:
 		return "look at what " + op + " adopts: it overwrites the values of others there"
 	case isPreview(rel.Operation) && c.written() > 0:

@@ -60,7 +60,7 @@
 //	  DRIFTED   1 field in 1 of 8 objects; newest edit 3 min ago
 //	  by        kubectl (scale) 1
 //	  upgrade   overwrites 1 drifted field, changes 5 fields in 4 objects and leaves 1 unmanaged field
-//	  do        keep the edits in the values with helmdrift absorb, or let the upgrade destroy them
+//	  do        keep the edits: helmdrift absorb, or let the upgrade undo them
 //
 //	fields: path · deployed → desired · who
 //	in 4 objects:  ± metadata.labels["helm.sh/chart"]  web-1.8.0 → web-1.8.1  2 ConfigMaps, 1 Deployment, 1 Service

@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
+	"github.com/helmdrift/helmdrift/internal/output/urgency"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -152,7 +153,7 @@ func takeRefused(objects []report.Object) []report.Object {
 func (t *text) objects(rel report.Release) {
 	note := releaseNote(rel)
 	rel.Objects = note.withoutIn(rel.Objects)
-	rel.Objects = bySeverity(rel.Objects)
+	rel.Objects = urgency.Objects(rel.Objects)
 	f := foldRelease(rel, t.Verbose)
 	from := t.Out.Len()
 	first := func() {

@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/consequences"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
+	"github.com/helmdrift/helmdrift/internal/output/urgency"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -20,9 +22,16 @@ func (t *text) object(o report.Object, rel report.Release) {
 		t.Continuation("  ", t.Message(o.Notes.String()))
 	}
 	if listsFields(o, rel.Operation) {
+		var made []report.Finding
+		if !t.Verbose && !t.ShowIgnored {
+			o.Fields, made = consequences.Split(o)
+		}
 		sections := []section{driftSection(o.Fields)}
 		if isPreview(rel.Operation) {
 			sections = previewSections(o)
+		}
+		for i := range sections {
+			sections[i].made = made
 		}
 		t.sections("  ", sections...)
 	}
@@ -129,6 +138,9 @@ func (t *text) action(o report.Object, rel report.Release) string {
 	case report.ActionAdopt:
 		return "adopts it" + reason
 	case report.ActionFail:
+		if n := layout.Conflicts(o); n > 0 {
+			return "fails on it, so nothing in it changes: " + english.Count(n, "conflict")
+		}
 		return layout.JoinNonEmpty(": ", "fails on it, so nothing in it changes", t.Message(o.Reason))
 	case report.ActionSkip:
 		return "does not reach it" + t.Blockers(o.BlockedBy, rel) + reason
@@ -144,11 +156,13 @@ type section struct {
 	fields  []report.Finding
 	// leads stand before the findings, and asides behind them if there is room. Only groups have them.
 	leads, asides []string
+	// made is what the API server made of an edit among the findings.
+	made []report.Finding
 }
 
 // driftSection returns all findings of an object in a report of drift. If the record itself would change one of them, all show desired.
 func driftSection(fields []report.Finding) section {
-	fields = ranked(fields)
+	fields = urgency.Fields(fields)
 	if slices.ContainsFunc(fields, func(f report.Finding) bool { return f.Cause != report.CauseDrift }) {
 		return section{columns: sides.OldDesiredLive, fields: fields}
 	}
@@ -160,7 +174,7 @@ func driftSection(fields []report.Finding) section {
 func previewSections(o report.Object) []section {
 	drifted := section{label: "unmanaged:", columns: sides.OldDesiredLive}
 	changing, silenced := section{columns: sides.OldDesired}, section{columns: sides.OldDesired}
-	for _, f := range ranked(o.Fields) {
+	for _, f := range urgency.Fields(o.Fields) {
 		switch {
 		case f.Silenced():
 			silenced.fields = append(silenced.fields, f)
@@ -214,6 +228,9 @@ func (t *text) section(s section) {
 		cells, below := sides.Cells(t.Text, f, s.columns)
 		below = append(below, sides.Inside(t.Text, f, s.columns, signWidth)...)
 		rows[i] = row{verdict: f.Verdict, path: t.Escape(f.Path), cells: cells, remarks: strings.Join(t.remarks(f), t.Dot), below: below}
+		if consequences.IsEdit(f) {
+			rows[i].made = consequences.Text(t.Text, s.made, len(rowIndent))
+		}
 		if s.columns == sides.OldLive {
 			rows[i].act = act(f)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/urgency"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -31,7 +32,7 @@ type entry struct {
 func entriesOf(releases []report.Release) []entry {
 	all := make([]entry, len(releases))
 	for i, rel := range releases {
-		all[i] = entry{rel, rel.State(), mostSevere(rel), newestSeconds(rel)}
+		all[i] = entry{rel, rel.State(), urgency.Most(rel), newestSeconds(rel)}
 	}
 	urgency := report.States()
 	slices.SortStableFunc(all, func(a, b entry) int {

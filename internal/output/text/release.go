@@ -67,7 +67,9 @@ func (t *text) shown(rel report.Release) report.Release {
 	var objects []report.Object
 	for _, o := range rel.Objects {
 		if !isSilent(o) {
+			n := layout.Conflicts(o)
 			o.Fields = slices.DeleteFunc(slices.Clone(o.Fields), isIgnored)
+			o.OnlyConflicts = n > 0 && layout.Conflicts(o) == n // or the reason of the object names the rest
 			objects = append(objects, o)
 		}
 	}

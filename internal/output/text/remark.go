@@ -194,7 +194,7 @@ func (t *text) effects(releases []report.Release) (said string, isLoud bool) {
 	does.Add("stops", sum.Stops, "pod")
 	said = layout.Enumerate(does) + " of " + english.Count(len(releases), "release")
 	if len(down) > 0 {
-		said += "; workloads without a ready pod meanwhile: " + strings.Join(t.FirstNames(down, layout.MaxNames), ", ")
+		said += "; without a ready pod meanwhile: " + strings.Join(t.FirstNames(down, layout.MaxNames), ", ")
 	}
 	return said, isLoud
 }

@@ -115,7 +115,7 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 		deployersLine(r.Releases),
 		found,
 		unread,
-		{label: "by", said: t.editors(r.Releases)},
+		t.editorsLine(r.Releases),
 		t.operationLine(r.Releases, c),
 		serverLine(c),
 	}}
@@ -128,9 +128,9 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 		one := slices.Concat(drifted, all)[0].Release
 		advice = t.advice(one, countsOf([]report.Release{one}), opts)
 	case len(drifted) > 0:
-		advice = "helmdrift diff NAME -n NAMESPACE shows one release, helmdrift fix puts it back"
+		advice = "one release: helmdrift diff NAME -n NAMESPACE, then helmdrift fix"
 	}
-	a.lines = append(a.lines, answerLine{label: "do", said: advice})
+	a.lines = append(a.lines, doLine(advice))
 	return a
 }
 

@@ -273,7 +273,7 @@ func TestAdviceOfAScan(t *testing.T) {
 	wantLines(t, "one of two", string(Report(scanOf(append(one, cleanRelease(2))), opts)),
 		"  do        helmdrift fix app-1 -n team-1 --dry-run, or keep the edits: helmdrift absorb")
 	two := string(Report(scanOf(append(one, changedRelease(2, 1, true))), layout.Options{}))
-	wantLines(t, "two", two, "  do        helmdrift diff NAME -n NAMESPACE shows one release, helmdrift fix puts it back")
+	wantLines(t, "two", two, "  do        one release: helmdrift diff NAME -n NAMESPACE, then helmdrift fix")
 }
 
 // TestScanLeavesTheReportAlone: other formats are written from the same report, whose releases keep their order.

@@ -115,6 +115,49 @@ func TestEditsThatObjectsShare(t *testing.T) {
 		"17 more objects: nothing but what is listed above")
 }
 
+// TestAnswerFits: the answer of each report has at most six lines of 80 columns, apart from a few whose content needs more.
+func TestAnswerFits(t *testing.T) {
+	const most = 6
+	longer := map[string]int{
+		"hostile":       7, // names and values that are made to be long, and each of them quoted
+		"rollback":      7, // a revision that failed, against another revision
+		"scan-clusters": 8, // several clusters, drift and errors
+		"upgrade":       7, // each thing that an upgrade can do, and a server that disagrees
+	}
+	for name, r := range reports(t) {
+		lines := strings.Count(string(Head(r, layout.Options{Unicode: true, Width: 80})), "\n")
+		if helps := newText(layout.Options{Width: 80}, r.Time).helpLine(withScan(r)) != ""; helps {
+			lines--
+		}
+		if want := max(most, longer[name]); lines > want || longer[name] > 0 && lines < want {
+			t.Errorf("%s: the answer has %d lines, want at most %d:\n%s", name, lines, want, Head(r, layout.Options{Unicode: true, Width: 80}))
+		}
+	}
+	if len(longer) > 5 {
+		t.Errorf("%d reports are exceptions", len(longer))
+	}
+}
+
+// TestHelpLine: on a terminal a report with findings, and what is left of it after the pager, names the help about them.
+func TestHelpLine(t *testing.T) {
+	const help = "what to do about each line: helmdrift help verdicts\n"
+	drifted, clean := report.New("v0", fixedTime, []report.Release{manyFields(60)}), report.New("v0", fixedTime, []report.Release{cleanRelease(1)})
+	for name, tt := range map[string]struct {
+		out  []byte
+		want bool
+	}{
+		"terminal": {Report(drifted, layout.Options{Width: 80}), true},
+		"pager":    {Head(drifted, layout.Options{Width: 80}), true},
+		"fleet":    {Report(scanOf([]report.Release{manyFields(1), cleanRelease(2)}), layout.Options{Width: 80}), true},
+		"file":     {Report(drifted, layout.Options{}), false},
+		"clean":    {Report(clean, layout.Options{Width: 80}), false},
+	} {
+		if got := strings.HasSuffix(string(tt.out), help); got != tt.want {
+			t.Errorf("%s ends with the help: %t, want %t:\n%s", name, got, tt.want, tt.out)
+		}
+	}
+}
+
 // TestUrgentObjectsStandFirst: what fails stands before what is missing, and labels stand last.
 func TestUrgentObjectsStandFirst(t *testing.T) {
 	named := func(name string, o report.Object) report.Object {

@@ -34,6 +34,7 @@ func Report(r *report.Report, opts layout.Options) []byte {
 func Head(r *report.Report, opts layout.Options) []byte {
 	t := newText(opts, r.Time)
 	t.answer(t.reportAnswer(withScan(r), opts))
+	t.lines([]string{t.helpLine(r)})
 	return t.Out.Bytes()
 }
 
@@ -74,8 +75,19 @@ func (t *text) summary(r *report.Report) {
 		t.Prose("not compared: " + t.Escape(left))
 	}
 	c := countsOf(r.Releases)
-	lines := []string{layout.JoinNonEmpty("; ", c.extras(c.unmentioned()), c.unlistedCounts(t.ShowIgnored))}
+	lines := []string{layout.JoinNonEmpty("; ", c.extras(c.unmentioned()), c.unlistedCounts(t.ShowIgnored)), t.helpLine(r)}
 	t.lines(append(lines, c.incomplete(r.Summary, len(r.Errors))...))
+}
+
+// helpLine names the help about the findings of a report. It is empty if there are none, and if no person reads them as they come.
+func (t *text) helpLine(r *report.Report) string {
+	hasFindings := func(rel report.Release) bool {
+		return rel.Drifted || slices.Contains([]report.State{report.StateBlocked, report.StateChanged}, rel.State())
+	}
+	if t.Width == 0 || !slices.ContainsFunc(r.Releases, hasFindings) {
+		return ""
+	}
+	return "what to do about each line: helmdrift help verdicts"
 }
 
 // lines writes the lines that are not empty.
@@ -132,14 +144,43 @@ func (c *counts) operation(releases []report.Release) string {
 // does says what Helm will do. It begins with failures, goes on with the edits that are lost and with what else changes, and ends with the
 // edits that stay.
 func (c *counts) does() layout.Clauses {
+	stay, lost := c.edits.divided()
+	changed := ""
+	if c.changed > 0 {
+		changed = "changes " + english.Count(c.changed, "field") + " in " + english.Count(c.changedObjects, "object")
+	}
+	if n := c.actions[report.ActionKeep]; n > 0 {
+		stay = append(layout.Clauses{"leaves " + english.Count(n, "dropped object") + " in the cluster"}, stay...)
+	}
+	return c.doing(lost, changed, stay)
+}
+
+// doesInShort is does for a narrow terminal: it counts edits without saying how each is undone.
+func (c *counts) doesInShort() layout.Clauses {
+	left, all := 0, 0
+	for e, n := range c.edits {
+		left += n * layout.OneIf(e.verb == leaves)
+		all += n
+	}
+	var lost, changed, stay layout.Clauses
+	lost.Add("undoes", all-left, "edit")
+	changed.Add("changes", c.changed, "field")
+	stay.Add(leaves, left, "edit")
+	if n := c.actions[report.ActionKeep]; n > 0 {
+		stay = layout.Clauses{layout.JoinNonEmpty(" and ", "leaves "+english.Count(n, "dropped object"), strings.TrimPrefix(layout.Enumerate(stay), leaves+" "))}
+	}
+	return c.doing(lost, layout.Enumerate(changed), stay)
+}
+
+// doing says what Helm will do with clauses about edits that are lost, changes, and edits that stay.
+func (c *counts) doing(lost layout.Clauses, changed string, stay layout.Clauses) layout.Clauses {
 	var does layout.Clauses
 	does.Add("fails on", c.actions[report.ActionFail], "object")
 	does.Add("conflicts on", c.conflicts, "field")
 	does.Add("does not reach", c.actions[report.ActionSkip], "object")
-	stay, lost := c.edits.divided()
 	does = append(does, lost...)
-	if c.changed > 0 {
-		does = append(does, "changes "+english.Count(c.changed, "field")+" in "+english.Count(c.changedObjects, "object"))
+	if changed != "" {
+		does = append(does, changed)
 	}
 	does.Add("does not make", c.unmade, "change")
 	c.objectClauses(&does)
@@ -163,9 +204,6 @@ func (c *counts) objectClauses(does *layout.Clauses) {
 		layout.Verb{Name: "deletes", N: c.actions[report.ActionDelete]})
 	if n := c.deletedEdits; c.allPreviews && n > 0 {
 		(*does)[len(*does)-1] += fmt.Sprintf(" (%d drifted)", n)
-	}
-	if n := c.actions[report.ActionKeep]; n > 0 {
-		*does = append(*does, "leaves "+english.Count(n, "dropped object")+" in the cluster")
 	}
 }
 

@@ -34,6 +34,7 @@ type row struct {
 	remarks string
 	aside   string // one more remark, if there is room
 	below   []string
+	made    []string // what the API server made of it
 }
 
 // table is the layout of rows that stand together.
@@ -208,10 +209,10 @@ func (t *text) belowRow(r row) {
 		}
 		t.Line(rowIndent, t.Gutter, t.diffLine(l))
 	}
-	if r.remarks == "" {
-		return
+	if r.remarks != "" {
+		r.made = append(t.Wrapped(r.remarks, len(rowIndent)), r.made...)
 	}
-	for _, l := range t.Wrapped(r.remarks, len(rowIndent)) {
+	for _, l := range r.made {
 		t.Line(rowIndent, t.Gutter, t.dim(l))
 	}
 }

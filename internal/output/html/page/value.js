@@ -1,37 +1,9 @@
 
-// maxCells bounds the work of comparing lines. Beyond it only the lines at the beginning and at the end are compared.
-const maxCells = 250000;
 const foldFrom = 9;
 const foldKeep = 3;
 
 // textLines returns the lines of a side.
 const textLines = (side) => (typeof side === "string" ? [side] : (side.lines ?? side.tree).split("\n"));
-
-// changedLines returns, for two lists of lines, a mark for each line of the second that is not in the first.
-function changedLines(from, to) {
-  let start = 0;
-  while (start < from.length && start < to.length && from[start] === to[start]) start++;
-  let end = 0;
-  while (end < from.length - start && end < to.length - start && from[from.length - 1 - end] === to[to.length - 1 - end]) end++;
-  const a = from.slice(start, from.length - end);
-  const b = to.slice(start, to.length - end);
-  const marks = to.map((_, i) => i >= start && i < to.length - end);
-  if (a.length * b.length > maxCells) return marks;
-  const longest = Array.from({ length: a.length + 1 }, () => new Uint32Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) {
-      longest[i][j] = a[i] === b[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
-    }
-  }
-  for (let i = 0, j = 0; i < a.length && j < b.length;) {
-    if (a[i] === b[j]) {
-      marks[start + j++] = false;
-      i++;
-    } else if (longest[i + 1][j] >= longest[i][j + 1]) i++;
-    else j++;
-  }
-  return marks;
-}
 
 // isInWord reports whether a cut at i would stand within a word.
 const isInWord = (text, i) => i > 0 && i < text.length && /\w/.test(text[i - 1]) && /\w/.test(text[i]);
@@ -48,8 +20,9 @@ function changedPart(other, text) {
   return [text.slice(0, start), text.slice(start, text.length - end), text.slice(text.length - end)];
 }
 
-// marked returns a side with a mark on what differs from another side.
-function marked(side, other, mark) {
+// marked returns a side with a mark on what differs from another side. Of several lines, the ranges are those that differ: pairs of a first
+// line and the line after the last.
+function marked(side, other, mark, ranges) {
   if (other === undefined) return textLines(side).map((line) => make("span", { class: "part" }, make("mark", { class: mark }, line)));
   const own = textLines(side);
   const others = textLines(other);
@@ -57,8 +30,11 @@ function marked(side, other, mark) {
     const [before, part, after] = changedPart(others[0], own[0]);
     return [make("span", { class: "part" }, before, part ? make("mark", { class: mark }, part) : null, after)];
   }
-  const marks = changedLines(others, own);
-  return folded(own.map((line, i) => ({ isMarked: marks[i], element: lineOf(line, marks[i] ? mark : "") })));
+  const marks = new Set();
+  for (let i = 0; i < ranges.length; i += 2) {
+    for (let line = ranges[i]; line < ranges[i + 1]; line++) marks.add(line);
+  }
+  return folded(own.map((line, i) => ({ isMarked: marks.has(i), element: lineOf(line, marks.has(i) ? mark : "") })));
 }
 
 // lineOf returns a line of a value.
@@ -98,15 +74,15 @@ function sidesOf(finding) {
   if (finding.masked) {
     return make("div", { class: "sides" }, ["old", "desired", "live"].map((title) => sideOf(title, word("••• hidden: secret"))));
   }
-  const { old, live } = finding;
+  const { old, live, marked: ranges = {} } = finding;
   const desired = finding.desired === true ? old : finding.desired;
-  const value = (side, other, mark) => (side === undefined ? word("absent") : marked(side, other, mark));
+  const value = (side, other, mark, lines) => (side === undefined ? word("absent") : marked(side, other, mark, lines || []));
   const isSame = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-  const same = (side, mark) => (old !== undefined && isSame(side, old) ? [word("as old: "), plainOf(side)] : value(side, old, mark));
+  const same = (side, mark, lines) => (old !== undefined && isSame(side, old) ? [word("as old: "), plainOf(side)] : value(side, old, mark, lines));
   const contrast = isSame(old, live) ? desired : live;
   return make("div", { class: "sides" },
-    sideOf("old (deployed by Helm)", value(old, contrast, "was")), sideOf("desired", same(desired, "will")),
-    sideOf("live", same(live, "is")));
+    sideOf("old (deployed by Helm)", value(old, contrast, "was", ranges.old)), sideOf("desired", same(desired, "will", ranges.desired)),
+    sideOf("live", same(live, "is", ranges.live)));
 }
 
 // plainOf returns a side without marks; a long one is cut, since it stands in full beside.

@@ -1,0 +1,71 @@
+// Package urgency says in which order a reader should see objects and findings: what fails, what is missing, what restarts pods, the rest,
+// and last labels, annotations and what no manifest names.
+package urgency
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Of says how urgent an object is; 0 is the most urgent.
+func Of(o report.Object) int {
+	isDisputed := o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees
+	switch {
+	case o.Error != nil, o.Action == report.ActionFail, isDisputed:
+		return 0
+	case o.Gone():
+		return 1
+	case o.Effect != nil && (o.Effect.Restarts > 0 || o.Effect.Downtime || len(o.Effect.Lost) > 0):
+		return 2
+	case slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return rankOf(f) == 0 }), len(o.Fields) == 0:
+		return 3
+	}
+	return 4
+}
+
+// Most returns the severity (see Of) of the most urgent object that nothing silences. Without one it is as for labels, and errors of the
+// release itself are as urgent as failing objects.
+func Most(rel report.Release) int {
+	if len(rel.Errors) > 0 {
+		return 0
+	}
+	most := 4
+	for _, o := range rel.Objects {
+		if o.IgnoredBy == nil {
+			most = min(most, Of(o))
+		}
+	}
+	return most
+}
+
+// Objects returns objects with the most urgent first, and otherwise in the order of the report.
+func Objects(objects []report.Object) []report.Object {
+	out := slices.Clone(objects)
+	slices.SortStableFunc(out, func(a, b report.Object) int { return cmp.Compare(Of(a), Of(b)) })
+	return out
+}
+
+// rankOf says where a finding stands in its object: labels and annotations of the object itself stand behind what pods and servers see,
+// and what no manifest names and rules silence stands last.
+func rankOf(f report.Finding) int {
+	pointer := cmp.Or(f.Pointer, f.DesiredPointer)
+	switch {
+	case f.Silenced():
+		return 3
+	case !f.Managed:
+		return 2
+	case strings.HasPrefix(pointer, "/metadata/labels/"), strings.HasPrefix(pointer, "/metadata/annotations/"):
+		return 1
+	}
+	return 0
+}
+
+// Fields returns findings by their rank, and otherwise in the order of the report.
+func Fields(fields []report.Finding) []report.Finding {
+	out := slices.Clone(fields)
+	slices.SortStableFunc(out, func(a, b report.Finding) int { return cmp.Compare(rankOf(a), rankOf(b)) })
+	return out
+}
