@@ -90,6 +90,7 @@ With --to-revision it shows what helm rollback would do.
 With --snapshot it compares what helmdrift snapshot saved, without a cluster; RELEASE may be left out.
 With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n, and with
 --next what Flux does with those of all HelmReleases of the namespace, or with -A of the cluster.
+With --from it shows what Flux does once a working tree of Git is merged.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
 names are written with commas. One line for each release comes first, then what drifted.
@@ -109,6 +110,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web --to-revision -1 -n prod
   helmdrift diff hr/web -n shop
   helmdrift diff -A --next
+  helmdrift diff --from clusters/prod -o markdown
   helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
   helmdrift diff web -n prod --only deploy/web --skip spec.replicas

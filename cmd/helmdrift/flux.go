@@ -258,14 +258,15 @@ func (f *fluxDiff) tree(ctx context.Context, s cli.Streams, o *diffOptions, from
 	if err != nil {
 		return nil, err
 	}
-	calls := map[string]confine.Call{askFlux: confine.NewCall(func(ctx context.Context, q flux.LookupOrder) ([]byte, error) {
-		return flux.Lookup(ctx, from.Cluster, q)
-	})}
-	answer, err := jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order, calls)
+	out, err := flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
+		tree.Answer, error) {
+		return jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order,
+			map[string]confine.Call{askFlux: confine.NewCall(ask)})
+	})
 	if err != nil {
 		return nil, fmt.Errorf("--from %s: %w", f.from, err)
 	}
-	return flux.NewTree(ctx, from, order, answer)
+	return out, nil
 }
 
 // complete implements controlled.

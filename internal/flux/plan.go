@@ -54,6 +54,7 @@ type Plan struct {
 
 	reading  Reader
 	release  *HelmRelease
+	tree     *Tree
 	composed *composition
 	offer    *offer
 	chart    identity
@@ -110,7 +111,7 @@ func (p *Plan) addProblems(t *Tree) {
 
 // newPlan reads everything else than the HelmRelease. Reading knows the objects of Flux.
 func newPlan(ctx context.Context, reading Reader, from drift.Connection, q Question, h *HelmRelease) (p *Plan, err error) {
-	p = &Plan{release: h, Connection: from, reading: reading}
+	p = &Plan{release: h, tree: q.Tree, Connection: from, reading: reading}
 	if h.Spec.KubeConfig != nil {
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.title()),
 			"connect to that cluster, and compare its release: helmdrift diff "+h.ReleaseName()+" -n "+h.StorageNamespace())
@@ -488,10 +489,14 @@ func escaped(key string) string {
 	return strings.NewReplacer(`\`, `\\`, `.`, `\.`, `,`, `\,`, `=`, `\=`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(key)
 }
 
-// Secrets returns the secrets of the values, which a report must not show wherever the chart puts them.
+// Secrets returns the secrets of the values and of the variables of a tree, which a report must not show wherever the chart puts them.
 func (p *Plan) Secrets() *secret.Known {
 	known := &secret.Known{}
-	for _, s := range slices.Concat(p.composed.secrets, p.composed.learned) {
+	all := slices.Concat(p.composed.secrets, p.composed.learned)
+	if p.tree != nil {
+		all = append(all, p.tree.secrets...)
+	}
+	for _, s := range all {
 		known.AddMembers(s)
 	}
 	return known

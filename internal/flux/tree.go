@@ -42,13 +42,15 @@ type Tree struct {
 	types applyTypes
 	// problems are what the tree lacks, besides those of its build.
 	problems []tree.Problem
+	// secrets are the Secrets of the tree, and those of the cluster that its variables come from.
+	secrets []map[string]any
 }
 
 // LookupOrder names an object of the cluster that a tree asks for.
 type LookupOrder struct{ Kind, Namespace, Name string }
 
-// Lookup returns the JSON of an object of the cluster for BuildTree. It is null if there is none.
-func Lookup(ctx context.Context, from Reader, o LookupOrder) ([]byte, error) {
+// lookup returns the JSON of an object of the cluster. It is null if there is none.
+func (t *Tree) lookup(ctx context.Context, o LookupOrder) ([]byte, error) {
 	ref := object.Ref{Key: object.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, Version: "v1"}
 	switch o.Kind {
 	case "ConfigMap", "Secret":
@@ -57,9 +59,12 @@ func Lookup(ctx context.Context, from Reader, o LookupOrder) ([]byte, error) {
 	default:
 		ref.Group = sourceGroup
 	}
-	found := from.Read(ctx, []object.Ref{ref})[ref]
+	found := t.over.Cluster.Read(ctx, []object.Ref{ref})[ref]
 	if found.Err != nil {
 		return nil, errors.New(found.Err.Message)
+	}
+	if o.Kind == "Secret" && found.Object != nil {
+		t.secrets = append(t.secrets, found.Object)
 	}
 	return json.Marshal(found.Object)
 }
@@ -75,11 +80,18 @@ func BuildTree(ctx context.Context, order tree.Order, ask func(LookupOrder) ([]b
 	})
 }
 
-// NewTree lays what a tree makes over the cluster.
-func NewTree(ctx context.Context, from drift.Connection, order tree.Order, answer tree.Answer) (*Tree, error) {
+// NewTree builds a tree and lays what it makes over the cluster. Build calls BuildTree in a child process, and ask is for that.
+func NewTree(
+	ctx context.Context, from drift.Connection, order tree.Order,
+	build func(ctx context.Context, ask func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error),
+) (*Tree, error) {
 	t := &Tree{
-		order: order, answer: answer, types: applyTypes{from: from.Cluster},
+		order: order, types: applyTypes{from: from.Cluster},
 		over: overlay{Cluster: from.Cluster, objects: map[object.Ref]cluster.Live{}, tree: map[object.Ref]bool{}},
+	}
+	var err error
+	if t.answer, err = build(ctx, t.lookup); err != nil {
+		return nil, err
 	}
 	return t, t.lay(ctx)
 }
@@ -255,7 +267,9 @@ func (t *Tree) lay(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.over.objects[ref], t.over.tree[ref] = cluster.Live{Object: after}, true
+		if t.over.objects[ref], t.over.tree[ref] = (cluster.Live{Object: after}), true; ref.Group == "" && ref.Kind == "Secret" {
+			t.secrets = append(t.secrets, after)
+		}
 	}
 	return nil
 }

@@ -60,7 +60,7 @@ var (
 	scanViews = []view{{"verbose.txt", Text, Options{Text: text.Options{Unicode: true, Width: 120, Verbose: true}}}}
 
 	wide = map[string]bool{
-		"scan": true, "scan-clusters": true, "scan-hostile": true, "scan-unsearched": false,
+		"scan": true, "scan-clusters": true, "scan-hostile": true, "scan-unsearched": false, "scan-next": false,
 		"drift": true, "upgrade": true, "hostile": true, "inside": true,
 		"noise": false, "blocked": false, "rollback": false, "install": false, "dryrun": false, "render-error": false,
 		"service": false, "conflict": false, "environments": false,

@@ -139,6 +139,9 @@ func releaseEntries(r *report.Release) []entry {
 	if r.Terminating {
 		out = append(out, entry{rule: "terminating", level: levelWarning, release: r, subject: ReleaseName(r), says: "its namespace is being deleted"})
 	}
+	if r.Deployer.Uninstalls() {
+		out = append(out, entry{rule: "uninstall", level: levelError, release: r, subject: ReleaseName(r), says: line(r.Deployer.Says())})
+	}
 	for i := range r.Objects {
 		out = append(out, objectEntries(r, &r.Objects[i])...)
 	}

@@ -22,6 +22,8 @@ const (
 	maxRows = 25
 	// maxUnseen is how many messages about what could not be seen stand above the first fold. If there are more, all are in it.
 	maxUnseen = 2
+	// maxDeployers is how many releases have a line above the first fold that says what their controller does.
+	maxDeployers = 15
 	// maxWho is how many field managers a line names.
 	maxWho = 5
 )
@@ -100,6 +102,9 @@ func (d *comment) answer(r *report.Report, answer text.Answer) {
 	if len(r.Releases) == 1 && r.Releases[0].Deployer != nil {
 		d.point("Deployer", prose(r.Releases[0].Deployer.Says()))
 	}
+	if len(r.Releases) > 1 {
+		d.deployers(report.Acting(r.Releases))
+	}
 	d.point("Who", who(r))
 	if answer.Drift != "" || len(r.Releases) == 1 { // else the headline has it
 		d.point("What Helm does", prose(answer.Operation))
@@ -121,6 +126,17 @@ func (d *comment) answer(r *report.Report, answer text.Answer) {
 	d.point("Also", strings.Join(others, "; "))
 	d.point("Clean", clean(r))
 	d.add("\n")
+}
+
+// deployers adds a line for each release whose controller acts.
+func (d *comment) deployers(acting []report.Release) {
+	for i, r := range acting {
+		if i == maxDeployers {
+			d.point("Deployer", english.Count(len(acting)-i, "more release"))
+			return
+		}
+		d.point("Deployer", code(line(r.Deployer.Kind+" "+r.Deployer.Name+" in "+r.Deployer.Namespace))+": "+prose(r.Deployer.Says()))
+	}
 }
 
 // unseen counts what could not be searched, read or compared. The messages stand at the objects and releases, or in a fold at the end.

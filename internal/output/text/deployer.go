@@ -1,7 +1,6 @@
 package text
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -55,23 +54,15 @@ func nextCell(e entry) string {
 	return string(e.Deployer.Action)
 }
 
-// deployers writes why controllers act, or do nothing although the chart has changed, one line for each release, the most urgent action
-// first. With -v it also says why the others do nothing. What is not known is among the errors.
-func (t *text) deployers(all []entry) {
-	order := report.DeployerActions()
-	acting := slices.DeleteFunc(slices.Clone(all), func(e entry) bool {
-		d := e.Deployer
-		return d == nil || d.Action == report.DeployerUnknown || d.Action == report.DeployerNone && d.NotRolledOut == 0 && !t.Verbose
-	})
-	slices.SortStableFunc(acting, func(a, b entry) int {
-		return cmp.Compare(slices.Index(order, a.Deployer.Action), slices.Index(order, b.Deployer.Action))
-	})
-	for i, e := range acting {
+// deployers writes why controllers act, or do nothing although the chart has changed, one line for each release.
+func (t *text) deployers(releases []report.Release) {
+	acting := report.Acting(releases)
+	for i, rel := range acting {
 		if i == maxDeployers && !t.Verbose {
 			t.Prose(fmt.Sprintf("%d more: -v", len(acting)-i))
 			return
 		}
-		d := e.Deployer
+		d := rel.Deployer
 		t.Prose(fmt.Sprintf("%s %s in %s: %s", t.Word(d.Kind), t.Label(d.Name), t.Label(d.Namespace), t.Escape(d.Says())))
 	}
 }

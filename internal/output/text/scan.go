@@ -23,7 +23,7 @@ func (t *text) scan(r *report.Report, head answer, opts layout.Options) {
 	writers := []func(){
 		func() { t.answer(head) },
 		func() { t.overview(all, len(clustersOf(r))) },
-		func() { t.deployers(all) },
+		func() { t.deployers(r.Releases) },
 		func() {
 			if environments.Are(r.Releases) {
 				environments.Write(t.Text, r.Releases)

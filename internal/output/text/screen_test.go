@@ -122,6 +122,7 @@ func TestAnswerFits(t *testing.T) {
 		"hostile":       7, // names and values that are made to be long, and each of them quoted
 		"rollback":      7, // a revision that failed, against another revision
 		"scan-clusters": 8, // several clusters, drift and errors
+		"scan-next":     7, // what controllers do, drift and errors
 		"upgrade":       7, // each thing that an upgrade can do, and a server that disagrees
 	}
 	for name, r := range reports(t) {
