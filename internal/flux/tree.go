@@ -271,6 +271,9 @@ func (t *Tree) lay(ctx context.Context) error {
 			t.secrets = append(t.secrets, after)
 		}
 	}
+	for _, said := range t.types.unread {
+		t.note(tree.Note, "the API server", said)
+	}
 	return nil
 }
 
@@ -284,7 +287,8 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 		settings[kustomizeGroup+"/ssa"] == "IfNotPresent"
 	switch {
 	case now.Err != nil && ref.Kind == "Secret":
-		return content, nil // what others added to it is not read
+		t.note(tree.Note, titleOf(ref.Kind, ref.Namespace, ref.Name), "what others added to it is not known: "+now.Err.Message)
+		return content, nil
 	case now.Err != nil:
 		return nil, fmt.Errorf("reading %s: %s", titleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
 	case now.Object == nil:
@@ -340,6 +344,8 @@ func withData(content map[string]any) map[string]any {
 type applyTypes struct {
 	from drift.Cluster
 	read map[schema.GroupVersion]*engine.ApplyTypes
+	// unread says what could not be read.
+	unread []string
 }
 
 // of returns the types of a version of an API, or nil if they cannot be read. Then types are guessed, which is right for the fields that
@@ -351,11 +357,19 @@ func (a *applyTypes) of(ctx context.Context, gv schema.GroupVersion) *engine.App
 	if a.read == nil {
 		a.read = map[schema.GroupVersion]*engine.ApplyTypes{}
 	}
-	documents, _ := a.from.OpenAPI(ctx, []schema.GroupVersion{gv})
+	documents, unread := a.from.OpenAPI(ctx, []schema.GroupVersion{gv})
+	var out *engine.ApplyTypes
+	var err error
 	if document := documents[gv]; document != nil {
-		a.read[gv], _ = engine.NewApplyTypes(document)
+		out, err = engine.NewApplyTypes(document)
+	} else if len(unread) > 0 {
+		err = errors.New(unread[0].Message)
 	}
-	return a.read[gv]
+	a.read[gv] = out
+	if err != nil {
+		a.unread = append(a.unread, fmt.Sprintf("the types of %s could not be read, so they are guessed: %s", gv, err))
+	}
+	return out
 }
 
 // applier is the field manager of kustomize-controller. It takes over what these others wrote (fluxcd/kustomize-controller v1.9.4
