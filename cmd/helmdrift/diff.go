@@ -118,7 +118,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web -n prod -o ignore > .helmdrift.yaml
   helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              releaseAndChart,
-		ValidArgsFunction: o.complete(c),
+		ValidArgsFunction: completeControlled(o.controlled, c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			isControlled := o.controlled != nil && o.controlled.isNamed(args)
 			hasChart := len(args) > 1 || isControlled
@@ -199,12 +199,12 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	cli.AddShortHelp(cmd)
 }
 
-// complete completes the release, the object of a controller, and the chart.
-func (o *diffOptions) complete(c *cli.Connection) cobra.CompletionFunc {
+// completeControlled completes the release, or the object that a controller deploys it from, and the chart.
+func completeControlled(of controlled, c *cli.Connection) cobra.CompletionFunc {
 	releases := cli.CompleteRelease(c)
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) == 0 && o.controlled != nil && o.controlled.isNamed([]string{word}) {
-			return o.controlled.complete(cmd.Context(), c, word)
+		if len(args) == 0 && of != nil && of.isNamed([]string{word}) {
+			return of.complete(cmd.Context(), c, word)
 		}
 		return releases(cmd, args, word)
 	}

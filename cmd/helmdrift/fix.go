@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +29,8 @@ func newFix(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 		Long: `fix puts back what drifted in a release: the fields that diff RELEASE reports as drift, in
 built-in kinds and in custom resources, and missing objects. It shows its plan and asks; without
 a terminal it needs --yes. Afterwards it compares again and reports the result. With --wait it
-also waits until what it put back is ready, and says why if it is not.
+also waits until what it put back is ready, and says why if it is not. With hr/NAME it fixes the
+release of a HelmRelease, which is in -n, and says what Flux makes of that.
 
 Each field is written as Helm deployed it. The API server refuses a write if anything that it
 depends on has changed meanwhile. Nothing outside the plan is touched, no hook runs, and no
@@ -45,9 +47,10 @@ For charts, values and other revisions, use helm upgrade and helm rollback.
   helmdrift fix web -n prod --yes --skip ConfigMap/flags --skip Deployment/web:spec.replicas
   helmdrift fix web -n prod --prune --dry-run
   helmdrift fix web -n prod --yes --wait --wait-timeout 10m
-  helmdrift fix web -n prod --yes -o json`,
+  helmdrift fix web -n prod --yes -o json
+  helmdrift fix hr/web -n shop`,
 		Args:              oneRelease,
-		ValidArgsFunction: cli.CompleteRelease(c),
+		ValidArgsFunction: completeControlled(o.controlled, c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(compare.CheckRevision(), o.check(cmd.Flags())); err != nil {
 				return err
@@ -87,9 +90,22 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 
 // runFix compares, and puts back what drifted. The rest is in fix_run.go, which diff --fix shares.
 func runFix(ctx context.Context, s cli.Streams, compare cli.CompareOptions, o fixOptions, args []string) error {
+	isControlled := o.controlled != nil && o.controlled.isNamed(args)
+	if isControlled {
+		_, name, _ := strings.Cut(args[0], "/")
+		args = []string{name}
+	}
 	d, err := compare.Begin(ctx, args, "fix")
 	if err != nil {
 		return err
+	}
+	if isControlled {
+		note, err := o.controlled.release(ctx, s, &compare, &d)
+		if err != nil {
+			return err
+		}
+		d.Quiet()
+		s.Print("Note: ", note)
 	}
 	result, err := d.Compare(ctx)
 	if err != nil {

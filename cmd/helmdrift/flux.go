@@ -19,6 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -163,7 +164,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
-	question := f.question(s, &o)
+	question := f.question(s, &o.CompareOptions)
 	question.Namespace, question.Name = d.Target.Namespace, name
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
@@ -213,7 +214,7 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 		return nil, err
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
-		all := flux.Fleet{Question: f.question(s, &o), Options: options, List: on.list, Each: on.each, Progress: on.show}
+		all := flux.Fleet{Question: f.question(s, &o.CompareOptions), Options: options, List: on.list, Each: on.each, Progress: on.show}
 		if all.Tree, err = f.tree(ctx, s, &o, on.Connection); err != nil {
 			return nil, err
 		}
@@ -269,6 +270,21 @@ func (f *fluxDiff) tree(ctx context.Context, s cli.Streams, o *diffOptions, from
 	return out, nil
 }
 
+// release implements controlled. It fetches no chart: what the controller has is enough to say what it does next.
+func (f *fluxDiff) release(ctx context.Context, s cli.Streams, o *cli.CompareOptions, d *cli.Session) (note string, err error) {
+	q := f.question(s, o)
+	q.Namespace, q.Name = d.Target.Namespace, d.Target.Release
+	q.Fetch = func(context.Context, string, fetch.Options) (string, func(), error) {
+		return "", nil, errors.New("no chart is fetched")
+	}
+	next, err := flux.Next(ctx, d.Connection, q)
+	if err != nil {
+		return "", err
+	}
+	d.Target.Namespace, d.Target.Release = next.Namespace, next.Release
+	return next.AboutFix, nil
+}
+
 // complete implements controlled.
 func (f *fluxDiff) complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	kind, _, _ := strings.Cut(word, "/")
@@ -276,7 +292,7 @@ func (f *fluxDiff) complete(ctx context.Context, c *cli.Connection, word string)
 }
 
 // question returns a question about HelmReleases. Foreign text is read in child processes.
-func (f *fluxDiff) question(s cli.Streams, o *diffOptions) flux.Question {
+func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions) flux.Question {
 	limits := o.Jobs()
 	return flux.Question{
 		Chart: o.Chart(""), Source: o.Source, WithCredentials: f.withCredentials, Fetch: limits.FetchChart, Known: s.Known,

@@ -40,6 +40,9 @@ type controlled interface {
 	run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error
 	// all returns how to compare all such objects of a cluster, or nil if the flags do not ask for that.
 	all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error)
+	// release makes a session for such an object one for the release that the controller deploys from it, and returns a note about what the
+	// controller makes of a fix.
+	release(ctx context.Context, s cli.Streams, o *cli.CompareOptions, d *cli.Session) (note string, err error)
 	// complete completes a word that isNamed accepts.
 	complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective)
 }
