@@ -56,6 +56,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	if err != nil {
 		return err
 	}
+	options.GivenValues = len(names) == 1 // it may be in several environments
 	search, err := newSearch(s, f.connection, f.selectionOptions, names)
 	if err != nil {
 		return err

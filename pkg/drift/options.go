@@ -72,6 +72,9 @@ type Options struct {
 	// ShowControllers lists fields that controllers wrote and no manifest names, instead of counting them.
 	ShowControllers bool
 
+	// GivenValues adds the values that the user gave the release to the report, with secrets masked.
+	GivenValues bool
+
 	// Warnings are added to every report.
 	Warnings []report.Message
 
