@@ -32,6 +32,11 @@ func newFleetScan(s cli.Streams, c *cli.Connection) scan {
 	return &fleetScan{Streams: s, connection: c}
 }
 
+// isSet implements scan. Several namespaces are written with commas.
+func (f *fleetScan) isSet(flags *pflag.FlagSet) bool {
+	return len(f.connection.ForNamespaces()) > 1 || f.selectionOptions.isSet(flags)
+}
+
 // check implements scan.
 func (f *fleetScan) check(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
