@@ -93,7 +93,8 @@ With hr/NAME it shows what Flux does next with the release of a HelmRelease, whi
 With --from it shows what Flux does once a working tree of Git is merged.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
-names are written with commas. One line for each release comes first, then what drifted.
+names, and several namespaces, are written with commas. One line for each release comes first, then
+what drifted.
 
 With --fix it then does what helmdrift fix does. It has the exit codes of helmdrift fix then, and
 its flags --yes, --prune, --no-restart, --backup, --wait, --wait-timeout, --timeout,
@@ -104,6 +105,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 ` + cli.ExitHelp,
 		Example: `  helmdrift diff web -n prod
   helmdrift diff -A
+  helmdrift diff web -n dev,stage,prod
   helmdrift diff -l team=shop --contexts dev,stage,prod -A -o json
   helmdrift diff web ./chart -n prod -f values.yaml --set image.tag=1.27
   helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values

@@ -187,7 +187,8 @@ func record(revision int, status, manifest string) map[string]any {
 func recordOf(name string, revision int, status, manifest string) map[string]any {
 	doc, _ := json.Marshal(map[string]any{
 		"name": name, "namespace": "prod", "version": revision, "manifest": manifest, "info": map[string]any{"status": status},
-		"chart": map[string]any{"metadata": map[string]any{"name": "web", "version": "1.2.0", "apiVersion": "v2"}},
+		"chart":  map[string]any{"metadata": map[string]any{"name": "web", "version": "1.2.0", "apiVersion": "v2"}},
+		"config": map[string]any{"given": map[string]any{"tier": "gold", "password": "canary-given"}},
 	})
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)

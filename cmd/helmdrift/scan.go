@@ -33,6 +33,11 @@ func newFleetScan(s cli.Streams, c *cli.Connection) scan {
 	return &fleetScan{Streams: s, connection: c}
 }
 
+// isSet implements scan. Several namespaces are written with commas.
+func (f *fleetScan) isSet(flags *pflag.FlagSet) bool {
+	return len(f.connection.ForNamespaces()) > 1 || f.selectionOptions.isSet(flags)
+}
+
 // check implements scan.
 func (f *fleetScan) check(flags *pflag.FlagSet, hasChart bool) error {
 	if hasChart {
@@ -57,6 +62,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	if err != nil {
 		return err
 	}
+	options.GivenValues = len(names) == 1 // it may be in several environments
 	search, err := newSearch(s, f.connection, f.selectionOptions, names)
 	if err != nil {
 		return err

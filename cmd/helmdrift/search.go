@@ -102,6 +102,7 @@ func inClusters[T any](
 		return nil
 	})
 	slices.Sort(j.covered.Clusters)
+	j.covered.Clusters = slices.Compact(j.covered.Clusters)
 	if len(all) == 0 && err == nil {
 		err = ctx.Err()
 	}
@@ -125,11 +126,12 @@ func (j *search) each(ctx context.Context, do func(*cli.Connection, kubeconfig.T
 			j.failed(c.Context, err)
 			continue
 		}
-		if other, again := seen[at.Cluster]; again && at.Cluster != "" {
+		place := at.Cluster + " " + c.Namespace
+		if other, again := seen[place]; again && at.Cluster != "" {
 			j.note(fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.Context, other))
 			continue
 		}
-		seen[at.Cluster] = c.Context
+		seen[place] = c.Context
 		group.Go(func() error {
 			err := do(c, at)
 			if err != nil && ctx.Err() != nil {
@@ -229,7 +231,7 @@ func (j *search) checkFound(releases int) error {
 	return none
 }
 
-// connections returns a connection for each context that is searched.
+// connections returns a connection for each context and each of several namespaces that is searched.
 func (o *selectionOptions) connections(c *cli.Connection) ([]*cli.Connection, error) {
 	contexts := o.contexts
 	if o.allContexts {
@@ -241,8 +243,16 @@ func (o *selectionOptions) connections(c *cli.Connection) ([]*cli.Connection, er
 			return nil, errors.New("--all-contexts: the kubeconfig has no contexts")
 		}
 	}
-	if len(contexts) == 0 {
-		return []*cli.Connection{c}, nil
+	inContexts, err := []*cli.Connection{c}, error(nil)
+	if len(contexts) > 0 {
+		inContexts, err = c.ForContexts(contexts)
 	}
-	return c.ForContexts(contexts)
+	if o.allNamespaces {
+		return inContexts, err
+	}
+	var all []*cli.Connection
+	for _, one := range inContexts {
+		all = append(all, one.ForNamespaces()...)
+	}
+	return all, err
 }

@@ -93,7 +93,7 @@ func numberError(name, text string, err error) error {
 // AddFlags adds the flags to the root command. It hides --context, which is kubectl's name for --kube-context; people type
 // both. helm-diff has a flag of this name too (see contextFlag).
 func (c *Connection) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVarP(&c.Namespace, "namespace", "n", c.Namespace, "`namespace` of the release record [HELM_NAMESPACE]")
+	fs.StringVarP(&c.Namespace, "namespace", "n", c.Namespace, "`namespace` of the release record; diff and list take several, with commas [HELM_NAMESPACE]")
 	fs.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` [KUBECONFIG]")
 	fs.StringVar(&c.Context, "kube-context", c.Context, "kubeconfig `context` to use [HELM_KUBECONTEXT]")
 	fs.Var(&contextFlag{context: &c.Context}, "context", "same as --kube-context")
@@ -127,6 +127,9 @@ func (c *Connection) choice() kubeconfig.Choice {
 
 // Resolve finds the cluster and the namespace.
 func (c *Connection) Resolve() (kubeconfig.Target, error) {
+	if strings.Contains(c.Namespace, ",") {
+		return kubeconfig.Target{}, fmt.Errorf("--namespace %s: only diff of stored releases and list take several namespaces", c.Namespace)
+	}
 	if err := errors.Join(c.envErrors...); err != nil {
 		return kubeconfig.Target{}, err
 	}
@@ -164,6 +167,21 @@ func (c *Connection) Contexts() ([]string, error) {
 		return nil, err
 	}
 	return slices.Sorted(maps.Keys(raw.Contexts)), nil
+}
+
+// ForNamespaces returns a connection for each of the namespaces of -n, which are written with commas.
+func (c *Connection) ForNamespaces() (out []*Connection) {
+	if !strings.Contains(c.Namespace, ",") {
+		return []*Connection{c}
+	}
+	for name := range strings.SplitSeq(c.Namespace, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			one := *c
+			one.Namespace = name
+			out = append(out, &one)
+		}
+	}
+	return out
 }
 
 // ForContexts returns a connection for each of some contexts of the kubeconfig.

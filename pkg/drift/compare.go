@@ -64,6 +64,9 @@ func (r *Result) Report(mask threeway.Mask) report.Release {
 	if r.run.connection.Masked {
 		markMasked(&out)
 	}
+	if r.run.Comparer != nil && r.run.options.GivenValues {
+		out.Values = r.givenValues(mask)
+	}
 	return withEffects(out, r.effects, r.Comparison.Scrub)
 }
 
@@ -232,7 +235,7 @@ func (r run) compareOnce(ctx context.Context) (*Result, error) {
 
 // load reads the release records. Old is nil if the release is not installed and helm upgrade --install would install it.
 func (r run) load(ctx context.Context) (*release.Loaded, error) {
-	t, options := r.target, release.Options{Values: r.target.Chart != nil}
+	t, options := r.target, release.Options{Values: r.target.Chart != nil || r.options.GivenValues}
 	if t.RollbackTo != 0 {
 		return r.records.LoadRollback(ctx, t.Release, t.RollbackTo, options)
 	}

@@ -74,6 +74,9 @@ type Options struct {
 
 	// Unknown is a text that stands in the values of the chart for values that are not known. A field that has it is of class unknown.
 	Unknown string
+	// GivenValues adds the values that the user gave the release to the report, with secrets masked.
+	GivenValues bool
+
 	// Warnings are added to every report.
 	Warnings []report.Message
 

@@ -142,10 +142,22 @@ type Release struct {
 	Objects []Object `json:"objects"`
 	// Effect sums up what the operation means for pods. It is nil if no write affects them.
 	Effect *ReleaseEffect `json:"effect,omitempty"`
+	// Values are the values that the user gave the release, in the order of their paths. Only a comparison of one release in several
+	// environments has them.
+	Values []GivenValue `json:"values,omitempty"`
 	// Compared is the number of objects that were compared. Objects lists only those with something to report.
 	Compared int `json:"compared"`
 	// Patch is the output of -o diff for the release. It is nil if it was not asked for. It is not part of the contract.
 	Patch *Patch `json:"-"`
+}
+
+// GivenValue is a value that the user gave a release. A list and an empty map are one value.
+type GivenValue struct {
+	// Path is for people, and not to be parsed: image.tag.
+	Path string `json:"path"`
+	// Value is nil for a null, and if it is Masked because it is secret.
+	Value  any  `json:"value,omitempty"`
+	Masked bool `json:"masked,omitempty"`
 }
 
 // Patch is the difference between a manifest and what its release has become, without what a report masks or silences.

@@ -5,18 +5,25 @@
 //	state                          clean        drifted    drifted
 //	chart                          web-1.3.0    web-1.2.0  web-1.2.0
 //	revision                       4            7          12
+//	value image.tag                1.27         1.25       1.25
 //	Deployment web spec.replicas   as deployed  2 → 5      2 → 3
 //	Service web                    as deployed  missing    as deployed
 //
-// A report does not have the values of a chart, so the lines about charts and revisions are all that it says of what was deployed.
+// What was deployed differs by the chart and by the values that the user gave. Of these, a line has each one that is not the same
+// everywhere.
 package environments
 
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -43,7 +50,7 @@ type Row struct {
 
 // Of returns the table of a release. The releases are its environments, in their order.
 func Of(t *layout.Text, releases []report.Release) Table {
-	return Table{"release " + t.Label(releases[0].Name), names(t, releases), append(heads(t, releases), fields(t, releases)...)}
+	return Table{"release " + t.Label(releases[0].Name), names(t, releases), slices.Concat(heads(t, releases), values(t, releases), fields(t, releases))}
 }
 
 // Are reports whether releases are one release in several environments: they have one name, and few enough of them stand side by side.
@@ -118,6 +125,55 @@ func heads(t *layout.Text, releases []report.Release) []Row {
 		of("chart", old(func(r report.Revision) string { return t.Label(r.Chart) })),
 		of("revision", old(func(r report.Revision) string { return fmt.Sprint(r.Revision) })),
 	}
+}
+
+// values returns a line for each value that the user gave some of the releases, and that is not the same in all. Nobody can see whether two
+// secrets are the same, so of these only those are listed that some release lacks.
+func values(t *layout.Text, releases []report.Release) []Row {
+	given, paths := make([]map[string]report.GivenValue, len(releases)), map[string]bool{}
+	for i, r := range releases {
+		given[i] = map[string]report.GivenValue{}
+		for _, v := range r.Values {
+			given[i][v.Path], paths[v.Path] = v, true
+		}
+	}
+	var rows []Row
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		row, seen := Row{Title: "value " + t.Escape(path)}, []report.GivenValue{}
+		for i, r := range releases {
+			v, isGiven := given[i][path]
+			row.Cells = append(row.Cells, valueCell(t, r, v, isGiven))
+			isNew := !slices.ContainsFunc(seen, func(other report.GivenValue) bool { return reflect.DeepEqual(v, other) })
+			if r.Old != nil && isNew { // a value that is not given is the zero value, which no other is
+				seen = append(seen, v)
+			}
+		}
+		if len(seen) > 1 {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// maxValue is how many characters of a value are shown.
+const maxValue = 60
+
+// valueCell returns a value in a cell.
+func valueCell(t *layout.Text, r report.Release, v report.GivenValue, isGiven bool) string {
+	text, _ := v.Value.(string)
+	switch {
+	case !isGiven && r.Old == nil:
+		return "not compared"
+	case !isGiven:
+		return "not set"
+	case v.Masked:
+		return t.Mask
+	case v.Value == nil:
+		return "null"
+	case strings.Contains(strings.TrimSuffix(text, "\n"), "\n"):
+		return "(" + english.Count(strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1, "line") + ")"
+	}
+	return monospace.KeepStart(t.Value(v.Value), maxValue, t.Ellipsis)
 }
 
 // fields returns a line for each object that is missing in some environment, and for each field that somebody changed in some.

@@ -78,6 +78,38 @@ revision     4          4
 	}
 }
 
+// TestValues: a line has each value that is not the same in all environments that were read. Secrets differ only if one is not set.
+func TestValues(t *testing.T) {
+	with := func(namespace string, values ...report.GivenValue) report.Release {
+		r := in("eu", namespace, "web-1.2.0", 1)
+		r.Values = values
+		return r
+	}
+	value := func(path string, v any) report.GivenValue { return report.GivenValue{Path: path, Value: v} }
+	secret := func(path string) report.GivenValue { return report.GivenValue{Path: path, Masked: true} }
+	unread := with("test")
+	unread.Old, unread.Compared = nil, 0
+	text := layout.New(layout.Options{Unicode: true}, time.Time{})
+	Write(text, []report.Release{
+		with("dev", value("replicas", 1.0), value("same", "x"), secret("db.password"), secret("token"), value("conf", "a\nb\n"), value("hosts", []any{"a"})),
+		with("prod", value("replicas", 3.0), value("same", "x"), secret("db.password"), value("conf", "a\nc\n"), value("hosts", []any{"a", "b"}), value("off", nil)),
+		unread,
+	})
+	_, got, _ := strings.Cut(text.Out.String(), "revision")
+	_, got, _ = strings.Cut(got, "\n")
+	want := `
+value conf      (2 lines)  (2 lines)  not compared
+value hosts     ["a"]      ["a","b"]  not compared
+value off       not set    null       not compared
+value replicas  1          3          not compared
+value token     •••        not set    not compared
+`
+	blanks := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	if diff := cmp.Diff(blanks(want), blanks(got)); diff != "" {
+		t.Errorf("(-want +got):\n%s\n%s", diff, text.Out.String())
+	}
+}
+
 // TestAre: a table has one release in at most six environments.
 func TestAre(t *testing.T) {
 	other := in("eu", "dev", "web-1.2.0", 1)

@@ -8,10 +8,10 @@
 //
 // # Division of labour
 //
-// Go decides what the page says: which findings count, what a release is called, how a value is written. Package text has the words, so that
-// both formats say the same. It compares texts by their lines, as text does. The answer at the top is part of the document. The script filters,
-// searches and shows what is in the data, and marks which words of a line differ. Without scripts the answer and what was found, with marks on
-// the lines that differ, are still there.
+// Go decides what the page says: which findings count, what a release is called, how a value is written, and which lines of a text
+// differ. Package text has the words, so that both formats say the same. The answer at the top is part of the document. The script
+// filters, searches and shows what is in the data, and marks which words of a line differ. Without scripts the answer and what was
+// found, with marks on the lines that differ, are still there.
 //
 // # Hostile text
 //
