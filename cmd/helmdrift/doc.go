@@ -14,8 +14,8 @@
 //	                        │                                             ▼
 //	                        ├─► runFix ──► Begin ─► Session.Compare ─► fixRun.run ─► fixStatus ─► exit code
 //	                        │
-//	                        ├─► fleetScan.run ─► inClusters ─► fleet.Source.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
-//	                        ├─► runList ─► inClusters ─► fleet.Source.List ─► output.WriteList ─► exit code
+//	                        ├─► fleetScan.run ─► search.InClusters ─► fleet.Source.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
+//	                        ├─► runList ─► search.InClusters ─► fleet.Source.List ─► output.WriteList ─► exit code
 //	                        └─► report, version, completion, help
 //
 // In detail, diff and fix take these steps:
@@ -60,7 +60,8 @@
 //
 //	absorb.go                                          absorb
 //	forecast.go                                        what writes mean for pods and data
-//	scan.go, search.go, selection_flags.go, list.go    diff of several releases and list; how releases are found in one or several clusters
+//	scan.go, list.go                                   diff of several releases, and list; internal/search finds the releases
+//	flux.go                                            diff and fix of a HelmRelease, diff --next and diff --from
 //	snapshot.go                                        snapshot, and the file of --snapshot
 //	history.go                                         history
 //	fix_wait.go                                        --wait of fix

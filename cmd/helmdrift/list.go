@@ -15,13 +15,14 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/progress"
+	"github.com/helmdrift/helmdrift/internal/search"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // listOptions are the flags of list. The flags that select releases have the same meaning as for diff.
 type listOptions struct {
-	selectionOptions
+	search.Flags
 	format output.Format
 	color  cli.OneOf
 }
@@ -55,7 +56,7 @@ Exit codes:
 		},
 	}
 	fs := cmd.Flags()
-	o.addFlags(fs)
+	o.AddFlags(fs)
 	cli.AddOutputFlag(cmd, &o.format, "format of the list", output.FixFormats())
 	cli.AddColorFlag(fs, &o.color)
 	return cmd
@@ -75,7 +76,7 @@ func (o *listOptions) check(flags *pflag.FlagSet) error {
 		return hint.New(fmt.Errorf("-o %s: list has the formats %s", o.format, strings.Join(output.FixFormats(), ", ")),
 			"helmdrift diff with the same flags has all formats")
 	}
-	return o.selectionOptions.check(flags)
+	return o.Flags.Check(flags)
 }
 
 // runList reads the last record of each selected release and prints the list.
@@ -84,16 +85,16 @@ func runList(ctx context.Context, s cli.Streams, c *cli.Connection, o listOption
 	if len(args) > 0 {
 		names = strings.Split(args[0], ",")
 	}
-	search, err := newSearch(s, c, o.selectionOptions, names)
+	clusters, err := search.New(s, c, o.Flags, names)
 	if err != nil {
 		return err
 	}
 	line := progress.NewScan(s.Err, s.Display(s.Err, o.color, time.Now()).Text, time.Now)
 	line.Reading = true
-	search.showProgress(line)
-	releases, err := inClusters(ctx, search,
+	clusters.ShowProgress(line)
+	releases, err := search.InClusters(ctx, clusters,
 		func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.ListedRelease, error) {
-			return source.List(ctx, found, o.concurrency, show)
+			return source.List(ctx, found, o.Concurrency, show)
 		})
 	if err != nil {
 		return err
@@ -101,14 +102,14 @@ func runList(ctx context.Context, s cli.Streams, c *cli.Connection, o listOption
 	for i, r := range releases {
 		releases[i].Error = r.Error.Map(s.Known.Scrub)
 	}
-	if err := search.checkFound(len(releases)); err != nil {
+	if err := clusters.CheckFound(len(releases)); err != nil {
 		return err
 	}
 	now := time.Now()
-	list := report.NewReleaseList(version, now, releases, search.errors)
+	list := report.NewReleaseList(version, now, releases, clusters.Errors)
 	look := s.Display(s.Out, o.color, now)
 	look.Text.Diff = cli.CommandLine(append([]string{"helmdrift", "diff"}, args...), flags,
-		append([]string{"namespace"}, selectionFlags()...)...)
+		append([]string{"namespace"}, search.FlagNames()...)...)
 	if err := output.WriteList(s.Out, o.format, list, look); err != nil {
 		return err
 	}
@@ -132,7 +133,7 @@ func completeList(c *cli.Connection) cobra.CompletionFunc {
 // listHelp returns the headings of the help of list.
 func listHelp() []cli.FlagGroup {
 	return slices.Concat([]cli.FlagGroup{
-		cli.Group("Which releases", selectionFlags()...),
+		cli.Group("Which releases", search.FlagNames()...),
 		cli.Group("Output", "output", "color"),
 	}, cli.CommonGroups())
 }

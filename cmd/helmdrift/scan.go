@@ -14,28 +14,32 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output/progress"
 	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/internal/search"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file compares the releases that a selection finds, in one or several clusters. search.go searches for them, and pkg/fleet reads
+// This file compares the releases that a selection finds, in one or several clusters. internal/search finds them, and pkg/fleet reads
 // what the releases share.
 
 // fleetScan implements scan.
 type fleetScan struct {
 	cli.Streams
 	connection *cli.Connection
-	selectionOptions
+	search.Flags
 }
 
 func newFleetScan(s cli.Streams, c *cli.Connection) scan {
 	return &fleetScan{Streams: s, connection: c}
 }
 
+// addFlags implements scan.
+func (f *fleetScan) addFlags(fs *pflag.FlagSet) { f.AddFlags(fs) }
+
 // isSet implements scan. Several namespaces are written with commas.
 func (f *fleetScan) isSet(flags *pflag.FlagSet) bool {
-	return len(f.connection.ForNamespaces()) > 1 || f.selectionOptions.isSet(flags)
+	return len(f.connection.ForNamespaces()) > 1 || f.Flags.IsSet(flags)
 }
 
 // check implements scan.
@@ -48,7 +52,7 @@ func (f *fleetScan) check(flags *pflag.FlagSet, hasChart bool) error {
 			return fmt.Errorf("--%s needs one release", name)
 		}
 	}
-	return f.selectionOptions.check(flags)
+	return f.Flags.Check(flags)
 }
 
 // run compares all selected releases and prints one report.
@@ -63,19 +67,19 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 		return err
 	}
 	options.GivenValues = len(names) == 1 // it may be in several environments
-	search, err := newSearch(s, f.connection, f.selectionOptions, names)
+	clusters, err := search.New(s, f.connection, f.Flags, names)
 	if err != nil {
 		return err
 	}
 	start := time.Now()
-	search.showProgress(progress.NewScan(s.Err, s.Display(s.Err, o.Color, start).Text, time.Now))
-	releases, err := inClusters(ctx, search, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
+	clusters.ShowProgress(progress.NewScan(s.Err, s.Display(s.Err, o.Color, start).Text, time.Now))
+	releases, err := search.InClusters(ctx, clusters, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
 		limitMemory(s, len(found.Releases))
 		if o.all != nil {
-			return f.compareAll(ctx, search, o.all, source, found, show)
+			return f.compareAll(ctx, clusters, o.all, source, found, show)
 		}
 		return source.Compare(ctx, found, fleet.Options{
-			Options: options, Concurrency: f.concurrency, Progress: show,
+			Options: options, Concurrency: f.Concurrency, Progress: show,
 			Report: func(r *drift.Result) report.Release { return o.release(r, known) },
 		})
 	})
@@ -83,11 +87,11 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 		return err
 	}
 	now := time.Now()
-	search.covered.Seconds = now.Sub(start).Seconds()
-	r := report.NewScan(version, now, releases, search.errors, search.covered)
+	clusters.Covered.Seconds = now.Sub(start).Seconds()
+	r := report.NewScan(version, now, releases, clusters.Errors, clusters.Covered)
 	look := o.TimeOptions.Choose(r, s.Display(s.Out, o.Color, now))
 	o.chooser.complain(r)
-	if err := search.checkFound(len(r.Releases)); err != nil {
+	if err := clusters.CheckFound(len(r.Releases)); err != nil {
 		return err
 	}
 	if err := o.Print(s, r, look); err != nil {
@@ -98,7 +102,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 
 // compareAll lets a guest compare the releases of its objects.
 func (f *fleetScan) compareAll(
-	ctx context.Context, search *search, all compareAll, source fleet.Source, found fleet.Found, show func(fleet.Progress),
+	ctx context.Context, clusters *search.Search, all compareAll, source fleet.Source, found fleet.Found, show func(fleet.Progress),
 ) ([]report.Release, error) {
 	sharing := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil)
 	defer sharing.Close()
@@ -106,12 +110,12 @@ func (f *fleetScan) compareAll(
 	var progress fleet.Progress
 	return all(ctx, scanned{
 		Connection: sharing.Connection, namespace: found.Namespace, list: source.Cluster.ListLatest,
-		note: search.note, fail: func(m report.Message) {
-			search.add(report.ScanError{Code: m.Code, Cluster: source.Name, Message: m.Message})
+		note: clusters.Note, fail: func(m report.Message) {
+			clusters.Add(report.ScanError{Code: m.Code, Cluster: source.Name, Message: m.Message})
 		},
 		each: func(namespaces []string, do func(int)) {
 			progress.Total = len(namespaces)
-			sharing.Each(ctx, namespaces, f.concurrency, do)
+			sharing.Each(ctx, namespaces, f.Concurrency, do)
 		},
 		show: func(r report.Release) {
 			mu.Lock()

@@ -47,6 +47,7 @@ Objects
 No drift, and no exit code unless --fail-on says so
   unmanaged      no manifest names it: fix --prune removes what persons added
   volatile       each rendering makes another value: give it in the values
+  unknown        the chart has a value here that could not be read
   autoscaled     an autoscaler decides: leave replicas out of the chart
   ignored by     a rule accepts it: --show-ignored lists it with its rule
   left out by    --only or --skip of this command left it out

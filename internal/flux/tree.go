@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -207,7 +206,7 @@ func withoutSecrets(
 		}
 		return server, func(ctx context.Context, q live.LookupRequest) (live.LookupAnswer, error) {
 			if isSecrets(q.Path) {
-				return live.SavedAnswer(http.StatusNotFound, "404 Not Found", "application/json",
+				return live.SavedAnswer(404, "404 Not Found", "application/json",
 					[]byte(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`)), nil
 			}
 			return answer(ctx, q)

@@ -28,7 +28,7 @@ func guests() []guest {
 		}},
 		{"forecast", "forecastGuest", []string{"internal/forecast", "cmd/helmdrift/forecast.go"}},
 		{"fleet", "fleetGuest", []string{
-			"pkg/fleet", "cmd/helmdrift/scan.go", "cmd/helmdrift/search.go", "cmd/helmdrift/selection_flags.go", "cmd/helmdrift/list.go",
+			"pkg/fleet", "internal/search", "cmd/helmdrift/scan.go", "cmd/helmdrift/list.go",
 			"internal/cli/shard.go",
 		}},
 		{"snapshot", "snapshotGuest", []string{"pkg/snapshot", "cmd/helmdrift/snapshot.go"}},

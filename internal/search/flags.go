@@ -1,4 +1,4 @@
-package main
+package search
 
 import (
 	"errors"
@@ -17,8 +17,8 @@ import (
 // This file holds the flags that select releases. The names are as in helm list and kubectl. Without any of them, and without the name of
 // a release, the releases of the namespace are selected.
 
-// selectionOptions are the values of these flags.
-type selectionOptions struct {
+// Flags are the values of these flags.
+type Flags struct {
 	allNamespaces bool
 	labels        string
 	names         cli.NameFilter
@@ -26,10 +26,12 @@ type selectionOptions struct {
 	shard         string
 	contexts      []string
 	allContexts   bool
-	concurrency   int
+	// Concurrency is how many releases of a cluster are read at the same time.
+	Concurrency int
 }
 
-func (o *selectionOptions) addFlags(fs *pflag.FlagSet) {
+// AddFlags adds the flags.
+func (o *Flags) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "releases of all namespaces")
 	fs.StringVarP(&o.labels, "selector", "l", "", "releases whose last record has these `labels`, such as team=web")
 	o.names.AddFlags(fs)
@@ -37,15 +39,15 @@ func (o *selectionOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.contexts, "contexts", nil, "the clusters of these kubeconfig `contexts`")
 	fs.BoolVar(&o.allContexts, "all-contexts", false, "the clusters of all contexts of the kubeconfig")
 	fs.StringVar(&o.shard, "shard", "", "only part `i/n` of the releases, where i counts from 0; auto: as the environment of the job says")
-	fs.IntVar(&o.concurrency, "concurrency", fleet.DefaultConcurrency, "how many releases of a cluster are read at the same time")
+	fs.IntVar(&o.Concurrency, "concurrency", fleet.DefaultConcurrency, "how many releases of a cluster are read at the same time")
 }
 
-// selectionFlags returns the names of the flags of addFlags.
-func selectionFlags() []string { return cli.NamesOf((&selectionOptions{}).addFlags) }
+// FlagNames returns the names of the flags of AddFlags.
+func FlagNames() []string { return cli.NamesOf((&Flags{}).AddFlags) }
 
-// isSet reports whether a flag asks for a selection.
-func (o *selectionOptions) isSet(flags *pflag.FlagSet) bool {
-	for _, name := range selectionFlags() {
+// IsSet reports whether a flag asks for a selection.
+func (o *Flags) IsSet(flags *pflag.FlagSet) bool {
+	for _, name := range FlagNames() {
 		if name != "concurrency" && flags.Changed(name) {
 			return true
 		}
@@ -61,11 +63,11 @@ func statusWords() []string {
 	}
 }
 
-// check refuses values that make no sense.
-func (o *selectionOptions) check(flags *pflag.FlagSet) error {
+// Check refuses values that make no sense.
+func (o *Flags) Check(flags *pflag.FlagSet) error {
 	switch {
-	case o.concurrency < 1:
-		return fmt.Errorf("--concurrency %d: at least one release must be compared at a time", o.concurrency)
+	case o.Concurrency < 1:
+		return fmt.Errorf("--concurrency %d: at least one release must be compared at a time", o.Concurrency)
 	case slices.ContainsFunc(o.statuses, func(word string) bool { return !slices.Contains(statusWords(), word) }):
 		return fmt.Errorf("--status %s: Helm's statuses are %s", strings.Join(o.statuses, ","), strings.Join(statusWords(), ", "))
 	case o.allContexts && len(o.contexts) > 0:
@@ -80,7 +82,7 @@ func (o *selectionOptions) check(flags *pflag.FlagSet) error {
 }
 
 // selection returns what the flags and the names select. The namespace is the one to search unless all are searched.
-func (o *selectionOptions) selection(names []string, namespace string, env func(string) string) (out fleet.Selection, err error) {
+func (o *Flags) selection(names []string, namespace string, env func(string) string) (out fleet.Selection, err error) {
 	out = fleet.Selection{Namespace: namespace, Fallback: namespace, Names: names, Statuses: o.statuses}
 	if slices.Contains(names, "") {
 		return out, cli.EmptyNameError()

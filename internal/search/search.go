@@ -1,4 +1,4 @@
-package main
+package search
 
 import (
 	"context"
@@ -20,21 +20,20 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file finds the selected releases in one or several clusters, for the commands that compare or list them.
-
 // clustersAtOnce is the number of clusters that are searched at the same time.
 const clustersAtOnce = 4
 
-// search finds releases, and collects what concerns no single release.
-type search struct {
+// Search finds releases, and collects what concerns no single release.
+type Search struct {
 	cli.Streams
-	flags       selectionOptions
+	flags       Flags
 	names       []string
 	connections []*cli.Connection
 
-	mu      sync.Mutex
-	errors  []report.ScanError
-	covered report.Scan
+	mu sync.Mutex
+	// Errors say what could not be searched, and Covered what was. They are complete when InClusters returns.
+	Errors  []report.ScanError
+	Covered report.Scan
 	// namespaces are the searched namespaces, for the message that nothing was found, and total is the number of their releases.
 	namespaces []string
 	total      int
@@ -45,8 +44,8 @@ type search struct {
 	progress map[*cli.Connection]fleet.Progress
 }
 
-// newSearch returns the search for what the flags and the names select.
-func newSearch(s cli.Streams, c *cli.Connection, flags selectionOptions, names []string) (*search, error) {
+// New returns the search for what the flags and the names select.
+func New(s cli.Streams, c *cli.Connection, flags Flags, names []string) (*Search, error) {
 	// Check the flags once, because a wrong flag is wrong for every cluster.
 	if _, err := flags.selection(names, "", s.Env); err != nil {
 		return nil, err
@@ -55,24 +54,24 @@ func newSearch(s cli.Streams, c *cli.Connection, flags selectionOptions, names [
 	if err != nil {
 		return nil, err
 	}
-	return &search{Streams: s, flags: flags, names: names, connections: connections, progress: map[*cli.Connection]fleet.Progress{}}, nil
+	return &Search{Streams: s, flags: flags, names: names, connections: connections, progress: map[*cli.Connection]fleet.Progress{}}, nil
 }
 
 // alone reports whether there is only one cluster. If it does not answer, that is then the error of the command.
-func (j *search) alone() bool { return len(j.connections) == 1 }
+func (j *Search) alone() bool { return len(j.connections) == 1 }
 
-// showProgress makes the search show its progress, if stderr is a terminal without a log on it.
-func (j *search) showProgress(line *progress.Scan) {
+// ShowProgress makes the search show its progress, if stderr is a terminal without a log on it.
+func (j *Search) ShowProgress(line *progress.Scan) {
 	if terminal.IsTerminal(j.Err) && !j.connections[0].Debug {
 		j.line = line
 		j.line.Update(0, 0, 0, 0)
 	}
 }
 
-// inClusters searches the cluster of each connection, calls read with the selected releases, and returns what it read from all
+// InClusters searches the cluster of each connection, calls read with the selected releases, and returns what it read from all
 // clusters. Read calls show to report its progress.
-func inClusters[T any](
-	ctx context.Context, j *search, read func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]T, error),
+func InClusters[T any](
+	ctx context.Context, j *Search, read func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]T, error),
 ) ([]T, error) {
 	if j.line != nil {
 		defer j.line.Done()
@@ -94,15 +93,15 @@ func inClusters[T any](
 		defer j.mu.Unlock()
 		all = append(all, some...)
 		for _, e := range found.Errors {
-			j.errors = append(j.errors, e.Map(j.Known.Scrub))
+			j.Errors = append(j.Errors, e.Map(j.Known.Scrub))
 		}
 		j.total += found.Total
-		j.covered.Clusters = append(j.covered.Clusters, at.Cluster)
-		j.covered.Requests += source.Cluster.Requests()
+		j.Covered.Clusters = append(j.Covered.Clusters, at.Cluster)
+		j.Covered.Requests += source.Cluster.Requests()
 		return nil
 	})
-	slices.Sort(j.covered.Clusters)
-	j.covered.Clusters = slices.Compact(j.covered.Clusters)
+	slices.Sort(j.Covered.Clusters)
+	j.Covered.Clusters = slices.Compact(j.Covered.Clusters)
 	if len(all) == 0 && err == nil {
 		err = ctx.Err()
 	}
@@ -113,7 +112,7 @@ func inClusters[T any](
 var errInterrupted = errors.New("interrupted")
 
 // each calls do for the cluster of each connection. If several contexts have the same cluster, it uses only the first.
-func (j *search) each(ctx context.Context, do func(*cli.Connection, kubeconfig.Target) error) error {
+func (j *Search) each(ctx context.Context, do func(*cli.Connection, kubeconfig.Target) error) error {
 	seen := map[string]string{}
 	var group errgroup.Group
 	group.SetLimit(clustersAtOnce)
@@ -128,7 +127,7 @@ func (j *search) each(ctx context.Context, do func(*cli.Connection, kubeconfig.T
 		}
 		place := at.Cluster + " " + c.Namespace
 		if other, again := seen[place]; again && at.Cluster != "" {
-			j.note(fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.Context, other))
+			j.Note(fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.Context, other))
 			continue
 		}
 		seen[place] = c.Context
@@ -147,8 +146,8 @@ func (j *search) each(ctx context.Context, do func(*cli.Connection, kubeconfig.T
 	return group.Wait()
 }
 
-// note prints a message to stderr.
-func (j *search) note(message string) {
+// Note prints a message to stderr.
+func (j *Search) Note(message string) {
 	if j.line != nil {
 		j.Err = j.line
 	}
@@ -156,19 +155,19 @@ func (j *search) note(message string) {
 }
 
 // failed adds the error of a cluster that could not be searched.
-func (j *search) failed(cluster string, err error) {
-	j.add(fleet.NewScanError(cluster, "", live.ErrorCode(err), err))
+func (j *Search) failed(cluster string, err error) {
+	j.Add(fleet.NewScanError(cluster, "", live.ErrorCode(err), err))
 }
 
-// add adds an error.
-func (j *search) add(e report.ScanError) {
+// Add adds an error.
+func (j *Search) Add(e report.ScanError) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.errors = append(j.errors, e.Map(j.Known.Scrub))
+	j.Errors = append(j.Errors, e.Map(j.Known.Scrub))
 }
 
 // find returns the selected releases of one cluster.
-func (j *search) find(ctx context.Context, c *cli.Connection, at kubeconfig.Target) (source fleet.Source, found fleet.Found, err error) {
+func (j *Search) find(ctx context.Context, c *cli.Connection, at kubeconfig.Target) (source fleet.Source, found fleet.Found, err error) {
 	selection, err := j.flags.selection(j.names, at.Namespace, j.Env)
 	if err != nil {
 		return source, found, err
@@ -184,7 +183,7 @@ func (j *search) find(ctx context.Context, c *cli.Connection, at kubeconfig.Targ
 	found.Errors = cli.WithSuggestions(ctx, found.Errors, storage, selection.Namespace, selection.Names)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.covered.Shard = selection.Shard
+	j.Covered.Shard = selection.Shard
 	j.namespaces = append(j.namespaces, selection.Namespace)
 	if j.alone() && selection.Namespace != "" {
 		j.withoutNamespace = func(err error) error { return cli.WithNamespace(ctx, err, cluster, selection.Namespace) }
@@ -193,7 +192,7 @@ func (j *search) find(ctx context.Context, c *cli.Connection, at kubeconfig.Targ
 }
 
 // show shows how far a cluster is.
-func (j *search) show(c *cli.Connection, p fleet.Progress) {
+func (j *Search) show(c *cli.Connection, p fleet.Progress) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.progress[c] = p
@@ -206,10 +205,10 @@ func (j *search) show(c *cli.Connection, p fleet.Progress) {
 	}
 }
 
-// checkFound returns an error if nothing was found, unless something could not be searched or another shard may have releases. A typing
+// CheckFound returns an error if nothing was found, unless something could not be searched or another shard may have releases. A typing
 // error in a name or a label must not look like a clean fleet.
-func (j *search) checkFound(releases int) error {
-	if releases+len(j.errors) > 0 || j.covered.Shard != nil {
+func (j *Search) CheckFound(releases int) error {
+	if releases+len(j.Errors) > 0 || j.Covered.Shard != nil {
 		return nil
 	}
 	where := "any namespace"
@@ -232,7 +231,7 @@ func (j *search) checkFound(releases int) error {
 }
 
 // connections returns a connection for each context and each of several namespaces that is searched.
-func (o *selectionOptions) connections(c *cli.Connection) ([]*cli.Connection, error) {
+func (o *Flags) connections(c *cli.Connection) ([]*cli.Connection, error) {
 	contexts := o.contexts
 	if o.allContexts {
 		all, err := c.Contexts()
