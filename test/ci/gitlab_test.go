@@ -14,6 +14,7 @@ type gitlabFile map[string]gitlabJob
 
 type gitlabJob struct {
 	Script    []string `json:"script"`
+	After     []string `json:"after_script,omitempty"`
 	Parallel  int      `json:"parallel,omitempty"`
 	Needs     []string `json:"needs,omitempty"`
 	Artifacts struct {

@@ -29,7 +29,6 @@ func guests() []guest {
 		{"forecast", "forecastGuest", []string{"internal/forecast", "cmd/helmdrift/forecast.go"}},
 		{"fleet", "fleetGuest", []string{
 			"pkg/fleet", "internal/search", "cmd/helmdrift/scan.go", "cmd/helmdrift/list.go",
-			"internal/cli/shard.go",
 		}},
 		{"snapshot", "snapshotGuest", []string{"pkg/snapshot", "cmd/helmdrift/snapshot.go"}},
 		{"history", "historyGuest", []string{
