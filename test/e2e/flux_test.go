@@ -73,6 +73,10 @@ func TestFlux(t *testing.T) {
 			testscript.Run(t, testscript.Params{Files: []string{file}, UpdateScripts: *update, Setup: openStory, Cmds: added})
 		})
 	}
+	runFluxSeeds(t, func(t *testing.T, p testscript.Params) {
+		p.Setup, p.Cmds = openStory, added
+		testscript.Run(t, p)
+	})
 }
 
 // startFlux installs the definitions of Flux and starts its controllers, which end with the test. It returns the helm-controller.
