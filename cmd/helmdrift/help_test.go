@@ -74,7 +74,8 @@ func TestShortHelp(t *testing.T) {
 	if n := flags(short); n < 18 || n > 26 || code != cli.ExitClean {
 		t.Errorf("diff -h has %d flags and the code %d:\n%s", n, code, short)
 	}
-	if !strings.HasSuffix(short, "\nhelmdrift diff --help describes all flags.\n") || strings.Contains(short, "\nFlags:") {
+	const end = "\nhelmdrift diff --help describes all flags, and helmdrift help verdicts each line of a report.\n"
+	if !strings.HasSuffix(short, end) || strings.Contains(short, "\nFlags:") {
 		t.Errorf("diff -h does not say how to see all flags, or has flags without a task:\n%s", short)
 	}
 	var named int
