@@ -17,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
+	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -64,6 +65,8 @@ type fluxDiff struct {
 	// from is the folder of a working tree, or "-", and sources are folders with the content of sources.
 	from    string
 	sources []string
+	// changed is the commit before a change. If it is set, only what differs from it is compared.
+	changed string
 }
 
 // addFlags implements controlled.
@@ -73,6 +76,7 @@ func (f *fluxDiff) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.next, "next", false, "compare what Flux does next with the releases of all HelmReleases of the namespace, or with -A of the cluster")
 	fs.StringVar(&f.from, "from", "", "compare what Flux does once this `folder` of a working tree of Git is merged; - for the output of kustomize build")
 	fs.StringArrayVar(&f.sources, "local-source", nil, "with --from, a `KIND/NAMESPACE/NAME=FOLDER` that has the content of a source; may be repeated")
+	fs.StringVar(&f.changed, "only-changed", "", "with --from, compare only the HelmReleases whose inputs differ from those of this `commit`, such as origin/main")
 }
 
 // fluxKinds are the words for a HelmRelease in front of a slash. They are those of kubectl.
@@ -169,7 +173,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
 	}
-	if question.Tree, err = f.tree(ctx, s, &o, d.Connection); err != nil {
+	if question.Tree, _, err = f.trees(ctx, s, &o, d.Connection); err != nil {
 		d.Quiet()
 		return err
 	}
@@ -192,8 +196,8 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 	switch {
 	case f.from != "":
 		flag = "--from"
-	case len(f.sources) > 0:
-		return nil, errors.New("--local-source needs --from")
+	case len(f.sources) > 0 || f.changed != "":
+		return nil, errors.New("--local-source and --only-changed need --from")
 	case !f.next:
 		return nil, nil
 	}
@@ -215,9 +219,10 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
 		all := flux.Fleet{Question: f.question(s, &o.CompareOptions), Options: options, List: on.list, Each: on.each, Progress: on.show}
-		if all.Tree, err = f.tree(ctx, s, &o, on.Connection); err != nil {
+		if all.Tree, all.Before, err = f.trees(ctx, s, &o, on.Connection); err != nil {
 			return nil, err
 		}
+		defer all.Before.Close()
 		if all.Namespace = on.namespace; all.Tree != nil {
 			all.Namespace = ""
 		}
@@ -237,7 +242,7 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 			}
 		}
 		switch {
-		case err != nil || len(found) > 0 || hasFailed:
+		case err != nil || len(found) > 0 || hasFailed || all.Before != nil:
 			return found, err
 		case all.Tree != nil:
 			return nil, hint.New(fmt.Errorf("%s makes no HelmRelease", f.from), "--from names the folder that a Kustomization of Flux names in spec.path")
@@ -250,23 +255,55 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 	}, nil
 }
 
-// tree builds the working tree of --from and lays it over the cluster. It returns nil without that flag.
-func (f *fluxDiff) tree(ctx context.Context, s cli.Streams, o *diffOptions, from drift.Connection) (*flux.Tree, error) {
+// trees builds the working tree of --from and lays it over the cluster, and the one before the change if --only-changed names it. Both are nil
+// without these flags.
+func (f *fluxDiff) trees(ctx context.Context, s cli.Streams, o *diffOptions, from drift.Connection) (now, before *flux.Tree, err error) {
 	if f.from == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	order, err := flux.TreeOrder(f.from, f.sources, s.In)
 	if err != nil {
+		return nil, nil, err
+	}
+	build := func(order tree.Order) (*flux.Tree, error) {
+		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
+			tree.Answer, error) {
+			return jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order,
+				map[string]confine.Call{askFlux: confine.NewCall(ask)})
+		})
+	}
+	if now, err = build(order); err != nil {
+		return nil, nil, fmt.Errorf("--from %s: %w", f.from, err)
+	}
+	if f.changed == "" {
+		return now, nil, nil
+	}
+	if before, err = f.before(ctx, o, order, build); err != nil {
+		return nil, nil, fmt.Errorf("--only-changed %s: %w", f.changed, err)
+	}
+	return now, before, nil
+}
+
+// before builds the tree before the change. The caller closes it.
+func (f *fluxDiff) before(
+	ctx context.Context, o *diffOptions, order tree.Order, build func(tree.Order) (*flux.Tree, error),
+) (out *flux.Tree, err error) {
+	if order.Rendered {
+		return nil, errors.New("what comes from stdin has no commit")
+	}
+	archive, err := program.Archive(ctx, order.Root, f.changed, o.Jobs().MaxAnswer())
+	if err != nil {
 		return nil, err
 	}
-	out, err := flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
-		tree.Answer, error) {
-		return jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order,
-			map[string]confine.Call{askFlux: confine.NewCall(ask)})
-	})
-	if err != nil {
-		return nil, fmt.Errorf("--from %s: %w", f.from, err)
+	order, done, err := flux.Earlier(order, archive)
+	if err == nil {
+		out, err = build(order)
 	}
+	if err != nil {
+		done()
+		return nil, err
+	}
+	out.Done = done
 	return out, nil
 }
 

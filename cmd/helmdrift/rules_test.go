@@ -24,7 +24,7 @@ func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/absorb", "internal/choose", "internal/cli", "internal/config", "internal/confine", "internal/escape",
 			"internal/files", "internal/flux", "internal/flux/tree", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
-			"internal/output", "internal/output/progress", "internal/output/text", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "pkg/effect",
+			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
 			"pkg/rollout", "pkg/snapshot", "pkg/threeway"},
 		"internal/cli": {"internal/choose", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/hint",

@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -27,6 +28,8 @@ import (
 type Fleet struct {
 	// Question is the question about each of them. Its namespace is theirs, or empty for all. Its name is not used.
 	Question
+	// Before is the tree before a change. If it is set, only HelmReleases are compared that the change touches.
+	Before *Tree
 	// Options are those of each comparison.
 	Options drift.Options
 	// List lists the objects of a kind in a namespace, or in all if it is empty, as they are now.
@@ -80,6 +83,9 @@ func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) 
 			f.Tree.note(tree.Failed, "the cluster", "which HelmReleases the tree drops is not known: "+err.Error())
 		}
 		out, items = f.Tree.dropped(items), f.Tree.releases()
+		if f.Before != nil {
+			out, items = f.changed(ctx, out, items)
+		}
 	}
 	known.add(Kind(), items)
 	for _, source := range []string{"HelmChart", "HelmRepository", "OCIRepository"} {
@@ -96,6 +102,19 @@ func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) 
 			cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})
 	return out, nil
+}
+
+// changed returns those of the HelmReleases that the tree drops and makes that it changes, and notes how many are left out.
+func (f Fleet) changed(ctx context.Context, dropped []*HelmRelease, made []map[string]any) ([]*HelmRelease, []map[string]any) {
+	all := len(made) + len(dropped)
+	dropped = slices.DeleteFunc(dropped, func(h *HelmRelease) bool {
+		return !f.Before.over.tree[helmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)] // it was dropped before
+	})
+	made = slices.DeleteFunc(made, func(item map[string]any) bool { return !f.Tree.isChanged(ctx, f.Before, refOf(Kind(), item)) })
+	if left := all - len(made) - len(dropped); left > 0 {
+		f.Tree.note(tree.Note, "the change", fmt.Sprintf("it leaves %s as they are, which are not compared", english.Count(left, "HelmRelease")))
+	}
+	return dropped, made
 }
 
 // newHelmRelease decodes a HelmRelease. One that Flux cannot decode has its fault.

@@ -41,6 +41,8 @@ type Tree struct {
 	types applyTypes
 	// problems are what the tree lacks, besides those of its build.
 	problems []tree.Problem
+	// Done removes the files of the tree, if they are only for this comparison.
+	Done func()
 	// secrets are the Secrets of the tree, and those of the cluster that its variables come from.
 	secrets []map[string]any
 }
@@ -139,6 +141,13 @@ func (t *Tree) Problems() []tree.Problem {
 		return nil
 	}
 	return slices.Concat(t.answer.Problems, t.problems)
+}
+
+// Close removes the files of the tree. A nil tree has none.
+func (t *Tree) Close() {
+	if t != nil && t.Done != nil {
+		t.Done()
+	}
 }
 
 // note adds a problem.

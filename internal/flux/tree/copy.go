@@ -1,9 +1,15 @@
 package tree
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 )
 
 // Copy copies files and folders of the artifact into a folder, at the same paths.
@@ -37,4 +43,36 @@ func (a *Artifact) copy(to, name string) error {
 		return err
 	}
 	return os.WriteFile(target, text, 0o600)
+}
+
+// Digest returns a digest of the names and the contents of files and folders of the artifact.
+func (a *Artifact) Digest(names ...string) (string, error) {
+	sum := sha256.New()
+	for _, name := range names {
+		if err := a.digest(sum, path.Clean(name)); err != nil {
+			return "", err
+		}
+	}
+	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+func (a *Artifact) digest(sum io.Writer, name string) error {
+	isFile, isFolder := a.kind(name)
+	if isFolder {
+		for _, below := range slices.Sorted(maps.Keys(a.folders[name])) {
+			if err := a.digest(sum, path.Join(name, below)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if !isFile {
+		_, err := fmt.Fprintf(sum, "%q is not there\n", name)
+		return err
+	}
+	text, err := a.readFile(name)
+	if err == nil {
+		_, err = fmt.Fprintf(sum, "%q %x\n", name, sha256.Sum256(text))
+	}
+	return err
 }
