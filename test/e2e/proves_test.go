@@ -375,8 +375,8 @@ func (p *objectPrediction) waitUntilDeleted() error {
 func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error {
 	before, had := path.lookup(was)
 	after, has := path.lookup(now)
-	isSame := equalValues
-	if f.Equivalent || !isNative(was) { // only the spelling changes, or another spelling may be another value
+	isSame, isText := equalValues, was["kind"] == "ConfigMap" || was["kind"] == "Secret"
+	if f.Equivalent || !isNative(was) || isText { // only the spelling changes, or another spelling may be another value; a text is no quantity
 		isSame = equalJSON
 	}
 	if had == has && isSame(before, after) {
