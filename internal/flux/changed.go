@@ -83,8 +83,8 @@ func unpack(archive []byte, to string) error {
 	}
 }
 
-// inputs returns a digest of everything that the tree says about a HelmRelease: its spec, the objects that its values come from, its source,
-// and the files of its chart.
+// inputs returns a digest of everything that the tree says about a HelmRelease: its spec, the objects that its values come from, its
+// source, and the files of its chart.
 func (t *Tree) inputs(ctx context.Context, ref object.Ref) (string, error) {
 	h := newHelmRelease(t.over.objects[ref].Object)
 	if h.fault != nil {

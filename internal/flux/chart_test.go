@@ -100,7 +100,8 @@ func TestCheckAddress(t *testing.T) {
 			t.Errorf("%s: %v, want %q", url, err, want)
 		}
 	}
-	if err := checkAddress("http://127.0.0.1:8080/", "HelmRepository shop/charts", true); err == nil || !strings.Contains(err.Error(), "this machine") {
+	err := checkAddress("http://127.0.0.1:8080/", "HelmRepository shop/charts", true)
+	if err == nil || !strings.Contains(err.Error(), "this machine") {
 		t.Errorf("in a tree: %v", err)
 	}
 	if !isMetadata(netip.MustParseAddr("0.0.0.0")) {

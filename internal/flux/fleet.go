@@ -70,8 +70,8 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	return reports, ctx.Err()
 }
 
-// list returns the HelmReleases of the cluster, or those that a tree makes or drops, in the order of the namespaces of their releases. Known
-// learns them, and the sources of their charts.
+// list returns the HelmReleases of the cluster, or those that a tree makes or drops, in the order of the namespaces of their releases.
+// Known learns them, and the sources of their charts.
 func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) {
 	items, err := f.List(ctx, Kind(), f.Namespace)
 	if err != nil && f.Tree == nil {
