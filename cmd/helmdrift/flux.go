@@ -99,6 +99,10 @@ func (f *fluxDiff) check(o diffOptions, args []string, flags *pflag.FlagSet) (na
 	switch {
 	case f.next:
 		return "", fmt.Errorf("--next compares all HelmReleases, and %s is one", args[0])
+	case f.changed != "":
+		return "", fmt.Errorf("--only-changed chooses from all HelmReleases of a tree, and %s is one", args[0])
+	case len(f.sources) > 0 && f.from == "":
+		return "", errors.New("--local-source needs --from")
 	case f.from != "" && len(args) > 1:
 		return "", hint.New(errors.New("--from takes no CHART"), "the chart is the one of the HelmRelease in the tree")
 	case name == "":

@@ -11,6 +11,18 @@
 // [New] reads all of that and returns a [Plan]. The caller compares its target, and [Plan.Finish] adds the decision to the report. It names
 // what cannot be predicted as an error of the report, so that such a report is never clean.
 //
+// [Fleet.Compare] does that for many HelmReleases, which share the charts that they fetch. [Next] only says what Flux makes of a fix.
+//
+// # Before a merge
+//
+//	working tree ─► BuildTree, in a child process ─► the objects of a commit ─┐
+//	                                                                          ├─► NewTree ─► overlay ─► the same as above
+//	the cluster ─► the live objects ──────────────────────────────────────────┘
+//
+// A [Tree] has the objects as they are after kustomize-controller has applied them: fields that somebody else set stay. The overlay answers
+// for them and asks the cluster for all others, so nothing else knows where an object comes from. Values that are not known are the text
+// tree.Unknown, and fields that have it are of class unknown.
+//
 // The chart is foreign text. [PrepareChart] and [PostRender] read it, so a caller runs them in a child process within limits.
 //
 // # Secrets
@@ -21,5 +33,6 @@
 // # Tests
 //
 // The files of this folder test the composition and the decision. test/gitops compares the composition with the function of
-// helm-controller, and TestFlux in test/e2e the decision with what the controllers do.
+// helm-controller, and TestFlux in test/e2e the decision with what the controllers do, also for random edits. The stories
+// flux-next and flux-from have no controllers, so make test runs them; TestRights takes away each right that they need.
 package flux
