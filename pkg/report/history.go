@@ -2,9 +2,6 @@ package report
 
 import "time"
 
-// KindHistory is the kind of what helmdrift history reports.
-const KindHistory = "History"
-
 // History is the contract of helmdrift history: what a series of reports says about each finding over time.
 type History struct {
 	APIVersion string `json:"apiVersion"`

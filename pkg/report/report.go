@@ -14,6 +14,11 @@ import (
 const (
 	APIVersion = "helmdrift.io/v1"
 	KindReport = "Report"
+	// These are the kinds of what fix, list, history and absorb report.
+	KindFixResult    = "FixResult"
+	KindReleaseList  = "ReleaseList"
+	KindHistory      = "History"
+	KindAbsorbResult = "AbsorbResult"
 )
 
 // CodeAutoscalers is the code of an error of a release: autoscalers could not be read, so nobody knows whether replicas are drift.

@@ -24,7 +24,7 @@ func guests() []guest {
 	return []guest{
 		{"absorb", "absorbGuest", []string{
 			"internal/absorb", "internal/jobs/variants.go", "cmd/helmdrift/absorb.go", "internal/output/absorb.go", "internal/output/values",
-			"internal/output/text/absorb",
+			"internal/output/text/absorb", "pkg/report/absorption",
 		}},
 		{"forecast", "forecastGuest", []string{"internal/forecast", "cmd/helmdrift/forecast.go"}},
 		{"fleet", "fleetGuest", []string{
