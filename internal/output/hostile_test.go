@@ -6,6 +6,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // FuzzHostileResults: no format of a report, of an absorption or of a history has a raw control character, a line that begins with a value
@@ -34,7 +35,7 @@ func FuzzHostileResults(f *testing.F) {
 			checkDocument(t, format.name, func() ([]byte, error) { return format.write(absorbOf(s), Options{Text: text.Options{Unicode: true}}) })
 		}
 		h := historyOf(s)
-		h.Releases[0].Findings[1].State = report.FindingGone // a state is always a word of our own
+		h.Releases[0].Findings[1].State = past.Gone // a state is always a word of our own
 		for _, format := range HistoryFormats() {
 			checkDocument(t, Format(format), func() ([]byte, error) { return HistoryDocument(Format(format), h, Options{}) })
 		}

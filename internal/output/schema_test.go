@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/schema"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // definition is as much of one entry of $defs as these tests need.
@@ -49,8 +50,8 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"owner": report.Owner{}, "fixResult": report.FixResult{}, "planned": report.FixPlan{}, "fixRequest": report.FixRequest{},
 		"fixOperation": report.FixOperation{}, "outcome": report.FixOutcome{}, "scanError": report.ScanError{},
 		"releaseList": report.ReleaseList{}, "listedRelease": report.ListedRelease{},
-		"history": report.History{}, "historyPoint": report.HistoryPoint{}, "releaseHistory": report.ReleaseHistory{},
-		"findingHistory": report.FindingHistory{}, "historyStep": report.HistoryStep{},
+		"history": past.History{}, "historyPoint": past.Point{}, "releaseHistory": past.Release{},
+		"findingHistory": past.Finding{}, "historyStep": past.Step{},
 		"absorbResult": absorption.Result{}, "absorbField": absorption.Field{}, "absorbPlace": absorption.Place{},
 		"kustomization": absorption.Kustomization{}, "kustomizeSort": absorption.KustomizeSort{}, "kustomizePatch": absorption.KustomizePatch{},
 		"kustomizeTarget": absorption.KustomizeTarget{}, "absorbCandidate": absorption.Candidate{}, "valueEdit": absorption.ValueEdit{}, "absorbEffect": absorption.Effect{},
@@ -113,8 +114,8 @@ func TestSchemaHasEveryWord(t *testing.T) {
 			wordsOf(report.EngineStrategic, report.EngineMerge, report.EngineApply, report.EngineReplace)},
 		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(report.OperationDrift, report.OperationUpgrade,
 			report.OperationRollback, report.OperationInstall)},
-		"findingState": {defs["findingState"].Enum, wordsOf(report.FindingThere, report.FindingGone, report.FindingIgnored)},
-		"absence":      {defs["findingHistory"].Properties["absence"].Enum, wordsOf(report.AbsenceMissing, report.AbsenceTerminating)},
+		"findingState": {defs["findingState"].Enum, wordsOf(past.There, past.Gone, past.Ignored)},
+		"absence":      {defs["findingHistory"].Properties["absence"].Enum, wordsOf(past.AbsenceMissing, past.AbsenceTerminating)},
 		"status":       {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},
 		"reason": {defs["absorbField"].Properties["reason"].Enum, wordsOf(absorption.LeftNoValue, absorption.LeftSecret, absorption.LeftConflict,
 			absorption.LeftSideEffects, absorption.LeftVolatile, absorption.LeftNotRendered, absorption.LeftNotChosen)},

@@ -20,8 +20,8 @@
 // # Compatibility
 //
 // Within [APIVersion], keys are only added, and a reader ignores those that it does not know. internal/output/schema/report.schema.json
-// is the JSON Schema of all documents ([Report], [FixResult], [ReleaseList], [History], and the Result of absorption), and docs/report-json.md describes
-// each key. Fields with the tag json:"-" are for this program's own formats, and are lost in a saved report.
+// is the JSON Schema of all documents ([Report], [FixResult], [ReleaseList], and those of the packages absorption and past), and
+// docs/report-json.md describes each key. Fields with the tag json:"-" are for this program's own formats, and are lost in a saved report.
 //
 // # Reading one
 //

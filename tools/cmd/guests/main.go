@@ -33,7 +33,7 @@ func guests() []guest {
 		{"snapshot", "snapshotGuest", []string{"pkg/snapshot", "cmd/helmdrift/snapshot.go"}},
 		{"history", "historyGuest", []string{
 			"pkg/history", "cmd/helmdrift/history.go", "internal/output/history.go", "internal/output/text/history",
-			"internal/output/html/history.go",
+			"internal/output/html/history.go", "pkg/report/past",
 		}},
 		{"flux", "fluxGuest", []string{"internal/flux", "cmd/helmdrift/flux.go"}},
 		{"rollout", "rolloutGuest", []string{"pkg/rollout", "cmd/helmdrift/fix_wait.go"}},
