@@ -2,8 +2,8 @@
 // secrets: threeway.Comparison.Report masks values when it makes a [Release].
 //
 //	threeway.Comparison ─► Release ─┐
-//	                       Release ─┼─► New ─► Report ─► Release.Accept: silence what a baseline has ─► internal/output
-//	                           …   ─┘            └─────► Report.Rules: the rules that silence it
+//	                       Release ─┼─► New ─► Report ─► accept.Known: silence what a baseline has ─► internal/output
+//	                           …   ─┘            └─────► accept.Rules: the rules that silence it
 //	repair.Plan, outcomes ─────────────────────────────► FixResult ─► internal/output
 //	records of releases ─► NewReleaseList ─────────────► ReleaseList ─► internal/output
 //
@@ -39,5 +39,5 @@
 //		}
 //	}
 //
-// [Release.Accept], [Report.Recount] and [Notes.Add] change values. Nothing here is safe for concurrent use with them.
+// [Report.Recount] and [Notes.Add] change values. Nothing here is safe for concurrent use with them.
 package report
