@@ -19,7 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -206,7 +206,7 @@ func (o *absorbOptions) chosen(ctx context.Context, s cli.Streams, c *threeway.C
 	}
 	reasons, p := make([]string, len(fields)), picker{streams: s}
 	in := c.Input
-	about := report.AbsorbResult{Name: in.Name, Namespace: in.Namespace, Versions: c.CustomVersions()}
+	about := absorption.Result{Name: in.Name, Namespace: in.Namespace, Versions: c.CustomVersions()}
 	for i, f := range fields {
 		switch {
 		case len(f.Path) == 0 && !found.Object(f.Key), len(f.Path) > 0 && !found.Field(f.Key, f.Path):
@@ -253,7 +253,7 @@ func (o *absorbOptions) session(ctx context.Context, args []string, flags *pflag
 }
 
 // absorbStatus returns the exit code of a result as an error; nil is exit code 0.
-func absorbStatus(r *report.AbsorbResult) error {
+func absorbStatus(r *absorption.Result) error {
 	if _, left := r.Counts(); len(r.Errors) > 0 {
 		return cli.ExitStatus(cli.ExitFailure)
 	} else if left > 0 {

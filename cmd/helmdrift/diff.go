@@ -22,6 +22,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/accept"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -347,7 +348,7 @@ func (o *diffOptions) release(result *drift.Result, known *report.Report) report
 		o.finish(&out)
 	}
 	if o.baseline != "" {
-		out.Accept(known, "--baseline "+filepath.Base(o.baseline))
+		accept.Known(&out, known, "--baseline "+filepath.Base(o.baseline))
 		if !o.ShowSecrets {
 			cli.MaskKnown(&out, result.Comparison.Scrub)
 		}

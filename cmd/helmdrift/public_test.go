@@ -16,7 +16,10 @@ import (
 
 // publicPackages are the packages that other programs import.
 func publicPackages() []string {
-	return []string{"cluster", "drift", "effect", "fleet", "live", "object", "release", "repair", "report", "snapshot"}
+	return []string{
+		"cluster", "drift", "effect", "fleet", "live", "object", "release", "repair", "report", "report/absorption", "report/accept",
+		"report/past", "snapshot",
+	}
 }
 
 // TestPublicTypes checks that no exported name of a public package has a type of an internal package, which other programs cannot name.

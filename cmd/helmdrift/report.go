@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/pkg/report/accept"
 )
 
 // This file is the command report: it reads saved reports and prints them as one. It needs no cluster.
@@ -104,7 +105,7 @@ func runReport(s cli.Streams, o reportOptions, files []string) error {
 	if err := o.Apply(r, now); err != nil {
 		return err
 	}
-	if o.Writes(output.Rules) && !r.HasPatterns() {
+	if o.Writes(output.Rules) && !accept.HasPatterns(r) {
 		return hint.New(errors.New("-o ignore needs the patterns of the fields, which reports of older versions do not have"),
 			"helmdrift diff -o ignore prints the rules")
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -45,7 +46,7 @@ type Field struct {
 	Key object.Key
 	// Path is empty if live lacks the whole object. Shown is the field as a report has it.
 	Path  object.Path
-	Shown report.AbsorbField
+	Shown absorption.Field
 }
 
 // Edit is a change of one value.
@@ -67,7 +68,7 @@ type Absorption struct {
 	file   string // the name of the values file
 	wanted []wantedField
 	// unchosen are the fields that Options.Choose leaves, each with its reason.
-	unchosen []report.AbsorbField
+	unchosen []absorption.Field
 	found    search.Result
 	values   map[string]any
 	// templates are the files of the chart, and after is the comparison with the changed values.
@@ -186,7 +187,7 @@ func (a *Absorption) choose(o Options) error {
 			continue
 		}
 		left := fields[i].Shown
-		left.Status, left.Reason, left.Message = report.AbsorbLeft, report.LeftNotChosen, reason
+		left.Status, left.Reason, left.Message = absorption.Left, absorption.LeftNotChosen, reason
 		a.unchosen = append(a.unchosen, left)
 	}
 	a.wanted = wanted

@@ -17,7 +17,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 var (
@@ -125,8 +125,8 @@ func (s *tally) absorb(t *testing.T, before, c *testCluster, e trialOf) {
 	s.times = append(s.times, took)
 	ok, effects := len(r.Fields) > 0, len(r.Fields) > 0
 	for _, f := range r.Fields {
-		ok = ok && f.Status == report.AbsorbAbsorbed
-		effects = effects && (f.Status == report.AbsorbAbsorbed || len(f.Others) > 0)
+		ok = ok && f.Status == absorption.Absorbed
+		effects = effects && (f.Status == absorption.Absorbed || len(f.Others) > 0)
 	}
 	said := map[bool]string{true: "ok", false: "left"}[ok]
 	if !ok && effects {
@@ -151,7 +151,7 @@ func (s *tally) absorb(t *testing.T, before, c *testCluster, e trialOf) {
 
 // falsity installs the chart again with the changed values, and returns what differs from the result: a missing edit, or a changed
 // object that the result does not name.
-func falsity(t *testing.T, before, c *testCluster, e trialOf, a *absorb.Absorption, r *report.AbsorbResult) string {
+func falsity(t *testing.T, before, c *testCluster, e trialOf, a *absorb.Absorption, r *absorption.Result) string {
 	t.Helper()
 	after, err := install(t.Context(), e.dir, a.Content, false)
 	if err != nil {

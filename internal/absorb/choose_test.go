@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -54,7 +54,7 @@ func TestChoose(t *testing.T) {
 		t.Errorf("absorbed %s", described(r))
 	}
 	for _, f := range r.Fields[1:] {
-		if !f.IsLeft() || f.Reason != report.LeftNotChosen || f.Message != "because" || f.Field.Live == "hunter2hunter2" {
+		if !f.IsLeft() || f.Reason != absorption.LeftNotChosen || f.Message != "because" || f.Field.Live == "hunter2hunter2" {
 			t.Errorf("left %+v", f)
 		}
 	}

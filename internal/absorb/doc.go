@@ -8,7 +8,7 @@
 //	                  │            variant_server.go)
 //	                  ├──► the proof: the changed file is rendered, and the release is compared with that (prove.go)
 //	                  ├──► patches of kustomize for what no value controls, proved too (patch.go, internal/absorb/kustomize)
-//	                  └──► Absorption ─► Report: report.AbsorbResult, masked (report.go)
+//	                  └──► Absorption ─► Report: absorption.Result, masked (report.go)
 //
 // [File] is the values file: internal/valuesfile edits its text, so that every other byte stays ([RewriteValues]).
 //

@@ -15,7 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // File is the values file to change. Its zero value stands for the values that the release stores.
@@ -74,7 +74,7 @@ func (v *File) Rewrite(edits []Edit, edited map[string]any) ([]byte, error) {
 }
 
 // Describe adds the file and its patch to a result. It masks secrets in the patch.
-func (v *File) Describe(r *report.AbsorbResult, a *Absorption) {
+func (v *File) Describe(r *absorption.Result, a *Absorption) {
 	r.ValuesFile = v.name
 	if len(a.Edits) == 0 {
 		return

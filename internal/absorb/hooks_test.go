@@ -5,7 +5,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // TestHooksOfBothHelms absorbs the case of hooks with Helm 4, and with --no-hooks: a hook that does not run is a change of the release all
@@ -45,12 +45,12 @@ spec: {template: {spec: {containers: [{name: migrate, image: migrate, args: ["{{
 		"file.yaml": []byte("a: old\n"),
 		"edits":     []byte("ConfigMap one /data/a new\nConfigMap one /data/b new\n"),
 	}
-	if absorbed, left := absorption(t, t.TempDir(), "", parts).Counts(); absorbed != 2 || left != 0 {
+	if absorbed, left := resultOf(t, t.TempDir(), "", parts).Counts(); absorbed != 2 || left != 0 {
 		t.Fatalf("with both changes %d fields are absorbed and %d are left", absorbed, left)
 	}
 	parts["rewritten"] = []byte("b: new\n")
-	for _, f := range absorption(t, t.TempDir(), "", parts).Fields {
-		if !f.IsLeft() || f.Reason != report.LeftNotRendered {
+	for _, f := range resultOf(t, t.TempDir(), "", parts).Fields {
+		if !f.IsLeft() || f.Reason != absorption.LeftNotRendered {
 			t.Errorf("%s is %s (%s)", f.Field.Path, f.Status, f.Reason)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // This file makes patches of kustomize for the fields that no value controls, and proves them: it renders the chart with the changed
@@ -19,7 +20,7 @@ import (
 // patches are the patches for a post-renderer.
 type patches struct {
 	// kustomization has the patches. It is nil if there are none.
-	kustomization *report.Kustomization
+	kustomization *absorption.Kustomization
 	// proved are the numbers of the wanted fields that they set.
 	proved map[int]bool
 }
@@ -30,7 +31,7 @@ type patchedObject struct {
 	// fields are their numbers in Absorption.wanted.
 	fields []int
 	// forms are equivalent patches, the preferred one first.
-	forms []report.KustomizePatch
+	forms []absorption.KustomizePatch
 }
 
 // patcher searches for patches on top of the changes of values.
@@ -159,9 +160,9 @@ func (p *patcher) objects() []patchedObject {
 }
 
 // forms returns the patches to try for an object. It leaves out a patch with a secret.
-func (p *patcher) forms(t kustomize.Target, changes []kustomize.Change) []report.KustomizePatch {
-	var out []report.KustomizePatch
-	for _, form := range []func(kustomize.Target, []kustomize.Change) (report.KustomizePatch, bool){kustomize.Strategic, kustomize.JSON} {
+func (p *patcher) forms(t kustomize.Target, changes []kustomize.Change) []absorption.KustomizePatch {
+	var out []absorption.KustomizePatch
+	for _, form := range []func(kustomize.Target, []kustomize.Change) (absorption.KustomizePatch, bool){kustomize.Strategic, kustomize.JSON} {
 		if one, ok := form(t, changes); ok && !p.showsSecret(one) {
 			out = append(out, one)
 		}
@@ -170,7 +171,7 @@ func (p *patcher) forms(t kustomize.Target, changes []kustomize.Change) []report
 }
 
 // showsSecret reports whether a patch may hold a secret.
-func (p *patcher) showsSecret(one report.KustomizePatch) bool {
+func (p *patcher) showsSecret(one absorption.KustomizePatch) bool {
 	var content any
 	if json.Unmarshal([]byte(one.Patch), &content) != nil {
 		return true
@@ -191,7 +192,7 @@ func (p *patcher) choose(ctx context.Context, objects []patchedObject) ([]patche
 	var alone [][]patchedObject
 	for _, o := range objects {
 		for _, form := range o.forms {
-			alone = append(alone, []patchedObject{{o.target, o.fields, []report.KustomizePatch{form}}})
+			alone = append(alone, []patchedObject{{o.target, o.fields, []absorption.KustomizePatch{form}}})
 		}
 	}
 	if proved, err = p.prove(ctx, alone); err != nil {
@@ -220,7 +221,7 @@ func (p *patcher) choose(ctx context.Context, objects []patchedObject) ([]patche
 // prove renders the chart once with the patches of each group of objects. For each group it returns nil if the fields equal live and
 // nothing else changed, and the reason otherwise.
 func (p *patcher) prove(ctx context.Context, groups [][]patchedObject) ([]error, error) {
-	var all []*report.Kustomization
+	var all []*absorption.Kustomization
 	for _, group := range groups {
 		all = append(all, kustomizationOf(group))
 	}
@@ -244,12 +245,12 @@ func (p *patcher) prove(ctx context.Context, groups [][]patchedObject) ([]error,
 }
 
 // kustomizationOf returns the kustomization with the first form of each patch.
-func kustomizationOf(objects []patchedObject) *report.Kustomization {
-	var out []report.KustomizePatch
+func kustomizationOf(objects []patchedObject) *absorption.Kustomization {
+	var out []absorption.KustomizePatch
 	for _, o := range objects {
 		out = append(out, o.forms[0])
 	}
-	return report.NewKustomization(out)
+	return absorption.NewKustomization(out)
 }
 
 // check compares the objects of the patched chart: with live at the fields, and elsewhere with the objects of the chart without

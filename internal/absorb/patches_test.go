@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/helmdrift/helmdrift/internal/output"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // TestPatches absorbs the edits of each case in testdata/patches, and compares the kustomization and the fields that have no patch. The
@@ -25,7 +25,7 @@ func TestPatches(t *testing.T) {
 // patched returns the kustomization of a case, followed by the fields without a patch.
 func patched(t *testing.T, dir, comment string, parts map[string][]byte) string {
 	t.Helper()
-	result := absorption(t, dir, comment, parts)
+	result := resultOf(t, dir, comment, parts)
 	var out bytes.Buffer
 	if err := output.WriteAbsorb(&out, output.Kustomize, result, output.Options{}); err != nil {
 		t.Fatal(err)
@@ -35,7 +35,7 @@ func patched(t *testing.T, dir, comment string, parts map[string][]byte) string 
 	}
 	for _, f := range result.Fields {
 		if f.IsLeft() && !f.Patched {
-			out.WriteString("# left: " + described(&report.AbsorbResult{Fields: []report.AbsorbField{f}}))
+			out.WriteString("# left: " + described(&absorption.Result{Fields: []absorption.Field{f}}))
 		}
 	}
 	for _, w := range result.Warnings {

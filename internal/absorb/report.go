@@ -10,15 +10,16 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Report returns what was found, with secret values masked.
-func (a *Absorption) Report(version string, now time.Time) *report.AbsorbResult {
+func (a *Absorption) Report(version string, now time.Time) *absorption.Result {
 	in := a.Result.Comparison.Input
-	out := &report.AbsorbResult{
+	out := &absorption.Result{
 		APIVersion: report.APIVersion, Kind: report.KindAbsorbResult, Helmdrift: version, Time: now.UTC().Truncate(time.Second),
-		Name: in.Name, Namespace: in.Namespace, Chart: in.Desired.Chart, Fields: []report.AbsorbField{}, Edits: []report.ValueEdit{},
+		Name: in.Name, Namespace: in.Namespace, Chart: in.Desired.Chart, Fields: []absorption.Field{}, Edits: []absorption.ValueEdit{},
 		Renders: a.found.Renders, Warnings: a.warnings, Versions: a.Result.Comparison.CustomVersions(),
 	}
 	if in.Operation == report.OperationInstall {
@@ -54,8 +55,8 @@ func (a *Absorption) Report(version string, now time.Time) *report.AbsorbResult 
 }
 
 // shown returns a field as it was compared.
-func (a *Absorption) shown(w wantedField) report.AbsorbField {
-	out := report.AbsorbField{Object: report.ObjectKey{Key: w.Key}, Source: w.Source, Status: report.AbsorbLeft}
+func (a *Absorption) shown(w wantedField) absorption.Field {
+	out := absorption.Field{Object: report.ObjectKey{Key: w.Key}, Source: w.Source, Status: absorption.Left}
 	if w.finding != nil {
 		shown := a.Result.Comparison.Field(w.object, *w.finding, threeway.Mask{})
 		if a.showsAnnounced([]any{shown.Old, shown.Desired, shown.Live, shown.After}) {
@@ -68,7 +69,7 @@ func (a *Absorption) shown(w wantedField) report.AbsorbField {
 }
 
 // field returns what was found for one field.
-func (a *Absorption) field(i int) report.AbsorbField {
+func (a *Absorption) field(i int) absorption.Field {
 	w := a.wanted[i]
 	out := a.shown(w)
 	out.Patched = a.patches.proved[i]
@@ -77,39 +78,39 @@ func (a *Absorption) field(i int) report.AbsorbField {
 	}
 	found := a.found.Found[i]
 	for _, c := range found.Others {
-		out.Others = append(out.Others, report.AbsorbCandidate{Edits: a.edits(c.Edits), SideEffects: a.effects(c.Effects)})
+		out.Others = append(out.Others, absorption.Candidate{Edits: a.edits(c.Edits), SideEffects: a.effects(c.Effects)})
 	}
 	switch found.Status {
 	case search.Absorbed:
 		out.Edits, out.SideEffects = a.edits(found.Edits), a.effects(found.Effects)
 		if a.unproved[i] {
-			out.Reason, out.Message = report.LeftNotRendered, "the changed values file renders to something else"
+			out.Reason, out.Message = absorption.LeftNotRendered, "the changed values file renders to something else"
 			if a.refuted {
 				out.Message = "the chart does not render with the changed values file"
 			}
 			return out
 		}
-		out.Status = report.AbsorbAbsorbed
+		out.Status = absorption.Absorbed
 	case search.Secret:
-		out.Reason, out.Message = report.LeftSecret, "a secret is never written into values"
+		out.Reason, out.Message = absorption.LeftSecret, "a secret is never written into values"
 		out.Ways = a.secretWays()
 	case search.Volatile:
-		out.Reason, out.Message = report.LeftVolatile, "each rendering makes another value"
+		out.Reason, out.Message = absorption.LeftVolatile, "each rendering makes another value"
 	case search.Conflict:
-		out.Reason, out.Message = report.LeftConflict, "another field needs the same value otherwise"
+		out.Reason, out.Message = absorption.LeftConflict, "another field needs the same value otherwise"
 		for _, n := range found.With {
-			place := report.AbsorbPlace{Object: report.ObjectKey{Key: a.wanted[n].Key}}
+			place := absorption.Place{Object: report.ObjectKey{Key: a.wanted[n].Key}}
 			if len(a.wanted[n].Path) > 0 {
 				place.Path = a.Result.Comparison.ShownPath(a.wanted[n].object, a.wanted[n].Path).String()
 			}
 			out.With = append(out.With, place)
 		}
 	case search.SideEffects:
-		out.Reason, out.Message = report.LeftSideEffects, "every change that does it also changes other objects"
+		out.Reason, out.Message = absorption.LeftSideEffects, "every change that does it also changes other objects"
 	case search.NotRendered:
-		out.Reason, out.Message = report.LeftNotRendered, "the search ended before a value was found"
+		out.Reason, out.Message = absorption.LeftNotRendered, "the search ended before a value was found"
 	case search.NoValue:
-		out.Reason, out.Message = report.LeftNoValue, "no value of the chart was found that controls it"
+		out.Reason, out.Message = absorption.LeftNoValue, "no value of the chart was found that controls it"
 		out.File, out.Line = a.lineOf(w)
 	}
 	if found.Refused != nil && found.Status != search.Absorbed {
@@ -120,19 +121,19 @@ func (a *Absorption) field(i int) report.AbsorbField {
 
 // describeRefused describes a change that would absorb the field but is refused. If the values file refuses it, the result is a conflict,
 // because some other place has the same value. A hole is a side effect.
-func (a *Absorption) describeRefused(out *report.AbsorbField, found search.Found) {
+func (a *Absorption) describeRefused(out *absorption.Field, found search.Found) {
 	r := found.Refused
 	switch {
 	case r.Hole != nil && found.Status == search.NoValue:
 		place := a.effect(*r.Hole)
-		out.Reason, out.File, out.Line = report.LeftSideEffects, "", 0
+		out.Reason, out.File, out.Line = absorption.LeftSideEffects, "", 0
 		out.Message = fmt.Sprintf("without %s, %s of %s would lack a part", namesOf(r.Edits), place.Path, place.Object.Key)
 	case r.Hole != nil:
 	case r.ByFile && len(found.With) == 0:
-		out.Reason, out.File, out.Line = report.LeftConflict, a.file, r.Line
+		out.Reason, out.File, out.Line = absorption.LeftConflict, a.file, r.Line
 		out.Message = "the values file cannot take the change of " + namesOf(r.Edits) + ": " + a.Result.Comparison.Scrub(r.Reason)
 	case !r.ByFile && found.Status == search.NoValue:
-		out.Reason, out.File, out.Line = report.LeftNotRendered, "", 0
+		out.Reason, out.File, out.Line = absorption.LeftNotRendered, "", 0
 		out.Message = "the chart refuses the change of " + namesOf(r.Edits) + ": " + a.Result.Comparison.Scrub(r.Reason)
 	}
 }
@@ -146,8 +147,8 @@ func namesOf(edits []Edit) string {
 	return strings.Join(names, ", ")
 }
 
-func (a *Absorption) edits(edits []Edit) []report.ValueEdit {
-	var out []report.ValueEdit
+func (a *Absorption) edits(edits []Edit) []absorption.ValueEdit {
+	var out []absorption.ValueEdit
 	for _, e := range edits {
 		out = append(out, a.edit(e))
 	}
@@ -155,8 +156,8 @@ func (a *Absorption) edits(edits []Edit) []report.ValueEdit {
 }
 
 // edit returns one change of values, masked if it may hold a secret.
-func (a *Absorption) edit(e Edit) report.ValueEdit {
-	out := report.ValueEdit{Path: e.Path, Name: e.Name(), Remove: e.Remove, Null: e.Value == nil && !e.Remove}
+func (a *Absorption) edit(e Edit) absorption.ValueEdit {
+	out := absorption.ValueEdit{Path: e.Path, Name: e.Name(), Remove: e.Remove, Null: e.Value == nil && !e.Remove}
 	before, _ := object.ValueAt(a.values, e.Path)
 	place := search.Place(a.values, e.Path)
 	out.Masked = a.hides(place, before) || a.hides(place, e.Value)
@@ -237,16 +238,16 @@ func (a *Absorption) showsAnnounced(v any) bool {
 }
 
 // effects returns the side effects of a change, masked.
-func (a *Absorption) effects(effects []search.Effect) []report.AbsorbEffect {
-	var out []report.AbsorbEffect
+func (a *Absorption) effects(effects []search.Effect) []absorption.Effect {
+	var out []absorption.Effect
 	for _, e := range effects {
 		out = append(out, a.effect(e))
 	}
 	return out
 }
 
-func (a *Absorption) effect(e search.Effect) report.AbsorbEffect {
-	out := report.AbsorbEffect{Object: report.ObjectKey{Key: e.Key}, Derived: e.Derived, Converges: e.Converges, Hook: e.Hook}
+func (a *Absorption) effect(e search.Effect) absorption.Effect {
+	out := absorption.Effect{Object: report.ObjectKey{Key: e.Key}, Derived: e.Derived, Converges: e.Converges, Hook: e.Hook}
 	if len(e.Path) == 0 {
 		out.Action = report.ActionCreate
 		if e.After == nil {
@@ -276,7 +277,7 @@ func (a *Absorption) effect(e search.Effect) report.AbsorbEffect {
 }
 
 // show adds the place of an effect and its values, masked, to the report.
-func (a *Absorption) show(out *report.AbsorbEffect, e search.Effect, o *threeway.ObjectComparison) {
+func (a *Absorption) show(out *absorption.Effect, e search.Effect, o *threeway.ObjectComparison) {
 	f := threeway.Finding{Path: e.Path, Old: e.Before, Desired: e.After}
 	shown := a.Result.Comparison.Field(o, f, threeway.Mask{})
 	out.Path, out.Masked, out.Before, out.After = shown.Path, shown.Masked, shown.Old, shown.Desired
@@ -286,8 +287,8 @@ func (a *Absorption) show(out *report.AbsorbEffect, e search.Effect, o *threeway
 }
 
 // allEffects returns the side effects of all changes together.
-func (a *Absorption) allEffects() []report.AbsorbEffect {
-	var out []report.AbsorbEffect
+func (a *Absorption) allEffects() []absorption.Effect {
+	var out []absorption.Effect
 	seen := map[string]bool{}
 	for i, found := range a.found.Found {
 		if found.Status != search.Absorbed || a.unproved[i] {

@@ -17,7 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 var update = flag.Bool("update", false, "rewrite what the cases want")
@@ -54,11 +54,11 @@ func checkCase(t *testing.T, file string, made func(t *testing.T, dir, comment s
 
 func absorbed(t *testing.T, dir, comment string, parts map[string][]byte) string {
 	t.Helper()
-	return described(absorption(t, dir, comment, parts))
+	return described(resultOf(t, dir, comment, parts))
 }
 
-// absorption absorbs the edits of a case.
-func absorption(t *testing.T, dir, comment string, parts map[string][]byte) *report.AbsorbResult {
+// resultOf absorbs the edits of a case, and returns the result.
+func resultOf(t *testing.T, dir, comment string, parts map[string][]byte) *absorption.Result {
 	t.Helper()
 	chart := map[string][]byte{}
 	for name, data := range parts {
@@ -103,7 +103,7 @@ func absorption(t *testing.T, dir, comment string, parts map[string][]byte) *rep
 }
 
 // described writes a result in the form of the cases.
-func described(r *report.AbsorbResult) string {
+func described(r *absorption.Result) string {
 	var b strings.Builder
 	for _, f := range r.Fields {
 		path := ""
@@ -118,8 +118,8 @@ func described(r *report.AbsorbResult) string {
 			fmt.Fprintf(&b, " %s:%d", f.File, f.Line)
 		}
 		b.WriteString("\n")
-		if f.Reason == report.LeftNotRendered || f.Reason == report.LeftConflict && len(f.With) == 0 ||
-			f.Reason == report.LeftSideEffects && len(f.Others) == 0 {
+		if f.Reason == absorption.LeftNotRendered || f.Reason == absorption.LeftConflict && len(f.With) == 0 ||
+			f.Reason == absorption.LeftSideEffects && len(f.Others) == 0 {
 			fmt.Fprintf(&b, "  %s\n", f.Message)
 		}
 		describeEdits(&b, "  ", f.Edits, f.SideEffects)
@@ -135,7 +135,7 @@ func described(r *report.AbsorbResult) string {
 		}
 	}
 	for _, e := range r.Edits {
-		describeEdits(&b, "edit ", []report.ValueEdit{e}, nil)
+		describeEdits(&b, "edit ", []absorption.ValueEdit{e}, nil)
 	}
 	for _, w := range r.Warnings {
 		fmt.Fprintf(&b, "warning: %s\n", w.Message)
@@ -143,7 +143,7 @@ func described(r *report.AbsorbResult) string {
 	return b.String()
 }
 
-func describeEdits(b *strings.Builder, indent string, edits []report.ValueEdit, effects []report.AbsorbEffect) {
+func describeEdits(b *strings.Builder, indent string, edits []absorption.ValueEdit, effects []absorption.Effect) {
 	for _, e := range edits {
 		switch {
 		case e.Masked:

@@ -10,7 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/render"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // This file is the other end of ServeVariants: it sends orders and waits for their answers. A worker is one run of ServeVariants, usually
@@ -172,7 +172,7 @@ func (s *variantServer) mayGoOn(ctx context.Context) bool {
 }
 
 // patch renders a variant once with each of some kustomizations as the post-renderer.
-func (s *variantServer) patch(ctx context.Context, one render.Variant, all []*report.Kustomization) ([]render.VariantRendering, error) {
+func (s *variantServer) patch(ctx context.Context, one render.Variant, all []*absorption.Kustomization) ([]render.VariantRendering, error) {
 	return s.batch(ctx, VariantOrder{Variants: slices.Repeat([]render.Variant{one}, len(all)), Kustomizations: all})
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/render"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // This file renders one chart many times, for a search of values. All renderings are one piece of work with one limit of time and memory:
@@ -23,7 +23,7 @@ import (
 type VariantOrder struct {
 	Variants []render.Variant
 	// Kustomizations is empty, or has a kustomization for each variant, to post-render its manifest.
-	Kustomizations []*report.Kustomization
+	Kustomizations []*absorption.Kustomization
 	Done           bool
 }
 

@@ -7,7 +7,6 @@
 //	CreateAll  new files that must not exist: all of them, or none
 //	Name       a file name for something whose name file systems may refuse
 //	Open, Read the content of a regular file, up to a limit: no pipe that waits, no device without an end
-//	CheckLinks a symbolic link must not lead out of the Git working tree that it is in; see Tree
 //
 // The package knows nothing of what it reads and writes. Its errors come from package os, and name the file.
 package files

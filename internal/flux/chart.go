@@ -19,8 +19,8 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/links"
 )
 
 // ChartOrder says how source-controller changes a chart before helm-controller gets it. A child process does it, because a chart is foreign
@@ -123,7 +123,7 @@ func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name),
 func checkLinks(dir string) error {
 	return filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type()&fs.ModeSymlink != 0 {
-			return files.CheckLinks(name)
+			return links.Check(name)
 		}
 		return err
 	})

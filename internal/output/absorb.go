@@ -10,10 +10,10 @@ import (
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/text/absorb"
 	"github.com/helmdrift/helmdrift/internal/output/values"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
-// Only an AbsorbResult has these formats. They write its changes as a values file that overrides another one, or as a patch of the
+// Only a result of absorb has these formats. They write its changes as a values file that overrides another one, or as a patch of the
 // document where a tool keeps the values of the release.
 const (
 	Values   Format = "values"
@@ -24,12 +24,12 @@ const (
 	Kustomize Format = "kustomize"
 )
 
-// absorbWriters are the writers of an AbsorbResult by format.
+// absorbWriters are the writers of a result of absorb by format.
 func absorbWriters() []absorbFormat {
 	return []absorbFormat{
-		{Text, func(r *report.AbsorbResult, o Options) ([]byte, error) { return absorb.Text(r, o.Text), nil }},
-		{JSON, func(r *report.AbsorbResult, _ Options) ([]byte, error) { return escape.Encode(r, "  ") }},
-		{YAML, func(r *report.AbsorbResult, _ Options) ([]byte, error) { return encodeYAML(r) }},
+		{Text, func(r *absorption.Result, o Options) ([]byte, error) { return absorb.Text(r, o.Text), nil }},
+		{JSON, func(r *absorption.Result, _ Options) ([]byte, error) { return escape.Encode(r, "  ") }},
+		{YAML, func(r *absorption.Result, _ Options) ([]byte, error) { return encodeYAML(r) }},
 		{Values, writeAbsorbValues},
 		{Flux, patchWriter(values.Flux)},
 		{ArgoCD, patchWriter(values.ArgoCD)},
@@ -40,10 +40,10 @@ func absorbWriters() []absorbFormat {
 
 type absorbFormat struct {
 	name  Format
-	write func(*report.AbsorbResult, Options) ([]byte, error)
+	write func(*absorption.Result, Options) ([]byte, error)
 }
 
-// AbsorbFormats returns the names of the formats of an AbsorbResult.
+// AbsorbFormats returns the names of the formats of a result of absorb.
 func AbsorbFormats() []string {
 	var out []string
 	for _, f := range absorbWriters() {
@@ -53,7 +53,7 @@ func AbsorbFormats() []string {
 }
 
 // WriteAbsorb writes the result of an absorption to w in format f.
-func WriteAbsorb(w io.Writer, f Format, r *report.AbsorbResult, opts Options) error {
+func WriteAbsorb(w io.Writer, f Format, r *absorption.Result, opts Options) error {
 	for _, known := range absorbWriters() {
 		if known.name == f {
 			doc, err := known.write(r, opts)
@@ -67,7 +67,7 @@ func WriteAbsorb(w io.Writer, f Format, r *report.AbsorbResult, opts Options) er
 }
 
 // WriteAbsorbPick writes to w the question whether to absorb a field.
-func WriteAbsorbPick(w io.Writer, r *report.AbsorbResult, f report.AbsorbField, opts Options) error {
+func WriteAbsorbPick(w io.Writer, r *absorption.Result, f absorption.Field, opts Options) error {
 	return send(w, absorb.Pick(r, f, opts.Text))
 }
 
@@ -75,10 +75,10 @@ func WriteAbsorbPick(w io.Writer, r *report.AbsorbResult, f report.AbsorbField, 
 var errMasked = errors.New("the changed values may hold a secret and are not printed; with -f FILE, --write changes the file itself")
 
 // isMasked reports whether the overlay is hidden. A patch may be masked because of its other lines.
-func isMasked(r *report.AbsorbResult) bool { return r.Masked && r.Overlay == nil }
+func isMasked(r *absorption.Result) bool { return r.Masked && r.Overlay == nil }
 
 // writeAbsorbValues returns the changes as a values file.
-func writeAbsorbValues(r *report.AbsorbResult, _ Options) ([]byte, error) {
+func writeAbsorbValues(r *absorption.Result, _ Options) ([]byte, error) {
 	if isMasked(r) {
 		return nil, errMasked
 	}
@@ -90,8 +90,8 @@ func writeAbsorbValues(r *report.AbsorbResult, _ Options) ([]byte, error) {
 }
 
 // patchWriter returns the writer of a patch, with its comment before it.
-func patchWriter(patch func(*report.AbsorbResult) values.Document) func(*report.AbsorbResult, Options) ([]byte, error) {
-	return func(r *report.AbsorbResult, _ Options) ([]byte, error) {
+func patchWriter(patch func(*absorption.Result) values.Document) func(*absorption.Result, Options) ([]byte, error) {
+	return func(r *absorption.Result, _ Options) ([]byte, error) {
 		if isMasked(r) {
 			return nil, errMasked
 		}
@@ -115,10 +115,10 @@ const kustomizationComment = `# Patches of what no value of the chart controls, 
 
 // writeKustomization returns the patches for a post-renderer as a kustomization.yaml. A patch is a document within the document: its lines
 // are indented, and no text of the cluster begins a line.
-func writeKustomization(r *report.AbsorbResult, _ Options) ([]byte, error) {
+func writeKustomization(r *absorption.Result, _ Options) ([]byte, error) {
 	k := r.Kustomization
 	if k == nil {
-		k = report.NewKustomization(nil)
+		k = absorption.NewKustomization(nil)
 	}
 	var out bytes.Buffer
 	out.WriteString(kustomizationComment)
@@ -129,10 +129,10 @@ func writeKustomization(r *report.AbsorbResult, _ Options) ([]byte, error) {
 		fmt.Fprintf(&out, "# %d of the fields that are left have no patch; -o text says why they are left.\n", n)
 	}
 	err := writeBlock(&out, "", struct {
-		APIVersion string               `json:"apiVersion"`
-		Kind       string               `json:"kind"`
-		Resources  []string             `json:"resources"`
-		Sort       report.KustomizeSort `json:"sortOptions"`
+		APIVersion string                   `json:"apiVersion"`
+		Kind       string                   `json:"kind"`
+		Resources  []string                 `json:"resources"`
+		Sort       absorption.KustomizeSort `json:"sortOptions"`
 	}{k.APIVersion, k.Kind, k.Resources, k.SortOptions})
 	if len(k.Patches) > 0 {
 		out.WriteString("patches:\n")
@@ -151,7 +151,7 @@ func writeKustomization(r *report.AbsorbResult, _ Options) ([]byte, error) {
 }
 
 // unpatched returns how many fields are left without a patch.
-func unpatched(r *report.AbsorbResult) int {
+func unpatched(r *absorption.Result) int {
 	n := 0
 	for _, f := range r.Fields {
 		if f.IsLeft() && !f.Patched {

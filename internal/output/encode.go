@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/accept"
 )
 
 // writeJSON returns the Report itself. Integers stay integers, and strings decode to exactly the value that was read.
@@ -139,7 +140,7 @@ func isPlainYAML(s string) bool {
 
 // writeRules returns the rules that silence a report, as the configuration takes them. Adding them there accepts what the report says.
 func writeRules(r *report.Report, _ Options) ([]byte, error) {
-	doc, err := encodeYAML(map[string]any{"ignore": r.Rules()})
+	doc, err := encodeYAML(map[string]any{"ignore": accept.Rules(r)})
 	if err != nil {
 		return nil, err
 	}

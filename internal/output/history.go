@@ -7,7 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/html"
 	"github.com/helmdrift/helmdrift/internal/output/text/history"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // HistoryFormats returns the names of the formats that a history has.
@@ -16,7 +16,7 @@ func HistoryFormats() []string {
 }
 
 // HistoryDocument returns a history in format f.
-func HistoryDocument(f Format, h *report.History, opts Options) ([]byte, error) {
+func HistoryDocument(f Format, h *past.History, opts Options) ([]byte, error) {
 	switch f {
 	case Text:
 		return history.Text(h, opts.Text), nil

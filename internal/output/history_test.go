@@ -13,10 +13,10 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/internal/output/text"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
-func renderHistory(t testing.TB, f Format, h *report.History, opts Options) []byte {
+func renderHistory(t testing.TB, f Format, h *past.History, opts Options) []byte {
 	t.Helper()
 	doc, err := HistoryDocument(f, h, opts)
 	if err != nil {
@@ -26,8 +26,8 @@ func renderHistory(t testing.TB, f Format, h *report.History, opts Options) []by
 }
 
 // histories reads the hand-written histories.
-func histories(t *testing.T) map[string]*report.History {
-	return reporttest.Documents[report.History](t, "testdata/history")
+func histories(t *testing.T) map[string]*past.History {
+	return reporttest.Documents[past.History](t, "testdata/history")
 }
 
 // TestHistoryGolden compares the views of each history.
@@ -46,7 +46,7 @@ func TestHistoryGolden(t *testing.T) {
 		}
 		for _, doc := range [][]byte{renderHistory(t, JSON, h, Options{}), fromYAML} {
 			reporttest.ValidateReport(t, doc)
-			if diff := cmp.Diff(h, reporttest.Decode[report.History](t, doc)); diff != "" {
+			if diff := cmp.Diff(h, reporttest.Decode[past.History](t, doc)); diff != "" {
 				t.Errorf("%s decodes to something else (-want +got):\n%s", name, diff)
 			}
 		}
@@ -93,19 +93,19 @@ func checkHostileHistory(t *testing.T, known map[string]bool, in string) {
 }
 
 // historyOf is a history all of whose texts are s.
-func historyOf(s string) *report.History {
+func historyOf(s string) *past.History {
 	at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
-	f := report.FindingHistory{ID: s, Object: hostileKey(s), Path: s, State: report.FindingThere, FirstSeen: at, LastSeen: at, Periods: 2,
-		Flapping: true, Managers: []string{s, s + "x"}, Steps: []report.HistoryStep{
-			{Time: at, State: report.FindingThere, Live: s, Managers: []string{s}}, {Time: at, State: report.FindingState(s)},
-			{Time: at, State: report.FindingThere, Live: map[string]any{s: []any{s}}},
+	f := past.Finding{ID: s, Object: hostileKey(s), Path: s, State: past.There, FirstSeen: at, LastSeen: at, Periods: 2,
+		Flapping: true, Managers: []string{s, s + "x"}, Steps: []past.Step{
+			{Time: at, State: past.There, Live: s, Managers: []string{s}}, {Time: at, State: past.State(s)},
+			{Time: at, State: past.There, Live: map[string]any{s: []any{s}}},
 		}}
 	other := f
-	other.State, other.Absence, other.Ended = report.FindingState(s), report.Absence(s), &at
-	return &report.History{Helmdrift: s, From: at, Time: at, Reports: 1,
-		Points: []report.HistoryPoint{{Time: at, Findings: 3}, {Time: at.Add(time.Hour)}},
-		Releases: []report.ReleaseHistory{
-			{Name: s, Namespace: s, Cluster: s, FirstSeen: at, LastSeen: at, Reports: 1, Unknown: 1, Findings: []report.FindingHistory{f, other}},
+	other.State, other.Absence, other.Ended = past.State(s), past.Absence(s), &at
+	return &past.History{Helmdrift: s, From: at, Time: at, Reports: 1,
+		Points: []past.Point{{Time: at, Findings: 3}, {Time: at.Add(time.Hour)}},
+		Releases: []past.Release{
+			{Name: s, Namespace: s, Cluster: s, FirstSeen: at, LastSeen: at, Reports: 1, Unknown: 1, Findings: []past.Finding{f, other}},
 		}}
 }
 

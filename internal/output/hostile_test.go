@@ -5,6 +5,8 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // FuzzHostileResults: no format of a report, of an absorption or of a history has a raw control character, a line that begins with a value
@@ -33,7 +35,7 @@ func FuzzHostileResults(f *testing.F) {
 			checkDocument(t, format.name, func() ([]byte, error) { return format.write(absorbOf(s), Options{Text: text.Options{Unicode: true}}) })
 		}
 		h := historyOf(s)
-		h.Releases[0].Findings[1].State = report.FindingGone // a state is always a word of our own
+		h.Releases[0].Findings[1].State = past.Gone // a state is always a word of our own
 		for _, format := range HistoryFormats() {
 			checkDocument(t, Format(format), func() ([]byte, error) { return HistoryDocument(Format(format), h, Options{}) })
 		}
@@ -54,36 +56,36 @@ func checkDocument(t *testing.T, format Format, document func() ([]byte, error))
 }
 
 // absorbOf is the result of an absorption all of whose texts are s.
-func absorbOf(s string) *report.AbsorbResult {
+func absorbOf(s string) *absorption.Result {
 	message := []report.Message{{Code: s, Message: s, Object: s, File: s, Line: 3}}
 	name := "[" + s + "]" // as object.Path writes what is not a plain word
-	edits := []report.ValueEdit{{Path: []any{s, 0, s}, Name: name, Old: s, New: map[string]any{s: []any{s}}},
+	edits := []absorption.ValueEdit{{Path: []any{s, 0, s}, Name: name, Old: s, New: map[string]any{s: []any{s}}},
 		{Path: []any{s}, Name: name, Remove: true, Old: s}}
-	effects := []report.AbsorbEffect{
+	effects := []absorption.Effect{
 		{Object: hostileKey(s), Path: s, Verdict: report.Overwrite, Before: s, After: s + "x"}, {Object: hostileKey(s), Action: report.ActionDelete},
 		{Object: hostileKey(s), Action: report.ActionCreate, Hook: []string{s}},
 	}
 	finding := reportOf(s).Releases[0].Objects[0].Fields
-	field := report.AbsorbField{
-		Object: hostileKey(s), Source: s, Status: report.AbsorbAbsorbed, Edits: edits, SideEffects: effects,
+	field := absorption.Field{
+		Object: hostileKey(s), Source: s, Status: absorption.Absorbed, Edits: edits, SideEffects: effects,
 		Message: s, File: s, Line: 1, Ways: []string{s},
-		Others: []report.AbsorbCandidate{{Edits: edits, SideEffects: effects}}, With: []report.AbsorbPlace{{Object: hostileKey(s), Path: s}},
+		Others: []absorption.Candidate{{Edits: edits, SideEffects: effects}}, With: []absorption.Place{{Object: hostileKey(s), Path: s}},
 	}
 	if len(finding) > 0 {
 		field.Field = &finding[0]
 	}
-	out := &report.AbsorbResult{
+	out := &absorption.Result{
 		Helmdrift: s, Name: s, Namespace: s, Chart: s, ValuesFile: s, Edits: edits, SideEffects: effects,
 		Overlay:  map[string]any{s: []any{s, map[string]any{s: s}}},
 		Patch:    "--- " + s + "\n+++ " + s + "\n@@ -1 +1 @@\n-x: " + s + "\n+x: 1\n " + s + "\n",
-		Warnings: message, Errors: message, Fields: []report.AbsorbField{field},
+		Warnings: message, Errors: message, Fields: []absorption.Field{field},
 	}
-	for _, reason := range []report.AbsorbReason{
-		report.LeftNoValue, report.LeftSecret, report.LeftConflict, report.LeftSideEffects, report.LeftVolatile, report.LeftNotRendered,
-		report.LeftNotChosen, report.AbsorbReason(s),
+	for _, reason := range []absorption.Reason{
+		absorption.LeftNoValue, absorption.LeftSecret, absorption.LeftConflict, absorption.LeftSideEffects, absorption.LeftVolatile, absorption.LeftNotRendered,
+		absorption.LeftNotChosen, absorption.Reason(s),
 	} {
 		left := field
-		left.Status, left.Reason = report.AbsorbLeft, reason
+		left.Status, left.Reason = absorption.Left, reason
 		out.Fields = append(out.Fields, left)
 	}
 	return out

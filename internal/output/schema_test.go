@@ -14,6 +14,8 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/internal/output/schema"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // definition is as much of one entry of $defs as these tests need.
@@ -48,11 +50,11 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"owner": report.Owner{}, "fixResult": report.FixResult{}, "planned": report.FixPlan{}, "fixRequest": report.FixRequest{},
 		"fixOperation": report.FixOperation{}, "outcome": report.FixOutcome{}, "scanError": report.ScanError{},
 		"releaseList": report.ReleaseList{}, "listedRelease": report.ListedRelease{},
-		"history": report.History{}, "historyPoint": report.HistoryPoint{}, "releaseHistory": report.ReleaseHistory{},
-		"findingHistory": report.FindingHistory{}, "historyStep": report.HistoryStep{},
-		"absorbResult": report.AbsorbResult{}, "absorbField": report.AbsorbField{}, "absorbPlace": report.AbsorbPlace{},
-		"kustomization": report.Kustomization{}, "kustomizeSort": report.KustomizeSort{}, "kustomizePatch": report.KustomizePatch{},
-		"kustomizeTarget": report.KustomizeTarget{}, "absorbCandidate": report.AbsorbCandidate{}, "valueEdit": report.ValueEdit{}, "absorbEffect": report.AbsorbEffect{},
+		"history": past.History{}, "historyPoint": past.Point{}, "releaseHistory": past.Release{},
+		"findingHistory": past.Finding{}, "historyStep": past.Step{},
+		"absorbResult": absorption.Result{}, "absorbField": absorption.Field{}, "absorbPlace": absorption.Place{},
+		"kustomization": absorption.Kustomization{}, "kustomizeSort": absorption.KustomizeSort{}, "kustomizePatch": absorption.KustomizePatch{},
+		"kustomizeTarget": absorption.KustomizeTarget{}, "absorbCandidate": absorption.Candidate{}, "valueEdit": absorption.ValueEdit{}, "absorbEffect": absorption.Effect{},
 	} {
 		checkStruct(t, name, defs[name], reflect.TypeOf(value))
 	}
@@ -112,11 +114,11 @@ func TestSchemaHasEveryWord(t *testing.T) {
 			wordsOf(report.EngineStrategic, report.EngineMerge, report.EngineApply, report.EngineReplace)},
 		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(report.OperationDrift, report.OperationUpgrade,
 			report.OperationRollback, report.OperationInstall)},
-		"findingState": {defs["findingState"].Enum, wordsOf(report.FindingThere, report.FindingGone, report.FindingIgnored)},
-		"absence":      {defs["findingHistory"].Properties["absence"].Enum, wordsOf(report.AbsenceMissing, report.AbsenceTerminating)},
+		"findingState": {defs["findingState"].Enum, wordsOf(past.There, past.Gone, past.Ignored)},
+		"absence":      {defs["findingHistory"].Properties["absence"].Enum, wordsOf(past.AbsenceMissing, past.AbsenceTerminating)},
 		"status":       {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},
-		"reason": {defs["absorbField"].Properties["reason"].Enum, wordsOf(report.LeftNoValue, report.LeftSecret, report.LeftConflict,
-			report.LeftSideEffects, report.LeftVolatile, report.LeftNotRendered, report.LeftNotChosen)},
+		"reason": {defs["absorbField"].Properties["reason"].Enum, wordsOf(absorption.LeftNoValue, absorption.LeftSecret, absorption.LeftConflict,
+			absorption.LeftSideEffects, absorption.LeftVolatile, absorption.LeftNotRendered, absorption.LeftNotChosen)},
 	} {
 		if diff := cmp.Diff(c.want, c.got); diff != "" {
 			t.Errorf("%s (-Go +schema):\n%s", where, diff)

@@ -143,7 +143,7 @@ func notAReport(name string, err error) error {
 }
 
 // Baseline reads the report that --baseline names, as JSON or YAML. It returns nil if path is empty. The findings of that earlier report
-// count as known, so that a team can start with known drift and see only what is new (report.Release.Accept). A file that is not a report
+// count as known, so that a team can start with known drift and see only what is new (accept.Known). A file that is not a report
 // is an error: with an empty report, every finding would count.
 func Baseline(path string) (*report.Report, error) {
 	if path == "" {

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/links"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -200,7 +200,7 @@ func (r run) addSecondRendering(objects []object.Object, answer *RenderedChart, 
 // proposes a change to the tree could read what the user can read.
 func insideLinks(read func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
 	return func(ctx context.Context, name string) ([]byte, error) {
-		if err := files.CheckLinks(name); err != nil {
+		if err := links.Check(name); err != nil {
 			return nil, hint.New(err, "--allow-outside-links follows it, if you trust who wrote the link with your files")
 		}
 		return read(ctx, name)

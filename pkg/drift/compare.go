@@ -61,8 +61,8 @@ func (r *Result) Masked() report.Release { return r.Report(threeway.Mask{}) }
 // it. The values in it are those of Comparison: put others in their places, but do not change their contents.
 func (r *Result) Report(mask threeway.Mask) report.Release {
 	out := r.Comparison.Report(mask)
-	if r.run.connection.Masked {
-		markMasked(&out)
+	if masking := r.run.connection.Masking; masking != nil {
+		masking.Mark(&out)
 	}
 	if r.run.Comparer != nil && r.run.options.GivenValues {
 		out.Values = r.givenValues(mask)
@@ -269,8 +269,8 @@ func (r run) compareInput(ctx context.Context, in threeway.Input) (*threeway.Com
 	if in.Live, err = r.readLive(ctx, in); err != nil {
 		return nil, err
 	}
-	if r.connection.Masked && in.Desired.Source == "chart" {
-		withoutMasked(&in)
+	if masking := r.connection.Masking; masking != nil && in.Desired.Source == "chart" {
+		masking.LeaveOut(&in)
 	}
 	in.Terminating, in.NamespacesUnread = r.connection.Cluster.Terminating(ctx, namespacesOf(in))
 	comparison := threeway.Compare(in)

@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Connection is everything that comparisons read. LiveConnection returns one to a cluster. Records and Cluster must be set; the other
@@ -37,9 +38,9 @@ type Connection struct {
 	// ReadManifest reads the manifest of a record of this connection, if the text in the record does not serve, as in a snapshot.
 	// Options.ReadManifest takes precedence.
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
-	// Masked says that tokens replace the secrets in the answers, as in a snapshot. If a chart has a clear value and the answers have a
+	// Masking is set if tokens replace the secrets in the answers, as in a snapshot. If a chart has a clear value and the answers have a
 	// token, the value is not compared.
-	Masked bool
+	Masking Masking
 	// Time is when the answers were given, if they were saved; zero means now.
 	Time time.Time
 }
@@ -50,6 +51,14 @@ func (c Connection) now() time.Time {
 		return time.Now()
 	}
 	return c.Time
+}
+
+// Masking knows what cannot be compared with answers that have tokens instead of secrets.
+type Masking interface {
+	// LeaveOut changes the desired objects of a chart where they cannot be compared, and adds these places to NotCompared.
+	LeaveOut(in *threeway.Input)
+	// Mark marks the findings of a report at the places that LeaveOut has changed.
+	Mark(r *report.Release)
 }
 
 // LookupFunc answers one lookup of a template.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // Builder collects the history of releases. The zero value is ready to use. It is not safe for concurrent use.
@@ -19,10 +20,10 @@ type Builder struct {
 	// Selects reports whether a release belongs to the history; nil selects all.
 	Selects func(report.Release) bool
 
-	out      report.History
+	out      past.History
 	releases map[releaseKey]*release
 	// point is the state at the time of the latest report.
-	point report.HistoryPoint
+	point past.Point
 }
 
 // releaseKey identifies a release.
@@ -30,10 +31,10 @@ type releaseKey struct{ cluster, namespace, name string }
 
 // release is a release with the findings so far.
 type release struct {
-	report.ReleaseHistory
+	past.Release
 	findings map[findingKey]*finding
 	// latest is the part of the release in the current point.
-	latest report.HistoryPoint
+	latest past.Point
 }
 
 // errOrder refuses reports that are not in the order of their times.
@@ -79,7 +80,7 @@ func (b *Builder) addRelease(r report.Release, at time.Time) {
 	key := releaseKey{r.Cluster, cmp.Or(r.StorageNamespace, r.Namespace), r.Name}
 	rel := b.releases[key]
 	if rel == nil {
-		rel = &release{ReleaseHistory: report.ReleaseHistory{Versions: report.CustomVersions{}}, findings: map[findingKey]*finding{}}
+		rel = &release{Release: past.Release{Versions: report.CustomVersions{}}, findings: map[findingKey]*finding{}}
 		rel.Name, rel.Namespace, rel.Cluster, rel.FirstSeen = r.Name, key.namespace, r.Cluster, at
 		b.releases[key] = rel
 	}
@@ -95,30 +96,30 @@ func (b *Builder) addRelease(r report.Release, at time.Time) {
 }
 
 // History returns the history of all reports so far. Helmdrift is the version of the program. More reports may follow.
-func (b *Builder) History(helmdrift string) *report.History {
+func (b *Builder) History(helmdrift string) *past.History {
 	out := b.out
 	out.APIVersion, out.Kind, out.Helmdrift = report.APIVersion, report.KindHistory, helmdrift
-	out.Points, out.Releases = slices.Clone(out.Points), []report.ReleaseHistory{}
+	out.Points, out.Releases = slices.Clone(out.Points), []past.Release{}
 	if b.point.Releases > 0 {
 		out.Points = append(out.Points, b.point)
 	}
 	if out.Points == nil {
-		out.Points = []report.HistoryPoint{}
+		out.Points = []past.Point{}
 	}
 	for _, rel := range b.releases {
 		out.Releases = append(out.Releases, rel.history())
 	}
-	slices.SortFunc(out.Releases, func(a, b report.ReleaseHistory) int {
+	slices.SortFunc(out.Releases, func(a, b past.Release) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return &out
 }
 
 // history returns the history of the release, with the findings in the order of their objects and paths.
-func (r *release) history() report.ReleaseHistory {
-	out := r.ReleaseHistory
+func (r *release) history() past.Release {
+	out := r.Release
 	out.Versions = maps.Clone(r.Versions) // later reports change the builder's map
-	out.Findings = []report.FindingHistory{}
+	out.Findings = []past.Finding{}
 	byName := func(a, b findingKey) int {
 		return cmp.Or(cmp.Compare(a.object.String(), b.object.String()), cmp.Compare(a.path, b.path), cmp.Compare(a.absence, b.absence))
 	}
@@ -153,7 +154,7 @@ func (r *release) add(rel report.Release, at time.Time) {
 	}
 	for key, f := range r.findings {
 		if !listed[key] && !unseen[key.object] && !(gone[key.object] && key.path != "") {
-			f.end(report.FindingGone, at, revision)
+			f.end(past.Gone, at, revision)
 		}
 	}
 }
@@ -165,7 +166,7 @@ func (r *release) observe(key findingKey, seen observation, at time.Time, revisi
 	switch {
 	case f == nil && seen.silenced:
 	case seen.silenced:
-		f.end(report.FindingIgnored, at, revision)
+		f.end(past.Ignored, at, revision)
 	case f == nil:
 		f = &finding{}
 		f.Object, f.Path, f.Absence, f.FirstSeen = report.ObjectKey{Key: key.object}, key.path, key.absence, at
@@ -177,13 +178,13 @@ func (r *release) observe(key findingKey, seen observation, at time.Time, revisi
 }
 
 // pointOf returns the part of the release in a point. A comparison with an error does not change it.
-func (r *release) pointOf(rel report.Release) report.HistoryPoint {
-	out := report.HistoryPoint{Releases: 1}
+func (r *release) pointOf(rel report.Release) past.Point {
+	out := past.Point{Releases: 1}
 	if rel.HasError() {
 		out.Unknown = 1
 	}
 	for _, f := range r.findings {
-		if f.State == report.FindingThere && f.Drifted {
+		if f.State == past.There && f.Drifted {
 			out.Findings++
 		}
 	}
@@ -194,7 +195,7 @@ func (r *release) pointOf(rel report.Release) report.HistoryPoint {
 }
 
 // addPoint adds the counts of a part to a point, or removes them with sign -1.
-func addPoint(p *report.HistoryPoint, part report.HistoryPoint, sign int) {
+func addPoint(p *past.Point, part past.Point, sign int) {
 	p.Releases += sign * part.Releases
 	p.Unknown += sign * part.Unknown
 	p.Drifted += sign * part.Drifted
@@ -214,7 +215,7 @@ const (
 type findingKey struct {
 	object  object.Key
 	path    string
-	absence report.Absence
+	absence past.Absence
 }
 
 // observation is what a report says about a finding.
@@ -246,12 +247,12 @@ func observations(o report.Object) iter.Seq2[findingKey, observation] {
 }
 
 // absenceOf returns how an object is absent, or "" if it is not.
-func absenceOf(o report.Object) report.Absence {
+func absenceOf(o report.Object) past.Absence {
 	switch {
 	case o.Missing:
-		return report.AbsenceMissing
+		return past.AbsenceMissing
 	case o.Terminating:
-		return report.AbsenceTerminating
+		return past.AbsenceTerminating
 	}
 	return ""
 }
@@ -269,7 +270,7 @@ func observationOf(f report.Finding) observation {
 
 // finding is the history of a finding so far.
 type finding struct {
-	report.FindingHistory
+	past.Finding
 	// since is when the current period began, and before is the length of the earlier periods.
 	since  time.Time
 	before time.Duration
@@ -283,7 +284,7 @@ type finding struct {
 func (f *finding) see(seen observation, at time.Time, revision int) {
 	encoded, _ := json.Marshal(seen.live) // it was decoded from JSON
 	value := sha256.Sum256(encoded)
-	isThere := f.State == report.FindingThere
+	isThere := f.State == past.There
 	changed := isThere && !seen.masked && !f.Masked && value != f.value
 	f.wasMasked = f.wasMasked || seen.masked
 	f.ID, f.Drifted, f.Masked, f.LastSeen, f.Ended, f.value = seen.id, seen.drifted, seen.masked, at, nil, value
@@ -295,7 +296,7 @@ func (f *finding) see(seen observation, at time.Time, revision int) {
 	if isThere && !changed {
 		return
 	}
-	step := report.HistoryStep{Time: at, State: report.FindingThere, Managers: seen.managers, Revision: revision}
+	step := past.Step{Time: at, State: past.There, Managers: seen.managers, Revision: revision}
 	if len(encoded) <= maxValue && seen.live != (object.Null{}) {
 		step.Live = seen.live
 	}
@@ -304,26 +305,26 @@ func (f *finding) see(seen observation, at time.Time, revision int) {
 		f.Changes++
 		return
 	}
-	f.State, f.since = report.FindingThere, at
+	f.State, f.since = past.There, at
 	f.Periods++
 }
 
 // end adds a report that no longer has the finding, or silences it.
-func (f *finding) end(state report.FindingState, at time.Time, revision int) {
-	if f.State != report.FindingThere {
+func (f *finding) end(state past.State, at time.Time, revision int) {
+	if f.State != past.There {
 		if f.State != state {
-			f.step(report.HistoryStep{Time: at, State: state, Revision: revision})
+			f.step(past.Step{Time: at, State: state, Revision: revision})
 		}
 		f.State = state
 		return
 	}
 	f.State, f.Ended = state, &at
 	f.before += at.Sub(f.since)
-	f.step(report.HistoryStep{Time: at, State: state, Revision: revision})
+	f.step(past.Step{Time: at, State: state, Revision: revision})
 }
 
 // step adds a step, and drops the oldest beyond maxSteps.
-func (f *finding) step(s report.HistoryStep) {
+func (f *finding) step(s past.Step) {
 	if len(f.Steps) == maxSteps {
 		f.Steps = slices.Delete(f.Steps, 0, 1)
 	}
@@ -331,8 +332,8 @@ func (f *finding) step(s report.HistoryStep) {
 }
 
 // history returns the history of the finding so far.
-func (f *finding) history() report.FindingHistory {
-	out := f.FindingHistory
+func (f *finding) history() past.Finding {
+	out := f.Finding
 	out.Steps, out.Managers = slices.Clone(f.Steps), slices.Clone(f.Managers)
 	if f.wasMasked {
 		out.Masked = true
@@ -341,7 +342,7 @@ func (f *finding) history() report.FindingHistory {
 		}
 	}
 	length := f.before
-	if f.State == report.FindingThere {
+	if f.State == past.There {
 		length += f.LastSeen.Sub(f.since)
 	}
 	out.Seconds = int64(length / time.Second)

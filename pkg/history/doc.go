@@ -1,6 +1,6 @@
 // Package history finds out when each finding in a series of reports came, changed and went:
 //
-//	Report, Report, … (in the order of their times) ─► Builder.Add ─► Builder.History ─► report.History ─► internal/output
+//	Report, Report, … (in the order of their times) ─► Builder.Add ─► Builder.History ─► past.History ─► internal/output
 //
 // In a program:
 //

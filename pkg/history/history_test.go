@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // day returns a time of the test: noon of a day in November.
@@ -141,7 +142,7 @@ func TestHistory(t *testing.T) {
 }
 
 // describe writes the findings of the only release.
-func describe(h *report.History) string {
+func describe(h *past.History) string {
 	var all []string
 	for _, f := range h.Releases[0].Findings {
 		said := fmt.Sprintf("%s%s %s %d-%d", f.Path, f.Absence, f.State, f.FirstSeen.Day(), f.LastSeen.Day())
@@ -160,7 +161,7 @@ func describe(h *report.History) string {
 		var steps []string
 		for _, s := range f.Steps {
 			step := fmt.Sprintf("%d %s", s.Time.Day(), s.State)
-			if s.State == report.FindingThere {
+			if s.State == past.There {
 				step = strings.Join(append([]string{fmt.Sprintf("%d %v", s.Time.Day(), s.Live)}, s.Managers...), " ")
 			}
 			steps = append(steps, step)
@@ -186,7 +187,7 @@ func TestReleases(t *testing.T) {
 		}
 	}
 	h := b.History("test")
-	want := []report.HistoryPoint{
+	want := []past.Point{
 		{Time: day(1), Releases: 1, Drifted: 1, Findings: 1}, {Time: day(2), Releases: 2, Drifted: 2, Findings: 2},
 		{Time: day(3), Releases: 2, Drifted: 2, Findings: 2},
 	}

@@ -13,7 +13,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/ignore"
 
-	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/links"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -116,7 +116,7 @@ type linkWalker struct {
 	top, real string
 	rules     *ignore.Rules
 	// tree is where links may lead, unless allowed is set.
-	tree     files.Tree
+	tree     links.Tree
 	allowed  bool
 	linked   int
 	warnings []report.Message
@@ -137,7 +137,7 @@ func inspectLinks(path string, allowed bool) ([]report.Message, error) {
 	if err != nil {
 		return nil, loadError(path, err)
 	}
-	tree, err := files.TreeOf(real)
+	tree, err := links.TreeOf(real)
 	if err != nil {
 		return nil, loadError(path, err)
 	}
@@ -171,11 +171,11 @@ func (w *linkWalker) chartIgnore() (*ignore.Rules, error) {
 // check returns an error if a file or directory behind a link must not be read.
 func (w *linkWalker) check(name, real string) error {
 	reason := w.tree.Refuses(real)
-	if reason == "" || w.allowed && !files.IsSystem(real) {
+	if reason == "" || w.allowed && !links.IsSystem(real) {
 		return nil
 	}
 	e := &Error{Message: fmt.Sprintf("the symbolic link %s %s", filepath.ToSlash(name), reason)}
-	if !files.IsSystem(real) {
+	if !links.IsSystem(real) {
 		e.Advice = hintOutsideLinks
 	}
 	return e
@@ -222,7 +222,7 @@ func (w *linkWalker) walkEntry(name string, parents []string, linked bool) error
 			return err
 		}
 	}
-	if isLink && !files.IsInside(real, w.real) {
+	if isLink && !links.IsInside(real, w.real) {
 		file := filepath.ToSlash(name)
 		w.warnings = append(w.warnings, report.Message{Code: CodeLinkedFile, File: file, Message: "the symbolic link " + file +
 			" leads out of the chart: helm reads its target as part of the chart"})
@@ -235,7 +235,7 @@ func (w *linkWalker) walkEntry(name string, parents []string, linked bool) error
 	if !info.IsDir() {
 		return nil
 	}
-	if isLink && slices.ContainsFunc(parents, func(outer string) bool { return files.IsInside(outer, real) }) {
+	if isLink && slices.ContainsFunc(parents, func(outer string) bool { return links.IsInside(outer, real) }) {
 		return fmt.Errorf("the symbolic link %s leads to a directory that contains it, so following links never ends", filepath.ToSlash(name))
 	}
 	return w.walkDirectory(name, append(slices.Clone(parents), real), linked)

@@ -2,8 +2,8 @@
 // secrets: threeway.Comparison.Report masks values when it makes a [Release].
 //
 //	threeway.Comparison ─► Release ─┐
-//	                       Release ─┼─► New ─► Report ─► Release.Accept: silence what a baseline has ─► internal/output
-//	                           …   ─┘            └─────► Report.Rules: the rules that silence it
+//	                       Release ─┼─► New ─► Report ─► accept.Known: silence what a baseline has ─► internal/output
+//	                           …   ─┘            └─────► accept.Rules: the rules that silence it
 //	repair.Plan, outcomes ─────────────────────────────► FixResult ─► internal/output
 //	records of releases ─► NewReleaseList ─────────────► ReleaseList ─► internal/output
 //
@@ -20,8 +20,8 @@
 // # Compatibility
 //
 // Within [APIVersion], keys are only added, and a reader ignores those that it does not know. internal/output/schema/report.schema.json
-// is the JSON Schema of all documents ([Report], [FixResult], [ReleaseList], [History], [AbsorbResult]), and docs/report-json.md describes
-// each key. Fields with the tag json:"-" are for this program's own formats, and are lost in a saved report.
+// is the JSON Schema of all documents ([Report], [FixResult], [ReleaseList], and those of the packages absorption and past), and
+// docs/report-json.md describes each key. Fields with the tag json:"-" are for this program's own formats, and are lost in a saved report.
 //
 // # Reading one
 //
@@ -39,5 +39,5 @@
 //		}
 //	}
 //
-// [Release.Accept], [Report.Recount] and [Notes.Add] change values. Nothing here is safe for concurrent use with them.
+// [Report.Recount] and [Notes.Add] change values. Nothing here is safe for concurrent use with them.
 package report

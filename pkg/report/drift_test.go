@@ -60,10 +60,10 @@ func TestToPutBack(t *testing.T) {
 		"only unmanaged fields": {Object{Fields: []Finding{added}}, 0, false, false},
 	} {
 		fields, gone := c.in.ToPutBack()
-		if len(fields) != c.fields || gone != c.gone || c.in.hasDrifted() != c.drifted {
-			t.Errorf("%s: %d fields, gone %t, drifted %t", name, len(fields), gone, c.in.hasDrifted())
+		if len(fields) != c.fields || gone != c.gone || c.in.HasDrifted() != c.drifted {
+			t.Errorf("%s: %d fields, gone %t, drifted %t", name, len(fields), gone, c.in.HasDrifted())
 		}
-		c.in.Drifted = c.in.hasDrifted()
+		c.in.Drifted = c.in.HasDrifted()
 		if r := (Release{Objects: []Object{c.in}}); r.HasDrifted() != c.drifted {
 			t.Errorf("%s: the release drifted %t", name, r.HasDrifted())
 		}

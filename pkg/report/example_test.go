@@ -31,22 +31,3 @@ func ExampleRead() {
 	// Output:
 	// Deployment web spec.replicas: 5, was 2; the next upgrade: overwrite
 }
-
-// Accept silences what an earlier report has, so that a check fails only on new drift.
-func ExampleRelease_Accept() {
-	baseline, err := report.Read([]byte(saved))
-	if err != nil {
-		panic(err)
-	}
-	today, err := report.Read([]byte(saved))
-	if err != nil {
-		panic(err)
-	}
-	for i := range today.Releases {
-		today.Releases[i].Accept(baseline, "baseline.json")
-	}
-	today.Recount()
-	fmt.Println(today.Releases[0].State(), "with", today.Summary.Ignored, "known finding")
-	// Output:
-	// clean with 1 known finding
-}

@@ -5,9 +5,6 @@ import (
 	"time"
 )
 
-// KindFixResult is the kind of what helmdrift fix reports.
-const KindFixResult = "FixResult"
-
 // FixStatus says what became of one object of a plan.
 type FixStatus string
 

@@ -6,9 +6,6 @@ import (
 	"time"
 )
 
-// KindReleaseList is the kind of what helmdrift list reports.
-const KindReleaseList = "ReleaseList"
-
 // ReleaseList is the contract of helmdrift list: the last revisions of the selected releases.
 type ReleaseList struct {
 	APIVersion string          `json:"apiVersion"`

@@ -14,6 +14,11 @@ import (
 const (
 	APIVersion = "helmdrift.io/v1"
 	KindReport = "Report"
+	// These are the kinds of what fix, list, history and absorb report.
+	KindFixResult    = "FixResult"
+	KindReleaseList  = "ReleaseList"
+	KindHistory      = "History"
+	KindAbsorbResult = "AbsorbResult"
 )
 
 // CodeAutoscalers is the code of an error of a release: autoscalers could not be read, so nobody knows whether replicas are drift.
@@ -280,7 +285,7 @@ type Object struct {
 	Error *ObjectError `json:"error,omitempty"`
 	// IgnoredBy is the rule that silences the object as a whole.
 	IgnoredBy *IgnoreRule `json:"ignoredBy,omitempty"`
-	// Known is set by Release.Accept: the earlier report already has everything that Helm writes to the object.
+	// Known is set by package accept: the earlier report already has everything that Helm writes to the object.
 	Known bool `json:"known,omitempty"`
 	// Controllers counts values that no manifest names and that only controllers wrote.
 	Controllers int `json:"controllers,omitempty"`

@@ -56,7 +56,7 @@ func (o Object) hasChanged() bool {
 // FoundWhole reports whether the operation fails on the object, or creates, adopts or deletes it, and neither a rule nor the baseline
 // silences that. An object that is gone drifted instead.
 func (o Object) FoundWhole() bool {
-	return !o.Gone() && o.IgnoredBy == nil && !o.Known && (o.state().countsWhole() || o.Action == ActionAdopt)
+	return !o.Gone() && o.IgnoredBy == nil && !o.Known && (o.CountsWhole() || o.Action == ActionAdopt)
 }
 
 // Edits returns the findings that drifted, or those that somebody else wrote if none drifted.
@@ -184,21 +184,24 @@ func (s ObjectState) Gone() bool { return s.Missing || s.Terminating }
 // Drifted reports whether the object as a whole has left what Helm deployed: it is gone, and no rule silences that.
 func (s ObjectState) Drifted() bool { return s.Gone() && s.IgnoredBy == nil }
 
-// countsWhole reports whether the object counts by itself and not by its fields.
-func (s ObjectState) countsWhole() bool {
+// CountsWhole reports whether the object counts by itself and not by its fields.
+func (s ObjectState) CountsWhole() bool {
 	return s.Gone() || s.Action == ActionFail || s.Action == ActionCreate || s.Action == ActionDelete
 }
 
 // Gone reports whether the object is missing or is being deleted.
 func (o Object) Gone() bool { return o.state().Gone() }
 
+// CountsWhole reports whether the object counts by itself and not by its fields.
+func (o Object) CountsWhole() bool { return o.state().CountsWhole() }
+
 // state returns what decides whether the object counts as a whole.
 func (o Object) state() ObjectState {
 	return ObjectState{Action: o.Action, Missing: o.Missing, Terminating: o.Terminating, IgnoredBy: o.IgnoredBy}
 }
 
-// hasDrifted reports whether the object as a whole or a field of it has left what Helm deployed.
-func (o Object) hasDrifted() bool {
+// HasDrifted reports whether the object as a whole or a field of it has left what Helm deployed.
+func (o Object) HasDrifted() bool {
 	return o.state().Drifted() || slices.ContainsFunc(o.Fields, Finding.Drifted)
 }
 

@@ -36,7 +36,7 @@ func TestState(t *testing.T) {
 		"another object keeps Helm from it":     {Object{Action: ActionSkip}, StateClean},
 		"the chart drops it, but it is to stay": {Object{Action: ActionKeep}, StateClean},
 	} {
-		c.object.Drifted = c.object.hasDrifted()
+		c.object.Drifted = c.object.HasDrifted()
 		r := Release{Objects: []Object{c.object}}
 		r.Drifted = r.HasDrifted()
 		if got := r.State(); got != c.want {

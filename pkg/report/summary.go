@@ -33,14 +33,14 @@ func NewScan(version string, now time.Time, releases []Release, errors []ScanErr
 }
 
 // Recount decides again what drifted, and counts the summary again. It is needed after a change to the findings of a report, for
-// example by [Release.Accept].
+// example by package accept.
 func (r *Report) Recount() {
 	r.Summary = Summary{Errors: len(r.Errors)}
 	for i := range r.Releases {
 		release := &r.Releases[i]
 		release.Errors = slices.DeleteFunc(release.Errors, release.isExcused)
 		for j := range release.Objects {
-			release.Objects[j].Drifted = release.Objects[j].hasDrifted()
+			release.Objects[j].Drifted = release.Objects[j].HasDrifted()
 		}
 		release.Drifted = release.HasDrifted()
 		r.Summary.add(*release)

@@ -31,7 +31,7 @@
 //
 // Unless [Options].IncludeSecrets is set, secrets are replaced by tokens (internal/secret, Masker). Equal secrets have equal tokens
 // within a snapshot, so a report without a chart is the same. Compared with a chart, a value that is a token on one side only
-// cannot be compared; pkg/drift lists it as not compared. These places are masked:
+// cannot be compared; the report lists it as not compared. These places are masked:
 //
 //   - objects of the cluster with annotations and managedFields, answers to lookups, lists of objects
 //   - the manifests of the records, as documents, and as text for -o diff: without its comments, which may hold anything

@@ -46,8 +46,8 @@ func NewPlayer(s *Snapshot) *Player {
 
 // Connection returns the connection for comparing the release of the snapshot. It has no dry runs.
 func (p *Player) Connection() drift.Connection {
-	return drift.Connection{
-		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Masked: p.from.Masked, Time: p.from.Time,
+	out := drift.Connection{
+		Name: p.from.Cluster, Cluster: p, Lookups: p.lookups, Time: p.from.Time,
 		ReadManifest: p.ReadManifest, HasRelease: p.hasRelease,
 		Records: func(namespace string) (drift.Records, error) {
 			if namespace != p.from.Namespace {
@@ -56,6 +56,10 @@ func (p *Player) Connection() drift.Connection {
 			return playedRecords{p}, nil
 		},
 	}
+	if p.from.Masked {
+		out.Masking = masking{}
+	}
+	return out
 }
 
 // hasRelease implements drift.Connection.HasRelease.

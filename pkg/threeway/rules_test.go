@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/accept"
 )
 
 // TestRulesSilenceTheirReport: the rules of a report silence everything that counts in it and cause no warnings, and a baseline does
@@ -23,17 +24,17 @@ func TestRulesSilenceTheirReport(t *testing.T) {
 		files := readCase(t, file)
 		in := caseInput(t, files)
 		before := got(in)
-		rules, warnings := ignore.ReadRules("accepted", before.Rules(), now)
+		rules, warnings := ignore.ReadRules("accepted", accept.Rules(before), now)
 		if len(warnings) > 0 {
 			t.Errorf("%s: %v", filepath.Base(file), warnings)
 		}
 		in.Rules = append(in.Rules, rules...)
 		after := got(in)
 		accepted := Compare(caseInput(t, files)).Report(Mask{})
-		accepted.Accept(before, "baseline")
+		accept.Known(&accepted, before, "baseline")
 		for name, r := range map[string]*report.Report{"rules": after, "baseline": report.New("v", now, []report.Release{accepted})} {
-			if left := r.Rules(); len(left) > 0 || r.Summary.Missing+r.Summary.DriftedObjects+r.Summary.Managed+r.Summary.Unmanaged > 0 {
-				t.Errorf("%s: %s leave %+v of %+v", filepath.Base(file), name, left, before.Rules())
+			if left := accept.Rules(r); len(left) > 0 || r.Summary.Missing+r.Summary.DriftedObjects+r.Summary.Managed+r.Summary.Unmanaged > 0 {
+				t.Errorf("%s: %s leave %+v of %+v", filepath.Base(file), name, left, accept.Rules(before))
 			}
 			if name == "baseline" && findingsIn(r) != findingsIn(before) { // rules may fold findings that were separate
 				t.Errorf("%s: the baseline leaves %d findings of %d", filepath.Base(file), findingsIn(r), findingsIn(before))
@@ -61,11 +62,11 @@ func TestRulesNameNoSecret(t *testing.T) {
 	delete(files, "desired.yaml")
 	in := caseInput(t, files)
 	report := report.New("v", time.Unix(0, 0), []report.Release{Compare(in).Report(Mask{})})
-	texts, err := yaml.Marshal(report.Rules())
+	texts, err := yaml.Marshal(accept.Rules(report))
 	if err != nil || strings.Contains(string(texts), "canary") || !strings.Contains(string(texts), "/spec/users/0/role") {
 		t.Errorf("the rules are %s %v", texts, err)
 	}
-	in.Rules, _ = ignore.ReadRules("x", report.Rules(), time.Unix(0, 0))
+	in.Rules, _ = ignore.ReadRules("x", accept.Rules(report), time.Unix(0, 0))
 	silenced := 0
 	for _, f := range Compare(in).Report(Mask{}).Objects[0].Fields {
 		if f.IgnoredBy != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/history"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // at is when the generated reports were made.
@@ -99,7 +100,7 @@ func document(level string, n int) string {
 
 // generateHistory returns the history of 30 daily reports on five releases. The first is always clean. Of each other one, 13 fields
 // drifted and some are fixed, and a field that no manifest names was added. On the last day, shop-4 got 65 more.
-func generateHistory(t testing.TB) *report.History {
+func generateHistory(t testing.TB) *past.History {
 	t.Helper()
 	var b history.Builder
 	for day := range 30 {

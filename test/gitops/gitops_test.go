@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/output"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // before are the values of the documents, and defaults are the values of the chart.
@@ -35,7 +35,7 @@ func eachOverlay(t *testing.T, format output.Format, test func(t *testing.T, pat
 	for name, text := range overlays {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			result := &report.AbsorbResult{Name: "web", Namespace: "prod", Overlay: parsed(t, text)}
+			result := &absorption.Result{Name: "web", Namespace: "prod", Overlay: parsed(t, text)}
 			if err := output.WriteAbsorb(&out, format, result, output.Options{}); err != nil {
 				t.Fatal(err)
 			}

@@ -85,7 +85,7 @@ func takers() map[string]func(text string) {
 // notTried are the functions whose text is the name of a file or comes from a table of this program, and those that tests alone call.
 var notTried = map[string]bool{
 	"pkg/object.TablePath": true,
-	"internal/config.Read": true, "internal/files.TreeOf": true, "internal/files.IsSystem": true, "internal/files.CheckLinks": true,
+	"internal/config.Read": true, "internal/links.TreeOf": true, "internal/links.IsSystem": true, "internal/links.Check": true,
 	"internal/files.Open": true, "internal/saved.Baseline": true, "internal/output/reporttest.Check": true,
 	"internal/secret/secrettest.Parts": true,
 }

@@ -9,14 +9,14 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // running lets only one Apply run at a time, because kustomize keeps its schema in package variables.
 var running sync.Mutex
 
 // Apply returns a manifest with the patches of a kustomization. It reads and writes no files.
-func Apply(k *report.Kustomization, manifest []byte) ([]byte, error) {
+func Apply(k *absorption.Kustomization, manifest []byte) ([]byte, error) {
 	running.Lock()
 	defer running.Unlock()
 	text, err := json.Marshal(k)

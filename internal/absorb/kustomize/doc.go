@@ -2,8 +2,8 @@
 // own library. It knows no cluster and no chart.
 //
 //	object of the manifest, paths with the values of live ─┬► Strategic ─┐
-//	                                                       └► JSON ──────┴► report.KustomizePatch
-//	manifest, report.Kustomization ─► Apply ─► the manifest that a post-renderer with these patches prints
+//	                                                       └► JSON ──────┴► absorption.KustomizePatch
+//	manifest, absorption.Kustomization ─► Apply ─► the manifest that a post-renderer with these patches prints
 //
 // A strategic merge patch is preferred. It names the items of a list by their keys, so it stays right when the chart adds or moves items.
 // A JSON patch (RFC 6902) names them by their indexes, with a test operation for each index: if another item is there, kustomize fails and

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // operation is one operation of a JSON patch. A removal has no value.
@@ -23,14 +23,14 @@ type jsonPatch struct {
 }
 
 // JSON returns the changes of an object as a JSON patch (RFC 6902), or false if such a patch cannot express them.
-func JSON(t Target, changes []Change) (report.KustomizePatch, bool) {
+func JSON(t Target, changes []Change) (absorption.KustomizePatch, bool) {
 	p := &jsonPatch{
 		manifest: place{t.Text, t.Normal, t.Live},
 		now:      place{object.Copy(t.Text), object.Copy(t.Normal), t.Live},
 	}
 	for _, c := range changes {
 		if len(c.Path) == 0 || !p.add(c) {
-			return report.KustomizePatch{}, false
+			return absorption.KustomizePatch{}, false
 		}
 	}
 	return t.patch(slices.Concat(p.tests, p.changes))

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // TestPatches has a change of each kind, with the strategic merge patch and the JSON patch that make it. An empty patch says that the form
@@ -117,7 +117,7 @@ func TestPatches(t *testing.T) {
 			target.Normal = target.Text
 			for _, form := range []struct {
 				name, want string
-				make       func(Target, []Change) (report.KustomizePatch, bool)
+				make       func(Target, []Change) (absorption.KustomizePatch, bool)
 				misses     string
 			}{{"strategic", tt.strategic, Strategic, tt.misses}, {"JSON", tt.json, JSON, ""}} {
 				patch, ok := form.make(target, []Change{tt.change})
@@ -153,7 +153,7 @@ func TestTestsGuardIndexes(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatal(err, ok)
 	}
-	if out, err := Apply(report.NewKustomization([]report.KustomizePatch{patch}), text); err == nil {
+	if out, err := Apply(absorption.NewKustomization([]absorption.KustomizePatch{patch}), text); err == nil {
 		t.Errorf("kustomize changes an item that was moved: %s", out)
 	}
 }
@@ -207,13 +207,13 @@ func withoutIdentity(t *testing.T, patch string) string {
 }
 
 // applied returns the object of a target after kustomize has applied a patch to it; nil if it is gone.
-func applied(t *testing.T, target Target, patch report.KustomizePatch) map[string]any {
+func applied(t *testing.T, target Target, patch absorption.KustomizePatch) map[string]any {
 	t.Helper()
 	manifest, err := yaml.Marshal(target.Text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := Apply(report.NewKustomization([]report.KustomizePatch{patch}), manifest)
+	text, err := Apply(absorption.NewKustomization([]absorption.KustomizePatch{patch}), manifest)
 	if err != nil {
 		t.Fatal(err)
 	}

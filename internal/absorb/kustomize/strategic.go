@@ -6,7 +6,7 @@ import (
 	"regexp"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // Target is an object of a manifest that a patch changes.
@@ -36,22 +36,22 @@ const (
 
 // Strategic returns the changes of an object as a strategic merge patch, or false if such a patch cannot express them. It can add an item
 // to a list only if the item is the first one in live, because kustomize puts it there, and another order would replace pods.
-func Strategic(t Target, changes []Change) (report.KustomizePatch, bool) {
+func Strategic(t Target, changes []Change) (absorption.KustomizePatch, bool) {
 	root := map[string]any{"apiVersion": t.APIVersion(), "kind": t.Kind, "metadata": map[string]any{"name": t.Name}}
 	for _, c := range changes {
 		if len(c.Path) == 0 {
 			root[directive] = deletion
 		} else if !merge(root, c.Path, place{t.Text, t.Normal, t.Live}, c) {
-			return report.KustomizePatch{}, false
+			return absorption.KustomizePatch{}, false
 		}
 	}
 	return t.patch(root)
 }
 
 // patch returns the patch with a content.
-func (t Target) patch(content any) (report.KustomizePatch, bool) {
+func (t Target) patch(content any) (absorption.KustomizePatch, bool) {
 	text, err := json.Marshal(content)
-	out := report.KustomizePatch{Patch: string(text), Target: report.KustomizeTarget{
+	out := absorption.KustomizePatch{Patch: string(text), Target: absorption.KustomizeTarget{
 		Group: t.Group, Version: t.Version, Kind: t.Kind, Name: regexp.QuoteMeta(t.Name),
 	}}
 	// A manifest may leave out the namespace of the release, and then a target with it would match nothing.

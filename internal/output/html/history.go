@@ -12,7 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text/history"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // historyPage is what the template of the page of a history takes.
@@ -54,7 +54,7 @@ type historyFinding struct {
 
 // History returns the page of a history. It has no script: the chart is made here, the browser opens and closes the tables by itself, and
 // the style makes the check boxes filters.
-func History(h *report.History) ([]byte, error) {
+func History(h *past.History) ([]byte, error) {
 	phrases := history.NewPhrases()
 	style, err := asset("style.css", "history.css")
 	if err != nil {
@@ -89,7 +89,7 @@ func History(h *report.History) ([]byte, error) {
 }
 
 // historyAnswer says how much drift there is. It says "no drift" only if the latest report on each release had no error.
-func historyAnswer(h *report.History, there, drifted int) string {
+func historyAnswer(h *past.History, there, drifted int) string {
 	unknown := 0
 	if n := len(h.Points); n > 0 {
 		unknown = h.Points[n-1].Unknown
@@ -109,31 +109,31 @@ func historyAnswer(h *report.History, there, drifted int) string {
 }
 
 // release returns what the page says of a release, and counts its findings.
-func (p *historyPage) release(r report.ReleaseHistory, phrases history.Phrases) historyRelease {
+func (p *historyPage) release(r past.Release, phrases history.Phrases) historyRelease {
 	out := historyRelease{Name: phrases.Release(r)}
 	findings := slices.Clone(r.Findings)
-	order := []report.FindingState{report.FindingThere, report.FindingGone, report.FindingIgnored}
-	slices.SortStableFunc(findings, func(a, b report.FindingHistory) int {
+	order := []past.State{past.There, past.Gone, past.Ignored}
+	slices.SortStableFunc(findings, func(a, b past.Finding) int {
 		return cmp.Or(slices.Index(order, a.State)-slices.Index(order, b.State), layout.OneIf(p.Moved.isNew(b))-layout.OneIf(p.Moved.isNew(a)))
 	})
-	counts := map[report.FindingState]int{}
+	counts := map[past.State]int{}
 	for _, f := range findings {
 		line := historyFinding{phrases.Finding(f, r), historyTone(f), classOf(f.State), p.Moved.isNew(f)}
 		if !f.Drifted {
 			out.Unmanaged = append(out.Unmanaged, line)
-			p.Counts.Unmanaged += layout.OneIf(f.State == report.FindingThere)
+			p.Counts.Unmanaged += layout.OneIf(f.State == past.There)
 			continue
 		}
 		out.Drift = append(out.Drift, line)
 		counts[f.State]++
-		out.Open = out.Open || f.State == report.FindingThere || f.Flapping
+		out.Open = out.Open || f.State == past.There || f.Flapping
 		p.Counts.New += layout.OneIf(line.New)
 		p.Counts.Flapping += layout.OneIf(f.Flapping)
 	}
-	out.there = counts[report.FindingThere]
+	out.there = counts[past.There]
 	p.Counts.There += out.there
-	p.Counts.Gone += counts[report.FindingGone]
-	p.Counts.Ignored += counts[report.FindingIgnored]
+	p.Counts.Gone += counts[past.Gone]
+	p.Counts.Ignored += counts[past.Ignored]
 	var said layout.Clauses
 	for _, state := range order {
 		if n := counts[state]; n > 0 {
@@ -152,9 +152,9 @@ func (p *historyPage) release(r report.ReleaseHistory, phrases history.Phrases) 
 }
 
 // classOf returns the class by which a check box finds a state.
-func classOf(state report.FindingState) string {
+func classOf(state past.State) string {
 	switch state {
-	case report.FindingThere, report.FindingGone, report.FindingIgnored:
+	case past.There, past.Gone, past.Ignored:
 		return string(state)
 	}
 	return ""
@@ -171,7 +171,7 @@ type moved struct {
 }
 
 // movedSince compares the last report with the latest one that is at least a day older, or else with the first.
-func movedSince(h *report.History) moved {
+func movedSince(h *past.History) moved {
 	day := h.Time.Add(-24 * time.Hour)
 	var out moved
 	for _, p := range h.Points {
@@ -193,20 +193,20 @@ func movedSince(h *report.History) moved {
 			}
 			out.Came += layout.OneIf(out.isNew(f))
 			wasThere := !f.FirstSeen.After(out.at)
-			out.Fixed += layout.OneIf(f.State == report.FindingGone && wasThere && f.Ended != nil && f.Ended.After(out.at))
+			out.Fixed += layout.OneIf(f.State == past.Gone && wasThere && f.Ended != nil && f.Ended.After(out.at))
 		}
 	}
 	return out
 }
 
 // isNew reports whether a finding is there and came after the earlier report.
-func (m moved) isNew(f report.FindingHistory) bool {
-	if m.Since == "" || f.State != report.FindingThere {
+func (m moved) isNew(f past.Finding) bool {
+	if m.Since == "" || f.State != past.There {
 		return false
 	}
 	came := f.FirstSeen
 	for i := 1; i < len(f.Steps); i++ {
-		if f.Steps[i].State == report.FindingThere && f.Steps[i-1].State != report.FindingThere {
+		if f.Steps[i].State == past.There && f.Steps[i-1].State != past.There {
 			came = f.Steps[i].Time
 		}
 	}
@@ -214,13 +214,13 @@ func (m moved) isNew(f report.FindingHistory) bool {
 }
 
 // historyTone returns the class of a state.
-func historyTone(f report.FindingHistory) string {
+func historyTone(f past.Finding) string {
 	switch {
-	case f.State == report.FindingThere && f.Drifted:
+	case f.State == past.There && f.Drifted:
 		return "drift"
-	case f.State == report.FindingThere:
+	case f.State == past.There:
 		return "change"
-	case f.State == report.FindingGone:
+	case f.State == past.Gone:
 		return "calm"
 	}
 	return "none"
@@ -245,7 +245,7 @@ type chart struct {
 }
 
 // newChart returns the chart of points in the order of their times; nil if there are fewer than two.
-func newChart(points []report.HistoryPoint) *chart {
+func newChart(points []past.Point) *chart {
 	if len(points) < 2 {
 		return nil
 	}
@@ -255,19 +255,19 @@ func newChart(points []report.HistoryPoint) *chart {
 	for _, p := range points {
 		out.Most = max(out.Most, p.Findings, p.Drifted)
 	}
-	out.Findings = out.steps(points, func(p report.HistoryPoint) int { return p.Findings })
-	out.Releases = out.steps(points, func(p report.HistoryPoint) int { return p.Drifted })
+	out.Findings = out.steps(points, func(p past.Point) int { return p.Findings })
+	out.Releases = out.steps(points, func(p past.Point) int { return p.Drifted })
 	out.Title = fmt.Sprintf("%d to %d drifted fields and objects, %d to %d drifted releases, from %s to %s UTC",
 		points[0].Findings, last.Findings, points[0].Drifted, last.Drifted, out.From.Format("2006-01-02 15:04"), out.To.Format("2006-01-02 15:04"))
 	return out
 }
 
 // thinned returns at most chartPoints points. If several points share a place, it keeps the one with the most drift.
-func thinned(points []report.HistoryPoint) []report.HistoryPoint {
+func thinned(points []past.Point) []past.Point {
 	if len(points) <= chartPoints {
 		return points
 	}
-	out := make([]report.HistoryPoint, 0, chartPoints)
+	out := make([]past.Point, 0, chartPoints)
 	for i := range chartPoints {
 		group := points[i*len(points)/chartPoints : (i+1)*len(points)/chartPoints]
 		most := group[0]
@@ -282,7 +282,7 @@ func thinned(points []report.HistoryPoint) []report.HistoryPoint {
 }
 
 // steps returns a line that keeps its height until the next point.
-func (c *chart) steps(points []report.HistoryPoint, count func(report.HistoryPoint) int) string {
+func (c *chart) steps(points []past.Point, count func(past.Point) int) string {
 	var b strings.Builder
 	length := max(c.To.Sub(c.From).Seconds(), 1)
 	before := count(points[0])

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // TestObjects checks where an object is on the page. The data of the script has each object, also one without findings. The table
@@ -243,20 +244,20 @@ func TestFix(t *testing.T) {
 func TestMoved(t *testing.T) {
 	now := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	ago := func(hours int) time.Time { return now.Add(-time.Duration(hours) * time.Hour) }
-	there := func(hours int) report.FindingHistory {
-		return report.FindingHistory{State: report.FindingThere, Drifted: true, FirstSeen: ago(hours)}
+	there := func(hours int) past.Finding {
+		return past.Finding{State: past.There, Drifted: true, FirstSeen: ago(hours)}
 	}
-	ended := func(state report.FindingState, first, end int) report.FindingHistory {
+	ended := func(state past.State, first, end int) past.Finding {
 		at := ago(end)
-		return report.FindingHistory{State: state, Drifted: true, FirstSeen: ago(first), Ended: &at}
+		return past.Finding{State: state, Drifted: true, FirstSeen: ago(first), Ended: &at}
 	}
 	unmanaged, back := there(1), there(500)
 	unmanaged.Drifted = false
-	back.Steps = []report.HistoryStep{{Time: ago(500), State: report.FindingThere}, {Time: ago(40), State: report.FindingGone},
-		{Time: ago(2), State: report.FindingThere}}
-	findings := []report.FindingHistory{
-		there(1), there(300), back, unmanaged, ended(report.FindingGone, 300, 3), ended(report.FindingGone, 300, 200),
-		ended(report.FindingGone, 5, 3), ended(report.FindingIgnored, 300, 3),
+	back.Steps = []past.Step{{Time: ago(500), State: past.There}, {Time: ago(40), State: past.Gone},
+		{Time: ago(2), State: past.There}}
+	findings := []past.Finding{
+		there(1), there(300), back, unmanaged, ended(past.Gone, 300, 3), ended(past.Gone, 300, 200),
+		ended(past.Gone, 5, 3), ended(past.Ignored, 300, 3),
 	}
 	for _, tt := range []struct {
 		name   string
@@ -269,9 +270,9 @@ func TestMoved(t *testing.T) {
 		{"once", []int{0}, moved{}},
 		{"never", nil, moved{}},
 	} {
-		h := &report.History{Time: now, Releases: []report.ReleaseHistory{{Findings: findings}}}
+		h := &past.History{Time: now, Releases: []past.Release{{Findings: findings}}}
 		for _, hours := range tt.points {
-			h.Points = append(h.Points, report.HistoryPoint{Time: ago(hours)})
+			h.Points = append(h.Points, past.Point{Time: ago(hours)})
 		}
 		got := movedSince(h)
 		got.at = time.Time{}
@@ -292,7 +293,7 @@ func TestHistoryAnswer(t *testing.T) {
 		{1, 1, 0, "1 drifted field or object in 1 of 2 releases"},
 		{3, 2, 2, "3 drifted fields and objects in 2 of 2 releases, 2 releases could not be read in full"},
 	} {
-		h := &report.History{Releases: make([]report.ReleaseHistory, 2), Points: []report.HistoryPoint{{Unknown: 9}, {Unknown: tt.unknown}}}
+		h := &past.History{Releases: make([]past.Release, 2), Points: []past.Point{{Unknown: 9}, {Unknown: tt.unknown}}}
 		if got := historyAnswer(h, tt.there, tt.drifted); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}

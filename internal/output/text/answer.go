@@ -11,6 +11,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -213,7 +214,7 @@ func (t *text) operationLine(releases []report.Release, c counts) answerLine {
 func (t *text) advice(rel report.Release, c counts, opts layout.Options) string {
 	op := operationName(rel.Operation)
 	_, lost := c.edits.divided()
-	n := foundIn(rel)
+	n := found.In(rel)
 	switch fields, objects := rel.ToPutBack(); {
 	case opts.FixFollows:
 		return "see the fix below"
@@ -239,7 +240,7 @@ func (t *text) advice(rel report.Release, c counts, opts layout.Options) string 
 		return op + " destroys no edit"
 	case isPreview(rel.Operation), fields+objects == 0:
 		return "nothing"
-	case n.fields+n.missing == 0:
+	case n.Fields+n.Missing == 0:
 		return "wait until the objects are gone, then compare again"
 	case opts.IsPlanned:
 		return "nothing can be put back as it is; to keep the edits: helmdrift absorb"

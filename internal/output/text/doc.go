@@ -1,13 +1,13 @@
 // Package text writes documents of the report for people: a report, the plan and the result of a fix, and a list of releases.
 //
 //	table, lines ─► object ─► fold ─► answer ─► release ─┬───────────► summary, fix
-//	found ─► overview, trouble ─┬─► list                 │         │
-//	                            └────────────────────────┴─► scan ─┘
+//	overview, trouble ─┬─► list                          │         │
+//	                   └─────────────────────────────────┴─► scan ─┘
 //	layout, english ─► all of them                   phrases: the same words for the page of a browser
 //
-// A file uses only the files to its left. Package layout writes the lines. The texts of absorb and of histories need nothing else of this
-// package, and are in the packages absorb and history. The package decides nothing: verdicts, causes and counts come with the report, and
-// values come masked. It compares two values only to choose which part of them to show.
+// A file uses only the files to its left. Package layout writes the lines, and package found counts. The texts of absorb and of histories
+// need nothing else of this package, and are in the packages absorb and history. The package decides nothing: verdicts, causes and counts
+// come with the report, and values come masked. It compares two values only to choose which part of them to show.
 //
 // # The rules of reports
 //

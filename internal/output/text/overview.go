@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fatih/color"
 
-	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/urgency"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -119,116 +118,6 @@ func (t *text) inColour(state report.State, said string) string {
 	return t.Paint(said, color.FgGreen)
 }
 
-// found counts what was found in a release. A finding counts once, in the first group that it belongs to.
-type found struct {
-	missing, terminating int // objects that are gone
-	objects, fields      int // drifted fields of other objects, and how many objects have some
-	failing, disputed    int // objects that the operation fails on, and that the server disagrees about
-	conflicts, unmanaged int // fields
-	changes              int // objects and fields that Helm changes although they did not drift
-	ignored              int
-}
-
-// foundIn counts what was found in a release.
-func foundIn(rel report.Release) found {
-	var n found
-	for _, o := range rel.Objects {
-		n.object(o)
-	}
-	return n
-}
-
-// add adds what was found in another release.
-func (n *found) add(other found) {
-	n.missing, n.terminating = n.missing+other.missing, n.terminating+other.terminating
-	n.objects, n.fields = n.objects+other.objects, n.fields+other.fields
-}
-
-// object counts an object. The fields of an object that is gone do not count, because all of them are gone with it. If a rule silences the
-// loss of the object, they count as in any other object, and as in [report.Release.HasDrifted].
-func (n *found) object(o report.Object) {
-	isWhole := o.Gone() || o.Action == report.ActionFail
-	n.ignored += layout.OneIf(isWhole && o.IgnoredBy != nil)
-	n.disputed += layout.OneIf(o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees)
-	switch {
-	case o.Missing && o.IgnoredBy == nil:
-		n.missing++
-		return
-	case o.Terminating && o.IgnoredBy == nil:
-		n.terminating++
-		return
-	case o.FoundWhole() && o.Action == report.ActionFail:
-		n.failing++
-	case o.FoundWhole():
-		n.changes++
-	}
-	fields := n.fields
-	for _, f := range o.Fields {
-		n.field(f)
-	}
-	n.objects += layout.OneIf(n.fields > fields)
-}
-
-// field counts a finding. A conflict that drifted counts as drift, because the failing object is counted too.
-func (n *found) field(f report.Finding) {
-	switch {
-	case f.Silenced():
-		n.ignored += layout.OneIf(isIgnored(f))
-	case f.Drifted():
-		n.fields++
-	case f.Verdict == report.Conflict:
-		n.conflicts++
-	case !f.Managed:
-		n.unmanaged++
-	default:
-		n.changes++
-	}
-}
-
-// String returns what was found, drift first. What is ignored is said only if there is nothing else.
-func (n found) String() string {
-	var said layout.Clauses
-	if n.fields > 0 {
-		said = append(said, english.Count(n.fields, "field")+" in "+english.Count(n.objects, "object"))
-	}
-	for _, group := range []struct {
-		format string
-		count  int
-	}{
-		{"%d missing", n.missing}, {"%d being deleted", n.terminating}, {"fails on %d", n.failing}, {"server disagrees on %d", n.disputed},
-		{"%d unmanaged", n.unmanaged},
-	} {
-		if group.count > 0 {
-			said = append(said, fmt.Sprintf(group.format, group.count))
-		}
-	}
-	said.Count(n.conflicts, "conflict")
-	said.Count(n.changes, "change")
-	if len(said) == 0 && n.ignored > 0 {
-		return fmt.Sprintf("%d ignored", n.ignored)
-	}
-	return strings.Join(said, ", ")
-}
-
-// drift says what drifted in one clause: "5 fields in 4 of 42 objects, 1 missing". It is empty if nothing did.
-func (n found) drift(compared int) string {
-	of := " of " + english.Count(compared, "object")
-	var said []string
-	add := func(count int, what string) {
-		if count > 0 {
-			said = append(said, fmt.Sprint(count)+of+what)
-			of = ""
-		}
-	}
-	if n.fields > 0 {
-		said = append(said, english.Count(n.fields, "field")+" in "+fmt.Sprint(n.objects)+of)
-		of = ""
-	}
-	add(n.missing, " missing")
-	add(n.terminating, " being deleted")
-	return strings.Join(said, ", ")
-}
-
 // foundCell returns what could not be seen in a release, and then what was found. A release that could not be read must not look clean.
 func foundCell(e entry) string {
 	var unseen layout.Clauses
@@ -243,7 +132,7 @@ func foundCell(e entry) string {
 	if e.Terminating {
 		unseen = append(unseen, "namespace being deleted")
 	}
-	return layout.JoinNonEmpty(", ", append(unseen, foundIn(e.Release).String())...)
+	return layout.JoinNonEmpty(", ", append(unseen, found.In(e.Release).String())...)
 }
 
 // namespaceOf returns the namespace of a release. If its record cannot be read, only the namespace of the record is known.

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -95,7 +96,7 @@ func (p Phrases) Release(r report.Release) ReleasePhrases {
 
 // answerOf says in one clause whether a release drifted.
 func (p Phrases) answerOf(r report.Release) string {
-	if foundIn(r).drift(r.Compared) != "" {
+	if found.In(r).Drift(r.Compared) != "" {
 		return "drifted: " + p.found(r)
 	}
 	return p.found(r)

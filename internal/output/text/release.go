@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -101,7 +102,7 @@ func hasWarning(rel report.Release, code string) bool {
 // finding.
 func releaseFound(rel report.Release) string {
 	c := countsOf([]report.Release{rel})
-	said := foundIn(rel).drift(rel.Compared)
+	said := found.In(rel).Drift(rel.Compared)
 	switch incomplete := c.objectErrors+c.releaseErrors > 0; {
 	case isInstall(rel) && rel.Last != nil:
 		said = "not installed"

@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/environments"
+	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -72,7 +73,7 @@ func (t *text) hasDetails(e entry) bool {
 	case t.Verbose:
 		return e.state != report.StateClean || len(e.Warnings) > 0 || len(t.shown(e.Release).Objects) > 0
 	}
-	return t.ShowIgnored && foundIn(e.Release).ignored > 0
+	return t.ShowIgnored && found.In(e.Release).Ignored > 0
 }
 
 // clustersOf returns the clusters that the report is about: those that were searched, and those of its releases and errors.

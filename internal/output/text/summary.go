@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -125,11 +126,11 @@ func (c *counts) drift(r *report.Report) string {
 
 // driftIn says what drifted in all releases.
 func driftIn(r *report.Report) string {
-	var n found
+	var n found.Counts
 	for _, rel := range r.Releases {
-		n.add(foundIn(rel))
+		n.Add(found.In(rel))
 	}
-	return n.drift(r.Summary.Objects)
+	return n.Drift(r.Summary.Objects)
 }
 
 // operation answers the second question: what will Helm do? It is empty if nothing is known of it.

@@ -1,15 +1,15 @@
 // Package values turns the result of an absorption into a patch of the document where a tool keeps the values of a release.
 //
-//	AbsorbResult ─► Flux      HelmRelease    spec.values
-//	             ─► ArgoCD    Application    spec.source.helm.valuesObject
-//	             ─► Helmfile  helmfile.yaml  releases[].values
+//	absorption.Result ─► Flux      HelmRelease    spec.values
+//	                  ─► ArgoCD    Application    spec.source.helm.valuesObject
+//	                  ─► Helmfile  helmfile.yaml  releases[].values
 //
 // Each tool has a file. The functions return documents, and internal/output writes them as YAML. A patch has only the changed values;
 // lists are whole, because Helm replaces lists. The result does not know the name of the document, so the patch has the tool's default
 // name.
 package values
 
-import "github.com/helmdrift/helmdrift/pkg/report"
+import "github.com/helmdrift/helmdrift/pkg/report/absorption"
 
 // Document is a patch.
 type Document struct {
@@ -63,7 +63,7 @@ const argoNamespace = "argocd"
 // ArgoCD returns the patch of an Application. By default, the release has the name of the Application. Of all places for values, only
 // spec.source.helm.parameters overrides valuesObject (Argo CD's user guide, "Helm", release 3.4), and spec.source.helm.values is not
 // read beside it (argo-cd v3.4 pkg/apis/application/v1alpha1/values.go ValuesYAML).
-func ArgoCD(r *report.AbsorbResult) Document {
+func ArgoCD(r *absorption.Result) Document {
 	return Document{
 		Comment: withNulls([]string{
 			"Patch of the Application that deploys the release; its name and namespace may differ, and several sources are spec.sources.",
@@ -90,7 +90,7 @@ type argoHelm struct {
 
 // Flux returns the patch of a HelmRelease. Flux merges spec.values over everything that spec.valuesFrom refers to (helm-controller's
 // documentation of HelmRelease v2, "Values").
-func Flux(r *report.AbsorbResult) Document {
+func Flux(r *absorption.Result) Document {
 	return Document{
 		Comment: withNulls([]string{
 			"Patch of the HelmRelease that deploys the release; its name and namespace may differ.",
@@ -117,7 +117,7 @@ func nonNil(values map[string]any) map[string]any {
 
 // Helmfile returns the release of a helmfile.yaml with the values. Helmfile passes the items of values to Helm in their order, so the last
 // one wins.
-func Helmfile(r *report.AbsorbResult) Document {
+func Helmfile(r *absorption.Result) Document {
 	return Document{
 		Comment: []string{"Add the item to the end of the values of the release in helmfile.yaml: the last item wins."},
 		Content: helmfile{Releases: []helmfileRelease{{Name: r.Name, Namespace: r.Namespace, Values: []map[string]any{nonNil(r.Overlay)}}}},

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // TestNulls wants a warning where a merge patch would lose a null, and none elsewhere.
@@ -17,7 +17,7 @@ func TestNulls(t *testing.T) {
 		{map[string]any{"a": map[string]any{"b": "null"}, "l": []any{nil}}, false}, // a merge patch keeps the nulls of lists
 		{map[string]any{"a": map[string]any{"b": nil}}, true},
 	} {
-		r := &report.AbsorbResult{Name: "web", Namespace: "prod", Overlay: test.overlay}
+		r := &absorption.Result{Name: "web", Namespace: "prod", Overlay: test.overlay}
 		for _, document := range []Document{Flux(r), ArgoCD(r)} {
 			if got := slices.Contains(document.Comment, nullComment); got != test.want {
 				t.Errorf("%v: %t", test.overlay, got)

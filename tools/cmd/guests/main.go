@@ -24,7 +24,7 @@ func guests() []guest {
 	return []guest{
 		{"absorb", "absorbGuest", []string{
 			"internal/absorb", "internal/jobs/variants.go", "cmd/helmdrift/absorb.go", "internal/output/absorb.go", "internal/output/values",
-			"internal/output/text/absorb",
+			"internal/output/text/absorb", "pkg/report/absorption",
 		}},
 		{"forecast", "forecastGuest", []string{"internal/forecast", "cmd/helmdrift/forecast.go"}},
 		{"fleet", "fleetGuest", []string{
@@ -33,7 +33,7 @@ func guests() []guest {
 		{"snapshot", "snapshotGuest", []string{"pkg/snapshot", "cmd/helmdrift/snapshot.go"}},
 		{"history", "historyGuest", []string{
 			"pkg/history", "cmd/helmdrift/history.go", "internal/output/history.go", "internal/output/text/history",
-			"internal/output/html/history.go",
+			"internal/output/html/history.go", "pkg/report/past",
 		}},
 		{"flux", "fluxGuest", []string{"internal/flux", "cmd/helmdrift/flux.go"}},
 		{"rollout", "rolloutGuest", []string{"pkg/rollout", "cmd/helmdrift/fix_wait.go"}},

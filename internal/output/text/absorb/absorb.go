@@ -10,16 +10,17 @@ import (
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // maxOthers is how many other candidates of a field are shown.
 const maxOthers = 3
 
-// text is the lines about one AbsorbResult.
+// text is the lines about one result.
 type text struct{ *layout.Text }
 
 // Text returns what was absorbed and what is left, field by field, and the patch of the values file.
-func Text(r *report.AbsorbResult, opts layout.Options) []byte {
+func Text(r *absorption.Result, opts layout.Options) []byte {
 	t := &text{layout.New(opts, r.Time)}
 	absorbed, left := r.Counts()
 	in := layout.Scope{Namespace: r.Namespace, Versions: r.Versions}
@@ -56,7 +57,7 @@ func Text(r *report.AbsorbResult, opts layout.Options) []byte {
 }
 
 // Pick returns the question whether to absorb a field. The cursor stays behind it.
-func Pick(r *report.AbsorbResult, f report.AbsorbField, opts layout.Options) []byte {
+func Pick(r *absorption.Result, f absorption.Field, opts layout.Options) []byte {
 	t := &text{layout.New(opts, r.Time)}
 	t.Line(t.Heading(t.KeyName(f.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions})))
 	t.Line("  ", t.absorbedSides(f))
@@ -65,7 +66,7 @@ func Pick(r *report.AbsorbResult, f report.AbsorbField, opts layout.Options) []b
 }
 
 // patchSummary says how many of the fields that are left have a patch. It is empty if none has.
-func patchSummary(r *report.AbsorbResult, left int) string {
+func patchSummary(r *absorption.Result, left int) string {
 	patched := 0
 	for _, f := range r.Fields {
 		if f.IsLeft() && f.Patched {
@@ -102,17 +103,17 @@ func answer(absorbed, left int) string {
 }
 
 // absorbedField writes one field: its sides, the changes of values, and what they move.
-func (t *text) absorbedField(f report.AbsorbField, in layout.Scope) {
+func (t *text) absorbedField(f absorption.Field, in layout.Scope) {
 	t.Line("  ", t.absorbSign(f), " ", t.absorbedSides(f))
 	for _, e := range f.Edits {
 		t.Line("      ", t.valueEdit(e))
 	}
-	if f.Status == report.AbsorbAbsorbed && len(f.Edits) == 0 {
+	if f.Status == absorption.Absorbed && len(f.Edits) == 0 {
 		t.Line("      the changes above do it too")
 	}
 	t.sideEffects("      ", f.SideEffects, in)
 	switch {
-	case f.Reason == report.LeftNotChosen:
+	case f.Reason == absorption.LeftNotChosen:
 		t.Line("      not chosen: ", t.leftBecause(f, in))
 	case f.IsLeft():
 		t.Line("      left: ", t.leftBecause(f, in))
@@ -131,7 +132,7 @@ func (t *text) absorbedField(f report.AbsorbField, in layout.Scope) {
 	}
 }
 
-func (t *text) absorbSign(f report.AbsorbField) string {
+func (t *text) absorbSign(f absorption.Field) string {
 	if f.IsLeft() {
 		return t.Either("✗", "x")
 	}
@@ -139,7 +140,7 @@ func (t *text) absorbSign(f report.AbsorbField) string {
 }
 
 // absorbedSides returns the field with its value in desired and in live.
-func (t *text) absorbedSides(f report.AbsorbField) string {
+func (t *text) absorbedSides(f absorption.Field) string {
 	if f.Field == nil {
 		return "the object is gone from the cluster"
 	}
@@ -151,7 +152,7 @@ func (t *text) absorbedSides(f report.AbsorbField) string {
 }
 
 // valueEdit returns one change of values on one line.
-func (t *text) valueEdit(e report.ValueEdit) string {
+func (t *text) valueEdit(e absorption.ValueEdit) string {
 	arrow := t.Arrow
 	switch {
 	case e.Masked:
@@ -165,7 +166,7 @@ func (t *text) valueEdit(e report.ValueEdit) string {
 }
 
 // sideEffects writes what changes of values move beyond a field.
-func (t *text) sideEffects(indent string, effects []report.AbsorbEffect, in layout.Scope) {
+func (t *text) sideEffects(indent string, effects []absorption.Effect, in layout.Scope) {
 	for _, e := range effects {
 		said := t.KeyName(e.Object, in)
 		if e.Hook != nil {
@@ -192,7 +193,7 @@ func (t *text) sideEffects(indent string, effects []report.AbsorbEffect, in layo
 }
 
 // hookEffect says what becomes of a hook.
-func (t *text) hookEffect(e report.AbsorbEffect, name string) string {
+func (t *text) hookEffect(e absorption.Effect, name string) string {
 	verb := "changes"
 	switch e.Action {
 	case report.ActionCreate:
@@ -204,11 +205,11 @@ func (t *text) hookEffect(e report.AbsorbEffect, name string) string {
 }
 
 // leftBecause says why a field is left.
-func (t *text) leftBecause(f report.AbsorbField, in layout.Scope) string {
+func (t *text) leftBecause(f absorption.Field, in layout.Scope) string {
 	// The messages of a schema have a line for each fault.
 	said := t.Escape(strings.ReplaceAll(f.Message, "\n", " "))
 	switch {
-	case f.Reason == report.LeftConflict: // the message has the line of the values file with the anchor
+	case f.Reason == absorption.LeftConflict: // the message has the line of the values file with the anchor
 	case f.Line > 0:
 		said += fmt.Sprintf("; %s:%d writes it", t.Escape(f.File), f.Line)
 	case f.File != "":
@@ -227,7 +228,7 @@ func (t *text) leftBecause(f report.AbsorbField, in layout.Scope) string {
 }
 
 // summary is the last line: what was or would be written.
-func (t *text) summary(r *report.AbsorbResult, absorbed, left int) string {
+func (t *text) summary(r *absorption.Result, absorbed, left int) string {
 	file := "the release's stored values"
 	if r.ValuesFile != "" {
 		file = t.Escape(r.ValuesFile)
@@ -235,7 +236,7 @@ func (t *text) summary(r *report.AbsorbResult, absorbed, left int) string {
 	switch {
 	case absorbed+left == 0:
 		return "the chart agrees with the cluster"
-	case absorbed == 0 && !slices.ContainsFunc(r.Fields, func(f report.AbsorbField) bool { return f.Reason != report.LeftNotChosen }):
+	case absorbed == 0 && !slices.ContainsFunc(r.Fields, func(f absorption.Field) bool { return f.Reason != absorption.LeftNotChosen }):
 		return english.Count(left, "field") + " left"
 	case absorbed == 0:
 		return "no change of values was found; " + english.Count(left, "field") + " left"

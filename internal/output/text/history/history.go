@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 const (
@@ -27,13 +28,13 @@ const (
 type text struct{ *layout.Text }
 
 // Text returns what a history says: for each release the findings that are there or flap, and with Verbose also those that ended.
-func Text(h *report.History, opts layout.Options) []byte {
+func Text(h *past.History, opts layout.Options) []byte {
 	t := &text{layout.New(opts, h.Time)}
 	var writers []func()
 	hidden := 0
 	for _, r := range h.Releases {
-		shown := slices.DeleteFunc(slices.Clone(r.Findings), func(f report.FindingHistory) bool {
-			return !t.Verbose && f.State != report.FindingThere && !f.Flapping
+		shown := slices.DeleteFunc(slices.Clone(r.Findings), func(f past.Finding) bool {
+			return !t.Verbose && f.State != past.There && !f.Flapping
 		})
 		hidden += len(r.Findings) - len(shown)
 		if len(shown) > 0 || t.Verbose {
@@ -45,7 +46,7 @@ func Text(h *report.History, opts layout.Options) []byte {
 }
 
 // writeTotals writes the last lines: what was found, and in what.
-func (t *text) writeTotals(h *report.History, hidden int) {
+func (t *text) writeTotals(h *past.History, hidden int) {
 	for i, said := range totals(h) {
 		if i == 0 {
 			t.Headline(said)
@@ -59,8 +60,8 @@ func (t *text) writeTotals(h *report.History, hidden int) {
 }
 
 // totals returns what was found, and in what.
-func totals(h *report.History) []string {
-	counts := map[report.FindingState]int{}
+func totals(h *past.History) []string {
+	counts := map[past.State]int{}
 	flapping := 0
 	for _, r := range h.Releases {
 		for _, f := range r.Findings {
@@ -70,8 +71,8 @@ func totals(h *report.History) []string {
 	}
 	out := []string{
 		fmt.Sprintf("%s there, %d gone, %d ignored; %d flapping",
-			english.Count(counts[report.FindingThere], "finding"), counts[report.FindingGone],
-			counts[report.FindingIgnored], flapping),
+			english.Count(counts[past.There], "finding"), counts[past.Gone],
+			counts[past.Ignored], flapping),
 		fmt.Sprintf("%s on %s, %s to %s UTC",
 			english.Count(h.Reports, "report"), english.Count(len(h.Releases), "release"), h.From.UTC().Format(minute),
 			h.Time.UTC().Format(minute)),
@@ -83,7 +84,7 @@ func totals(h *report.History) []string {
 }
 
 // releaseHistory writes the findings of one release.
-func (t *text) releaseHistory(r report.ReleaseHistory, shown []report.FindingHistory) {
+func (t *text) releaseHistory(r past.Release, shown []past.Finding) {
 	said := []string{english.Count(r.Reports, "report")}
 	if r.Unknown > 0 {
 		said = append(said, fmt.Sprintf("%d with an error, which may have missed something", r.Unknown))
@@ -104,13 +105,13 @@ func (t *text) releaseHistory(r report.ReleaseHistory, shown []report.FindingHis
 
 // findingHistory writes one finding: its state, what it is about, how long it was there, its latest value and who owned it, and its steps
 // if it flaps.
-func (t *text) findingHistory(f report.FindingHistory) {
+func (t *text) findingHistory(f past.Finding) {
 	// The state comes first: the line of a log must not begin with a value, which a CI system may take for a command.
 	said := []string{t.Escape(string(f.State)) + ": " + t.place(f), layout.JoinNonEmpty(", ", length(f), period(f))}
 	if !f.Drifted {
 		said = append(said, "unmanaged")
 	}
-	if f.State == report.FindingThere && len(f.Steps) > 0 {
+	if f.State == past.There && len(f.Steps) > 0 {
 		said = append(said, t.stepValue(f.Steps[len(f.Steps)-1], f.Masked))
 	}
 	if names := t.managerNames(f.Managers); names != "" {
@@ -123,10 +124,10 @@ func (t *text) findingHistory(f report.FindingHistory) {
 }
 
 // place returns what a finding is about: its path, or how its object is gone.
-func (t *text) place(f report.FindingHistory) string { return t.Escape(f.Path + string(f.Absence)) }
+func (t *text) place(f past.Finding) string { return t.Escape(f.Path + string(f.Absence)) }
 
 // length returns how long a finding was there; empty if only the latest report has it.
-func length(f report.FindingHistory) string {
+func length(f past.Finding) string {
 	if f.Seconds == 0 {
 		return ""
 	}
@@ -134,7 +135,7 @@ func length(f report.FindingHistory) string {
 }
 
 // period returns when a finding was first there, and when it ended.
-func period(f report.FindingHistory) string {
+func period(f past.Finding) string {
 	first := f.FirstSeen.UTC().Format(minute)
 	if f.Ended != nil {
 		return first + " to " + f.Ended.UTC().Format(minute)
@@ -143,7 +144,7 @@ func period(f report.FindingHistory) string {
 }
 
 // flapping says how a finding flaps, who takes part in it, and its latest steps.
-func (t *text) flapping(f report.FindingHistory) string {
+func (t *text) flapping(f past.Finding) string {
 	said := "flaps: came " + times(f.Periods)
 	if f.Changes > 0 {
 		said += ", changed " + times(f.Changes)
@@ -155,7 +156,7 @@ func (t *text) flapping(f report.FindingHistory) string {
 	var listed []string
 	for _, step := range steps {
 		one := step.Time.UTC().Format(minute) + " " + t.Escape(string(step.State))
-		if step.State == report.FindingThere {
+		if step.State == past.There {
 			one = layout.JoinNonEmpty(" ", step.Time.UTC().Format(minute), t.stepValue(step, f.Masked))
 			if names := t.managerNames(step.Managers); names != "" {
 				one += " by " + names
@@ -178,7 +179,7 @@ func times(n int) string {
 }
 
 // stepValue returns the live value of a step. It is not known for a field that live lacks, and for a large value.
-func (t *text) stepValue(s report.HistoryStep, masked bool) string {
+func (t *text) stepValue(s past.Step, masked bool) string {
 	switch {
 	case masked:
 		return t.Mask
@@ -220,10 +221,10 @@ func NewPhrases() Phrases {
 }
 
 // Totals returns what the history says as a whole, the most important first.
-func (p Phrases) Totals(h *report.History) []string { return totals(h) }
+func (p Phrases) Totals(h *past.History) []string { return totals(h) }
 
 // Release returns the name of a release.
-func (p Phrases) Release(r report.ReleaseHistory) string {
+func (p Phrases) Release(r past.Release) string {
 	return p.ReleaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace)
 }
 
@@ -231,12 +232,12 @@ func (p Phrases) Release(r report.ReleaseHistory) string {
 type Finding struct{ Object, Place, State, Length, Period, Value, Managers, Flapping string }
 
 // Finding returns the words about a finding of a release.
-func (p Phrases) Finding(f report.FindingHistory, r report.ReleaseHistory) Finding {
+func (p Phrases) Finding(f past.Finding, r past.Release) Finding {
 	out := Finding{
 		Object: p.KeyName(f.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}), Place: p.place(f), State: p.Escape(string(f.State)),
 		Length: length(f), Period: period(f), Managers: p.managerNames(f.Managers),
 	}
-	if n := len(f.Steps); n > 0 && f.State == report.FindingThere {
+	if n := len(f.Steps); n > 0 && f.State == past.There {
 		out.Value = p.stepValue(f.Steps[n-1], f.Masked)
 	}
 	if f.Flapping {

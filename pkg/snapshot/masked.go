@@ -1,4 +1,4 @@
-package drift
+package snapshot
 
 import (
 	"encoding/base64"
@@ -13,13 +13,14 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// This file handles a chart's values if the old and live objects have tokens instead of secrets (Connection.Masked). A chart that passes
-// on the masked values of the record renders the same tokens, and these are compared. A value that is a token on one side only cannot be
-// compared: the desired object gets the value of the old one, or else of the live one, so that drift is still reported, and the report
-// lists the field as not compared.
+// masking handles a chart's values if the old and live objects have tokens instead of secrets (drift.Connection.Masking). A chart that
+// passes on the masked values of the record renders the same tokens, and these are compared. A value that is a token on one side only
+// cannot be compared: the desired object gets the value of the old one, or else of the live one, so that drift is still reported, and the
+// report lists the field as not compared.
+type masking struct{}
 
-// withoutMasked replaces the values of the desired objects that cannot be compared, and adds them to NotCompared.
-func withoutMasked(in *threeway.Input) {
+// LeaveOut replaces the values of the desired objects that cannot be compared, and adds them to NotCompared.
+func (masking) LeaveOut(in *threeway.Input) {
 	old := map[object.Key]map[string]any{}
 	for _, o := range in.OldObjects {
 		old[o.Key] = o.Content
@@ -137,8 +138,8 @@ func itemLike(side any, list []any, i int) any {
 	return other[i]
 }
 
-// markMasked marks the findings about fields whose desired value was not compared: they are only about old and live.
-func markMasked(r *report.Release) {
+// Mark marks the findings about fields whose desired value was not compared: they are only about old and live.
+func (masking) Mark(r *report.Release) {
 	masked := map[report.NotCompared]bool{}
 	for _, n := range r.NotCompared {
 		if n.Reason == report.NotComparedMasked {

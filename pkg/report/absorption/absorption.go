@@ -1,46 +1,49 @@
-package report
+// Package absorption is the contract of helmdrift absorb, beside the report of a comparison: what programs read as JSON, and what
+// internal/output shows. It is pure data without secrets. internal/output/schema has its JSON Schema with that of all reports.
+package absorption
 
-import "time"
+import (
+	"time"
 
-// KindAbsorbResult is the kind of what helmdrift absorb reports.
-const KindAbsorbResult = "AbsorbResult"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
-// AbsorbStatus says what became of one field that differs between live and desired.
-type AbsorbStatus string
+// Status says what became of one field that differs between live and desired.
+type Status string
 
 // These are the statuses: a change of values makes desired equal live there, or no change does, or none is proposed.
 const (
-	AbsorbAbsorbed AbsorbStatus = "absorbed"
-	AbsorbLeft     AbsorbStatus = "left"
+	Absorbed Status = "absorbed"
+	Left     Status = "left"
 )
 
-// AbsorbReason is the reason why a field is not absorbed.
-type AbsorbReason string
+// Reason is the reason why a field is not absorbed.
+type Reason string
 
 // These are the reasons.
 const (
 	// LeftNoValue: no value of the chart controls the field. File and Line say where the chart writes it, if that was found.
-	LeftNoValue AbsorbReason = "no-value"
+	LeftNoValue Reason = "no-value"
 	// LeftSecret: the field holds a secret. Secrets are never written into values. Ways lists the values that refer to a Secret
 	// instead.
-	LeftSecret AbsorbReason = "secret"
+	LeftSecret Reason = "secret"
 	// LeftConflict: another field needs the same value with another content. With lists the other fields. Or an anchor or a merge in the
 	// values file shares the value: then Message says so, File is the values file, and Line is the line of the anchor.
-	LeftConflict AbsorbReason = "conflict"
+	LeftConflict Reason = "conflict"
 	// LeftSideEffects: each change that would absorb the field changes more in other objects than is allowed. Others has these changes.
-	LeftSideEffects AbsorbReason = "side-effects"
+	LeftSideEffects Reason = "side-effects"
 	// LeftVolatile: each rendering of the chart generates another value.
-	LeftVolatile AbsorbReason = "volatile"
+	LeftVolatile Reason = "volatile"
 	// LeftNotRendered: the chart does not render, or stopped rendering within the limits before the search had ended, or it refuses the only
 	// change that was found. Message says which.
-	LeftNotRendered AbsorbReason = "not-rendered"
+	LeftNotRendered Reason = "not-rendered"
 	// LeftNotChosen: somebody chose other fields. Message says how.
-	LeftNotChosen AbsorbReason = "not-chosen"
+	LeftNotChosen Reason = "not-chosen"
 )
 
-// AbsorbResult is the contract of helmdrift absorb: for each field that drifted, the change of values that makes the chart agree with the
+// Result is the contract of helmdrift absorb: for each field that drifted, the change of values that makes the chart agree with the
 // cluster. It holds only masked values.
-type AbsorbResult struct {
+type Result struct {
 	APIVersion string    `json:"apiVersion"`
 	Kind       string    `json:"kind"`
 	Helmdrift  string    `json:"helmdrift"`
@@ -48,18 +51,18 @@ type AbsorbResult struct {
 	Name       string    `json:"name"`
 	Namespace  string    `json:"namespace"`
 	// Operation is install if no release is installed, and otherwise empty.
-	Operation Operation `json:"operation,omitempty"`
+	Operation report.Operation `json:"operation,omitempty"`
 	// Chart is the name and the version of the chart.
 	Chart string `json:"chart,omitempty"`
 	// ValuesFile is the file that Patch changes. It is empty if no file was given: the patch is then for the values that
 	// the release stores, or for no values before an installation.
 	ValuesFile string `json:"valuesFile,omitempty"`
 	// Written is set if the file was changed.
-	Written bool          `json:"written,omitempty"`
-	Fields  []AbsorbField `json:"fields"`
+	Written bool    `json:"written,omitempty"`
+	Fields  []Field `json:"fields"`
 	// Edits are all proposed changes of the values file together, and SideEffects are their effects beyond the fields.
-	Edits       []ValueEdit    `json:"edits"`
-	SideEffects []AbsorbEffect `json:"sideEffects,omitempty"`
+	Edits       []ValueEdit `json:"edits"`
+	SideEffects []Effect    `json:"sideEffects,omitempty"`
 	// Overlay holds the same changes as values that override those of the file. A null removes a value.
 	Overlay map[string]any `json:"overlay,omitempty"`
 	// Patch is the unified diff of the values file.
@@ -70,31 +73,31 @@ type AbsorbResult struct {
 	// Masked is set if Edits, Overlay or Patch lack values that may be secret. Such a patch cannot be applied by hand.
 	Masked bool `json:"masked,omitempty"`
 	// Renders counts how often the chart was rendered, and Seconds is how long the search took.
-	Renders  int       `json:"renders"`
-	Seconds  float64   `json:"seconds"`
-	Warnings []Message `json:"warnings,omitempty"`
-	Errors   []Message `json:"errors,omitempty"`
+	Renders  int              `json:"renders"`
+	Seconds  float64          `json:"seconds"`
+	Warnings []report.Message `json:"warnings,omitempty"`
+	Errors   []report.Message `json:"errors,omitempty"`
 	// Versions are for people who read the result as text.
-	Versions CustomVersions `json:"-"`
+	Versions report.CustomVersions `json:"-"`
 }
 
-// AbsorbField is one field, or one object that was deleted, and what was found for it.
-type AbsorbField struct {
-	Object ObjectKey `json:"object"`
+// Field is one field, or one object that was deleted, and what was found for it.
+type Field struct {
+	Object report.ObjectKey `json:"object"`
 	// Source is the template of the object.
 	Source string `json:"source,omitempty"`
 	// Field is the finding as in a report. It is absent if the whole object is gone from the cluster.
-	Field  *Finding     `json:"field,omitempty"`
-	Status AbsorbStatus `json:"status"`
+	Field  *report.Finding `json:"field,omitempty"`
+	Status Status          `json:"status"`
 	// Edits are the changes of values that absorb the field. They are empty if the edits of another field absorb it.
 	Edits []ValueEdit `json:"edits,omitempty"`
 	// SideEffects are the effects of these changes beyond the field.
-	SideEffects []AbsorbEffect `json:"sideEffects,omitempty"`
+	SideEffects []Effect `json:"sideEffects,omitempty"`
 	// Others are further proved changes that would absorb the field, with more side effects or less likely values.
-	Others []AbsorbCandidate `json:"others,omitempty"`
+	Others []Candidate `json:"others,omitempty"`
 	// Reason and Message say why the field is not absorbed.
-	Reason  AbsorbReason `json:"reason,omitempty"`
-	Message string       `json:"message,omitempty"`
+	Reason  Reason `json:"reason,omitempty"`
+	Message string `json:"message,omitempty"`
 	// File and Line say where the chart writes a field that no value controls, or where the values file has an anchor that prevents the
 	// edit.
 	File string `json:"file,omitempty"`
@@ -105,19 +108,19 @@ type AbsorbField struct {
 	// Ways are the values that make the chart use an existing Secret, such as auth.existingSecret.
 	Ways []string `json:"ways,omitempty"`
 	// With lists the fields that are in conflict with the field.
-	With []AbsorbPlace `json:"with,omitempty"`
+	With []Place `json:"with,omitempty"`
 }
 
-// AbsorbPlace names a field of an object.
-type AbsorbPlace struct {
-	Object ObjectKey `json:"object"`
-	Path   string    `json:"path,omitempty"`
+// Place names a field of an object.
+type Place struct {
+	Object report.ObjectKey `json:"object"`
+	Path   string           `json:"path,omitempty"`
 }
 
-// AbsorbCandidate is a change of values that absorbs a field, other than the proposed one.
-type AbsorbCandidate struct {
-	Edits       []ValueEdit    `json:"edits"`
-	SideEffects []AbsorbEffect `json:"sideEffects,omitempty"`
+// Candidate is a change of values that absorbs a field, other than the proposed one.
+type Candidate struct {
+	Edits       []ValueEdit `json:"edits"`
+	SideEffects []Effect    `json:"sideEffects,omitempty"`
 }
 
 // ValueEdit is one change of the values file.
@@ -135,16 +138,16 @@ type ValueEdit struct {
 	Masked bool `json:"masked,omitempty"`
 }
 
-// AbsorbEffect is one field, or one whole object, that a change of values also changes, although nobody asked for it.
-type AbsorbEffect struct {
-	Object ObjectKey `json:"object"`
+// Effect is one field, or one whole object, that a change of values also changes, although nobody asked for it.
+type Effect struct {
+	Object report.ObjectKey `json:"object"`
 	// Path is empty if the whole object appears or disappears. Action says which.
-	Path   string `json:"path,omitempty"`
-	Action Action `json:"action,omitempty"`
+	Path   string        `json:"path,omitempty"`
+	Action report.Action `json:"action,omitempty"`
 	// Hook lists the events of the object if it is a hook. A hook that only helm test runs does not count as a side effect.
 	Hook []string `json:"hook,omitempty"`
 	// Verdict is what the next upgrade does with the field.
-	Verdict Verdict `json:"verdict,omitempty"`
+	Verdict report.Verdict `json:"verdict,omitempty"`
 	// Before and After are the desired values without and with the change.
 	Before any  `json:"before,omitempty"`
 	After  any  `json:"after,omitempty"`
@@ -157,10 +160,10 @@ type AbsorbEffect struct {
 }
 
 // IsLeft reports whether the field is not absorbed.
-func (f AbsorbField) IsLeft() bool { return f.Status != AbsorbAbsorbed }
+func (f Field) IsLeft() bool { return f.Status != Absorbed }
 
 // Counts returns how many fields are absorbed and how many are left.
-func (r *AbsorbResult) Counts() (absorbed, left int) {
+func (r *Result) Counts() (absorbed, left int) {
 	for _, f := range r.Fields {
 		if f.IsLeft() {
 			left++

@@ -1,4 +1,4 @@
-package files
+package links
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestCheckLinks checks files in a Git working tree and outside of it. A link outside of any tree belongs to the user.
-func TestCheckLinks(t *testing.T) {
+// TestCheck checks files in a Git working tree and outside of it. A link outside of any tree belongs to the user.
+func TestCheck(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestCheckLinks(t *testing.T) {
 		"tree/back/../tree/values.yaml": "tree/back leads to",
 	} {
 		for _, name := range []string{name, filepath.ToSlash(top) + "/" + name} {
-			err := CheckLinks(name)
+			err := Check(name)
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%s: error %v", name, err)
 			}

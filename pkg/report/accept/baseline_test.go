@@ -1,4 +1,4 @@
-package report
+package accept
 
 import (
 	"encoding/json"
@@ -8,30 +8,31 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestAccept checks that id and cause identify a known finding, and that it is known only if it counted in the earlier report
+// TestKnown checks that id and cause identify a known finding, and that it is known only if it counted in the earlier report
 // or counts in neither.
-func TestAccept(t *testing.T) {
-	rule := &IgnoreRule{Rule: "r"}
-	drift := Finding{ID: "f", Verdict: Overwrite, Cause: CauseDrift, Managed: true}
-	with := func(change func(*Finding)) Finding { f := drift; change(&f); return f }
-	unmanaged := with(func(f *Finding) { f.Managed = false })
-	live := func(value string) Finding { return with(func(f *Finding) { f.Live = value }) }
-	masked := with(func(f *Finding) { f.Masked = true })
-	gone := with(func(f *Finding) { f.Old = "a" })
-	autoscaled := with(func(f *Finding) { f.Class = ClassAutoscaled })
-	volatile := with(func(f *Finding) { f.Class, f.Cause = ClassVolatile, CauseChange })
-	second := with(func(f *Finding) { f.ID = "g" })
-	ignored := with(func(f *Finding) { f.IgnoredBy = rule })
-	having := func(fields ...Finding) Object {
-		return Object{ID: "o", Action: ActionUpdate, Fields: fields}
+func TestKnown(t *testing.T) {
+	rule := &report.IgnoreRule{Rule: "r"}
+	drift := report.Finding{ID: "f", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true}
+	with := func(change func(*report.Finding)) report.Finding { f := drift; change(&f); return f }
+	unmanaged := with(func(f *report.Finding) { f.Managed = false })
+	live := func(value string) report.Finding { return with(func(f *report.Finding) { f.Live = value }) }
+	masked := with(func(f *report.Finding) { f.Masked = true })
+	gone := with(func(f *report.Finding) { f.Old = "a" })
+	autoscaled := with(func(f *report.Finding) { f.Class = report.ClassAutoscaled })
+	volatile := with(func(f *report.Finding) { f.Class, f.Cause = report.ClassVolatile, report.CauseChange })
+	second := with(func(f *report.Finding) { f.ID = "g" })
+	ignored := with(func(f *report.Finding) { f.IgnoredBy = rule })
+	having := func(fields ...report.Finding) report.Object {
+		return report.Object{ID: "o", Action: report.ActionUpdate, Fields: fields}
 	}
-	whole := func(action Action, missing bool, reason string, by *IgnoreRule) Object {
-		return Object{ID: "o", Action: action, Missing: missing, Reason: reason, IgnoredBy: by}
+	whole := func(action report.Action, missing bool, reason string, by *report.IgnoreRule) report.Object {
+		return report.Object{ID: "o", Action: action, Missing: missing, Reason: reason, IgnoredBy: by}
 	}
 	for name, c := range map[string]struct {
-		then, now Object
+		then, now report.Object
 		known     bool
 	}{
 		"the same drift":                   {having(drift), having(drift), true},
@@ -42,11 +43,11 @@ func TestAccept(t *testing.T) {
 		"masked in the earlier report":     {having(masked), having(live("b")), true},
 		"masked now":                       {having(live("a")), having(masked), true},
 		"a value that is gone":             {having(live("a")), having(gone), false},
-		"another live value of what is ignored": {having(with(func(f *Finding) { f.IgnoredBy, f.Live = rule, "a" })),
-			having(with(func(f *Finding) { f.IgnoredBy, f.Live = rule, "b" })), true},
+		"another live value of what is ignored": {having(with(func(f *report.Finding) { f.IgnoredBy, f.Live = rule, "a" })),
+			having(with(func(f *report.Finding) { f.IgnoredBy, f.Live = rule, "b" })), true},
 		"one of two clusters has the value":     {having(live("a"), live("b")), having(live("b")), true},
-		"an edit of a field that was to change": {having(with(func(f *Finding) { f.Cause = CauseChange })), having(drift), false},
-		"an edit under a change":                {having(with(func(f *Finding) { f.Cause = CauseBoth })), having(drift), false},
+		"an edit of a field that was to change": {having(with(func(f *report.Finding) { f.Cause = report.CauseChange })), having(drift), false},
+		"an edit under a change":                {having(with(func(f *report.Finding) { f.Cause = report.CauseBoth })), having(drift), false},
 		"ignored before":                        {having(ignored), having(drift), false},
 		"ignored before and now":                {having(ignored), having(ignored), true},
 		"ignored now":                           {having(drift), having(ignored), true},
@@ -54,35 +55,35 @@ func TestAccept(t *testing.T) {
 		"autoscaled before and now":             {having(autoscaled), having(autoscaled), true},
 		"volatile before":                       {having(volatile), having(drift), false},
 		"unmanaged before":                      {having(unmanaged), having(drift), false},
-		"missing":                               {whole(ActionCreate, true, "", nil), whole(ActionCreate, true, "", nil), true},
-		"missing, ignored before":               {whole(ActionCreate, true, "", rule), whole(ActionCreate, true, "", nil), false},
+		"missing":                               {whole(report.ActionCreate, true, "", nil), whole(report.ActionCreate, true, "", nil), true},
+		"missing, ignored before":               {whole(report.ActionCreate, true, "", rule), whole(report.ActionCreate, true, "", nil), false},
 		"being deleted":                         {terminating(having()), terminating(having()), true},
 		"being deleted, and edited":             {terminating(having(drift)), terminating(having(drift)), true},
 		"being deleted, edited since":           {terminating(having()), terminating(having(drift)), false},
 		"being deleted, with a second field to write": {terminating(having(drift)),
-			terminating(having(drift, with(func(f *Finding) { f.ID, f.Cause, f.IgnoredBy = "g", CauseChange, rule }))), false},
+			terminating(having(drift, with(func(f *report.Finding) { f.ID, f.Cause, f.IgnoredBy = "g", report.CauseChange, rule }))), false},
 		"present, then being deleted":            {having(drift), terminating(having(drift)), false},
-		"being deleted, then missing":            {terminating(having()), whole(ActionCreate, true, "", nil), false},
-		"to be created, then missing":            {whole(ActionCreate, false, "", nil), whole(ActionCreate, true, "", nil), false},
-		"failing":                                {whole(ActionFail, false, "a", nil), whole(ActionFail, false, "a", nil), true},
-		"failing for another reason":             {whole(ActionFail, false, "a", nil), whole(ActionFail, false, "b", nil), false},
-		"failing, ignored before":                {whole(ActionFail, false, "a", rule), whole(ActionFail, false, "a", nil), false},
-		"to be deleted":                          {whole(ActionDelete, false, "", nil), whole(ActionDelete, false, "", nil), true},
+		"being deleted, then missing":            {terminating(having()), whole(report.ActionCreate, true, "", nil), false},
+		"to be created, then missing":            {whole(report.ActionCreate, false, "", nil), whole(report.ActionCreate, true, "", nil), false},
+		"failing":                                {whole(report.ActionFail, false, "a", nil), whole(report.ActionFail, false, "a", nil), true},
+		"failing for another reason":             {whole(report.ActionFail, false, "a", nil), whole(report.ActionFail, false, "b", nil), false},
+		"failing, ignored before":                {whole(report.ActionFail, false, "a", rule), whole(report.ActionFail, false, "a", nil), false},
+		"to be deleted":                          {whole(report.ActionDelete, false, "", nil), whole(report.ActionDelete, false, "", nil), true},
 		"a second field":                         {having(drift), having(drift, second), false},
 		"one of two fields":                      {having(drift, second), having(drift), true},
 		"a replacement with a second field":      {replaced(having(drift)), replaced(having(drift, second)), false},
 		"the same replacement":                   {replaced(having(drift)), replaced(having(drift)), true},
 		"an update that was a replacement":       {replaced(having(drift)), having(drift), false},
-		"a second field that the upgrade leaves": {having(drift), having(drift, with(func(f *Finding) { f.ID, f.Verdict = "g", Ignore })), false},
+		"a second field that the upgrade leaves": {having(drift), having(drift, with(func(f *report.Finding) { f.ID, f.Verdict = "g", report.Ignore })), false},
 	} {
-		earlier := &Report{Releases: []Release{{Name: "r", Objects: []Object{c.then}}}}
-		now := Release{Name: "r", Drifted: true, Objects: []Object{c.now}}
-		now.Accept(earlier, "baseline")
+		earlier := &report.Report{Releases: []report.Release{{Name: "r", Objects: []report.Object{c.then}}}}
+		now := report.Release{Name: "r", Drifted: true, Objects: []report.Object{c.now}}
+		Known(&now, earlier, "baseline")
 		o := now.Objects[0]
 		if counts := counts(o); counts == c.known {
 			t.Errorf("%s: counts %t: %+v", name, counts, o)
 		}
-		if o.IgnoredBy != nil && !o.state().countsWhole() {
+		if o.IgnoredBy != nil && !o.CountsWhole() {
 			t.Errorf("%s: a rule silences the whole object: %+v", name, o)
 		}
 		if now.Drifted != o.Drifted {
@@ -91,9 +92,9 @@ func TestAccept(t *testing.T) {
 	}
 }
 
-// TestAcceptComparesLiveValues checks that a known finding whose live value moved counts and has the earlier value, also when the earlier
+// TestKnownComparesLiveValues checks that a known finding whose live value moved counts and has the earlier value, also when the earlier
 // report was saved and read, and that a null and a list with a null keep their meaning on that way.
-func TestAcceptComparesLiveValues(t *testing.T) {
+func TestKnownComparesLiveValues(t *testing.T) {
 	for name, c := range map[string]struct{ then, now, was any }{
 		"an integer":                  {int64(5), int64(0), int64(5)},
 		"the same integer":            {int64(5), int64(5), nil},
@@ -105,21 +106,21 @@ func TestAcceptComparesLiveValues(t *testing.T) {
 		"a null":                      {object.Null{}, "x", object.Null{}},
 		"the same null":               {object.Null{}, object.Null{}, nil},
 	} {
-		release := func(live any) Release {
-			return Release{Name: "r", Objects: []Object{{ID: "o", Action: ActionUpdate, Fields: []Finding{
-				{ID: "f", Verdict: Overwrite, Cause: CauseDrift, Managed: true, Old: "old", Live: live},
+		release := func(live any) report.Release {
+			return report.Release{Name: "r", Objects: []report.Object{{ID: "o", Action: report.ActionUpdate, Fields: []report.Finding{
+				{ID: "f", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Old: "old", Live: live},
 			}}}}
 		}
-		text, err := json.Marshal(New("v", time.Unix(0, 0), []Release{release(c.then)}))
+		text, err := json.Marshal(report.New("v", time.Unix(0, 0), []report.Release{release(c.then)}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		earlier, err := Read(text)
+		earlier, err := report.Read(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		now := release(c.now)
-		now.Accept(earlier, "baseline")
+		Known(&now, earlier, "baseline")
 		f := now.Objects[0].Fields[0]
 		if changed := c.was != nil; f.Drifted() != changed || now.Drifted != changed || now.Objects[0].Known == changed {
 			t.Errorf("%s: drifted %t, known write %t", name, f.Drifted(), now.Objects[0].Known)
@@ -131,7 +132,7 @@ func TestAcceptComparesLiveValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var again Finding
+		var again report.Finding
 		if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(again.KnownLive, c.was) {
 			t.Errorf("%s: read again, the earlier value is %#v: %v in %s", name, again.KnownLive, err, text)
 		}
@@ -139,19 +140,19 @@ func TestAcceptComparesLiveValues(t *testing.T) {
 }
 
 // counts reports whether the strictest --fail-on selects an object.
-func counts(o Object) bool {
-	whole := o.Gone() || o.Action == ActionFail || o.Action.Writes()
-	return whole && o.IgnoredBy == nil && !o.Known || slices.ContainsFunc(o.Fields, func(f Finding) bool { return !f.Silenced() })
+func counts(o report.Object) bool {
+	whole := o.Gone() || o.Action == report.ActionFail || o.Action.Writes()
+	return whole && o.IgnoredBy == nil && !o.Known || slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return !f.Silenced() })
 }
 
 // terminating returns the object as being deleted. That is a part of its id.
-func terminating(o Object) Object {
+func terminating(o report.Object) report.Object {
 	o.ID, o.Terminating = o.ID+" terminating", true
 	return o
 }
 
 // replaced returns the object as replaced by Helm. That is a part of its id.
-func replaced(o Object) Object {
-	o.ID, o.Action = o.ID+" replaced", ActionReplace
+func replaced(o report.Object) report.Object {
+	o.ID, o.Action = o.ID+" replaced", report.ActionReplace
 	return o
 }

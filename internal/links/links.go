@@ -1,4 +1,5 @@
-package files
+// Package links says where symbolic links may lead: not out of the Git working tree that they are in, and not to the devices of the system.
+package links
 
 import (
 	"fmt"
@@ -79,9 +80,9 @@ func IsInside(path, folder string) bool {
 	return path == folder || strings.HasPrefix(path, strings.TrimSuffix(folder, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// CheckLinks returns an error that names the first forbidden symbolic link on the way to a file: one in a Git working tree that leads out
+// Check returns an error that names the first forbidden symbolic link on the way to a file: one in a Git working tree that leads out
 // of it. If no file has the name, for example because it is a URL, there is no error.
-func CheckLinks(name string) error {
+func Check(name string) error {
 	here := string(filepath.Separator)
 	if !filepath.IsAbs(name) {
 		dir, err := os.Getwd()

@@ -1,9 +1,12 @@
-package report
+// Package past is the contract of helmdrift history, beside the report of one comparison: what a series of reports says. It is pure data
+// without secrets. internal/output/schema has its JSON Schema with that of all reports.
+package past
 
-import "time"
+import (
+	"time"
 
-// KindHistory is the kind of what helmdrift history reports.
-const KindHistory = "History"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
 // History is the contract of helmdrift history: what a series of reports says about each finding over time.
 type History struct {
@@ -15,13 +18,13 @@ type History struct {
 	Time    time.Time `json:"time"`
 	Reports int       `json:"reports"`
 	// Previews counts the comparisons with a chart or another revision. They are left out, because they do not say what drifted.
-	Previews int              `json:"previews,omitempty"`
-	Points   []HistoryPoint   `json:"points"`
-	Releases []ReleaseHistory `json:"releases"`
+	Previews int       `json:"previews,omitempty"`
+	Points   []Point   `json:"points"`
+	Releases []Release `json:"releases"`
 }
 
-// HistoryPoint is how much drift there was at the time of a report: what the latest report on each release said by then.
-type HistoryPoint struct {
+// Point is how much drift there was at the time of a report: what the latest report on each release said by then.
+type Point struct {
 	Time     time.Time `json:"time"`
 	Releases int       `json:"releases"`
 	// Unknown counts the releases whose latest report has an error, and Drifted counts those that drifted.
@@ -30,35 +33,35 @@ type HistoryPoint struct {
 	Findings int `json:"findings"`
 }
 
-// ReleaseHistory is the history of one release.
-type ReleaseHistory struct {
+// Release is the history of one release.
+type Release struct {
 	Name string `json:"name"`
 	// Namespace is the namespace of the records, as for -n.
 	Namespace string `json:"namespace"`
 	Cluster   string `json:"cluster"`
 	// FirstSeen and LastSeen are the times of the first and the last report on the release. Reports is the number of these reports, and
 	// Unknown is how many have an error: what they do not list may be there.
-	FirstSeen time.Time        `json:"firstSeen"`
-	LastSeen  time.Time        `json:"lastSeen"`
-	Reports   int              `json:"reports"`
-	Unknown   int              `json:"unknown,omitempty"`
-	Findings  []FindingHistory `json:"findings"`
+	FirstSeen time.Time `json:"firstSeen"`
+	LastSeen  time.Time `json:"lastSeen"`
+	Reports   int       `json:"reports"`
+	Unknown   int       `json:"unknown,omitempty"`
+	Findings  []Finding `json:"findings"`
 	// Versions come from the latest report, for people who read the history.
-	Versions CustomVersions `json:"-"`
+	Versions report.CustomVersions `json:"-"`
 }
 
-// FindingHistory is the history of one field that differed, or of an object that was missing or being deleted.
-type FindingHistory struct {
+// Finding is the history of one field that differed, or of an object that was missing or being deleted.
+type Finding struct {
 	// ID is the id of the finding in the latest report that has it. It changes with the verdict.
-	ID     string    `json:"id"`
-	Object ObjectKey `json:"object"`
+	ID     string           `json:"id"`
+	Object report.ObjectKey `json:"object"`
 	// Path is empty for an object as a whole. Absence then says whether it was missing or terminating.
 	Path    string  `json:"path,omitempty"`
 	Absence Absence `json:"absence,omitempty"`
 	// Drifted reports whether the finding counts as drift. Otherwise no manifest names the field.
-	Drifted bool         `json:"drifted"`
-	Masked  bool         `json:"masked,omitempty"`
-	State   FindingState `json:"state"`
+	Drifted bool  `json:"drifted"`
+	Masked  bool  `json:"masked,omitempty"`
+	State   State `json:"state"`
 	// FirstSeen and LastSeen are the times of the first and the last report that has the finding. Ended is the time of the first report
 	// after LastSeen that no longer has it, or silences it. It is nil while the finding is there.
 	FirstSeen time.Time  `json:"firstSeen"`
@@ -75,7 +78,7 @@ type FindingHistory struct {
 	// they overwrite each other.
 	Managers []string `json:"managers,omitempty"`
 	// Steps are the latest times when it came, changed or ended, in order.
-	Steps []HistoryStep `json:"steps"`
+	Steps []Step `json:"steps"`
 }
 
 // Absence says how a whole object is gone.
@@ -87,23 +90,23 @@ const (
 	AbsenceTerminating Absence = "terminating"
 )
 
-// FindingState is the state of a finding in the latest report that says anything about it.
-type FindingState string
+// State is the state of a finding in the latest report that says anything about it.
+type State string
 
 // These are the states of a finding.
 const (
-	// FindingThere means that the finding is there and counts.
-	FindingThere FindingState = "there"
-	// FindingGone means that the release was compared without an error, and the finding was not there.
-	FindingGone FindingState = "gone"
-	// FindingIgnored means that a rule, a baseline or a class silences it.
-	FindingIgnored FindingState = "ignored"
+	// There means that the finding is there and counts.
+	There State = "there"
+	// Gone means that the release was compared without an error, and the finding was not there.
+	Gone State = "gone"
+	// Ignored means that a rule, a baseline or a class silences it.
+	Ignored State = "ignored"
 )
 
-// HistoryStep is a change of a finding.
-type HistoryStep struct {
-	Time  time.Time    `json:"time"`
-	State FindingState `json:"state"`
+// Step is a change of a finding.
+type Step struct {
+	Time  time.Time `json:"time"`
+	State State     `json:"state"`
 	// Live is the live value. It is absent if it is masked or large, or if live lacks the field.
 	Live     any      `json:"live,omitempty"`
 	Managers []string `json:"managers,omitempty"`
