@@ -159,8 +159,8 @@ func (t *Tree) note(severity tree.Severity, where, message string) {
 func (t *Tree) releases() (out []map[string]any) {
 	for _, o := range t.answer.Objects {
 		content := o.Map()
-		if ref := refOf(Kind(), content); ref.GVK() == kindOf(content) && t.over.tree[ref] {
-			out = append(out, t.over.objects[ref].Object)
+		if kind := kindOf(content); kind.Group == helmGroup && kind.Kind == Kind().Kind && t.over.tree[refOf(Kind(), content)] {
+			out = append(out, t.over.objects[refOf(Kind(), content)].Object)
 		}
 	}
 	return out
@@ -236,27 +236,38 @@ func isSecrets(name string) bool {
 // kustomizeGroup is the group of Flux's Kustomizations.
 const kustomizeGroup = "kustomize.toolkit.fluxcd.io"
 
-// isRead reports whether a prediction reads objects of a kind.
-func isRead(kind schema.GroupVersionKind) bool {
+// readAs returns the version of a kind that predictions read, and reports whether they read the kind. The controllers have one version of
+// each kind, and the fields that matter are the same in all versions.
+func readAs(kind schema.GroupVersionKind) (schema.GroupVersionKind, bool) {
 	switch kind.Group {
 	case "":
-		return kind.Kind == "ConfigMap" || kind.Kind == "Secret"
+		return kind, kind.Kind == "ConfigMap" || kind.Kind == "Secret"
 	case helmGroup:
-		return kind == Kind()
+		return Kind(), kind.Kind == Kind().Kind
 	case kustomizeGroup:
-		return kind.Kind == "Kustomization"
+		kind.Version = "v1"
+		return kind, kind.Kind == "Kustomization"
 	}
-	return kind.Group == sourceGroup
+	kind.Version = "v1"
+	return kind, kind.Group == sourceGroup
+}
+
+// laid is an object of the tree that predictions read, with the version that it has there.
+type laid struct {
+	tree.Object
+	content map[string]any
+	ref     object.Ref
+	version string
 }
 
 // lay applies the objects of the tree that predictions read.
 func (t *Tree) lay(ctx context.Context) error {
-	objects := map[object.Ref]map[string]any{}
+	var all []laid
 	var refs []object.Ref
 	for _, o := range t.answer.Objects {
 		content := o.Map()
-		kind := kindOf(content)
-		if !isRead(kind) {
+		kind, isRead := readAs(kindOf(content))
+		if !isRead {
 			continue
 		}
 		ref := refOf(kind, content)
@@ -264,25 +275,52 @@ func (t *Tree) lay(ctx context.Context) error {
 			t.note(tree.Failed, ref.Kind+" "+ref.Name+" in "+o.File, "it has no namespace, so Flux cannot apply it")
 			continue
 		}
-		if objects[ref] == nil {
-			refs = append(refs, ref)
-		}
-		objects[ref] = content
+		one := laid{o, content, ref, kindOf(content).Version}
+		content["apiVersion"] = kind.GroupVersion().String()
+		all, refs = append(all, one), append(refs, ref)
 	}
 	found := t.over.Cluster.Read(ctx, refs)
-	for _, ref := range refs {
-		after, err := t.after(ctx, ref, objects[ref], found[ref])
+	refused := t.refused(ctx, all, found)
+	for _, one := range all {
+		if refused[one.Maker] {
+			continue
+		}
+		after, err := t.after(ctx, one.ref, one.content, found[one.ref])
 		if err != nil {
 			return err
 		}
-		if t.over.objects[ref], t.over.tree[ref] = (cluster.Live{Object: after}), true; ref.Group == "" && ref.Kind == "Secret" {
+		if t.over.objects[one.ref] = (cluster.Live{Object: after}); one.ref.Group == "" && one.ref.Kind == "Secret" {
 			t.secrets = append(t.secrets, after)
 		}
+		t.over.tree[one.ref] = true
 	}
 	for _, said := range t.types.unread {
 		t.note(tree.Note, "the API server", said)
 	}
 	return nil
+}
+
+// refused returns the Kustomizations with an object of a version that the cluster does not serve, so Flux cannot apply them
+// (fluxcd/pkg/ssa v0.76.1 manager_apply.go ApplyAllStaged). Found is what the cluster has at the versions of the controllers.
+func (t *Tree) refused(ctx context.Context, all []laid, found map[object.Ref]cluster.Live) map[tree.Maker]bool {
+	out, asked := map[tree.Maker]bool{}, map[schema.GroupVersionKind]bool{}
+	for _, one := range all {
+		old := one.ref
+		if old.Version = one.version; old == one.ref || out[one.Maker] || found[one.ref].Absence == cluster.AbsentKind {
+			continue
+		}
+		isAbsent, known := asked[old.GVK()]
+		if !known {
+			isAbsent = t.over.Cluster.Read(ctx, []object.Ref{old})[old].Absence == cluster.AbsentKind
+			asked[old.GVK()] = isAbsent
+		}
+		if isAbsent {
+			out[one.Maker] = true
+			t.note(tree.Failed, one.Maker.String(), fmt.Sprintf("Flux cannot apply it: the cluster does not serve %s of %s/%s, and %s has this "+
+				"version", old.Kind, old.Group, old.Version, titleOf(old.Kind, old.Namespace, old.Name)))
+		}
+	}
+	return out
 }
 
 // after returns an object as it is after kustomize-controller has applied it (fluxcd/pkg/ssa v0.76.1 manager_apply.go ApplyAll).

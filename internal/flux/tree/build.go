@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resmap"
@@ -182,15 +184,14 @@ func (k *kustomization) label(value map[string]any) {
 		return
 	}
 	add := func(field string, from map[string]string) {
-		have, _ := metadata[field].(map[string]any)
+		// The controller reads a map with a value that is no text as if it were empty.
+		have, _, _ := unstructured.NestedStringMap(metadata, field)
 		if have == nil {
-			have = map[string]any{}
+			have = map[string]string{}
 		}
-		for key, text := range from {
-			have[key] = text
-		}
+		maps.Copy(have, from)
 		if len(have) > 0 {
-			metadata[field] = have
+			_ = unstructured.SetNestedStringMap(metadata, have, field) // metadata is a map
 		}
 	}
 	add("labels", map[string]string{fluxGroup + "/name": k.Metadata.Name, fluxGroup + "/namespace": k.Metadata.Namespace})

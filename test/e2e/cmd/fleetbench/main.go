@@ -11,6 +11,7 @@
 //	fleetbench -controlplane FILE -module DIR -helmdrift FILE -helm FILE -kubectl FILE [-releases 20,200,2000] [-objects 15] [-seed 1]
 //	fleetbench -kubeconfig FILE …                           measures on a cluster that runs already and has nothing else in it
 //	fleetbench -charts … CHART…                             measures public charts instead, which it installs as they are
+//	fleetbench -flux …                                      measures diff --from with a working tree of Flux that has the fleet
 //	fleetbench -fill -kubeconfig FILE [-releases 200]       only fills the cluster
 //
 // Make bench and make bench-charts call it, and docs/dev/performance.md explains the numbers.
@@ -37,7 +38,7 @@ import (
 // options are the flags.
 type options struct {
 	controlplane, module, kubeconfig string
-	fill, keep                       bool
+	fill, keep, flux                 bool
 	// charts are installed and measured instead of a generated fleet.
 	charts         []string
 	sizes          sizes
@@ -55,6 +56,7 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.module, "module", "", "the control plane's module")
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "a cluster to use instead of a new control plane")
 	flags.BoolVar(&o.fill, "fill", false, "fill the cluster and measure nothing")
+	flags.BoolVar(&o.flux, "flux", false, "measure diff --from with HelmReleases of the fleet instead")
 	flags.BoolVar(&o.keep, "keep", false, "keep the control plane until interrupted")
 	fromCharts := flags.Bool("charts", false, "measure the charts that the arguments name")
 	flags.Var(&o.sizes, "releases", "the sizes of the fleet, in ascending order")
@@ -126,6 +128,11 @@ func run(ctx context.Context, args []string) error {
 		return fill(ctx, f, config, 0, slices.Max(o.sizes))
 	}
 	b := bench{options: o, fleet: f, config: config, dir: dir}
+	if o.flux {
+		err := (&fluxBench{bench: b}).run(ctx, os.Stdout)
+		o.wait(ctx, err)
+		return err
+	}
 	rows, err := b.run(ctx)
 	printTable(os.Stdout, o, rows)
 	o.wait(ctx, err)

@@ -1,0 +1,345 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v2"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/repo"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubewait "k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/test/e2e/fleet"
+)
+
+// fluxBench measures a fleet that Flux deploys from a working tree: diff --from against diff -A and the rendering of the charts. Half of
+// the charts are in the tree, and half are in a HelmRepository. The tree changes the values of each 20th HelmRelease.
+type fluxBench struct {
+	bench
+	// tree is the working tree, and charts are its charts by their names.
+	tree   string
+	charts map[string]*chart.Chart
+	// asked counts the requests to the HelmRepository by their paths.
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+const (
+	fluxNamespace = "flux-system"
+	treeAddress   = "https://git.example.com/shop/fleet"
+)
+
+// run prints a table.
+func (b *fluxBench) run(ctx context.Context, out io.Writer) error {
+	size := b.sizes[len(b.sizes)-1]
+	b.tree, b.charts, b.asked = filepath.Join(b.dir, "tree"), map[string]*chart.Chart{}, map[string]int{}
+	served := filepath.Join(b.dir, "charts")
+	if err := errors.Join(fill(ctx, b.fleet, b.config, 0, size), os.MkdirAll(served, 0o755)); err != nil {
+		return err
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b.mu.Lock()
+		b.asked[r.URL.Path]++
+		b.mu.Unlock()
+		http.FileServer(http.Dir(served)).ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	if err := b.deploy(ctx, size, served, server.URL); err != nil {
+		return err
+	}
+	return b.compare(ctx, out, size)
+}
+
+// deploy writes the tree, and the objects of Flux to the cluster.
+func (b *fluxBench) deploy(ctx context.Context, size int, served, address string) error {
+	objects := []map[string]any{
+		fluxObject("source.toolkit.fluxcd.io/v1", "GitRepository", fluxNamespace, "flux-system", map[string]any{"url": treeAddress}),
+		fluxObject("source.toolkit.fluxcd.io/v1", "HelmRepository", fluxNamespace, "charts", map[string]any{"url": address}),
+		fluxObject("kustomize.toolkit.fluxcd.io/v1", "Kustomization", fluxNamespace, "apps", map[string]any{
+			"path": "apps", "prune": true, "sourceRef": map[string]any{"kind": "GitRepository", "name": "flux-system"},
+		}),
+	}
+	if err := writeObject(filepath.Join(b.tree, "clusters/prod/apps.yaml"), objects[2]); err != nil {
+		return err
+	}
+	git := filepath.Join(b.tree, ".git")
+	err := errors.Join(os.MkdirAll(git, 0o755),
+		os.WriteFile(filepath.Join(git, "config"), []byte("[remote \"origin\"]\n\turl = "+treeAddress+"\n"), 0o600))
+	if err != nil {
+		return err
+	}
+	for number := range size {
+		r := b.fleet.Release(number)
+		if err := b.save(r.Chart(), served); err != nil {
+			return err
+		}
+		one, err := b.helmRelease(r)
+		if err != nil {
+			return err
+		}
+		objects = append(objects, one)
+		inTree := map[string]any{"apiVersion": one["apiVersion"], "kind": one["kind"], "metadata": one["metadata"], "spec": one["spec"]}
+		if number%20 == 7 {
+			spec := map[string]any{}
+			for key, value := range one["spec"].(map[string]any) {
+				spec[key] = value
+			}
+			values := r.Config()
+			values["replicas"] = 9
+			spec["values"], inTree["spec"] = values, spec
+		}
+		if err := writeObject(filepath.Join(b.tree, "apps", r.Name+".yaml"), inTree); err != nil {
+			return err
+		}
+	}
+	index, err := repo.IndexDirectory(served, address)
+	if err != nil {
+		return err
+	}
+	return errors.Join(index.WriteFile(filepath.Join(served, "index.yaml"), 0o600), b.create(ctx, objects))
+}
+
+// save saves a chart in the tree or in the HelmRepository, once.
+func (b *fluxBench) save(c *chart.Chart, served string) error {
+	if b.charts[c.Name()] != nil {
+		return nil
+	}
+	b.charts[c.Name()] = c
+	if b.isInTree(c.Name()) {
+		return chartutil.SaveDir(c, filepath.Join(b.tree, "charts"))
+	}
+	_, err := chartutil.Save(c, served)
+	return err
+}
+
+// isInTree reports whether a chart is in the tree.
+func (b *fluxBench) isInTree(name string) bool { return name[0]%2 == 0 }
+
+// helmRelease returns the HelmRelease of a release as it is after helm-controller has deployed it.
+func (b *fluxBench) helmRelease(r fleet.Release) (map[string]any, error) {
+	wanted := map[string]any{"chart": r.Chart().Name(), "version": r.Chart().Metadata.Version,
+		"sourceRef": map[string]any{"kind": "HelmRepository", "name": "charts", "namespace": fluxNamespace}}
+	if b.isInTree(r.Chart().Name()) {
+		wanted = map[string]any{"chart": "charts/" + r.Chart().Name(),
+			"sourceRef": map[string]any{"kind": "GitRepository", "name": "flux-system", "namespace": fluxNamespace}}
+	}
+	out := fluxObject("helm.toolkit.fluxcd.io/v2", "HelmRelease", r.Namespace, r.Name, map[string]any{
+		"chart": map[string]any{"spec": wanted}, "values": r.Config(),
+	})
+	digest, err := digestOf(r.Config())
+	out["metadata"].(map[string]any)["labels"] = map[string]any{
+		"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": fluxNamespace,
+	}
+	out["status"] = map[string]any{"observedGeneration": 1, "storageNamespace": r.Namespace, "history": []any{map[string]any{
+		"name": r.Name, "namespace": r.Namespace, "version": r.Revisions, "status": "deployed", "chartName": r.Chart().Name(),
+		"chartVersion": r.Chart().Metadata.Version, "configDigest": digest,
+	}}}
+	return out, err
+}
+
+// create creates objects of Flux, whose kinds it defines with any fields.
+func (b *fluxBench) create(ctx context.Context, objects []map[string]any) error {
+	config := rest.CopyConfig(b.config)
+	config.QPS = -1
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return err
+	}
+	crds := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	plural := map[string]schema.GroupVersionResource{}
+	for _, o := range append(objects, fluxObject("source.toolkit.fluxcd.io/v1", "HelmChart", "", "", nil)) {
+		u := unstructured.Unstructured{Object: o}
+		kind := u.GroupVersionKind()
+		resource, _ := meta.UnsafeGuessKindToResource(kind)
+		if _, isDefined := plural[kind.Kind]; !isDefined {
+			plural[kind.Kind] = resource
+			_, err := crds.Create(ctx, &unstructured.Unstructured{Object: definitionOf(kind, resource.Resource)}, metav1.CreateOptions{})
+			if err != nil && !apierrors.IsAlreadyExists(err) {
+				return err
+			}
+		}
+	}
+	namespace := fluxObject("v1", "Namespace", "", fluxNamespace, nil)
+	_, err = client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Create(ctx,
+		&unstructured.Unstructured{Object: namespace}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return err
+	}
+	for _, o := range objects {
+		u := &unstructured.Unstructured{Object: o}
+		to := client.Resource(plural[u.GetKind()]).Namespace(u.GetNamespace())
+		err := kubewait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+			_, err := to.Create(ctx, u, metav1.CreateOptions{FieldManager: "kustomize-controller"})
+			return err == nil || apierrors.IsAlreadyExists(err), nil
+		})
+		if err != nil {
+			return fmt.Errorf("create %s %s: %w", u.GetKind(), u.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// compare measures in turns.
+func (b *fluxBench) compare(ctx context.Context, out io.Writer, size int) error {
+	r := runner{tools: b.tools, kubeconfig: b.kubeconfig, dir: b.dir}
+	from := "diff --from " + filepath.Join(b.tree, "clusters/prod") + " -o json"
+	proxy, err := startCounter(b.config, r)
+	if err != nil {
+		return err
+	}
+	defer proxy.close()
+	seen, err := proxy.runner.scan(ctx, from)
+	if err != nil {
+		return err
+	}
+	traffic := proxy.take()
+	if err := checkFlux(seen.stdout, size); err != nil {
+		return err
+	}
+	b.mu.Lock()
+	fetched := fmt.Sprint(b.asked)
+	b.mu.Unlock()
+	var scans, froms, renders, processors []time.Duration
+	peak := 0
+	for round := range b.rounds {
+		say("%d HelmReleases, round %d", size, round+1)
+		err := firstError(
+			timed(&scans, 1, func() error { _, err := r.scan(ctx, "diff -A -o json"); return err }),
+			timed(&renders, 1, func() error { return b.render(size) }),
+			timed(&froms, 1, func() error {
+				one, err := r.scan(ctx, from)
+				peak, processors = max(peak, one.peak), append(processors, one.processor)
+				return err
+			}),
+		)
+		if err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(out, "%d HelmReleases, %d charts, %d objects each, medians of %d rounds. Requests to the HelmRepository: %s\n\n", size,
+		len(b.charts), b.options.fleet.Objects, b.rounds, fetched)
+	fmt.Fprintf(out, "| `diff -A` | rendering | `diff --from` | : both | processor time | peak memory | requests |\n"+
+		"|---:|---:|---:|---:|---:|---:|---:|\n| %.2f s | %.2f s | %.2f s | %s | %.2f s | %s | %d |\n", median(scans).Seconds(),
+		median(renders).Seconds(), median(froms).Seconds(), ratio(median(froms), median(scans)+median(renders)), median(processors).Seconds(),
+		megabytes(peak), traffic.requests)
+	return nil
+}
+
+// render renders the chart of each release with Helm's library, as helm upgrade does.
+func (b *fluxBench) render(size int) error {
+	for number := range size {
+		if _, err := b.fleet.Release(number).Manifest(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkFlux checks that a report has all HelmReleases, no errors, and an upgrade where the tree changes values.
+func checkFlux(text []byte, size int) error {
+	var report struct {
+		Releases []struct {
+			Name     string
+			Errors   []json.RawMessage
+			Deployer struct{ Action string }
+		}
+	}
+	if err := json.Unmarshal(text, &report); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	actions := map[string]int{}
+	for _, r := range report.Releases {
+		if actions[r.Deployer.Action]++; len(r.Errors) > 0 {
+			return fmt.Errorf("report: %s: %s", r.Name, r.Errors)
+		}
+	}
+	if changed := (size + 12) / 20; actions["upgrade"] != changed || actions["none"] != size-changed {
+		return fmt.Errorf("report: %v for %d HelmReleases", actions, size)
+	}
+	return nil
+}
+
+// digestOf returns the digest of values as helm-controller's status has it (fluxcd/pkg chartutil v1.28.0 digest.go DigestValues).
+func digestOf(values map[string]any) (string, error) {
+	text, err := json.Marshal(values)
+	if err != nil {
+		return "", err
+	}
+	var plain map[string]any
+	if err := json.Unmarshal(text, &plain); err != nil {
+		return "", err
+	}
+	ordered := sigsyaml.JSONObjectToYAMLObject(plain)
+	sortKeys(ordered)
+	if text, err = yaml.Marshal(ordered); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(text)), nil
+}
+
+// sortKeys sorts the keys of a value at every level.
+func sortKeys(value any) {
+	switch v := value.(type) {
+	case yaml.MapSlice:
+		slices.SortFunc(v, func(a, b yaml.MapItem) int { return strings.Compare(a.Key.(string), b.Key.(string)) })
+		for _, item := range v {
+			sortKeys(item.Value)
+		}
+	case []any:
+		for _, below := range v {
+			sortKeys(below)
+		}
+	}
+}
+
+// fluxObject returns an object.
+func fluxObject(version, kind, namespace, name string, spec map[string]any) map[string]any {
+	out := map[string]any{"apiVersion": version, "kind": kind, "metadata": map[string]any{"name": name}}
+	if namespace != "" {
+		out["metadata"] = map[string]any{"name": name, "namespace": namespace}
+	}
+	if spec != nil {
+		out["spec"] = spec
+	}
+	return out
+}
+
+// definitionOf returns the definition of a kind with any fields.
+func definitionOf(kind schema.GroupVersionKind, plural string) map[string]any {
+	return fluxObject("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", plural+"."+kind.Group, map[string]any{
+		"group": kind.Group, "scope": "Namespaced", "names": map[string]any{"plural": plural, "kind": kind.Kind},
+		"versions": []any{map[string]any{"name": kind.Version, "served": true, "storage": true, "schema": map[string]any{
+			"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+		}}},
+	})
+}
+
+// writeObject writes an object as a file.
+func writeObject(name string, o map[string]any) error {
+	text, err := sigsyaml.Marshal(o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, text, 0o600))
+}
