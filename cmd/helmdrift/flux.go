@@ -168,6 +168,10 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
+	order, err := f.order(s)
+	if err != nil {
+		return err
+	}
 	d, err := o.Begin(ctx, append([]string{name}, args[1:]...), "diff")
 	if err != nil {
 		return err
@@ -177,7 +181,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
 	}
-	if question.Tree, _, err = f.trees(ctx, s, &o, d.Connection); err != nil {
+	if question.Tree, _, err = f.trees(ctx, order, &o, d.Connection); err != nil {
 		d.Quiet()
 		return err
 	}
@@ -198,6 +202,8 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error) {
 	flag := "--next"
 	switch {
+	case f.from != "" && f.next:
+		return nil, hint.New(errors.New("--from and --next exclude each other"), "--from is about a working tree, --next about the cluster")
 	case f.from != "":
 		flag = "--from"
 	case len(f.sources) > 0 || f.changed != "":
@@ -217,13 +223,17 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 	if err != nil {
 		return nil, err
 	}
+	order, err := f.order(s)
+	if err != nil {
+		return nil, err
+	}
 	options, err := o.OptionsWithRules()
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
 		all := flux.Fleet{Question: f.question(s, &o.CompareOptions), Options: options, List: on.list, Each: on.each, Progress: on.show}
-		if all.Tree, all.Before, err = f.trees(ctx, s, &o, on.Connection); err != nil {
+		if all.Tree, all.Before, err = f.trees(ctx, order, &o, on.Connection); err != nil {
 			return nil, err
 		}
 		defer all.Before.Close()
@@ -259,15 +269,21 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 	}, nil
 }
 
+// order returns the order for the working tree of --from. A mistyped folder is an error before a cluster is asked.
+func (f *fluxDiff) order(s cli.Streams) (tree.Order, error) {
+	if f.from == "" {
+		return tree.Order{}, nil
+	}
+	return flux.TreeOrder(f.from, f.sources, s.In)
+}
+
 // trees builds the working tree of --from and lays it over the cluster, and the one before the change if --only-changed names it. Both are nil
 // without these flags.
-func (f *fluxDiff) trees(ctx context.Context, s cli.Streams, o *diffOptions, from drift.Connection) (now, before *flux.Tree, err error) {
+func (f *fluxDiff) trees(
+	ctx context.Context, order tree.Order, o *diffOptions, from drift.Connection,
+) (now, before *flux.Tree, err error) {
 	if f.from == "" {
 		return nil, nil, nil
-	}
-	order, err := flux.TreeOrder(f.from, f.sources, s.In)
-	if err != nil {
-		return nil, nil, err
 	}
 	build := func(order tree.Order) (*flux.Tree, error) {
 		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (

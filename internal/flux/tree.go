@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"net/url"
 	"os"
@@ -126,7 +127,10 @@ func TreeOrder(dir string, sources []string, stdin io.Reader) (tree.Order, error
 	}
 	root, remotes, err := tree.FindRoot(dir)
 	out.Root, out.Remotes = root, remotes
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = hint.New(fmt.Errorf("--from %s: there is no such folder", dir), "it is the folder that a Kustomization of Flux names in spec.path")
+	case err != nil:
 		err = fmt.Errorf("--from %s: %w", dir, err)
 	}
 	return out, err
