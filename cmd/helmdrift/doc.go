@@ -61,7 +61,7 @@
 //	absorb.go                                          absorb
 //	forecast.go                                        what writes mean for pods and data
 //	scan.go, list.go                                   diff of several releases, and list; internal/search finds the releases
-//	flux.go                                            diff and fix of a HelmRelease, diff --next and diff --from
+//	flux.go, flux_all.go                               diff and fix of a HelmRelease, diff --next and diff --from
 //	snapshot.go                                        snapshot, and the file of --snapshot
 //	history.go                                         history
 //	fix_wait.go                                        --wait of fix

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/flux"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/jobs"
+	"github.com/helmdrift/helmdrift/internal/program"
+	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file is diff --next, about all HelmReleases of a cluster, and diff --from, about those of a working tree.
+
+// all implements controlled.
+func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error) {
+	flag := "--next"
+	switch {
+	case f.from != "" && f.next:
+		return nil, hint.New(errors.New("--from and --next exclude each other"), "--from is about a working tree, --next about the cluster")
+	case f.from != "":
+		flag = "--from"
+	case len(f.sources) > 0 || f.changed != "":
+		return nil, errors.New("--local-source and --only-changed need --from")
+	case !f.next:
+		return nil, nil
+	}
+	if len(args) > 0 {
+		return nil, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
+	}
+	err := refuseFlags(flags, append(f.refused(o.guests), refusal{[]string{"selector", "filter", "exclude", "status", "shard"},
+		"it compares all HelmReleases"}), flag)
+	if err != nil {
+		return nil, err
+	}
+	known, err := saved.Baseline(o.baseline)
+	if err != nil {
+		return nil, err
+	}
+	order, err := f.order(s)
+	if err != nil {
+		return nil, err
+	}
+	options, err := o.OptionsWithRules()
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context, on scanned) ([]report.Release, error) {
+		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions), Options: options, List: on.list, Each: on.each, Progress: on.show}
+		fleet.Namespace = on.namespace
+		fleet.Report = func(result *drift.Result, p *flux.Plan, finish func(*report.Release)) report.Release {
+			one := o
+			one.learned, one.finish = p.Secrets(), finish
+			return one.release(result, known)
+		}
+		return f.compare(ctx, &o, order, on, fleet)
+	}, nil
+}
+
+// compare compares what Flux does next with the HelmReleases of a cluster, or with those of a tree.
+func (f *fluxDiff) compare(ctx context.Context, o *diffOptions, order tree.Order, on scanned, fleet flux.Fleet) ([]report.Release, error) {
+	now, before, err := f.trees(ctx, order, o, on.Connection)
+	if err != nil {
+		return nil, err
+	}
+	defer before.Close()
+	if fleet.Tree, fleet.Before = now, before; now != nil {
+		fleet.Namespace = "" // the tree names the namespaces
+	}
+	found, err := fleet.Compare(ctx, on.Connection)
+	hasFailed := false
+	for _, p := range now.Problems() {
+		said := hint.Sentence(hint.New(errors.New(p.Where+": "+p.Message), p.Advice))
+		if hasFailed = hasFailed || p.Severity == tree.Failed; p.Severity == tree.Failed {
+			on.fail(report.Message{Code: report.ErrorSelection, Message: said})
+		} else {
+			on.note(said)
+		}
+	}
+	if err != nil || len(found) > 0 || hasFailed || before != nil {
+		return found, err
+	}
+	return nil, f.nothing(on.namespace)
+}
+
+// nothing returns the error of a tree or a cluster without HelmReleases.
+func (f *fluxDiff) nothing(namespace string) error {
+	const advice = "-n chooses the namespace, -A all of them; without --next, helmdrift diff compares releases with what is deployed"
+	switch {
+	case f.from != "":
+		return hint.New(fmt.Errorf("%s makes no HelmRelease", f.from), "--from names the folder that a Kustomization of Flux names in spec.path")
+	case namespace != "":
+		return hint.New(fmt.Errorf("there are no HelmReleases in namespace %s", namespace), advice)
+	}
+	return hint.New(errors.New("there are no HelmReleases in any namespace"), advice)
+}
+
+// order returns the order for the working tree of --from. A mistyped folder is an error before a cluster is asked.
+func (f *fluxDiff) order(s cli.Streams) (tree.Order, error) {
+	if f.from == "" {
+		return tree.Order{}, nil
+	}
+	return flux.TreeOrder(f.from, f.sources, s.In)
+}
+
+// trees builds the working tree of --from and lays it over the cluster, and the one before the change if --only-changed names it. Both are nil
+// without these flags.
+func (f *fluxDiff) trees(
+	ctx context.Context, order tree.Order, o *diffOptions, from drift.Connection,
+) (now, before *flux.Tree, err error) {
+	if f.from == "" {
+		return nil, nil, nil
+	}
+	build := func(order tree.Order) (*flux.Tree, error) {
+		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
+			tree.Answer, error) {
+			return jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order,
+				map[string]confine.Call{askFlux: confine.NewCall(ask)})
+		})
+	}
+	if now, err = build(order); err != nil {
+		return nil, nil, fmt.Errorf("--from %s: %w", f.from, err)
+	}
+	if f.changed == "" {
+		return now, nil, nil
+	}
+	if before, err = f.before(ctx, o, order, build); err != nil {
+		return nil, nil, fmt.Errorf("--only-changed %s: %w", f.changed, err)
+	}
+	return now, before, nil
+}
+
+// before builds the tree before the change. The caller closes it.
+func (f *fluxDiff) before(
+	ctx context.Context, o *diffOptions, order tree.Order, build func(tree.Order) (*flux.Tree, error),
+) (out *flux.Tree, err error) {
+	if order.Rendered {
+		return nil, errors.New("what comes from stdin has no commit")
+	}
+	archive, err := program.Archive(ctx, order.Root, f.changed, o.Jobs().MaxAnswer())
+	if err != nil {
+		return nil, err
+	}
+	order, done, err := flux.Earlier(order, archive)
+	if err == nil {
+		out, err = build(order)
+	}
+	if err != nil {
+		done()
+		return nil, err
+	}
+	out.Done = done
+	return out, nil
+}
