@@ -541,7 +541,9 @@ func (p *Plan) ignoreRules() (out []report.RuleText) {
 		return nil
 	}
 	for i, rule := range h.Spec.DriftDetection.Ignore {
-		text := report.RuleText{Name: fmt.Sprintf("%s ignore[%d]", h.title(), i), Paths: rule.Paths}
+		text := report.RuleText{
+			Name: fmt.Sprintf("%s ignore[%d]", h.title(), i), Paths: rule.Paths, Reason: "Flux puts it back only when it upgrades the release",
+		}
 		if t := rule.Target; t != nil {
 			text.Target = &report.TargetText{
 				Group: t.Group, Version: t.Version, Kind: t.Kind, Namespace: t.Namespace, Name: t.Name,
