@@ -510,7 +510,7 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 		o.TakeOwnership, o.NoHooks, o.Helm = !h.Spec.Install.DisableTakeOwnership, h.Spec.Install.DisableHooks, "4"
 	}
 	o.ApplyMethod = p.method
-	o.ForceConflicts = p.method == report.ApplyServerSide
+	o.ForceConflicts, o.ByFlux = p.method == report.ApplyServerSide, true
 	o.ForceReplace = p.method == report.ApplyClientSide && p.decision.action == report.DeployerUpgrade && h.Spec.Upgrade.Force
 	o.FromFlux = false
 	if len(p.composed.unknown) > 0 || strings.Contains(p.chart.version, tree.Unknown) {

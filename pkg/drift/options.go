@@ -58,6 +58,9 @@ type Options struct {
 	// ForceConflicts, ForceReplace and TakeOwnership are flags of helm upgrade. Flux always forces conflicts, so an upgrade of its releases
 	// is predicted with ForceConflicts.
 	ForceConflicts, ForceReplace, TakeOwnership bool
+	// ByFlux says that Flux makes the operation, even if the objects do not show that: it forces conflicts wherever it applies server-side, in
+	// a rollback too (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, rollback.go newRollback).
+	ByFlux bool
 	// NoHooks predicts an operation that runs no hooks.
 	NoHooks bool
 	// DryRun also lets the API server try every predicted write. The report says where the server disagrees.

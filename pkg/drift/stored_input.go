@@ -32,7 +32,7 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 	if in.OldObjects, err = r.readManifest(ctx, old, old.Namespace, &in); err != nil {
 		return in, err
 	}
-	in.ForceConflicts = in.ForceConflicts || forcesAsFlux(in)
+	in.ForceConflicts = in.ForceConflicts || r.options.ByFlux && in.ServerSide() || forcesAsFlux(in)
 	in.DesiredObjects = in.OldObjects
 	if loaded.Target != nil {
 		in.NotCompared = nil
