@@ -1,5 +1,6 @@
 // Package listing is the contract of helmdrift list, beside the report of a comparison: which releases there are. It is pure data without
-// secrets. internal/output/schema has its JSON Schema with that of all reports.
+// secrets. internal/output/schema has its JSON Schema with that of all reports, and
+// TestSchemaHasEveryField in internal/output compares the two.
 package listing
 
 import (
