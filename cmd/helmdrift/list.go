@@ -17,7 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/progress"
 	"github.com/helmdrift/helmdrift/internal/search"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/listing"
 )
 
 // listOptions are the flags of list. The flags that select releases have the same meaning as for diff.
@@ -93,7 +93,7 @@ func runList(ctx context.Context, s cli.Streams, c *cli.Connection, o listOption
 	line.Reading = true
 	clusters.ShowProgress(line)
 	releases, err := search.InClusters(ctx, clusters,
-		func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.ListedRelease, error) {
+		func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]listing.Release, error) {
 			return source.List(ctx, found, o.Concurrency, show)
 		})
 	if err != nil {
@@ -106,7 +106,7 @@ func runList(ctx context.Context, s cli.Streams, c *cli.Connection, o listOption
 		return err
 	}
 	now := time.Now()
-	list := report.NewReleaseList(version, now, releases, clusters.Errors)
+	list := listing.New(version, now, releases, clusters.Errors)
 	look := s.Display(s.Out, o.color, now)
 	look.Text.Diff = cli.CommandLine(append([]string{"helmdrift", "diff"}, args...), flags,
 		append([]string{"namespace"}, search.FlagNames()...)...)

@@ -18,7 +18,7 @@ import (
 func publicPackages() []string {
 	return []string{
 		"cluster", "drift", "effect", "fleet", "live", "object", "release", "repair", "report", "report/absorption", "report/accept",
-		"report/past", "snapshot",
+		"report/listing", "report/past", "snapshot",
 	}
 }
 

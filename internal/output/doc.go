@@ -1,4 +1,4 @@
-// Package output writes a report.Report, the report.FixResult of a fix or a report.ReleaseList in the format that a reader asked for. Each
+// Package output writes a report.Report, the report.FixResult of a fix or a listing.List in the format that a reader asked for. Each
 // format is a view of the same report. The formats for people and for other tools are packages, and the formats of the report itself are
 // files here.
 //

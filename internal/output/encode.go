@@ -10,6 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/accept"
+	"github.com/helmdrift/helmdrift/pkg/report/listing"
 )
 
 // writeJSON returns the Report itself. Integers stay integers, and strings decode to exactly the value that was read.
@@ -20,7 +21,7 @@ func writeJSON(r *report.Report, _ Options) ([]byte, error) { return escape.Enco
 func writeFixJSON(r *report.FixResult, _ Options) ([]byte, error) { return escape.Encode(r, "  ") }
 
 // writeListJSON returns the ReleaseList itself.
-func writeListJSON(l *report.ReleaseList, _ Options) ([]byte, error) { return escape.Encode(l, "  ") }
+func writeListJSON(l *listing.List, _ Options) ([]byte, error) { return escape.Encode(l, "  ") }
 
 // writeYAML returns the same document as writeJSON in block style, key by key in the same order.
 //
@@ -33,7 +34,7 @@ func writeYAML(r *report.Report, _ Options) ([]byte, error) { return encodeYAML(
 func writeFixYAML(r *report.FixResult, _ Options) ([]byte, error) { return encodeYAML(r) }
 
 // writeListYAML returns the same document as writeListJSON in block style.
-func writeListYAML(l *report.ReleaseList, _ Options) ([]byte, error) { return encodeYAML(l) }
+func writeListYAML(l *listing.List, _ Options) ([]byte, error) { return encodeYAML(l) }
 
 // encodeYAML writes the JSON document of v in YAML, with the keys, the order and the omissions of JSON.
 func encodeYAML(v any) ([]byte, error) {

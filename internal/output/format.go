@@ -13,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/output/timeline"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/listing"
 )
 
 // Options say how a document is laid out, and what it says beside the report. JSON, YAML and metrics have no options, because programs get
@@ -53,7 +54,7 @@ func formats() []format {
 			Text,
 			writeText,
 			func(r *report.FixResult, o Options) ([]byte, error) { return text.FixResult(r, o.Text), nil },
-			func(l *report.ReleaseList, o Options) ([]byte, error) { return text.List(l, o.Text), nil },
+			func(l *listing.List, o Options) ([]byte, error) { return text.List(l, o.Text), nil },
 		},
 		{JSON, writeJSON, writeFixJSON, writeListJSON},
 		{YAML, writeYAML, writeFixYAML, writeListYAML},
@@ -75,7 +76,7 @@ type format struct {
 	name  Format
 	write func(*report.Report, Options) ([]byte, error)
 	fix   func(*report.FixResult, Options) ([]byte, error)
-	list  func(*report.ReleaseList, Options) ([]byte, error)
+	list  func(*listing.List, Options) ([]byte, error)
 }
 
 // writeText returns a report as text, by release or by time.
@@ -137,7 +138,7 @@ func WriteFix(w io.Writer, f Format, r *report.FixResult, opts Options) error {
 }
 
 // WriteList writes the list of releases to w in format f.
-func WriteList(w io.Writer, f Format, l *report.ReleaseList, opts Options) error {
+func WriteList(w io.Writer, f Format, l *listing.List, opts Options) error {
 	return write(w, f, func(e format) ([]byte, error) {
 		if e.list == nil {
 			return nil, errReportOnly

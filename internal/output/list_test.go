@@ -12,15 +12,15 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output/reporttest"
 	"github.com/helmdrift/helmdrift/internal/output/text"
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/listing"
 )
 
 // lists reads the hand-written lists of releases.
-func lists(t *testing.T) map[string]*report.ReleaseList {
-	return reporttest.Documents[report.ReleaseList](t, "testdata/list")
+func lists(t *testing.T) map[string]*listing.List {
+	return reporttest.Documents[listing.List](t, "testdata/list")
 }
 
-func renderList(t testing.TB, f Format, l *report.ReleaseList, opts Options) []byte {
+func renderList(t testing.TB, f Format, l *listing.List, opts Options) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	if err := WriteList(&out, f, l, opts); err != nil {
@@ -56,7 +56,7 @@ func TestListKeepsTheContract(t *testing.T) {
 		}
 		for _, doc := range [][]byte{renderList(t, JSON, l, Options{}), fromYAML} {
 			reporttest.ValidateReport(t, doc)
-			if diff := cmp.Diff(l, reporttest.Decode[report.ReleaseList](t, doc)); diff != "" {
+			if diff := cmp.Diff(l, reporttest.Decode[listing.List](t, doc)); diff != "" {
 				t.Errorf("%s decodes to something else (-want +got):\n%s", name, diff)
 			}
 		}
@@ -78,7 +78,7 @@ func TestListFitsTheTerminal(t *testing.T) {
 // TestListHasNoOtherFormat: rules and metrics are about findings, so a list has none.
 func TestListHasNoOtherFormat(t *testing.T) {
 	for _, f := range []Format{Rules, Prometheus} {
-		err := WriteList(&bytes.Buffer{}, f, &report.ReleaseList{}, Options{})
+		err := WriteList(&bytes.Buffer{}, f, &listing.List{}, Options{})
 		if err == nil || !strings.Contains(err.Error(), "only a report has this format") {
 			t.Errorf("-o %s: %v", f, err)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/schema"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
+	"github.com/helmdrift/helmdrift/pkg/report/listing"
 	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
@@ -49,7 +50,7 @@ func TestSchemaHasEveryField(t *testing.T) {
 		"objectError": report.ObjectError{}, "ignoreRule": report.IgnoreRule{}, "dryRun": report.DryRun{}, "field": report.Finding{},
 		"owner": report.Owner{}, "fixResult": report.FixResult{}, "planned": report.FixPlan{}, "fixRequest": report.FixRequest{},
 		"fixOperation": report.FixOperation{}, "outcome": report.FixOutcome{}, "scanError": report.ScanError{},
-		"releaseList": report.ReleaseList{}, "listedRelease": report.ListedRelease{},
+		"releaseList": listing.List{}, "listedRelease": listing.Release{},
 		"history": past.History{}, "historyPoint": past.Point{}, "releaseHistory": past.Release{},
 		"findingHistory": past.Finding{}, "historyStep": past.Step{},
 		"absorbResult": absorption.Result{}, "absorbField": absorption.Field{}, "absorbPlace": absorption.Place{},

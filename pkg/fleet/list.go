@@ -11,13 +11,14 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/listing"
 )
 
 // List reads the last record of each release, concurrency releases at a time, and returns an entry for each. It calls progress after
 // each release, one call at a time. If something goes wrong with a release, its entry has the error. List itself returns only the
 // error of the context. Even then, if it has read a release, it returns an entry for each.
-func (s Source) List(ctx context.Context, found Found, concurrency int, progress func(Progress)) ([]report.ListedRelease, error) {
-	listed, present := make([]report.ListedRelease, len(found.Releases)), make([]bool, len(found.Releases))
+func (s Source) List(ctx context.Context, found Found, concurrency int, progress func(Progress)) ([]listing.Release, error) {
+	listed, present := make([]listing.Release, len(found.Releases)), make([]bool, len(found.Releases))
 	sum, inTime := Progress{Total: len(found.Releases)}, 0
 	var mu sync.Mutex
 	var group errgroup.Group
@@ -41,7 +42,7 @@ func (s Source) List(ctx context.Context, found Found, concurrency int, progress
 	if err := ctx.Err(); err != nil && inTime == 0 {
 		return nil, err
 	}
-	out := make([]report.ListedRelease, 0, len(listed))
+	out := make([]listing.Release, 0, len(listed))
 	for i, l := range listed {
 		if present[i] {
 			out = append(out, l)
@@ -51,7 +52,7 @@ func (s Source) List(ctx context.Context, found Found, concurrency int, progress
 }
 
 // listRelease reads the last record of a release. It reports false if the release was uninstalled after it was found.
-func (s Source) listRelease(ctx context.Context, r release.Released) (out report.ListedRelease, present bool) {
+func (s Source) listRelease(ctx context.Context, r release.Released) (out listing.Release, present bool) {
 	record, err := (*release.Record)(nil), r.Problem
 	if err == nil {
 		r, record, err = s.lastRecord(ctx, r)
@@ -63,7 +64,7 @@ func (s Source) listRelease(ctx context.Context, r release.Released) (out report
 		return out, false
 	}
 	last := r.Last
-	out = report.ListedRelease{
+	out = listing.Release{
 		Name: last.Release, Namespace: last.Namespace, Cluster: s.Name, Revision: last.Revision, Status: last.Status, Created: last.Created.UTC(),
 	}
 	if err != nil {

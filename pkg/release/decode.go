@@ -87,13 +87,6 @@ type unpacker struct {
 	kept []byte
 }
 
-// skim returns what [skim] returns. The text is valid until put.
-func (u *unpacker) skim(data []byte, defaults bool) []byte {
-	short, kept := skim(data, defaults, u.kept[:0])
-	u.kept = kept
-	return short
-}
-
 // put makes u available for the next text.
 func (u *unpacker) put() {
 	if u.text.Cap() > maxKept || cap(u.kept) > maxKept {

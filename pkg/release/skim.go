@@ -14,10 +14,9 @@ const maxSkimDepth = 100
 // steps, so it has much less to do.
 //
 // The result is valid JSON exactly if data is, and holds the same record. What is left out was valid JSON, and what stays is left to the
-// decoder to judge. If data is not as Helm writes it, skim may return it unchanged. Otherwise the result is in kept, which grows if it must;
-// skim returns it too.
-func skim(data []byte, defaults bool, kept []byte) (short, grown []byte) {
-	s := skimmer{text: data}
+// decoder to judge. If data is not as Helm writes it, skim may return it unchanged. Otherwise the result is in u.kept, and valid until put.
+func (u *unpacker) skim(data []byte, defaults bool) []byte {
+	s, kept := skimmer{text: data}, u.kept[:0]
 	from := 0
 	inChart := func(key []byte) bool {
 		start := s.pos
@@ -46,10 +45,10 @@ func skim(data []byte, defaults bool, kept []byte) (short, grown []byte) {
 		return s.value(1)
 	})
 	if from == 0 {
-		return data, kept
+		return data
 	}
-	kept = append(kept, data[from:]...)
-	return kept, kept
+	u.kept = append(kept, data[from:]...)
+	return u.kept
 }
 
 // skimmer reads JSON from left to right. Its methods return false for what is not valid JSON, or too deep.

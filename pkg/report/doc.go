@@ -5,7 +5,7 @@
 //	                       Release ─┼─► New ─► Report ─► accept.Known: silence what a baseline has ─► internal/output
 //	                           …   ─┘            └─────► accept.Rules: the rules that silence it
 //	repair.Plan, outcomes ─────────────────────────────► FixResult ─► internal/output
-//	records of releases ─► NewReleaseList ─────────────► ReleaseList ─► internal/output
+//	records of releases ─► listing.New ────────────────► listing.List ─► internal/output
 //
 // # What counts
 //
@@ -20,7 +20,7 @@
 // # Compatibility
 //
 // Within [APIVersion], keys are only added, and a reader ignores those that it does not know. internal/output/schema/report.schema.json
-// is the JSON Schema of all documents ([Report], [FixResult], [ReleaseList], and those of the packages absorption and past), and
+// is the JSON Schema of all documents ([Report], [FixResult], and those of the packages absorption, listing and past), and
 // docs/report-json.md describes each key. Fields with the tag json:"-" are for this program's own formats, and are lost in a saved report.
 //
 // # Reading one

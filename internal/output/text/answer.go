@@ -213,7 +213,7 @@ func (t *text) operationLine(releases []report.Release, c counts) answerLine {
 // advice says what the reader can do about a release.
 func (t *text) advice(rel report.Release, c counts, opts layout.Options) string {
 	op := operationName(rel.Operation)
-	_, lost := c.edits.divided()
+	_, lost := c.edits.Divided()
 	n := found.In(rel)
 	switch fields, objects := rel.ToPutBack(); {
 	case opts.FixFollows:

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/edits"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
-	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -34,7 +34,7 @@ type counts struct {
 
 	// allPreviews means that each release is a preview.
 	allPreviews bool
-	edits       edits
+	edits       edits.Counts
 	// changed counts the fields that nobody touched and the operation writes, changedObjects the objects with such fields, and unmade
 	// the changes that the operation does not make. deletedEdits counts the objects that are deleted with edits on them.
 	changed, changedObjects, unmade, deletedEdits int
@@ -43,7 +43,7 @@ type counts struct {
 // countsOf counts over releases.
 func countsOf(releases []report.Release) counts {
 	c := counts{
-		actions: map[report.Action]int{}, dryRuns: map[string]int{}, allPreviews: len(releases) > 0, edits: edits{},
+		actions: map[report.Action]int{}, dryRuns: map[string]int{}, allPreviews: len(releases) > 0, edits: edits.Counts{},
 		leftOut: map[string]int{},
 	}
 	for _, rel := range releases {
@@ -125,7 +125,7 @@ func (c *counts) field(f report.Finding, o report.Object) {
 		return // the action says what becomes of the field, or nothing becomes of it
 	}
 	c.conflicts += layout.OneIf(isConflict)
-	e, isEdit := editOf(f)
+	e, isEdit := edits.OfFinding(f)
 	switch {
 	case o.IgnoredBy != nil || isConflict:
 	case isEdit:
@@ -179,88 +179,8 @@ func (c *counts) unlistedCounts(showsIgnored bool) string {
 	return layout.JoinNonEmpty("; ", forgotten, silenced)
 }
 
-// edit is what an operation does to a field that drifted, and whether a manifest names the field.
-type edit struct {
-	verb    string
-	managed bool
-}
-
-// These are the verbs for edits, in the order of their clauses. They are the words that stand beside the sign of a finding, too.
-const (
-	putsBack   = "puts back"
-	overwrites = "overwrites" // with another value than the deployed one
-	removes    = "removes"
-	addsBack   = "adds back"
-	leaves     = "leaves"
-)
-
-// editOf returns what becomes of a finding that drifted. It returns false for a finding that did not drift or does not count.
-func editOf(f report.Finding) (edit, bool) {
-	if f.Silenced() || f.Cause == report.CauseChange || f.Equivalent || f.Verdict == report.Conflict || f.Blocked {
-		return edit{}, false
-	}
-	verb := putsBack
-	switch {
-	case f.Verdict == report.Overwrite && f.Cause == report.CauseBoth:
-		verb = overwrites
-	case f.Verdict == report.Remove:
-		verb = removes
-	case f.Verdict == report.Ignore:
-		verb = leaves
-	case f.Verdict == report.Add && !sides.LiveHas(f):
-		verb = addsBack
-	}
-	return edit{verb, f.Managed}, true
-}
-
-// edits counts the edits among findings.
-type edits map[edit]int
-
-// editsOf counts the edits among findings that nobody silenced.
-func editsOf(fields []report.Finding) edits {
-	n := edits{}
-	for _, f := range fields {
-		if e, ok := editOf(f); ok {
-			n[e]++
-		}
-	}
-	return n
-}
-
-// divided says what becomes of edits: which stay, and which are lost. Edits of managed fields, which are drift, come first.
-func (n edits) divided() (stay, lost layout.Clauses) {
-	drifted, unmanaged := n[edit{leaves, true}], n[edit{leaves, false}]
-	if drifted > 0 && unmanaged > 0 {
-		stay = append(stay, fmt.Sprintf("%s %d drifted and %s", leaves, drifted, english.Count(unmanaged, "unmanaged field")))
-	} else {
-		stay.Add(leaves, drifted, "drifted field")
-		stay.Add(leaves, unmanaged, "unmanaged field")
-	}
-	for _, managed := range []bool{true, false} {
-		thing := "unmanaged field"
-		if managed {
-			thing = "drifted field"
-		}
-		var verbs []layout.Verb
-		for _, verb := range []string{putsBack, overwrites, removes, addsBack} {
-			verbs = append(verbs, layout.Verb{Name: verb, N: n[edit{verb, managed}]})
-		}
-		lost.AddVerbs(thing, verbs...)
-	}
-	return stay, lost
-}
-
 // unmentioned counts the unmanaged fields that the line about the operation does not mention, because their object is not reached.
-func (c *counts) unmentioned() int { return c.unmanaged - c.edits.unmanaged() }
-
-// unmanaged counts the edits of unmanaged fields.
-func (n edits) unmanaged() int {
-	sum := 0
-	for e, count := range n {
-		sum += count * layout.OneIf(!e.managed)
-	}
-	return sum
-}
+func (c *counts) unmentioned() int { return c.unmanaged - c.edits.Unmanaged() }
 
 // isIgnored reports whether a rule or the baseline silences a finding.
 func isIgnored(f report.Finding) bool { return f.IgnoredBy != nil }

@@ -12,10 +12,11 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/listing"
 )
 
 // List returns a line for each release, what could not be read, and the number of releases.
-func List(l *report.ReleaseList, opts layout.Options) []byte {
+func List(l *listing.List, opts layout.Options) []byte {
 	t := newText(opts, l.Time)
 	t.Blocks(
 		func() { t.list(l) },
@@ -32,19 +33,19 @@ func List(l *report.ReleaseList, opts layout.Options) []byte {
 }
 
 // listColumns returns all columns in their order. There is no column for the cluster if there is only one.
-func (t *text) listColumns(clusters int) []layout.Column[report.ListedRelease] {
-	all := []layout.Column[report.ListedRelease]{
-		{Title: "cluster", Cell: func(r report.ListedRelease) string { return t.First(r.Cluster) }, Least: layout.ShortWidths(), IsName: true},
-		{Title: "namespace", Cell: func(r report.ListedRelease) string { return t.First(r.Namespace) }, Least: layout.NameWidths(), IsName: true},
-		{Title: "release", Cell: func(r report.ListedRelease) string { return t.Label(r.Name) }, Least: layout.NameWidths(), IsName: true},
+func (t *text) listColumns(clusters int) []layout.Column[listing.Release] {
+	all := []layout.Column[listing.Release]{
+		{Title: "cluster", Cell: func(r listing.Release) string { return t.First(r.Cluster) }, Least: layout.ShortWidths(), IsName: true},
+		{Title: "namespace", Cell: func(r listing.Release) string { return t.First(r.Namespace) }, Least: layout.NameWidths(), IsName: true},
+		{Title: "release", Cell: func(r listing.Release) string { return t.Label(r.Name) }, Least: layout.NameWidths(), IsName: true},
 		{Title: "revision", Cell: listedRevisionCell},
-		{Title: "status", Cell: func(r report.ListedRelease) string { return t.statusWord(r.Status) }, Paint: t.status},
+		{Title: "status", Cell: func(r listing.Release) string { return t.statusWord(r.Status) }, Paint: t.status},
 		{Title: "chart", Cell: t.chartCell, Least: layout.NameWidths(), IsName: true},
-		{Title: "helm", Cell: func(r report.ListedRelease) string { return t.Escape(r.Helm) }},
-		{Title: "applied", Cell: func(r report.ListedRelease) string { return t.Escape(string(r.ApplyMethod)) }},
+		{Title: "helm", Cell: func(r listing.Release) string { return t.Escape(r.Helm) }},
+		{Title: "applied", Cell: func(r listing.Release) string { return t.Escape(string(r.ApplyMethod)) }},
 		{Title: "age", Cell: t.ageCell},
 	}
-	return slices.DeleteFunc(all, func(c layout.Column[report.ListedRelease]) bool { return c.Title == "cluster" && clusters < 2 })
+	return slices.DeleteFunc(all, func(c layout.Column[listing.Release]) bool { return c.Title == "cluster" && clusters < 2 })
 }
 
 // listDrops returns the columns of a list that may give way, the least important first.
@@ -59,13 +60,13 @@ func listDrops() []layout.Dropped {
 }
 
 // list writes a line for each release, in their order.
-func (t *text) list(l *report.ReleaseList) {
-	clusters := layout.Distinct(l.Releases, func(r report.ListedRelease) string { return r.Cluster })
+func (t *text) list(l *listing.List) {
+	clusters := layout.Distinct(l.Releases, func(r listing.Release) string { return r.Cluster })
 	layout.WriteTable(t.Text, t.listColumns(len(clusters)), l.Releases, listDrops())
 }
 
 // listedRevisionCell returns the number of the revision, if it is known.
-func listedRevisionCell(r report.ListedRelease) string {
+func listedRevisionCell(r listing.Release) string {
 	if r.Revision == 0 {
 		return ""
 	}
@@ -88,7 +89,7 @@ func (t *text) statusWord(status string) string {
 }
 
 // chartCell returns the name and version of the chart, or that the record with them was not read.
-func (t *text) chartCell(r report.ListedRelease) string {
+func (t *text) chartCell(r listing.Release) string {
 	switch {
 	case r.Error != nil:
 		return "not read"
@@ -99,7 +100,7 @@ func (t *text) chartCell(r report.ListedRelease) string {
 }
 
 // ageCell returns how long ago the record was stored: "3 d".
-func (t *text) ageCell(r report.ListedRelease) string {
+func (t *text) ageCell(r listing.Release) string {
 	if r.Created.IsZero() {
 		return ""
 	}
@@ -107,7 +108,7 @@ func (t *text) ageCell(r report.ListedRelease) string {
 }
 
 // status returns a cell in the colour of the status of a release.
-func (t *text) status(r report.ListedRelease, cell string) string {
+func (t *text) status(r listing.Release, cell string) string {
 	switch {
 	case r.Status == "deployed":
 		return t.Paint(cell, color.FgGreen)
@@ -120,7 +121,7 @@ func (t *text) status(r report.ListedRelease, cell string) string {
 }
 
 // unread returns the releases that could not be read, as the overview of a scan has them.
-func unread(all []report.ListedRelease) []entry {
+func unread(all []listing.Release) []entry {
 	var out []entry
 	for _, r := range all {
 		if r.Error != nil {
@@ -137,7 +138,7 @@ func unread(all []report.ListedRelease) []entry {
 const maxStatuses = 9
 
 // statuses counts the releases by status, the most frequent first: "12 releases on 2 clusters: 11 deployed, 1 failed".
-func (t *text) statuses(all []report.ListedRelease) string {
+func (t *text) statuses(all []listing.Release) string {
 	if len(all) == 0 {
 		return "no releases found"
 	}
@@ -146,13 +147,13 @@ func (t *text) statuses(all []report.ListedRelease) string {
 		n[r.Status]++
 		errors += layout.OneIf(r.Error != nil)
 	}
-	words := slices.DeleteFunc(layout.Distinct(all, func(r report.ListedRelease) string { return r.Status }), func(s string) bool { return s == "" })
+	words := slices.DeleteFunc(layout.Distinct(all, func(r listing.Release) string { return r.Status }), func(s string) bool { return s == "" })
 	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	for i, word := range words {
 		words[i] = fmt.Sprintf("%d %s", n[word], t.statusWord(word))
 	}
 	subject := english.Count(len(all), "release")
-	if clusters := layout.Distinct(all, func(r report.ListedRelease) string { return r.Cluster }); len(clusters) > 1 {
+	if clusters := layout.Distinct(all, func(r listing.Release) string { return r.Cluster }); len(clusters) > 1 {
 		subject += " on " + english.Count(len(clusters), "cluster")
 	}
 	unread := ""

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/consequences"
+	"github.com/helmdrift/helmdrift/internal/output/edits"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/internal/output/urgency"
@@ -94,7 +95,7 @@ func (t *text) fate(o report.Object, rel report.Release) string {
 	}
 	does := []string{t.action(o, rel)}
 	if isPreview(rel.Operation) && (o.Action == report.ActionUpdate || o.Action == report.ActionReplace) {
-		stay, lost := editsOf(o.Fields).divided()
+		stay, lost := edits.Of(o.Fields).Divided()
 		does = append(append(does, lost...), stay...)
 	}
 	said := operationName(rel.Operation) + " " + layout.Enumerate(does)
@@ -232,7 +233,7 @@ func (t *text) section(s section) {
 			rows[i].made = consequences.Text(t.Text, s.made, len(rowIndent))
 		}
 		if s.columns == sides.OldLive {
-			rows[i].act = act(f)
+			rows[i].act = edits.Verb(f)
 		}
 		if s.leads != nil {
 			rows[i].lead, rows[i].aside = s.leads[i], s.asides[i]

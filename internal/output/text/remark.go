@@ -21,28 +21,6 @@ func (t *text) remarks(f report.Finding) []string {
 	return t.qualities(f)
 }
 
-// act returns what is about to happen to the live value of a finding that drifted, in the words of the sentences that count such findings:
-// the next upgrade, or a fix, puts it back, adds it back, removes or leaves it.
-func act(f report.Finding) string {
-	switch {
-	case f.OwnerOnly:
-		return "keeps"
-	case f.Verdict == report.Conflict:
-		return "conflicts"
-	case f.Blocked:
-		return "blocked"
-	case f.Verdict == report.Ignore:
-		return leaves
-	case f.Verdict == report.Remove:
-		return removes
-	case f.Verdict == report.Add:
-		return addsBack
-	case f.Cause == report.CauseBoth:
-		return overwrites
-	}
-	return putsBack
-}
-
 // qualities returns the remarks on a finding that are not about its owners.
 func (t *text) qualities(f report.Finding) []string {
 	var said []string

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/edits"
 	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -145,7 +146,7 @@ func (c *counts) operation(releases []report.Release) string {
 // does says what Helm will do. It begins with failures, goes on with the edits that are lost and with what else changes, and ends with the
 // edits that stay.
 func (c *counts) does() layout.Clauses {
-	stay, lost := c.edits.divided()
+	stay, lost := c.edits.Divided()
 	changed := ""
 	if c.changed > 0 {
 		changed = "changes " + english.Count(c.changed, "field") + " in " + english.Count(c.changedObjects, "object")
@@ -160,15 +161,16 @@ func (c *counts) does() layout.Clauses {
 func (c *counts) doesInShort() layout.Clauses {
 	left, all := 0, 0
 	for e, n := range c.edits {
-		left += n * layout.OneIf(e.verb == leaves)
+		left += n * layout.OneIf(e.Verb == edits.Leaves)
 		all += n
 	}
 	var lost, changed, stay layout.Clauses
 	lost.Add("undoes", all-left, "edit")
 	changed.Add("changes", c.changed, "field")
-	stay.Add(leaves, left, "edit")
+	stay.Add(edits.Leaves, left, "edit")
 	if n := c.actions[report.ActionKeep]; n > 0 {
-		stay = layout.Clauses{layout.JoinNonEmpty(" and ", "leaves "+english.Count(n, "dropped object"), strings.TrimPrefix(layout.Enumerate(stay), leaves+" "))}
+		rest := strings.TrimPrefix(layout.Enumerate(stay), edits.Leaves+" ")
+		stay = layout.Clauses{layout.JoinNonEmpty(" and ", "leaves "+english.Count(n, "dropped object"), rest)}
 	}
 	return c.doing(lost, layout.Enumerate(changed), stay)
 }

@@ -1,5 +1,6 @@
 // Package absorption is the contract of helmdrift absorb, beside the report of a comparison: what programs read as JSON, and what
-// internal/output shows. It is pure data without secrets. internal/output/schema has its JSON Schema with that of all reports.
+// internal/output shows. It is pure data without secrets. internal/output/schema has its JSON Schema with that of all reports, and
+// TestSchemaHasEveryField in internal/output compares the two.
 package absorption
 
 import (

@@ -1,5 +1,6 @@
 // Package past is the contract of helmdrift history, beside the report of one comparison: what a series of reports says. It is pure data
-// without secrets. internal/output/schema has its JSON Schema with that of all reports.
+// without secrets. internal/output/schema has its JSON Schema with that of all reports, and
+// TestSchemaHasEveryField in internal/output compares the two.
 package past
 
 import (
