@@ -68,7 +68,9 @@ func (b *fluxBench) run(ctx context.Context, out io.Writer) error {
 	if err := b.deploy(ctx, size, served, server.URL); err != nil {
 		return err
 	}
-	return b.compare(ctx, out, size)
+	err := b.compare(ctx, out, size)
+	b.wait(ctx, err) // the HelmRepository goes on
+	return err
 }
 
 // deploy writes the tree, and the objects of Flux to the cluster.
