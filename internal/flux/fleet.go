@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -40,6 +41,9 @@ type Fleet struct {
 	Report func(result *drift.Result, p *Plan, finish func(*report.Release)) report.Release
 	// Progress is called with each report. It may be nil.
 	Progress func(report.Release)
+
+	// atFirst are the secrets that are known before the first comparison.
+	atFirst *secret.Known
 }
 
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
@@ -57,6 +61,8 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	fetched := newFetched(f.Question)
 	defer fetched.close()
 	f.Question = fetched.question()
+	f.atFirst = &secret.Known{}
+	f.atFirst.AddKnown(f.Known)
 	namespaces, reports := make([]string, len(found)), make([]report.Release, len(found))
 	for i, h := range found {
 		namespaces[i], reports[i] = h.ReleaseNamespace(), f.failed(from, h, errors.New("interrupted before it was read"))
@@ -137,6 +143,12 @@ func (f Fleet) compare(ctx context.Context, reading Reader, from drift.Connectio
 	if h.fault != nil {
 		return f.failed(from, h, h.fault)
 	}
+	// A child process gets all secrets that are known. Those of the other HelmReleases are none of its business, and would make the work grow
+	// with the square of their number.
+	own := &secret.Known{}
+	own.AddKnown(f.atFirst)
+	defer f.Known.AddKnown(own)
+	f.Known, f.Options.Known = own, (*drift.Secrets)(own)
 	plan, err := newPlan(ctx, reading, from, f.Question, h)
 	if err != nil {
 		return f.failed(from, h, err)

@@ -342,7 +342,7 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 	case now.Err != nil:
 		return nil, fmt.Errorf("reading %s: %s", titleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
 	case now.Object == nil:
-		return content, nil
+		return t.withoutLogin(ref, content, nil), nil
 	case isKept:
 		return now.Object, nil
 	}
@@ -350,12 +350,21 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 	if err != nil {
 		return nil, fmt.Errorf("predicting how Flux applies %s: %w", titleOf(ref.Kind, ref.Namespace, ref.Name), err)
 	}
-	if ref.Group == sourceGroup && !isSameServer(urlOf(out), urlOf(now.Object)) {
-		unstructured.RemoveNestedField(out, "spec", "secretRef")
-		t.note(tree.Note, titleOf(ref.Kind, ref.Namespace, ref.Name),
-			"the tree gives it another server than the cluster has, so its credentials are not used")
+	return t.withoutLogin(ref, out, now.Object), nil
+}
+
+// withoutLogin removes the credentials of a source, unless the cluster has them for the same server. Whoever proposes a tree could name any
+// Secret for a server of their own.
+func (t *Tree) withoutLogin(ref object.Ref, o, now map[string]any) map[string]any {
+	login, _, _ := unstructured.NestedString(o, "spec", "secretRef", "name")
+	has, _, _ := unstructured.NestedString(now, "spec", "secretRef", "name")
+	if ref.Group != sourceGroup || login == "" || login == has && isSameServer(urlOf(o), urlOf(now)) {
+		return o
 	}
-	return out, nil
+	unstructured.RemoveNestedField(o, "spec", "secretRef")
+	t.note(tree.Note, titleOf(ref.Kind, ref.Namespace, ref.Name),
+		"the cluster does not have it with this server and this secretRef, so its credentials are not used")
+	return o
 }
 
 // urlOf returns the address of a source.

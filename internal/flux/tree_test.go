@@ -2,6 +2,8 @@ package flux
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -91,6 +93,55 @@ spec: {url: https://example.com/charts}
 			}
 			if s, err := readSource(t.Context(), laid.over, "HelmRepository", "shop", "charts"); err != nil || !s.inTree {
 				t.Errorf("%+v, %v", s, err)
+			}
+		})
+	}
+}
+
+// TestTreeCredentials checks that a tree cannot send a Secret of the cluster elsewhere: credentials of a source stay only if the cluster has the
+// source with the same server and the same Secret.
+func TestTreeCredentials(t *testing.T) {
+	source := func(url, login string) map[string]any {
+		return map[string]any{"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "HelmRepository",
+			"metadata": map[string]any{"name": "charts", "namespace": "shop"},
+			"spec":     map[string]any{"url": url, "secretRef": map[string]any{"name": login}}}
+	}
+	ref := object.Ref{Key: object.Key{Group: sourceGroup, Kind: "HelmRepository", Namespace: "shop", Name: "charts"}, Version: "v1"}
+	for _, tt := range []struct {
+		name, url, login string
+		isNew, keeps     bool
+	}{
+		{"as it is", "https://example.com/charts", "login", false, true},
+		{"another path", "https://example.com/other", "login", false, true},
+		{"another host", "https://example.org/charts", "login", false, false},
+		{"another port", "https://example.com:8443/charts", "login", false, false},
+		{"another scheme", "http://example.com/charts", "login", false, false},
+		{"a user that looks like the host", "https://example.com@example.org/charts", "login", false, false},
+		{"another Secret", "https://example.com/charts", "database", false, false},
+		{"a new source", "https://example.com/charts", "login", true, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			from := served{versions: []string{"source.toolkit.fluxcd.io/v1"}, objects: map[object.Ref]map[string]any{}}
+			if !tt.isNew {
+				from.objects[ref] = source("https://example.com/charts", "login")
+			}
+			text, err := json.Marshal(source(tt.url, tt.login))
+			if err != nil {
+				t.Fatal(err)
+			}
+			laid, err := NewTree(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
+				func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
+					return tree.Answer{Objects: []tree.Object{{JSON: text}}}, nil
+				})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := readSource(t.Context(), laid.over, "HelmRepository", "shop", "charts")
+			if err != nil || s.Spec.URL != tt.url || (s.Spec.SecretRef != nil) != tt.keeps {
+				t.Errorf("%+v, %v", s, err)
+			}
+			if said := fmt.Sprint(laid.problems); strings.Contains(said, "credentials are not used") == tt.keeps {
+				t.Errorf("it says %s", said)
 			}
 		})
 	}

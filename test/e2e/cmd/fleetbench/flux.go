@@ -68,7 +68,9 @@ func (b *fluxBench) run(ctx context.Context, out io.Writer) error {
 	if err := b.deploy(ctx, size, served, server.URL); err != nil {
 		return err
 	}
-	return b.compare(ctx, out, size)
+	err := b.compare(ctx, out, size)
+	b.wait(ctx, err) // the HelmRepository goes on
+	return err
 }
 
 // deploy writes the tree, and the objects of Flux to the cluster.
@@ -98,7 +100,7 @@ func (b *fluxBench) deploy(ctx context.Context, size int, served, address string
 		if err != nil {
 			return err
 		}
-		objects = append(objects, one)
+		objects = append(objects, one, helmChartOf(one, r.Chart()))
 		inTree := map[string]any{"apiVersion": one["apiVersion"], "kind": one["kind"], "metadata": one["metadata"], "spec": one["spec"]}
 		if number%20 == 7 {
 			spec := map[string]any{}
@@ -158,6 +160,21 @@ func (b *fluxBench) helmRelease(r fleet.Release) (map[string]any, error) {
 	return out, err
 }
 
+// helmChartOf returns the HelmChart that helm-controller makes of a HelmRelease, as source-controller leaves it.
+func helmChartOf(h map[string]any, c *chart.Chart) map[string]any {
+	wanted, _, _ := unstructured.NestedMap(h, "spec", "chart", "spec")
+	source := wanted["sourceRef"].(map[string]any)
+	delete(source, "namespace")
+	if wanted["version"] == nil {
+		wanted["version"] = "*"
+	}
+	wanted["reconcileStrategy"] = "ChartVersion"
+	u := unstructured.Unstructured{Object: h}
+	out := fluxObject("source.toolkit.fluxcd.io/v1", "HelmChart", fluxNamespace, u.GetNamespace()+"-"+u.GetName(), wanted)
+	out["status"] = map[string]any{"observedGeneration": 1, "artifact": map[string]any{"revision": c.Metadata.Version}}
+	return out
+}
+
 // create creates objects of Flux, whose kinds it defines with any fields.
 func (b *fluxBench) create(ctx context.Context, objects []map[string]any) error {
 	config := rest.CopyConfig(b.config)
@@ -168,7 +185,7 @@ func (b *fluxBench) create(ctx context.Context, objects []map[string]any) error 
 	}
 	crds := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
 	plural := map[string]schema.GroupVersionResource{}
-	for _, o := range append(objects, fluxObject("source.toolkit.fluxcd.io/v1", "HelmChart", "", "", nil)) {
+	for _, o := range objects {
 		u := unstructured.Unstructured{Object: o}
 		kind := u.GroupVersionKind()
 		resource, _ := meta.UnsafeGuessKindToResource(kind)
@@ -203,7 +220,7 @@ func (b *fluxBench) create(ctx context.Context, objects []map[string]any) error 
 // compare measures in turns.
 func (b *fluxBench) compare(ctx context.Context, out io.Writer, size int) error {
 	r := runner{tools: b.tools, kubeconfig: b.kubeconfig, dir: b.dir}
-	from := "diff --from " + filepath.Join(b.tree, "clusters/prod") + " -o json"
+	from := "diff -A --from " + filepath.Join(b.tree, "clusters/prod") + " -o json"
 	proxy, err := startCounter(b.config, r)
 	if err != nil {
 		return err
@@ -239,7 +256,7 @@ func (b *fluxBench) compare(ctx context.Context, out io.Writer, size int) error 
 	}
 	fmt.Fprintf(out, "%d HelmReleases, %d charts, %d objects each, medians of %d rounds. Requests to the HelmRepository: %s\n\n", size,
 		len(b.charts), b.options.fleet.Objects, b.rounds, fetched)
-	fmt.Fprintf(out, "| `diff -A` | rendering | `diff --from` | : both | processor time | peak memory | requests |\n"+
+	fmt.Fprintf(out, "| `diff -A` | rendering | `diff -A --from` | : both | processor time | peak memory | requests |\n"+
 		"|---:|---:|---:|---:|---:|---:|---:|\n| %.2f s | %.2f s | %.2f s | %s | %.2f s | %s | %d |\n", median(scans).Seconds(),
 		median(renders).Seconds(), median(froms).Seconds(), ratio(median(froms), median(scans)+median(renders)), median(processors).Seconds(),
 		megabytes(peak), traffic.requests)

@@ -129,9 +129,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	b := bench{options: o, fleet: f, config: config, dir: dir}
 	if o.flux {
-		err := (&fluxBench{bench: b}).run(ctx, os.Stdout)
-		o.wait(ctx, err)
-		return err
+		return (&fluxBench{bench: b}).run(ctx, os.Stdout)
 	}
 	rows, err := b.run(ctx)
 	printTable(os.Stdout, o, rows)
