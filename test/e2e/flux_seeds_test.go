@@ -29,8 +29,9 @@ type fluxScript struct {
 	// minor is the version of the chart, and name is the name of the release.
 	minor int
 	name  string
-	// suspended is set while the HelmRelease is.
+	// suspended is set while the HelmRelease is, and deployed is the name of the release that Flux made last.
 	suspended bool
+	deployed  string
 }
 
 // line adds a line.
@@ -103,7 +104,7 @@ func (s *fluxScript) edits() []func() {
 
 // newFluxScript returns the script of a seed, with the files of a script that exists.
 func newFluxScript(seed uint64, files []txtar.File) []byte {
-	s := &fluxScript{Rand: rand.New(rand.NewPCG(seed, 11)), name: "web"}
+	s := &fluxScript{Rand: rand.New(rand.NewPCG(seed, 11)), name: "web", deployed: "web"}
 	s.line("# Seed %d of TestFlux.\npublish chart\nrelease web\nfreeze\napply release.yaml\nnext web\njudge web", seed)
 	for range fluxEdits {
 		s.line("freeze")
@@ -111,7 +112,10 @@ func newFluxScript(seed uint64, files []txtar.File) []byte {
 		for range 1 + s.IntN(2) {
 			edits[s.IntN(len(edits))]()
 		}
-		s.line("next web\njudge web\nrelease %s", s.name)
+		if s.line("next web\njudge web"); !s.suspended {
+			s.deployed = s.name
+		}
+		s.line("release %s", s.deployed)
 	}
 	return txtar.Format(&txtar.Archive{Comment: []byte(s.script.String()), Files: files})
 }
