@@ -39,7 +39,9 @@ func (s served) Read(_ context.Context, wanted []object.Ref) map[object.Ref]clus
 }
 
 // OpenAPI implements drift.Cluster.
-func (s served) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) { return nil, nil }
+func (s served) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
+	return nil, nil
+}
 
 // TestVersions lays objects of older versions over clusters.
 func TestVersions(t *testing.T) {

@@ -133,7 +133,7 @@ func startsOf(t *testing.T, root string) *publicTree {
 		dir, _ := filepath.Rel(root, filepath.Dir(name))
 		for _, document := range regexp.MustCompile(`(?m)^---.*$`).Split(string(text), -1) {
 			var o struct {
-				Kind     string                       `json:"kind"`
+				Kind     string                           `json:"kind"`
 				Metadata struct{ Name, Namespace string } `json:"metadata"`
 				Spec     struct {
 					Path string `json:"path"`
