@@ -1,0 +1,90 @@
+package flux
+
+import (
+	"archive/tar"
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
+)
+
+// archiveOf returns a tar archive.
+func archiveOf(t *testing.T, entries ...tar.Header) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, header := range entries {
+		header.Mode, header.Size = 0o644, 1
+		if header.Typeflag != tar.TypeReg {
+			header.Size = 0
+		}
+		if err := w.WriteHeader(&header); err != nil {
+			t.Fatal(err)
+		}
+		if header.Size > 0 {
+			if _, err := w.Write([]byte("x")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// TestEarlier checks that the files of a commit are below a folder of their own, without links, and that the folder goes at the end.
+func TestEarlier(t *testing.T) {
+	root := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(root, "clusters", "prod"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	order := tree.Order{Root: root, Dir: filepath.Join(root, "clusters", "prod")}
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		order.Root = real
+	}
+	before, done, err := Earlier(order, archiveOf(t,
+		tar.Header{Name: "apps/web.yaml", Typeflag: tar.TypeReg},
+		tar.Header{Name: "apps/link.yaml", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
+	))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(filepath.Join(before.Root, "apps", "web.yaml")); err != nil || string(text) != "x" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if _, err := os.Lstat(filepath.Join(before.Root, "apps", "link.yaml")); !os.IsNotExist(err) {
+		t.Errorf("the link: %v", err)
+	}
+	if inside, err := filepath.Rel(before.Root, before.Dir); err != nil || filepath.ToSlash(inside) != "clusters/prod" {
+		t.Errorf("the folder of the user is %s, %v", inside, err)
+	}
+	if info, err := os.Stat(before.Dir); err != nil || !info.IsDir() {
+		t.Errorf("a folder that the change adds: %v", err)
+	}
+	done()
+	if _, err := os.Stat(before.Root); !os.IsNotExist(err) {
+		t.Errorf("the files are still there: %v", err)
+	}
+}
+
+// TestUnpackRefuses checks that no file is written outside of the folder.
+func TestUnpackRefuses(t *testing.T) {
+	for _, name := range []string{"../out.yaml", "a/../../out.yaml", "/etc/out.yaml"} {
+		dir := filepath.Join(t.TempDir(), "inside")
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		err := unpack(archiveOf(t, tar.Header{Name: name, Typeflag: tar.TypeReg}), dir)
+		if err == nil || !strings.Contains(err.Error(), "outside of its folder") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	twice := tar.Header{Name: "a.yaml", Typeflag: tar.TypeReg}
+	if err := unpack(archiveOf(t, twice, twice), t.TempDir()); err == nil {
+		t.Error("a file that is there twice is no error")
+	}
+}
