@@ -2,32 +2,18 @@ package flux
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
-	"net/url"
-	"os"
-	"path"
 	"slices"
-	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/util/csaupgrade"
 
-	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
-	"github.com/helmdrift/helmdrift/internal/hint"
-	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -38,7 +24,7 @@ type Tree struct {
 	order  tree.Order
 	answer tree.Answer
 	over   overlay
-	// kinds has the types for applying objects.
+	// types has the types for applying objects.
 	types applyTypes
 	// problems are what the tree lacks, besides those of its build.
 	problems []tree.Problem
@@ -97,47 +83,6 @@ func NewTree(
 	}
 	return t, t.lay(ctx)
 }
-
-// TreeOrder returns the order for a folder of a working tree, or for rendered objects from stdin if it is "-". Sources are of the form
-// KIND/NAMESPACE/NAME=FOLDER.
-func TreeOrder(dir string, sources []string, stdin io.Reader) (tree.Order, error) {
-	out := tree.Order{Dir: dir}
-	for _, text := range sources {
-		name, folder, found := strings.Cut(text, "=")
-		parts := strings.Split(name, "/")
-		if !found || folder == "" || len(parts) != 3 || slices.Contains(parts, "") {
-			return out, hint.New(fmt.Errorf("--local-source %s is not KIND/NAMESPACE/NAME=FOLDER", text),
-				"for example: --local-source GitRepository/flux-system/apps=../apps")
-		}
-		if info, err := os.Stat(folder); err != nil || !info.IsDir() {
-			return out, fmt.Errorf("--local-source %s: %s is not a folder", text, folder)
-		}
-		out.Sources = append(out.Sources, tree.LocalSource{Kind: parts[0], Namespace: parts[1], Name: parts[2], Dir: folder})
-	}
-	if dir == "-" {
-		text, err := io.ReadAll(io.LimitReader(stdin, maxRendered+1))
-		if err == nil && len(text) > maxRendered {
-			err = fmt.Errorf("it has more than %d MiB", maxRendered>>20)
-		}
-		if err != nil {
-			return out, fmt.Errorf("reading the objects from stdin: %w", err)
-		}
-		out.Rendered, out.Text = true, text
-		return out, nil
-	}
-	root, remotes, err := tree.FindRoot(dir)
-	out.Root, out.Remotes = root, remotes
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		err = hint.New(fmt.Errorf("--from %s: there is no such folder", dir), "it is the folder that a Kustomization of Flux names in spec.path")
-	case err != nil:
-		err = fmt.Errorf("--from %s: %w", dir, err)
-	}
-	return out, err
-}
-
-// maxRendered bounds what is read from stdin, in bytes.
-const maxRendered = 64 << 20
 
 // Problems returns what the tree lacks. A nil tree lacks nothing.
 func (t *Tree) Problems() []tree.Problem {
@@ -203,38 +148,6 @@ func (t *Tree) prunes(m tree.Maker) bool {
 		}
 	}
 	return false
-}
-
-// withoutSecrets returns lookups that find no Secrets. A chart of a tree could print them, and whoever proposes a change writes the chart.
-func withoutSecrets(
-	lookups func(...func(map[string]any)) (string, drift.LookupFunc, error),
-) func(...func(map[string]any)) (string, drift.LookupFunc, error) {
-	if lookups == nil {
-		return nil
-	}
-	return func(learn ...func(map[string]any)) (string, drift.LookupFunc, error) {
-		server, answer, err := lookups(learn...)
-		if err != nil {
-			return server, nil, err
-		}
-		return server, func(ctx context.Context, q live.LookupRequest) (live.LookupAnswer, error) {
-			if isSecrets(q.Path) {
-				return live.SavedAnswer(404, "404 Not Found", "application/json",
-					[]byte(`{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}`)), nil
-			}
-			return answer(ctx, q)
-		}, nil
-	}
-}
-
-// isSecrets reports whether a path of the API names Secrets.
-func isSecrets(name string) bool {
-	name, _, _ = strings.Cut(name, "?")
-	steps := strings.Split(strings.Trim(path.Clean("/"+name), "/"), "/")
-	if len(steps) > 3 && steps[2] == "namespaces" {
-		steps = slices.Delete(steps, 2, 4)
-	}
-	return len(steps) > 2 && steps[0] == "api" && strings.EqualFold(steps[2], "secrets")
 }
 
 // kustomizeGroup is the group of Flux's Kustomizations.
@@ -325,151 +238,6 @@ func (t *Tree) refused(ctx context.Context, all []laid, found map[object.Ref]clu
 		}
 	}
 	return out
-}
-
-// after returns an object as it is after kustomize-controller has applied it (fluxcd/pkg/ssa v0.76.1 manager_apply.go ApplyAll).
-func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any, now cluster.Live) (map[string]any, error) {
-	if ref.Kind == "Secret" {
-		content = withData(content)
-	}
-	settings := (&unstructured.Unstructured{Object: content}).GetAnnotations()
-	isKept := settings[kustomizeGroup+"/reconcile"] == "disabled" || settings[kustomizeGroup+"/ssa"] == "Ignore" ||
-		settings[kustomizeGroup+"/ssa"] == "IfNotPresent"
-	switch {
-	case now.Err != nil && ref.Kind == "Secret":
-		t.note(tree.Note, titleOf(ref.Kind, ref.Namespace, ref.Name), "what others added to it is not known: "+now.Err.Message)
-		return content, nil
-	case now.Err != nil:
-		return nil, fmt.Errorf("reading %s: %s", titleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
-	case now.Object == nil:
-		return t.withoutLogin(ref, content, nil), nil
-	case isKept:
-		return now.Object, nil
-	}
-	out, err := t.types.apply(ctx, ref, content, now.Object)
-	if err != nil {
-		return nil, fmt.Errorf("predicting how Flux applies %s: %w", titleOf(ref.Kind, ref.Namespace, ref.Name), err)
-	}
-	return t.withoutLogin(ref, out, now.Object), nil
-}
-
-// withoutLogin removes the credentials of a source, unless the cluster has them for the same server. Whoever proposes a tree could name any
-// Secret for a server of their own.
-func (t *Tree) withoutLogin(ref object.Ref, o, now map[string]any) map[string]any {
-	login, _, _ := unstructured.NestedString(o, "spec", "secretRef", "name")
-	has, _, _ := unstructured.NestedString(now, "spec", "secretRef", "name")
-	if ref.Group != sourceGroup || login == "" || login == has && isSameServer(urlOf(o), urlOf(now)) {
-		return o
-	}
-	unstructured.RemoveNestedField(o, "spec", "secretRef")
-	t.note(tree.Note, titleOf(ref.Kind, ref.Namespace, ref.Name),
-		"the cluster does not have it with this server and this secretRef, so its credentials are not used")
-	return o
-}
-
-// urlOf returns the address of a source.
-func urlOf(o map[string]any) string {
-	address, _, _ := unstructured.NestedString(o, "spec", "url")
-	return address
-}
-
-// isSameServer reports whether two addresses have the same scheme, host and port.
-func isSameServer(a, b string) bool {
-	one, errA := url.Parse(a)
-	other, errB := url.Parse(b)
-	return errA == nil && errB == nil && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
-}
-
-// withData returns a Secret whose stringData is in its data, as the API server stores it.
-func withData(content map[string]any) map[string]any {
-	texts, _ := content["stringData"].(map[string]any)
-	if len(texts) == 0 {
-		return content
-	}
-	out := maps.Clone(content)
-	delete(out, "stringData")
-	data, _ := content["data"].(map[string]any)
-	if data = maps.Clone(data); data == nil {
-		data = map[string]any{}
-	}
-	for key, value := range texts {
-		data[key] = base64.StdEncoding.EncodeToString([]byte(text(value)))
-	}
-	out["data"] = data
-	return out
-}
-
-// applyTypes has what the API server says about the types of Flux.
-type applyTypes struct {
-	from drift.Cluster
-	read map[schema.GroupVersion]*engine.ApplyTypes
-	// unread says what could not be read.
-	unread []string
-}
-
-// of returns the types of a version of an API, or nil if they cannot be read. Then types are guessed, which is right for the fields that
-// decide what Flux does.
-func (a *applyTypes) of(ctx context.Context, gv schema.GroupVersion) *engine.ApplyTypes {
-	if out, known := a.read[gv]; known {
-		return out
-	}
-	if a.read == nil {
-		a.read = map[schema.GroupVersion]*engine.ApplyTypes{}
-	}
-	documents, unread := a.from.OpenAPI(ctx, []schema.GroupVersion{gv})
-	var out *engine.ApplyTypes
-	var err error
-	if document := documents[gv]; document != nil {
-		out, err = engine.NewApplyTypes(document)
-	} else if len(unread) > 0 {
-		err = errors.New(unread[0].Message)
-	}
-	a.read[gv] = out
-	if err != nil {
-		a.unread = append(a.unread, fmt.Sprintf("the types of %s could not be read, so they are guessed: %s", gv, err))
-	}
-	return out
-}
-
-// applier is the field manager of kustomize-controller. It takes over what these others wrote (fluxcd/kustomize-controller v1.9.4
-// internal/controller/kustomization_controller.go apply, ssa.ApplyCleanupOptions).
-const applier = "kustomize-controller"
-
-// takenOver returns the field managers whose fields kustomize-controller takes for its own.
-func takenOver() sets.Set[string] { return sets.New("kubectl", "before-first-apply") }
-
-// apply returns an object after kustomize-controller has applied it over what the cluster has now. A changed spec has a new generation.
-func (a *applyTypes) apply(ctx context.Context, ref object.Ref, content, now map[string]any) (map[string]any, error) {
-	before := (&unstructured.Unstructured{Object: now}).DeepCopy()
-	fields := before.GetManagedFields()
-	for i := range fields {
-		if takenOver().Has(fields[i].Manager) {
-			fields[i].Operation = metav1.ManagedFieldsOperationUpdate
-		}
-	}
-	before.SetManagedFields(fields)
-	if err := csaupgrade.UpgradeManagedFields(before, takenOver(), applier); err != nil {
-		return nil, err
-	}
-	gv := ref.GVK().GroupVersion()
-	types := map[schema.GroupVersion]*engine.ApplyTypes{}
-	if found := a.of(ctx, gv); found != nil {
-		types[gv] = found
-	}
-	w := engine.Writer{ServerSide: true, ForceConflicts: true, ApplyTypes: types,
-		Deployer: func() owners.Deployer { return owners.Deployer{Manager: applier, Known: true} }}
-	done, err := w.Write(ref, nil, content, before.Object)
-	if err != nil {
-		return nil, err
-	}
-	out := &unstructured.Unstructured{Object: done.Result}
-	if status, found := now["status"]; found {
-		out.Object["status"] = status
-	}
-	if !object.Equal(out.Object["spec"], now["spec"]) {
-		out.SetGeneration(before.GetGeneration() + 1)
-	}
-	return out.Object, nil
 }
 
 // kindOf returns the kind of an object.
