@@ -86,7 +86,7 @@ func takers() map[string]func(text string) {
 var notTried = map[string]bool{
 	"pkg/object.TablePath": true,
 	"internal/config.Read": true, "internal/links.TreeOf": true, "internal/links.IsSystem": true, "internal/links.Check": true,
-	"internal/files.Open": true, "internal/saved.Baseline": true, "internal/output/reporttest.Check": true,
+	"internal/files.Open": true, "internal/flux/tree.FindRoot": true, "internal/saved.Baseline": true, "internal/output/reporttest.Check": true,
 	"internal/secret/secrettest.Parts": true,
 }
 
