@@ -99,6 +99,7 @@ func rules() []rule {
 		{"replace", "Helm replaces the object."},
 		{"delete", "Helm deletes the object."},
 		{"disputed", "The API server contradicts the prediction."},
+		{"uninstall", "The controller that deploys the release uninstalls it."},
 	}
 }
 
