@@ -56,6 +56,10 @@ var (
 	timelineViews = []view{
 		{"timeline.txt", Text, Options{Text: text.Options{Unicode: true, Timeline: true}}},
 		{"timeline.80.txt", Text, Options{Text: text.Options{Unicode: true, Width: 80, Timeline: true}}},
+		{"timeline.120.txt", Text, Options{Text: text.Options{Unicode: true, Width: 120, Timeline: true}}},
+		{"timeline.200.txt", Text, Options{Text: text.Options{Unicode: true, Width: 200, Timeline: true}}},
+		{"timeline.ascii.txt", Text, Options{Text: text.Options{Width: 100, Timeline: true}}},
+		{"timeline.color.txt", Text, Options{Text: text.Options{Unicode: true, Color: true, Width: 120, Timeline: true}}},
 	}
 	scanViews = []view{{"verbose.txt", Text, Options{Text: text.Options{Unicode: true, Width: 120, Verbose: true}}}}
 
@@ -63,7 +67,7 @@ var (
 		"scan": true, "scan-clusters": true, "scan-hostile": true, "scan-unsearched": false, "scan-next": false,
 		"drift": true, "upgrade": true, "hostile": true, "inside": true,
 		"noise": false, "blocked": false, "rollback": false, "install": false, "dryrun": false, "render-error": false,
-		"service": false, "conflict": false, "environments": false,
+		"service": false, "conflict": false, "environments": true,
 	}
 )
 
