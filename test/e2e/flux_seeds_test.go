@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -102,6 +104,17 @@ func (s *fluxScript) edits() []func() {
 	}
 }
 
+// suspension is the place of the suspension among the edits.
+const suspension = 13
+
+// rank is 0 for the suspension and 1 for other edits.
+func rank(edit int) int {
+	if edit == suspension {
+		return 0
+	}
+	return 1
+}
+
 // newFluxScript returns the script of a seed, with the files of a script that exists.
 func newFluxScript(seed uint64, files []txtar.File) []byte {
 	s := &fluxScript{Rand: rand.New(rand.NewPCG(seed, 11)), name: "web", deployed: "web"}
@@ -109,8 +122,14 @@ func newFluxScript(seed uint64, files []txtar.File) []byte {
 	for range fluxEdits {
 		s.line("freeze")
 		edits := s.edits()
-		for range 1 + s.IntN(2) {
-			edits[s.IntN(len(edits))]()
+		chosen := make([]int, 1+s.IntN(2))
+		for i := range chosen {
+			chosen[i] = s.IntN(len(edits))
+		}
+		// The controller may act between two edits on what it has heard of, so a suspension comes first.
+		slices.SortStableFunc(chosen, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+		for _, i := range chosen {
+			edits[i]()
 		}
 		if s.line("next web\njudge web"); !s.suspended {
 			s.deployed = s.name
