@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"cmp"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -47,9 +46,11 @@ func (s *fluxScript) patch(spec string) {
 // pick returns one of the texts.
 func (s *fluxScript) pick(all ...string) string { return all[s.IntN(len(all))] }
 
-// edits are the edits that a random script chooses from.
+// edits are the edits that a random script chooses from, in the order of a script that chooses several.
 func (s *fluxScript) edits() []func() {
 	return []func(){
+		// The suspension is the first edit: the controller may act between two edits on what it has heard of.
+		func() { s.suspended = !s.suspended; s.patch(fmt.Sprintf("{suspend: %t}", s.suspended)) },
 		func() { s.patch(fmt.Sprintf("{values: {replicas: %d}}", s.IntN(4))) },
 		func() {
 			s.patch(fmt.Sprintf("{values: {greeting: %q, top: {a: %d}}}", s.pick("hi", "yes", "0755", "1e3", ""), s.IntN(3)))
@@ -98,21 +99,9 @@ func (s *fluxScript) edits() []func() {
 		},
 		func() { s.line("scale deployment/web %d", s.IntN(5)) },
 		func() { s.line(`patch kubectl-edit deployment/web '{metadata: {labels: {edited: "%d"}}}'`, s.IntN(9)) },
-		func() { s.suspended = !s.suspended; s.patch(fmt.Sprintf("{suspend: %t}", s.suspended)) },
 		func() { s.line("helm4 upgrade --as helm --force-conflicts chart") },
 		func() { s.name = s.pick("web", "other"); s.patch("{releaseName: " + s.name + "}") },
 	}
-}
-
-// suspension is the place of the suspension among the edits.
-const suspension = 13
-
-// rank is 0 for the suspension and 1 for other edits.
-func rank(edit int) int {
-	if edit == suspension {
-		return 0
-	}
-	return 1
 }
 
 // newFluxScript returns the script of a seed, with the files of a script that exists.
@@ -126,8 +115,7 @@ func newFluxScript(seed uint64, files []txtar.File) []byte {
 		for i := range chosen {
 			chosen[i] = s.IntN(len(edits))
 		}
-		// The controller may act between two edits on what it has heard of, so a suspension comes first.
-		slices.SortStableFunc(chosen, func(a, b int) int { return cmp.Compare(rank(a), rank(b)) })
+		slices.Sort(chosen)
 		for _, i := range chosen {
 			edits[i]()
 		}

@@ -115,7 +115,7 @@ var (
 func startsOf(t *testing.T, root string) *publicTree {
 	t.Helper()
 	out := &publicTree{root: root, names: map[string]bool{}, artifacts: map[[2]string]string{}, sources: map[[3]string]string{}}
-	has, built := map[string]bool{}, map[string][]string{} // folders with Kustomizations; folders that are built, and by those of which folder
+	has, built := map[string]bool{}, map[string][]string{} // folders with Kustomizations; folders that are built, and who builds them
 	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() && e.Name() == ".git" {
 			return cmp.Or(err, fs.SkipDir)
@@ -410,22 +410,11 @@ func (p *publicTree) judge(t *testing.T, folder string, by map[string]any, objec
 			continue
 		}
 		strategy, _, _ := unstructured.NestedString(spec.Object, "spec", "postBuild", "substituteStrategy")
-		changed, err := kustomize.SubstituteVariables(t.Context(), p.variables(spec, objects), spec, res,
-			kustomize.SubstituteWithStrict(true), kustomize.SubstituteWithAlways(strategy == "Always"))
-		if err != nil {
+		if err := substitute(t.Context(), p.variables(spec, objects), spec, resources, res, strategy == "Always"); err != nil {
 			return nil, err
 		}
-		if changed != nil {
-			if _, err := resources.Replace(res); err != nil {
-				return nil, err
-			}
-		}
 	}
-	text, err := resources.AsYaml()
-	if err != nil {
-		return nil, err
-	}
-	made, err := ssautil.ReadObjects(bytes.NewReader(text))
+	made, err := objectsOf(resources)
 	if err != nil {
 		return nil, err
 	}

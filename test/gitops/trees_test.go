@@ -21,6 +21,9 @@ import (
 	ssautil "github.com/fluxcd/pkg/ssa/utils"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/kustomize/api/resmap"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
@@ -134,22 +137,11 @@ func (r *random) judge(t *testing.T, root string) ([]map[string]any, error) {
 		if r.postBuild == "" {
 			continue
 		}
-		changed, err := kustomize.SubstituteVariables(context.Background(), store{texts: r.texts}, spec, res,
-			kustomize.SubstituteWithStrict(true), kustomize.SubstituteWithAlways(strings.Contains(r.postBuild, "Always")))
-		if err != nil {
+		if err := substitute(t.Context(), store{texts: r.texts}, spec, resources, res, strings.Contains(r.postBuild, "Always")); err != nil {
 			return nil, err
 		}
-		if changed != nil {
-			if _, err := resources.Replace(res); err != nil {
-				return nil, err
-			}
-		}
 	}
-	text, err := resources.AsYaml()
-	if err != nil {
-		return nil, err
-	}
-	objects, err := ssautil.ReadObjects(bytes.NewReader(text))
+	objects, err := objectsOf(resources)
 	if err != nil {
 		return nil, err
 	}
@@ -163,6 +155,26 @@ func (r *random) judge(t *testing.T, root string) ([]map[string]any, error) {
 		out = append(out, o.Object)
 	}
 	return out, nil
+}
+
+// substitute replaces the variables of an object as kustomize-controller does.
+func substitute(
+	ctx context.Context, from client.Client, spec unstructured.Unstructured, resources resmap.ResMap, res *resource.Resource, always bool,
+) error {
+	changed, err := kustomize.SubstituteVariables(ctx, from, spec, res, kustomize.SubstituteWithStrict(true), kustomize.SubstituteWithAlways(always))
+	if err == nil && changed != nil {
+		_, err = resources.Replace(res)
+	}
+	return err
+}
+
+// objectsOf returns the objects of a build as kustomize-controller reads them.
+func objectsOf(resources resmap.ResMap) ([]*unstructured.Unstructured, error) {
+	text, err := resources.AsYaml()
+	if err != nil {
+		return nil, err
+	}
+	return ssautil.ReadObjects(bytes.NewReader(text))
 }
 
 // archive copies what source-controller keeps of a tree (fluxcd/pkg/artifact v0.18.1 storage/archive.go Archive, SourceIgnoreFilter).
