@@ -106,7 +106,7 @@ func (c *chooser) complain(r *report.Report) {
 			first.Warnings = append(first.Warnings, report.Message{Code: report.ErrorSelection, Message: message})
 		case r.Scan == nil:
 			first := &r.Releases[0]
-			first.Errors = append(first.Errors, report.Message{Code: report.ErrorSelection, Message: message + "; " + hint.Of(i.Err())})
+			first.Errors = append(first.Errors, report.Message{Code: report.ErrorSelection, Message: hint.Sentence(i.Err())})
 		default:
 			r.Errors = append(r.Errors, report.ScanError{Code: report.ErrorSelection, Message: text + " matches nothing in any release"})
 		}

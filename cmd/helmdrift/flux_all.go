@@ -79,11 +79,11 @@ func (f *fluxDiff) compare(ctx context.Context, o *diffOptions, order tree.Order
 	found, err := fleet.Compare(ctx, on.Connection)
 	hasFailed := false
 	for _, p := range now.Problems() {
-		said := hint.Sentence(hint.New(errors.New(p.Where+": "+p.Message), p.Advice))
-		if hasFailed = hasFailed || p.Severity == tree.Failed; p.Severity == tree.Failed {
-			on.fail(report.Message{Code: report.ErrorSelection, Message: said})
+		if p.Severity == tree.Failed {
+			hasFailed = true
+			on.fail(report.Message{Code: report.ErrorSelection, Message: p.String()})
 		} else {
-			on.note(said)
+			on.note(p.String())
 		}
 	}
 	if err != nil || len(found) > 0 || hasFailed || before != nil {
@@ -120,20 +120,21 @@ func (f *fluxDiff) trees(
 	if f.from == "" {
 		return nil, nil, nil
 	}
-	build := func(order tree.Order) (*flux.Tree, error) {
+	build := func(from drift.Connection, order tree.Order) (*flux.Tree, error) {
 		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
 			tree.Answer, error) {
 			return jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order,
 				map[string]confine.Call{askFlux: confine.NewCall(ask)})
 		})
 	}
-	if now, err = build(order); err != nil {
+	if now, err = build(from, order); err != nil {
 		return nil, nil, fmt.Errorf("--from %s: %w", f.from, err)
 	}
 	if f.changed == "" {
 		return now, nil, nil
 	}
-	if before, err = f.before(ctx, o, order, build); err != nil {
+	again := func(order tree.Order) (*flux.Tree, error) { return build(now.Seen(from), order) }
+	if before, err = f.before(ctx, o, order, again); err != nil {
 		return nil, nil, fmt.Errorf("--only-changed %s: %w", f.changed, err)
 	}
 	return now, before, nil

@@ -44,7 +44,7 @@ func (s ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 // drift selects what differs from what Helm deployed, change what the chart changes, and unmanaged what no manifest names. conflict and
 // fail select fields and objects that make the operation fail, and effect selects every write. restart and downtime select what the
 // writes mean for pods. uninstall and blocked select what the controller that deploys a release does next: it uninstalls the release, or does
-// not act. unknown selects fields for which the chart has a value that is not known here. none selects nothing.
+// not act. unknown selects fields whose value in the chart is not known here. none selects nothing.
 type FailOn map[string]bool
 
 // failOnWords returns the words of --fail-on in the order of its help.

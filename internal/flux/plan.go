@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -100,11 +99,10 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 // addProblems adds what a tree lacks.
 func (p *Plan) addProblems(t *Tree) {
 	for _, problem := range t.Problems() {
-		said := hint.Sentence(hint.New(errors.New(problem.Where+": "+problem.Message), problem.Advice))
 		if problem.Severity == tree.Failed {
-			p.lacks(said)
+			p.lacks(problem.String())
 		} else {
-			p.warn(CodeWarning, said)
+			p.warn(CodeWarning, problem.String())
 		}
 	}
 }

@@ -26,6 +26,8 @@ type Tree struct {
 	over   overlay
 	// types has the types for applying objects.
 	types applyTypes
+	// live is what the cluster has now of the objects that the tree makes.
+	live map[object.Ref]cluster.Live
 	// problems are what the tree lacks, besides those of its build.
 	problems []tree.Problem
 	// Done removes the files of the tree, if they are only for this comparison.
@@ -82,6 +84,13 @@ func NewTree(
 		return nil, err
 	}
 	return t, t.lay(ctx)
+}
+
+// Seen returns the connection that the tree was laid over, without reading again what the tree has read. It is for another tree of the same
+// objects.
+func (t *Tree) Seen(from drift.Connection) drift.Connection {
+	from.Cluster = overlay{Cluster: from.Cluster, objects: t.live}
+	return from
 }
 
 // Problems returns what the tree lacks. A nil tree lacks nothing.
@@ -196,13 +205,13 @@ func (t *Tree) lay(ctx context.Context) error {
 		content["apiVersion"] = kind.GroupVersion().String()
 		all, refs = append(all, one), append(refs, ref)
 	}
-	found := t.over.Cluster.Read(ctx, refs)
-	refused := t.refused(ctx, all, found)
+	t.live = t.over.Cluster.Read(ctx, refs)
+	refused := t.refused(ctx, all, t.live)
 	for _, one := range all {
 		if refused[one.Maker] {
 			continue
 		}
-		after, err := t.after(ctx, one.ref, one.content, found[one.ref])
+		after, err := t.after(ctx, one.ref, one.content, t.live[one.ref])
 		if err != nil {
 			return err
 		}

@@ -2,10 +2,8 @@ package flux
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"strings"
 
@@ -17,6 +15,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -27,9 +26,7 @@ import (
 
 // after returns an object as it is after kustomize-controller has applied it (fluxcd/pkg/ssa v0.76.1 manager_apply.go ApplyAll).
 func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any, now cluster.Live) (map[string]any, error) {
-	if ref.Kind == "Secret" {
-		content = withData(content)
-	}
+	content = kinds.FoldStringData(content)
 	settings := (&unstructured.Unstructured{Object: content}).GetAnnotations()
 	isKept := settings[kustomizeGroup+"/reconcile"] == "disabled" || settings[kustomizeGroup+"/ssa"] == "Ignore" ||
 		settings[kustomizeGroup+"/ssa"] == "IfNotPresent"
@@ -76,25 +73,6 @@ func isSameServer(a, b string) bool {
 	one, errA := url.Parse(a)
 	other, errB := url.Parse(b)
 	return errA == nil && errB == nil && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
-}
-
-// withData returns a Secret whose stringData is in its data, as the API server stores it.
-func withData(content map[string]any) map[string]any {
-	texts, _ := content["stringData"].(map[string]any)
-	if len(texts) == 0 {
-		return content
-	}
-	out := maps.Clone(content)
-	delete(out, "stringData")
-	data, _ := content["data"].(map[string]any)
-	if data = maps.Clone(data); data == nil {
-		data = map[string]any{}
-	}
-	for key, value := range texts {
-		data[key] = base64.StdEncoding.EncodeToString([]byte(text(value)))
-	}
-	out["data"] = data
-	return out
 }
 
 // applyTypes has what the API server says about the types of Flux.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
@@ -32,10 +33,7 @@ func TreeOrder(dir string, sources []string, stdin io.Reader) (tree.Order, error
 		out.Sources = append(out.Sources, tree.LocalSource{Kind: parts[0], Namespace: parts[1], Name: parts[2], Dir: folder})
 	}
 	if dir == "-" {
-		text, err := io.ReadAll(io.LimitReader(stdin, maxRendered+1))
-		if err == nil && len(text) > maxRendered {
-			err = fmt.Errorf("it has more than %d MiB", maxRendered>>20)
-		}
+		text, err := files.ReadAll("it", stdin, maxRendered)
 		if err != nil {
 			return out, fmt.Errorf("reading the objects from stdin: %w", err)
 		}

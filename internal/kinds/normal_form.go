@@ -36,7 +36,7 @@ func normalObject(obj map[string]any, s *Shape, f fidelity) (out map[string]any,
 	if obj == nil {
 		return nil, false
 	}
-	obj = foldStringData(obj)
+	obj = FoldStringData(obj)
 	root := map[string]any{}
 	for k, v := range obj {
 		if k != "apiVersion" && k != "kind" && k != "metadata" && (k != "status" || s != nil && s.PlainStatus) {
@@ -69,8 +69,8 @@ func IsComparedMetadata(name string) bool {
 	return name == "labels" || name == "annotations" || name == "finalizers" || name == "ownerReferences" || name == "generateName"
 }
 
-// foldStringData returns a Secret with its stringData in data, as the server stores it: stringData overwrites a key that both have.
-func foldStringData(obj map[string]any) map[string]any {
+// FoldStringData returns a Secret with its stringData in data, as the server stores it: stringData overwrites a key that both have.
+func FoldStringData(obj map[string]any) map[string]any {
 	text, ok := obj["stringData"].(map[string]any)
 	if !ok || obj["kind"] != "Secret" || obj["apiVersion"] != "v1" {
 		return obj

@@ -58,7 +58,7 @@ func defaultPatterns(list string) []pattern {
 	return out
 }
 
-// rules returns all rules of a tree, the last of which wins.
+// rules returns all rules of a tree. The last one that matches wins.
 func rules(ofFiles, ofSource []pattern) []pattern {
 	out := defaultPatterns(gitIgnores)
 	if len(ofFiles)+len(ofSource) == 0 {

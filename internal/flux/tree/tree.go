@@ -102,6 +102,15 @@ type Problem struct {
 	Advice  string
 }
 
+// String returns the problem in one line.
+func (p Problem) String() string {
+	said := p.Where + ": " + p.Message
+	if p.Advice != "" {
+		said += "; " + p.Advice
+	}
+	return said
+}
+
 // Lookup reads an object of the cluster: a source, a ConfigMap or a Secret. It returns nil if there is none, and an error if it may not
 // read it or if there is no cluster.
 type Lookup func(ctx context.Context, kind, namespace, name string) (map[string]any, error)
