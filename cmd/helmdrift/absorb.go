@@ -33,7 +33,7 @@ type absorbOptions struct {
 	color     cli.OneOf
 	unmanaged bool
 	write     bool
-	choose    choiceFlags
+	choose    cli.ChoiceFlags
 	// patch asks for each field whether to keep it.
 	patch          bool
 	maxSideEffects int
@@ -93,8 +93,8 @@ A secret is never written into values or patches. absorb reads the cluster and w
 	cli.AddOutputFlag(cmd, &o.format, "format of the result", output.AbsorbFormats())
 	cli.AddColorFlag(fs, &o.color)
 	fs.BoolVar(&o.unmanaged, "unmanaged", false, "also absorb fields that no manifest names and that somebody added")
-	o.choose.addFlags(fs, "keep")
-	addPatchFlag(fs, &o.patch, "keep it")
+	o.choose.AddFlags(fs, "keep")
+	cli.AddPatchFlag(fs, &o.patch, "keep it")
 	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file")
 	fs.IntVar(&o.maxSideEffects, "max-side-effects", 0,
 		"absorb a field only if no more than `N` fields of other objects move with it")
@@ -113,7 +113,7 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	if err := o.CheckRevision(); err != nil {
 		return err
 	}
-	if _, err := o.choose.choice(); err != nil {
+	if _, err := o.choose.Choice(); err != nil {
 		return err
 	}
 	switch {
@@ -158,7 +158,7 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 		return err
 	}
 	if o.patch && !s.Terminal().CanAsk() {
-		return errNoPicks
+		return cli.ErrNoPicks
 	}
 	values, err := absorb.ReadFile(ctx, o.valuesFile(), d.Target.Chart)
 	if err != nil {
@@ -196,7 +196,7 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 
 // chosen returns for each field why it is left, or an empty text. --only and --skip decide first, and then the answers of the user.
 func (o *absorbOptions) chosen(ctx context.Context, s cli.Streams, c *threeway.Comparison, fields []absorb.Field) ([]string, error) {
-	choice, err := o.choose.choice()
+	choice, err := o.choose.Choice()
 	if err != nil {
 		return nil, err
 	}
@@ -204,22 +204,22 @@ func (o *absorbOptions) chosen(ctx context.Context, s cli.Streams, c *threeway.C
 	if err := found.Err(); err != nil {
 		return nil, err
 	}
-	reasons, p := make([]string, len(fields)), picker{streams: s}
+	reasons, p := make([]string, len(fields)), cli.Picker{Streams: s}
 	in := c.Input
 	about := absorption.Result{Name: in.Name, Namespace: in.Namespace, Versions: c.CustomVersions()}
 	for i, f := range fields {
 		switch {
 		case len(f.Path) == 0 && !found.Object(f.Key), len(f.Path) > 0 && !found.Field(f.Key, f.Path):
-			reasons[i] = o.choose.leftOut()
+			reasons[i] = o.choose.LeftOut()
 		case o.patch:
-			wants, err := p.wants(ctx, func(w io.Writer) error {
+			wants, err := p.Wants(ctx, func(w io.Writer) error {
 				return output.WriteAbsorbPick(w, &about, f.Shown, s.Display(w, o.color, time.Now()))
 			})
 			if err != nil {
 				return nil, err
 			}
 			if !wants {
-				reasons[i] = pickedOut
+				reasons[i] = cli.PickedOut
 			}
 		}
 	}

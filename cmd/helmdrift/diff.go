@@ -48,8 +48,8 @@ type diffOptions struct {
 	// baseline is the file of an earlier report.
 	baseline string
 	// choose are --only and --skip, and chooser applies them.
-	choose  choiceFlags
-	chooser *chooser
+	choose  cli.ChoiceFlags
+	chooser *cli.Chooser
 	// snapshot is a file to compare instead of a cluster.
 	snapshot string
 	// fix is set to put back drift after the report. The help hides the flags of repair, and they are allowed only together with fix.
@@ -125,14 +125,14 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 		RunE: func(cmd *cobra.Command, args []string) error {
 			isControlled := o.controlled != nil && o.controlled.isNamed(args)
 			hasChart := len(args) > 1 || isControlled
-			choice, err := o.choose.choice()
+			choice, err := o.choose.Choice()
 			if err != nil {
 				return err
 			}
 			if err := o.TimeOptions.Check(&o.PrintOptions); err != nil {
 				return err
 			}
-			o.chooser = &chooser{choice: choice, print: s.Print}
+			o.chooser = &cli.Chooser{Choice: choice, Print: s.Print}
 			if err := acceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
 			}
@@ -190,7 +190,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs.BoolVar(&o.ShowControllers, "show-controllers", false,
 		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
 	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
-	o.choose.addFlags(fs, "count")
+	o.choose.AddFlags(fs, "count")
 	o.TimeOptions.AddFlags(fs)
 	o.DesiredOptions.AddFlags(fs)
 
@@ -262,7 +262,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	// The user may choose how the report looks, where the release is and what is ignored. Any other flag would compare with another
 	// state.
 	allowed := []string{"fix", "revision", "output", "color", "show-secrets", "show-ignored", "show-controllers", "help"}
-	allowed = slices.Concat(allowed, choiceNames(), fixFlags(o.guests), cli.IgnoreFlags(), cli.LimitFlags())
+	allowed = slices.Concat(allowed, cli.ChoiceNames(), fixFlags(o.guests), cli.IgnoreFlags(), cli.LimitFlags())
 	hints := map[string]string{
 		"fail-on":  "fix has its own exit codes; helmdrift fix --help lists them",
 		"report":   "run helmdrift diff --report first, and helmdrift fix after it",
@@ -312,7 +312,7 @@ func (o *diffOptions) report(
 	// From here on, all secrets are masked unless --show-secrets is set.
 	report := report.New(version, now, []report.Release{o.release(result, known)})
 	look := o.TimeOptions.Choose(report, s.Display(s.Out, o.Color, now))
-	o.chooser.complain(report)
+	o.chooser.Complain(report)
 	if d.Target.Chart != nil {
 		look.CI.ChartDir = chartDir(d.Target.Chart.Ref)
 	}
@@ -353,7 +353,7 @@ func (o *diffOptions) release(result *drift.Result, known *report.Report) report
 			cli.MaskKnown(&out, result.Comparison.Scrub)
 		}
 	}
-	o.chooser.leaveOut(&out, result.Comparison)
+	o.chooser.LeaveOut(&out, result.Comparison)
 	if o.Writes(output.Diff) {
 		manifest := ""
 		if old := result.Loaded.Old; old != nil {
@@ -376,7 +376,7 @@ func (o *diffOptions) repairOptions() fixOptions {
 // why.
 func (o *diffOptions) planned(c *threeway.Comparison) []report.FixPlan {
 	defer func() { _ = recover() }()
-	only, skip, err := selectors(o.chooser.choice.In(c))
+	only, skip, err := cli.Selectors(o.chooser.In(c))
 	if err != nil {
 		return nil
 	}
@@ -390,7 +390,7 @@ func (o *diffOptions) planned(c *threeway.Comparison) []report.FixPlan {
 // fixCommand returns the command that puts back what diff found. It repeats the flags that chose what to count and what to ignore.
 func fixCommand(t drift.Target, flags *pflag.FlagSet) string {
 	return cli.CommandLine([]string{"helmdrift", "fix", t.Release, "-n", t.Namespace}, flags,
-		slices.Concat(choiceNames(), cli.IgnoreFlags(), cli.LimitFlags())...)
+		slices.Concat(cli.ChoiceNames(), cli.IgnoreFlags(), cli.LimitFlags())...)
 }
 
 // scanFlags returns the names of the flags that select several releases.

@@ -68,7 +68,7 @@ For charts, values and other revisions, use helm upgrade and helm rollback.
 	fs.IntVar(&compare.Revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one, or the deployed one that the next upgrade starts from")
 	compare.IgnoreOptions.AddFlags(fs)
 	compare.Limits.AddFlags(fs)
-	o.choose.addFlags(fs, "put back")
+	o.choose.AddFlags(fs, "put back")
 	o.addFlags(fs)
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(o.dryRun.Words, cobra.ShellCompDirectiveNoFileComp))
 	completeFixFlags(cmd)

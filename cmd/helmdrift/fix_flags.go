@@ -32,7 +32,7 @@ type fixOptions struct {
 	// yes asks nothing, and patch asks for each field or object.
 	yes, patch bool
 	// choose are --only and --skip, which diff has too.
-	choose choiceFlags
+	choose cli.ChoiceFlags
 	prune  bool
 	// noRestart leaves out writes that would restart pods.
 	noRestart bool
@@ -82,7 +82,7 @@ func newFixOptions(all guest) fixOptions {
 // addFlags adds the flags that fix and diff --fix share.
 func (o *fixOptions) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVarP(&o.yes, "yes", "y", false, "write without asking")
-	addPatchFlag(fs, &o.patch, "put it back")
+	cli.AddPatchFlag(fs, &o.patch, "put it back")
 	fs.BoolVar(&o.prune, "prune", false, "also remove what a person added and no manifest names; the plan lists it separately")
 	fs.BoolVar(&o.noRestart, "no-restart", false, "leave the fields that would restart pods if they were put back")
 	fs.StringVar(&o.manager, "field-manager", "",
@@ -144,7 +144,7 @@ func (o *fixOptions) check(flags *pflag.FlagSet) error {
 			return err
 		}
 	}
-	_, err := o.choose.choice()
+	_, err := o.choose.Choice()
 	return err
 }
 
@@ -153,7 +153,7 @@ func (o *fixOptions) selection(c *threeway.Comparison) (repair.Options, error) {
 	chosen := repair.Options{
 		Manager: o.manager, Prune: o.prune, NoRestart: o.noRestart, Forecast: o.forecast, Allow: o.allow, Asks: !o.yes && o.dryRun.Word == "",
 	}
-	choice, err := o.choose.choice()
+	choice, err := o.choose.Choice()
 	if err != nil {
 		return chosen, err
 	}
@@ -161,7 +161,7 @@ func (o *fixOptions) selection(c *threeway.Comparison) (repair.Options, error) {
 	if err := found.Err(); err != nil {
 		return chosen, err
 	}
-	chosen.Only, chosen.Skip, err = selectors(found)
+	chosen.Only, chosen.Skip, err = cli.Selectors(found)
 	return chosen, err
 }
 

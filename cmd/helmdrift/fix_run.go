@@ -44,7 +44,7 @@ type fixRun struct {
 // comparison fails, the result still says what was written, and the exit code says that it failed.
 func (f fixRun) run(ctx context.Context) error {
 	if f.flags.patch && !f.streams.Terminal().CanAsk() {
-		return errNoPicks
+		return cli.ErrNoPicks
 	}
 	plan, err := f.plan()
 	if err != nil {
@@ -136,9 +136,9 @@ func (f fixRun) explain(plan *repair.Plan, byFlags func(repair.Declined) bool) {
 		switch d := &plan.Declined[i]; {
 		case d.Reason != repair.NotSelected:
 		case byFlags(*d):
-			d.Reason = f.flags.choose.leftOut()
+			d.Reason = f.flags.choose.LeftOut()
 		default:
-			d.Reason = pickedOut
+			d.Reason = cli.PickedOut
 		}
 	}
 }

@@ -22,7 +22,7 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows lists which of our packages each package may import.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/choose", "internal/cli", "internal/config", "internal/confine", "internal/escape",
+		"cmd/helmdrift": {"internal/absorb", "internal/cli", "internal/config", "internal/confine", "internal/escape",
 			"internal/files", "internal/flux", "internal/flux/tree", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
 			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
@@ -32,7 +32,7 @@ func arrows() map[string][]string {
 			"internal/owners",
 			"internal/program",
 			"internal/secret", "internal/terminal", "pkg/effect", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/release",
-			"pkg/release/postgres", "pkg/render", "pkg/report"},
+			"pkg/release/postgres", "pkg/object", "pkg/render", "pkg/repair", "pkg/report", "pkg/threeway"},
 		"internal/search": {"internal/cli", "internal/hint", "internal/kubeconfig", "internal/output/progress", "internal/terminal", "pkg/fleet",
 			"pkg/live", "pkg/report"},
 		"pkg/snapshot": {"internal/hint", "internal/kinds", "internal/manifestdiff", "internal/secret", "pkg/drift", "pkg/live",

@@ -90,7 +90,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	clusters.Covered.Seconds = now.Sub(start).Seconds()
 	r := report.NewScan(version, now, releases, clusters.Errors, clusters.Covered)
 	look := o.TimeOptions.Choose(r, s.Display(s.Out, o.Color, now))
-	o.chooser.complain(r)
+	o.chooser.Complain(r)
 	if err := clusters.CheckFound(len(r.Releases)); err != nil && o.all == nil { // a guest has its own words
 		return err
 	}

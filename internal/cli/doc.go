@@ -10,6 +10,7 @@
 // The files depend on each other in one direction, from the top of this list to the bottom:
 //
 //	session.go, chart.go, saved.go       from the flags to a comparison: with a cluster, or with one that somebody saved
+//	choice.go, pick.go                   which fields and objects a command takes: --only, --skip and --patch
 //	times.go                             --since and --timeline
 //	print.go, fail_on.go, baseline.go    from a report to its output and an exit code
 //	suggest.go                           what the user may have meant by a release or a namespace that is not there

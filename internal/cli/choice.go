@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"sync"
@@ -15,24 +15,24 @@ import (
 
 // This file holds --only and --skip, which diff, fix and absorb share.
 
-// choiceFlags are the values of the flags.
-type choiceFlags struct{ only, skip []string }
+// ChoiceFlags are the values of the flags.
+type ChoiceFlags struct{ only, skip []string }
 
-// addFlags adds the flags. The verb says what the command does with what they choose.
-func (f *choiceFlags) addFlags(fs *pflag.FlagSet, verb string) {
+// AddFlags adds the flags. The verb says what the command does with what they choose.
+func (f *ChoiceFlags) AddFlags(fs *pflag.FlagSet, verb string) {
 	fs.StringArrayVar(&f.only, "only", nil,
 		verb+" only this `object or path`, such as deploy/web, spec.replicas or deploy/web:spec.replicas; may be repeated")
 	fs.StringArrayVar(&f.skip, "skip", nil, verb+" everything but this `object or path`; may be repeated")
 }
 
-// choiceNames returns the names of the flags.
-func choiceNames() []string { return []string{"only", "skip"} }
+// ChoiceNames returns the names of the flags.
+func ChoiceNames() []string { return []string{"only", "skip"} }
 
-// choice reads the values.
-func (f *choiceFlags) choice() (choose.Choice, error) { return choose.Parse(f.only, f.skip) }
+// Choice reads the values.
+func (f *ChoiceFlags) Choice() (choose.Choice, error) { return choose.Parse(f.only, f.skip) }
 
-// leftOut returns the reason for what the flags leave out of a repair. A report of diff has the same words.
-func (f *choiceFlags) leftOut() string {
+// LeftOut returns the reason for what the flags leave out of a repair. A report of diff has the same words.
+func (f *ChoiceFlags) LeftOut() string {
 	switch {
 	case len(f.skip) == 0:
 		return "left out by --only"
@@ -42,17 +42,17 @@ func (f *choiceFlags) leftOut() string {
 	return "left out by --only or --skip"
 }
 
-// selectors returns what is chosen in the form that a repair takes.
-func selectors(found choose.Chosen) (only, skip []repair.Selector, err error) {
-	if only, err = parseSelectors(nil, found.Only()); err != nil {
+// Selectors returns what is chosen in the form that a repair takes.
+func Selectors(found choose.Chosen) (only, skip []repair.Selector, err error) {
+	if only, err = ParseSelectors(nil, found.Only()); err != nil {
 		return nil, nil, err
 	}
-	skip, err = parseSelectors(nil, found.Skip())
+	skip, err = ParseSelectors(nil, found.Skip())
 	return only, skip, err
 }
 
-// parseSelectors appends the selectors of texts.
-func parseSelectors(out []repair.Selector, texts []string) ([]repair.Selector, error) {
+// ParseSelectors appends the selectors of texts.
+func ParseSelectors(out []repair.Selector, texts []string) ([]repair.Selector, error) {
 	for _, text := range texts {
 		selector, err := repair.ParseSelector(text)
 		if err != nil {
@@ -63,22 +63,22 @@ func parseSelectors(out []repair.Selector, texts []string) ([]repair.Selector, e
 	return out, nil
 }
 
-// chooser leaves out of reports what the flags do not choose. A scan compares releases at the same time.
-type chooser struct {
-	choice choose.Choice
-	// print prints a message on stderr.
-	print func(prefix, message string)
+// Chooser leaves out of reports what the flags do not choose. A scan compares releases at the same time.
+type Chooser struct {
+	choose.Choice
+	// Print prints a message on stderr.
+	Print func(prefix, message string)
 	mu    sync.Mutex
 	// idle holds the values that name nothing in any release so far. It is nil before the first one.
 	idle map[string]choose.Idle
 }
 
-// leaveOut marks what the flags leave out of a report.
-func (c *chooser) leaveOut(r *report.Release, of *threeway.Comparison) {
-	if !c.choice.IsSet() {
+// LeaveOut marks what the flags leave out of a report.
+func (c *Chooser) LeaveOut(r *report.Release, of *threeway.Comparison) {
+	if !c.Choice.IsSet() {
 		return
 	}
-	found := c.choice.In(of)
+	found := c.Choice.In(of)
 	found.Report(r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -91,16 +91,16 @@ func (c *chooser) leaveOut(r *report.Release, of *threeway.Comparison) {
 	c.idle = idle
 }
 
-// complain adds to the report which values name nothing. For --skip that is a warning, since what it was to leave out counts. For --only it
+// Complain adds to the report which values name nothing. For --skip that is a warning, since what it was to leave out counts. For --only it
 // is an error: it leaves out what it was to choose, and that must not pass as clean.
-func (c *chooser) complain(r *report.Report) {
+func (c *Chooser) Complain(r *report.Report) {
 	for _, text := range object.SortedKeys(c.idle) {
 		i := c.idle[text]
 		message := i.Err().Error()
 		switch {
 		case len(r.Releases) == 0:
 		case !i.Only && r.Scan != nil:
-			c.print("warning: ", text+" matches nothing in any release")
+			c.Print("warning: ", text+" matches nothing in any release")
 		case !i.Only:
 			first := &r.Releases[0]
 			first.Warnings = append(first.Warnings, report.Message{Code: report.ErrorSelection, Message: message})
