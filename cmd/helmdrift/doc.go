@@ -49,7 +49,7 @@
 //	guest.go                          what a guest may add
 //	fix_run.go, fix_backup.go         the steps of a fix after its comparison
 //	fix_flags.go                      the flags that fix and diff --fix share
-//	choice_flags.go, pick.go          --only and --skip, which diff, fix and absorb share; the questions of --patch
+//	fix_pick.go                       the questions of fix --patch
 //	version.go                        the version, which the API server is told too
 //	coredump_*.go, collect.go         settings of the process: no core file, and when it collects garbage
 //
