@@ -32,8 +32,12 @@ const (
 	jobFluxTree   = "flux-tree"
 )
 
-// askFlux is the question of the job for a tree about an object of the cluster.
-const askFlux = "flux"
+// These are the questions of the job for a tree: about an object of the cluster, about an encrypted text, and about a base.
+const (
+	askFlux = "flux"
+	askSops = "sops"
+	askBase = "base"
+)
 
 // fluxGuest returns diff of a HelmRelease as a guest.
 func fluxGuest() guest {
@@ -47,8 +51,10 @@ func fluxGuest() guest {
 				return flux.PostRender(ctx, o)
 			}),
 			jobFluxTree: confine.NewJob(func(ctx context.Context, p *confine.Parent, o tree.Order) (tree.Answer, error) {
-				return flux.BuildTree(ctx, o, func(q flux.LookupOrder) ([]byte, error) {
-					return confine.Ask[flux.LookupOrder, []byte](p, askFlux, q)
+				return flux.BuildTree(ctx, o, flux.Questions{
+					Lookup:  func(q flux.LookupOrder) ([]byte, error) { return confine.Ask[flux.LookupOrder, []byte](p, askFlux, q) },
+					Decrypt: func(e tree.Encrypted) ([]byte, error) { return confine.Ask[tree.Encrypted, []byte](p, askSops, e) },
+					Fetch:   func(b tree.Base) (string, error) { return confine.Ask[tree.Base, string](p, askBase, b) },
 				})
 			}),
 		},
@@ -64,6 +70,8 @@ type fluxDiff struct {
 	// from is the folder of a working tree, or "-", and sources are folders with the content of sources.
 	from    string
 	sources []string
+	// sops decrypts with the user's sops, remoteBases fetches bases that the tree names, and secretLookups lets its charts look up Secrets.
+	sops, remoteBases, secretLookups bool
 	// changed is the commit before a change. If it is set, only what differs from it is compared.
 	changed string
 }
@@ -75,6 +83,9 @@ func (f *fluxDiff) addFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.next, "next", false, "compare what Flux does next with the releases of all HelmReleases of the namespace, or with -A of the cluster")
 	fs.StringVar(&f.from, "from", "", "compare what Flux does once this `folder` of a working tree of Git is merged; - for the output of kustomize build")
 	fs.StringArrayVar(&f.sources, "local-source", nil, "with --from, a `KIND/NAMESPACE/NAME=FOLDER` that has the content of a source; may be repeated")
+	fs.BoolVar(&f.sops, "sops", false, "with --from, decrypt with your sops what the tree has encrypted; the text stays in memory")
+	fs.BoolVar(&f.remoteBases, "allow-remote-bases", false, "with --from, fetch the bases of kustomize that the tree names on other servers")
+	fs.BoolVar(&f.secretLookups, "allow-secret-lookups", false, "with --from, let charts look up Secrets of the cluster")
 	fs.StringVar(&f.changed, "only-changed", "", "with --from, compare only the HelmReleases whose inputs differ from those of this `commit`, such as origin/main")
 }
 
@@ -100,8 +111,8 @@ func (f *fluxDiff) check(o diffOptions, args []string, flags *pflag.FlagSet) (na
 		return "", fmt.Errorf("--next compares all HelmReleases, and %s is one", args[0])
 	case f.changed != "":
 		return "", fmt.Errorf("--only-changed chooses from all HelmReleases of a tree, and %s is one", args[0])
-	case len(f.sources) > 0 && f.from == "":
-		return "", errors.New("--local-source needs --from")
+	case f.from == "" && f.needsTree():
+		return "", errNeedsTree
 	case f.from != "" && len(args) > 1:
 		return "", hint.New(errors.New("--from takes no CHART"), "the chart is the one of the HelmRelease in the tree")
 	case name == "":
@@ -122,6 +133,14 @@ func (f *fluxDiff) check(o diffOptions, args []string, flags *pflag.FlagSet) (na
 		}
 	}
 	return name, nil
+}
+
+// errNeedsTree is the error of flags about a working tree without one.
+var errNeedsTree = errors.New("--local-source, --only-changed, --sops, --allow-remote-bases and --allow-secret-lookups need --from")
+
+// needsTree reports whether flags are about a working tree.
+func (f *fluxDiff) needsTree() bool {
+	return len(f.sources) > 0 || f.changed != "" || f.sops || f.remoteBases || f.secretLookups
 }
 
 // refusal is why some flags cannot be used with a HelmRelease.
@@ -180,7 +199,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
 	}
-	if question.Tree, _, err = f.trees(ctx, order, &o, d.Connection); err != nil {
+	if question.Tree, _, err = f.trees(ctx, s, order, &o, d.Connection); err != nil {
 		d.Quiet()
 		return err
 	}

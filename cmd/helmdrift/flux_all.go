@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/spf13/pflag"
 
@@ -29,8 +30,8 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 		return nil, hint.New(errors.New("--from and --next exclude each other"), "--from is about a working tree, --next about the cluster")
 	case f.from != "":
 		flag = "--from"
-	case len(f.sources) > 0 || f.changed != "":
-		return nil, errors.New("--local-source and --only-changed need --from")
+	case f.needsTree():
+		return nil, errNeedsTree
 	case !f.next:
 		return nil, nil
 	}
@@ -62,13 +63,15 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 			one.learned, one.finish = p.Secrets(), finish
 			return one.release(result, known)
 		}
-		return f.compare(ctx, &o, order, on, fleet)
+		return f.compare(ctx, s, &o, order, on, fleet)
 	}, nil
 }
 
 // compare compares what Flux does next with the HelmReleases of a cluster, or with those of a tree.
-func (f *fluxDiff) compare(ctx context.Context, o *diffOptions, order tree.Order, on scanned, fleet flux.Fleet) ([]report.Release, error) {
-	now, before, err := f.trees(ctx, order, o, on.Connection)
+func (f *fluxDiff) compare(
+	ctx context.Context, s cli.Streams, o *diffOptions, order tree.Order, on scanned, fleet flux.Fleet,
+) ([]report.Release, error) {
+	now, before, err := f.trees(ctx, s, order, o, on.Connection)
 	if err != nil {
 		return nil, err
 	}
@@ -109,27 +112,39 @@ func (f *fluxDiff) order(s cli.Streams) (tree.Order, error) {
 	if f.from == "" {
 		return tree.Order{}, nil
 	}
-	return flux.TreeOrder(f.from, f.sources, s.In)
+	out, err := flux.TreeOrder(f.from, f.sources, s.In)
+	out.Decrypts, out.FetchesBases = f.sops, f.remoteBases
+	return out, err
 }
 
 // trees builds the working tree of --from and lays it over the cluster, and the one before the change if --only-changed names it. Both are nil
 // without these flags.
 func (f *fluxDiff) trees(
-	ctx context.Context, order tree.Order, o *diffOptions, from drift.Connection,
+	ctx context.Context, s cli.Streams, order tree.Order, o *diffOptions, from drift.Connection,
 ) (now, before *flux.Tree, err error) {
 	if f.from == "" {
 		return nil, nil, nil
 	}
+	limits := o.Jobs()
+	sops := func(ctx context.Context, e tree.Encrypted) ([]byte, error) {
+		return program.Sops{Vault: s.Env("VAULT_ADDR"), Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Decrypt(ctx, e.Text, e.From, e.To, e.Vaults)
+	}
+	bases := flux.Bases{MaxFile: limits.MaxAnswer(), Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
+		return program.Remote{URL: url, Ref: ref, Addresses: at, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
+	}}
+	defer bases.Close()
 	build := func(from drift.Connection, order tree.Order) (*flux.Tree, error) {
 		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
 			tree.Answer, error) {
-			return jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order,
-				map[string]confine.Call{askFlux: confine.NewCall(ask)})
+			return jobs.Run[tree.Order, tree.Answer](ctx, limits, "building the working tree", jobFluxTree, order,
+				map[string]confine.Call{askFlux: confine.NewCall(ask), askSops: confine.NewCall(sops), askBase: confine.NewCall(bases.Fetch)})
 		})
 	}
 	if now, err = build(from, order); err != nil {
 		return nil, nil, fmt.Errorf("--from %s: %w", f.from, err)
 	}
+	s.Known.AddKnown(now.Secrets())
+	now.SecretLookups = f.secretLookups
 	if f.changed == "" {
 		return now, nil, nil
 	}

@@ -95,7 +95,7 @@ func arrows() map[string][]string {
 		"internal/flux": {"internal/english", "internal/files", "internal/hint", "internal/links", "internal/secret", "pkg/cluster", "pkg/drift",
 			"pkg/fetch", "internal/engine", "internal/flux/tree", "internal/kinds", "internal/owners", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
 			"pkg/threeway"},
-		"internal/flux/tree": {},
+		"internal/flux/tree": {"internal/secret"},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",
 			"pkg/report", "pkg/report/accept", "pkg/report/absorption", "pkg/report/past", "pkg/report/listing"},

@@ -101,7 +101,7 @@ func TestCheckAddress(t *testing.T) {
 		}
 	}
 	err := checkAddress("http://127.0.0.1:8080/", "HelmRepository shop/charts", true)
-	if err == nil || !strings.Contains(err.Error(), "this machine") {
+	if err == nil || !strings.Contains(err.Error(), "no working tree may name") {
 		t.Errorf("in a tree: %v", err)
 	}
 	if !isMetadata(netip.MustParseAddr("0.0.0.0")) {

@@ -36,6 +36,9 @@ func (p *Plan) Finish(ctx context.Context, r *report.Release, comparer *drift.Co
 	}
 	p.checkDefinitions(ctx, d)
 	p.addLimits(d)
+	if p.doubt != "" {
+		p.lacks(p.doubt)
+	}
 	r.Warnings = append(r.Warnings, p.warnings...)
 	r.Errors = append(r.Errors, p.problems...)
 }

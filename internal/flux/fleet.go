@@ -52,7 +52,7 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	known := overlay{Cluster: from.Cluster, objects: map[object.Ref]cluster.Live{}}
 	if f.Tree != nil {
 		known = f.Tree.over
-		from.Lookups = withoutSecrets(from.Lookups)
+		from.Lookups = f.Tree.lookups(from.Lookups)
 	}
 	found, err := f.list(ctx, known)
 	if err != nil {

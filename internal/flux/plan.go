@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -67,6 +68,8 @@ type Plan struct {
 	problems    []report.Message
 	done        []func()
 	definitions []render.Document
+	// doubt is what the rendering hides about values that are not known.
+	doubt string
 }
 
 // The codes of warnings and errors about what Flux does.
@@ -83,7 +86,7 @@ const (
 func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
 	var reading Reader = from.Cluster
 	if q.Tree != nil {
-		reading, from.Lookups = q.Tree.over, withoutSecrets(from.Lookups)
+		reading, from.Lookups = q.Tree.over, q.Tree.lookups(from.Lookups)
 	}
 	h, err := Read(ctx, reading, q.Namespace, q.Name)
 	if err != nil {
@@ -118,6 +121,10 @@ func newPlan(ctx context.Context, reading Reader, from drift.Connection, q Quest
 		return nil, err
 	}
 	q.Known.AddKnown(p.Secrets())
+	rest := h.Spec
+	if rest.Values = nil; hasUnknown(rest) {
+		p.lacks("a field of " + h.title() + " beside its values is not known, such as its name or its chart: Flux may do something else")
+	}
 	path, err := p.findChart(ctx, from, q)
 	if err != nil {
 		p.Close()
@@ -218,6 +225,7 @@ func (p *Plan) fetch(ctx context.Context, from drift.Connection, q Question) (pa
 	with.Version, with.RepoURL, with.Devel, with.PlainHTTP = o.from.Version, o.from.RepoURL, false, o.from.PlainHTTP || with.PlainHTTP
 	with.PassCredentials = false // whatever the source says: its credentials are for its own host
 	with.Plugins.Forbidden, with.Remote = true, true
+	with.Refuse = func(ip netip.Addr) error { return refuseAddress(ip, o.title, o.inTree) }
 	if o.login != nil && q.WithCredentials {
 		var found map[string]any
 		if with.Username, with.Password, found, err = o.credentials(ctx, p.reading); err != nil {
@@ -497,6 +505,7 @@ func (p *Plan) Secrets() *secret.Known {
 	for _, s := range all {
 		known.AddMembers(s)
 	}
+	known.AddKnown(p.tree.Secrets())
 	return known
 }
 
@@ -518,6 +527,12 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 	rendered := o.Render
 	o.Render = func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
 		answer, err := rendered(ctx, q)
+		if err == nil && o.Unknown != "" {
+			var doubt string
+			if doubt, err = sharpen(ctx, rendered, q, answer); doubt != "" {
+				p.doubt = doubt
+			}
+		}
 		if err == nil {
 			p.definitions = answer.Rendered.Definitions
 			if len(answer.Rendered.Hooks) == 0 || !h.patches() {

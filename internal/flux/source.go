@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,8 +48,9 @@ type offer struct {
 	// login is the Secret with the credentials of the source, and namespace its namespace.
 	login     *secretRef
 	namespace string
-	// url is the address of the source.
-	url string
+	// url is the address of the source, and inTree is set if the source is in a working tree.
+	url    string
+	inTree bool
 }
 
 // offer reads the sources of a HelmRelease for a question.
@@ -275,37 +277,55 @@ func (s *source) waits(title string) string {
 
 // reach checks the address of a source, and notes what else is needed to fetch from it.
 func (o *offer) reach(s *source) error {
-	o.url, o.login = s.Spec.URL, s.Spec.SecretRef
+	o.url, o.login, o.inTree = s.Spec.URL, s.Spec.SecretRef, s.inTree
 	if s.Spec.CertSecretRef != nil {
 		o.doubts = append(o.doubts, "spec.certSecretRef of "+o.title+" is not used: --ca-file, --cert-file and --key-file name certificates")
 	}
-	return checkAddress(s.Spec.URL, o.title, s.inTree)
+	return checkAddress(s.Spec.URL, "spec.url of "+o.title, s.inTree)
 }
 
-// checkAddress refuses the address of a source that no source has: another scheme than those of charts, and link-local addresses, where
-// clouds serve the credentials of a machine. Whoever may write a source of the cluster could let others fetch from there. An address of
-// this machine is allowed: a forwarded port, or a registry for tests. It is not if the source is in a tree, which anybody may propose.
-func checkAddress(text, title string, inTree bool) error {
+// checkAddress refuses the address of a source that no source has: another scheme than those of charts, and those that refuseAddress
+// refuses. What names the field in messages.
+func checkAddress(text, what string, inTree bool) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
-		return fmt.Errorf("spec.url of %s is not a URL", title)
+		return fmt.Errorf("%s is not a URL", what)
 	}
 	if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "oci" {
-		return fmt.Errorf("spec.url of %s has the scheme %s, and charts are fetched from http, https and oci", title, u.Scheme)
+		return fmt.Errorf("%s has the scheme %s, and charts are fetched from http, https and oci", what, u.Scheme)
 	}
-	addresses := []string{u.Hostname()}
-	if found, err := net.LookupHost(u.Hostname()); err == nil {
-		addresses = append(addresses, found...)
+	for _, one := range addressesOf(u.Hostname()) {
+		if err := refuseAddress(one, what, inTree); err != nil {
+			return err
+		}
 	}
-	for _, one := range addresses {
-		ip, err := netip.ParseAddr(one)
-		if err == nil && inTree && ip.Unmap().IsLoopback() {
-			return fmt.Errorf("spec.url of %s has the address %s of this machine, and the source is in a working tree", title, one)
+	return nil
+}
+
+// addressesOf returns the addresses of a host that are known now.
+func addressesOf(host string) (out []netip.Addr) {
+	texts := []string{host}
+	if found, err := net.LookupHost(host); err == nil {
+		texts = append(texts, found...)
+	}
+	for _, text := range texts {
+		if ip, err := netip.ParseAddr(text); err == nil && !slices.Contains(out, ip.Unmap()) {
+			out = append(out, ip.Unmap())
 		}
-		if err == nil && isMetadata(ip.Unmap()) {
-			return hint.New(fmt.Errorf("spec.url of %s has the address %s, where a cloud serves credentials of a machine", title, one),
-				"no chart is fetched from there; if you have the chart, give it as CHART")
-		}
+	}
+	return out
+}
+
+// refuseAddress returns an error for a link-local address, where clouds serve the credentials of a machine. Whoever may write a source of
+// the cluster could let others fetch from there. An address of this machine is allowed: a forwarded port, or a registry for tests. It is not
+// if a tree names it, which anybody may propose.
+func refuseAddress(ip netip.Addr, what string, inTree bool) error {
+	switch {
+	case inTree && ip.IsLoopback():
+		return fmt.Errorf("%s has the address %s of this machine, which no working tree may name", what, ip)
+	case isMetadata(ip):
+		return hint.New(fmt.Errorf("%s has the address %s, where a cloud serves credentials of a machine", what, ip),
+			"nothing is fetched from there; if you have the chart, give it as CHART")
 	}
 	return nil
 }

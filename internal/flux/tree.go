@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -32,6 +33,8 @@ type Tree struct {
 	problems []tree.Problem
 	// Done removes the files of the tree, if they are only for this comparison.
 	Done func()
+	// SecretLookups lets charts look up Secrets of the cluster.
+	SecretLookups bool
 	// secrets are the Secrets of the tree, and those of the cluster that its variables come from.
 	secrets []map[string]any
 }
@@ -59,15 +62,29 @@ func (t *Tree) lookup(ctx context.Context, o LookupOrder) ([]byte, error) {
 	return json.Marshal(found.Object)
 }
 
-// BuildTree builds a tree in a child process. Ask asks the parent, which calls Lookup.
-func BuildTree(ctx context.Context, order tree.Order, ask func(LookupOrder) ([]byte, error)) (tree.Answer, error) {
-	return tree.Build(ctx, order, func(_ context.Context, kind, namespace, name string) (out map[string]any, err error) {
-		text, err := ask(LookupOrder{kind, namespace, name})
+// Questions are what the build of a tree asks the parent process.
+type Questions struct {
+	Lookup  func(LookupOrder) ([]byte, error)
+	Decrypt func(tree.Encrypted) ([]byte, error)
+	Fetch   func(tree.Base) (string, error)
+}
+
+// BuildTree builds a tree in a child process.
+func BuildTree(ctx context.Context, order tree.Order, ask Questions) (tree.Answer, error) {
+	from := tree.Outside{Lookup: func(_ context.Context, kind, namespace, name string) (out map[string]any, err error) {
+		text, err := ask.Lookup(LookupOrder{kind, namespace, name})
 		if err != nil {
 			return nil, err
 		}
 		return out, json.Unmarshal(text, &out)
-	})
+	}}
+	if order.Decrypts {
+		from.Decrypt = func(_ context.Context, e tree.Encrypted) ([]byte, error) { return ask.Decrypt(e) }
+	}
+	if order.FetchesBases {
+		from.Fetch = func(_ context.Context, b tree.Base) (string, error) { return ask.Fetch(b) }
+	}
+	return tree.Build(ctx, order, from)
 }
 
 // NewTree builds a tree and lays what it makes over the cluster. Build calls BuildTree in a child process, and ask is for that.
@@ -99,6 +116,15 @@ func (t *Tree) Problems() []tree.Problem {
 		return nil
 	}
 	return slices.Concat(t.answer.Problems, t.problems)
+}
+
+// Secrets returns the texts that were decrypted. A nil tree has none.
+func (t *Tree) Secrets() *secret.Known {
+	out := &secret.Known{}
+	if t != nil {
+		out.Add(t.answer.Secrets...)
+	}
+	return out
 }
 
 // Close removes the files of the tree. A nil tree has none.

@@ -12,6 +12,16 @@ import (
 
 // This file keeps the Secrets of the cluster from the charts of a working tree.
 
+// lookups returns the lookups for the charts of a tree.
+func (t *Tree) lookups(
+	of func(...func(map[string]any)) (string, drift.LookupFunc, error),
+) func(...func(map[string]any)) (string, drift.LookupFunc, error) {
+	if t.SecretLookups {
+		return of
+	}
+	return withoutSecrets(of)
+}
+
 // withoutSecrets returns lookups that find no Secrets. A chart of a tree could print them, and whoever proposes a change writes the chart.
 func withoutSecrets(
 	lookups func(...func(map[string]any)) (string, drift.LookupFunc, error),

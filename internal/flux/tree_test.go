@@ -70,8 +70,8 @@ spec: {url: https://example.com/charts}
 			from := served{versions: strings.Fields(tt.versions)}
 			laid, err := NewTree(t.Context(), drift.Connection{Cluster: from}, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)},
 				func(ctx context.Context, ask func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
-					return BuildTree(ctx, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)}, func(o LookupOrder) ([]byte, error) {
-						return ask(ctx, o)
+					return BuildTree(ctx, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)}, Questions{
+						Lookup: func(o LookupOrder) ([]byte, error) { return ask(ctx, o) },
 					})
 				})
 			if err != nil {

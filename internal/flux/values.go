@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -60,7 +61,7 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 		key := ref.key(h.Metadata.Namespace)
 		text, isThere, err := ref.text(found[key])
 		if out.hidden[key] {
-			text, isThere = tree.Unknown, true
+			text, isThere = tree.UnknownAny, true
 		}
 		switch {
 		case err != nil:
@@ -94,8 +95,17 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 		out.learn(ref, values)
 		result = merged(result, values)
 	}
+	if hasUnknown(inline) {
+		out.unknown = append(out.unknown, "spec.values of "+h.title())
+	}
 	out.values = merged(result, inline)
 	return out, nil
+}
+
+// hasUnknown reports whether tree.Unknown stands for something in a value.
+func hasUnknown(value any) bool {
+	text, err := json.Marshal(value)
+	return err == nil && bytes.Contains(text, []byte(tree.Unknown))
 }
 
 // readReferences reads each object that the references name once.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -25,6 +26,8 @@ type Options struct {
 	RepoURL string
 	// Remote leaves out the files and directories of this machine, which otherwise come before everything else.
 	Remote bool
+	// Refuse returns an error for an address that must not be connected to. It is nil if all may.
+	Refuse func(netip.Addr) error
 	// Verify demands a provenance file that is signed by a key of Keyring.
 	Verify  bool
 	Keyring string

@@ -21,9 +21,9 @@ func (f fetcher) httpTransport(login access) (*http.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	inner := &boundTransport{ctx: f.ctx, failOnStatus: true, passAll: login.passAll, limit: f.maxAnswer(), next: &http.Transport{
-		DisableCompression: true, Proxy: http.ProxyFromEnvironment, TLSClientConfig: config,
-	}}
+	next := f.transport(config)
+	next.DisableCompression = true
+	inner := &boundTransport{ctx: f.ctx, failOnStatus: true, passAll: login.passAll, limit: f.maxAnswer(), next: next}
 	// The empty map keeps the outer transport from registering HTTP/2 for https itself.
 	outer := &http.Transport{TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}}
 	outer.RegisterProtocol("http", inner)
@@ -39,8 +39,8 @@ func (s *source) connect() error {
 	if err != nil {
 		return err
 	}
-	next := http.RoundTripper(&http.Transport{TLSClientConfig: config, Proxy: http.ProxyFromEnvironment})
-	if config == nil {
+	next := http.RoundTripper(f.transport(config))
+	if config == nil && f.Refuse == nil {
 		// This is Helm 3's own transport without its fallback to plain HTTP, which anybody on the network path can cause, and
 		// which Helm 4 has removed (helm v3.22.0 pkg/registry/fallback.go).
 		next = registry.NewTransport(false)

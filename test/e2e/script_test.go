@@ -151,7 +151,7 @@ func adapt(name string, cmd command) func(*testscript.TestScript, bool, []string
 			ts.Fatalf("usage: %s %s", name, strings.Join(cmd.args, " "))
 		}
 		c := ts.Value(caseKey{}).(*Case)
-		c.env = map[string]string{"HELM_DRIVER": ts.Getenv("HELM_DRIVER")}
+		c.env = map[string]string{"HELM_DRIVER": ts.Getenv("HELM_DRIVER"), "PATH": ts.Getenv("PATH")}
 		text, err := cmd.run(c, args)
 		fmt.Fprint(ts.Stdout(), strings.ReplaceAll(text, c.ns, "NS"))
 		switch {

@@ -24,11 +24,23 @@ type Artifact struct {
 	// absent says why something is in the folder and not in the artifact.
 	absent map[string]string
 	rules  []pattern
-	bytes  int // read so far
+	// ofFiles are the rules of the files .sourceignore.
+	ofFiles []pattern
+	bytes   int // read so far
 }
 
 // OpenArtifact reads the names in a folder. Ignore is spec.ignore of the source. The caller closes the artifact.
 func OpenArtifact(dir, ignore string) (*Artifact, error) {
+	a, err := openFolder(dir)
+	if err == nil {
+		a.rules = rules(a.ofFiles, parsePatterns(ignore, nil))
+		a.dropIgnored()
+	}
+	return a, err
+}
+
+// openFolder reads the names in a folder, as they are.
+func openFolder(dir string) (*Artifact, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -41,12 +53,9 @@ func OpenArtifact(dir, ignore string) (*Artifact, error) {
 		return nil, err
 	}
 	a := &Artifact{root: root, dir: dir, folders: map[string]map[string]bool{}, absent: map[string]string{}}
-	var ofFiles []pattern
-	if err := a.list(&ofFiles); err != nil {
+	if err := a.list(&a.ofFiles); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
-	a.rules = rules(ofFiles, parsePatterns(ignore, nil))
-	a.dropIgnored()
 	return a, nil
 }
 
@@ -183,6 +192,11 @@ type files struct {
 	filesys.FileSystem // an empty one in memory, for what a build does not use
 	*Artifact
 	written map[string][]byte
+	// decrypter decrypts the files whose formats are in formats. It is nil if nobody decrypts.
+	decrypter *decrypter
+	formats   map[string]string
+	// bases are those of the tree.
+	bases *bases
 	// reads and objects count what kustomize reads.
 	reads, objects int
 	// hasSchema is set if a kustomization brings an OpenAPI schema.
@@ -244,13 +258,18 @@ func (f *files) readChecked(inside string) ([]byte, error) {
 		if text, err = f.readFile(inside); err != nil {
 			return nil, err
 		}
+		if text, err = f.open(inside, text); err != nil {
+			return nil, fmt.Errorf("%s cannot be decrypted: %w", inside, err)
+		}
 	}
 	if f.objects += len(objectLine.FindAllIndex(text, -1)); f.objects > maxBuilt {
 		return nil, fmt.Errorf("kustomize reads more than %d objects for it", maxBuilt)
 	}
 	err := checkAliases(text)
 	if err == nil && isKustomizationFile(path.Base(inside)) {
-		err = f.check(path.Dir(inside), text)
+		if text, err = f.withBases(path.Dir(inside), text); err == nil {
+			err = f.check(path.Dir(inside), text)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", inside, err)

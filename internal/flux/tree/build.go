@@ -34,12 +34,13 @@ type made struct {
 
 // build builds a folder for a Kustomization of Flux, or for nobody if by is nil (fluxcd/kustomize-controller v1.9.4
 // internal/controller/kustomization_controller.go build, fluxcd/pkg/kustomize v1.41.0 kustomize_generator.go Build). Problems that do not
-// stop it are passed to report.
-func (a *Artifact) build(folder string, by *kustomization, vars *variables, report func(Problem)) (out []made, err error) {
+// stop it are reported.
+func (b *builder) build(a *Artifact, folder string, by *kustomization, vars *variables) (out []made, err error) {
 	if _, isFolder := a.kind(folder); !isFolder {
 		return nil, a.why(folder)
 	}
-	f := &files{FileSystem: filesys.MakeEmptyDirInMemory(), Artifact: a}
+	f := &files{FileSystem: filesys.MakeEmptyDirInMemory(), Artifact: a, decrypter: b.decrypter.forKustomization(by),
+		bases: &b.bases}
 	if err := f.write(folder, by); err != nil {
 		return nil, err
 	}
@@ -52,11 +53,11 @@ func (a *Artifact) build(folder string, by *kustomization, vars *variables, repo
 			return nil, errors.New("it makes something without apiVersion, kind or metadata.name")
 		}
 		title := title(r.GetKind(), r.GetNamespace(), r.GetName())
-		if err := seal(r, by, title, report); err != nil {
+		if err := b.seal(r, by, title); err != nil {
 			return nil, fmt.Errorf("%s: %w", title, err)
 		}
 		if by != nil && by.Spec.PostBuild != nil {
-			changed, err := vars.replace(r, title, by.Spec.PostBuild.Strategy == "Always", report)
+			changed, err := vars.replace(r, title, by.Spec.PostBuild.Strategy == "Always", b.report)
 			if err == nil && changed {
 				_, err = objects.Replace(r)
 			}
@@ -105,7 +106,7 @@ func (f *files) run(folder string) (objects resmap.ResMap, origins []string, err
 		if origin == nil {
 			origin = &resource.Origin{}
 		}
-		origins = append(origins, path.Join(folder, filepath.ToSlash(origin.Path), filepath.ToSlash(origin.ConfiguredIn)))
+		origins = append(origins, f.original(path.Join(folder, filepath.ToSlash(origin.Path), filepath.ToSlash(origin.ConfiguredIn))))
 	}
 	if withOrigins {
 		err = objects.RemoveOriginAnnotations()

@@ -15,6 +15,9 @@
 // opens no connection and writes no file. Kustomize would fetch a remote base with git or HTTP whatever its file system says, so each
 // kustomization is checked before kustomize sees it. Files come through os.Root. Sizes, depths and counts have limits (limits.go).
 //
+// A caller may fetch remote bases and decrypt what SOPS encrypted ([Outside]). A base becomes a folder beside the tree, so kustomize does
+// not see its address. What was decrypted is in Answer.Secrets and in no message.
+//
 // The artifact that Flux builds from has no symbolic links, because source-controller leaves them out. So there are none here either,
 // and a path through one is refused. Of the folder .git only the file config is read, for the remotes.
 //
@@ -27,7 +30,7 @@
 //
 // # What is not known
 //
-// Encrypted values, and variables of a Secret that cannot be read, become [Unknown]. The caller finds it again in what is rendered, and
+// Encrypted values, and variables of a Secret that cannot be read, become [Unknown] or [UnknownAny]. The caller finds it again in what is rendered, and
 // treats these fields as unknown. In the data of a Secret it is encoded in base64. A Problem says what it stands for.
 //
 // Objects that the tree gives no namespace have none here: kustomize-controller does not add one, and the API server then refuses objects

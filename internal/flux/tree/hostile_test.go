@@ -39,8 +39,11 @@ func fluxApps(name, folder, more string) string {
 }
 
 // buildAll builds a folder of a tree, and returns its error and its problems as one text.
-func buildAll(root, dir string) (Answer, string) {
-	answer, err := Build(context.Background(), Order{Dir: filepath.Join(root, dir), Root: root}, nil)
+func buildAll(root, dir string) (Answer, string) { return buildWith(root, dir, Outside{}) }
+
+// buildWith does the same with what a caller answers.
+func buildWith(root, dir string, from Outside) (Answer, string) {
+	answer, err := Build(context.Background(), Order{Dir: filepath.Join(root, dir), Root: root}, from)
 	lines := []string{fmt.Sprint(err)}
 	for _, p := range answer.Problems {
 		lines = append(lines, line(p))
@@ -205,8 +208,14 @@ func TestNoNetwork(t *testing.T) {
 			}
 			root := grow(t, files)
 			for _, dir := range []string{"", "cluster"} {
-				if _, said := buildAll(root, dir); !strings.Contains(said, "helmdrift fetches nothing for a tree") {
+				if _, said := buildAll(root, dir); !strings.Contains(said, "nothing else is fetched") {
 					t.Errorf("%s in %q: it says %s", text, dir, said)
+				}
+				// If the caller fetches bases, kustomize does not see their addresses either.
+				_, said := buildWith(root, dir, Outside{Fetch: func(context.Context, Base) (string, error) { return "", errors.New("no such base") }})
+				if !strings.Contains(said, "nothing else is fetched") && !strings.Contains(said, "of https only") &&
+					!strings.Contains(said, "no such base") {
+					t.Errorf("%s in %q with bases: it says %s", text, dir, said)
 				}
 			}
 		}
@@ -227,7 +236,7 @@ func TestLimits(t *testing.T) {
 	for i := range 10_000 {
 		fmt.Fprintf(&releases, "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r%d, namespace: x}\n", i)
 	}
-	stream, err := Build(context.Background(), Order{Dir: "-", Rendered: true, Text: []byte(releases.String())}, nil)
+	stream, err := Build(context.Background(), Order{Dir: "-", Rendered: true, Text: []byte(releases.String())}, Outside{})
 	if err != nil || len(stream.Objects) != maxReleases || len(stream.Problems) != 1 ||
 		stream.Problems[0].Message != "it makes more than 2000 HelmReleases, and helmdrift takes the first 2000" {
 		t.Errorf("%d objects, %v, %v", len(stream.Objects), stream.Problems, err)
@@ -260,10 +269,7 @@ func TestLimits(t *testing.T) {
 	}
 	stopped, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Build(stopped, Order{Dir: filepath.Join(root, "ks"), Root: root}, nil); !errors.Is(err, context.Canceled) {
+	if _, err := Build(stopped, Order{Dir: filepath.Join(root, "ks"), Root: root}, Outside{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a build that was stopped returns %v", err)
-	}
-	if _, err := Build(context.Background(), Order{AllowRemoteBases: true}, nil); err == nil {
-		t.Error("remote bases are not refused")
 	}
 }

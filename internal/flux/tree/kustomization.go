@@ -36,7 +36,7 @@ type kustomization struct {
 			Annotations map[string]string `json:"annotations"`
 		} `json:"commonMetadata"`
 		PostBuild  *postBuild  `json:"postBuild"`
-		Decryption *struct{}   `json:"decryption"`
+		Decryption *decryption `json:"decryption"`
 		DependsOn  []sourceRef `json:"dependsOn"`
 		KubeConfig *struct{}   `json:"kubeConfig"`
 		Suspend    bool        `json:"suspend"`
@@ -51,6 +51,11 @@ type sourceRef struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+}
+
+// decryption says who decrypts.
+type decryption struct {
+	Provider string `json:"provider"`
 }
 
 // postBuild says which variables are replaced.
@@ -203,6 +208,7 @@ func (f *files) check(folder string, text []byte) error {
 	if len(k.HelmCharts)+len(k.HelmChartInflationGenerator) > 0 || k.HelmGlobals != nil {
 		return errors.New("it has helmCharts, and Flux's kustomize runs no helm")
 	}
+	f.sources(folder, &k)
 	f.hasSchema = f.hasSchema || len(k.OpenAPI) > 0
 	for _, list := range [][]string{k.Generators, k.Transformers, k.Validators} {
 		for _, one := range list {

@@ -34,7 +34,8 @@ func checkNode(n *yaml3.Node) error {
 	// A source of a generator may have the form KEY=FILE.
 	for text != "" {
 		if isRemote(text) {
-			return fmt.Errorf("it needs %q, which is not in the tree, and helmdrift fetches nothing for a tree", text)
+			return fmt.Errorf("it needs %q, which is not in the tree: --allow-remote-bases fetches resources and components, and nothing else "+
+				"is fetched", text)
 		}
 		_, text, _ = strings.Cut(text, "=")
 	}

@@ -33,11 +33,12 @@ func (b *builder) readRendered() {
 			continue
 		}
 		for _, value := range objects {
-			if key := keyOf(value); key.kind == "" || key.name == "" {
+			key := keyOf(value)
+			if key.kind == "" || key.name == "" {
 				b.report(Problem{Failed, fmt.Sprintf("document %d", n), "it has no kind or no metadata.name", ""})
 				continue
 			}
-			sealValue(value)
+			b.unseal(value, nil, title(key.kind, key.namespace, key.name))
 			b.emit([]made{{value, ""}}, ownerOf(value), 0)
 		}
 	}

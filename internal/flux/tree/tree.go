@@ -27,8 +27,8 @@ type Order struct {
 	Remotes   []string
 	// Sources are folders with the content of further sources.
 	Sources []LocalSource
-	// AllowRemoteBases asks for bases that are not in the tree. Build refuses it.
-	AllowRemoteBases bool
+	// Decrypts is set if the caller decrypts what SOPS encrypted, and FetchesBases if it fetches bases that are not in the tree.
+	Decrypts, FetchesBases bool
 	// Rendered is set if Text has the objects already, as "kustomize build" or "flux build" print them. Then nothing is built.
 	Rendered bool
 	Text     []byte
@@ -54,6 +54,8 @@ type Answer struct {
 	Problems []Problem
 	// Asked are the objects of the cluster that were asked for.
 	Asked []Asked
+	// Secrets are the texts that were decrypted.
+	Secrets []string
 }
 
 // Object is an object that Flux would apply.
@@ -115,11 +117,22 @@ func (p Problem) String() string {
 // read it or if there is no cluster.
 type Lookup func(ctx context.Context, kind, namespace, name string) (map[string]any, error)
 
+// Outside is what a build asks its caller for. Each may be nil.
+type Outside struct {
+	Lookup Lookup
+	// Decrypt decrypts what SOPS encrypted. Without it, that is Unknown.
+	Decrypt func(context.Context, Encrypted) ([]byte, error)
+	// Fetch fetches a base and returns the folder that has it. Without it, such bases are refused.
+	Fetch func(context.Context, Base) (string, error)
+}
+
 // builder carries out an order.
 type builder struct {
 	ctx       context.Context
 	order     Order
 	lookup    Lookup
+	decrypter *decrypter
+	bases     bases
 	answer    Answer
 	artifacts map[[2]string]*Artifact
 	// objects are those that were made, with their makers, by kind, namespace and name.
@@ -135,20 +148,26 @@ type builder struct {
 type objectKey struct{ group, kind, namespace, name string }
 
 // Build builds a tree. An error means that nothing could be built; the problems of the answer say what else is missing.
-func Build(ctx context.Context, order Order, lookup Lookup) (Answer, error) {
-	if lookup == nil {
-		lookup = func(context.Context, string, string, string) (map[string]any, error) {
+func Build(ctx context.Context, order Order, from Outside) (Answer, error) {
+	if from.Lookup == nil {
+		from.Lookup = func(context.Context, string, string, string) (map[string]any, error) {
 			return nil, errors.New("there is no cluster")
 		}
 	}
-	b := &builder{ctx: ctx, order: order, lookup: lookup, artifacts: map[[2]string]*Artifact{},
-		objects: map[objectKey]map[string]any{}, makers: map[objectKey]Maker{}, live: map[sourceRef]liveObject{}}
+	b := &builder{ctx: ctx, order: order, lookup: from.Lookup, decrypter: newDecrypter(ctx, from.Decrypt),
+		artifacts: map[[2]string]*Artifact{}, objects: map[objectKey]map[string]any{}, makers: map[objectKey]Maker{},
+		live: map[sourceRef]liveObject{}}
+	if from.Fetch != nil {
+		b.bases.fetch = func(base Base) (string, error) { return from.Fetch(ctx, base) }
+	}
 	defer b.close()
-	switch {
-	case order.AllowRemoteBases:
-		return Answer{},
-			errors.New("helmdrift does not fetch remote bases: copy them into the tree, or pipe the output of kustomize build")
-	case order.Rendered:
+	out, err := b.run()
+	return b.decrypter.finish(out, err)
+}
+
+// run builds what the order asks for.
+func (b *builder) run() (Answer, error) {
+	if b.order.Rendered {
 		b.readRendered()
 		return b.answer, nil
 	}
@@ -156,7 +175,7 @@ func Build(ctx context.Context, order Order, lookup Lookup) (Answer, error) {
 		return Answer{}, err
 	}
 	for len(b.pending) > 0 {
-		if err := ctx.Err(); err != nil {
+		if err := b.ctx.Err(); err != nil {
 			return Answer{}, err
 		}
 		i := b.next()
@@ -172,6 +191,7 @@ func (b *builder) close() {
 	for _, a := range b.artifacts {
 		_ = a.Close() // only read
 	}
+	b.bases.close()
 }
 
 // report adds a problem.
@@ -211,7 +231,7 @@ func (b *builder) buildDir() error {
 	if err != nil {
 		return err
 	}
-	objects, err := a.build(folder, nil, nil, b.report)
+	objects, err := b.build(a, folder, nil, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.order.Dir, err)
 	}
@@ -393,7 +413,7 @@ func (b *builder) buildKustomization(k *kustomization) {
 	if from == nil {
 		return
 	}
-	objects, err := from.build(k.folder(), k, b.variablesOf(k), b.report)
+	objects, err := b.build(from, k.folder(), k, b.variablesOf(k))
 	if err != nil {
 		b.report(Problem{Failed, k.title(), err.Error(), ""})
 		return

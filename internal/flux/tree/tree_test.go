@@ -24,6 +24,9 @@ type story struct {
 	Sources []LocalSource
 	Stream  string
 	Live    []map[string]any
+	// Decrypts is set if texts are decrypted, and Bases are the folders of remote bases.
+	Decrypts bool
+	Bases    map[string]string
 }
 
 // want is want.yaml.
@@ -31,6 +34,7 @@ type want struct {
 	Error    string       `json:"error,omitempty"`
 	Problems []string     `json:"problems,omitempty"`
 	Asked    []string     `json:"asked,omitempty"`
+	Secrets  []string     `json:"secrets,omitempty"`
 	Objects  []wantObject `json:"objects,omitempty"`
 }
 
@@ -69,7 +73,19 @@ func carryOut(s story, root string) want {
 	for i := range order.Sources {
 		order.Sources[i].Dir = filepath.Join(root, order.Sources[i].Dir)
 	}
-	answer, err := Build(context.Background(), order, s.lookup)
+	from := Outside{Lookup: s.lookup}
+	if s.Decrypts {
+		from.Decrypt = decryptForTest
+	}
+	if s.Bases != nil {
+		from.Fetch = func(_ context.Context, b Base) (string, error) {
+			if folder := s.Bases[b.String()]; folder != "" {
+				return filepath.Join(root, "..", folder), nil
+			}
+			return "", errors.New("there is no such repository")
+		}
+	}
+	answer, err := Build(context.Background(), order, from)
 	var out want
 	if err != nil {
 		out.Error = strings.ReplaceAll(err.Error(), root, "ROOT")
@@ -80,6 +96,7 @@ func carryOut(s story, root string) want {
 	for _, a := range answer.Asked {
 		out.Asked = append(out.Asked, title(a.Kind, a.Namespace, a.Name)+map[bool]string{false: ": not found"}[a.Found])
 	}
+	out.Secrets = answer.Secrets
 	for _, o := range answer.Objects {
 		out.Objects = append(out.Objects, wantObject{o.File, o.Maker.String(), o.Map()})
 	}
@@ -129,9 +146,10 @@ func TestStories(t *testing.T) {
 
 // TestPipe sends an order and an answer through the encoding that the pipes of a child process have.
 func TestPipe(t *testing.T) {
-	order := Order{Dir: "a", Root: "b", Remotes: []string{"c"}, Sources: []LocalSource{{"d", "e", "f", "g"}}, Rendered: true, Text: []byte("h")}
+	order := Order{Dir: "a", Root: "b", Remotes: []string{"c"}, Sources: []LocalSource{{"d", "e", "f", "g"}}, Rendered: true, Text: []byte("h"),
+		Decrypts: true, FetchesBases: true}
 	answer := Answer{Objects: []Object{{[]byte(`{"a":9007199254740993}`), "i", Maker{"j", "k"}}}, Problems: []Problem{{Failed, "l", "m", "n"}},
-		Asked: []Asked{{"o", "p", "q", true}}}
+		Asked: []Asked{{"o", "p", "q", true}}, Secrets: []string{"r"}}
 	var pipe bytes.Buffer
 	if err := errors.Join(gob.NewEncoder(&pipe).Encode(order), gob.NewEncoder(&pipe).Encode(answer)); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/resource"
 )
 
@@ -14,30 +15,45 @@ import (
 // be a part of a longer text. It fits where names of Kubernetes fit.
 const Unknown = "helmdrift-unknown-5d1c7e"
 
+// UnknownAny is Unknown for a value that may also be empty, false or a number.
+const UnknownAny = Unknown + "-any"
+
+// unknownFor returns what stands for an encrypted value of SOPS. SOPS does not encrypt empty texts, and names the type of others.
+func unknownFor(sealed string) string {
+	if strings.HasSuffix(sealed, ",type:str]") {
+		return Unknown
+	}
+	return UnknownAny
+}
+
 // isEncrypted reports whether a text is an encrypted value of SOPS, or what "flux build" prints for one.
 func isEncrypted(text string) bool {
 	return strings.HasPrefix(text, "ENC[AES256_GCM,") || text == "**SOPS**"
 }
 
-// seal replaces what SOPS encrypted in an object (fluxcd/kustomize-controller v1.9.4 internal/decryptor/decryptor.go DecryptResource).
-func seal(r *resource.Resource, by *kustomization, title string, report func(Problem)) error {
+// seal decrypts or replaces what SOPS encrypted in an object (fluxcd/kustomize-controller v1.9.4 internal/decryptor/decryptor.go
+// DecryptResource).
+func (b *builder) seal(r *resource.Resource, by *kustomization, title string) error {
+	if strings.EqualFold(r.GetAnnotations()[fluxGroup+"/decrypt"], "disabled") {
+		return nil
+	}
 	text, err := r.MarshalJSON()
 	if err != nil {
 		return err
 	}
 	var value map[string]any
-	if err := json.Unmarshal(text, &value); err != nil {
+	if err := utiljson.Unmarshal(text, &value); err != nil {
 		return err
 	}
-	found := sealValue(value)
+	found := b.unseal(value, by, title)
 	if found == sealedNothing {
 		return nil
 	}
-	if by != nil && by.Spec.Decryption == nil {
-		report(Problem{Failed, title, "it is encrypted with SOPS, and " + by.title() + " has no spec.decryption: Flux refuses it", ""})
+	if found != sealedOpened && by != nil && by.Spec.Decryption == nil {
+		b.report(Problem{Failed, title, "it is encrypted with SOPS, and " + by.title() + " has no spec.decryption: Flux refuses it", ""})
 	}
 	if found == sealedFile {
-		report(Problem{NotKnown, title, "it holds a file that SOPS encrypted: if its name ends in a hash of the content, " +
+		b.report(Problem{NotKnown, title, "it holds a file that SOPS encrypted: if its name ends in a hash of the content, " +
 			"the name is another one in the cluster", ""})
 	}
 	if text, err = json.Marshal(value); err != nil {
@@ -46,11 +62,24 @@ func seal(r *resource.Resource, by *kustomization, title string, report func(Pro
 	return r.UnmarshalJSON(text)
 }
 
+// unseal decrypts an object, or else replaces its encrypted texts. It returns what it found.
+func (b *builder) unseal(value map[string]any, by *kustomization, title string) sealed {
+	if d := b.decrypter.forKustomization(by); d != nil {
+		if isOpen, err := d.object(value); isOpen && err == nil {
+			return sealedOpened
+		} else if err != nil {
+			b.report(Problem{NotKnown, title, "it cannot be decrypted: " + err.Error(), ""})
+		}
+	}
+	return sealValue(value)
+}
+
 // sealed says what of an object was encrypted.
 type sealed int
 
 const (
 	sealedNothing sealed = iota
+	sealedOpened
 	sealedTexts
 	sealedFile
 )
@@ -70,6 +99,7 @@ func sealValue(value map[string]any) sealed {
 			raw, err := base64.StdEncoding.DecodeString(text)
 			switch {
 			case isEncrypted(text):
+				raw = []byte(text)
 				found = max(found, sealedTexts)
 			case err != nil:
 				continue
@@ -82,7 +112,7 @@ func sealValue(value map[string]any) sealed {
 			default:
 				continue
 			}
-			data[key] = base64.StdEncoding.EncodeToString([]byte(Unknown))
+			data[key] = base64.StdEncoding.EncodeToString([]byte(unknownFor(string(raw))))
 		}
 	}
 	if found == sealedTexts {
@@ -114,7 +144,7 @@ func sealTexts(value any) any {
 		}
 	case string:
 		if isEncrypted(v) {
-			return Unknown
+			return unknownFor(v)
 		}
 	}
 	return value

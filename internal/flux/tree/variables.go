@@ -32,7 +32,7 @@ func (v *variables) add(values map[string]string) {
 func (v *variables) get(name string) (string, bool) {
 	text, found := v.values[name]
 	if !found && v.hidden {
-		return Unknown, true
+		return UnknownAny, true
 	}
 	return text, found
 }

@@ -1,0 +1,203 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// This file has bases of kustomize that are not in the tree, if the caller fetches them. Kustomize itself never sees their addresses: they
+// become folders beside the tree.
+
+// Base is a base that is not in the tree.
+type Base struct {
+	// URL is the address of a repository of Git, or of a file if IsFile is set. Its scheme is https.
+	URL    string
+	IsFile bool
+	// Ref is the branch, the tag or the commit, or empty.
+	Ref string
+}
+
+// String returns the address.
+func (b Base) String() string {
+	if b.Ref != "" {
+		return b.URL + "?ref=" + b.Ref
+	}
+	return b.URL
+}
+
+// baseOf returns the base that a text names, and the path inside it (sigs.k8s.io/kustomize/api v0.21.1 internal/git/repospec.go
+// NewRepoSpecFromURL, internal/loader/fileloader.go IsRemoteFile).
+func baseOf(text string) (base Base, inside string, err error) {
+	address := strings.TrimPrefix(text, "git::")
+	if strings.HasPrefix(strings.ToLower(address), "github.com/") {
+		address = "https://" + address
+	}
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return Base{}, "", errors.New("helmdrift fetches bases from addresses of https only, without a user")
+	}
+	query := u.Query()
+	if ref := query.Get("ref"); ref != "" {
+		base.Ref = ref
+	} else {
+		base.Ref = query.Get("version")
+	}
+	u.RawQuery, u.Fragment = "", ""
+	repository, inside, isCut := strings.Cut(u.Path, "//")
+	if extension := path.Ext(repository); !isCut && base.Ref == "" && slices.Contains([]string{".yaml", ".yml", ".json"}, extension) {
+		return Base{URL: u.String(), IsFile: true}, path.Base(repository), nil
+	}
+	if !isCut {
+		steps := strings.Split(strings.Trim(repository, "/"), "/")
+		n := slices.IndexFunc(steps, func(step string) bool { return strings.HasSuffix(step, ".git") }) + 1
+		if n == 0 {
+			n = min(2, len(steps))
+		}
+		repository, inside = "/"+strings.Join(steps[:n], "/"), strings.Join(steps[n:], "/")
+	}
+	u.Path, u.RawPath = repository, ""
+	base.URL = u.String()
+	if inside = path.Clean("/" + inside)[1:]; inside == "" {
+		inside = "."
+	}
+	return base, inside, nil
+}
+
+// mount is a base that was fetched, at a path of the tree.
+type mount struct {
+	at   string
+	base Base
+	*Artifact
+}
+
+// artifactAt returns the artifact that has a path, and the path in it.
+func (f *files) artifactAt(name string) (*Artifact, string) {
+	for _, m := range f.bases.mounts {
+		if name == m.at {
+			return m.Artifact, "."
+		}
+		if inside, isBelow := strings.CutPrefix(name, m.at+"/"); isBelow {
+			return m.Artifact, inside
+		}
+	}
+	return f.Artifact, name
+}
+
+// kind says whether a clean path is a file or a folder.
+func (f *files) kind(name string) (isFile, isFolder bool) {
+	a, inside := f.artifactAt(name)
+	return a.kind(inside)
+}
+
+// readFile reads a file.
+func (f *files) readFile(name string) ([]byte, error) {
+	a, inside := f.artifactAt(name)
+	return a.readFile(inside)
+}
+
+// names returns the sorted names in a folder.
+func (f *files) names(name string) []string {
+	a, inside := f.artifactAt(name)
+	return a.names(inside)
+}
+
+// why says why there is no such path.
+func (f *files) why(name string) error {
+	a, inside := f.artifactAt(name)
+	return a.why(inside)
+}
+
+// bases are those of one tree.
+type bases struct {
+	// fetch fetches a base and returns the folder that has it. It is nil if nobody fetches.
+	fetch  func(Base) (string, error)
+	mounts []mount
+}
+
+// maxBases is how many bases are fetched for a tree.
+const maxBases = 100
+
+// mount fetches a base unless it is there, and returns its path.
+func (b *bases) mount(base Base) (string, error) {
+	if i := slices.IndexFunc(b.mounts, func(m mount) bool { return m.base == base }); i >= 0 {
+		return b.mounts[i].at, nil
+	}
+	if len(b.mounts) == maxBases {
+		return "", fmt.Errorf("the tree has more than %d remote bases", maxBases)
+	}
+	dir, err := b.fetch(base)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", base, err)
+	}
+	a, err := openFolder(dir)
+	if err != nil {
+		return "", err
+	}
+	at := ".helmdrift-base-" + strconv.Itoa(len(b.mounts))
+	b.mounts = append(b.mounts, mount{at, base, a})
+	return at, nil
+}
+
+// close closes the folders.
+func (b *bases) close() {
+	for _, m := range b.mounts {
+		_ = m.Close() // only read
+	}
+}
+
+// withBases fetches the bases that a kustomization of a folder names, and returns it with paths instead of addresses. Only resources,
+// components and the old field bases are fetched: check refuses every other address.
+func (f *files) withBases(folder string, text []byte) ([]byte, error) {
+	if f.bases.fetch == nil {
+		return text, nil
+	}
+	fields := map[string]any{}
+	if err := yaml.Unmarshal(text, &fields); err != nil {
+		return text, nil //nolint:nilerr // kustomize says what is wrong
+	}
+	changed := false
+	for _, field := range []string{"resources", "components", "bases"} {
+		items, _ := fields[field].([]any)
+		for i, item := range items {
+			address, isText := item.(string)
+			if !isText || !isRemote(address) {
+				continue
+			}
+			base, inside, err := baseOf(address)
+			if err != nil {
+				return nil, fmt.Errorf("it needs %q: %w", address, err)
+			}
+			at, err := f.bases.mount(base)
+			if err != nil {
+				return nil, err
+			}
+			local, err := filepath.Rel(filepath.FromSlash(folder), filepath.FromSlash(path.Join(at, inside)))
+			if err != nil {
+				return nil, err
+			}
+			items[i], changed = filepath.ToSlash(local), true
+		}
+	}
+	if !changed {
+		return text, nil
+	}
+	return yaml.Marshal(fields)
+}
+
+// original returns a path with the address of the base that it is in.
+func (f *files) original(name string) string {
+	for _, m := range f.bases.mounts {
+		if inside, isBelow := strings.CutPrefix(name, m.at+"/"); isBelow {
+			return m.base.String() + " " + inside
+		}
+	}
+	return name
+}

@@ -1,0 +1,107 @@
+package program
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+)
+
+// Remote is a repository of Git on a server, which anybody may have named.
+type Remote struct {
+	// URL has the scheme https. Ref is a branch, a tag or a commit; if it is empty, it is what the server takes by default.
+	URL, Ref string
+	// Addresses are those of the server. Git connects to no other.
+	Addresses []netip.Addr
+	// Time is how long git may run, and MaxOutput is how many bytes the archive may have; 0 means no limit.
+	Time      time.Duration
+	MaxOutput int64
+}
+
+// Fetch fetches one commit with the user's git and returns its files as a tar archive. Git gets no credentials, follows no redirects, and
+// runs no hooks and no filters.
+func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
+	path, err := exec.LookPath("git")
+	if err != nil {
+		return nil, hint.New(errors.New("git was not found"), "it fetches the base; install it, or copy the base into the tree")
+	}
+	address, err := url.Parse(r.URL)
+	if err != nil || address.Scheme != "https" {
+		return nil, fmt.Errorf("%s is not an address of https", r.URL)
+	}
+	ref := r.Ref
+	if ref == "" {
+		ref = "HEAD"
+	}
+	if strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, ": *^~\\") {
+		return nil, fmt.Errorf("%q is no branch, tag or commit", ref)
+	}
+	dir, err := os.MkdirTemp("", "helmdrift-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	run := func(name string, output int64, args ...string) ([]byte, error) {
+		c := command{name: name, path: path, time: r.Time, output: output, messages: 2 * maxComplaint, args: append(r.settings(dir, address), args...),
+			env: []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_OPTIONAL_LOCKS=0"}}
+		out, messages, err := c.run(ctx)
+		if complaint := lastLine(messages.text.String()); err != nil && complaint != "" {
+			return nil, fmt.Errorf("%w: %.*s", err, maxComplaint, complaint)
+		}
+		return out, err
+	}
+	if _, err := run("git init", 0, "init", "--quiet", "--bare"); err != nil {
+		return nil, err
+	}
+	if _, err := run("git fetch", 0, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", r.URL, ref); err != nil {
+		return nil, err
+	}
+	return run("git archive", r.MaxOutput, "archive", "--format=tar", "FETCH_HEAD")
+}
+
+// settings returns the flags of git that come before the command.
+func (r Remote) settings(dir string, address *url.URL) []string {
+	out := []string{"--git-dir=" + filepath.Join(dir, "repository")}
+	for _, setting := range []string{
+		"protocol.allow=never", "protocol.https.allow=always", "http.followRedirects=false", "credential.helper=", "core.askPass=",
+		"core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "transfer.fsckObjects=true", "transfer.bundleURI=false",
+		"filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false",
+	} {
+		out = append(out, "-c", setting)
+	}
+	port := address.Port()
+	if port == "" {
+		port = "443"
+	}
+	var addresses []string
+	for _, one := range r.Addresses {
+		text := one.String()
+		if one.Is6() {
+			text = "[" + text + "]"
+		}
+		addresses = append(addresses, text)
+	}
+	if len(addresses) > 0 {
+		out = append(out, "-c", "http.curloptResolve="+address.Hostname()+":"+port+":"+strings.Join(addresses, ","))
+	}
+	return out
+}
+
+// lastLine returns the last line of a text that is not empty.
+func lastLine(text string) string {
+	for _, line := range slices.Backward(strings.Split(text, "\n")) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return ""
+}
