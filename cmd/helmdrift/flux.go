@@ -17,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
+	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -220,6 +221,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 func (f *fluxDiff) release(ctx context.Context, s cli.Streams, o *cli.CompareOptions, d *cli.Session) (note string, err error) {
 	q := f.question(s, o)
 	q.Namespace, q.Name = d.Target.Namespace, d.Target.Release
+	q.Commit = nil
 	q.Fetch = func(context.Context, string, fetch.Options) (string, func(), error) {
 		return "", nil, errors.New("no chart is fetched")
 	}
@@ -242,6 +244,10 @@ func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions) flux.Question 
 	limits := o.Jobs()
 	return flux.Question{
 		Chart: o.Chart(""), Source: o.Source, WithCredentials: f.withCredentials, Fetch: limits.FetchChart, Known: s.Known,
+		Commit: func(ctx context.Context, order flux.CommitOrder) ([]byte, error) {
+			return program.Remote{URL: order.URL, Ref: order.Commit, IsOwn: !order.InTree, Addresses: order.Addresses, Username: order.Username,
+				Password: order.Password, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
+		},
 		Prepare: func(ctx context.Context, order flux.ChartOrder) (flux.ChartAnswer, error) {
 			return jobs.Run[flux.ChartOrder, flux.ChartAnswer](ctx, limits, "reading the chart", jobFluxChart, order, nil)
 		},

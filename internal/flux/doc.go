@@ -23,6 +23,8 @@
 // for them and asks the cluster for all others, so nothing else knows where an object comes from. Values that are not known are the text
 // tree.Unknown, and fields that have it are of class unknown.
 //
+// A chart in a GitRepository comes from the commit that source-controller has (commit.go).
+//
 // The chart is foreign text. [PrepareChart] and [PostRender] read it, so a caller runs them in a child process within limits.
 //
 // # Secrets

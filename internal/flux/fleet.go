@@ -182,6 +182,7 @@ type fetched struct {
 	indexes  fetch.Indexes
 	charts   once[chartKey, string]
 	prepared once[string, ChartAnswer]
+	commits  once[string, []byte]
 
 	mu   sync.Mutex
 	done []func()
@@ -212,6 +213,12 @@ func (k *fetched) question() Question {
 			return path, err
 		})
 		return path, func() {}, err
+	}
+	if k.Question.Commit != nil {
+		out.Commit = func(ctx context.Context, order CommitOrder) ([]byte, error) {
+			key, _ := json.Marshal(order) // it has plain fields
+			return k.commits.get(string(key), func() ([]byte, error) { return k.Question.Commit(ctx, order) })
+		}
 	}
 	out.Prepare = func(ctx context.Context, order ChartOrder) (ChartAnswer, error) {
 		key, _ := json.Marshal(order) // it has plain fields

@@ -35,6 +35,8 @@ type Question struct {
 	WithCredentials bool
 	// Tree is the working tree that charts and objects come from, or nil.
 	Tree *Tree
+	// Commit fetches the files of a commit as a tar archive. It may be nil; then a chart in a GitRepository is not fetched.
+	Commit func(context.Context, CommitOrder) ([]byte, error)
 	// Fetch fetches a chart, and Prepare and PostRender call the functions PrepareChart and PostRender of this package.
 	Fetch      func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
 	Prepare    func(context.Context, ChartOrder) (ChartAnswer, error)
@@ -168,10 +170,15 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	case o.repository != nil && q.Tree.has(o.repository):
 		o.order.Artifact = q.Tree.artifact(o.repository)
 		o.order.Artifact.Chart = o.chartPath
-	case o.ref == "":
+	case o.ref == "" && !o.hasCommit(q):
 		return "", nil
 	default:
-		if path, done, err = p.fetch(ctx, from, q); err != nil && ctx.Err() == nil {
+		if o.ref == "" {
+			done, err = p.fetchCommit(ctx, q)
+		} else {
+			path, done, err = p.fetch(ctx, from, q)
+		}
+		if err != nil && ctx.Err() == nil {
 			// What the controller says of the chart that it has still tells what it does next.
 			p.unfetched = err
 			p.lacks(hint.Sentence(err))
@@ -395,13 +402,16 @@ func (p *Plan) noChart() error {
 	if p.unfetched != nil {
 		return p.unfetched
 	}
-	h := p.release
-	where := "FOLDER"
+	return hint.New(fmt.Errorf("the chart is in %s, which helmdrift does not fetch", p.offer.title), p.adviceForChart())
+}
+
+// adviceForChart says how the user gives the chart.
+func (p *Plan) adviceForChart() string {
+	h, where := p.release, "FOLDER"
 	if p.offer.chartPath != "" {
 		where = p.offer.chartPath
 	}
-	return hint.New(fmt.Errorf("the chart is in %s, which helmdrift does not fetch", p.offer.title),
-		fmt.Sprintf("give it as CHART: helmdrift diff hr/%s %s -n %s", h.Metadata.Name, hint.ShellWord(where), h.Metadata.Namespace))
+	return fmt.Sprintf("give it as CHART: helmdrift diff hr/%s %s -n %s", h.Metadata.Name, hint.ShellWord(where), h.Metadata.Namespace)
 }
 
 // findMethod finds out how the upgrade writes (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, install.go newInstall).

@@ -246,6 +246,9 @@ type source struct {
 		PassCredentials bool       `json:"passCredentials"`
 		Ref             ociRef     `json:"ref"`
 		Ignore          string     `json:"ignore"`
+		Include         []any      `json:"include"`
+		Submodules      bool       `json:"recurseSubmodules"`
+		Sparse          []string   `json:"sparseCheckout"`
 	} `json:"spec"`
 	Status struct {
 		ObservedGeneration int64       `json:"observedGeneration"`

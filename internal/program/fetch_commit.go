@@ -2,6 +2,7 @@ package program
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/netip"
@@ -20,22 +21,26 @@ import (
 type Remote struct {
 	// URL has the scheme https. Ref is a branch, a tag or a commit; if it is empty, it is what the server takes by default.
 	URL, Ref string
-	// Addresses are those of the server. Git connects to no other.
+	// Addresses are those of the server. Git connects to no other. If there are none, it connects to what the name means.
 	Addresses []netip.Addr
+	// IsOwn is set if the user trusts the address: then the scheme may be http, and git has the user's settings and credentials for it.
+	// Username and Password take the place of those; the process list does not show them.
+	IsOwn              bool
+	Username, Password string
 	// Time is how long git may run, and MaxOutput is how many bytes the archive may have; 0 means no limit.
 	Time      time.Duration
 	MaxOutput int64
 }
 
-// Fetch fetches one commit with the user's git and returns its files as a tar archive. Git gets no credentials, follows no redirects, and
-// runs no hooks and no filters.
+// Fetch fetches one commit with the user's git and returns its files as a tar archive. Git runs no hooks and no filters. Unless IsOwn is
+// set, it gets no credentials and follows no redirects.
 func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	path, err := exec.LookPath("git")
 	if err != nil {
 		return nil, hint.New(errors.New("git was not found"), "it fetches the base; install it, or copy the base into the tree")
 	}
 	address, err := url.Parse(r.URL)
-	if err != nil || address.Scheme != "https" {
+	if err != nil || address.Scheme != "https" && !(r.IsOwn && address.Scheme == "http") {
 		return nil, fmt.Errorf("%s is not an address of https", r.URL)
 	}
 	ref := r.Ref
@@ -52,7 +57,7 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	defer func() { _ = os.RemoveAll(dir) }()
 	run := func(name string, output int64, args ...string) ([]byte, error) {
 		c := command{name: name, path: path, time: r.Time, output: output, messages: 2 * maxComplaint, args: append(r.settings(dir, address), args...),
-			env: []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_OPTIONAL_LOCKS=0"}}
+			env: r.environment(dir)}
 		out, messages, err := c.run(ctx)
 		if complaint := lastLine(messages.text.String()); err != nil && complaint != "" {
 			return nil, fmt.Errorf("%w: %.*s", err, maxComplaint, complaint)
@@ -68,15 +73,32 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	return run("git archive", r.MaxOutput, "archive", "--format=tar", "FETCH_HEAD")
 }
 
+// environment returns the variables for git, besides those of this process.
+func (r Remote) environment(dir string) []string {
+	out := []string{"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_OPTIONAL_LOCKS=0"}
+	if !r.IsOwn {
+		out = append(out, "HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	}
+	if r.Password != "" {
+		login := base64.StdEncoding.EncodeToString([]byte(r.Username + ":" + r.Password))
+		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http."+r.URL+".extraHeader", "GIT_CONFIG_VALUE_0=Authorization: Basic "+login)
+	}
+	return out
+}
+
 // settings returns the flags of git that come before the command.
 func (r Remote) settings(dir string, address *url.URL) []string {
 	out := []string{"--git-dir=" + filepath.Join(dir, "repository")}
 	for _, setting := range []string{
-		"protocol.allow=never", "protocol.https.allow=always", "http.followRedirects=false", "credential.helper=", "core.askPass=",
-		"core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0", "transfer.fsckObjects=true", "transfer.bundleURI=false",
-		"filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false",
+		"protocol.allow=never", "protocol.https.allow=always", "core.hooksPath=/dev/null", "core.fsmonitor=false", "gc.auto=0",
+		"transfer.fsckObjects=true", "transfer.bundleURI=false", "filter.lfs.smudge=", "filter.lfs.process=", "filter.lfs.required=false",
 	} {
 		out = append(out, "-c", setting)
+	}
+	if r.IsOwn {
+		out = append(out, "-c", "protocol.http.allow=always")
+	} else {
+		out = append(out, "-c", "http.followRedirects=false", "-c", "credential.helper=", "-c", "core.askPass=")
 	}
 	port := address.Port()
 	if port == "" {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -125,6 +126,41 @@ func TestFetch(t *testing.T) {
 	}
 	if _, err := os.Stat(marker); err == nil {
 		t.Error("a filter ran")
+	}
+}
+
+// TestFetchOwn checks that an address of the user gets the credentials of the user, or those that are given.
+func TestFetchOwn(t *testing.T) {
+	var given []string
+	address := gitServer(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, password, _ := r.BasicAuth(); password == "" {
+			w.Header().Set("Handled", "yes")
+			w.Header().Set("WWW-Authenticate", "Basic realm=x")
+			w.WriteHeader(http.StatusUnauthorized)
+		} else if !slices.Contains(given, password) {
+			given = append(given, password)
+		}
+	})
+	home := t.TempDir()
+	text := "[credential]\nhelper = \"!echo username=me; echo password=mine; :\"\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	r := Remote{URL: address, Ref: "v1", Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1")}, IsOwn: true}
+	archive, err := r.Fetch(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := versionOf(t, archive); got != "v1" {
+		t.Error(got)
+	}
+	r.Username, r.Password = "user", "of-the-source"
+	if _, err := r.Fetch(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"mine", "of-the-source"}; !slices.Equal(given, want) {
+		t.Errorf("the server was given %q, want %q", given, want)
 	}
 }
 

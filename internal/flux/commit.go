@@ -1,0 +1,85 @@
+package flux
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+)
+
+// This file fetches the chart in a GitRepository: the files of the commit that source-controller has.
+
+// CommitOrder names a commit to fetch.
+type CommitOrder struct {
+	URL, Commit        string
+	Username, Password string
+	// InTree is set if a working tree names the address: it gets no credentials of the user, and only these addresses are connected to.
+	InTree    bool
+	Addresses []netip.Addr
+}
+
+// commit returns the commit that source-controller has of a GitRepository, or "" (fluxcd/source-controller v1.9.3
+// internal/controller/gitrepository_controller.go: the revision is BRANCH@sha1:COMMIT).
+func (s *source) commit() string {
+	if s == nil || s.kind != "GitRepository" || s.Status.Artifact == nil {
+		return ""
+	}
+	_, hash, _ := strings.Cut(s.Status.Artifact.Revision, "@")
+	_, commit, _ := strings.Cut(hash, ":")
+	return commit
+}
+
+// hasCommit reports whether the chart is in a commit that can be fetched.
+func (o *offer) hasCommit(q Question) bool {
+	if q.Commit == nil || o.repository.commit() == "" {
+		return false
+	}
+	address := o.repository.Spec.URL
+	return strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://") && !o.repository.inTree
+}
+
+// fetchCommit fetches the commit and makes its files the artifact of the order.
+func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err error) {
+	o, s := p.offer, p.offer.repository
+	if err := o.reach(s); err != nil {
+		return nil, err
+	}
+	for what, isSet := range map[string]bool{
+		"spec.include": len(s.Spec.Include) > 0, "spec.recurseSubmodules": s.Spec.Submodules, "spec.sparseCheckout": len(s.Spec.Sparse) > 0,
+	} {
+		if isSet {
+			o.doubts = append(o.doubts, what+" of "+o.title+" is not used: the chart may have other files")
+		}
+	}
+	order := CommitOrder{URL: s.Spec.URL, Commit: s.commit(), InTree: s.inTree}
+	if u, err := url.Parse(s.Spec.URL); err == nil && s.inTree {
+		order.Addresses = addressesOf(u.Hostname())
+	}
+	if o.login != nil && q.WithCredentials {
+		var found map[string]any
+		if order.Username, order.Password, found, err = o.credentials(ctx, p.reading); err != nil {
+			return nil, err
+		}
+		q.Known.AddObject("", "Secret", found)
+		q.Known.Add(order.Password)
+	}
+	archive, err := q.Commit(ctx, order)
+	if err != nil {
+		return nil, hint.New(fmt.Errorf("%s: commit %.12s: %w", o.title, order.Commit, err), p.adviceForChart())
+	}
+	dir, err := os.MkdirTemp("", "helmdrift-")
+	if err != nil {
+		return nil, err
+	}
+	done = func() { _ = os.RemoveAll(dir) }
+	if err := unpack(archive, dir); err != nil {
+		done()
+		return nil, err
+	}
+	o.order.Artifact = &ArtifactOrder{Dir: dir, Ignore: s.Spec.Ignore, Chart: o.chartPath}
+	return done, nil
+}
