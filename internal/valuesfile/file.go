@@ -20,6 +20,9 @@ type File struct {
 	bom    string // the byte order mark, if the file has one
 	text   string // without it
 	values map[string]any
+	// head and tail are the documents before and after this one. Text begins with blank bytes, the line breaks of head.
+	head, tail string
+	blank      int
 }
 
 // Edit is one change of a values file. The path leads from the root to a value, by keys (string) and indexes (int). Missing maps and lists
@@ -193,7 +196,7 @@ func (f *File) Apply(edits ...Edit) ([]byte, error) {
 	if err := f.check(text, wanted, shared); err != nil {
 		return nil, err
 	}
-	return []byte(f.bom + text), nil
+	return f.whole(text), nil
 }
 
 // refused returns the error of an edit.
