@@ -68,7 +68,7 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 
 // compare compares what Flux does next with the HelmReleases of a cluster, or with those of a tree.
 func (f *fluxDiff) compare(ctx context.Context, o *diffOptions, order tree.Order, on scanned, fleet flux.Fleet) ([]report.Release, error) {
-	now, before, err := f.trees(ctx, order, o, on.Connection)
+	now, before, err := f.trees(ctx, order, &o.CompareOptions, on.Connection)
 	if err != nil {
 		return nil, err
 	}
@@ -115,18 +115,12 @@ func (f *fluxDiff) order(s cli.Streams) (tree.Order, error) {
 // trees builds the working tree of --from and lays it over the cluster, and the one before the change if --only-changed names it. Both are nil
 // without these flags.
 func (f *fluxDiff) trees(
-	ctx context.Context, order tree.Order, o *diffOptions, from drift.Connection,
+	ctx context.Context, order tree.Order, o *cli.CompareOptions, from drift.Connection,
 ) (now, before *flux.Tree, err error) {
 	if f.from == "" {
 		return nil, nil, nil
 	}
-	build := func(from drift.Connection, order tree.Order) (*flux.Tree, error) {
-		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
-			tree.Answer, error) {
-			return jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order,
-				map[string]confine.Call{askFlux: confine.NewCall(ask)})
-		})
-	}
+	build := f.builder(ctx, o)
 	if now, err = build(from, order); err != nil {
 		return nil, nil, fmt.Errorf("--from %s: %w", f.from, err)
 	}
@@ -140,9 +134,20 @@ func (f *fluxDiff) trees(
 	return now, before, nil
 }
 
+// builder returns what builds a tree in a child process.
+func (f *fluxDiff) builder(ctx context.Context, o *cli.CompareOptions) func(drift.Connection, tree.Order) (*flux.Tree, error) {
+	return func(from drift.Connection, order tree.Order) (*flux.Tree, error) {
+		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
+			tree.Answer, error) {
+			return jobs.Run[tree.Order, tree.Answer](ctx, o.Jobs(), "building the working tree", jobFluxTree, order,
+				map[string]confine.Call{askFlux: confine.NewCall(ask)})
+		})
+	}
+}
+
 // before builds the tree before the change. The caller closes it.
 func (f *fluxDiff) before(
-	ctx context.Context, o *diffOptions, order tree.Order, build func(tree.Order) (*flux.Tree, error),
+	ctx context.Context, o *cli.CompareOptions, order tree.Order, build func(tree.Order) (*flux.Tree, error),
 ) (out *flux.Tree, err error) {
 	if order.Rendered {
 		return nil, errors.New("what comes from stdin has no commit")

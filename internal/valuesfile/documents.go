@@ -16,7 +16,8 @@ import (
 // Document is one document of a text of YAML. Err says why it cannot be edited, and then File is nil.
 type Document struct {
 	*File
-	Err error
+	Err  error
+	text string
 }
 
 // separator matches the line that begins a document. No scalar may have such a line (YAML 1.2.2, rule 206 c-forbidden).
@@ -37,6 +38,7 @@ func Documents(name string, data []byte) []Document {
 		if i+1 < len(starts) {
 			to = starts[i+1]
 		}
+		out[i].text = text[from:to]
 		f, err := Parse(name, []byte(blanked(text[:from])+text[from:to]))
 		if err != nil {
 			out[i].Err = err

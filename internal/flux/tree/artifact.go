@@ -25,6 +25,8 @@ type Artifact struct {
 	absent map[string]string
 	rules  []pattern
 	bytes  int // read so far
+	// changed has the files with another content than on the disk.
+	changed map[string][]byte
 }
 
 // OpenArtifact reads the names in a folder. Ignore is spec.ignore of the source. The caller closes the artifact.
@@ -165,6 +167,9 @@ func (a *Artifact) read(name string, info fs.FileInfo) ([]byte, error) {
 		return nil, fmt.Errorf("%s is no regular file", name)
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%s has %d MiB, and helmdrift reads %d", name, info.Size()>>20, maxFile>>20)
+	}
+	if text, isChanged := a.changed[name]; isChanged {
+		return text, nil
 	}
 	file, err := a.root.Open(name)
 	if err != nil {

@@ -38,7 +38,7 @@ func (b *builder) readRendered() {
 				continue
 			}
 			sealValue(value)
-			b.emit([]made{{value, ""}}, ownerOf(value), 0)
+			b.emit([]made{{value: value}}, ownerOf(value), 0)
 		}
 	}
 }
