@@ -1,6 +1,7 @@
 package absorb
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/files"
@@ -46,26 +47,68 @@ func (t TreeFiles) Describe(r *absorption.Result, a *Absorption) error {
 	}
 	var patch strings.Builder
 	for _, c := range changes {
-		var contents []map[string]any
-		for _, d := range append(valuesfile.Documents("", c.Before), valuesfile.Documents("", c.After)...) {
-			if d.Err == nil {
-				contents = append(contents, d.Values())
-			}
-		}
-		conceals := a.Conceals(contents...)
-		shown := func(text []byte) string {
-			return valuesfile.ConcealAll(text, secret.Mask, func(document map[string]any, path []any, value string) bool {
-				return document["kind"] == "Secret" && len(path) > 1 && (path[0] == "data" || path[0] == "stringData") || conceals(value)
-			})
-		}
-		plain := unified.Diff(c.Name, c.Name, string(c.Before), string(c.After))
-		masked := a.Scrub(unified.Diff(c.Name, c.Name, shown(c.Before), shown(c.After)), contents...)
-		r.Masked = r.Masked || masked != plain
-		patch.WriteString(masked)
+		shown, plain := a.shownChange(c), unified.Diff(c.Name, c.Name, string(c.Before), string(c.After))
+		r.Masked = r.Masked || shown != plain
+		patch.WriteString(shown)
 		r.Files = append(r.Files, c.Name)
 	}
 	r.Patch = patch.String()
 	return nil
+}
+
+// shownChange returns the unified diff of a file with secrets masked. The lines around a change may belong to other documents, such as a
+// Secret.
+func (a *Absorption) shownChange(c files.Change) string {
+	var contents []map[string]any
+	nested := false
+	for _, d := range append(valuesfile.Documents("", c.Before), valuesfile.Documents("", c.After)...) {
+		if d.Err == nil {
+			contents = append(contents, d.Values())
+			nested = nested || hasSecretBelow(d.Values())
+		}
+	}
+	conceals := a.Conceals(contents...)
+	shown := func(text []byte) string {
+		return valuesfile.ConcealAll(text, secret.Mask, func(document map[string]any, path []any, value string) bool {
+			return isSecret(document) && len(path) > 1 && (path[0] == "data" || path[0] == "stringData") || conceals(value)
+		})
+	}
+	diff := unified.Diff(c.Name, c.Name, shown(c.Before), shown(c.After))
+	if nested {
+		return a.Scrub(diff, contents...)
+	}
+	// A text with the kind of a Secret and with data is masked as a whole. Here the kind only names an object, as in spec.valuesFrom.
+	const kind = "\x01"
+	diff = secretKind.ReplaceAllString(diff, "${1}"+kind)
+	return strings.ReplaceAll(a.Scrub(diff, contents...), kind, "Secret")
+}
+
+// secretKind matches the kind of a Secret in YAML.
+var secretKind = regexp.MustCompile(`(["']?kind["']?\s*:\s*["']?)Secret\b`)
+
+// isSecret reports whether a map is a Secret.
+func isSecret(m map[string]any) bool { return m["kind"] == "Secret" || m["kind"] == "SecretList" }
+
+// hasSecretBelow reports whether there is, or may be, a Secret with data below a document, or in one of its texts.
+func hasSecretBelow(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, below := range v {
+			m, _ := below.(map[string]any)
+			if isSecret(m) && (m["data"] != nil || m["stringData"] != nil) || hasSecretBelow(below) {
+				return true
+			}
+		}
+	case []any:
+		for _, below := range v {
+			if hasSecretBelow(map[string]any{"item": below}) {
+				return true
+			}
+		}
+	case string:
+		return strings.Contains(v, "Secret") && strings.Contains(v, "kind")
+	}
+	return false
 }
 
 // changes returns the files that the edits of an absorption change.

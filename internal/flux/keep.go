@@ -66,8 +66,10 @@ type Keeper struct {
 	build  func(drift.Connection, tree.Order) (*Tree, error)
 	ref    object.Ref
 	layers []layer
-	// at are the values before all changes, and now those after the last Rewrite. files are the files of each of its edits.
+	// at are the values before all changes, and now those after the last Rewrite. files are the files of each of its
+	// edits.
 	at, now written
+	edits   []valuesfile.Edit
 	files   [][]string
 	// original are the texts of files as they were read first.
 	original map[string][]byte
@@ -110,16 +112,22 @@ func (w written) compose(ctx context.Context) (map[string]any, error) {
 func (p *Plan) Keeper(
 	ctx context.Context, from drift.Connection, build func(drift.Connection, tree.Order) (*Tree, error),
 ) (*Keeper, error) {
-	h := p.release
-	k := &Keeper{ctx: ctx, original: map[string][]byte{}, tree: p.tree, from: from, build: build, ref: helmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)}
-	k.layers = p.tree.layers(h)
-	k.at.objects = p.reading.Read(ctx, p.composed.inputs)
-	k.at.release = p.reading.Read(ctx, []object.Ref{k.ref})[k.ref].Object
+	k := newKeeper(ctx, p.tree, p.release, p.composed.inputs)
+	k.from, k.build = from, build
 	values, err := k.at.compose(ctx)
 	if err == nil && digest(values) != digest(p.composed.values) {
 		err = errors.New("what the values come from has changed meanwhile")
 	}
 	return k, err
+}
+
+// newKeeper finds the places of the values of a HelmRelease. Inputs are the objects that it takes values from.
+func newKeeper(ctx context.Context, t *Tree, h *HelmRelease, inputs []object.Ref) *Keeper {
+	k := &Keeper{ctx: ctx, tree: t, ref: helmReleaseRef(h.Metadata.Namespace, h.Metadata.Name), layers: t.layers(h),
+		original: map[string][]byte{}}
+	k.at.objects = t.over.Read(ctx, inputs)
+	k.at.release = t.over.Read(ctx, []object.Ref{k.ref})[k.ref].Object
+	return k
 }
 
 // Root returns the folder of the tree that file names are relative to.
@@ -129,7 +137,7 @@ func (k *Keeper) Root() string { return k.tree.order.Root }
 // call did. The error says which change the tree cannot take, and does not quote values; it wraps a *valuesfile.SharedError if an anchor is
 // the reason.
 func (k *Keeper) Rewrite(edits []valuesfile.Edit) ([]byte, error) {
-	k.now, k.files = k.at, make([][]string, len(edits))
+	k.now, k.edits, k.files = k.at, edits, make([][]string, len(edits))
 	for i, e := range edits {
 		values, err := k.now.compose(k.ctx)
 		if err != nil {
@@ -174,7 +182,6 @@ func parts(e valuesfile.Edit, old any, found bool) (out []valuesfile.Edit) {
 // change makes one change in the place where its value lives, and checks that Flux then composes the values with this change and no
 // other. Number is that of its edit.
 func (k *Keeper) change(e valuesfile.Edit, number int) error {
-	name := nameOf(e.Path)
 	values, err := k.now.compose(k.ctx)
 	if err != nil {
 		return err
@@ -184,12 +191,12 @@ func (k *Keeper) change(e valuesfile.Edit, number int) error {
 		return err
 	}
 	for {
-		at, err := k.home(e)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		at, why, err := k.home(e)
+		if err == nil {
+			err = k.set(&k.layers[at], e, number)
 		}
-		if err := k.set(&k.layers[at], e, number); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+		if err != nil {
+			return err
 		}
 		if values, err = k.now.compose(k.ctx); err != nil {
 			return err
@@ -198,7 +205,10 @@ func (k *Keeper) change(e valuesfile.Edit, number int) error {
 			return nil
 		}
 		if _, stays := object.ValueAt(values, e.Path); !e.Remove || !stays || !k.isAbove(at, e.Path) {
-			return fmt.Errorf("%s: a change in %s does not make Flux compose these values", name, k.layers[at].title)
+			if why != "" {
+				return fmt.Errorf("%s, and spec.values does not override it", why)
+			}
+			return fmt.Errorf("Flux does not compose the values that a change in %s should make", k.layers[at].title)
 		}
 	}
 }
@@ -206,7 +216,7 @@ func (k *Keeper) change(e valuesfile.Edit, number int) error {
 // isAbove reports whether another layer than the one that was changed has a value, too: it shows once the first is removed.
 func (k *Keeper) isAbove(changed int, path []any) bool {
 	for i := range k.layers {
-		if i != changed && has(k.now.valuesOf(&k.layers[i]), path) {
+		if values, _ := k.now.valuesOf(&k.layers[i]); i != changed && has(values, path) {
 			return true
 		}
 	}
@@ -214,55 +224,55 @@ func (k *Keeper) isAbove(changed int, path []any) bool {
 }
 
 // home returns the number of the layer that has a value. A value that none has belongs to spec.values, and so does one that cannot be
-// changed where it is and that spec.values overrides.
-func (k *Keeper) home(e valuesfile.Edit) (int, error) {
+// changed where it is, if spec.values overrides it. Then why says where it is.
+func (k *Keeper) home(e valuesfile.Edit) (at int, why string, err error) {
+	own := &k.layers[0]
 	for i := range k.layers {
 		l := &k.layers[i]
-		if !has(k.now.valuesOf(l), e.Path) {
+		values, isKnown := k.now.valuesOf(l)
+		if !isKnown {
+			return 0, "", fmt.Errorf("it may live in %s, and that is not known", l.title)
+		}
+		if !has(values, e.Path) {
 			continue
 		}
-		isOutside := l.reference != nil && l.reference.Kind != "Secret" && (l.reference.TargetPath != "" || !k.tree.over.tree[l.object])
-		switch {
-		case l.place != nil:
-			return i, nil
-		case isOutside && !e.Remove:
-			return k.own()
+		if l.place != nil {
+			return i, "", nil
 		}
-		return 0, fmt.Errorf("%s has it: %s", l.title, l.fault)
+		why = fmt.Sprintf("it lives in %s: %s", l.title, l.fault)
+		isOutside := l.reference != nil && l.reference.Kind != "Secret" && (l.reference.TargetPath != "" || !k.tree.over.tree[l.object])
+		if !isOutside || e.Remove || own.place == nil {
+			return 0, "", errors.New(why)
+		}
+		return 0, why, nil
 	}
-	return k.own()
+	if own.place == nil {
+		return 0, "", fmt.Errorf("it belongs to %s: %s", own.title, own.fault)
+	}
+	return 0, "", nil
 }
 
-// own returns the number of the layer spec.values.
-func (k *Keeper) own() (int, error) {
-	if own := &k.layers[0]; own.place == nil {
-		return 0, fmt.Errorf("it belongs to %s: %s", own.title, own.fault)
-	}
-	return 0, nil
-}
-
-// valuesOf returns the values of a layer.
-func (w written) valuesOf(l *layer) (values map[string]any) {
+// valuesOf returns the values of a layer. They are not known if they come from a Secret that may not be read or from an encrypted text, and
+// then they may have any path.
+func (w written) valuesOf(l *layer) (values map[string]any, isKnown bool) {
 	if l.reference == nil {
 		found, _ := object.ValueAt(w.release, []any{"spec", "values"})
 		values, _ = found.(map[string]any)
-		return values
+		return values, true
 	}
 	text, found, err := l.reference.text(w.objects[l.object].Object)
-	if err != nil || !found {
-		return nil
+	if w.objects[l.object].Err != nil {
+		text, found = tree.Unknown, true
 	}
-	if l.reference.TargetPath != "" {
+	switch {
+	case err != nil || !found:
+		return nil, true
+	case l.reference.TargetPath != "":
 		values = map[string]any{}
-		if l.reference.set(values, text) != nil {
-			return nil
-		}
-		return values
+		return values, l.reference.set(values, text) == nil
 	}
-	if yaml.Unmarshal([]byte(text), &values) != nil {
-		return nil
-	}
-	return values
+	err = yaml.Unmarshal([]byte(text), &values)
+	return values, err == nil
 }
 
 // set makes a change in a layer: in the text of its file, and in its object.
@@ -277,8 +287,8 @@ func (k *Keeper) set(l *layer, e valuesfile.Edit, number int) error {
 	if err != nil {
 		return err
 	}
-	values, err := edited(k.now.valuesOf(l), e)
-	if err != nil {
+	values, _ := k.now.valuesOf(l)
+	if values, err = edited(values, e); err != nil {
 		return err
 	}
 	k.now.texts = maps.Clone(k.now.texts)
@@ -395,10 +405,12 @@ func (k *Keeper) Prove() ([]string, error) {
 		refute("Flux cannot compose the values with it: "+err.Error(), all)
 		return out, nil
 	}
-	if path := different(nil, composed.values, k.composed); path != nil {
-		refute(fmt.Sprintf("with it, what Flux composes at %s is something else: a patch of kustomize, a variable or a field that somebody "+
-			"set in the cluster changes it", nameOf(path)), func(i int) bool { return false })
-		return out, nil
+	for _, path := range different(nil, composed.values, k.composed) {
+		refute(fmt.Sprintf("Flux composes something else at %s: a patch of kustomize, a variable or a field that somebody set in the cluster "+
+			"changes it", nameOf(path)), func(i int) bool {
+			n := min(len(path), len(k.edits[i].Path))
+			return slices.Equal(path[:n], k.edits[i].Path[:n])
+		})
 	}
 	mine := append(slices.Clone(composed.inputs), k.ref)
 	for ref := range k.at.objects {
@@ -413,27 +425,30 @@ func (k *Keeper) Prove() ([]string, error) {
 	return out, nil
 }
 
-// different returns the first path where two values differ, or nil.
-func different(path []any, a, b any) []any {
+// different returns the paths where two values differ. Lists are compared as a whole.
+func different(path []any, a, b any) (out [][]any) {
 	left, isMap := a.(map[string]any)
 	right, both := b.(map[string]any)
-	if isMap && both {
-		for _, key := range object.SortedKeys(right) {
-			if found := different(append(slices.Clone(path), key), left[key], right[key]); found != nil {
-				return found
-			}
+	if !isMap || !both {
+		if !object.Equal(a, b) {
+			out = append(out, path)
 		}
-		for _, key := range object.SortedKeys(left) {
-			if _, found := right[key]; !found {
-				return append(slices.Clone(path), key)
-			}
+		return out
+	}
+	for _, key := range object.SortedKeys(right) {
+		was, found := left[key]
+		if at := append(slices.Clone(path), key); !found {
+			out = append(out, at)
+		} else {
+			out = append(out, different(at, was, right[key])...)
 		}
-		return nil
 	}
-	if object.Equal(a, b) {
-		return nil
+	for _, key := range object.SortedKeys(left) {
+		if _, found := right[key]; !found {
+			out = append(out, append(slices.Clone(path), key))
+		}
 	}
-	return path
+	return out
 }
 
 // madeOf is an object with the file that it comes from.

@@ -115,7 +115,7 @@ func (t *Tree) layers(h *HelmRelease) []layer {
 	out := []layer{own}
 	for i, ref := range slices.Backward(h.Spec.ValuesFrom) {
 		key := ref.key(h.Metadata.Namespace)
-		l := layer{title: fmt.Sprintf("%s, key %s", titleOf(key.Kind, key.Namespace, key.Name), ref.valuesKey()),
+		l := layer{title: fmt.Sprintf("key %s of %s", ref.valuesKey(), titleOf(key.Kind, key.Namespace, key.Name)),
 			reference: &h.Spec.ValuesFrom[i], object: key}
 		switch other := t.otherUser(h, key); {
 		case ref.Kind == "Secret":

@@ -32,3 +32,15 @@ func TestLineBreaks(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 }
+
+// TestEmptyJSON adds a value to a file of JSON without any.
+func TestEmptyJSON(t *testing.T) {
+	f, err := Parse("values.json", []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := f.Apply(Edit{Path: []any{"a", "b"}, Value: 1})
+	if want := `{"a": {"b": 1}}`; err != nil || string(got) != want {
+		t.Errorf("%q, %v", got, err)
+	}
+}

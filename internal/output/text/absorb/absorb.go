@@ -46,8 +46,11 @@ func Text(r *absorption.Result, opts layout.Options) []byte {
 		}
 	}
 	t.Line("")
-	for _, m := range append(r.Warnings, r.Errors...) {
+	for _, m := range r.Warnings {
 		t.Prose("warning: " + t.Message(m.Message))
+	}
+	for _, m := range r.Errors {
+		t.Prose("error: " + t.Message(m.Message))
 	}
 	t.Prose(t.summary(r, absorbed, left))
 	if said := patchSummary(r, left); said != "" {
