@@ -74,9 +74,9 @@ moves more than --max-side-effects fields of other objects is shown and not writ
 What no value controls is left, with the template that writes it; -o kustomize prints patches of it
 for a post-renderer, which are proved too.
 
-With hr/NAME, chart and values are those that Flux deploys from the HelmRelease of this name in -n. With
---from, they come from a working tree, and --write changes the values where they live there: in the
-HelmRelease, or in the ConfigMap or the file of a generator that spec.valuesFrom names.
+With hr/NAME, chart and values are those that Flux deploys from the HelmRelease of this name in -n.
+With --from, they are those of a working tree, and --write changes each value where it lives there: in
+the HelmRelease, or in the ConfigMap that spec.valuesFrom names.
 
 With --install, objects that no release records, such as those of an application of Argo CD, are
 compared with the chart, and every field that differs is absorbed.
@@ -107,7 +107,7 @@ A secret is never written into values or patches. absorb reads the cluster and w
 	fs.BoolVar(&o.unmanaged, "unmanaged", false, "also absorb fields that no manifest names and that somebody added")
 	o.choose.AddFlags(fs, "keep")
 	cli.AddPatchFlag(fs, &o.patch, "keep it")
-	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file")
+	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file, or with --from into the working tree")
 	fs.IntVar(&o.maxSideEffects, "max-side-effects", 0,
 		"absorb a field only if no more than `N` fields of other objects move with it")
 	if o.open != nil {

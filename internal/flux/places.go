@@ -219,7 +219,7 @@ func (t *Tree) placeOf(o tree.Object, ref object.Ref, at []any) (*place, error) 
 	if err != nil {
 		return nil, err
 	}
-	if tree.IsKustomization(o.File) {
+	if o.IsGenerated() {
 		return generated(o.File, text, ref, at)
 	}
 	var found []int
@@ -273,7 +273,7 @@ func chooseDocument(documents []valuesfile.Document, of []int, ref object.Ref) (
 }
 
 // generated returns the place of a key of a ConfigMap that a configMapGenerator of a kustomization makes: the file that has the values
-// (sigs.k8s.io/kustomize/api v0.21.1 kv/kv.go keyValuesFromFileSources, ParseFileSource).
+// (sigs.k8s.io/kustomize/api v0.21.1 kv/kv.go keyValuesFromFileSources, internal/generators/utils.go ParseFileSource).
 func generated(file string, content []byte, ref object.Ref, at []any) (*place, error) {
 	var k struct {
 		Generators []struct {

@@ -2,7 +2,6 @@ package valuesfile
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
@@ -22,17 +21,18 @@ func (f *File) Conceal(mask string, hides func(path []any, value string) bool) s
 			hidden = append(hidden, n)
 		}
 	})
-	text := f.text
-	// Start at the end, so that the offsets of the earlier scalars stay right.
-	for _, n := range slices.Backward(hidden) {
+	var b strings.Builder
+	at := 0
+	for _, n := range hidden {
 		from := n.content
 		if n.isBlockScalar() {
 			// The indicators of a block scalar say nothing about its content.
 			from = n.header
 		}
-		text = text[:from] + concealLines(text[from:n.end], mask, n.isBlockScalar()) + text[n.end:]
+		b.WriteString(f.text[at:from] + concealLines(f.text[from:n.end], mask, n.isBlockScalar()))
+		at = n.end
 	}
-	return string(f.whole(text))
+	return string(f.whole(b.String() + f.text[at:]))
 }
 
 // ConcealAll conceals scalars in all documents of a text, as Conceal does. A document that cannot be read is concealed as a whole.

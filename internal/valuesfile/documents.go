@@ -2,6 +2,7 @@ package valuesfile
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -33,21 +34,37 @@ func Documents(name string, data []byte) []Document {
 		}
 	}
 	out := make([]Document, len(starts))
+	failed := false
 	for i, from := range starts {
 		to := len(text)
 		if i+1 < len(starts) {
 			to = starts[i+1]
 		}
 		out[i].text = text[from:to]
-		f, err := Parse(name, []byte(blanked(text[:from])+text[from:to]))
-		if err != nil {
-			out[i].Err = err
-			continue
+		f, err := Parse(name, []byte(text[from:to]))
+		switch {
+		case err == nil:
+			f.head, f.tail = text[:from], text[to:]
+			out[i].File = f
+		case failed: // finding the line of each error would read the text once more for each
+			out[i].Err = fmt.Errorf("%s: document %d cannot be edited either", name, i+1)
+		default:
+			failed = true
+			_, out[i].Err = Parse(name, []byte(blanked(text[:from])+text[from:to]))
 		}
-		f.head, f.blank, f.tail = text[:from], len(blanked(text[:from])), text[to:]
-		out[i].File = f
 	}
 	return out
+}
+
+// inPlace returns a document with the line breaks of head in front of its text, so that it has the lines of the whole text.
+func (f *File) inPlace() *File {
+	if f.head == "" || f.blank > 0 {
+		return f
+	}
+	out := *f
+	blank := blanked(f.head)
+	out.text, out.blank = blank+f.text, len(blank)
+	return &out
 }
 
 // blanked returns the line breaks of a text. In front of a document they keep its lines where they are.
@@ -69,6 +86,7 @@ func (f *File) Values() map[string]any { return f.values }
 
 // Nested reads the string at a path as a file of its own. Lines of errors are those of the whole text if the string is a block scalar.
 func (f *File) Nested(path []any) (*File, error) {
+	f = f.inPlace()
 	value, _ := object.ValueAt(f.values, path)
 	text, isText := value.(string)
 	if !isText {
@@ -114,6 +132,7 @@ func (f *File) find(path []any) *node {
 // ApplyNested returns the file with edits of the YAML text that the string at a path holds. Of a literal block scalar, only the lines that
 // the edits change are written. A folded one is refused, because its line breaks are not those of the text.
 func (f *File) ApplyNested(path []any, edits ...Edit) ([]byte, error) {
+	f = f.inPlace()
 	inner, err := f.Nested(path)
 	if err != nil {
 		return nil, err

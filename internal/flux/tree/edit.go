@@ -57,8 +57,8 @@ func ReadFile(dir, name string) ([]byte, error) {
 	return text, err
 }
 
-// IsKustomization reports whether kustomize takes a file of this name for a kustomization, so that a generator in it made the object.
-func IsKustomization(file string) bool { return isKustomizationFile(path.Base(file)) }
+// IsGenerated reports whether the file of an object is a kustomization, so that a generator in it made the object.
+func (o Object) IsGenerated() bool { return isKustomizationFile(path.Base(o.File)) }
 
 // SharedBy returns two kustomizations below a folder that include the same file, directly or as a part of a folder that both include, or
 // nothing. A change of such a file changes what both make. Dir must be the root of the tree, and file relative to it.
