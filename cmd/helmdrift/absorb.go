@@ -19,6 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -40,6 +41,8 @@ type absorbOptions struct {
 	snapshot       string
 	// open opens the file of --snapshot. It is nil if this program cannot.
 	open func(name string) (*cli.SavedCluster, error)
+	// controlled answers for a first argument such as hr/web. It is nil if this program cannot.
+	controlled controlled
 }
 
 // absorbExitHelp is the part of the help that explains the exit codes.
@@ -53,6 +56,9 @@ func newAbsorb(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o := absorbOptions{
 		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), format: cli.NewFormatOf(output.AbsorbFormats()), color: cli.NewColor(),
 		open: all.open,
+	}
+	if all.controlled != nil {
+		o.controlled = all.controlled()
 	}
 	cmd := &cobra.Command{
 		Use:   "absorb RELEASE CHART",
@@ -68,6 +74,10 @@ moves more than --max-side-effects fields of other objects is shown and not writ
 What no value controls is left, with the template that writes it; -o kustomize prints patches of it
 for a post-renderer, which are proved too.
 
+With hr/NAME, chart and values are those that Flux deploys from the HelmRelease of this name in -n.
+With --from, they are those of a working tree, and --write changes each value where it lives there: in
+the HelmRelease, or in the ConfigMap that spec.valuesFrom names.
+
 With --install, objects that no release records, such as those of an application of Argo CD, are
 compared with the chart, and every field that differs is absorbed.
 
@@ -82,9 +92,11 @@ A secret is never written into values or patches. absorb reads the cluster and w
   helmdrift absorb web oci://registry.example.com/charts/web --version 1.8.1 -n prod -o values > absorbed.yaml
   helmdrift absorb web ./chart -n prod -f values.yaml -o kustomize > kustomization.yaml
   helmdrift absorb web ./chart -n shop -f values.yaml --install -o argocd > patch.yaml
-  helmdrift absorb --snapshot web.json.gz ./chart -f values.yaml`,
+  helmdrift absorb --snapshot web.json.gz ./chart -f values.yaml
+  helmdrift absorb hr/web -n shop -o flux
+  helmdrift absorb hr/web -n shop --from clusters/prod --write`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: cli.CompleteRelease(c),
+		ValidArgsFunction: completeControlled(o.controlled, c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runAbsorb(cmd.Context(), s, o, args, cmd.Flags())
 		},
@@ -95,11 +107,14 @@ A secret is never written into values or patches. absorb reads the cluster and w
 	fs.BoolVar(&o.unmanaged, "unmanaged", false, "also absorb fields that no manifest names and that somebody added")
 	o.choose.AddFlags(fs, "keep")
 	cli.AddPatchFlag(fs, &o.patch, "keep it")
-	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file")
+	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file, or with --from into the working tree")
 	fs.IntVar(&o.maxSideEffects, "max-side-effects", 0,
 		"absorb a field only if no more than `N` fields of other objects move with it")
 	if o.open != nil {
 		fs.StringVar(&o.snapshot, "snapshot", "", "read what helmdrift snapshot saved in this `file`, without a cluster")
+	}
+	if o.controlled != nil {
+		o.controlled.addKeepFlags(fs)
 	}
 	fs.IntVar(&o.Revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.IgnoreOptions.AddFlags(fs)
@@ -108,13 +123,31 @@ A secret is never written into values or patches. absorb reads the cluster and w
 	return cmd
 }
 
-// check refuses flags that contradict each other or have no effect.
-func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
+// checkAlways refuses what is wrong for every release.
+func (o *absorbOptions) checkAlways() error {
 	if err := o.CheckRevision(); err != nil {
 		return err
 	}
 	if _, err := o.choose.Choice(); err != nil {
 		return err
+	}
+	if o.maxSideEffects < 0 {
+		return fmt.Errorf("--max-side-effects %d: the least is 0", o.maxSideEffects)
+	}
+	return nil
+}
+
+// check refuses flags that contradict each other or have no effect.
+func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
+	if err := o.checkAlways(); err != nil {
+		return err
+	}
+	if o.controlled != nil {
+		for _, flag := range cli.NamesOf(o.controlled.addKeepFlags) {
+			if flags.Changed(flag) {
+				return hint.New(fmt.Errorf("--%s needs a HelmRelease of Flux", flag), "helmdrift absorb hr/NAME -n NAMESPACE")
+			}
+		}
 	}
 	switch {
 	case !hasChart:
@@ -123,8 +156,6 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 		return errors.New("--to-revision and --dry-run have no effect on absorb")
 	case o.Install && o.unmanaged:
 		return errors.New("--install and --unmanaged exclude each other: without a release, what only the cluster has need not be an edit")
-	case o.maxSideEffects < 0:
-		return fmt.Errorf("--max-side-effects %d: the least is 0", o.maxSideEffects)
 	case o.write && len(o.Values.Files) == 0:
 		return hint.New(errors.New("--write needs a values file to change"),
 			"-f FILE names it; without one, -o values prints the changes as a file of their own")
@@ -151,29 +182,43 @@ func isWritable(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// runAbsorb searches, prints the result, and with --write changes the file.
+// absorbed is where the changes of values go: a values file, the values that the release stores, or a working tree.
+type absorbed interface {
+	// Rewrite is absorb.Options.Rewrite. Describe adds the file or the files to a result, and Write writes them.
+	Rewrite(edits []absorb.Edit, edited map[string]any) ([]byte, error)
+	Describe(r *absorption.Result, a *absorb.Absorption) error
+	Write(a *absorb.Absorption) error
+}
+
+// runAbsorb searches, prints the result, and with --write changes the file or the working tree.
 func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []string, flags *pflag.FlagSet) error {
-	d, err := o.session(ctx, args, flags)
+	d, in, err := o.session(ctx, s, args, flags)
 	if err != nil {
 		return err
+	}
+	if in.close != nil {
+		defer in.close()
 	}
 	if o.patch && !s.Terminal().CanAsk() {
 		return cli.ErrNoPicks
 	}
-	values, err := absorb.ReadFile(ctx, o.valuesFile(), d.Target.Chart)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	limits := o.Jobs()
-	a, err := absorb.Run(ctx, d.Connection, d.Target, absorb.Options{
-		Options: d.Options, Unmanaged: o.unmanaged, MaxSideEffects: o.maxSideEffects, Rewrite: values.Rewrite,
-		RenderVariants: limits.RenderVariants, RenderTime: limits.Time,
+	options := absorb.Options{
+		Options: d.Options, Unmanaged: o.unmanaged, MaxSideEffects: o.maxSideEffects, RenderVariants: o.Jobs().RenderVariants,
+		RenderTime: o.Jobs().Time, Learned: in.learned,
 		Choose: func(c *threeway.Comparison, fields []absorb.Field) ([]string, error) {
 			d.Quiet()
 			return o.chosen(ctx, s, c, fields)
 		},
-	})
+	}
+	var values absorbed
+	if in.tree != nil {
+		values, options.Tree, options.Prove = absorb.TreeFiles{Tree: in.tree}, true, in.tree.Prove
+	} else if values, err = absorb.ReadFile(ctx, o.valuesFile(), d.Target.Chart); err != nil {
+		return err
+	}
+	options.Rewrite = values.Rewrite
+	began := time.Now()
+	a, err := absorb.Run(ctx, d.Connection, d.Target, options)
 	d.Quiet()
 	if err != nil {
 		return cli.WithFlagHint(err, d.Target.Chart)
@@ -181,9 +226,15 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 	now := time.Now()
 	result := a.Report(version, now)
 	result.Seconds = now.Sub(began).Round(time.Millisecond).Seconds()
-	values.Describe(result, a)
+	result.Warnings, result.Errors = append(result.Warnings, in.warnings...), append(result.Errors, in.errors...)
+	if in.of != (report.ObjectKey{}) {
+		result.ValuesOf = &in.of
+	}
+	if err := values.Describe(result, a); err != nil {
+		return err
+	}
 	if o.write && len(result.Edits) > 0 {
-		if err := values.Write(a.Content); err != nil {
+		if err := values.Write(a); err != nil {
 			return err
 		}
 		result.Written = true
@@ -226,8 +277,25 @@ func (o *absorbOptions) chosen(ctx context.Context, s cli.Streams, c *threeway.C
 	return reasons, nil
 }
 
-// session connects to the cluster, or opens the snapshot.
-func (o *absorbOptions) session(ctx context.Context, args []string, flags *pflag.FlagSet) (cli.Session, error) {
+// session connects to the cluster, or opens the snapshot. If a controller composes the values, it also says where they are.
+func (o *absorbOptions) session(
+	ctx context.Context, s cli.Streams, args []string, flags *pflag.FlagSet,
+) (d cli.Session, in kept, err error) {
+	if o.controlled == nil || !o.controlled.isNamed(args) {
+		d, err = o.ofRelease(ctx, args, flags)
+		return d, in, err
+	}
+	if len(args) > 2 {
+		return d, in, errors.New("absorb takes a HelmRelease and a chart and nothing else")
+	}
+	if err := o.checkAlways(); err != nil {
+		return d, in, err
+	}
+	return o.controlled.keep(ctx, s, &o.CompareOptions, args, flags)
+}
+
+// ofRelease returns the session for a release by its name.
+func (o *absorbOptions) ofRelease(ctx context.Context, args []string, flags *pflag.FlagSet) (cli.Session, error) {
 	if !flags.Changed("snapshot") {
 		if len(args) > 2 {
 			return cli.Session{}, errors.New("absorb takes a release and a chart and nothing else")
@@ -266,6 +334,7 @@ func absorbStatus(r *absorption.Result) error {
 func absorbHelp() []cli.FlagGroup {
 	return slices.Concat([]cli.FlagGroup{
 		cli.Group("What to absorb", "write", "only", "skip", "patch", "unmanaged", "max-side-effects", "snapshot"),
+		cli.Group("What Flux deploys", "from", "local-source", "with-source-credentials"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),
 		cli.Group("Output", "output", "color"),
 	}, cli.DesiredGroups("revision", "install", "skip-crds", "create-namespace"), cli.CommonGroups())

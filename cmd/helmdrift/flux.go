@@ -73,21 +73,27 @@ type fluxDiff struct {
 	sources []string
 	// sops decrypts with the user's sops, remoteBases fetches bases that the tree names, and secretLookups lets its charts look up Secrets.
 	sops, remoteBases, secretLookups bool
+	// bases are those that were fetched for the tree.
+	bases *flux.Bases
 	// changed is the commit before a change. If it is set, only what differs from it is compared.
 	changed string
 }
 
 // addFlags implements controlled.
 func (f *fluxDiff) addFlags(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.withCredentials, "with-source-credentials", false,
-		"with hr/NAME or --next, fetch charts with the Secrets that their sources in the cluster name")
+	f.addSourceFlags(fs, "with hr/NAME or --next", "compare what Flux does once this `folder` of a working tree of Git is merged; - for the output of kustomize build")
 	fs.BoolVar(&f.next, "next", false, "compare what Flux does next with the releases of all HelmReleases of the namespace, or with -A of the cluster")
-	fs.StringVar(&f.from, "from", "", "compare what Flux does once this `folder` of a working tree of Git is merged; - for the output of kustomize build")
+	fs.BoolVar(&f.secretLookups, "allow-secret-lookups", false, "with --from, let charts look up Secrets of the cluster")
+	fs.StringVar(&f.changed, "only-changed", "", "with --from, compare only the HelmReleases whose inputs differ from those of this `commit`, such as origin/main")
+}
+
+// addSourceFlags adds the flags that say where charts and objects come from.
+func (f *fluxDiff) addSourceFlags(fs *pflag.FlagSet, with, from string) {
+	fs.BoolVar(&f.withCredentials, "with-source-credentials", false, with+", fetch charts with the Secrets that their sources in the cluster name")
+	fs.StringVar(&f.from, "from", "", from)
 	fs.StringArrayVar(&f.sources, "local-source", nil, "with --from, a `KIND/NAMESPACE/NAME=FOLDER` that has the content of a source; may be repeated")
 	fs.BoolVar(&f.sops, "sops", false, "with --from, decrypt with your sops what the tree has encrypted; the text stays in memory")
 	fs.BoolVar(&f.remoteBases, "allow-remote-bases", false, "with --from, fetch the bases of kustomize that the tree names on other servers")
-	fs.BoolVar(&f.secretLookups, "allow-secret-lookups", false, "with --from, let charts look up Secrets of the cluster")
-	fs.StringVar(&f.changed, "only-changed", "", "with --from, compare only the HelmReleases whose inputs differ from those of this `commit`, such as origin/main")
 }
 
 // fluxKinds are the words for a HelmRelease in front of a slash. They are those of kubectl.
@@ -105,7 +111,7 @@ func (f *fluxDiff) isNamed(args []string) bool {
 }
 
 // check refuses what a HelmRelease decides itself, and what needs a release or a saved cluster.
-func (f *fluxDiff) check(o diffOptions, args []string, flags *pflag.FlagSet) (name string, err error) {
+func (f *fluxDiff) check(args []string, flags *pflag.FlagSet, refused []refusal) (name string, err error) {
 	_, name, _ = strings.Cut(args[0], "/")
 	switch {
 	case f.next:
@@ -119,13 +125,11 @@ func (f *fluxDiff) check(o diffOptions, args []string, flags *pflag.FlagSet) (na
 	case name == "":
 		return "", hint.New(fmt.Errorf("%s names no HelmRelease", args[0]), "kubectl get helmreleases -A lists them")
 	case strings.Contains(name, ","):
-		return "", errors.New("hr/NAME is one HelmRelease: compare several one by one")
+		return "", errors.New("hr/NAME is one HelmRelease: name several one by one")
 	case strings.Contains(name, "/"):
 		return "", hint.New(fmt.Errorf("%s has two slashes", args[0]), "the namespace of the HelmRelease is -n NAMESPACE")
 	}
-	err = refuseFlags(flags, append(f.refused(o.guests), refusal{scanFlags(o.guests),
-		"hr/NAME is one HelmRelease; helmdrift diff -A --next compares all of them"}), args[0])
-	if err != nil {
+	if err := refuseFlags(flags, refused, args[0]); err != nil {
 		return "", err
 	}
 	for _, flag := range []string{"version", "repo", "verify", "devel"} {
@@ -162,13 +166,17 @@ func refuseFlags(flags *pflag.FlagSet, all []refusal, with string) error {
 	return nil
 }
 
-// refused returns the flags that cannot be used with one HelmRelease or with all.
+// refused returns the flags that diff refuses with one HelmRelease or with all.
 func (f *fluxDiff) refused(all guest) []refusal {
+	return append(f.decided(), refusal{append([]string{"fix"}, fixFlags(all)...), "put back the drift of the release: helmdrift fix RELEASE"})
+}
+
+// decided returns the flags about what a HelmRelease decides itself.
+func (f *fluxDiff) decided() []refusal {
 	return []refusal{
 		{[]string{"revision", "to-revision"},
 			"it shows what Flux does next; for a stored revision, name the release: helmdrift diff RELEASE"},
 		{[]string{"snapshot"}, "a snapshot has no HelmRelease; helmdrift diff --snapshot FILE compares what it has"},
-		{append([]string{"fix"}, fixFlags(all)...), "put back the drift of the release: helmdrift fix RELEASE"},
 		{[]string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
 			"reset-then-reuse-values"}, "the values are those of the HelmRelease"},
 		{[]string{"install", "skip-crds", "create-namespace", "helm-version", "server-side", "force-conflicts", "force", "force-replace",
@@ -179,7 +187,8 @@ func (f *fluxDiff) refused(all guest) []refusal {
 
 // run implements controlled.
 func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error {
-	name, err := f.check(o, args, flags)
+	name, err := f.check(args, flags, append(f.refused(o.guests), refusal{scanFlags(o.guests),
+		"hr/NAME is one HelmRelease; helmdrift diff -A --next compares all of them"}))
 	if err != nil {
 		return err
 	}
@@ -200,7 +209,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
 	}
-	if question.Tree, _, err = f.trees(ctx, s, order, &o, d.Connection); err != nil {
+	if question.Tree, _, err = f.trees(ctx, s, order, &o.CompareOptions, d.Connection); err != nil {
 		d.Quiet()
 		return err
 	}

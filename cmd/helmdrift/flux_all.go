@@ -71,7 +71,7 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 func (f *fluxDiff) compare(
 	ctx context.Context, s cli.Streams, o *diffOptions, order tree.Order, on scanned, fleet flux.Fleet,
 ) ([]report.Release, error) {
-	now, before, err := f.trees(ctx, s, order, o, on.Connection)
+	now, before, err := f.trees(ctx, s, order, &o.CompareOptions, on.Connection)
 	if err != nil {
 		return nil, err
 	}
@@ -120,26 +120,13 @@ func (f *fluxDiff) order(s cli.Streams) (tree.Order, error) {
 // trees builds the working tree of --from and lays it over the cluster, and the one before the change if --only-changed names it. Both are nil
 // without these flags.
 func (f *fluxDiff) trees(
-	ctx context.Context, s cli.Streams, order tree.Order, o *diffOptions, from drift.Connection,
+	ctx context.Context, s cli.Streams, order tree.Order, o *cli.CompareOptions, from drift.Connection,
 ) (now, before *flux.Tree, err error) {
 	if f.from == "" {
 		return nil, nil, nil
 	}
-	limits := o.Jobs()
-	sops := func(ctx context.Context, e tree.Encrypted) ([]byte, error) {
-		return program.Sops{Vault: s.Env("VAULT_ADDR"), Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Decrypt(ctx, e.Text, e.From, e.To, e.Vaults)
-	}
-	bases := flux.Bases{MaxFile: limits.MaxAnswer(), Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
-		return program.Remote{URL: url, Ref: ref, Addresses: at, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
-	}}
-	defer bases.Close()
-	build := func(from drift.Connection, order tree.Order) (*flux.Tree, error) {
-		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
-			tree.Answer, error) {
-			return jobs.Run[tree.Order, tree.Answer](ctx, limits, "building the working tree", jobFluxTree, order,
-				map[string]confine.Call{askFlux: confine.NewCall(ask), askSops: confine.NewCall(sops), askBase: confine.NewCall(bases.Fetch)})
-		})
-	}
+	build := f.builder(ctx, s, o)
+	defer f.bases.Close()
 	if now, err = build(from, order); err != nil {
 		return nil, nil, fmt.Errorf("--from %s: %w", f.from, err)
 	}
@@ -155,9 +142,29 @@ func (f *fluxDiff) trees(
 	return now, before, nil
 }
 
+// builder returns what builds a tree in a child process. The caller closes f.bases.
+func (f *fluxDiff) builder(
+	ctx context.Context, s cli.Streams, o *cli.CompareOptions,
+) func(drift.Connection, tree.Order) (*flux.Tree, error) {
+	limits := o.Jobs()
+	sops := func(ctx context.Context, e tree.Encrypted) ([]byte, error) {
+		return program.Sops{Vault: s.Env("VAULT_ADDR"), Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Decrypt(ctx, e.Text, e.From, e.To, e.Vaults)
+	}
+	f.bases = &flux.Bases{MaxFile: limits.MaxAnswer(), Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
+		return program.Remote{URL: url, Ref: ref, Addresses: at, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
+	}}
+	return func(from drift.Connection, order tree.Order) (*flux.Tree, error) {
+		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
+			tree.Answer, error) {
+			return jobs.Run[tree.Order, tree.Answer](ctx, limits, "building the working tree", jobFluxTree, order,
+				map[string]confine.Call{askFlux: confine.NewCall(ask), askSops: confine.NewCall(sops), askBase: confine.NewCall(f.bases.Fetch)})
+		})
+	}
+}
+
 // before builds the tree before the change. The caller closes it.
 func (f *fluxDiff) before(
-	ctx context.Context, o *diffOptions, order tree.Order, build func(tree.Order) (*flux.Tree, error),
+	ctx context.Context, o *cli.CompareOptions, order tree.Order, build func(tree.Order) (*flux.Tree, error),
 ) (out *flux.Tree, err error) {
 	if order.Rendered {
 		return nil, errors.New("what comes from stdin has no commit")

@@ -9,6 +9,9 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -43,8 +46,32 @@ type controlled interface {
 	// release makes a session for such an object one for the release that the controller deploys from it, and returns a note about what the
 	// controller makes of a fix.
 	release(ctx context.Context, s cli.Streams, o *cli.CompareOptions, d *cli.Session) (note string, err error)
+	// addKeepFlags adds the flags of absorb for such an object. keep makes a session that compares the release with what the controller
+	// deploys next, and says where the values of that are.
+	addKeepFlags(*pflag.FlagSet)
+	keep(ctx context.Context, s cli.Streams, o *cli.CompareOptions, args []string, flags *pflag.FlagSet) (cli.Session, kept, error)
 	// complete completes a word that isNamed accepts.
 	complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective)
+}
+
+// kept is where a controller has the values of a release.
+type kept struct {
+	// of is the object that the controller composes the values from, and learned are secrets that it takes values from.
+	of      report.ObjectKey
+	learned *secret.Known
+	// tree changes the values in a working tree. It is nil if there is none.
+	tree valuesTree
+	// remarks are warnings, and errors for what is not known.
+	warnings, errors []report.Message
+	close            func()
+}
+
+// valuesTree changes values in a working tree, as absorb.Tree.
+type valuesTree interface {
+	Root() string
+	Rewrite(edits []valuesfile.Edit) ([]byte, error)
+	Prove() ([]string, error)
+	Changes() []files.Change
 }
 
 // compareAll compares what a controller does next with all releases that it deploys.

@@ -24,7 +24,7 @@ func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/absorb", "internal/cli", "internal/config", "internal/confine", "internal/escape",
 			"internal/files", "internal/flux", "internal/flux/tree", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
-			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "pkg/effect",
+			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/valuesfile", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
 			"pkg/report/absorption", "pkg/report/accept", "pkg/report/listing", "pkg/rollout", "pkg/snapshot", "pkg/threeway"},
 		"internal/cli": {"internal/choose", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/hint",
@@ -94,7 +94,7 @@ func arrows() map[string][]string {
 		"internal/forecast":  {"internal/english", "internal/kinds", "pkg/cluster", "pkg/effect", "pkg/object", "pkg/report"},
 		"internal/flux": {"internal/english", "internal/files", "internal/hint", "internal/links", "internal/secret", "pkg/cluster", "pkg/drift",
 			"pkg/fetch", "internal/engine", "internal/flux/tree", "internal/kinds", "internal/owners", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
-			"pkg/threeway"},
+			"pkg/threeway", "internal/valuesfile"},
 		"internal/flux/tree": {"internal/secret"},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",

@@ -34,6 +34,12 @@ type Options struct {
 	// Rewrite returns the content of the values file after edits, given the edited values. If it is nil, or returns nil, the content is
 	// the edited values as JSON. Run does not propose edits if Rewrite returns an error, such as a *Refusal, for them.
 	Rewrite func(edits []Edit, edited map[string]any) ([]byte, error)
+	// Prove returns for each edit of the last Rewrite why it must not be made, or an empty text. If it is nil, all may be made.
+	Prove func() ([]string, error)
+	// Learned are secrets besides those of the objects, such as those that the values come from. It may be nil.
+	Learned *secret.Known
+	// Tree is set if Rewrite changes a working tree and no file of values.
+	Tree bool
 	// RenderVariants renders a chart with many values. The default is ServeVariants.
 	RenderVariants func(ctx context.Context, q drift.ChartRequest, next NextVariants) error
 	// RenderTime is the time that all renderings of the search may take together; 0 means no limit. A single candidate may take only a
@@ -75,6 +81,10 @@ type Absorption struct {
 	templates []render.Template
 	after     *threeway.Comparison
 	unproved  map[int]bool
+	// refused says of some unproved fields what Options.Prove says.
+	refused map[int]string
+	// inTree is Options.Tree.
+	inTree bool
 	// announced has the secrets in the values, by the names that announce them.
 	announced []string
 	refuted   bool // the chart does not render with the changed values
@@ -133,8 +143,11 @@ func run(ctx context.Context, from drift.Connection, t drift.Target, o Options) 
 	if err != nil {
 		return nil, err
 	}
-	a := &Absorption{Result: result, unproved: map[int]bool{}}
-	if files := t.Chart.Values.Files; len(files) > 0 {
+	if o.Learned != nil { // before the comparison collects its secrets
+		result.Comparison.Input.Known = o.Learned.With(result.Comparison.Input.Known)
+	}
+	a := &Absorption{Result: result, unproved: map[int]bool{}, refused: map[int]string{}, inTree: o.Tree}
+	if files := t.Chart.Values.Files; len(files) > 0 && !o.Tree {
 		a.file = files[len(files)-1]
 	}
 	if found := result.Comparison.Input.Errors; len(found) > 0 {

@@ -73,11 +73,11 @@ func (v *File) Rewrite(edits []Edit, edited map[string]any) ([]byte, error) {
 	return RewriteValues(name, v.text, edits)
 }
 
-// Describe adds the file and its patch to a result. It masks secrets in the patch.
-func (v *File) Describe(r *absorption.Result, a *Absorption) {
+// Describe adds the file and its patch to a result. It masks secrets in the patch. It has no error; that of a tree may have one.
+func (v *File) Describe(r *absorption.Result, a *Absorption) error {
 	r.ValuesFile = v.name
 	if len(a.Edits) == 0 {
-		return
+		return nil
 	}
 	name := v.name
 	if name == "" {
@@ -87,6 +87,7 @@ func (v *File) Describe(r *absorption.Result, a *Absorption) {
 	conceals := a.Conceals()
 	r.Patch = a.Scrub(unified.Diff(name, name, concealed(v.text, conceals), concealed(a.Content, conceals)))
 	r.Masked = r.Masked || r.Patch != patch
+	return nil
 }
 
 // concealed returns a values file with its secrets masked.
@@ -101,8 +102,8 @@ func concealed(text []byte, hides func(string) bool) string {
 // storedValues is the name of the file if none is given.
 const storedValues = "values.yaml"
 
-// Write replaces the file at once, and keeps its mode. It fails if the file changed since it was read.
-func (v *File) Write(text []byte) error {
+// Write replaces the file with its changed content at once, and keeps its mode. It fails if the file changed since it was read.
+func (v *File) Write(a *Absorption) error {
 	now, err := os.ReadFile(v.name)
 	if err != nil {
 		return err
@@ -118,5 +119,5 @@ func (v *File) Write(text []byte) error {
 	if err != nil {
 		return err
 	}
-	return files.Replace(name, text, info.Mode().Perm())
+	return files.Replace(name, a.Content, info.Mode().Perm())
 }

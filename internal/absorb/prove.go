@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -55,6 +56,9 @@ func (a *Absorption) proveOnce(ctx context.Context, chart *variantChart, p searc
 		}
 	}
 	a.Content = content
+	if refuted, err = a.refutedBy(o); err != nil || len(refuted) > 0 {
+		return refuted, err
+	}
 	rendered, err := chart.server.render(ctx, []render.Variant{{Values: content, Strict: chart.strict}})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -81,6 +85,48 @@ func (a *Absorption) proveOnce(ctx context.Context, chart *variantChart, p searc
 		a.refuteAll()
 	}
 	return refuted, nil
+}
+
+// refutedBy returns the fields whose edits Options.Prove refuses.
+func (a *Absorption) refutedBy(o Options) (refuted []int, err error) {
+	if o.Prove == nil {
+		return nil, nil
+	}
+	reasons, err := o.Prove()
+	if err != nil {
+		return nil, err
+	}
+	for n, why := range reasons {
+		if why == "" || n >= len(a.Edits) {
+			continue
+		}
+		for i, found := range a.found.Found {
+			isPart := slices.ContainsFunc(found.Edits, func(e Edit) bool { return overlap(e.Path, a.Edits[n].Path) })
+			if found.Status == search.Absorbed && !a.unproved[i] && isPart && a.refused[i] == "" {
+				a.refused[i] = a.cannotTake(a.Edits[n:n+1], why)
+				refuted = append(refuted, i)
+			}
+		}
+		if len(refuted) == 0 {
+			return nil, errors.New(a.cannotTake(a.Edits[n:n+1], why)) // the edits of the fields are parts of all edits
+		}
+	}
+	return refuted, nil
+}
+
+// overlap reports whether one of two paths leads to the other.
+func overlap(a, b []any) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n])
+}
+
+// cannotTake says that edits cannot be made where the values live.
+func (a *Absorption) cannotTake(edits []Edit, why string) string {
+	where := "values file"
+	if a.inTree {
+		where = "working tree"
+	}
+	return "the " + where + " cannot take the change of " + namesOf(edits) + ": " + a.Result.Comparison.Scrub(why)
 }
 
 // movesMoreHooks reports whether the changed values file changes more in hooks than the search has seen. Each edit was found on top of

@@ -88,6 +88,9 @@ func (a *Absorption) field(i int) absorption.Field {
 			if a.refuted {
 				out.Message = "the chart does not render with the changed values file"
 			}
+			if why := a.refused[i]; why != "" {
+				out.Reason, out.Message = absorption.LeftConflict, why
+			}
 			return out
 		}
 		out.Status = absorption.Absorbed
@@ -131,7 +134,7 @@ func (a *Absorption) describeRefused(out *absorption.Field, found search.Found) 
 	case r.Hole != nil:
 	case r.ByFile && len(found.With) == 0:
 		out.Reason, out.File, out.Line = absorption.LeftConflict, a.file, r.Line
-		out.Message = "the values file cannot take the change of " + namesOf(r.Edits) + ": " + a.Result.Comparison.Scrub(r.Reason)
+		out.Message = a.cannotTake(r.Edits, r.Reason)
 	case !r.ByFile && found.Status == search.NoValue:
 		out.Reason, out.File, out.Line = absorption.LeftNotRendered, "", 0
 		out.Message = "the chart refuses the change of " + namesOf(r.Edits) + ": " + a.Result.Comparison.Scrub(r.Reason)
@@ -168,10 +171,11 @@ func (a *Absorption) edit(e Edit) absorption.ValueEdit {
 }
 
 // Conceals returns a function that reports whether a text of the values file is secret: a name announces it, or it contains an announced
-// text of several lines. A difference may show a single line of such a text, and Scrub does not know the line by itself.
-func (a *Absorption) Conceals() func(text string) bool {
+// text of several lines. A difference may show a single line of such a text, and Scrub does not know the line by itself. More are further
+// values with names that announce secrets.
+func (a *Absorption) Conceals(more ...map[string]any) func(text string) bool {
 	secrets := map[string]bool{}
-	for _, values := range []map[string]any{a.Edited, a.values, a.found.Edited} {
+	for _, values := range append(more, a.Edited, a.values, a.found.Edited) {
 		secret.Place{}.Each(values, func(text string) { secrets[text] = true })
 	}
 	return func(text string) bool {
@@ -187,10 +191,11 @@ func (a *Absorption) Conceals() func(text string) bool {
 	}
 }
 
-// Scrub removes secrets from a text for the user, such as the difference of the values file. The names of values say which are secret.
-func (a *Absorption) Scrub(text string) string {
+// Scrub removes secrets from a text for the user, such as the difference of the values file. The names of values say which are secret, and so
+// do those of more.
+func (a *Absorption) Scrub(text string, more ...map[string]any) string {
 	known := &secret.Known{}
-	for _, values := range []map[string]any{a.Edited, a.values, a.found.Edited} {
+	for _, values := range append(more, a.Edited, a.values, a.found.Edited) {
 		known.AddAnnounced(values)
 	}
 	return known.Scrub(a.Result.Comparison.Scrub(text))

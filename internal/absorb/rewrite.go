@@ -27,6 +27,11 @@ func RewriteValues(name string, text []byte, edits []Edit) ([]byte, error) {
 	if err == nil {
 		return out, nil
 	}
+	return nil, refusalOf(err)
+}
+
+// refusalOf returns the error of a change of a file as a refusal.
+func refusalOf(err error) *Refusal {
 	refusal := &Refusal{Reason: err.Error()}
 	var anchor *valuesfile.SharedError
 	if errors.As(err, &anchor) {
@@ -35,7 +40,7 @@ func RewriteValues(name string, text []byte, edits []Edit) ([]byte, error) {
 			refusal.Also = append(refusal.Also, Edit{Path: e.Path, Value: e.Value, Remove: e.Remove})
 		}
 	}
-	return nil, refusal
+	return refusal
 }
 
 // refuses returns search.Problem.Refuses for the values file that o rewrites.

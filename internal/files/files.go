@@ -2,6 +2,7 @@
 // survives a crash: the file has the old content or all of the new one. Append, and Update of a pipe, write in place.
 //
 //	Replace    a new content for a file: in a temporary file beside it ─► on the disk ─► renamed over it
+//	ReplaceAll new contents for files of a folder that nobody else has changed meanwhile: for all of them, or for none
 //	Update     the same within the umask, and a pipe or a device is written as it is
 //	Append     adds to the end of a file that others add to as well
 //	CreateAll  new files that must not exist: all of them, or none
@@ -12,6 +13,7 @@
 package files
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -132,6 +134,58 @@ const (
 // leaves the old one.
 func Replace(name string, content []byte, mode fs.FileMode) error {
 	return replace(name, content, Private, func(file *os.File) error { return file.Chmod(mode) })
+}
+
+// Change is a new content of a file. Name is relative to a folder.
+type Change struct {
+	Name          string
+	Before, After []byte
+}
+
+// ReplaceAll replaces files of a folder, and keeps their modes. It changes none if one of them is behind a link or is no regular file, or has
+// another content than Before. If a file cannot be written, those written before get their old contents back.
+func ReplaceAll(dir string, changes []Change) error {
+	modes := make([]fs.FileMode, len(changes))
+	for i, c := range changes {
+		info, err := unchanged(dir, c)
+		if err != nil {
+			return err
+		}
+		modes[i] = info.Mode().Perm()
+	}
+	for i, c := range changes {
+		if err := Replace(filepath.Join(dir, c.Name), c.After, modes[i]); err != nil {
+			for n, done := range changes[:i] {
+				err = errors.Join(err, Replace(filepath.Join(dir, done.Name), done.Before, modes[n]))
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// unchanged returns what the system says about the file of a change, if it still has the old content.
+func unchanged(dir string, c Change) (fs.FileInfo, error) {
+	if !filepath.IsLocal(c.Name) {
+		return nil, &fs.PathError{Op: "write", Path: c.Name, Err: errors.New("it is outside of the folder")}
+	}
+	var info fs.FileInfo
+	at := dir
+	for _, part := range strings.Split(filepath.Clean(c.Name), string(filepath.Separator)) {
+		at = filepath.Join(at, part)
+		var err error
+		if info, err = os.Lstat(at); err != nil {
+			return nil, err
+		}
+		if info.Mode()&fs.ModeSymlink != 0 {
+			return nil, &fs.PathError{Op: "write", Path: at, Err: errors.New("it is a symbolic link")}
+		}
+	}
+	now, err := Read(at, int64(len(c.Before)))
+	if err != nil || !bytes.Equal(now, c.Before) {
+		return nil, errors.Join(fmt.Errorf("%s has changed meanwhile; nothing was written", c.Name), err)
+	}
+	return info, nil
 }
 
 // replace writes a temporary file that is created with a mode, as far as the umask allows it, finishes it, and renames it.

@@ -75,8 +75,11 @@ func (b *Bases) fetch(ctx context.Context, base tree.Base, name string, addresse
 	return os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o600)
 }
 
-// Close removes what was fetched.
+// Close removes what was fetched. It may be called again, and nil has nothing.
 func (b *Bases) Close() {
+	if b == nil {
+		return
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, dir := range b.dirs {

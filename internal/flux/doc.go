@@ -27,6 +27,14 @@
 //
 // The chart is foreign text. [PrepareChart] and [PostRender] read it, so a caller runs them in a child process within limits.
 //
+// # To keep what drifted
+//
+//	edits of the composed values ─► Keeper.Rewrite: in which layer, file and document each value lives ─► the changed files
+//	                                                                                                   └► Keeper.Prove: the tree built again
+//
+// absorb searches the edits. A [Keeper] makes them in the working tree where the values live, and proves that Flux then composes what the
+// search rendered. It writes no file and refuses what it cannot prove. It reads in this process only files that a child has built before.
+//
 // # Secrets
 //
 // Every text of a Secret that spec.valuesFrom names becomes a known secret, under the key that it has in the values. Credentials of a
@@ -34,7 +42,7 @@
 //
 // # Tests
 //
-// The files of this folder test the composition and the decision. test/gitops compares the composition with the function of
+// The files of this folder test the composition, the decision and, in testdata/places, the places of values. test/gitops compares the composition with the function of
 // helm-controller, and TestFlux in test/e2e the decision with what the controllers do, also for random edits. The stories
-// flux-next and flux-from have no controllers, so make test runs them; TestRights takes away each right that they need.
+// flux-next, flux-from and flux-absorb have no controllers, so make test runs them; TestRights takes away each right that they need.
 package flux

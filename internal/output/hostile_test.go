@@ -31,8 +31,12 @@ func FuzzHostileResults(f *testing.F) {
 			}
 			checkDocument(t, format.name, func() ([]byte, error) { return Document(format.name, r, Options{}) })
 		}
-		for _, format := range absorbWriters() {
-			checkDocument(t, format.name, func() ([]byte, error) { return format.write(absorbOf(s), Options{Text: text.Options{Unicode: true}}) })
+		for _, files := range [][]string{nil, {s}} {
+			absorbed := absorbOf(s)
+			absorbed.Files = files
+			for _, format := range absorbWriters() {
+				checkDocument(t, format.name, func() ([]byte, error) { return format.write(absorbed, Options{Text: text.Options{Unicode: true}}) })
+			}
 		}
 		h := historyOf(s)
 		h.Releases[0].Findings[1].State = past.Gone // a state is always a word of our own
@@ -74,8 +78,9 @@ func absorbOf(s string) *absorption.Result {
 	if len(finding) > 0 {
 		field.Field = &finding[0]
 	}
+	of := hostileKey(s)
 	out := &absorption.Result{
-		Helmdrift: s, Name: s, Namespace: s, Chart: s, ValuesFile: s, Edits: edits, SideEffects: effects,
+		ValuesOf: &of, Helmdrift: s, Name: s, Namespace: s, Chart: s, ValuesFile: s, Edits: edits, SideEffects: effects,
 		Overlay:  map[string]any{s: []any{s, map[string]any{s: s}}},
 		Patch:    "--- " + s + "\n+++ " + s + "\n@@ -1 +1 @@\n-x: " + s + "\n+x: 1\n " + s + "\n",
 		Warnings: message, Errors: message, Fields: []absorption.Field{field},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,7 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the results in testdata")
 
-// TestCases runs the cases of testdata. A case has the files NAME/in.yaml and NAME/edits, and then NAME/out.yaml or NAME/error.
+// TestCases runs the cases of testdata. A case has the files NAME/in.yaml and NAME/edits, and then NAME/out.yaml or NAME/error. Edits may
+// begin with lines that say where to make them: "document 1" counts from 0, and "nested PATH" is the YAML text at a path.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -57,19 +59,47 @@ func TestCases(t *testing.T) {
 }
 
 func runCase(in, edits []byte) txtar.File {
-	f, err := Parse("values.yaml", in)
-	if err != nil {
-		return txtar.File{Name: "error", Data: []byte(err.Error() + "\n")}
-	}
-	parsed, err := parseEdits(string(edits))
-	if err != nil {
-		return txtar.File{Name: "error", Data: []byte("case: " + err.Error() + "\n")}
-	}
-	after, err := f.Apply(parsed...)
+	after, err := applyCase(in, string(edits))
 	if err != nil {
 		return txtar.File{Name: "error", Data: []byte(err.Error() + "\n")}
 	}
 	return txtar.File{Name: "out.yaml", Data: after}
+}
+
+func applyCase(in []byte, edits string) ([]byte, error) {
+	parse, apply := func() (*File, error) { return Parse("values.yaml", in) }, (*File).Apply
+	for {
+		line, rest, _ := strings.Cut(edits, "\n")
+		verb, operand, _ := strings.Cut(line, " ")
+		switch verb {
+		case "document":
+			i, err := strconv.Atoi(operand)
+			if err != nil {
+				return nil, fmt.Errorf("case: %w", err)
+			}
+			parse = func() (*File, error) {
+				d := Documents("values.yaml", in)[i]
+				return d.File, d.Err
+			}
+		case "nested":
+			var path []any
+			if err := json.Unmarshal([]byte(operand), &path); err != nil {
+				return nil, fmt.Errorf("case: %w", err)
+			}
+			apply = func(f *File, edits ...Edit) ([]byte, error) { return f.ApplyNested(path, edits...) }
+		default:
+			f, err := parse()
+			if err != nil {
+				return nil, err
+			}
+			parsed, err := parseEdits(edits)
+			if err != nil {
+				return nil, fmt.Errorf("case: %w", err)
+			}
+			return apply(f, parsed...)
+		}
+		edits = rest
+	}
 }
 
 // parseEdits reads lines such as: set ["image", "tag"] "1.2".

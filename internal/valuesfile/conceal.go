@@ -2,7 +2,6 @@ package valuesfile
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
@@ -14,7 +13,7 @@ import (
 func (f *File) Conceal(mask string, hides func(path []any, value string) bool) string {
 	root, err := locate(f.text)
 	if err != nil || root == nil {
-		return f.bom + f.text // Parse has located it already
+		return string(f.whole(f.text)) // Parse has located it already
 	}
 	var hidden []*node
 	root.eachScalar(nil, func(path []any, n *node) {
@@ -22,17 +21,33 @@ func (f *File) Conceal(mask string, hides func(path []any, value string) bool) s
 			hidden = append(hidden, n)
 		}
 	})
-	text := f.text
-	// Start at the end, so that the offsets of the earlier scalars stay right.
-	for _, n := range slices.Backward(hidden) {
+	var b strings.Builder
+	at := 0
+	for _, n := range hidden {
 		from := n.content
 		if n.isBlockScalar() {
 			// The indicators of a block scalar say nothing about its content.
 			from = n.header
 		}
-		text = text[:from] + concealLines(text[from:n.end], mask, n.isBlockScalar()) + text[n.end:]
+		b.WriteString(f.text[at:from] + concealLines(f.text[from:n.end], mask, n.isBlockScalar()))
+		at = n.end
 	}
-	return f.bom + text
+	return string(f.whole(b.String() + f.text[at:]))
+}
+
+// ConcealAll conceals scalars in all documents of a text, as Conceal does. A document that cannot be read is concealed as a whole.
+func ConcealAll(data []byte, mask string, hides func(document map[string]any, path []any, value string) bool) string {
+	var b strings.Builder
+	for _, d := range Documents("", data) {
+		if d.Err != nil {
+			b.WriteString(concealLines(d.text, mask, false))
+			continue
+		}
+		f := *d.File
+		f.head, f.tail = "", ""
+		b.WriteString(f.Conceal(mask, func(path []any, value string) bool { return hides(f.values, path, value) }))
+	}
+	return b.String()
 }
 
 // comment matches a comment in the text between keys and scalars.

@@ -45,6 +45,12 @@
 // refused, because YAML has no way to remove a merged key. A value that has an anchor, or lies in one, can change only if the same edits
 // make the same change wherever its aliases are. Otherwise the edit is refused, with the lines of anchor and alias.
 //
+// # A part of another text
+//
+// [Documents] reads each document of a text with several, and Apply then returns the whole text. [File.ApplyNested] edits the YAML text that
+// a string of the document holds, such as the entry of a ConfigMap. Of a literal block scalar, only the lines that the edits change are
+// written.
+//
 // # Errors
 //
 // Errors name the file and the line or the path. They never quote a value, because it may be secret.

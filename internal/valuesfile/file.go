@@ -20,6 +20,10 @@ type File struct {
 	bom    string // the byte order mark, if the file has one
 	text   string // without it
 	values map[string]any
+	// head and tail are the documents before and after this one. Text begins with blank bytes that are not in the file: the line breaks of
+	// head, or of what is above a nested text.
+	head, tail string
+	blank      int
 }
 
 // Edit is one change of a values file. The path leads from the root to a value, by keys (string) and indexes (int). Missing maps and lists
@@ -167,6 +171,7 @@ func follow(n *yaml3.Node) *yaml3.Node {
 
 // Apply returns the file with the edits, made one after the other. An error names the path and says why.
 func (f *File) Apply(edits ...Edit) ([]byte, error) {
+	f = f.inPlace()
 	text, wanted := f.text, any(f.values)
 	var shared []sharedAnchor
 	for _, e := range edits {
@@ -193,7 +198,7 @@ func (f *File) Apply(edits ...Edit) ([]byte, error) {
 	if err := f.check(text, wanted, shared); err != nil {
 		return nil, err
 	}
-	return []byte(f.bom + text), nil
+	return f.whole(text), nil
 }
 
 // refused returns the error of an edit.

@@ -121,7 +121,11 @@ func (ed *editor) replaceInFlow(p place, v any) error {
 	if strings.Contains(ed.text[n.start:n.properties], "!") {
 		from, text = n.start, strings.TrimSpace(n.anchorText()+" "+text)
 	}
-	switch before := ed.peek(from - 1); {
+	before := byte(0)
+	if from > 0 {
+		before = ed.peek(from - 1)
+	}
+	switch {
 	case n.isEmpty() && n.start == n.end && p.parent.isMap() && before != ':': // {key}
 		text = ": " + text
 	case before == ':' || n.isEmpty() && before != ' ':

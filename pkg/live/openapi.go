@@ -38,8 +38,12 @@ func (c *Cluster) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (ma
 // openAPIDocument reads one document. The server publishes it shortly after it has begun to serve a new kind, so a
 // missing document is asked for again before it counts as missing.
 func (c *Cluster) openAPIDocument(ctx context.Context, gv schema.GroupVersion) ([]byte, error) {
+	path := "/openapi/v3/apis/" + gv.String()
+	if gv.Group == "" {
+		path = "/openapi/v3/api/" + gv.Version
+	}
 	for attempt := 0; ; attempt++ {
-		text, err := c.discover.RESTClient().Get().AbsPath("/openapi/v3/apis/"+gv.String()).
+		text, err := c.discover.RESTClient().Get().AbsPath(path).
 			SetHeader("Accept", "application/json").Do(ctx).Raw()
 		if !apierrors.IsNotFound(err) || attempt == 3 || sleep(ctx, firstPause<<attempt) != nil {
 			return text, err

@@ -32,6 +32,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
 	"github.com/helmdrift/helmdrift/internal/unified"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release/postgres"
@@ -101,7 +102,11 @@ func others() map[string]func(text string) {
 		"Masker.Value":          func(s string) { masker.Value(map[string]any{"args": []any{s, s}, "a": s}) },
 		"Place.Holds":           func(s string) { secret.Root("", "ConfigMap").Holds(map[string]any{"data": map[string]any{"a": s}}) },
 		"lookalike.Distinguish": func(s string) { lookalike.Distinguish([]string{s, s + "x"}) },
-		"unified.Diff":          func(s string) { unified.Diff("a", "b", s, s+"x\n") },
+		"valuesfile.Documents":  func(s string) { valuesfile.Documents("a", []byte(s)) },
+		"valuesfile.ConcealAll": func(s string) {
+			valuesfile.ConcealAll([]byte(s), "***", func(map[string]any, []any, string) bool { return true })
+		},
+		"unified.Diff": func(s string) { unified.Diff("a", "b", s, s+"x\n") },
 	}
 	for _, name := range []string{"a.yaml", "a.json", "a.toml", "a.ini", "a.properties", "a"} {
 		out["document.Compare "+name] = func(s string) {

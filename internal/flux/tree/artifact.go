@@ -27,6 +27,8 @@ type Artifact struct {
 	// ofFiles are the rules of the files .sourceignore.
 	ofFiles []pattern
 	bytes   int // read so far
+	// changed has the files with another content than on the disk.
+	changed map[string][]byte
 }
 
 // OpenArtifact reads the names in a folder. Ignore is spec.ignore of the source. The caller closes the artifact.
@@ -174,6 +176,9 @@ func (a *Artifact) read(name string, info fs.FileInfo) ([]byte, error) {
 		return nil, fmt.Errorf("%s is no regular file", name)
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("%s has %d MiB, and helmdrift reads %d", name, info.Size()>>20, maxFile>>20)
+	}
+	if text, isChanged := a.changed[name]; isChanged {
+		return text, nil
 	}
 	file, err := a.root.Open(name)
 	if err != nil {

@@ -29,7 +29,8 @@ var running sync.Mutex
 // made is an object that a build makes.
 type made struct {
 	value map[string]any
-	file  string
+	// file is relative to dir, the folder of the source.
+	file, dir string
 }
 
 // build builds a folder for a Kustomization of Flux, or for nobody if by is nil (fluxcd/kustomize-controller v1.9.4
@@ -71,7 +72,7 @@ func (b *builder) build(a *Artifact, folder string, by *kustomization, vars *var
 		}
 		for _, value := range values {
 			by.label(value)
-			out = append(out, made{value, origins[i]})
+			out = append(out, made{value, origins[i], a.dir})
 		}
 	}
 	return out, nil

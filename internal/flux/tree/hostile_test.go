@@ -211,6 +211,9 @@ func TestNoNetwork(t *testing.T) {
 				if _, said := buildAll(root, dir); !strings.Contains(said, "nothing else is fetched") {
 					t.Errorf("%s in %q: it says %s", text, dir, said)
 				}
+				if dir == "" {
+					continue
+				}
 				// If the caller fetches bases, kustomize does not see their addresses either.
 				_, said := buildWith(root, dir, Outside{Fetch: func(context.Context, Base) (string, error) { return "", errors.New("no such base") }})
 				if !strings.Contains(said, "nothing else is fetched") && !strings.Contains(said, "of https only") &&

@@ -39,7 +39,7 @@ func (b *builder) readRendered() {
 				continue
 			}
 			b.unseal(value, nil, title(key.kind, key.namespace, key.name))
-			b.emit([]made{{value, ""}}, ownerOf(value), 0)
+			b.emit([]made{{value: value}}, ownerOf(value), 0)
 		}
 	}
 }

@@ -32,6 +32,8 @@ type Order struct {
 	// Rendered is set if Text has the objects already, as "kustomize build" or "flux build" print them. Then nothing is built.
 	Rendered bool
 	Text     []byte
+	// Changed has files below Root that have another content than on the disk, by their slash-separated paths.
+	Changed map[string][]byte
 }
 
 // LocalSource maps a source of Flux to a folder.
@@ -62,9 +64,10 @@ type Answer struct {
 type Object struct {
 	// JSON is the object. Map decodes it.
 	JSON []byte
-	// File is the file or the folder that it comes from, relative to the root of the source, and Maker is who makes it.
-	File  string
-	Maker Maker
+	// File is the file or the folder that it comes from, relative to Dir, the folder of the source. Both are empty if that is not known.
+	// Maker is who makes it.
+	File, Dir string
+	Maker     Maker
 }
 
 // Map returns the object, with whole numbers as int64.
@@ -208,10 +211,14 @@ func (b *builder) artifact(dir, ignore string) (*Artifact, error) {
 		return a, nil
 	}
 	a, err := OpenArtifact(dir, ignore)
-	if err == nil {
-		b.artifacts[key] = a
+	if err != nil {
+		return nil, err
 	}
-	return a, err
+	if a.dir == b.order.Root {
+		a.changed = b.order.Changed
+	}
+	b.artifacts[key] = a
+	return a, nil
 }
 
 // buildDir builds the folder of the user. If a Kustomization in it builds this folder, only that one is built.
@@ -341,7 +348,7 @@ func (b *builder) emit(objects []made, by Maker, depth int) {
 				"")})
 		}
 		b.makers[key], b.objects[key] = by, o.value
-		b.answer.Objects = append(b.answer.Objects, Object{text, o.file, by})
+		b.answer.Objects = append(b.answer.Objects, Object{text, o.file, o.dir, by})
 		if key.group == "fluxcd.controlplane.io" && key.kind == "ResourceSet" {
 			b.report(Problem{Skipped, name, "the objects that Flux Operator makes of it", "flux-operator build resourceset prints them"})
 		}

@@ -5,8 +5,8 @@
 //	                  ─► Helmfile  helmfile.yaml  releases[].values
 //
 // Each tool has a file. The functions return documents, and internal/output writes them as YAML. A patch has only the changed values;
-// lists are whole, because Helm replaces lists. The result does not know the name of the document, so the patch has the tool's default
-// name.
+// lists are whole, because Helm replaces lists. Unless the result knows the name of the document, the patch has the tool's
+// default name.
 package values
 
 import "github.com/helmdrift/helmdrift/pkg/report/absorption"
@@ -91,13 +91,17 @@ type argoHelm struct {
 // Flux returns the patch of a HelmRelease. Flux merges spec.values over everything that spec.valuesFrom refers to (helm-controller's
 // documentation of HelmRelease v2, "Values").
 func Flux(r *absorption.Result) Document {
+	name, about := metadata{r.Name, r.Namespace}, "Patch of the HelmRelease that deploys the release; its name and namespace may differ."
+	if of := r.ValuesOf; of != nil {
+		name, about = metadata{of.Name, of.Namespace}, "Patch of the HelmRelease that deploys the release."
+	}
 	return Document{
 		Comment: withNulls([]string{
-			"Patch of the HelmRelease that deploys the release; its name and namespace may differ.",
+			about,
 			"spec.values overrides what spec.valuesFrom refers to. A value that one of those sets can be changed there instead.",
 		}, r.Overlay),
 		Content: object{
-			APIVersion: "helm.toolkit.fluxcd.io/v2", Kind: "HelmRelease", Metadata: metadata{r.Name, r.Namespace},
+			APIVersion: "helm.toolkit.fluxcd.io/v2", Kind: "HelmRelease", Metadata: name,
 			Spec: fluxSpec{Values: nonNil(r.Overlay)},
 		},
 	}

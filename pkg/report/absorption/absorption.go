@@ -58,7 +58,12 @@ type Result struct {
 	// ValuesFile is the file that Patch changes. It is empty if no file was given: the patch is then for the values that
 	// the release stores, or for no values before an installation.
 	ValuesFile string `json:"valuesFile,omitempty"`
-	// Written is set if the file was changed.
+	// ValuesOf is the object that a controller composes the values from, such as a HelmRelease of Flux. The values that Edits and Overlay
+	// change are then those that it composes.
+	ValuesOf *report.ObjectKey `json:"valuesOf,omitempty"`
+	// Files are the files of a working tree that Patch changes, relative to the root of the tree.
+	Files []string `json:"files,omitempty"`
+	// Written is set if the file, or all files, were changed.
 	Written bool    `json:"written,omitempty"`
 	Fields  []Field `json:"fields"`
 	// Edits are all proposed changes of the values file together, and SideEffects are their effects beyond the fields.

@@ -46,8 +46,11 @@ func Text(r *absorption.Result, opts layout.Options) []byte {
 		}
 	}
 	t.Line("")
-	for _, m := range append(r.Warnings, r.Errors...) {
+	for _, m := range r.Warnings {
 		t.Prose("warning: " + t.Message(m.Message))
+	}
+	for _, m := range r.Errors {
+		t.Prose("error: " + t.Message(m.Message))
 	}
 	t.Prose(t.summary(r, absorbed, left))
 	if said := patchSummary(r, left); said != "" {
@@ -230,7 +233,10 @@ func (t *text) leftBecause(f absorption.Field, in layout.Scope) string {
 // summary is the last line: what was or would be written.
 func (t *text) summary(r *absorption.Result, absorbed, left int) string {
 	file := "the release's stored values"
-	if r.ValuesFile != "" {
+	switch {
+	case len(r.Files) > 0:
+		file = t.Escape(strings.Join(r.Files, ", "))
+	case r.ValuesFile != "":
 		file = t.Escape(r.ValuesFile)
 	}
 	switch {
@@ -242,6 +248,10 @@ func (t *text) summary(r *absorption.Result, absorbed, left int) string {
 		return "no change of values was found; " + english.Count(left, "field") + " left"
 	case r.Written:
 		return fmt.Sprintf("%s changed: %s absorbed, %d left", file, english.Count(absorbed, "field"), left)
+	case len(r.Files) > 0:
+	case r.ValuesOf != nil:
+		return "the changes apply to the values of " + t.KeyName(*r.ValuesOf, layout.Scope{}) +
+			"; -o flux prints them as a patch of it, and --from FOLDER changes a working tree"
 	case r.Operation == report.OperationInstall && r.ValuesFile == "":
 		return "the changes apply to the values of the chart; -o values prints them as a file for -f"
 	case r.ValuesFile == "":

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/flux"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file is absorb hr/NAME: the values of a HelmRelease, and the places of a working tree where they live.
+
+// addKeepFlags implements controlled.
+func (f *fluxDiff) addKeepFlags(fs *pflag.FlagSet) {
+	f.addSourceFlags(fs, "with hr/NAME", "with hr/NAME, change the values in this `folder` of a working tree of Git, which Flux deploys")
+}
+
+// keep implements controlled.
+func (f *fluxDiff) keep(
+	ctx context.Context, s cli.Streams, o *cli.CompareOptions, args []string, flags *pflag.FlagSet,
+) (d cli.Session, out kept, err error) {
+	name, err := f.check(args, flags, f.decided())
+	switch {
+	case err != nil:
+		return d, out, err
+	case flags.Changed("write") && f.from == "":
+		return d, out, hint.New(errors.New("absorb writes no object of the cluster, so --write needs a working tree"),
+			"--from FOLDER names it; -o flux prints a patch of the HelmRelease")
+	case flags.Changed("write") && f.from == "-":
+		return d, out, hint.New(errors.New("--write cannot change what comes from stdin"), "--from FOLDER names the working tree")
+	}
+	order, err := f.order(s)
+	if err != nil {
+		return d, out, err
+	}
+	if d, err = o.Begin(ctx, append([]string{name}, args[1:]...), "absorb"); err != nil {
+		return d, out, err
+	}
+	out.close = func() {}
+	defer func() {
+		if err != nil {
+			d.Quiet()
+			out.close()
+		}
+	}()
+	from, question := d.Connection, f.question(s, o)
+	question.Namespace, question.Name = d.Target.Namespace, name
+	if d.Target.Chart != nil {
+		question.Chart, question.Own = d.Target.Chart, true
+	}
+	if question.Tree, _, err = f.trees(ctx, s, order, o, from); err != nil {
+		return d, out, err
+	}
+	plan, err := flux.New(ctx, from, question)
+	if err != nil {
+		return d, out, err
+	}
+	out.close = func() {
+		plan.Close()
+		f.bases.Close()
+	}
+	if err = plan.Keep(); err != nil {
+		return d, out, err
+	}
+	if question.Tree != nil && !order.Rendered {
+		if out.tree, err = plan.Keeper(ctx, from, f.builder(ctx, s, o)); err != nil {
+			return d, out, err
+		}
+	}
+	out.of, out.learned = report.ObjectKey{Key: plan.HelmRelease()}, plan.Secrets()
+	out.warnings, out.errors = plan.Remarks()
+	d.Target = plan.Target
+	d.Use(plan.Connection, plan.Adapt(d.Options))
+	return d, out, nil
+}
