@@ -131,7 +131,10 @@ func (o *absorbOptions) checkAlways() error {
 	if _, err := o.choose.Choice(); err != nil {
 		return err
 	}
-	if o.maxSideEffects < 0 {
+	switch {
+	case o.ToRevision != 0 || o.DryRun.Word != "":
+		return errors.New("--to-revision and --dry-run have no effect on absorb")
+	case o.maxSideEffects < 0:
 		return fmt.Errorf("--max-side-effects %d: the least is 0", o.maxSideEffects)
 	}
 	return nil
@@ -152,8 +155,6 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	switch {
 	case !hasChart:
 		return hint.New(errors.New("absorb needs a CHART, whose values it changes"), "helmdrift absorb RELEASE CHART -f values.yaml")
-	case o.ToRevision != 0 || o.DryRun.Word != "":
-		return errors.New("--to-revision and --dry-run have no effect on absorb")
 	case o.Install && o.unmanaged:
 		return errors.New("--install and --unmanaged exclude each other: without a release, what only the cluster has need not be an edit")
 	case o.write && len(o.Values.Files) == 0:

@@ -20,6 +20,7 @@ spec:
   values:
     replicas: 2
 `
+	const last = "replicas: 2\nkind: HelmRelease\nspec: {valuesFrom: [{kind: Secret, name: login}]}\n"
 	for _, tt := range []struct {
 		name, after string
 		// isHidden is set if the whole change may be masked.
@@ -27,7 +28,7 @@ spec:
 	}{
 		{"a reference to a Secret", "---\nkind: ConfigMap\ndata: {a: b}\n", false},
 		{"a Secret", "---\nkind: Secret\ndata: {a: canary}\n", false},
-		{"a Secret with lines", "--- # canary\nkind: Secret\nstringData:\n  a: |\n    canary\n    more canary\n", false},
+		{"a Secret with lines", "---\nkind: Secret\nstringData:\n  a: |\n    canary\n    more canary\n", false},
 		{"a Secret in JSON", "---\n{\"kind\": \"Secret\", \"data\": {\"a\": \"canary\"}}\n", false},
 		{"a Secret that cannot be read", "---\nkind: Secret\ndata: {a: canary, a: [}\n", false},
 		{"an announced value", "---\nkind: HelmRelease\nspec: {values: {password: canary-canary}}\n", false},
@@ -38,17 +39,18 @@ spec:
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			a := &Absorption{Result: &drift.Result{Comparison: &threeway.Comparison{}}}
-			before := release + strings.ReplaceAll(tt.after, "# canary", "")
-			got := a.shownChange(files.Change{Name: "a.yaml", Before: []byte(before),
-				After: []byte(strings.Replace(before, "replicas: 2", "replicas: 3", 1))})
-			if strings.Contains(got, "canary") {
-				t.Errorf("it shows the secret:\n%s", got)
-			}
-			if !tt.isHidden && !strings.Contains(got, "-    replicas: 2\n+    replicas: 3\n") {
-				t.Errorf("it does not show the change:\n%s", got)
-			}
-			if strings.Contains(got, "\x01") {
-				t.Errorf("a character is left:\n%q", got)
+			for _, before := range []string{release + tt.after, strings.TrimPrefix(tt.after, "---\n") + "---\n" + last} {
+				got := a.shownChange(files.Change{Name: "a.yaml", Before: []byte(before),
+					After: []byte(strings.Replace(before, "replicas: 2", "replicas: 3", 1))})
+				if strings.Contains(got, "canary") {
+					t.Errorf("it shows the secret:\n%s", got)
+				}
+				if !tt.isHidden && (!strings.Contains(got, "replicas: 2\n") || !strings.Contains(got, "replicas: 3\n")) {
+					t.Errorf("it does not show the change:\n%s", got)
+				}
+				if strings.Contains(got, "\x01") {
+					t.Errorf("a character is left:\n%q", got)
+				}
 			}
 		})
 	}

@@ -40,7 +40,8 @@ func (p *Plan) Keep() error {
 		p.Target = p.Preview
 	}
 	if p.Target.Chart == nil {
-		return p.noChart()
+		err := p.noChart()
+		return hint.New(errors.New(err.Error()), strings.Replace(hint.Of(err), "helmdrift diff ", "helmdrift absorb ", 1))
 	}
 	return nil
 }
