@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/spf13/pflag"
 
@@ -55,7 +56,12 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 		return nil, err
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
-		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions), Options: options, List: on.list, Each: on.each, Progress: on.show}
+		// The jobs of all HelmReleases share children.
+		limits, options := o.Jobs(), options
+		limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0))
+		defer limits.Program.Pool.Close()
+		options.ReadManifest = limits.ReadManifest
+		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show}
 		fleet.Namespace = on.namespace
 		fleet.Report = func(result *drift.Result, p *flux.Plan, finish func(*report.Release)) report.Release {
 			one := o

@@ -16,9 +16,16 @@ func limitMemory(most int64) {
 	limitData(most)
 }
 
-// watch ends the process once the memory in use exceeds the limit.
-func (c Child) watch(most int64) {
-	for range time.Tick(watchEvery) {
+// watch ends the process once the memory in use exceeds the limit. It returns when the job is done.
+func (c Child) watch(most int64, done <-chan struct{}) {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-tick.C:
+		}
 		if !exceeds("/memory/classes/heap/objects:bytes", most) {
 			continue
 		}
