@@ -199,7 +199,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	d.Target = plan.Target
 	d.Use(plan.Connection, plan.Adapt(d.Options))
 	o.learned = plan.Secrets()
-	o.finish = func(r *report.Release) { plan.Finish(ctx, r, d.Comparer) }
+	o.finish = func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) }
 	return o.report(ctx, s, d, known, flags, time.Now)
 }
 

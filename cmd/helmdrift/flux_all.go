@@ -61,11 +61,12 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 		limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0))
 		defer limits.Program.Pool.Close()
 		options.ReadManifest = limits.ReadManifest
-		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show}
+		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show,
+			Changed: on.changed, Alone: on.alone}
 		fleet.Namespace = on.namespace
-		fleet.Report = func(result *drift.Result, p *flux.Plan, finish func(*report.Release)) report.Release {
+		fleet.Report = func(result *drift.Result, p *flux.Plan) report.Release {
 			one := o
-			one.learned, one.finish = p.Secrets(), finish
+			one.learned, one.finish = p.Secrets(), func(result *drift.Result, r *report.Release) { p.Finish(ctx, result, r) }
 			return one.release(result, known)
 		}
 		return f.compare(ctx, &o, order, on, fleet)
@@ -74,14 +75,17 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 
 // compare compares what Flux does next with the HelmReleases of a cluster, or with those of a tree.
 func (f *fluxDiff) compare(ctx context.Context, o *diffOptions, order tree.Order, on scanned, fleet flux.Fleet) ([]report.Release, error) {
-	now, before, err := f.trees(ctx, order, o, on.Connection)
+	from := on.Connection
+	if f.from != "" {
+		fleet.Namespace = "" // the tree names the namespaces
+		from = fleet.Know(ctx, from)
+	}
+	now, before, err := f.trees(ctx, order, o, from)
 	if err != nil {
 		return nil, err
 	}
 	defer before.Close()
-	if fleet.Tree, fleet.Before = now, before; now != nil {
-		fleet.Namespace = "" // the tree names the namespaces
-	}
+	fleet.Tree, fleet.Before = now, before
 	found, err := fleet.Compare(ctx, on.Connection)
 	hasFailed := false
 	for _, p := range now.Problems() {

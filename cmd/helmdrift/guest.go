@@ -57,6 +57,9 @@ type scanned struct {
 	namespace string
 	// list lists the objects of a kind as they are now.
 	list func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
+	// alone shares nothing with other comparisons. It is for releases whose records have changed since the connection has shown them.
+	alone   drift.Connection
+	changed func(ctx context.Context, releases []drift.Target) []bool
 	// note prints a message, and fail adds what could not be searched or read.
 	note func(string)
 	fail func(report.Message)

@@ -104,7 +104,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 func (f *fleetScan) compareAll(
 	ctx context.Context, clusters *search.Search, all compareAll, source fleet.Source, found fleet.Found, show func(fleet.Progress),
 ) ([]report.Release, error) {
-	sharing := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil)
+	sharing := source.Share(ctx, found)
 	defer sharing.Close()
 	var mu sync.Mutex
 	var progress fleet.Progress
@@ -113,6 +113,7 @@ func (f *fleetScan) compareAll(
 		note: clusters.Note, fail: func(m report.Message) {
 			clusters.Add(report.ScanError{Code: m.Code, Cluster: source.Name, Message: m.Message})
 		},
+		alone: drift.LiveConnection(source.Cluster, source.Name, source.Storage), changed: sharing.Changed,
 		each: func(namespaces []string, do func(int)) {
 			progress.Total = len(namespaces)
 			sharing.Each(ctx, namespaces, f.Concurrency, do)
