@@ -240,12 +240,14 @@ func (f Fleet) compare(ctx context.Context, reading Reader, from drift.Connectio
 	own := &secret.Known{}
 	own.AddKnown(f.atFirst)
 	defer f.Known.AddKnown(own)
-	f.Known, f.Options.Known = own, (*drift.Secrets)(own)
+	f.Known = own
 	plan, err := newPlan(ctx, reading, from, f.Question, h)
 	if err != nil {
 		return f.failed(from, h, err)
 	}
 	defer plan.Close()
+	// A comparison with a chart also learns the secrets of the objects and of the values, for its own errors.
+	f.Options.Known = (*drift.Secrets)(own.With(nil))
 	result, err := drift.New(plan.Connection, plan.Adapt(f.Options)).Compare(ctx, plan.Target)
 	if err != nil {
 		return f.failed(from, h, err)

@@ -35,6 +35,7 @@ const (
 	askFile       = "file"
 	askLookup     = "lookup"
 	askPostRender = "post-render"
+	askKnown      = "known"
 )
 
 // All returns the jobs of a child by their names, except the jobs of guests.
@@ -145,6 +146,7 @@ func (l Limits) RenderChart(ctx context.Context, q drift.ChartRequest) (*drift.R
 
 // chartOrder returns the order for a request.
 func (l Limits) chartOrder(q drift.ChartRequest) chartOrder {
+	q.Known = nil // most renderings need no secret, so a child asks for them
 	return chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
 }
 
@@ -171,7 +173,9 @@ func NewPostRendered[P any](run func(ctx context.Context, order P, manifest []by
 // runRendering renders a chart with a job. Each function of the request becomes a question that the child may ask.
 func runRendering[Order any](ctx context.Context, l Limits, job string, q drift.ChartRequest, order Order) (*drift.RenderedChart, error) {
 	answer, err := Run[Order, chartAnswer](ctx, l, "rendering the chart", job, order, callsOf(q))
-	(*secret.Known)(q.Known).AddKnown(answer.Known)
+	if answer.Known != nil {
+		(*secret.Known)(q.Known).AddLater(func() *secret.Known { return answer.Known })
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -186,7 +190,8 @@ func runRendering[Order any](ctx context.Context, l Limits, job string, q drift.
 // callsOf returns the calls that answer the questions of a child about a request.
 func callsOf(q drift.ChartRequest) map[string]confine.Call {
 	return map[string]confine.Call{
-		askFile: confine.NewCall(q.ReadFile), askLookup: confine.Slow(confine.NewCall(q.Lookup)),
+		askKnown: confine.NewCall(func(context.Context, string) (*secret.Known, error) { return (*secret.Known)(q.Known).With(nil), nil }),
+		askFile:  confine.NewCall(q.ReadFile), askLookup: confine.Slow(confine.NewCall(q.Lookup)),
 		askPostRender: confine.Slow(confine.NewCall(q.PostRender)), // it may start a job
 	}
 }
@@ -224,7 +229,15 @@ func renderRequest(ctx context.Context, q drift.ChartRequest, memory int64) (cha
 
 // request returns the request with functions that ask the parent.
 func (o chartOrder) request(p *confine.Parent) drift.ChartRequest {
-	q := o.Request
+	q, known := o.Request, &secret.Known{}
+	q.Known = (*drift.Secrets)(known)
+	known.AddLater(func() *secret.Known {
+		found, err := confine.Ask[string, *secret.Known](p, askKnown, "")
+		if err != nil {
+			panic(err) // without the secrets, no text may be shown
+		}
+		return found
+	})
 	q.ReadFile = func(_ context.Context, name string) ([]byte, error) {
 		return confine.Ask[string, []byte](p, askFile, name)
 	}

@@ -36,8 +36,9 @@ func (l Limits) RenderVariants(ctx context.Context, q drift.ChartRequest, next a
 
 // renderVariants renders variants in a child, which asks its parent for each batch.
 func renderVariants(ctx context.Context, p *confine.Parent, o chartOrder) (chartAnswer, error) {
-	defer scrubLog((*secret.Known)(o.Request.Known))()
-	err := absorb.ServeVariants(ctx, o.request(p), func(_ context.Context, answer absorb.VariantAnswer) (absorb.VariantOrder, error) {
+	q := o.request(p)
+	defer scrubLog((*secret.Known)(q.Known))()
+	err := absorb.ServeVariants(ctx, q, func(_ context.Context, answer absorb.VariantAnswer) (absorb.VariantOrder, error) {
 		return confine.Ask[absorb.VariantAnswer, absorb.VariantOrder](p, askVariants, answer)
 	})
 	if fault := (*render.Error)(nil); errors.As(err, &fault) {
