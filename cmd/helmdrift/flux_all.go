@@ -62,7 +62,7 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 		defer limits.Program.Pool.Close()
 		options.ReadManifest = limits.ReadManifest
 		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show,
-			Changed: on.changed, Alone: on.alone}
+			Changed: on.changed, Alone: on.alone, Widen: on.widen}
 		fleet.Namespace = on.namespace
 		fleet.Report = func(result *drift.Result, p *flux.Plan) report.Release {
 			one := o

@@ -60,6 +60,8 @@ type scanned struct {
 	// alone shares nothing with other comparisons. It is for releases whose records have changed since the connection has shown them.
 	alone   drift.Connection
 	changed func(ctx context.Context, releases []drift.Target) []bool
+	// widen is called before the first comparison if most releases of the cluster are compared, whatever the namespace is.
+	widen func()
 	// note prints a message, and fail adds what could not be searched or read.
 	note func(string)
 	fail func(report.Message)

@@ -114,6 +114,7 @@ func (f *fleetScan) compareAll(
 			clusters.Add(report.ScanError{Code: m.Code, Cluster: source.Name, Message: m.Message})
 		},
 		alone: drift.LiveConnection(source.Cluster, source.Name, source.Storage), changed: sharing.Changed,
+		widen: func() { sharing.Widen(ctx) },
 		each: func(namespaces []string, do func(int)) {
 			progress.Total = len(namespaces)
 			sharing.Each(ctx, namespaces, f.Concurrency, do)

@@ -41,6 +41,8 @@ type Fleet struct {
 	// Alone is a connection that reads everything anew, to compare these again.
 	Changed func(ctx context.Context, releases []drift.Target) []bool
 	Alone   drift.Connection
+	// Widen is called before the comparisons if they are about most HelmReleases of the cluster, although Namespace was not empty.
+	Widen func()
 	// Each calls do for each HelmRelease, whose release is in the namespace of the same index. It may call several at the same time.
 	Each func(namespaces []string, do func(i int))
 	// Report returns the report of a comparison, with what Plan.Finish adds to it.
@@ -73,6 +75,9 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	for i, h := range found {
 		namespaces[i], reports[i] = h.ReleaseNamespace(), f.failed(from, h, errors.New("interrupted before it was read"))
 	}
+	if f.Tree != nil && f.isMost(ctx, found, namespaces) {
+		f.Widen()
+	}
 	f.Each(namespaces, func(i int) {
 		out := f.compare(ctx, known, readOnce(from), found[i])
 		if reports[i] = out; f.Progress != nil {
@@ -81,6 +86,14 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	})
 	f.compareChanged(ctx, known, found, reports)
 	return reports, ctx.Err()
+}
+
+// isMost reports whether HelmReleases are in so many namespaces, and so many of those of the cluster, that lists across all namespaces are
+// cheaper than lists of each.
+func (f Fleet) isMost(ctx context.Context, found []*HelmRelease, namespaces []string) bool {
+	const many = 3
+	all, err := f.List(ctx, Kind(), "")
+	return err == nil && 2*len(found) >= len(all) && len(slices.Compact(slices.Clone(namespaces))) >= many
 }
 
 // compareChanged compares again the releases whose records have changed meanwhile, if their reports could be wrong.

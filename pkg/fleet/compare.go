@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -256,18 +257,24 @@ func (c *comparison) compareChanged(ctx context.Context) {
 // listAgain lists the records of some releases. A release that is not in the result could not be listed; one that was uninstalled has no
 // entries.
 func (s *shared) listAgain(ctx context.Context, releases []place) map[place]release.Released {
-	namespaces := []string{""}
-	if !s.wide {
-		namespaces = nil
-		for _, at := range releases {
-			namespaces = append(namespaces, at.namespace)
-		}
-		slices.Sort(namespaces)
-		namespaces = slices.Compact(namespaces)
+	var each []string
+	for _, at := range releases {
+		each = append(each, at.namespace)
+	}
+	slices.Sort(each)
+	each = slices.Compact(each)
+	namespaces := each
+	if s.wide {
+		namespaces = []string{""}
 	}
 	out := map[place]release.Released{}
-	for _, namespace := range namespaces {
+	for len(namespaces) > 0 {
+		namespace := namespaces[0]
+		namespaces = namespaces[1:]
 		listed, err := s.storage.List(ctx, namespace, labels.Everything())
+		if namespace == "" && apierrors.IsForbidden(err) {
+			namespaces = each
+		}
 		if err != nil {
 			continue // its releases are compared again, and that reports the error
 		}

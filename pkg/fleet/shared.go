@@ -106,6 +106,15 @@ func (s Sharing) Changed(ctx context.Context, releases []drift.Target) []bool {
 	return out
 }
 
+// Widen makes the comparisons list across all namespaces, if the sharing does not yet. That is cheaper if most of what is listed is wanted.
+// No comparison may have begun.
+func (s Sharing) Widen(ctx context.Context) {
+	if !s.cluster.wide {
+		s.cluster.sweep.Close()
+		s.cluster.sweep, s.cluster.wide = s.cluster.Sweep(ctx, true), true
+	}
+}
+
 // Close ends all requests.
 func (s Sharing) Close() { s.cluster.sweep.Close() }
 
@@ -150,14 +159,22 @@ func historiesOf(found []release.Released) histories {
 
 // seen returns the histories of the releases of a namespace, and maybe of others. It lists them at the first question.
 func (s *shared) seen(ctx context.Context, namespace string) histories {
-	if s.wide {
-		namespace = ""
+	of := func(namespace string) histories {
+		return s.histories.get(namespace, func() (histories, bool) {
+			listed, err := s.storage.List(ctx, namespace, labels.Everything())
+			if err != nil {
+				return nil, apierrors.IsForbidden(err)
+			}
+			found, _ := s.storage.Releases(listed)
+			return historiesOf(found), true
+		})
 	}
-	return s.histories.get(namespace, func() (histories, bool) {
-		listed, err := s.storage.List(ctx, namespace, labels.Everything())
-		found, _ := s.storage.Releases(listed)
-		return historiesOf(found), err == nil
-	})
+	if s.wide {
+		if all := of(""); all != nil {
+			return all
+		}
+	}
+	return of(namespace)
 }
 
 // sharedRecords are the records of a namespace that many comparisons read.

@@ -53,10 +53,24 @@ func TestSharedRecords(t *testing.T) {
 			t.Errorf("%+v has not changed", all[i])
 		}
 	}
+	s.mu.Lock()
+	s.refuse = func(path string) int {
+		if path == "/api/v1/secrets" {
+			return http.StatusForbidden
+		}
+		return 0
+	}
+	s.mu.Unlock()
+	sharing.Widen(t.Context()) // the role may list each namespace only
+	for i, isChanged := range sharing.Changed(t.Context(), all) {
+		if isChanged {
+			t.Errorf("%+v has not changed for a role of each namespace", all[i])
+		}
+	}
 	s.uninstall("b", "two")
 	s.mu.Lock()
 	s.refuse = func(path string) int {
-		if path == "/api/v1/namespaces/a/secrets" {
+		if path == "/api/v1/secrets" || path == "/api/v1/namespaces/a/secrets" {
 			return http.StatusForbidden
 		}
 		return 0
