@@ -42,7 +42,7 @@ type diffOptions struct {
 	// what it knows. All are nil otherwise.
 	controlled controlled
 	learned    *secret.Known
-	finish     func(*report.Release)
+	finish     func(*drift.Result, *report.Release)
 	// all compares what a controller deploys instead of all releases, if --next is set.
 	all compareAll
 	// baseline is the file of an earlier report.
@@ -345,7 +345,7 @@ func (o *diffOptions) release(result *drift.Result, known *report.Report) report
 	}
 	out := result.Report(threeway.Mask{Show: o.ShowSecrets})
 	if o.finish != nil {
-		o.finish(&out)
+		o.finish(result, &out)
 	}
 	if o.baseline != "" {
 		accept.Known(&out, known, "--baseline "+filepath.Base(o.baseline))

@@ -19,6 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -30,6 +31,7 @@ import (
 const (
 	jobFluxChart  = "flux-chart"
 	jobFluxRender = "flux-render"
+	jobFluxPost   = "flux-post-render"
 	jobFluxTree   = "flux-tree"
 )
 
@@ -48,7 +50,11 @@ func fluxGuest() guest {
 			jobFluxChart: confine.NewJob(func(ctx context.Context, _ *confine.Parent, o flux.ChartOrder) (flux.ChartAnswer, error) {
 				return flux.PrepareChart(ctx, o)
 			}),
-			jobFluxRender: confine.NewJob(func(ctx context.Context, _ *confine.Parent, o flux.RenderOrder) ([]byte, error) {
+			jobFluxRender: jobs.NewPostRendered(func(ctx context.Context, o flux.RenderOrder, manifest []byte) ([]byte, error) {
+				o.Manifest = manifest
+				return flux.PostRender(ctx, o)
+			}),
+			jobFluxPost: confine.NewJob(func(ctx context.Context, _ *confine.Parent, o flux.RenderOrder) ([]byte, error) {
 				return flux.PostRender(ctx, o)
 			}),
 			jobFluxTree: confine.NewJob(func(ctx context.Context, p *confine.Parent, o tree.Order) (tree.Answer, error) {
@@ -204,7 +210,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
-	question := f.question(s, &o.CompareOptions)
+	question := f.question(s, &o.CompareOptions, o.Jobs())
 	question.Namespace, question.Name = d.Target.Namespace, name
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
@@ -222,13 +228,13 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	d.Target = plan.Target
 	d.Use(plan.Connection, plan.Adapt(d.Options))
 	o.learned = plan.Secrets()
-	o.finish = func(r *report.Release) { plan.Finish(ctx, r, d.Comparer) }
+	o.finish = func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) }
 	return o.report(ctx, s, d, known, flags, time.Now)
 }
 
 // release implements controlled. It fetches no chart: what the controller has is enough to say what it does next.
 func (f *fluxDiff) release(ctx context.Context, s cli.Streams, o *cli.CompareOptions, d *cli.Session) (note string, err error) {
-	q := f.question(s, o)
+	q := f.question(s, o, o.Jobs())
 	q.Namespace, q.Name = d.Target.Namespace, d.Target.Release
 	q.Commit = nil
 	q.Fetch = func(context.Context, string, fetch.Options) (string, func(), error) {
@@ -249,8 +255,7 @@ func (f *fluxDiff) complete(ctx context.Context, c *cli.Connection, word string)
 }
 
 // question returns a question about HelmReleases. Foreign text is read in child processes.
-func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions) flux.Question {
-	limits := o.Jobs()
+func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) flux.Question {
 	return flux.Question{
 		Chart: o.Chart(""), Source: o.Source, WithCredentials: f.withCredentials, Fetch: limits.FetchChart, Known: s.Known,
 		Commit: func(ctx context.Context, order flux.CommitOrder) ([]byte, error) {
@@ -261,7 +266,10 @@ func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions) flux.Question 
 			return jobs.Run[flux.ChartOrder, flux.ChartAnswer](ctx, limits, "reading the chart", jobFluxChart, order, nil)
 		},
 		PostRender: func(ctx context.Context, order flux.RenderOrder) ([]byte, error) {
-			return jobs.Run[flux.RenderOrder, []byte](ctx, limits, "running the post-renderers", jobFluxRender, order, nil)
+			return jobs.Run[flux.RenderOrder, []byte](ctx, limits, "running the post-renderers", jobFluxPost, order, nil)
+		},
+		Render: func(ctx context.Context, q drift.ChartRequest, order flux.RenderOrder) (*drift.RenderedChart, error) {
+			return jobs.RenderPostRendered(ctx, limits, jobFluxRender, q, order)
 		},
 	}
 }

@@ -47,7 +47,7 @@ func (f *fluxDiff) keep(
 			out.close()
 		}
 	}()
-	from, question := d.Connection, f.question(s, o)
+	from, question := d.Connection, f.question(s, o, o.Jobs())
 	question.Namespace, question.Name = d.Target.Namespace, name
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime"
 
 	"github.com/spf13/pflag"
 
@@ -56,11 +57,17 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 		return nil, err
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
-		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions), Options: options, List: on.list, Each: on.each, Progress: on.show}
+		// The jobs of all HelmReleases share children.
+		limits, options := o.Jobs(), options
+		limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0))
+		defer limits.Program.Pool.Close()
+		options.ReadManifest = limits.ReadManifest
+		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show,
+			Changed: on.changed, Alone: on.alone, Widen: on.widen}
 		fleet.Namespace = on.namespace
-		fleet.Report = func(result *drift.Result, p *flux.Plan, finish func(*report.Release)) report.Release {
+		fleet.Report = func(result *drift.Result, p *flux.Plan) report.Release {
 			one := o
-			one.learned, one.finish = p.Secrets(), finish
+			one.learned, one.finish = p.Secrets(), func(result *drift.Result, r *report.Release) { p.Finish(ctx, result, r) }
 			return one.release(result, known)
 		}
 		return f.compare(ctx, s, &o, order, on, fleet)
@@ -71,14 +78,17 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 func (f *fluxDiff) compare(
 	ctx context.Context, s cli.Streams, o *diffOptions, order tree.Order, on scanned, fleet flux.Fleet,
 ) ([]report.Release, error) {
-	now, before, err := f.trees(ctx, s, order, &o.CompareOptions, on.Connection)
+	from := on.Connection
+	if f.from != "" {
+		fleet.Namespace = "" // the tree names the namespaces
+		from = fleet.Know(ctx, from)
+	}
+	now, before, err := f.trees(ctx, s, order, &o.CompareOptions, from)
 	if err != nil {
 		return nil, err
 	}
 	defer before.Close()
-	if fleet.Tree, fleet.Before = now, before; now != nil {
-		fleet.Namespace = "" // the tree names the namespaces
-	}
+	fleet.Tree, fleet.Before = now, before
 	found, err := fleet.Compare(ctx, on.Connection)
 	hasFailed := false
 	for _, p := range now.Problems() {

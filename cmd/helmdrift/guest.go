@@ -84,6 +84,11 @@ type scanned struct {
 	namespace string
 	// list lists the objects of a kind as they are now.
 	list func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
+	// alone shares nothing with other comparisons. It is for releases whose records have changed since the connection has shown them.
+	alone   drift.Connection
+	changed func(ctx context.Context, releases []drift.Target) []bool
+	// widen is called before the first comparison if most releases of the cluster are compared, whatever the namespace is.
+	widen func()
 	// note prints a message, and fail adds what could not be searched or read.
 	note func(string)
 	fail func(report.Message)

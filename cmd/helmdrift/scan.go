@@ -74,7 +74,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	start := time.Now()
 	clusters.ShowProgress(progress.NewScan(s.Err, s.Display(s.Err, o.Color, start).Text, time.Now))
 	releases, err := search.InClusters(ctx, clusters, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
-		limitMemory(s, len(found.Releases))
+		limitMemory(s, len(found.Releases), o.all != nil)
 		if o.all != nil {
 			return f.compareAll(ctx, clusters, o.all, source, found, show)
 		}
@@ -104,7 +104,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 func (f *fleetScan) compareAll(
 	ctx context.Context, clusters *search.Search, all compareAll, source fleet.Source, found fleet.Found, show func(fleet.Progress),
 ) ([]report.Release, error) {
-	sharing := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil)
+	sharing := source.Share(ctx, found)
 	defer sharing.Close()
 	var mu sync.Mutex
 	var progress fleet.Progress
@@ -113,6 +113,8 @@ func (f *fleetScan) compareAll(
 		note: clusters.Note, fail: func(m report.Message) {
 			clusters.Add(report.ScanError{Code: m.Code, Cluster: source.Name, Message: m.Message})
 		},
+		alone: drift.LiveConnection(source.Cluster, source.Name, source.Storage), changed: sharing.Changed,
+		widen: func() { sharing.Widen(ctx) },
 		each: func(namespaces []string, do func(int)) {
 			progress.Total = len(namespaces)
 			sharing.Each(ctx, namespaces, f.Concurrency, do)
@@ -126,17 +128,23 @@ func (f *fleetScan) compareAll(
 	})
 }
 
-// These are the memory that a scan aims at: a constant for the pages of objects, and an amount for each release.
+// These are the memory that a scan aims at: a constant for the pages of objects, an amount for each release, and another one if charts are
+// rendered.
 const (
 	scanMemory    = 130 << 20
 	releaseMemory = 160 << 10
+	chartMemory   = 120 << 20
 )
 
 // limitMemory makes the garbage collector keep the memory of a scan low, at the price of some processor time. This is not a hard limit.
 // GOMEMLIMIT, which is the user's own choice, takes precedence.
-func limitMemory(s cli.Streams, releases int) {
+func limitMemory(s cli.Streams, releases int, charts bool) {
 	if s.Env("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(scanMemory + int64(releases)*releaseMemory)
+		limit := scanMemory + int64(releases)*releaseMemory
+		if charts {
+			limit += chartMemory
+		}
+		debug.SetMemoryLimit(limit)
 		collectAsUsual(s.Env)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"time"
 )
 
@@ -50,39 +51,63 @@ type Child struct {
 	Jobs  map[string]Job
 }
 
-// Serve does the one job that the parent sends, and returns the exit code.
+// Serve does the jobs that the parent sends, one after the other, and returns the exit code.
 func (c Child) Serve() int {
 	in := gob.NewDecoder(c.In)
-	var o order
-	if err := in.Decode(&o); err != nil || c.Jobs[o.Job] == nil {
+	var m message
+	if err := in.Decode(&m); err != nil || m.Order == nil || c.Jobs[m.Order.Job] == nil {
 		fmt.Fprintln(c.Err, "This is an internal process of helmdrift, which only helmdrift itself can start.")
 		return exitRefused
 	}
-	if !o.Log && c.Quiet != nil {
+	if !m.Order.Log && c.Quiet != nil {
 		c.Quiet()
 	}
-	c.setLimits(o.Limits)
+	if m.Order.Limits.Memory > 0 {
+		limitMemory(m.Order.Limits.Memory)
+	}
 	p := &Parent{turn: make(chan struct{}, 1), out: gob.NewEncoder(c.Out), answers: make(chan message)}
 	go c.listen(in, p.answers)
+	for before := runtime.NumGoroutine(); ; m = <-p.answers {
+		last := c.do(p, *m.Order)
+		last.Stays = m.Order.Again && leftNothing(before)
+		if err := p.out.Encode(last); err != nil {
+			return exitOrphaned
+		}
+		if !last.Stays {
+			return 0
+		}
+	}
+}
+
+// do does a job within its limits, and returns the last message about it.
+func (c Child) do(p *Parent, o order) message {
+	if o.Limits.Time > 0 {
+		defer time.AfterFunc(o.Limits.Time+grace, func() { c.Exit(exitTime) }).Stop()
+	}
+	if o.Limits.Memory > 0 {
+		done := make(chan struct{})
+		defer close(done)
+		go c.watch(o.Limits.Memory, done)
+	}
 	body, err := runSafely(c.Jobs[o.Job], p, o.Input)
-	if err := p.out.Encode(message{Body: body, Fault: faultOf(err)}); err != nil {
-		return exitOrphaned
-	}
-	return 0
+	return message{Body: body, Fault: faultOf(err)}
 }
 
-// setLimits applies the limits to this process.
-func (c Child) setLimits(l Limits) {
-	if l.Time > 0 {
-		time.AfterFunc(l.Time+grace, func() { c.Exit(exitTime) })
+// mostKept is the memory that a child may hold, used or not, to get another job.
+const mostKept = 256 << 20
+
+// leftNothing reports whether a job left no goroutine beside those before it, and little memory.
+func leftNothing(before int) bool {
+	for range 20 { // goroutines that the job waited for are about to end
+		if runtime.NumGoroutine() <= before {
+			return !exceeds("/memory/classes/total:bytes", mostKept)
+		}
+		time.Sleep(time.Millisecond)
 	}
-	if l.Memory > 0 {
-		limitMemory(l.Memory)
-		go c.watch(l.Memory)
-	}
+	return false
 }
 
-// listen reads the answers of the parent. It never stops reading, so that it notices the parent's death.
+// listen reads the answers and orders of the parent. It never stops reading, so that it notices the parent's death.
 func (c Child) listen(in *gob.Decoder, answers chan<- message) {
 	for {
 		var m message

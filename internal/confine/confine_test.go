@@ -86,7 +86,23 @@ func jobs() map[string]Job {
 			return made, nil
 		}),
 		"recurse": NewJob(func(_ context.Context, _ *Parent, n int) (int, error) { return deep(n, [64]int{}), nil }),
-		"wait":    NewJob(func(context.Context, *Parent, string) (string, error) { select {} }),
+		"process": NewJob(func(context.Context, *Parent, string) (int, error) { return os.Getpid(), nil }),
+		"leave": NewJob(func(context.Context, *Parent, string) (int, error) {
+			go func() { select {} }()
+			return os.Getpid(), nil
+		}),
+		// spoil crashes the next time that it runs in the same process.
+		"spoil": NewJob(func(context.Context, *Parent, string) (int, error) {
+			if kept != nil {
+				os.Exit(9)
+			}
+			kept = [][]byte{{}}
+			return os.Getpid(), nil
+		}),
+		"meet": NewJob(func(_ context.Context, p *Parent, _ string) (string, error) {
+			return Ask[string, string](p, "meet", "")
+		}),
+		"wait": NewJob(func(context.Context, *Parent, string) (string, error) { select {} }),
 	}
 }
 
@@ -176,6 +192,92 @@ func TestMemory(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// TestPool checks that jobs share a child, and that a job that fails, ends its child or leaves something behind costs nothing but itself.
+func TestPool(t *testing.T) {
+	p := program()
+	p.Pool = NewPool(2)
+	defer p.Pool.Close()
+	do := func(job string, l Limits) (int, error) { return Run[string, int](t.Context(), p, l, job, "", nil) }
+	limits := Limits{generous, 200 * mib}
+	process := func() int {
+		t.Helper()
+		out, err := do("process", limits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	first := process()
+	if _, err := do("panic", limits); err == nil || process() != first {
+		t.Errorf("error %v; another child after a job that failed", err)
+	}
+	if other, err := do("process", Limits{generous, 100 * mib}); err != nil || other == first {
+		t.Errorf("a child with another limit of memory, %v", err)
+	}
+	for job, l := range map[string]Limits{"crash": limits, "loop": {Time: 100 * time.Millisecond, Memory: 200 * mib}} {
+		before := process()
+		if _, err := do(job, l); err == nil || process() == before {
+			t.Errorf("%s: error %v, or the same child afterwards", job, err)
+		}
+	}
+	if _, err := Run[int, int](t.Context(), p, limits, "fill", 3_000_000_000, nil); !errors.Is(err, ErrMemory) {
+		t.Error(err)
+	}
+	if left, err := do("leave", limits); err != nil || process() == left {
+		t.Errorf("a child with a goroutine of another job, %v", err)
+	}
+	spoilt, err := do("spoil", limits)
+	again, errAgain := do("spoil", limits)
+	if err != nil || errAgain != nil || spoilt == again {
+		t.Errorf("%v, %v: an error depends on the jobs before", err, errAgain)
+	}
+	p.Pool.Close()
+	if last := process(); last == process() {
+		t.Error("a child stays after Close")
+	}
+	if pid := zombie(); pid > 0 {
+		t.Errorf("child %d was never waited for", pid)
+	}
+}
+
+// TestPlaces checks that as many jobs run at once as a pool allows, and more while some wait for something slow. A job that waits for its
+// turn loses no time.
+func TestPlaces(t *testing.T) {
+	for _, isSlow := range []bool{false, true} {
+		p := program()
+		p.Pool = NewPool(1)
+		defer p.Pool.Close()
+		var mu sync.Mutex
+		now, most := 0, 0
+		meet := NewCall(func(context.Context, string) (string, error) {
+			mu.Lock()
+			now++
+			most = max(most, now)
+			mu.Unlock()
+			time.Sleep(300 * time.Millisecond)
+			mu.Lock()
+			defer mu.Unlock()
+			now--
+			return "", nil
+		})
+		if isSlow {
+			meet = Slow(meet)
+		}
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				if _, err := Run[string, string](t.Context(), p, Limits{Time: generous}, "meet", "", map[string]Call{"meet": meet}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if isSlow != (most > 1) {
+			t.Errorf("slow: %t, and %d at once", isSlow, most)
+		}
+	}
 }
 
 // TestTime checks that a job that does not end is killed, whether it obeys its context or not, and that the error names the reason.

@@ -16,21 +16,26 @@ type Limits struct {
 	Memory int64
 }
 
-// order is the first message to a child.
+// order is a job for a child. All orders of one child have the same limit of memory.
 type order struct {
 	Job    string
 	Limits Limits
 	// Log is set if somebody reads the child's log.
 	Log   bool
 	Input []byte
+	// Again is set if the child may get another order.
+	Again bool
 }
 
-// message is every later message, in both directions. A message from the child is a question if it has a Call, and
-// otherwise the end of the job. A message to the child is the answer to a question.
+// message is what crosses the pipes, in both directions. A message to the child is an order, or the answer to a question. A message from
+// the child is a question if it has a Call, and otherwise the end of the job.
 type message struct {
+	Order *order
 	Call  string
 	Body  []byte
 	Fault *Fault
+	// Stays is set if the child waits for another order.
+	Stays bool
 }
 
 // Fault is an error that crossed a pipe: its text, and its advice.

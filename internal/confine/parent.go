@@ -26,6 +26,8 @@ type Program struct {
 	Env []string
 	// Log receives the child's stderr, one line at a time. Nil discards it.
 	Log io.Writer
+	// Pool keeps children for later jobs. Nil ends each child with its job.
+	Pool *Pool
 }
 
 // Call answers one kind of question of a job.
@@ -53,12 +55,17 @@ func Run[In, Out any](ctx context.Context, p Program, l Limits, job string, in I
 	if err != nil {
 		return out, err
 	}
+	ctx, leave, err := p.Pool.enter(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer leave()
 	if l.Time > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeoutCause(ctx, l.Time, ErrTime)
 		defer cancel()
 	}
-	body, err := p.run(ctx, order{Job: job, Limits: l, Log: p.Log != nil, Input: input}, calls)
+	body, err := p.run(ctx, order{Job: job, Limits: l, Log: p.Log != nil, Input: input, Again: p.Pool != nil}, calls)
 	if err != nil {
 		return out, err
 	}
@@ -68,50 +75,86 @@ func Run[In, Out any](ctx context.Context, p Program, l Limits, job string, in I
 // linger is how long Run waits for the output of a killed child.
 const linger = time.Second
 
-// run starts a child, talks to it, and waits until it has ended.
+// run does a job in a child of the pool, or in a new one. If a child of the pool ends, a new one does the job again, so that no error depends
+// on the jobs before.
 func (p Program) run(ctx context.Context, o order, calls map[string]Call) ([]byte, error) {
+	if c := p.Pool.take(o.Limits.Memory); c != nil {
+		body, err := p.do(ctx, c, o, calls)
+		if fault := (*Fault)(nil); err == nil || errors.As(err, &fault) || ctx.Err() != nil {
+			return body, err
+		}
+	}
+	c, err := p.start(o.Limits.Memory)
+	if err != nil {
+		return nil, err
+	}
+	return p.do(ctx, c, o, calls)
+}
+
+// do does a job in a child. Afterwards the child is in the pool, or has ended.
+func (p Program) do(ctx context.Context, c *child, o order, calls map[string]Call) ([]byte, error) {
+	unwatch := context.AfterFunc(ctx, c.kill)
+	last, err := c.converse(ctx, o, calls)
+	if err != nil || !last.Stays || !unwatch() || !p.Pool.put(c) {
+		if !isPipeClosed(err) {
+			c.kill() // the job is done, or the child breaks the protocol
+		}
+		ended := c.cmd.Wait()
+		unwatch()
+		c.kill()
+		switch {
+		case err == nil:
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case errors.Is(err, errTooMuch):
+			return nil, ErrMemory
+		default:
+			return nil, c.said.explain(ended, o.Limits.Memory > 0)
+		}
+	}
+	if last.Fault != nil {
+		return nil, last.Fault
+	}
+	return last.Body, nil
+}
+
+// child is a process that does one job after the other.
+type child struct {
+	cmd *exec.Cmd
+	// kill ends it.
+	kill func()
+	said *stderrLog
+	to   *gob.Encoder
+	from *gob.Decoder
+	out  *boundedReader
+	// memory is its limit.
+	memory int64
+}
+
+// start starts a child.
+func (p Program) start(memory int64) (*child, error) {
 	path, err := executable()
 	if err != nil {
 		return nil, err
 	}
-	running, stop := context.WithCancel(ctx)
-	defer stop()
-	cmd := exec.CommandContext(running, path)
-	said := &stderrLog{log: p.Log}
+	running, kill := context.WithCancel(context.Background())
+	cmd, said := exec.CommandContext(running, path), &stderrLog{log: p.Log}
 	cmd.Args, cmd.Env, cmd.SysProcAttr, cmd.Stderr, cmd.WaitDelay = []string{p.Name}, p.Env, childAttributes(), said, linger
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would mean the environment of this process
 	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
+	in, errIn := cmd.StdinPipe()
+	out, errOut := cmd.StdoutPipe()
+	if err := errors.Join(errIn, errOut); err != nil {
+		kill()
 		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
+		kill()
 		return nil, fmt.Errorf("starting a process for it: %w", err)
 	}
-	last, err := converse(ctx, o, in, out, calls)
-	if !isPipeClosed(err) {
-		stop() // the job is done, or the child breaks the protocol
-	}
-	ended := cmd.Wait()
-	switch {
-	case err == nil && last.Fault != nil:
-		return nil, last.Fault
-	case err == nil:
-		return last.Body, nil
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case errors.Is(err, errTooMuch):
-		return nil, ErrMemory
-	}
-	return nil, said.explain(ended, o.Limits.Memory > 0)
+	bounded := &boundedReader{Reader: out}
+	return &child{cmd: cmd, kill: kill, said: said, to: gob.NewEncoder(in), from: gob.NewDecoder(bounded), out: bounded, memory: memory}, nil
 }
 
 // isPipeClosed reports whether the pipes were closed, which happens when the child ends.
@@ -120,24 +163,22 @@ func isPipeClosed(err error) bool {
 }
 
 // converse sends the order, answers the child's questions, and returns its last message.
-func converse(ctx context.Context, o order, in io.Writer, out io.Reader, calls map[string]Call) (message, error) {
-	most := o.Limits.Memory
-	if most <= 0 {
-		most = math.MaxInt64
+func (c *child) converse(ctx context.Context, o order, calls map[string]Call) (message, error) {
+	if c.out.left = o.Limits.Memory; c.out.left <= 0 {
+		c.out.left = math.MaxInt64
 	}
-	to, from := gob.NewEncoder(in), gob.NewDecoder(&boundedReader{out, most})
-	if err := to.Encode(o); err != nil {
+	if err := c.to.Encode(message{Order: &o}); err != nil {
 		return message{}, err
 	}
 	for {
 		var m message
-		if err := from.Decode(&m); err != nil {
+		if err := c.from.Decode(&m); err != nil {
 			return message{}, err
 		}
 		if m.Call == "" {
 			return m, nil
 		}
-		if err := to.Encode(answer(ctx, calls[m.Call], m.Body)); err != nil {
+		if err := c.to.Encode(answer(ctx, calls[m.Call], m.Body)); err != nil {
 			return message{}, err
 		}
 	}

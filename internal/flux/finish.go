@@ -13,14 +13,14 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Finish adds to the report of the comparison what Flux does. If Flux does nothing, the comparer also finds out whether the chart has
-// changed all the same.
-func (p *Plan) Finish(ctx context.Context, r *report.Release, comparer *drift.Comparer) {
+// Finish adds to the report of the comparison what Flux does. If Flux does nothing, it also finds out whether the chart has changed all the
+// same.
+func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Release) {
 	h := p.release
 	d := p.decision.corrected(h.mode(), r.HasDrifted())
 	notRolledOut := 0
 	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {
-		if notRolledOut = p.notRolledOut(ctx, comparer); notRolledOut > 0 {
+		if notRolledOut = p.notRolledOut(ctx, result); notRolledOut > 0 {
 			verb := "differ"
 			if notRolledOut == 1 {
 				verb = "differs"
@@ -44,12 +44,12 @@ func (p *Plan) Finish(ctx context.Context, r *report.Release, comparer *drift.Co
 }
 
 // notRolledOut returns how many objects an upgrade to the chart of the source would change although Flux does not make it.
-func (p *Plan) notRolledOut(ctx context.Context, comparer *drift.Comparer) int {
+func (p *Plan) notRolledOut(ctx context.Context, drifted *drift.Result) int {
 	unknown := func(why string) int {
 		p.warn(CodeWarning, "whether the chart has changed under the same version is not known: "+why)
 		return 0
 	}
-	result, err := comparer.Compare(ctx, p.Preview)
+	result, err := drifted.WithChart(ctx, p.Preview)
 	if err != nil {
 		return unknown(err.Error())
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/english"
@@ -20,6 +21,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -35,10 +37,16 @@ type Fleet struct {
 	Options drift.Options
 	// List lists the objects of a kind in a namespace, or in all if it is empty, as they are now.
 	List func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
+	// Changed reports which of some releases, by the namespaces of their records and their names, have changed since their records were read.
+	// Alone is a connection that reads everything anew, to compare these again.
+	Changed func(ctx context.Context, releases []drift.Target) []bool
+	Alone   drift.Connection
+	// Widen is called before the comparisons if they are about most HelmReleases of the cluster, although Namespace was not empty.
+	Widen func()
 	// Each calls do for each HelmRelease, whose release is in the namespace of the same index. It may call several at the same time.
 	Each func(namespaces []string, do func(i int))
-	// Report returns the report of a comparison, with what the plan adds to it.
-	Report func(result *drift.Result, p *Plan, finish func(*report.Release)) report.Release
+	// Report returns the report of a comparison, with what Plan.Finish adds to it.
+	Report func(result *drift.Result, p *Plan) report.Release
 	// Progress is called with each report. It may be nil.
 	Progress func(report.Release)
 
@@ -52,7 +60,7 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	known := overlay{Cluster: from.Cluster, objects: map[object.Ref]cluster.Live{}}
 	if f.Tree != nil {
 		known = f.Tree.over
-		from.Lookups = f.Tree.lookups(from.Lookups)
+		from.Lookups, f.Alone.Lookups = f.Tree.lookups(from.Lookups), f.Tree.lookups(f.Alone.Lookups)
 	}
 	found, err := f.list(ctx, known)
 	if err != nil {
@@ -67,13 +75,111 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	for i, h := range found {
 		namespaces[i], reports[i] = h.ReleaseNamespace(), f.failed(from, h, errors.New("interrupted before it was read"))
 	}
+	if f.Tree != nil && f.isMost(ctx, found, namespaces) {
+		f.Widen()
+	}
 	f.Each(namespaces, func(i int) {
-		out := f.compare(ctx, known, from, found[i])
+		out := f.compare(ctx, known, readOnce(from), found[i])
 		if reports[i] = out; f.Progress != nil {
 			f.Progress(out)
 		}
 	})
+	f.compareChanged(ctx, known, found, reports)
 	return reports, ctx.Err()
+}
+
+// isMost reports whether HelmReleases are in so many namespaces, and so many of those of the cluster, that lists across all namespaces are
+// cheaper than lists of each.
+func (f Fleet) isMost(ctx context.Context, found []*HelmRelease, namespaces []string) bool {
+	const many = 3
+	all, err := f.List(ctx, Kind(), "")
+	return err == nil && 2*len(found) >= len(all) && len(slices.Compact(slices.Clone(namespaces))) >= many
+}
+
+// compareChanged compares again the releases whose records have changed meanwhile, if their reports could be wrong.
+func (f Fleet) compareChanged(ctx context.Context, known Reader, found []*HelmRelease, reports []report.Release) {
+	var doubtful []int
+	var releases []drift.Target
+	for i, r := range reports {
+		if r.HasError() || len(r.Objects) > 0 || r.Deployer.Action != report.DeployerNone {
+			doubtful, releases = append(doubtful, i), append(releases, drift.Target{Namespace: r.StorageNamespace, Release: r.Name})
+		}
+	}
+	if len(doubtful) == 0 || ctx.Err() != nil {
+		return
+	}
+	const atOnce = 8
+	var group errgroup.Group
+	group.SetLimit(atOnce)
+	for n, isChanged := range f.Changed(ctx, releases) {
+		if i := doubtful[n]; isChanged {
+			group.Go(func() error {
+				reports[i] = f.compare(ctx, known, f.Alone, found[i])
+				return nil
+			})
+		}
+	}
+	_ = group.Wait() // no comparison returns an error
+}
+
+// Know returns a connection that knows the HelmReleases and the sources of charts. Compare does not list them again.
+func (f *Fleet) Know(ctx context.Context, from drift.Connection) drift.Connection {
+	list, lists := f.List, once[listKey, []map[string]any]{}
+	f.List = func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
+		return lists.get(listKey{kind, namespace}, func() ([]map[string]any, error) { return list(ctx, kind, namespace) })
+	}
+	over := overlay{Cluster: from.Cluster, objects: map[object.Ref]cluster.Live{}}
+	for _, kind := range append(sourceKinds(), Kind()) {
+		items, _ := f.List(ctx, kind, f.Namespace) // otherwise each is read by its name
+		over.add(kind, items)
+	}
+	from.Cluster = over
+	return from
+}
+
+// listKey names a list of the objects of a kind in a namespace.
+type listKey struct {
+	kind      schema.GroupVersionKind
+	namespace string
+}
+
+// sourceKinds returns the kinds that charts come from.
+func sourceKinds() (out []schema.GroupVersionKind) {
+	for _, kind := range []string{"HelmChart", "HelmRepository", "OCIRepository", "GitRepository", "Bucket"} {
+		out = append(out, schema.GroupVersionKind{Group: sourceGroup, Version: "v1", Kind: kind})
+	}
+	return out
+}
+
+// readOnce returns a connection for one release whose histories do not change. It reads each record once.
+func readOnce(from drift.Connection) drift.Connection {
+	records, loaded := from.Records, map[drift.Target]*release.Loaded{}
+	from.Records = func(namespace string) (drift.Records, error) {
+		found, err := records(namespace)
+		return recordsOnce{found, namespace, loaded}, err
+	}
+	return from
+}
+
+// recordsOnce are records that are read once. Whoever asks for no values gets them too.
+type recordsOnce struct {
+	drift.Records
+	namespace string
+	loaded    map[drift.Target]*release.Loaded
+}
+
+// Load implements drift.Records.
+func (r recordsOnce) Load(ctx context.Context, name string, revision int, o release.Options) (*release.Loaded, error) {
+	at := drift.Target{Namespace: r.namespace, Release: name, Revision: revision}
+	if found := r.loaded[at]; found != nil {
+		return found, nil
+	}
+	o.Values = true
+	out, err := r.Records.Load(ctx, name, revision, o)
+	if err == nil {
+		r.loaded[at] = out
+	}
+	return out, err
 }
 
 // list returns the HelmReleases of the cluster, or those that a tree makes or drops, in the order of the namespaces of their releases.
@@ -94,8 +200,7 @@ func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) 
 		}
 	}
 	known.add(Kind(), items)
-	for _, source := range []string{"HelmChart", "HelmRepository", "OCIRepository"} {
-		kind := schema.GroupVersionKind{Group: sourceGroup, Version: "v1", Kind: source}
+	for _, kind := range sourceKinds() {
 		if items, err := f.List(ctx, kind, f.Namespace); err == nil { // otherwise each is read by its name
 			known.add(kind, items)
 		}
@@ -148,18 +253,19 @@ func (f Fleet) compare(ctx context.Context, reading Reader, from drift.Connectio
 	own := &secret.Known{}
 	own.AddKnown(f.atFirst)
 	defer f.Known.AddKnown(own)
-	f.Known, f.Options.Known = own, (*drift.Secrets)(own)
+	f.Known = own
 	plan, err := newPlan(ctx, reading, from, f.Question, h)
 	if err != nil {
 		return f.failed(from, h, err)
 	}
 	defer plan.Close()
-	comparer := drift.New(from, plan.Adapt(f.Options))
-	result, err := comparer.Compare(ctx, plan.Target)
+	// A comparison with a chart also learns the secrets of the objects and of the values, for its own errors.
+	f.Options.Known = (*drift.Secrets)(own.With(nil))
+	result, err := drift.New(plan.Connection, plan.Adapt(f.Options)).Compare(ctx, plan.Target)
 	if err != nil {
 		return f.failed(from, h, err)
 	}
-	return f.Report(result, plan, func(r *report.Release) { plan.Finish(ctx, r, comparer) })
+	return f.Report(result, plan)
 }
 
 // failed returns the report of a HelmRelease that could not be compared.

@@ -37,10 +37,12 @@ type Question struct {
 	Tree *Tree
 	// Commit fetches the files of a commit as a tar archive. It may be nil; then a chart in a GitRepository is not fetched.
 	Commit func(context.Context, CommitOrder) ([]byte, error)
-	// Fetch fetches a chart, and Prepare and PostRender call the functions PrepareChart and PostRender of this package.
+	// Fetch fetches a chart, and Prepare and PostRender call the functions PrepareChart and PostRender of this package. Render renders a chart
+	// and calls PostRender in the same child process.
 	Fetch      func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
 	Prepare    func(context.Context, ChartOrder) (ChartAnswer, error)
 	PostRender func(context.Context, RenderOrder) ([]byte, error)
+	Render     func(context.Context, drift.ChartRequest, RenderOrder) (*drift.RenderedChart, error)
 	// Known learns the secrets that are read.
 	Known *secret.Known
 }
@@ -57,6 +59,7 @@ type Plan struct {
 	reading  Reader
 	release  *HelmRelease
 	tree     *Tree
+	render   func(context.Context, drift.ChartRequest, RenderOrder) (*drift.RenderedChart, error)
 	composed *composition
 	offer    *offer
 	chart    identity
@@ -114,7 +117,7 @@ func (p *Plan) addProblems(t *Tree) {
 
 // newPlan reads everything else than the HelmRelease. Reading knows the objects of Flux.
 func newPlan(ctx context.Context, reading Reader, from drift.Connection, q Question, h *HelmRelease) (p *Plan, err error) {
-	p = &Plan{release: h, tree: q.Tree, Connection: from, reading: reading}
+	p = &Plan{release: h, tree: q.Tree, render: q.Render, Connection: from, reading: reading}
 	if h.Spec.KubeConfig != nil {
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.title()),
 			"connect to that cluster, and compare its release: helmdrift diff "+h.ReleaseName()+" -n "+h.StorageNamespace())
@@ -534,12 +537,14 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 		o.Unknown = tree.Unknown
 	}
 	o.Ignore = slices.Concat(p.ignoreRules(), o.Ignore)
-	rendered := o.Render
 	o.Render = func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
-		answer, err := rendered(ctx, q)
+		run := func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
+			return p.render(ctx, q, h.renderOrder(nil))
+		}
+		answer, err := run(ctx, q)
 		if err == nil && o.Unknown != "" {
 			var doubt string
-			if doubt, err = sharpen(ctx, rendered, q, answer); doubt != "" {
+			if doubt, err = sharpen(ctx, run, q, answer); doubt != "" {
 				p.doubt = doubt
 			}
 		}

@@ -35,6 +35,7 @@ const (
 	askFile       = "file"
 	askLookup     = "lookup"
 	askPostRender = "post-render"
+	askKnown      = "known"
 )
 
 // All returns the jobs of a child by their names, except the jobs of guests.
@@ -57,6 +58,7 @@ func (l Limits) FetchChart(ctx context.Context, ref string, source fetch.Options
 		ctx = limited
 	}
 	source.MaxAnswer = l.MaxAnswer()
+	l.Program.Pool = nil // the limit of time goes on while a job waits for a place
 	source.ReadIndex = func(ctx context.Context, q fetch.IndexQuery) (fetch.IndexAnswer, error) {
 		return Run[fetch.IndexQuery, fetch.IndexAnswer](ctx, l, "reading the index of the repository", jobIndex, q, nil)
 	}
@@ -139,11 +141,41 @@ type chartAnswer struct {
 
 // RenderChart implements drift.Options.Render in a child process, which asks this one for files, lookups and the post-renderer.
 func (l Limits) RenderChart(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
-	// Each function of the request becomes a question that the child may ask.
-	calls := callsOf(q)
-	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
-	answer, err := Run[chartOrder, chartAnswer](ctx, l, "rendering the chart", jobChart, order, calls)
-	(*secret.Known)(q.Known).AddKnown(answer.Known)
+	return runRendering(ctx, l, jobChart, q, l.chartOrder(q))
+}
+
+// chartOrder returns the order for a request.
+func (l Limits) chartOrder(q drift.ChartRequest) chartOrder {
+	q.Known = nil // most renderings need no secret, so a child asks for them
+	return chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
+}
+
+// postOrder is a chart to render, and an order for a post-renderer that runs in the same child.
+type postOrder[P any] struct {
+	Chart chartOrder
+	Post  P
+}
+
+// RenderPostRendered renders a chart in a child process as RenderChart does, with the post-renderer of a job of NewPostRendered.
+func RenderPostRendered[P any](ctx context.Context, l Limits, job string, q drift.ChartRequest, order P) (*drift.RenderedChart, error) {
+	return runRendering(ctx, l, job, q, postOrder[P]{l.chartOrder(q), order})
+}
+
+// NewPostRendered returns a job of a guest that renders a chart and passes its manifest to run with an order.
+func NewPostRendered[P any](run func(ctx context.Context, order P, manifest []byte) ([]byte, error)) confine.Job {
+	return confine.NewJob(func(ctx context.Context, p *confine.Parent, o postOrder[P]) (chartAnswer, error) {
+		q := o.Chart.request(p)
+		q.PostRender = func(ctx context.Context, manifest []byte) ([]byte, error) { return run(ctx, o.Post, manifest) }
+		return renderRequest(ctx, q, o.Chart.Memory)
+	})
+}
+
+// runRendering renders a chart with a job. Each function of the request becomes a question that the child may ask.
+func runRendering[Order any](ctx context.Context, l Limits, job string, q drift.ChartRequest, order Order) (*drift.RenderedChart, error) {
+	answer, err := Run[Order, chartAnswer](ctx, l, "rendering the chart", job, order, callsOf(q))
+	if answer.Known != nil {
+		(*secret.Known)(q.Known).AddLater(func() *secret.Known { return answer.Known })
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -158,29 +190,38 @@ func (l Limits) RenderChart(ctx context.Context, q drift.ChartRequest) (*drift.R
 // callsOf returns the calls that answer the questions of a child about a request.
 func callsOf(q drift.ChartRequest) map[string]confine.Call {
 	return map[string]confine.Call{
-		askFile: confine.NewCall(q.ReadFile), askLookup: confine.NewCall(q.Lookup), askPostRender: confine.NewCall(q.PostRender),
+		askKnown: confine.NewCall(func(context.Context, string) (*secret.Known, error) { return (*secret.Known)(q.Known).With(nil), nil }),
+		askFile:  confine.NewCall(q.ReadFile), askLookup: confine.Slow(confine.NewCall(q.Lookup)),
+		askPostRender: confine.Slow(confine.NewCall(q.PostRender)), // it may start a job
 	}
 }
 
-// scrubLog removes known secrets from the log of a child, if anybody reads that log.
-func scrubLog(known *secret.Known) {
-	if to := log.Writer(); to != io.Discard {
+// scrubLog removes known secrets from the log of a child, if anybody reads that log, until done is called.
+func scrubLog(known *secret.Known) (done func()) {
+	to := log.Writer()
+	if to != io.Discard {
 		log.SetOutput(LogWriter(known, to))
 	}
+	return func() { log.SetOutput(to) }
 }
 
-// renderChart renders a chart in a child. Helm logs while it renders, so the log is scrubbed there, where the values are known.
+// renderChart renders a chart in a child.
 func renderChart(ctx context.Context, p *confine.Parent, o chartOrder) (chartAnswer, error) {
-	known := (*secret.Known)(o.Request.Known)
-	scrubLog(known)
-	rendered, err := drift.RenderChart(ctx, o.request(p))
+	return renderRequest(ctx, o.request(p), o.Memory)
+}
+
+// renderRequest renders a chart in a child. Helm logs while it renders, so the log is scrubbed there, where the values are known.
+func renderRequest(ctx context.Context, q drift.ChartRequest, memory int64) (chartAnswer, error) {
+	known := (*secret.Known)(q.Known)
+	defer scrubLog(known)()
+	rendered, err := drift.RenderChart(ctx, q)
 	if fault := (*render.Error)(nil); errors.As(err, &fault) {
 		return chartAnswer{Fault: fault, Known: known}, nil
 	}
 	if err != nil {
 		return chartAnswer{}, err
 	}
-	if tooLarge(slices.Concat(rendered.Manifest, rendered.Again, rendered.AtOnce), o.Memory) {
+	if tooLarge(slices.Concat(rendered.Manifest, rendered.Again, rendered.AtOnce), memory) {
 		return chartAnswer{TooLarge: true, Known: known}, nil
 	}
 	return chartAnswer{Chart: *rendered, Known: known}, nil
@@ -188,7 +229,15 @@ func renderChart(ctx context.Context, p *confine.Parent, o chartOrder) (chartAns
 
 // request returns the request with functions that ask the parent.
 func (o chartOrder) request(p *confine.Parent) drift.ChartRequest {
-	q := o.Request
+	q, known := o.Request, &secret.Known{}
+	q.Known = (*drift.Secrets)(known)
+	known.AddLater(func() *secret.Known {
+		found, err := confine.Ask[string, *secret.Known](p, askKnown, "")
+		if err != nil {
+			panic(err) // without the secrets, no text may be shown
+		}
+		return found
+	})
 	q.ReadFile = func(_ context.Context, name string) ([]byte, error) {
 		return confine.Ask[string, []byte](p, askFile, name)
 	}

@@ -50,6 +50,7 @@ func TestEverythingCrosses(t *testing.T) {
 		}
 	}
 	check(reflect.TypeFor[chartOrder]())
+	check(reflect.TypeFor[postOrder[string]]())
 	check(reflect.TypeFor[chartAnswer]())
 	check(reflect.TypeFor[manifestAnswer]())
 }

@@ -27,8 +27,7 @@ func Variants() map[string]confine.Job {
 func (l Limits) RenderVariants(ctx context.Context, q drift.ChartRequest, next absorb.NextVariants) error {
 	calls := callsOf(q)
 	calls[askVariants] = confine.NewCall(next)
-	order := chartOrder{Request: q, PostRenders: q.PostRender != nil, Memory: l.Memory.Value()}
-	answer, err := Run[chartOrder, chartAnswer](ctx, l, "trying values of the chart", jobVariants, order, calls)
+	answer, err := Run[chartOrder, chartAnswer](ctx, l, "trying values of the chart", jobVariants, l.chartOrder(q), calls)
 	if err == nil && answer.Fault != nil {
 		return answer.Fault
 	}
@@ -37,8 +36,9 @@ func (l Limits) RenderVariants(ctx context.Context, q drift.ChartRequest, next a
 
 // renderVariants renders variants in a child, which asks its parent for each batch.
 func renderVariants(ctx context.Context, p *confine.Parent, o chartOrder) (chartAnswer, error) {
-	scrubLog((*secret.Known)(o.Request.Known))
-	err := absorb.ServeVariants(ctx, o.request(p), func(_ context.Context, answer absorb.VariantAnswer) (absorb.VariantOrder, error) {
+	q := o.request(p)
+	defer scrubLog((*secret.Known)(q.Known))()
+	err := absorb.ServeVariants(ctx, q, func(_ context.Context, answer absorb.VariantAnswer) (absorb.VariantOrder, error) {
 		return confine.Ask[absorb.VariantAnswer, absorb.VariantOrder](p, askVariants, answer)
 	})
 	if fault := (*render.Error)(nil); errors.As(err, &fault) {

@@ -26,7 +26,7 @@ const (
 type Known struct {
 	mu sync.Mutex
 	// pending are sources that were not read yet. Most runs print no text that needs them.
-	pending []func()
+	pending []source
 	// members are the values of Secrets that are secret wherever they appear.
 	members map[string]bool
 	// texts are all secrets, in every form that a text may quote. The value is true for those that are removed
@@ -46,13 +46,10 @@ func (k *Known) AddObject(group, kind string, object map[string]any) {
 	if isSecret {
 		k.AddMembers(object)
 	}
-	k.postpone(func() {
-		root := Root(group, kind)
-		if isSecret {
-			root = Root("", "Secret")
-		}
-		root.Each(object, k.add)
-	})
+	if isSecret {
+		group, kind = "", "Secret"
+	}
+	k.postpone(source{how: fromObject, group: group, kind: kind, value: object})
 }
 
 // AddMembers adds the values of a Secret.
@@ -135,43 +132,31 @@ func isPlain(text string) bool {
 // afterwards.
 func (k *Known) AddAnnounced(v any) {
 	if k != nil {
-		k.postpone(func() { Place{}.Each(v, k.add) })
+		k.postpone(source{how: fromNames, value: v})
 	}
 }
 
 // AddGiven adds every text and number of a value that is not a short word, because a chart may print any of the
 // values that it is given.
 func (k *Known) AddGiven(v any) {
-	if k == nil {
-		return
+	if k != nil {
+		k.postpone(source{how: fromValues, value: v})
 	}
-	k.AddAnnounced(v)
-	k.postpone(func() {
-		Hidden().Each(v, func(text string) {
-			if len(text) >= shortestMember {
-				k.add(text)
-			}
-		})
-	})
 }
 
 // Add adds texts that are credentials themselves, such as the password of a flag. They are removed even from the
 // middle of a word, unless they are very short.
 func (k *Known) Add(texts ...string) {
-	if k != nil {
-		k.postpone(func() {
-			for _, text := range texts {
-				k.add(text)
-				if _, added := k.texts[text]; added && len(text) >= shortestWord {
-					k.texts[text] = true
-				}
-			}
-		})
+	for _, text := range texts {
+		k.postpone(source{how: fromText, value: text})
 	}
 }
 
-// postpone stores a source of secrets, which update reads when they are needed.
-func (k *Known) postpone(source func()) {
+// postpone stores a source of secrets, which update reads when they are needed. A nil Known learns nothing.
+func (k *Known) postpone(source source) {
+	if k == nil {
+		return
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.pending = append(k.pending, source)
@@ -231,8 +216,8 @@ func (k *Known) addForm(form string) {
 
 // update reads the pending sources. The caller holds the lock.
 func (k *Known) update() {
-	for _, source := range k.pending {
-		source()
+	for _, s := range k.pending {
+		s.addTo(k)
 	}
 	k.pending = nil
 	if k.inTexts == nil {

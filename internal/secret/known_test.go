@@ -66,6 +66,40 @@ func TestMembersAreSecretEverywhere(t *testing.T) {
 	}
 }
 
+// TestKnownCrosses checks that what was not read yet crosses to another process, with numbers in each form that a text may have, and that
+// what AddLater finds does not cross, and is found when a text needs it.
+func TestKnownCrosses(t *testing.T) {
+	var k, got Known
+	k.Add("flag-secret")
+	k.AddGiven(map[string]any{"pin": 12345678.0, "list": []any{"given-secret", int64(87654321)}})
+	k.AddAnnounced(map[string]any{"password": "named-secret"})
+	k.AddObject("", "Secret", map[string]any{"stringData": map[string]any{"a": "member-secret"}})
+	asked := 0
+	k.AddLater(func() *Known {
+		asked++
+		other := &Known{}
+		other.Add("later-secret")
+		return other
+	})
+	text, err := k.GobEncode()
+	if err == nil {
+		err = got.GobDecode(text)
+	}
+	if err != nil || asked > 0 {
+		t.Fatalf("%v, %d times asked", err, asked)
+	}
+	const all = "flag-secret 1.2345678e+07 12345678 given-secret 87654321 named-secret member-secret"
+	if said := got.Scrub(all + " later-secret"); said != strings.TrimSpace(strings.Repeat(Mask+" ", 7))+" later-secret" {
+		t.Error(said)
+	}
+	if !got.Holds("member-secret") {
+		t.Error("the value of a Secret is not secret everywhere")
+	}
+	if said := k.Scrub("later-secret"); said != Mask || asked != 1 {
+		t.Errorf("%s, %d times asked", said, asked)
+	}
+}
+
 // TestWriter checks that the writer removes secrets that become known during the writing.
 func TestWriter(t *testing.T) {
 	var k Known

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -187,6 +188,30 @@ func (r *Result) WithDesired(ctx context.Context, desired []object.Object) (*thr
 	in := r.Comparison.Input
 	in.DesiredObjects = desired
 	return r.run.compareInput(ctx, in)
+}
+
+// WithChart compares the release of a comparison without a chart again, as Compare does with a chart, but reads no record and no live object
+// again. If the chart renders the objects that are deployed, the result is r itself.
+func (r *Result) WithChart(ctx context.Context, t Target) (*Result, error) {
+	if r.Loaded.Old == nil || r.Loaded.Old.Values == nil {
+		return r.run.Compare(ctx, t)
+	}
+	again := r.run
+	again.target = t
+	fetched := again.fetchChart(ctx)
+	defer fetched.close()
+	in, err := again.withChartOrError(ctx, r.Loaded, fetched, r.Comparison.Input)
+	switch old := r.Comparison.Input; {
+	case err != nil:
+		return nil, err
+	case len(in.Errors) == len(old.Errors) && reflect.DeepEqual(in.DesiredObjects, old.OldObjects):
+		return r, nil
+	}
+	comparison, err := again.compareInput(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Comparison: comparison, Loaded: r.Loaded, run: again, request: fetched.request}, nil
 }
 
 // run is the comparison of one target.

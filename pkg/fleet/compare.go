@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -143,7 +144,7 @@ func (s Source) newComparison(ctx context.Context, found Found, o Options) *comp
 	wide := found.Namespaces == nil && len(histories) >= wideFrom && 2*found.Beside >= found.Total
 	c := &comparison{
 		Source: s, Options: o, found: found.Releases,
-		sharing: s.Share(ctx, wide),
+		sharing: s.share(ctx, wide),
 		results: make([]result, len(found.Releases)), progress: Progress{Total: len(found.Releases)},
 	}
 	c.alone = drift.New(drift.LiveConnection(s.Cluster, s.Name, s.Storage), o.Options)
@@ -221,21 +222,21 @@ func (c *comparison) failed(r release.Released, err error) report.Release {
 // comparison that found nothing is right for the revision that it compared.
 func (c *comparison) compareChanged(ctx context.Context) {
 	var doubtful []int
+	var places []place
 	for i, r := range c.results {
 		if r.HasError() || len(r.Objects) > 0 {
-			doubtful = append(doubtful, i)
+			doubtful, places = append(doubtful, i), append(places, place{c.found[i].Last.Namespace, c.found[i].Last.Release})
 		}
 	}
 	if len(doubtful) == 0 || ctx.Err() != nil {
 		return
 	}
-	now := c.listAgain(ctx, doubtful)
+	now := c.sharing.cluster.listAgain(ctx, places)
 	var group errgroup.Group
 	group.SetLimit(c.Concurrency)
-	for _, i := range doubtful {
+	for n, i := range doubtful {
 		r := c.found[i]
-		key := [2]string{r.Last.Namespace, r.Last.Release}
-		switch present, listed := now[key]; {
+		switch present, listed := now[places[n]]; {
 		case listed && (len(present.History.Entries) == 0 || present.Last.Status == statusUninstalled && r.Last.Status != statusUninstalled):
 			c.mu.Lock()
 			c.results[i].gone = true
@@ -253,32 +254,38 @@ func (c *comparison) compareChanged(ctx context.Context) {
 	_ = group.Wait() // no comparison returns an error
 }
 
-// listAgain lists the records of the doubtful releases. A release that is not in the result could not be listed; one that was uninstalled
-// has no entries.
-func (c *comparison) listAgain(ctx context.Context, doubtful []int) map[[2]string]release.Released {
-	namespaces := []string{""}
-	if !c.sharing.cluster.wide {
-		namespaces = nil
-		for _, i := range doubtful {
-			namespaces = append(namespaces, c.found[i].Last.Namespace)
-		}
-		slices.Sort(namespaces)
-		namespaces = slices.Compact(namespaces)
+// listAgain lists the records of some releases. A release that is not in the result could not be listed; one that was uninstalled has no
+// entries.
+func (s *shared) listAgain(ctx context.Context, releases []place) map[place]release.Released {
+	var each []string
+	for _, at := range releases {
+		each = append(each, at.namespace)
 	}
-	out := map[[2]string]release.Released{}
-	for _, namespace := range namespaces {
-		listed, err := c.Storage.List(ctx, namespace, labels.Everything())
+	slices.Sort(each)
+	each = slices.Compact(each)
+	namespaces := each
+	if s.wide {
+		namespaces = []string{""}
+	}
+	out := map[place]release.Released{}
+	for len(namespaces) > 0 {
+		namespace := namespaces[0]
+		namespaces = namespaces[1:]
+		listed, err := s.storage.List(ctx, namespace, labels.Everything())
+		if namespace == "" && apierrors.IsForbidden(err) {
+			namespaces = each
+		}
 		if err != nil {
 			continue // its releases are compared again, and that reports the error
 		}
-		for _, i := range doubtful {
-			if last := c.found[i].Last; namespace == "" || last.Namespace == namespace {
-				out[[2]string{last.Namespace, last.Release}] = release.Released{}
+		for _, at := range releases {
+			if namespace == "" || at.namespace == namespace {
+				out[at] = release.Released{}
 			}
 		}
-		present, _ := c.Storage.Releases(listed)
+		present, _ := s.storage.Releases(listed)
 		for _, r := range present {
-			out[[2]string{r.Last.Namespace, r.Last.Release}] = r
+			out[place{r.Last.Namespace, r.Last.Release}] = r
 		}
 	}
 	return out

@@ -6,13 +6,16 @@ import (
 	"slices"
 	"sync"
 
+	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -23,12 +26,29 @@ type Sharing struct {
 	cluster *shared
 }
 
-// Share starts such comparisons. They are cheap if they come in the order of their namespaces (see Each). If wide
-// is set, objects are listed across all namespaces. The caller closes it.
-func (s Source) Share(ctx context.Context, wide bool) Sharing {
+// Share starts such comparisons. They are cheap if they come in the order of their namespaces (see Each). The records of what was found are
+// not listed again, and those of other namespaces once: see Changed. If all namespaces were searched, objects are listed across them. The
+// caller closes it.
+func (s Source) Share(ctx context.Context, found Found) Sharing {
+	out := s.share(ctx, found.Namespace == "" && found.Namespaces == nil)
+	searched := found.Namespaces
+	if searched == nil {
+		searched = []string{found.Namespace}
+	}
+	for _, namespace := range searched {
+		out.cluster.histories.get(namespace, func() (histories, bool) { return historiesOf(found.Releases), true })
+	}
+	out.Records = func(namespace string) (drift.Records, error) {
+		records, err := s.Storage.Namespace(namespace)
+		return sharedRecords{records, out.cluster, namespace}, err
+	}
+	return out
+}
+
+func (s Source) share(ctx context.Context, wide bool) Sharing {
 	out := Sharing{
 		Connection: drift.LiveConnection(s.Cluster, s.Name, s.Storage),
-		cluster:    &shared{Cluster: s.Cluster, sweep: s.Cluster.Sweep(ctx, wide), wide: wide},
+		cluster:    &shared{Cluster: s.Cluster, storage: s.Storage, sweep: s.Cluster.Sweep(ctx, wide), wide: wide},
 	}
 	out.Cluster = out.cluster
 	return out
@@ -68,6 +88,33 @@ func (s Sharing) Each(ctx context.Context, namespaces []string, concurrency int,
 	workers.Wait()
 }
 
+// place is where the records of a release are.
+type place struct{ namespace, release string }
+
+// Changed lists records again, and reports which of the releases have other records than the comparisons have seen. A release whose records
+// cannot be listed counts as changed.
+func (s Sharing) Changed(ctx context.Context, releases []drift.Target) []bool {
+	places, out := make([]place, len(releases)), make([]bool, len(releases))
+	for i, r := range releases {
+		places[i] = place{r.Namespace, r.Release}
+	}
+	now := s.cluster.listAgain(ctx, places)
+	for i, at := range places {
+		present, isListed := now[at]
+		out[i] = !isListed || !slices.Equal(present.History.Entries, s.cluster.seen(ctx, at.namespace)[at].Entries)
+	}
+	return out
+}
+
+// Widen makes the comparisons list across all namespaces, if the sharing does not yet. That is cheaper if most of what is listed is wanted.
+// No comparison may have begun.
+func (s Sharing) Widen(ctx context.Context) {
+	if !s.cluster.wide {
+		s.cluster.sweep.Close()
+		s.cluster.sweep, s.cluster.wide = s.cluster.Sweep(ctx, true), true
+	}
+}
+
 // Close ends all requests.
 func (s Sharing) Close() { s.cluster.sweep.Close() }
 
@@ -75,7 +122,8 @@ func (s Sharing) Close() { s.cluster.sweep.Close() }
 // embeds, so a release has the same report as if it were compared alone.
 type shared struct {
 	*live.Cluster
-	sweep *live.Sweep
+	storage *release.Storage
+	sweep   *live.Sweep
 	// wide reports whether namespaces and autoscalers are listed for the whole cluster.
 	wide bool
 
@@ -84,6 +132,88 @@ type shared struct {
 	autoscalers once[string, answer[map[object.Key]object.Autoscaler]]
 	namespaces  once[string, namespaces]
 	lists       once[listKey, list]
+	// capabilities has one key, and the keys of histories are namespaces, or "" for all.
+	capabilities once[string, capabilities]
+	histories    once[string, histories]
+}
+
+// capabilities are what charts see of the cluster.
+type capabilities struct {
+	found *chartutil.Capabilities
+	err   error
+}
+
+// histories are the lists of the records of releases.
+type histories map[place]release.History
+
+// historiesOf returns the histories of releases that were listed. One that cannot be trusted is left out.
+func historiesOf(found []release.Released) histories {
+	out := histories{}
+	for _, r := range found {
+		if r.Problem == nil {
+			out[place{r.Last.Namespace, r.Last.Release}] = r.History
+		}
+	}
+	return out
+}
+
+// seen returns the histories of the releases of a namespace, and maybe of others. It lists them at the first question.
+func (s *shared) seen(ctx context.Context, namespace string) histories {
+	of := func(namespace string) histories {
+		return s.histories.get(namespace, func() (histories, bool) {
+			listed, err := s.storage.List(ctx, namespace, labels.Everything())
+			if err != nil {
+				return nil, apierrors.IsForbidden(err)
+			}
+			found, _ := s.storage.Releases(listed)
+			return historiesOf(found), true
+		})
+	}
+	if s.wide {
+		if all := of(""); all != nil {
+			return all
+		}
+	}
+	return of(namespace)
+}
+
+// sharedRecords are the records of a namespace that many comparisons read.
+type sharedRecords struct {
+	*release.Store
+	from      *shared
+	namespace string
+}
+
+// History implements drift.Records.
+func (r sharedRecords) History(ctx context.Context, name string) (release.History, error) {
+	return r.listed(ctx, name).History(ctx, name)
+}
+
+// Load implements drift.Records.
+func (r sharedRecords) Load(ctx context.Context, name string, revision int, o release.Options) (*release.Loaded, error) {
+	return r.listed(ctx, name).Load(ctx, name, revision, o)
+}
+
+// LoadRollback implements drift.Records.
+func (r sharedRecords) LoadRollback(ctx context.Context, name string, to int, o release.Options) (*release.Loaded, error) {
+	return r.listed(ctx, name).LoadRollback(ctx, name, to, o)
+}
+
+// listed returns the records with the history of a release, if it was listed.
+func (r sharedRecords) listed(ctx context.Context, name string) *release.Store {
+	if h, found := r.from.seen(ctx, r.namespace)[place{r.namespace, name}]; found {
+		return r.from.storage.Listed(r.namespace, map[string]release.History{name: h})
+	}
+	return r.Store
+}
+
+// Capabilities implements drift.Cluster.
+func (s *shared) Capabilities(ctx context.Context) (*chartutil.Capabilities, error) {
+	c := s.capabilities.get("", func() (c capabilities, read bool) {
+		c.found, c.err = s.Cluster.Capabilities(ctx)
+		return c, c.err == nil
+	})
+	return c.found, c.err
 }
 
 // listKey names a list of all objects of a kind in a namespace, and list is what was read.

@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,6 +102,76 @@ metadata: {name: web-{{ $i }}}
 spec: {maxReplicas: 1, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: none}}
 {{ end }}
 `
+
+// TestFluxBudget checks that what Flux does next with many HelmReleases needs one request for each of them, for its record, and one list
+// of the records of all, before and after.
+func TestFluxBudget(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--next"}, {"--from", "repo/clusters"}} {
+		t.Run(args[0], func(t *testing.T) {
+			const few, many = 3, 9
+			small, large := fluxRequests(t, few, args...), fluxRequests(t, many, args...)
+			t.Logf("%d HelmReleases: %d requests, %d: %d", few, len(small), many, len(large))
+			if len(large)-len(small) > many-few {
+				t.Errorf("%d requests for %d HelmReleases, and %d for %d:\n%s", len(small), few, len(large), many, strings.Join(large, "\n"))
+			}
+			for _, list := range []string{"/helmreleases?", "/helmcharts?", "/gitrepositories?", "/version"} {
+				if n := countRequests(large, list); n > 1 {
+					t.Errorf("%d requests for %s:\n%s", n, list, strings.Join(large, "\n"))
+				}
+			}
+		})
+	}
+}
+
+// fluxRequests returns the requests of diff about so many HelmReleases, whose charts are in a tree. The tree changes the values of each.
+func fluxRequests(t *testing.T, n int, args ...string) []string {
+	t.Helper()
+	c := newCase(t, suite.cluster)
+	files := map[string]string{
+		".git/config":                 "[remote \"origin\"]\n\turl = https://git.example.com/shop\n",
+		"charts/web/Chart.yaml":       "{apiVersion: v2, name: web, version: 1.0.0}",
+		"charts/web/templates/a.yaml": "{apiVersion: v1, kind: ConfigMap, metadata: {name: {{ .Release.Name }}}, data: {k: {{ .Values.k | default 1 | quote }}}}",
+		"clusters/apps.yaml": fmt.Sprintf("{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: apps, namespace: %s},\n"+
+			"spec: {path: ./apps, sourceRef: {kind: GitRepository, name: git}}}", c.ns),
+	}
+	const source = "{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: git}, spec: {url: 'https://git.example.com/shop'}}"
+	must(t, c.cluster.create(t.Context(), source, c.ns, "flux"))
+	for i := range n {
+		name := fmt.Sprintf("web-%d", i)
+		files["apps/"+name+".yaml"] = fmt.Sprintf("{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: %s, namespace: %s},\n"+
+			"spec: {chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: git}}}, values: {k: 2}}}", name, c.ns)
+	}
+	for name, text := range files {
+		file := filepath.Join(c.dir, "repo", name)
+		must(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
+	}
+	for i := range n {
+		c.release = fmt.Sprintf("web-%d", i)
+		must(t, c.helm(true, "install", "repo/charts/web"))
+		must(t, c.cluster.create(t.Context(), files["apps/"+c.release+".yaml"], c.ns, "kustomize-controller"))
+		made := fmt.Sprintf("{apiVersion: source.toolkit.fluxcd.io/v1, kind: HelmChart, metadata: {name: %s-%s}, spec: {chart: charts/web, version: '*',\n"+
+			"sourceRef: {kind: GitRepository, name: git}, reconcileStrategy: ChartVersion}, status: {observedGeneration: 1, artifact: {revision: 1.0.0}}}",
+			c.ns, c.release)
+		must(t, c.cluster.create(t.Context(), made, c.ns, "flux"))
+	}
+	out, err := c.binary(append([]string{"diff", "-o", "json"}, args...)...)
+	must(t, err)
+	if got := strings.Count(out.stdout, `"action": "upgrade"`); got < n {
+		t.Fatalf("%d upgrades, exit %d\n%s%s", got, out.exit, out.stdout, out.stderr)
+	}
+	return out.traffic.requests
+}
+
+// countRequests counts the requests that contain a text.
+func countRequests(all []string, part string) (n int) {
+	for _, request := range all {
+		if strings.Contains(request+"?", part) {
+			n++
+		}
+	}
+	return n
+}
 
 // TestForeignObjects creates 5,000 other ConfigMaps next to the release, half of them with Helm's label. They must not multiply what is
 // read.

@@ -27,8 +27,9 @@ var definitions string
 
 // filler writes releases into a cluster.
 type filler struct {
-	objects dynamic.Interface
-	records kubernetes.Interface
+	objects    dynamic.Interface
+	records    kubernetes.Interface
+	postRender func(Release, *unstructured.Unstructured)
 }
 
 // Fill writes the releases with the numbers from first up to, but not including, end. It leaves alone what exists already, so that an
@@ -45,7 +46,7 @@ func (f *Fleet) Fill(ctx context.Context, config *rest.Config, first, end int) e
 	if err != nil {
 		return err
 	}
-	w := filler{objects: objects, records: records}
+	w := filler{objects: objects, records: records, postRender: f.options.PostRender}
 	if err := errors.Join(w.defineKinds(ctx), w.createNamespaces(ctx, first, end)); err != nil {
 		return err
 	}
@@ -66,6 +67,9 @@ func (f *Fleet) Fill(ctx context.Context, config *rest.Config, first, end int) e
 // write writes the objects and the records of a release, and makes its drift.
 func (w filler) write(ctx context.Context, r Release) error {
 	manifest, err := r.Manifest()
+	if err == nil && w.postRender != nil {
+		manifest, err = r.postRendered(manifest, w.postRender)
+	}
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // Resource is a kind of object of a fleet.
@@ -68,6 +69,19 @@ func (r Release) Objects(manifest string) ([]*unstructured.Unstructured, error) 
 		object.SetAnnotations(annotations)
 	}
 	return objects, nil
+}
+
+// postRendered returns a manifest after its objects were changed.
+func (r Release) postRendered(manifest string, change func(Release, *unstructured.Unstructured)) (string, error) {
+	objects, err := decode(manifest)
+	var out strings.Builder
+	for _, o := range objects {
+		change(r, o)
+		text, errText := sigsyaml.Marshal(o.Object)
+		err = errors.Join(err, errText)
+		fmt.Fprintf(&out, "---\n%s", text)
+	}
+	return out.String(), err
 }
 
 // decode decodes a stream of YAML documents with the decoder that Helm uses.

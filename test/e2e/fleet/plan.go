@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // These are the proportions of a fleet.
@@ -25,6 +26,8 @@ type Options struct {
 	Objects int
 	// Seed selects one of many fleets of the same shape.
 	Seed uint64
+	// PostRender changes the objects of the manifests before they are written. It may be nil.
+	PostRender func(r Release, object *unstructured.Unstructured)
 }
 
 // Fleet makes releases. It may be used by several goroutines.

@@ -73,6 +73,14 @@ func (b *fluxBench) run(ctx context.Context, out io.Writer) error {
 	return err
 }
 
+// addFluxLabels adds the labels of helm-controller to an object (fluxcd/helm-controller v1.6.0 internal/postrender/build.go
+// BuildPostRenderers).
+func addFluxLabels(r fleet.Release, o *unstructured.Unstructured) {
+	labels := o.GetLabels()
+	labels["helm.toolkit.fluxcd.io/name"], labels["helm.toolkit.fluxcd.io/namespace"] = r.Name, r.Namespace
+	o.SetLabels(labels)
+}
+
 // deploy writes the tree, and the objects of Flux to the cluster.
 func (b *fluxBench) deploy(ctx context.Context, size int, served, address string) error {
 	objects := []map[string]any{
@@ -279,7 +287,10 @@ func checkFlux(text []byte, size int) error {
 		Releases []struct {
 			Name     string
 			Errors   []json.RawMessage
-			Deployer struct{ Action string }
+			Deployer struct {
+				Action       string
+				NotRolledOut int
+			}
 		}
 	}
 	if err := json.Unmarshal(text, &report); err != nil {
@@ -287,8 +298,8 @@ func checkFlux(text []byte, size int) error {
 	}
 	actions := map[string]int{}
 	for _, r := range report.Releases {
-		if actions[r.Deployer.Action]++; len(r.Errors) > 0 {
-			return fmt.Errorf("report: %s: %s", r.Name, r.Errors)
+		if actions[r.Deployer.Action]++; len(r.Errors) > 0 || r.Deployer.NotRolledOut > 0 {
+			return fmt.Errorf("report: %s: %s, %d objects are not rolled out", r.Name, r.Errors, r.Deployer.NotRolledOut)
 		}
 	}
 	if changed := (size + 12) / 20; actions["upgrade"] != changed || actions["none"] != size-changed {

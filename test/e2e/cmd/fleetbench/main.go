@@ -120,6 +120,9 @@ func run(ctx context.Context, args []string) error {
 		o.wait(ctx, err)
 		return err
 	}
+	if o.flux {
+		o.fleet.PostRender = addFluxLabels
+	}
 	f, err := fleet.New(o.fleet)
 	if err != nil {
 		return err
