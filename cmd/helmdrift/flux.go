@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -177,12 +176,16 @@ func (f *fluxDiff) refused(all guest) []refusal {
 	return append(f.decided(), refusal{append([]string{"fix"}, fixFlags(all)...), "put back the drift of the release: helmdrift fix RELEASE"})
 }
 
+// withoutSnapshot refuses a snapshot.
+func withoutSnapshot() refusal {
+	return refusal{[]string{"snapshot"}, "a snapshot has one HelmRelease: helmdrift diff hr/NAME --snapshot FILE compares it"}
+}
+
 // decided returns the flags about what a HelmRelease decides itself.
 func (f *fluxDiff) decided() []refusal {
 	return []refusal{
 		{[]string{"revision", "to-revision"},
 			"it shows what Flux does next; for a stored revision, name the release: helmdrift diff RELEASE"},
-		{[]string{"snapshot"}, "a snapshot has no HelmRelease; helmdrift diff --snapshot FILE compares what it has"},
 		{[]string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
 			"reset-then-reuse-values"}, "the values are those of the HelmRelease"},
 		{[]string{"install", "skip-crds", "create-namespace", "helm-version", "server-side", "force-conflicts", "force", "force-replace",
@@ -206,7 +209,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
-	d, err := o.Begin(ctx, append([]string{name}, args[1:]...), "diff")
+	d, now, err := f.session(ctx, &o, name, args, flags)
 	if err != nil {
 		return err
 	}
@@ -229,7 +232,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	d.Use(plan.Connection, plan.Adapt(d.Options))
 	o.learned = plan.Secrets()
 	o.finish = func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) }
-	return o.report(ctx, s, d, known, flags, time.Now)
+	return o.report(ctx, s, d, known, flags, now)
 }
 
 // release implements controlled. It fetches no chart: what the controller has is enough to say what it does next.

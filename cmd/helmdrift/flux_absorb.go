@@ -23,7 +23,7 @@ func (f *fluxDiff) addKeepFlags(fs *pflag.FlagSet) {
 func (f *fluxDiff) keep(
 	ctx context.Context, s cli.Streams, o *cli.CompareOptions, args []string, flags *pflag.FlagSet,
 ) (d cli.Session, out kept, err error) {
-	name, err := f.check(args, flags, f.decided())
+	name, err := f.check(args, flags, append(f.decided(), withoutSnapshot()))
 	switch {
 	case err != nil:
 		return d, out, err

@@ -39,7 +39,7 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag
 	if len(args) > 0 {
 		return nil, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
 	}
-	err := refuseFlags(flags, append(f.refused(o.guests), refusal{[]string{"selector", "filter", "exclude", "status", "shard"},
+	err := refuseFlags(flags, append(f.refused(o.guests), withoutSnapshot(), refusal{[]string{"selector", "filter", "exclude", "status", "shard"},
 		"it compares all HelmReleases"}), flag)
 	if err != nil {
 		return nil, err

@@ -50,6 +50,9 @@ type controlled interface {
 	// deploys next, and says where the values of that are.
 	addKeepFlags(*pflag.FlagSet)
 	keep(ctx context.Context, s cli.Streams, o *cli.CompareOptions, args []string, flags *pflag.FlagSet) (cli.Session, kept, error)
+	// capture returns what to compare so that a snapshot has everything that diff of such an object reads from a connection.
+	capture(ctx context.Context, s cli.Streams, o *cli.CompareOptions, from drift.Connection, namespace string, args []string,
+		flags *pflag.FlagSet) (captured, error)
 	// complete completes a word that isNamed accepts.
 	complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective)
 }
@@ -64,6 +67,13 @@ type kept struct {
 	// remarks are warnings, and errors for what is not known.
 	warnings, errors []report.Message
 	close            func()
+}
+
+// captured are the comparisons for a snapshot of the release that a controller deploys.
+type captured struct {
+	targets []drift.Target
+	adapt   func(drift.Options) drift.Options
+	close   func()
 }
 
 // valuesTree changes values in a working tree, as absorb.Tree.

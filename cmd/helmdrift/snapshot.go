@@ -30,11 +30,16 @@ type snapshotOptions struct {
 	output         string
 	includeSecrets bool
 	overwrite      bool
+	// controlled answers for a first argument such as hr/web. It is nil if this program cannot.
+	controlled controlled
 }
 
 // newSnapshot returns the command snapshot.
 func newSnapshot(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o := snapshotOptions{CompareOptions: cli.NewCompareOptions(s, c, all.forecast)}
+	if all.controlled != nil {
+		o.controlled = all.controlled()
+	}
 	cmd := &cobra.Command{
 		Use:   "snapshot RELEASE [CHART] -o FILE",
 		Short: "Save what a comparison reads, so that diff can make it elsewhere",
@@ -46,18 +51,20 @@ a password differs, and nobody can find out the password. With --include-secrets
 
 Without CHART the file is good for drift, and for charts that name no object that the release does
 not have. With CHART it also holds the objects that CHART adds and what its templates look up. With
---to-revision it also holds the revision to return to.`,
+--to-revision it also holds the revision to return to. With hr/NAME it holds what helmdrift diff
+hr/NAME reads of a HelmRelease of Flux, but not its chart.`,
 		Example: `  helmdrift snapshot web -n prod -o web.json.gz
   helmdrift snapshot web ./chart -n prod -f values.yaml -o web.json.gz
+  helmdrift snapshot hr/web -n shop -o web.json.gz
   helmdrift diff --snapshot web.json.gz
   helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              snapshotArgs,
-		ValidArgsFunction: cli.CompleteRelease(c),
+		ValidArgsFunction: completeControlled(o.controlled, c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(o.CheckRevision(), o.check(cmd.Flags(), len(args) > 1)); err != nil {
 				return err
 			}
-			return runSnapshot(cmd.Context(), s, c, o, args)
+			return runSnapshot(cmd.Context(), s, c, o, args, cmd.Flags())
 		},
 	}
 	fs := cmd.Flags()
@@ -97,7 +104,7 @@ func (o *snapshotOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 }
 
 // runSnapshot compares and saves what the comparisons read. It first compares without the chart, since a reader may want that.
-func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapshotOptions, args []string) error {
+func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapshotOptions, args []string, flags *pflag.FlagSet) error {
 	if err := o.checkFile(); err != nil {
 		return err
 	}
@@ -120,13 +127,20 @@ func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapsh
 		return err
 	}
 	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, found.Cluster, storage))
-	if err := o.compareAll(ctx, drift.New(recorder.Connection(), options), found.Namespace, args); err != nil {
-		return c.WithSuggestion(ctx, err, cluster, storage, drift.Target{Namespace: found.Namespace, Release: args[0]}, "snapshot")
+	target := drift.Target{Namespace: found.Namespace, Release: args[0]}
+	if o.controlled != nil && o.controlled.isNamed(args) {
+		target, err = o.compareControlled(ctx, s, recorder.Connection(), options, target, args, flags)
+	} else {
+		err = o.compareAll(ctx, drift.New(recorder.Connection(), options), found.Namespace, args)
+		err = c.WithSuggestion(ctx, err, cluster, storage, target, "snapshot")
+	}
+	if err != nil {
+		return err
 	}
 	activity.Say("reading what a later chart may need")
-	recorder.Complete(ctx, found.Namespace)
+	recorder.Complete(ctx, target.Namespace)
 	about := snapshot.Options{
-		Helmdrift: version, Time: time.Now(), Namespace: found.Namespace, Release: args[0], IncludeSecrets: o.includeSecrets,
+		Helmdrift: version, Time: time.Now(), Namespace: target.Namespace, Release: target.Release, IncludeSecrets: o.includeSecrets,
 		ReadManifest: options.ReadManifest,
 	}
 	if len(args) > 1 {
@@ -171,6 +185,24 @@ func (o *snapshotOptions) compareAll(ctx context.Context, comparer *drift.Compar
 		}
 	}
 	return nil
+}
+
+// compareControlled makes the comparisons for an object that a controller deploys a release from, and returns the release.
+func (o *snapshotOptions) compareControlled(
+	ctx context.Context, s cli.Streams, from drift.Connection, options drift.Options, target drift.Target, args []string, flags *pflag.FlagSet,
+) (drift.Target, error) {
+	what, err := o.controlled.capture(ctx, s, &o.CompareOptions, from, target.Namespace, args, flags)
+	if err != nil {
+		return target, err
+	}
+	defer what.close()
+	comparer := drift.New(from, what.adapt(options))
+	for _, t := range what.targets {
+		if _, err := comparer.Compare(ctx, t); err != nil {
+			return target, cli.WithFlagHint(err, t.Chart)
+		}
+	}
+	return what.targets[0], nil
 }
 
 // described says in one line what was saved.

@@ -26,6 +26,17 @@ func Next(ctx context.Context, from drift.Connection, q Question) (Upcoming, err
 	return Upcoming{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), AboutFix: aboutFix(d, h.mode())}, nil
 }
 
+// Targets are the comparisons that a snapshot of the release needs: without a chart, and with the chart of the sources.
+func (p *Plan) Targets() []drift.Target {
+	out := []drift.Target{{Namespace: p.release.StorageNamespace(), Release: p.release.ReleaseName()}}
+	for _, t := range []drift.Target{p.Target, p.Preview} {
+		if t.Chart != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
 // aboutFix says what Flux makes of a fix. Mode is that of driftDetection.
 func aboutFix(d decision, mode string) string {
 	said := (&report.Deployer{Controller: report.ControllerFlux, Action: d.action, Reason: d.reason}).Says()

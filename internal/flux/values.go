@@ -19,6 +19,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -73,7 +74,7 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 			return nil, hint.New(fmt.Errorf("%s: there is no %s %s in namespace %s with the key %s", title, ref.Kind, ref.Name,
 				h.Metadata.Namespace, ref.valuesKey()), "Flux cannot compose the values either, so it does nothing until the object is there")
 		}
-		isUnknown := strings.Contains(text, tree.Unknown)
+		isUnknown := hasUnknown(text)
 		if isUnknown {
 			out.unknown = append(out.unknown, fmt.Sprintf("%s, key %s", titleOf(key.Kind, key.Namespace, key.Name), ref.valuesKey()))
 		}
@@ -102,10 +103,10 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 	return out, nil
 }
 
-// hasUnknown reports whether tree.Unknown stands for something in a value.
+// hasUnknown reports whether tree.Unknown or the token of a snapshot without secrets stands for something in a value.
 func hasUnknown(value any) bool {
 	text, err := json.Marshal(value)
-	return err == nil && bytes.Contains(text, []byte(tree.Unknown))
+	return err == nil && (bytes.Contains(text, []byte(tree.Unknown)) || secret.HoldsToken(string(text)))
 }
 
 // readReferences reads each object that the references name once.
