@@ -86,7 +86,8 @@ type fluxDiff struct {
 
 // addFlags implements controlled.
 func (f *fluxDiff) addFlags(fs *pflag.FlagSet) {
-	f.addSourceFlags(fs, "with hr/NAME or --next", "compare what Flux does once this `folder` of a working tree of Git is merged; - for the output of kustomize build")
+	f.addSourceFlags(fs, "with hr/NAME or --next",
+		"compare what Flux does once this `folder` of a working tree of Git is merged; - for the output of kustomize build")
 	fs.BoolVar(&f.next, "next", false, "compare what Flux does next with the releases of all HelmReleases of the namespace, or with -A of the cluster")
 	fs.BoolVar(&f.secretLookups, "allow-secret-lookups", false, "with --from, let charts look up Secrets of the cluster")
 	fs.StringVar(&f.changed, "only-changed", "", "with --from, compare only the HelmReleases whose inputs differ from those of this `commit`, such as origin/main")

@@ -10,8 +10,8 @@
 //	                  ├──► patches of kustomize for what no value controls, proved too (patch.go, internal/absorb/kustomize)
 //	                  └──► Absorption ─► Report: absorption.Result, masked (report.go)
 //
-// [File] is the values file: internal/valuesfile edits its text, so that every other byte stays ([RewriteValues]). [TreeFiles] are the files
-// of a working tree, if a controller composes the values from several of them.
+// [File] is the values file: internal/valuesfile edits its text, so that every other byte stays ([RewriteValues]). [TreeFiles] are the
+// files of a working tree, if a controller composes the values from several of them.
 //
 // # Secrets
 //

@@ -191,8 +191,8 @@ func (a *Absorption) Conceals(more ...map[string]any) func(text string) bool {
 	}
 }
 
-// Scrub removes secrets from a text for the user, such as the difference of the values file. The names of values say which are secret, and so
-// do those of more.
+// Scrub removes secrets from a text for the user, such as the difference of the values file. The names of values say which are secret,
+// and so do those of more.
 func (a *Absorption) Scrub(text string, more ...map[string]any) string {
 	known := &secret.Known{}
 	for _, values := range append(more, a.Edited, a.values, a.found.Edited) {

@@ -142,8 +142,8 @@ type Change struct {
 	Before, After []byte
 }
 
-// ReplaceAll replaces files of a folder, and keeps their modes. It changes none if one of them is behind a link or is no regular file, or has
-// another content than Before. If a file cannot be written, those written before get their old contents back.
+// ReplaceAll replaces files of a folder, and keeps their modes. It changes none if one of them is behind a link or is no regular file, or
+// has another content than Before. If a file cannot be written, those written before get their old contents back.
 func ReplaceAll(dir string, changes []Change) error {
 	modes := make([]fs.FileMode, len(changes))
 	for i, c := range changes {

@@ -98,8 +98,8 @@ func TestReplaceAll(t *testing.T) {
 func TestReplaceAllBack(t *testing.T) {
 	dir := t.TempDir()
 	a, below := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	err := errors.Join(os.WriteFile(a, []byte("old"), 0o600), os.Mkdir(below, 0o700), os.WriteFile(filepath.Join(below, "c"), []byte("old"), 0o600),
-		os.Chmod(below, 0o500))
+	err := errors.Join(os.WriteFile(a, []byte("old"), 0o600), os.Mkdir(below, 0o700),
+		os.WriteFile(filepath.Join(below, "c"), []byte("old"), 0o600), os.Chmod(below, 0o500))
 	if err != nil {
 		t.Fatal(err)
 	}

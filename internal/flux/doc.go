@@ -42,7 +42,8 @@
 //
 // # Tests
 //
-// The files of this folder test the composition, the decision and, in testdata/places, the places of values. test/gitops compares the composition with the function of
-// helm-controller, and TestFlux in test/e2e the decision with what the controllers do, also for random edits. The stories
-// flux-next, flux-from and flux-absorb have no controllers, so make test runs them; TestRights takes away each right that they need.
+// The files of this folder test the composition, the decision and, in testdata/places, the places of values. test/gitops compares the
+// composition with the function of helm-controller, and TestFlux in test/e2e the decision with what the controllers do, also for random
+// edits. The stories flux-next, flux-from and flux-absorb have no controllers, so make test runs them; TestRights takes away each right
+// that they need.
 package flux

@@ -30,7 +30,7 @@ func (p *Plan) Keep() error {
 	h := p.release
 	switch p.decision.action {
 	case report.DeployerInstall:
-		return hint.New(fmt.Errorf("Flux has not installed the release of %s yet, so nothing of it has drifted", h.title()),
+		return hint.New(fmt.Errorf("the release of %s is not installed yet, so nothing of it has drifted", h.title()),
 			"helmdrift diff hr/"+h.Metadata.Name+" shows what the installation does")
 	case report.DeployerReinstall, report.DeployerUninstall, report.DeployerRollback:
 		return hint.New(fmt.Errorf("%s: Flux is about to make another release of it than its values say: %s", h.title(), p.decision.reason),
@@ -209,7 +209,7 @@ func (k *Keeper) change(e valuesfile.Edit, number int) error {
 			if why != "" {
 				return fmt.Errorf("%s, and spec.values does not override it", why)
 			}
-			return fmt.Errorf("Flux does not compose the values that a change in %s should make", k.layers[at].title)
+			return fmt.Errorf("a change in %s does not make Flux compose these values", k.layers[at].title)
 		}
 	}
 }

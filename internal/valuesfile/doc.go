@@ -47,9 +47,9 @@
 //
 // # A part of another text
 //
-// [Documents] reads each document of a text with several, and Apply then returns the whole text. [File.ApplyNested] edits the YAML text that
-// a string of the document holds, such as the entry of a ConfigMap. Of a literal block scalar, only the lines that the edits change are
-// written.
+// [Documents] reads each document of a text with several, and Apply then returns the whole text. [File.ApplyNested] edits the YAML text
+// that a string of the document holds, such as the entry of a ConfigMap. Of a literal block scalar, only the lines that the edits change
+// are written.
 //
 // # Errors
 //

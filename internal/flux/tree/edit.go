@@ -85,6 +85,7 @@ func SharedBy(dir, file string) ([]string, error) {
 		if yaml.Unmarshal(text, &config) != nil {
 			continue // kustomize cannot read it either
 		}
+		config.FixKustomization() // old kustomizations have bases
 		for _, one := range includes(&config) {
 			at := path.Join(folder, one)
 			users[at] = append(users[at], name)
@@ -104,7 +105,7 @@ func SharedBy(dir, file string) ([]string, error) {
 
 // includes returns the files and folders that a kustomization includes.
 func includes(k *kustomizetypes.Kustomization) []string {
-	out := slices.Concat(k.Resources, k.Components, k.Bases) //nolint:staticcheck // old kustomizations have bases
+	out := slices.Concat(k.Resources, k.Components)
 	for _, g := range k.ConfigMapGenerator {
 		for _, source := range g.FileSources {
 			if _, name, hasKey := strings.Cut(source, "="); hasKey {
