@@ -104,7 +104,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 func (f *fleetScan) compareAll(
 	ctx context.Context, clusters *search.Search, all compareAll, source fleet.Source, found fleet.Found, show func(fleet.Progress),
 ) ([]report.Release, error) {
-	sharing := source.Share(ctx, found)
+	sharing := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil).WithRecords(found)
 	defer sharing.Close()
 	var mu sync.Mutex
 	var progress fleet.Progress

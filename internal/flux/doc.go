@@ -11,7 +11,8 @@
 // [New] reads all of that and returns a [Plan]. The caller compares its target, and [Plan.Finish] adds the decision to the report. It names
 // what cannot be predicted as an error of the report, so that such a report is never clean.
 //
-// [Fleet.Compare] does that for many HelmReleases, which share the charts that they fetch. [Next] only says what Flux makes of a fix.
+// [Fleet.Compare] does that for many HelmReleases, which share the charts that they fetch, the lists of the objects of Flux and of the records
+// of Helm, and child processes. Records are listed once more at the end: a release that somebody deployed meanwhile is compared again. [Next] only says what Flux makes of a fix.
 //
 // # Before a merge
 //

@@ -9,13 +9,14 @@
 //	parent                                                       child
 //	Limits.FetchChart ──── index of a repository ──────────────► index
 //	Limits.ReadManifest ── manifest of a record ───────────────► manifest
-//	Limits.RenderChart ─── chart, values, what is known secret ► chart
+//	Limits.RenderChart ─── chart, values ──────────────────────► chart
 //	Limits.RenderVariants ─ the same, and more values each time ► variants
+//	RenderPostRendered ─── chart, and an order of a guest ──────► a job of NewPostRendered
 //	      ▲                                                        │
-//	      └── file, lookup, post-render, variants: questions ◄─────┘
+//	      └── file, lookup, known, post-render, variants: questions ┘
 //
-// The child does not have the cluster's credentials, a terminal, or the user's environment. If a rendering needs them, it asks the
-// parent. Orders and answers cross a pipe as encoding/gob, so their fields are exported.
+// The child does not have the cluster's credentials, a terminal, the user's environment, or the known secrets. If a rendering needs them, it
+// asks the parent. It needs the secrets for the text of an error or for a log, which are rare. Orders and answers cross a pipe as encoding/gob, so their fields are exported.
 //
 // The parent works on what a job returns, so a job also refuses what the parent could not compare within the limits.
 package jobs

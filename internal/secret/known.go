@@ -42,14 +42,11 @@ func (k *Known) AddObject(group, kind string, object map[string]any) {
 	if k == nil || object == nil {
 		return
 	}
-	isSecret := Kind(group, kind) || object["kind"] == "Secret"
-	if isSecret {
+	if Kind(group, kind) || object["kind"] == "Secret" {
 		k.AddMembers(object)
-	}
-	if isSecret {
 		group, kind = "", "Secret"
 	}
-	k.postpone(source{how: fromObject, group: group, kind: kind, value: object})
+	k.postpone(source{How: fromObject, Group: group, Kind: kind, value: object})
 }
 
 // AddMembers adds the values of a Secret.
@@ -131,24 +128,20 @@ func isPlain(text string) bool {
 // AddAnnounced adds the secrets that names, places and texts of a value announce. The value must not change
 // afterwards.
 func (k *Known) AddAnnounced(v any) {
-	if k != nil {
-		k.postpone(source{how: fromNames, value: v})
-	}
+	k.postpone(source{How: fromNames, value: v})
 }
 
 // AddGiven adds every text and number of a value that is not a short word, because a chart may print any of the
 // values that it is given.
 func (k *Known) AddGiven(v any) {
-	if k != nil {
-		k.postpone(source{how: fromValues, value: v})
-	}
+	k.postpone(source{How: fromValues, value: v})
 }
 
 // Add adds texts that are credentials themselves, such as the password of a flag. They are removed even from the
 // middle of a word, unless they are very short.
 func (k *Known) Add(texts ...string) {
 	for _, text := range texts {
-		k.postpone(source{how: fromText, value: text})
+		k.postpone(source{How: fromText, value: text})
 	}
 }
 
@@ -214,12 +207,17 @@ func (k *Known) addForm(form string) {
 	k.texts[form], k.inTexts = k.texts[form] || len(form) >= shortestInside, nil
 }
 
-// update reads the pending sources. The caller holds the lock.
-func (k *Known) update() {
-	for _, s := range k.pending {
-		s.addTo(k)
+// read reads the pending sources, and update makes what finds the texts. The caller holds the lock.
+func (k *Known) read() {
+	for len(k.pending) > 0 { // a source may add others
+		first := k.pending[0]
+		k.pending = k.pending[1:]
+		first.addTo(k)
 	}
-	k.pending = nil
+}
+
+func (k *Known) update() {
+	k.read()
 	if k.inTexts == nil {
 		k.inTexts = newNeedles(k.texts)
 	}

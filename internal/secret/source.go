@@ -10,14 +10,15 @@ import (
 // A Known reads its sources when a text needs them. This file has the sources, and how they cross the pipe between two processes of this
 // program.
 
-// source is where secrets come from.
+// source is where secrets come from. Its exported fields cross.
 type source struct {
-	how how
-	// group and kind are those of an object.
-	group, kind string
-	// value is what to read. If it is nil, find returns it, or a *Known.
+	How how
+	// Group and Kind are those of an object.
+	Group, Kind string
+	// value is what to read; JSON takes its place after it has crossed.
 	value any
-	find  func() any
+	JSON  []byte
+	find  func() *Known
 }
 
 // how says how a source is read.
@@ -33,73 +34,76 @@ const (
 
 // addTo adds the secrets of the source. The caller holds the lock of k.
 func (s source) addTo(k *Known) {
-	if s.value == nil && s.find != nil {
-		s.value = s.find()
+	values := []any{s.value}
+	if s.JSON != nil { // a text may have a number in one form or the other
+		values = []any{decoded(s.JSON, false), decoded(s.JSON, true)}
 	}
-	switch s.how {
-	case fromObject:
-		Root(s.group, s.kind).Each(s.value, k.add)
-	case fromValues:
-		Hidden().Each(s.value, func(text string) {
-			if len(text) >= shortestMember {
-				k.add(text)
+	for _, value := range values {
+		switch s.How {
+		case fromObject:
+			Root(s.Group, s.Kind).Each(value, k.add)
+		case fromValues:
+			Hidden().Each(value, func(text string) {
+				if len(text) >= shortestMember {
+					k.add(text)
+				}
+			})
+			fallthrough
+		case fromNames:
+			Place{}.Each(value, k.add)
+		case fromText:
+			text, _ := value.(string)
+			k.add(text)
+			if _, added := k.texts[text]; added && len(text) >= shortestWord {
+				k.texts[text] = true
 			}
-		})
-		Place{}.Each(s.value, k.add)
-	case fromNames:
-		Place{}.Each(s.value, k.add)
-	case fromText:
-		text, _ := s.value.(string)
-		k.add(text)
-		if _, added := k.texts[text]; added && len(text) >= shortestWord {
-			k.texts[text] = true
+		case fromKnown:
+			k.addForms(s.find().forms())
 		}
-	case fromKnown:
-		other, _ := s.value.(*Known)
-		k.addForms(other.forms())
 	}
 }
 
-// AddLater adds what another Known knows, which find returns when that is needed. It does not cross to another process.
-func (k *Known) AddLater(find func() *Known) {
-	k.postpone(source{how: fromKnown, find: func() any { return find() }})
+// decoded returns the value of a text that json.Marshal wrote. With exact, its numbers are as they are written there.
+func decoded(text []byte, exact bool) (v any) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if exact {
+		d.UseNumber()
+	}
+	_ = d.Decode(&v)
+	return v
 }
+
+// AddLater adds what another Known knows, which find returns when that is needed. It does not cross to another process.
+func (k *Known) AddLater(find func() *Known) { k.postpone(source{How: fromKnown, find: find}) }
 
 // knownForms is the content of a Known, for the pipe between two processes of this program. It must not be sent anywhere else.
 type knownForms struct {
 	Texts, Members map[string]bool
-	Unread         []unread
-}
-
-// unread is a source that was not read, with its value as JSON.
-type unread struct {
-	How         how
-	Group, Kind string
-	JSON        []byte
+	Unread         []source
 }
 
 // GobEncode encodes what is known now. Sources that were not read cross as they are.
 func (k *Known) GobEncode() ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	var all []unread
+	out := knownForms{Members: k.members}
 	for _, s := range k.pending {
-		if s.how == fromKnown {
-			continue
+		var err error
+		if s.JSON == nil {
+			s.JSON, err = json.Marshal(s.value)
 		}
-		if s.value == nil && s.find != nil {
-			s.value = s.find()
-		}
-		text, err := json.Marshal(s.value)
 		if err != nil { // it has a number that JSON lacks
-			k.update()
-			all = nil
+			k.read()
+			out.Unread = nil
 			break
 		}
-		all = append(all, unread{s.how, s.group, s.kind, text})
+		if s.How != fromKnown {
+			out.Unread = append(out.Unread, s)
+		}
 	}
+	out.Texts = k.texts
 	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(knownForms{k.texts, k.members, all})
+	err := gob.NewEncoder(&b).Encode(out)
 	return b.Bytes(), err
 }
 
@@ -130,15 +134,13 @@ func (k *Known) AddKnown(other *Known) {
 func (k *Known) forms() knownForms {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for _, s := range k.pending {
-		s.addTo(k)
-	}
-	k.pending = nil
+	k.read()
 	return knownForms{Texts: maps.Clone(k.texts), Members: maps.Clone(k.members)}
 }
 
-// addForms adds what another Known has. A number of an unread source is read in both forms that a text may have. The caller holds the lock.
+// addForms adds what another Known has. The caller holds the lock.
 func (k *Known) addForms(c knownForms) {
+	k.pending = append(k.pending, c.Unread...)
 	for form, wherever := range c.Texts {
 		k.addForm(form)
 		if _, added := k.texts[form]; added {
@@ -150,17 +152,5 @@ func (k *Known) addForms(c knownForms) {
 			k.members = map[string]bool{}
 		}
 		k.members[form], k.inMembers = true, nil
-	}
-	for _, u := range c.Unread {
-		for _, isExact := range []bool{false, true} {
-			k.pending = append(k.pending, source{how: u.How, group: u.Group, kind: u.Kind, find: func() (v any) {
-				d := json.NewDecoder(bytes.NewReader(u.JSON))
-				if isExact {
-					d.UseNumber()
-				}
-				_ = d.Decode(&v) // it is what json.Marshal wrote
-				return v
-			}})
-		}
 	}
 }

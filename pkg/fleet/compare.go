@@ -144,7 +144,7 @@ func (s Source) newComparison(ctx context.Context, found Found, o Options) *comp
 	wide := found.Namespaces == nil && len(histories) >= wideFrom && 2*found.Beside >= found.Total
 	c := &comparison{
 		Source: s, Options: o, found: found.Releases,
-		sharing: s.share(ctx, wide),
+		sharing: s.Share(ctx, wide),
 		results: make([]result, len(found.Releases)), progress: Progress{Total: len(found.Releases)},
 	}
 	c.alone = drift.New(drift.LiveConnection(s.Cluster, s.Name, s.Storage), o.Options)

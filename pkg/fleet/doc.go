@@ -28,6 +28,8 @@
 // one for each kind, that several releases share (live.Sweep). Definitions of custom resources, OpenAPI documents, autoscalers and
 // namespaces are read once for all.
 //
+// [Source.Share] gives the same to comparisons that a Source does not make itself.
+//
 // Compare takes the releases in the order that the API server lists objects in. So only the pages around the current namespaces are in
 // memory, however many releases there are.
 //

@@ -26,32 +26,32 @@ type Sharing struct {
 	cluster *shared
 }
 
-// Share starts such comparisons. They are cheap if they come in the order of their namespaces (see Each). The records of what was found are
-// not listed again, and those of other namespaces once: see Changed. If all namespaces were searched, objects are listed across them. The
-// caller closes it.
-func (s Source) Share(ctx context.Context, found Found) Sharing {
-	out := s.share(ctx, found.Namespace == "" && found.Namespaces == nil)
-	searched := found.Namespaces
-	if searched == nil {
-		searched = []string{found.Namespace}
-	}
-	for _, namespace := range searched {
-		out.cluster.histories.get(namespace, func() (histories, bool) { return historiesOf(found.Releases), true })
-	}
-	out.Records = func(namespace string) (drift.Records, error) {
-		records, err := s.Storage.Namespace(namespace)
-		return sharedRecords{records, out.cluster, namespace}, err
-	}
-	return out
-}
-
-func (s Source) share(ctx context.Context, wide bool) Sharing {
+// Share starts such comparisons. They are cheap if they come in the order of their namespaces (see Each). If wide
+// is set, objects are listed across all namespaces. The caller closes it.
+func (s Source) Share(ctx context.Context, wide bool) Sharing {
 	out := Sharing{
 		Connection: drift.LiveConnection(s.Cluster, s.Name, s.Storage),
 		cluster:    &shared{Cluster: s.Cluster, storage: s.Storage, sweep: s.Cluster.Sweep(ctx, wide), wide: wide},
 	}
 	out.Cluster = out.cluster
 	return out
+}
+
+// WithRecords returns the sharing with records that comparisons share too. Those of what was found, without a selection, are not listed again,
+// and those of other namespaces once. The comparisons do not see what is deployed later, so call Changed after them.
+func (s Sharing) WithRecords(found Found) Sharing {
+	searched := found.Namespaces
+	if searched == nil {
+		searched = []string{found.Namespace}
+	}
+	for _, namespace := range searched {
+		s.cluster.histories.get(namespace, func() (histories, bool) { return historiesOf(found.Releases), true })
+	}
+	s.Records = func(namespace string) (drift.Records, error) {
+		records, err := s.cluster.storage.Namespace(namespace)
+		return sharedRecords{records, s.cluster, namespace}, err
+	}
+	return s
 }
 
 // Each calls do with the index of each of the namespaces, which must be in the order of live.CompareNamespaces: those of the comparisons that

@@ -31,7 +31,7 @@ func TestSharedRecords(t *testing.T) {
 		return 0
 	}
 	s.mu.Unlock()
-	sharing := source.Share(t.Context(), found)
+	sharing := source.Share(t.Context(), false).WithRecords(found)
 	defer sharing.Close()
 	all := []drift.Target{{Namespace: "a", Release: "one"}, {Namespace: "b", Release: "two"}, {Namespace: "b", Release: "three"}}
 	for _, at := range append(all, all...) {
