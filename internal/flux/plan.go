@@ -18,6 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -88,6 +89,11 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 	h, err := Read(ctx, reading, q.Namespace, q.Name)
 	if err != nil {
 		return nil, err
+	}
+	if ref := helmReleaseRef(q.Namespace, q.Name); q.Tree != nil {
+		for _, gone := range q.Tree.dropped(ctx, []map[string]any{reading.Read(ctx, []object.Ref{ref})[ref].Object}) {
+			h = gone
+		}
 	}
 	p, err := newPlan(ctx, reading, from, q, h)
 	if err == nil {

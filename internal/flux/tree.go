@@ -5,10 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
@@ -28,6 +26,8 @@ type Tree struct {
 	types applyTypes
 	// live is what the cluster has now of the objects that the tree makes.
 	live map[object.Ref]cluster.Live
+	// built are the Kustomizations whose objects the tree has.
+	built map[tree.Maker]bool
 	// problems are what the tree lacks, besides those of its build.
 	problems []tree.Problem
 	// Done removes the files of the tree, if they are only for this comparison.
@@ -124,41 +124,6 @@ func (t *Tree) releases() (out []map[string]any) {
 	return out
 }
 
-// dropped returns those of the HelmReleases of the cluster that a Kustomization of the tree made and makes no longer.
-func (t *Tree) dropped(items []map[string]any) (out []*HelmRelease) {
-	built := map[tree.Maker]bool{}
-	for _, o := range t.answer.Objects {
-		built[o.Maker] = true
-	}
-	for _, p := range t.Problems() {
-		maps.DeleteFunc(built, func(m tree.Maker, _ bool) bool { return p.Severity == tree.Failed && p.Where == m.String() })
-	}
-	for _, item := range items {
-		labels := (&unstructured.Unstructured{Object: item}).GetLabels()
-		maker := tree.Maker{Namespace: labels[kustomizeGroup+"/namespace"], Name: labels[kustomizeGroup+"/name"]}
-		ref := refOf(Kind(), item)
-		if maker == (tree.Maker{}) || !built[maker] || t.over.tree[ref] || !t.prunes(maker) {
-			continue
-		}
-		h := newHelmRelease(item)
-		h.dropped = "the tree drops the HelmRelease, and " + maker.String() + " prunes it"
-		out = append(out, h)
-	}
-	return out
-}
-
-// prunes reports whether a Kustomization deletes what it makes no longer (fluxcd/kustomize-controller v1.9.4
-// internal/controller/kustomization_controller.go prune).
-func (t *Tree) prunes(m tree.Maker) bool {
-	for ref, found := range t.over.objects {
-		if ref.Group == kustomizeGroup && ref.Namespace == m.Namespace && ref.Name == m.Name {
-			prunes, _, _ := unstructured.NestedBool(found.Object, "spec", "prune")
-			return prunes
-		}
-	}
-	return false
-}
-
 // kustomizeGroup is the group of Flux's Kustomizations.
 const kustomizeGroup = "kustomize.toolkit.fluxcd.io"
 
@@ -206,9 +171,19 @@ func (t *Tree) lay(ctx context.Context) error {
 		all, refs = append(all, one), append(refs, ref)
 	}
 	t.live = t.over.Cluster.Read(ctx, refs)
-	refused := t.refused(ctx, all, t.live)
+	refused, suspended := t.refused(ctx, all, t.live), map[tree.Maker]bool{}
+	suspends := func(m tree.Maker) {
+		suspended[m] = true
+		t.note(tree.Skipped, m.String(), "somebody suspended it in the cluster, so Flux leaves what it made as it is")
+	}
 	for _, one := range all {
-		if refused[one.Maker] {
+		// One that makes itself does not even apply that.
+		if made := madeKustomization(one.ref); made == one.Maker && made != (tree.Maker{}) && isSuspended(t.live[one.ref].Object) {
+			suspends(made)
+		}
+	}
+	for _, one := range all {
+		if refused[one.Maker] || suspended[one.Maker] {
 			continue
 		}
 		after, err := t.after(ctx, one.ref, one.content, t.live[one.ref])
@@ -219,10 +194,15 @@ func (t *Tree) lay(ctx context.Context) error {
 			t.secrets = append(t.secrets, after)
 		}
 		t.over.tree[one.ref] = true
+		if made := madeKustomization(one.ref); made != (tree.Maker{}) && made != one.Maker && isSuspended(after) && !isSuspended(one.content) {
+			suspends(made)
+		}
 	}
 	for _, said := range t.types.unread {
 		t.note(tree.Note, "the API server", said)
 	}
+	t.findBuilt()
+	t.over.deletes = t.deletes
 	return nil
 }
 

@@ -89,8 +89,8 @@ func (f fluxController) signal(name string) error {
 
 // fluxRevision is what a HelmRelease says of its last revision.
 type fluxRevision struct {
-	target, chart string
-	version       int64
+	target, name, chart string
+	version             int64
 }
 
 // fluxRevisionOf returns the last revision of a HelmRelease, or the zero value if there is none.
@@ -107,7 +107,7 @@ func (c *Case) fluxRevisionOf(r ref) (fluxRevision, error) {
 	storage, _, _ := unstructured.NestedString(hr.Object, "status", "storageNamespace")
 	version, _ := last["version"].(int64)
 	return fluxRevision{
-		target: fmt.Sprint(storage, last["namespace"], last["name"]), chart: fmt.Sprint(last["chartName"]), version: version,
+		target: fmt.Sprint(storage, last["namespace"], last["name"]), name: fmt.Sprint(last["name"]), chart: fmt.Sprint(last["chartName"]), version: version,
 	}, nil
 }
 
