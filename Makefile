@@ -267,7 +267,7 @@ bin/flux/helm-controller: test/flux/go.mod
 	cd test/flux && cp -f $$(go list -m -f '{{.Dir}}/config/crd/bases/*.yaml' $(FLUX)) $(CURDIR)/bin/flux
 
 flux: planes bin/flux/helm-controller ## tries what docs/gitops.md says of Flux with its controllers, which are compiled first
-	cd test/e2e && go test -count=1 -timeout 30m -run '^TestFlux$$' -flux $(CURDIR)/bin/flux .
+	cd test/e2e && go test -count=1 -timeout 60m -run '^TestFlux(Tree)?$$' -flux $(CURDIR)/bin/flux .
 
 $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
 	cd test/controlplane && go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane

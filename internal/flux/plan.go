@@ -47,7 +47,8 @@ type Question struct {
 type Plan struct {
 	// Target is what to compare: the upgrade, or the drift of a release that Flux leaves as it is.
 	Target drift.Target
-	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known. Otherwise its chart is nil.
+	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known, or the upgrade to this chart with the
+	// values that are deployed if Flux may have another one of the same version. Otherwise its chart is nil.
 	Preview drift.Target
 	// Connection is what the comparison reads.
 	Connection drift.Connection
@@ -61,8 +62,10 @@ type Plan struct {
 	decision decision
 	// unfetched is why the chart could not be fetched from its source, or nil.
 	unfetched error
-	// isOther is set if the controller has another archive of the chart's version than helmdrift.
+	// isOther is set if the controller has another archive of the chart's version than helmdrift. MayBeOther is set if it has the version, and
+	// its archive cannot be compared.
 	isOther     bool
+	mayBeOther  bool
 	method      report.ApplyMethod
 	warnings    []report.Message
 	problems    []report.Message
@@ -195,6 +198,9 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 		return "", fmt.Errorf("the chart of %s: %w", p.release.title(), err)
 	}
 	p.chart = identity{answer.Name, answer.Version}
+	// Source-controller builds a chart again only if it gets another version (fluxcd/source-controller v1.9.3
+	// internal/helm/chart/builder_local.go Build, builder_remote.go generateBuildResult).
+	p.mayBeOther = !q.Own && o.isCurrent && o.digest == "" && o.latest.version == p.chart.version
 	if answer.Archive == nil {
 		return path, p.checkContent(path, q.Own)
 	}
@@ -350,6 +356,7 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 		if err := p.findMethod(ctx, records, s); err != nil {
 			return err
 		}
+		p.addKept(q, path, s)
 		if p.Target = with; path == "" {
 			if s.number == 0 {
 				return p.noChart()
@@ -466,6 +473,34 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 		return q.PostRender(ctx, h.renderOrder(manifest))
 	}
 	return &out
+}
+
+// addKept adds the preview of an upgrade to the same version of the chart with the values and the post-renderers that are deployed. Whatever
+// it changes is a change of the chart, and source-controller keeps the chart that it has.
+func (p *Plan) addKept(q Question, path string, s situation) {
+	h, last := p.release, p.release.last()
+	if !p.mayBeOther || last == nil || last.ChartVersion != p.chart.version {
+		return
+	}
+	was := h
+	if q.Tree != nil {
+		if now := q.Tree.live[helmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)].Object; now != nil {
+			was = newHelmRelease(now)
+		}
+	}
+	if last.Version != s.number || was.fault != nil || was.postRenderersDigest() != h.Status.ObservedPostRenderersDigest ||
+		was.commonMetadataDigest() != h.Status.ObservedCommonMetadataDigest {
+		p.warn(CodeWarning, unknownContent+"what the deployed values and post-renderers make of it cannot be compared with what is deployed")
+		return
+	}
+	out := p.upgradeChart(q, path)
+	if out.Values = (render.ValueOptions{Reuse: render.ReuseAfterReset}); was.Spec.Upgrade.PreserveValues {
+		out.Values.Reuse = render.ReuseValues
+	}
+	out.PostRender = func(ctx context.Context, manifest []byte) ([]byte, error) {
+		return q.PostRender(ctx, was.renderOrder(manifest))
+	}
+	p.Preview = drift.Target{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), Chart: out}
 }
 
 // wholeNumbers returns --set expressions for the integers of values. Numbers of documents are float64, and only a targetPath makes

@@ -86,7 +86,9 @@ func TestDropped(t *testing.T) {
 			_, web := has(apps, true, tt.makes, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, "+of+"}", "web", tt.annotations)
 			values, _ := has(apps, true, tt.makes, "{apiVersion: v1, kind: ConfigMap, "+of+"}", "values", tt.annotations)
 			laid, err := NewTree(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
-				func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) { return answer, nil })
+				func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
+					return answer, nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -32,7 +32,20 @@ type fluxPrediction struct {
 func (p *fluxPrediction) report() *releaseReport { return &p.last.report.Releases[0] }
 
 // isComplete reports whether the report says that it has everything that Flux does.
-func (p *fluxPrediction) isComplete() bool { return len(p.report().Errors) == 0 }
+func (p *fluxPrediction) isComplete() bool { return p.lacks() == "" }
+
+// lacks returns what the report says that it lacks, or "".
+func (p *fluxPrediction) lacks() string {
+	for _, e := range p.report().Errors {
+		return e.Message
+	}
+	for _, w := range p.report().Warnings {
+		if strings.HasPrefix(w.Message, "whether the chart has changed under the same version is not known") {
+			return w.Message
+		}
+	}
+	return ""
+}
 
 // treeFault returns what a report says a Kustomization lacks, or "".
 func (p *fluxPrediction) treeFault() string {
@@ -422,7 +435,7 @@ func (c *fluxCounts) add(p *fluxPrediction) {
 	c.all++
 	c.actions[p.report().Deployer.Action]++
 	if !p.isComplete() {
-		reason := p.report().Errors[0].Message
+		reason := p.lacks()
 		for _, name := range []string{p.ns, "1.", "2."} {
 			reason, _, _ = strings.Cut(reason, name)
 		}
