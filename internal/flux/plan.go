@@ -123,6 +123,9 @@ func newPlan(ctx context.Context, reading Reader, from drift.Connection, q Quest
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.title()),
 			"connect to that cluster, and compare its release: helmdrift diff "+h.ReleaseName()+" -n "+h.StorageNamespace())
 	}
+	if h.isGoing() && q.Tree != nil {
+		p.reading = q.Tree.over.Cluster // the tree may drop what it is made of as well
+	}
 	if p.composed, err = h.compose(ctx, p.reading); err != nil {
 		return nil, err
 	}
@@ -159,6 +162,10 @@ func (p *Plan) lacks(message string) {
 // findChart fetches the chart and prepares it as the controllers do. It returns an empty path if the chart cannot be fetched from its
 // source.
 func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question) (path string, err error) {
+	if p.release.isGoing() {
+		p.offer = &offer{}
+		return "", nil
+	}
 	if p.offer, err = p.release.offer(ctx, p.reading, q); err != nil {
 		return "", err
 	}
@@ -277,7 +284,7 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	}
 	p.chart = s.chart
 	p.decision = s.decide()
-	if p.chart.name == "" && p.decision.action != report.DeployerBlocked && p.unfetched == nil {
+	if p.chart.name == "" && p.decision.action != report.DeployerBlocked && p.unfetched == nil && !h.isGoing() {
 		p.lacks("which version of the chart comes next is not known: " + hint.Sentence(p.noChart()))
 	}
 	p.addUnknown()

@@ -143,12 +143,12 @@ func readAs(kind schema.GroupVersionKind) (schema.GroupVersionKind, bool) {
 	return kind, kind.Group == sourceGroup
 }
 
-// laid is an object of the tree that predictions read, with the version that it has there.
+// laid is an object of the tree that predictions read, with the version that it has there, and as it is after it has been applied.
 type laid struct {
 	tree.Object
-	content map[string]any
-	ref     object.Ref
-	version string
+	content, after map[string]any
+	ref            object.Ref
+	version        string
 }
 
 // lay applies the objects of the tree that predictions read.
@@ -166,7 +166,7 @@ func (t *Tree) lay(ctx context.Context) error {
 			t.note(tree.Failed, ref.Kind+" "+ref.Name+" in "+o.File, "it has no namespace, so Flux cannot apply it")
 			continue
 		}
-		one := laid{o, content, ref, kindOf(content).Version}
+		one := laid{o, content, nil, ref, kindOf(content).Version}
 		content["apiVersion"] = kind.GroupVersion().String()
 		all, refs = append(all, one), append(refs, ref)
 	}
@@ -182,19 +182,25 @@ func (t *Tree) lay(ctx context.Context) error {
 			suspends(made)
 		}
 	}
+	for i, one := range all {
+		var err error
+		all[i].after, err = t.after(ctx, one.ref, one.content, t.live[one.ref])
+		if cannot := (*cannotApply)(nil); errors.As(err, &cannot) {
+			refused[one.Maker] = true
+			t.note(tree.Failed, one.Maker.String(), err.Error())
+		} else if err != nil {
+			return err
+		}
+	}
 	for _, one := range all {
 		if refused[one.Maker] || suspended[one.Maker] {
 			continue
 		}
-		after, err := t.after(ctx, one.ref, one.content, t.live[one.ref])
-		if err != nil {
-			return err
-		}
-		if t.over.objects[one.ref] = (cluster.Live{Object: after}); one.ref.Group == "" && one.ref.Kind == "Secret" {
-			t.secrets = append(t.secrets, after)
+		if t.over.objects[one.ref] = (cluster.Live{Object: one.after}); one.ref.Group == "" && one.ref.Kind == "Secret" {
+			t.secrets = append(t.secrets, one.after)
 		}
 		t.over.tree[one.ref] = true
-		if made := madeKustomization(one.ref); made != (tree.Maker{}) && made != one.Maker && isSuspended(after) && !isSuspended(one.content) {
+		if made := madeKustomization(one.ref); made != (tree.Maker{}) && made != one.Maker && isSuspended(one.after) && !isSuspended(one.content) {
 			suspends(made)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +48,11 @@ func (p *fluxPrediction) lacks() string {
 	return ""
 }
 
+// fails reports whether Helm cannot render the chart, so that Flux fails before it makes a revision.
+func (p *fluxPrediction) fails() bool {
+	return slices.ContainsFunc(p.report().Errors, func(m message) bool { return m.Code == "render" })
+}
+
 // treeFault returns what a report says a Kustomization lacks, or "".
 func (p *fluxPrediction) treeFault() string {
 	for _, e := range p.report().Errors {
@@ -83,8 +89,8 @@ func (f *fluxTree) predict(names []string) (string, error) {
 			return text.String(), fmt.Errorf("predict: diff hr/%s says nothing of what Flux does; exit %d\n%s", name, out.exit, out.stderr)
 		}
 		fmt.Fprintf(&text, "%s\nexit %d\n", strings.Join(out.report.lines(), "\n"), out.exit)
-		for _, e := range p.report().Errors {
-			fmt.Fprintln(&text, "error:", e.Message)
+		for _, m := range slices.Concat(p.report().Warnings, p.report().Errors) {
+			fmt.Fprintln(&text, "said:", m.Message)
 		}
 		p.release, p.storage = p.report().Name, cmp.Or(p.report().StorageNamespace, f.ns)
 		single[name] = p.report().Deployer.Action + ": " + p.report().Deployer.Reason
@@ -93,6 +99,9 @@ func (f *fluxTree) predict(names []string) (string, error) {
 	all, err := f.binary("diff", "--from", treeDir, "-o", "json")
 	if err != nil {
 		return text.String(), err
+	}
+	if strings.Contains(all.stderr, treeDir+" makes no HelmRelease") {
+		return text.String(), nil
 	}
 	report, err := decodeReport(all.stdout)
 	if err != nil {
@@ -124,6 +133,7 @@ func (f *fluxTree) forRelease() *Case {
 //   - The decision is that of the history of the HelmRelease. A HelmRelease that is to be uninstalled is gone, and so is its release.
 //   - An upgrade, an installation and a correction do to the objects what the report says, and helm-controller owns what was written. If
 //     Flux does nothing, the objects stay as they are.
+//   - If Helm cannot render the chart, Flux fails without a revision.
 //   - Then there is nothing left to do, and the composed values and the version of the chart are those that helm-controller attempted.
 //
 // An incomplete report, with exit code 1, is judged by its decision alone. Such reports are counted, and so are the others.
@@ -135,7 +145,7 @@ func (f *fluxTree) judge() error {
 			fault, err = f.settleTree(commit)
 		}
 		if err == nil {
-			err = f.controller.signal("CONT")
+			f.start()
 		}
 		for _, p := range f.predicted {
 			if err == nil {
@@ -239,7 +249,8 @@ func (p *fluxPrediction) awaitFlux() error {
 	tree := &fluxTree{Case: p.Case}
 	return tree.asked("helmreleases.helm.toolkit.fluxcd.io/"+p.name, func(o *unstructured.Unstructured) bool {
 		observed, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
-		return isSuspended || observed == o.GetGeneration() && strings.Contains("\n"+conditionsOf(o), "\nReady=True ")
+		ready, _ := conditionOf(o, "Ready")
+		return isSuspended || observed == o.GetGeneration() && ready == "True" || p.fails() && ready == "False"
 	})
 }
 
@@ -284,7 +295,7 @@ func (p *fluxPrediction) judgeDecision() error {
 	}
 	predicted := p.report().Deployer
 	said := predicted.Action
-	if said == "blocked" || said == "correct" {
+	if said == "blocked" || said == "correct" || p.fails() {
 		said = "none"
 	}
 	if said != done {

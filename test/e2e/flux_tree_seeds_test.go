@@ -81,7 +81,7 @@ func (s *treeScript) treeEdits() []func() {
 		func() {
 			s.edit(s.any(), "{spec: {postRenderers: "+s.pick("null", `[{kustomize: {images: [{name: nginx, newTag: "1.2`+s.pick("6", "7", "8")+`"}]}}]`,
 				`[{kustomize: {patches: [{patch: "- {op: replace, path: /spec/replicas, value: 1}", target: {kind: Deployment}}]}}]`,
-				`[{kustomize: {patches: [{patch: "- {op: add, path: /data/added, value: ${word:-x}}", target: {kind: ConfigMap}}]}}]`)+"}}")
+				`[{kustomize: {patches: [{patch: "- {op: add, path: /data/added, value: \"${word:-x}\"}", target: {kind: ConfigMap}}]}}]`)+"}}")
 		},
 		func() {
 			s.edit(s.any(), "{spec: {commonMetadata: "+s.pick("null", "{labels: {team: a}}", "{labels: {team: b}, annotations: {note: x}}")+"}}")
@@ -113,10 +113,10 @@ func (s *treeScript) treeEdits() []func() {
 		func() {
 			s.edit(apps, "{spec: {patches: "+s.pick("null", `[{patch: "- {op: add, path: /spec/values/replicas, value: 3}", target: {kind: HelmRelease, name: web}}]`,
 				`[{patch: "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: all}, spec: {values: {greeting: patched}}}", target: {kind: HelmRelease}}]`,
-				`[{patch: "[{op: replace, path: /data/size, value: \"7\"}]", target: {kind: ConfigMap, name: web-values}}]`)+"}}")
+				`[{patch: "- {op: replace, path: /data/size, value: \"7\"}", target: {kind: ConfigMap, name: web-values}}]`)+"}}")
 		},
 		func() {
-			s.edit(apps, "{spec: {commonMetadata: "+s.pick("null", "{labels: {tree: a}, annotations: {note: y}}")+"}}")
+			s.edit(apps, "{spec: {commonMetadata: "+s.pick("null", "{labels: {tree: a}, annotations: {note: yes it is}}")+"}}")
 		},
 		func() { s.edit(apps, "{spec: {suspend: "+s.pick("true", "false", "null", "null")+"}}") },
 		func() { s.edit(apps, "{spec: {prune: "+s.pick("true", "false")+"}}") },

@@ -30,12 +30,14 @@ const fluxParallel = 3
 
 // TestFluxTree runs the scripts of testdata/flux/tree, where Flux deploys from a Git repository: source-controller clones it,
 // kustomize-controller builds it, and helm-controller deploys what it makes. Each script has a helm-controller of its own, which it may
-// stop. Besides the commands of TestStories and the command publish and push of TestFlux, the scripts have:
+// end. Besides the commands of TestStories and the command publish and push of TestFlux, the scripts have:
 //
 //	repository         makes a Git repository of the folder repo, serves it, and makes a GitRepository of Flux of it, git, and the Kustomization
 //	                   that repo/clusters/prod/root.yaml has
 //	edit FILE BODY     changes the object in a file of the tree; BODY is a merge patch
-//	freeze             stops the helm-controller until merge, so that it does not act on an edit before diff has predicted that
+//	freeze             ends the helm-controller until merge, so that it does not act on an edit before diff has predicted that. A new one
+//	                   sees everything that changed at once. One that was only stopped might see the HelmRelease before its chart, and
+//	                   would upgrade twice.
 //	settle             asks every source of a chart to look again, and waits until they have
 //	predict NAME...    runs diff hr/NAME --from repo/clusters/prod for each name and prints the lines of the reports and the exit codes
 //	merge              commits and pushes the tree, lets Flux act on it, and checks that it does what was predicted; see fluxTree.judge
@@ -44,7 +46,7 @@ func TestFluxTree(t *testing.T) {
 		t.Skip("-flux names no folder with the controllers of Flux; make flux builds them")
 	}
 	startFluxSources(t)
-	startController(t, "kustomize-controller", nil)
+	startController(t, "kustomize-controller", nil, "--requeue-dependency=2s")
 	repositories := t.TempDir()
 	server, err := gitServer(repositories)
 	must(t, err)
@@ -56,7 +58,7 @@ func TestFluxTree(t *testing.T) {
 			return "", f.open(filepath.Join(repositories, f.ns+".git"), git.URL+"/"+f.ns+".git")
 		},
 		"edit":    func(f *fluxTree, args []string) (string, error) { return "", f.edit(args[0], args[1]) },
-		"freeze":  func(f *fluxTree, _ []string) (string, error) { return "", f.controller.signal("STOP") },
+		"freeze":  func(f *fluxTree, _ []string) (string, error) { return "", f.controller.signal("KILL") },
 		"settle":  func(f *fluxTree, _ []string) (string, error) { return "", f.settleSources() },
 		"predict": (*fluxTree).predict,
 		"merge":   func(f *fluxTree, _ []string) (string, error) { return "", f.judge() },
@@ -71,7 +73,11 @@ func TestFluxTree(t *testing.T) {
 			return err
 		}
 		f := &fluxTree{Case: env.Values[caseKey{}].(*Case)}
-		f.controller = startController(env.T().(testing.TB), "helm-controller", []string{"RUNTIME_NAMESPACE=" + f.ns}, "--watch-all-namespaces=false")
+		f.start = func() {
+			_ = f.controller.signal("KILL") // unless it was ended before
+			f.controller = startController(env.T().(testing.TB), "helm-controller", []string{"RUNTIME_NAMESPACE=" + f.ns}, "--watch-all-namespaces=false")
+		}
+		f.start()
 		env.Values[fluxTreeKey{}] = f
 		return nil
 	}
@@ -99,7 +105,9 @@ func gitServer(dir string) (*cgi.Handler, error) {
 // fluxTree is a script with a working tree.
 type fluxTree struct {
 	*Case
+	// controller is the helm-controller of the script, and start starts it.
 	controller fluxController
+	start      func()
 	// remote is the folder of the bare repository.
 	remote    string
 	predicted []*fluxPrediction
@@ -242,12 +250,24 @@ func (f *fluxTree) asked(object string, done func(*unstructured.Unstructured) bo
 // fluxTimeout limits how long a controller may take for an object.
 const fluxTimeout = 2 * time.Minute
 
-// isSettled reports whether a controller has looked at an object as it is and says whether it is ready.
+// isSettled reports whether a controller has looked at an object as it is and says whether it is ready. After a failure it tries again
+// later.
 func isSettled(o *unstructured.Unstructured) bool {
 	observed, _, _ := unstructured.NestedInt64(o.Object, "status", "observedGeneration")
-	conditions := "\n" + conditionsOf(o)
-	isReady, hasFailed := strings.Contains(conditions, "\nReady=True "), strings.Contains(conditions, "\nReady=False ")
-	return isReady && observed == o.GetGeneration() || hasFailed && !strings.Contains(conditions, "\nReconciling=True ")
+	ready, _ := conditionOf(o, "Ready")
+	_, retries := conditionOf(o, "Reconciling")
+	return ready == "True" && observed == o.GetGeneration() || ready == "False" && (retries == "" || retries == "ProgressingWithRetry")
+}
+
+// conditionOf returns the status and the reason of a condition.
+func conditionOf(o *unstructured.Unstructured, kind string) (status, reason string) {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, condition := range conditions {
+		if c, ok := condition.(map[string]any); ok && c["type"] == kind {
+			return fmt.Sprint(c["status"]), fmt.Sprint(c["reason"])
+		}
+	}
+	return "", ""
 }
 
 // settleSources asks the repositories of charts, and then the charts, to look again.
@@ -270,8 +290,8 @@ func (f *fluxTree) settleSources() error {
 	return nil
 }
 
-// settleTree waits until Flux has applied a commit. Root comes before apps, which it makes, so that the outcome does not depend on which of
-// them the controller takes first. It returns why Flux could not build or apply apps, or "".
+// settleTree waits until Flux has applied a commit. Apps depends on root, which makes it. Otherwise the controller may build apps as it was
+// with the new commit, before root changes it. It returns why Flux could not build or apply apps, or "".
 func (f *fluxTree) settleTree(commit string) (string, error) {
 	err := f.asked("gitrepositories.source.toolkit.fluxcd.io/git", func(o *unstructured.Unstructured) bool {
 		revision, _, _ := unstructured.NestedString(o.Object, "status", "artifact", "revision")
@@ -307,8 +327,8 @@ func (f *fluxTree) settleTree(commit string) (string, error) {
 		}); err != nil {
 			return "", err
 		}
-		if conditions := conditionsOf(o); !strings.Contains("\n"+conditions, "\nReady=True ") {
-			fault += name + ": " + conditions
+		if ready, _ := conditionOf(o, "Ready"); ready != "True" {
+			fault += name + ": " + conditionsOf(o)
 		}
 	}
 	return fault, f.settleSources()
