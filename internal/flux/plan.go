@@ -317,15 +317,34 @@ func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error)
 			p.lacks(title + " has a readyExpr, which helmdrift does not evaluate: whether Flux waits for it is not known")
 			continue
 		}
-		on, err := Read(ctx, p.reading, namespace, d.Name)
-		if err != nil {
-			return title + " cannot be read: " + err.Error(), nil
-		}
-		if _, isReady := isTrue(on.Status.Conditions, "Ready"); !isReady || on.Metadata.Generation != on.Status.ObservedGeneration {
-			return title + " is not ready", nil
+		if why := p.waitsFor(ctx, namespace, d.Name, title); why != "" {
+			return why, nil
 		}
 	}
 	return p.offer.waits, nil
+}
+
+// waitsFor says why a dependency keeps helm-controller from acting, or returns "". One that is reconciled next, as it changes as well, is
+// waited for only until it has been.
+func (p *Plan) waitsFor(ctx context.Context, namespace, name, title string) string {
+	ref := helmReleaseRef(namespace, name)
+	if p.tree != nil && p.tree.deletes(ctx, ref, p.reading.Read(ctx, []object.Ref{ref})[ref].Object) != "" {
+		return title + " goes"
+	}
+	on, err := Read(ctx, p.reading, namespace, name)
+	if err != nil {
+		return title + " cannot be read: " + err.Error()
+	}
+	_, isReady := isTrue(on.Status.Conditions, "Ready")
+	isObserved := on.Metadata.Generation == on.Status.ObservedGeneration
+	switch {
+	case isReady && isObserved:
+		return ""
+	case !isObserved && !on.Spec.Suspend && (isReady || len(on.Status.Conditions) == 0):
+		p.warn(CodeWarning, title+" changes as well, and Flux waits until it is ready")
+		return ""
+	}
+	return title + " is not ready"
 }
 
 // prove compares what was composed with what helm-controller says of its last attempt, if it attempted the HelmRelease as it is. Own is set

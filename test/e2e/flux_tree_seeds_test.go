@@ -169,7 +169,21 @@ func (s *treeScript) treeEdits() []func() {
 		},
 		func() { s.line("scale deployment/web %d", s.IntN(5)) },
 		func() { s.line(`patch kubectl-edit deployment/web '{metadata: {labels: {edited: "%d"}}}'`, s.IntN(9)) },
-		func() { s.line("helm4 upgrade --as helm --force-conflicts repo/charts/web") },
+		func() {
+			s.line("helm4 upgrade --as %s --force-conflicts %srepo/charts/web", s.pick("helm", "helm", "deployer"), s.pick("", "--set extra=1 "))
+		},
+		func() { s.line("delete %s", s.pick("configmap/settings", "deployment/web")) },
+		func() {
+			if !s.drops {
+				s.edit(shop, "{spec: {dependsOn: "+s.pick("null", "[{name: web}]", "[{name: web}]")+"}}")
+			}
+		},
+		func() {
+			s.edit(web, "{spec: {chart: {spec: {reconcileStrategy: "+s.pick("Revision", "ChartVersion", "null")+"}}}}")
+		},
+		func() {
+			s.line("exec rm -f repo/.sourceignore\nexec sh -c 'echo %s > repo/.sourceignore'", s.pick("none", "/charts/web/prod.yaml", "*.md"))
+		},
 		func() { // edits of the HelmRelease that Git does not know of
 			s.line("patch %s helmreleases.helm.toolkit.fluxcd.io/web '{spec: %s}'", s.pick("flux", "kubectl", "kubectl-edit", "kubectl-patch"),
 				s.pick("{suspend: true}", "{suspend: null}", "{values: {added: 1}}", "{values: {replicas: 4}}", "{timeout: 3m}"))
@@ -199,17 +213,31 @@ func newTreeScript(seed uint64, files []txtar.File) []byte {
 	return txtar.Format(&txtar.Archive{Comment: []byte(s.script.String()), Files: files})
 }
 
-// writeFluxTrees writes random scripts and returns their files.
-func writeFluxTrees(t *testing.T) (out []string) {
+// fluxTreeScripts returns the scripts of testdata/flux/tree and random ones. Those without a tree of their own get that of tree.txtar.
+func fluxTreeScripts(t *testing.T) (out []string) {
 	t.Helper()
-	base, err := txtar.ParseFile("testdata/flux/tree/tree.txtar")
+	const dir, base = "testdata/flux/tree", "testdata/flux/tree/tree.txtar"
+	tree, err := txtar.ParseFile(base)
 	must(t, err)
-	base.Files = slices.DeleteFunc(base.Files, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "want") })
-	dir := t.TempDir()
-	for i := range uint64(*fluxTrees) {
-		file := filepath.Join(dir, fmt.Sprintf("tree-seed-%d.txtar", *fluxSeed+i))
-		must(t, os.WriteFile(file, newTreeScript(*fluxSeed+i, base.Files), 0o600))
+	files := slices.DeleteFunc(tree.Files, func(f txtar.File) bool { return strings.HasPrefix(f.Name, "want") })
+	made := t.TempDir()
+	write := func(name string, text []byte) {
+		file := filepath.Join(made, name)
+		must(t, os.WriteFile(file, text, 0o600))
 		out = append(out, file)
+	}
+	all, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
+	must(t, err)
+	for _, name := range all {
+		if script, err := txtar.ParseFile(name); err != nil || len(script.Files) > 0 {
+			must(t, err)
+			out = append(out, name)
+		} else {
+			write(filepath.Base(name), txtar.Format(&txtar.Archive{Comment: script.Comment, Files: files}))
+		}
+	}
+	for i := range uint64(*fluxTrees) {
+		write(fmt.Sprintf("tree-seed-%d.txtar", *fluxSeed+i), newTreeScript(*fluxSeed+i, files))
 	}
 	return out
 }

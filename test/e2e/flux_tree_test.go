@@ -75,15 +75,14 @@ func TestFluxTree(t *testing.T) {
 		f := &fluxTree{Case: env.Values[caseKey{}].(*Case)}
 		f.start = func() {
 			_ = f.controller.signal("KILL") // unless it was ended before
-			f.controller = startController(env.T().(testing.TB), "helm-controller", []string{"RUNTIME_NAMESPACE=" + f.ns}, "--watch-all-namespaces=false")
+			f.controller = startController(env.T().(testing.TB), "helm-controller", []string{"RUNTIME_NAMESPACE=" + f.ns}, "--watch-all-namespaces=false",
+				"--requeue-dependency=2s")
 		}
 		f.start()
 		env.Values[fluxTreeKey{}] = f
 		return nil
 	}
-	files, err := filepath.Glob("testdata/flux/tree/*.txtar")
-	must(t, err)
-	files = append(files, writeFluxTrees(t)...)
+	files := fluxTreeScripts(t)
 	defer fluxTreeCounts.log(t)
 	t.Run("scripts", func(t *testing.T) {
 		testscript.Run(t, testscript.Params{Files: files, UpdateScripts: *update, Setup: setup, Cmds: added})
