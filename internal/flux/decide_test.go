@@ -208,7 +208,7 @@ func TestDependency(t *testing.T) {
 		"ready":                          {2, 2, ready, "", "", false},
 		"not ready":                      {2, 2, failed, "", "the dependency is not ready", false},
 		"ready, and it changes":          {3, 2, ready, "", "", true},
-		"suspended, and it changes":      {3, 2, ready, "suspend: true", "the dependency is not ready", false},
+		"suspended, and it changes":      {3, 2, ready, "suspend: true", "", true},
 		"suspended":                      {2, 2, ready, "suspend: true", "", false},
 		"not ready, and it changes":      {3, 2, failed, "", "the dependency is not ready", false},
 		"new":                            {1, 0, "", "", "", true},

@@ -91,7 +91,7 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 	}
 	h, err := Read(ctx, reading, q.Namespace, q.Name)
 	if err != nil {
-		return nil, err
+		return nil, q.Tree.explain(err)
 	}
 	if ref := helmReleaseRef(q.Namespace, q.Name); q.Tree != nil {
 		for _, gone := range q.Tree.dropped(ctx, []map[string]any{reading.Read(ctx, []object.Ref{ref})[ref].Object}) {
@@ -325,7 +325,8 @@ func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error)
 }
 
 // waitsFor says why a dependency keeps helm-controller from acting, or returns "". One that is reconciled next, as it changes as well, is
-// waited for only until it has been.
+// waited for only until it has been. One that is suspended stays as ready as it is (fluxcd/helm-controller v1.6.0
+// internal/controller/helmrelease_controller.go Reconcile).
 func (p *Plan) waitsFor(ctx context.Context, namespace, name, title string) string {
 	ref := helmReleaseRef(namespace, name)
 	if p.tree != nil && p.tree.deletes(ctx, ref, p.reading.Read(ctx, []object.Ref{ref})[ref].Object) != "" {
@@ -340,7 +341,7 @@ func (p *Plan) waitsFor(ctx context.Context, namespace, name, title string) stri
 	switch {
 	case isReady && isObserved:
 		return ""
-	case !isObserved && !on.Spec.Suspend && (isReady || len(on.Status.Conditions) == 0):
+	case !isObserved && (isReady || len(on.Status.Conditions) == 0 && !on.Spec.Suspend):
 		p.warn(CodeWarning, title+" changes as well, and Flux waits until it is ready")
 		return ""
 	}

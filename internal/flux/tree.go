@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -99,6 +100,16 @@ func (t *Tree) Problems() []tree.Problem {
 		return nil
 	}
 	return slices.Concat(t.answer.Problems, t.problems)
+}
+
+// explain adds to an error what could not be built of the tree, which may be the reason.
+func (t *Tree) explain(err error) error {
+	for _, p := range t.Problems() {
+		if p.Severity == tree.Failed {
+			return hint.New(fmt.Errorf("%w; %s", err, p), hint.Of(err))
+		}
+	}
+	return err
 }
 
 // Close removes the files of the tree. A nil tree has none.

@@ -78,9 +78,13 @@ spec:
 // fluxController is a running controller. Its file has the number of its process.
 type fluxController struct{ pidFile string }
 
-// signal sends a signal to the controller.
+// signal sends a signal to the controller, which may just be starting.
 func (f fluxController) signal(name string) error {
-	number, err := os.ReadFile(f.pidFile)
+	var number []byte
+	err := poll(context.Background(), "the number of the controller", func() (bool, error) {
+		number, _ = os.ReadFile(f.pidFile)
+		return len(number) > 0, nil
+	})
 	if err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (s *treeScript) treeEdits() []func() {
 			s.edit(apps, "{spec: {postBuild: {substituteFrom: ["+strings.Join(all[:s.IntN(len(all)+1)], ", ")+"]}}}")
 		},
 		func() {
-			s.edit("clusters/prod/vars.yaml", fmt.Sprintf(`{data: {greeting: %q, word: %q}}`, s.pick("one", "2", "true", "~"), s.pick("w", "x: y", "'")))
+			s.edit("clusters/prod/vars.yaml", fmt.Sprintf(`{data: {greeting: %q, word: %q}}`, s.pick("one", "2", "true", "~"), s.pick("w", "x: y", "#")))
 		},
 		func() {
 			s.line(`patch kubectl configmap/live-vars '{data: {greeting: %q, size: "%d"}}'`, s.pick("live", "010", "null"), s.IntN(9))
