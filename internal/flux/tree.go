@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -29,6 +30,11 @@ type Tree struct {
 	live map[object.Ref]cluster.Live
 	// built are the Kustomizations whose objects the tree has.
 	built map[tree.Maker]bool
+	// deleted are the Kustomizations of the cluster of which it is known whether the tree drops them.
+	deleted struct {
+		sync.Mutex
+		makers map[tree.Maker]bool
+	}
 	// problems are what the tree lacks, besides those of its build.
 	problems []tree.Problem
 	// Done removes the files of the tree, if they are only for this comparison.

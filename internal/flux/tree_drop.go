@@ -39,28 +39,40 @@ func (t *Tree) deletes(ctx context.Context, ref object.Ref, item map[string]any)
 	return ""
 }
 
-// isDeleted reports whether the tree drops a Kustomization that then deletes what it made (fluxcd/kustomize-controller v1.9.4
-// internal/controller/kustomization_controller.go finalizerShouldDeleteResources).
+// isDeleted reports whether the tree drops a Kustomization that then deletes what it made. It asks the cluster once for each Kustomization,
+// and several goroutines may call it.
 func (t *Tree) isDeleted(ctx context.Context, m tree.Maker) bool {
-	ref := kustomizationRef(m)
-	if _, isLaid := t.over.objects[ref]; isLaid {
-		return false
+	t.deleted.Lock()
+	defer t.deleted.Unlock()
+	out, known := t.deleted.makers[m]
+	if !known {
+		found := t.over.Cluster.Read(ctx, []object.Ref{kustomizationRef(m)})[kustomizationRef(m)]
+		if found.Err != nil {
+			t.note(tree.Failed, m.String(), "whether the tree drops it is not known: "+found.Err.Message)
+		}
+		if t.deleted.makers == nil {
+			t.deleted.makers = map[tree.Maker]bool{}
+		}
+		out = t.takesAll(m, found.Object)
+		t.deleted.makers[m] = out
 	}
-	now := t.over.Cluster.Read(ctx, []object.Ref{ref})[ref].Object
+	return out
+}
+
+// takesAll reports whether a Kustomization of the cluster goes and deletes what it made (fluxcd/kustomize-controller v1.9.4
+// internal/controller/kustomization_controller.go finalizerShouldDeleteResources).
+func (t *Tree) takesAll(m tree.Maker, now map[string]any) bool {
 	above := makerOf(now)
-	if now == nil || !t.built[above] || !t.prunes(above) || isKept(now) {
+	if t.over.tree[kustomizationRef(m)] || now == nil || !t.built[above] || !t.prunes(above) || isKept(now) || isSuspended(now) {
 		return false
 	}
 	prunes, _, _ := unstructured.NestedBool(now, "spec", "prune")
 	policy, _, _ := unstructured.NestedString(now, "spec", "deletionPolicy")
 	switch policy {
-	case "Delete", "WaitForTermination":
-		prunes = true
 	case "", "MirrorPrune":
-	default:
-		prunes = false
+		return prunes
 	}
-	return prunes && !isSuspended(now)
+	return policy == "Delete" || policy == "WaitForTermination"
 }
 
 // prunes reports whether a Kustomization of the tree deletes what it makes no longer.
@@ -107,7 +119,8 @@ func madeKustomization(ref object.Ref) tree.Maker {
 func isKept(item map[string]any) bool {
 	o := &unstructured.Unstructured{Object: item}
 	for _, set := range []map[string]string{o.GetLabels(), o.GetAnnotations()} {
-		if set[kustomizeGroup+"/prune"] == "disabled" || set[kustomizeGroup+"/reconcile"] == "disabled" || set[kustomizeGroup+"/ssa"] == "Ignore" {
+		if set[kustomizeGroup+"/prune"] == "disabled" || set[kustomizeGroup+"/reconcile"] == "disabled" ||
+			set[kustomizeGroup+"/ssa"] == "Ignore" {
 			return true
 		}
 	}

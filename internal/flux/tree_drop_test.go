@@ -8,8 +8,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // decoded returns an object as the cluster has it.
@@ -30,6 +32,7 @@ func TestDropped(t *testing.T) {
 	const of = "metadata: {namespace: shop, name: %s, labels: {kustomize.toolkit.fluxcd.io/name: apps, " +
 		"kustomize.toolkit.fluxcd.io/namespace: shop}, annotations: {%s}}"
 	const prunes = "the tree drops the HelmRelease, and Kustomization shop/apps prunes it"
+	const goes = "the tree drops the HelmRelease, and Kustomization shop/apps, which made it, goes"
 	for _, tt := range []struct {
 		name string
 		// live is spec of apps in the cluster, and annotations are those of what it made. An empty spec in the tree means that the tree has no
@@ -50,11 +53,10 @@ func TestDropped(t *testing.T) {
 			problem: tree.Problem{Severity: tree.Failed, Where: "Kustomization shop/apps"}},
 		{name: "suspended by hand", live: "prune: true, suspend: true", tree: "prune: true", values: true},
 		{name: "resumed by the tree", live: "prune: true, suspend: true", tree: "prune: true, suspend: false", want: prunes},
-		{name: "the Kustomization goes", live: "prune: true", want: "the tree drops the HelmRelease, and Kustomization shop/apps, which made it, goes"},
+		{name: "the Kustomization goes", live: "prune: true", want: goes},
 		{name: "the Kustomization goes and leaves what it made", live: "prune: true, deletionPolicy: Orphan", values: true},
 		{name: "the Kustomization goes without prune", live: "prune: false", values: true},
-		{name: "the Kustomization goes with a policy", live: "prune: false, deletionPolicy: Delete",
-			want: "the tree drops the HelmRelease, and Kustomization shop/apps, which made it, goes"},
+		{name: "the Kustomization goes with a policy", live: "prune: false, deletionPolicy: Delete", want: goes},
 		{name: "the Kustomization goes while it is suspended", live: "prune: true, suspend: true", values: true},
 		{name: "the Kustomization stays", live: "prune: true", kept: "kustomize.toolkit.fluxcd.io/prune: disabled", values: true},
 	} {
@@ -103,5 +105,39 @@ func TestDropped(t *testing.T) {
 				t.Errorf("the ConfigMap is there: %t; problems: %v", found, laid.Problems())
 			}
 		})
+	}
+}
+
+// unread is a cluster whose Kustomizations the role may not read.
+type unread struct{ served }
+
+// Read implements drift.Cluster.
+func (u unread) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := u.served.Read(ctx, wanted)
+	for _, ref := range wanted {
+		if ref.Group == kustomizeGroup {
+			out[ref] = cluster.Live{Err: &report.ObjectError{Message: "forbidden"}}
+		}
+	}
+	return out
+}
+
+// TestDroppedUnread asks whether a tree drops a HelmRelease whose Kustomization cannot be read. That is not known, and it says so once.
+func TestDroppedUnread(t *testing.T) {
+	const format = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: %s, namespace: shop, labels: " +
+		"{kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: shop}}}"
+	laid, err := NewTree(t.Context(), drift.Connection{Cluster: unread{}}, tree.Order{Rendered: true},
+		func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
+			return tree.Answer{}, nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, web := decoded(t, format, "web")
+	_, db := decoded(t, format, "db")
+	gone := laid.dropped(t.Context(), []map[string]any{web, db})
+	const want = "[Kustomization shop/apps: whether the tree drops it is not known: forbidden]"
+	if said := fmt.Sprint(laid.Problems()); len(gone) > 0 || said != want {
+		t.Errorf("%v; %s, want %s", gone, said, want)
 	}
 }

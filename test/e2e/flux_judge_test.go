@@ -111,7 +111,8 @@ func (c *Case) fluxRevisionOf(r ref) (fluxRevision, error) {
 	storage, _, _ := unstructured.NestedString(hr.Object, "status", "storageNamespace")
 	version, _ := last["version"].(int64)
 	return fluxRevision{
-		target: fmt.Sprint(storage, last["namespace"], last["name"]), name: fmt.Sprint(last["name"]), chart: fmt.Sprint(last["chartName"]), version: version,
+		target: fmt.Sprint(storage, last["namespace"], last["name"]), name: fmt.Sprint(last["name"]),
+		chart: fmt.Sprint(last["chartName"]), version: version,
 	}, nil
 }
 

@@ -74,12 +74,13 @@ func (s *treeScript) treeEdits() []func() {
 			s.edit(chart+"prod.yaml", fmt.Sprintf(`{greeting: prod%d, top: {c: %d}}`, s.IntN(9), s.IntN(9)))
 		},
 		func() {
-			s.edit(web, "{spec: {chart: {spec: {valuesFiles: "+s.pick("null", "[charts/web/prod.yaml]", "[charts/web/values.yaml, ./charts/web/prod.yaml]",
-				"[charts/web/prod.yaml, charts/web/values.yaml]", "[values.yaml]", "[charts/web/prod.yaml, absent.yaml]")+
+			s.edit(web, "{spec: {chart: {spec: {valuesFiles: "+s.pick("null", "[charts/web/prod.yaml]",
+				"[charts/web/values.yaml, ./charts/web/prod.yaml]", "[charts/web/prod.yaml, charts/web/values.yaml]", "[values.yaml]", "[charts/web/prod.yaml, absent.yaml]")+
 				", ignoreMissingValuesFiles: true}}}}")
 		},
 		func() {
-			s.edit(s.any(), "{spec: {postRenderers: "+s.pick("null", `[{kustomize: {images: [{name: nginx, newTag: "1.2`+s.pick("6", "7", "8")+`"}]}}]`,
+			s.edit(s.any(), "{spec: {postRenderers: "+s.pick("null",
+				`[{kustomize: {images: [{name: nginx, newTag: "1.2`+s.pick("6", "7", "8")+`"}]}}]`,
 				`[{kustomize: {patches: [{patch: "- {op: replace, path: /spec/replicas, value: 1}", target: {kind: Deployment}}]}}]`,
 				`[{kustomize: {patches: [{patch: "- {op: add, path: /data/added, value: \"${word:-x}\"}", target: {kind: ConfigMap}}]}}]`)+"}}")
 		},
@@ -105,14 +106,17 @@ func (s *treeScript) treeEdits() []func() {
 			s.edit(apps, "{spec: {postBuild: {substituteFrom: ["+strings.Join(all[:s.IntN(len(all)+1)], ", ")+"]}}}")
 		},
 		func() {
-			s.edit("clusters/prod/vars.yaml", fmt.Sprintf(`{data: {greeting: %q, word: %q}}`, s.pick("one", "2", "true", "~"), s.pick("w", "x: y", "#")))
+			s.edit("clusters/prod/vars.yaml", fmt.Sprintf(`{data: {greeting: %q, word: %q}}`,
+				s.pick("one", "2", "true", "~"), s.pick("w", "x: y", "#")))
 		},
 		func() {
 			s.line(`patch kubectl configmap/live-vars '{data: {greeting: %q, size: "%d"}}'`, s.pick("live", "010", "null"), s.IntN(9))
 		},
 		func() {
-			s.edit(apps, "{spec: {patches: "+s.pick("null", `[{patch: "- {op: add, path: /spec/values/replicas, value: 3}", target: {kind: HelmRelease, name: web}}]`,
-				`[{patch: "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: all}, spec: {values: {greeting: patched}}}", target: {kind: HelmRelease}}]`,
+			const all = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: all}, spec: {values: {greeting: patched}}}"
+			s.edit(apps, "{spec: {patches: "+s.pick("null",
+				`[{patch: "- {op: add, path: /spec/values/replicas, value: 3}", target: {kind: HelmRelease, name: web}}]`,
+				`[{patch: "`+all+`", target: {kind: HelmRelease}}]`,
 				`[{patch: "- {op: replace, path: /data/size, value: \"7\"}", target: {kind: ConfigMap, name: web-values}}]`)+"}}")
 		},
 		func() {
@@ -197,11 +201,13 @@ func (s *treeScript) treeEdits() []func() {
 // newTreeScript returns the script of a seed, with the files of a script that exists.
 func newTreeScript(seed uint64, files []txtar.File) []byte {
 	s := &treeScript{fluxScript: fluxScript{Rand: rand.New(rand.NewPCG(seed, 12))}}
-	s.line("# Seed %d of TestFluxTree.\npublish chart\npush chart\ncreate flux live.yaml\nrepository\nsettle\nfreeze\npredict web shop\nmerge", seed)
+	s.line("# Seed %d of TestFluxTree.\npublish chart\npush chart\ncreate flux live.yaml\nrepository\nsettle", seed)
+	s.line("freeze\npredict web shop\nmerge")
 	for range fluxMerges {
 		s.line("\nfreeze")
 		if s.IntN(12) == 0 { // everything goes, and comes back
-			s.line("exec mv repo/clusters/prod/apps.yaml apps.yaml\npredict web shop\nmerge\n\nfreeze\nexec mv apps.yaml repo/clusters/prod/apps.yaml")
+			s.line("exec mv repo/clusters/prod/apps.yaml apps.yaml\npredict web shop\nmerge\n")
+			s.line("freeze\nexec mv apps.yaml repo/clusters/prod/apps.yaml")
 		} else {
 			edits := s.treeEdits()
 			for range 1 + s.IntN(3) {

@@ -32,8 +32,8 @@ const fluxParallel = 3
 // kustomize-controller builds it, and helm-controller deploys what it makes. Each script has a helm-controller of its own, which it may
 // end. Besides the commands of TestStories and the command publish and push of TestFlux, the scripts have:
 //
-//	repository         makes a Git repository of the folder repo, serves it, and makes a GitRepository of Flux of it, git, and the Kustomization
-//	                   that repo/clusters/prod/root.yaml has
+//	repository         makes a Git repository of the folder repo, serves it, and makes a GitRepository of Flux of it, git, and the
+//	                   Kustomization that repo/clusters/prod/root.yaml has
 //	edit FILE BODY     changes the object in a file of the tree; BODY is a merge patch
 //	freeze             ends the helm-controller until merge, so that it does not act on an edit before diff has predicted that. A new one
 //	                   sees everything that changed at once. One that was only stopped might see the HelmRelease before its chart, and
@@ -77,8 +77,8 @@ func TestFluxTree(t *testing.T) {
 			if f.controller != (fluxController{}) {
 				_ = f.controller.signal("KILL") // unless it was ended before
 			}
-			f.controller = startController(env.T().(testing.TB), "helm-controller", []string{"RUNTIME_NAMESPACE=" + f.ns}, "--watch-all-namespaces=false",
-				"--requeue-dependency=2s")
+			f.controller = startController(env.T().(testing.TB), "helm-controller", []string{"RUNTIME_NAMESPACE=" + f.ns},
+				"--watch-all-namespaces=false", "--requeue-dependency=2s")
 		}
 		f.start()
 		env.Values[fluxTreeKey{}] = f
