@@ -30,10 +30,10 @@ type Tree struct {
 	live map[object.Ref]cluster.Live
 	// built are the Kustomizations whose objects the tree has.
 	built map[tree.Maker]bool
-	// deleted are the Kustomizations of the cluster of which it is known whether the tree drops them.
+	// deleted are Kustomizations of the cluster. They are nil unless the tree drops them, and they delete what they made.
 	deleted struct {
 		sync.Mutex
-		makers map[tree.Maker]bool
+		makers map[tree.Maker]map[string]any
 	}
 	// problems are what the tree lacks, besides those of its build.
 	problems []tree.Problem

@@ -3,6 +3,7 @@ package flux
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -31,17 +32,17 @@ func (t *Tree) deletes(ctx context.Context, ref object.Ref, item map[string]any)
 	switch {
 	case maker == (tree.Maker{}) || t.over.tree[ref] || isKept(item):
 		return ""
-	case t.built[maker] && t.prunes(maker):
+	case t.prunes(maker, ref):
 		return maker.String() + " prunes it"
-	case !t.built[maker] && t.isDeleted(ctx, maker):
+	case !t.built[maker] && lists(t.last(ctx, maker), ref):
 		return maker.String() + ", which made it, goes"
 	}
 	return ""
 }
 
-// isDeleted reports whether the tree drops a Kustomization that then deletes what it made. It asks the cluster once for each Kustomization,
-// and several goroutines may call it.
-func (t *Tree) isDeleted(ctx context.Context, m tree.Maker) bool {
+// last returns a Kustomization of the cluster that the tree drops and that then deletes what it made, or nil. It asks the cluster once for
+// each Kustomization, and several goroutines may call it.
+func (t *Tree) last(ctx context.Context, m tree.Maker) map[string]any {
 	t.deleted.Lock()
 	defer t.deleted.Unlock()
 	out, known := t.deleted.makers[m]
@@ -51,9 +52,11 @@ func (t *Tree) isDeleted(ctx context.Context, m tree.Maker) bool {
 			t.note(tree.Failed, m.String(), "whether the tree drops it is not known: "+found.Err.Message)
 		}
 		if t.deleted.makers == nil {
-			t.deleted.makers = map[tree.Maker]bool{}
+			t.deleted.makers = map[tree.Maker]map[string]any{}
 		}
-		out = t.takesAll(m, found.Object)
+		if t.takesAll(m, found.Object) {
+			out = found.Object
+		}
 		t.deleted.makers[m] = out
 	}
 	return out
@@ -62,8 +65,8 @@ func (t *Tree) isDeleted(ctx context.Context, m tree.Maker) bool {
 // takesAll reports whether a Kustomization of the cluster goes and deletes what it made (fluxcd/kustomize-controller v1.9.4
 // internal/controller/kustomization_controller.go finalizerShouldDeleteResources).
 func (t *Tree) takesAll(m tree.Maker, now map[string]any) bool {
-	above := makerOf(now)
-	if t.over.tree[kustomizationRef(m)] || now == nil || !t.built[above] || !t.prunes(above) || isKept(now) || isSuspended(now) {
+	ref := kustomizationRef(m)
+	if now == nil || t.over.tree[ref] || !t.prunes(makerOf(now), ref) || isKept(now) || isSuspended(now) {
 		return false
 	}
 	prunes, _, _ := unstructured.NestedBool(now, "spec", "prune")
@@ -75,10 +78,22 @@ func (t *Tree) takesAll(m tree.Maker, now map[string]any) bool {
 	return policy == "Delete" || policy == "WaitForTermination"
 }
 
-// prunes reports whether a Kustomization of the tree deletes what it makes no longer.
-func (t *Tree) prunes(m tree.Maker) bool {
-	prunes, _, _ := unstructured.NestedBool(t.over.objects[kustomizationRef(m)].Object, "spec", "prune")
-	return prunes
+// prunes reports whether a Kustomization of the tree deletes an object that it made and makes no longer.
+func (t *Tree) prunes(m tree.Maker, ref object.Ref) bool {
+	after := t.over.objects[kustomizationRef(m)].Object
+	prunes, _, _ := unstructured.NestedBool(after, "spec", "prune")
+	return prunes && t.built[m] && lists(after, ref)
+}
+
+// lists reports whether an object is in the inventory of a Kustomization. The labels of an object do not show that: they stay when a
+// Kustomization leaves it (fluxcd/kustomize-controller v1.9.4 internal/inventory/inventory.go Diff, fluxcd/cli-utils v1.2.2
+// pkg/object/objmetadata.go String).
+func lists(kustomization map[string]any, ref object.Ref) bool {
+	entries, _, _ := unstructured.NestedSlice(kustomization, "status", "inventory", "entries")
+	return slices.ContainsFunc(entries, func(entry any) bool {
+		e, _ := entry.(map[string]any)
+		return e["id"] == ref.Namespace+"_"+ref.Name+"_"+ref.Group+"_"+ref.Kind
+	})
 }
 
 // findBuilt finds the Kustomizations whose objects the tree has. What cannot be built or was not looked at deletes nothing.

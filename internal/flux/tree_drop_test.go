@@ -28,7 +28,10 @@ func decoded(t *testing.T, format string, args ...any) (object.Ref, map[string]a
 // and the ConfigMap values.
 func TestDropped(t *testing.T) {
 	const kustomization = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: %s, namespace: shop, labels: " +
-		"{kustomize.toolkit.fluxcd.io/name: root, kustomize.toolkit.fluxcd.io/namespace: shop}, annotations: {%s}}, spec: {%s}}"
+		"{kustomize.toolkit.fluxcd.io/name: root, kustomize.toolkit.fluxcd.io/namespace: shop}, annotations: {%s}}, spec: {%s}, " +
+		"status: {inventory: {entries: [%s]}}}"
+	const inventory = "{id: shop_apps_kustomize.toolkit.fluxcd.io_Kustomization}, {id: shop_web_helm.toolkit.fluxcd.io_HelmRelease}, " +
+		"{id: shop_values__ConfigMap}"
 	const of = "metadata: {namespace: shop, name: %s, labels: {kustomize.toolkit.fluxcd.io/name: apps, " +
 		"kustomize.toolkit.fluxcd.io/namespace: shop}, annotations: {%s}}"
 	const prunes = "the tree drops the HelmRelease, and Kustomization shop/apps prunes it"
@@ -38,8 +41,10 @@ func TestDropped(t *testing.T) {
 		// live is spec of apps in the cluster, and annotations are those of what it made. An empty spec in the tree means that the tree has no
 		// apps. Makes is set if the tree has the HelmRelease and the ConfigMap.
 		live, tree, annotations, kept string
-		makes                         bool
-		problem                       tree.Problem
+		// listed is the inventory of apps, if it has not everything.
+		listed  string
+		makes   bool
+		problem tree.Problem
 		// want is why web goes, and values tells whether the ConfigMap is there.
 		want   string
 		values bool
@@ -47,6 +52,8 @@ func TestDropped(t *testing.T) {
 		{name: "made", live: "prune: true", tree: "prune: true", makes: true, values: true},
 		{name: "pruned", live: "prune: true", tree: "prune: true", want: prunes},
 		{name: "pruned from now on", live: "prune: false", tree: "prune: true", want: prunes},
+		{name: "left by another Kustomization of this name", live: "prune: true", tree: "prune: true", listed: "{id: shop_db__Secret}", values: true},
+		{name: "the Kustomization goes, and it made something else", live: "prune: true", listed: "{id: shop_db__Secret}", values: true},
 		{name: "not pruned", live: "prune: true", tree: "prune: false", values: true},
 		{name: "kept", live: "prune: true", tree: "prune: true", annotations: "kustomize.toolkit.fluxcd.io/prune: disabled", values: true},
 		{name: "not built", live: "prune: true", tree: "prune: true", values: true,
@@ -80,10 +87,13 @@ func TestDropped(t *testing.T) {
 				}
 				return ref, content
 			}
-			has(root, true, true, kustomization, "root", "", "prune: true")
-			has(root, true, false, kustomization, "apps", tt.kept, tt.live)
+			has(root, true, true, kustomization, "root", "", "prune: true", inventory)
+			if tt.listed == "" {
+				tt.listed = inventory
+			}
+			has(root, true, false, kustomization, "apps", tt.kept, tt.live, tt.listed)
 			if tt.tree != "" {
-				has(root, false, true, kustomization, "apps", "", tt.tree)
+				has(root, false, true, kustomization, "apps", "", tt.tree, "")
 			}
 			_, web := has(apps, true, tt.makes, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, "+of+"}", "web", tt.annotations)
 			values, _ := has(apps, true, tt.makes, "{apiVersion: v1, kind: ConfigMap, "+of+"}", "values", tt.annotations)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/storage/driver"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -286,8 +287,9 @@ func (p *fluxPrediction) judgeDecision() error {
 	done := "none"
 	switch {
 	case apierrors.IsNotFound(err):
-		if done = "uninstall"; p.before == (fluxRevision{}) {
-			done = "none"
+		// The release of a HelmRelease that is deleted while it is suspended stays.
+		if _, err := p.manifest(); errors.Is(err, driver.ErrReleaseNotFound) && p.before != (fluxRevision{}) {
+			done = "uninstall"
 		}
 	case err != nil:
 		return err
@@ -309,11 +311,6 @@ func (p *fluxPrediction) judgeDecision() error {
 	}
 	if done == "upgrade" && after.version != p.before.version+1 && !strings.Contains(predicted.Reason, "somebody else made") {
 		return fmt.Errorf("HelmRelease %s: Flux made %d revisions at once", p.name, after.version-p.before.version)
-	}
-	if done == "uninstall" {
-		if _, err := p.manifest(); err == nil {
-			return fmt.Errorf("HelmRelease %s: the release is still there", p.name)
-		}
 	}
 	return nil
 }
