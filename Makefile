@@ -258,16 +258,16 @@ soak: planes ## scans a fleet 100 times while others deploy
 	cd test/e2e && go test -count=1 -timeout 2h -run 'TestFleet/Soak' -soak.scans=100 .
 
 # test/flux says which versions. bin/flux also gets the definitions of their kinds.
-FLUX := github.com/fluxcd/helm-controller github.com/fluxcd/source-controller
+FLUX := github.com/fluxcd/helm-controller github.com/fluxcd/kustomize-controller github.com/fluxcd/source-controller
 
 bin/flux/helm-controller: test/flux/go.mod
-	@echo "compiling the controllers of Flux: 6 minutes of processor time, once"
+	@echo "compiling the controllers of Flux: 8 minutes of processor time, once"
 	@mkdir -p bin/flux
 	cd test/flux && go build -ldflags='-s -w' -o $(CURDIR)/bin/flux/ $(FLUX)
 	cd test/flux && cp -f $$(go list -m -f '{{.Dir}}/config/crd/bases/*.yaml' $(FLUX)) $(CURDIR)/bin/flux
 
 flux: planes bin/flux/helm-controller ## tries what docs/gitops.md says of Flux with its controllers, which are compiled first
-	cd test/e2e && go test -count=1 -timeout 30m -run '^TestFlux$$' -flux $(CURDIR)/bin/flux .
+	cd test/e2e && go test -count=1 -timeout 60m -run '^TestFlux(Tree)?$$' -flux $(CURDIR)/bin/flux .
 
 $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
 	cd test/controlplane && go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane

@@ -54,6 +54,9 @@ func (s situation) decide() decision {
 	return s.unblocked()
 }
 
+// isGoing reports whether the HelmRelease is being deleted, or will be. Then its chart does not matter.
+func (h *HelmRelease) isGoing() bool { return h.dropped != "" || h.Metadata.Deleted != "" }
+
 // blocked returns the decision of a controller that does not act, with what it would do.
 func (s situation) blocked(why string) decision {
 	then := s.unblocked()

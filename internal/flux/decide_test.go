@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -192,5 +193,35 @@ func TestReleaseName(t *testing.T) {
 		if len(got) > 53 || !strings.HasPrefix(got, want) || want[len(want)-1] != '-' && got != want {
 			t.Errorf("%s: %s, want %s", spec, got, want)
 		}
+	}
+}
+
+// TestDependency asks whether a dependency keeps Flux from acting.
+func TestDependency(t *testing.T) {
+	const ready, failed = "{type: Ready, status: 'True'}", "{type: Ready, status: 'False'}"
+	for name, tt := range map[string]struct {
+		generation, observed int
+		conditions, spec     string
+		want                 string
+		warns                bool
+	}{
+		"ready":                          {2, 2, ready, "", "", false},
+		"not ready":                      {2, 2, failed, "", "the dependency is not ready", false},
+		"ready, and it changes":          {3, 2, ready, "", "", true},
+		"suspended, and it changes":      {3, 2, ready, "suspend: true", "", true},
+		"suspended":                      {2, 2, ready, "suspend: true", "", false},
+		"not ready, and it changes":      {3, 2, failed, "", "the dependency is not ready", false},
+		"new":                            {1, 0, "", "", "", true},
+		"new and suspended":              {1, 0, "", "suspend: true", "the dependency is not ready", false},
+		"observed, and nothing is known": {1, 1, "", "", "the dependency is not ready", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ref, db := decoded(t, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: db, namespace: shop, "+
+				"generation: %d}, spec: {%s}, status: {observedGeneration: %d, conditions: [%s]}}", tt.generation, tt.spec, tt.observed, tt.conditions)
+			p := &Plan{reading: served{versions: []string{"helm.toolkit.fluxcd.io/v2"}, objects: map[object.Ref]map[string]any{ref: db}}}
+			if got := p.waitsFor(t.Context(), "shop", "db", "the dependency"); got != tt.want || len(p.warnings) > 0 != tt.warns {
+				t.Errorf("%q with the warnings %v, want %q", got, p.warnings, tt.want)
+			}
+		})
 	}
 }

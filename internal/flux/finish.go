@@ -21,18 +21,17 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	notRolledOut := 0
 	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {
 		if notRolledOut = p.notRolledOut(ctx, result); notRolledOut > 0 {
-			verb := "differ"
-			if notRolledOut == 1 {
-				verb = "differs"
-			}
 			d.reason += fmt.Sprintf(", although %s of the chart %s from what is deployed: Flux rolls them out when the version of the chart changes",
-				english.Count(notRolledOut, "object"), verb)
+				english.Count(notRolledOut, "object"), differs(notRolledOut))
 		}
 	}
 	r.Deployer = &report.Deployer{
 		Kind: "HelmRelease", Namespace: h.Metadata.Namespace, Name: h.Metadata.Name, Controller: report.ControllerFlux,
 		Action: d.action, Reason: d.reason, Otherwise: d.otherwise, PutsBack: p.putsBack(d),
 		NotRolledOut: notRolledOut, Inputs: p.inputs(),
+	}
+	if p.Preview.Chart != nil && d.action == report.DeployerUpgrade {
+		p.checkKept(ctx, result)
 	}
 	p.checkDefinitions(ctx, d)
 	p.addLimits(d)
@@ -43,10 +42,29 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	r.Errors = append(r.Errors, p.problems...)
 }
 
+// checkKept finds out whether the upgrade is to a chart that source-controller keeps although the source has another one of the same version.
+func (p *Plan) checkKept(ctx context.Context, drifted *drift.Result) {
+	if changed := p.notRolledOut(ctx, drifted); changed > 0 {
+		p.lacks(fmt.Sprintf("%s of the chart %s from what is deployed under version %s: source-controller keeps the chart that it built first, so "+
+			"the upgrade deploys that one, and the comparison is with the other", english.Count(changed, "object"), differs(changed), p.chart.version))
+	}
+}
+
+// differs returns the verb for a number of things.
+func differs(n int) string {
+	if n == 1 {
+		return "differs"
+	}
+	return "differ"
+}
+
+// unknownContent begins the warning that the chart may have changed.
+const unknownContent = "whether the chart has changed under the same version is not known: "
+
 // notRolledOut returns how many objects an upgrade to the chart of the source would change although Flux does not make it.
 func (p *Plan) notRolledOut(ctx context.Context, drifted *drift.Result) int {
 	unknown := func(why string) int {
-		p.warn(CodeWarning, "whether the chart has changed under the same version is not known: "+why)
+		p.warn(CodeWarning, unknownContent+why)
 		return 0
 	}
 	result, err := drifted.WithChart(ctx, p.Preview)

@@ -194,7 +194,7 @@ func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) 
 		if err != nil {
 			f.Tree.note(tree.Failed, "the cluster", "which HelmReleases the tree drops is not known: "+err.Error())
 		}
-		out, items = f.Tree.dropped(items), f.Tree.releases()
+		out, items = f.Tree.dropped(ctx, items), f.Tree.releases()
 		if f.Before != nil {
 			out, items = f.changed(ctx, out, items)
 		}

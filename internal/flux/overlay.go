@@ -17,9 +17,11 @@ type overlay struct {
 	objects map[object.Ref]cluster.Live
 	// tree has those that a working tree made.
 	tree map[object.Ref]bool
+	// deletes says why the tree deletes an object of the cluster, or returns "". It may be nil.
+	deletes func(ctx context.Context, ref object.Ref, item map[string]any) string
 }
 
-// Read implements drift.Cluster.
+// Read implements drift.Cluster. What the tree deletes is not there, but a HelmRelease is: what Flux does with it is the question.
 func (o overlay) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	out := map[object.Ref]cluster.Live{}
 	var others []object.Ref
@@ -32,6 +34,11 @@ func (o overlay) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]c
 	}
 	if len(others) > 0 {
 		maps.Copy(out, o.Cluster.Read(ctx, others))
+	}
+	for _, ref := range others {
+		if item := out[ref].Object; item != nil && o.deletes != nil && ref.GVK() != Kind() && o.deletes(ctx, ref, item) != "" {
+			out[ref] = cluster.Live{}
+		}
 	}
 	return out
 }

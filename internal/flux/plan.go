@@ -19,6 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -51,7 +52,8 @@ type Question struct {
 type Plan struct {
 	// Target is what to compare: the upgrade, or the drift of a release that Flux leaves as it is.
 	Target drift.Target
-	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known. Otherwise its chart is nil.
+	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known, or the upgrade to this chart with the
+	// values that are deployed if Flux may have another one of the same version. Otherwise its chart is nil.
 	Preview drift.Target
 	// Connection is what the comparison reads.
 	Connection drift.Connection
@@ -66,8 +68,10 @@ type Plan struct {
 	decision decision
 	// unfetched is why the chart could not be fetched from its source, or nil.
 	unfetched error
-	// isOther is set if the controller has another archive of the chart's version than helmdrift.
+	// isOther is set if the controller has another archive of the chart's version than helmdrift. MayBeOther is set if it has the version, and
+	// its archive cannot be compared.
 	isOther     bool
+	mayBeOther  bool
 	method      report.ApplyMethod
 	warnings    []report.Message
 	problems    []report.Message
@@ -95,7 +99,12 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 	}
 	h, err := Read(ctx, reading, q.Namespace, q.Name)
 	if err != nil {
-		return nil, err
+		return nil, q.Tree.explain(err)
+	}
+	if ref := helmReleaseRef(q.Namespace, q.Name); q.Tree != nil {
+		for _, gone := range q.Tree.dropped(ctx, []map[string]any{reading.Read(ctx, []object.Ref{ref})[ref].Object}) {
+			h = gone
+		}
 	}
 	p, err := newPlan(ctx, reading, from, q, h)
 	if err == nil {
@@ -121,6 +130,9 @@ func newPlan(ctx context.Context, reading Reader, from drift.Connection, q Quest
 	if h.Spec.KubeConfig != nil {
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.title()),
 			"connect to that cluster, and compare its release: helmdrift diff "+h.ReleaseName()+" -n "+h.StorageNamespace())
+	}
+	if h.isGoing() && q.Tree != nil {
+		p.reading = q.Tree.over.Cluster // the tree may drop what it is made of as well
 	}
 	if p.composed, err = h.compose(ctx, p.reading); err != nil {
 		return nil, err
@@ -162,6 +174,10 @@ func (p *Plan) lacks(message string) {
 // findChart fetches the chart and prepares it as the controllers do. It returns an empty path if the chart cannot be fetched from its
 // source.
 func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question) (path string, err error) {
+	if p.release.isGoing() {
+		p.offer = &offer{}
+		return "", nil
+	}
 	if p.offer, err = p.release.offer(ctx, p.reading, q); err != nil {
 		return "", err
 	}
@@ -206,6 +222,9 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 		return "", fmt.Errorf("the chart of %s: %w", p.release.title(), err)
 	}
 	p.chart = identity{answer.Name, answer.Version}
+	// Source-controller builds a chart again only if it gets another version (fluxcd/source-controller v1.9.3
+	// internal/helm/chart/builder_local.go Build, builder_remote.go generateBuildResult).
+	p.mayBeOther = !q.Own && o.isCurrent && o.digest == "" && o.latest.version == p.chart.version
 	if answer.Archive == nil {
 		return path, p.checkContent(path, q.Own)
 	}
@@ -283,7 +302,7 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	}
 	p.chart = s.chart
 	p.decision = s.decide()
-	if p.chart.name == "" && p.decision.action != report.DeployerBlocked && p.unfetched == nil {
+	if p.chart.name == "" && p.decision.action != report.DeployerBlocked && p.unfetched == nil && !h.isGoing() {
 		p.lacks("which version of the chart comes next is not known: " + hint.Sentence(p.noChart()))
 	}
 	p.addUnknown()
@@ -316,15 +335,35 @@ func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error)
 			p.lacks(title + " has a readyExpr, which helmdrift does not evaluate: whether Flux waits for it is not known")
 			continue
 		}
-		on, err := Read(ctx, p.reading, namespace, d.Name)
-		if err != nil {
-			return title + " cannot be read: " + err.Error(), nil
-		}
-		if _, isReady := isTrue(on.Status.Conditions, "Ready"); !isReady || on.Metadata.Generation != on.Status.ObservedGeneration {
-			return title + " is not ready", nil
+		if why := p.waitsFor(ctx, namespace, d.Name, title); why != "" {
+			return why, nil
 		}
 	}
 	return p.offer.waits, nil
+}
+
+// waitsFor says why a dependency keeps helm-controller from acting, or returns "". One that is reconciled next, as it changes as well, is
+// waited for only until it has been. One that is suspended stays as ready as it is (fluxcd/helm-controller v1.6.0
+// internal/controller/helmrelease_controller.go Reconcile).
+func (p *Plan) waitsFor(ctx context.Context, namespace, name, title string) string {
+	ref := helmReleaseRef(namespace, name)
+	if p.tree != nil && p.tree.deletes(ctx, ref, p.reading.Read(ctx, []object.Ref{ref})[ref].Object) != "" {
+		return title + " goes"
+	}
+	on, err := Read(ctx, p.reading, namespace, name)
+	if err != nil {
+		return title + " cannot be read: " + err.Error()
+	}
+	_, isReady := isTrue(on.Status.Conditions, "Ready")
+	isObserved := on.Metadata.Generation == on.Status.ObservedGeneration
+	switch {
+	case isReady && isObserved:
+		return ""
+	case !isObserved && (isReady || len(on.Status.Conditions) == 0 && !on.Spec.Suspend):
+		p.warn(CodeWarning, title+" changes as well, and Flux waits until it is ready")
+		return ""
+	}
+	return title + " is not ready"
 }
 
 // prove compares what was composed with what helm-controller says of its last attempt, if it attempted the HelmRelease as it is. Own is set
@@ -362,6 +401,7 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 		if err := p.findMethod(ctx, records, s); err != nil {
 			return err
 		}
+		p.addKept(q, path, s)
 		if p.Target = with; path == "" {
 			if s.number == 0 {
 				return p.noChart()
@@ -481,6 +521,34 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 		return q.PostRender(ctx, h.renderOrder(manifest))
 	}
 	return &out
+}
+
+// addKept adds the preview of an upgrade to the same version of the chart with the values and the post-renderers that are deployed. Whatever
+// it changes is a change of the chart, and source-controller keeps the chart that it has.
+func (p *Plan) addKept(q Question, path string, s situation) {
+	h, last := p.release, p.release.last()
+	if !p.mayBeOther || last == nil || last.ChartVersion != p.chart.version {
+		return
+	}
+	was := h
+	if q.Tree != nil {
+		if now := q.Tree.live[helmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)].Object; now != nil {
+			was = newHelmRelease(now)
+		}
+	}
+	if last.Version != s.number || was.fault != nil || was.postRenderersDigest() != h.Status.ObservedPostRenderersDigest ||
+		was.commonMetadataDigest() != h.Status.ObservedCommonMetadataDigest {
+		p.warn(CodeWarning, unknownContent+"what the deployed values and post-renderers make of it cannot be compared with what is deployed")
+		return
+	}
+	out := p.upgradeChart(q, path)
+	if out.Values = (render.ValueOptions{Reuse: render.ReuseAfterReset}); was.Spec.Upgrade.PreserveValues {
+		out.Values.Reuse = render.ReuseValues
+	}
+	out.PostRender = func(ctx context.Context, manifest []byte) ([]byte, error) {
+		return q.PostRender(ctx, was.renderOrder(manifest))
+	}
+	p.Preview = drift.Target{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), Chart: out}
 }
 
 // wholeNumbers returns --set expressions for the integers of values. Numbers of documents are float64, and only a targetPath makes

@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"sync"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -29,6 +29,13 @@ type Tree struct {
 	types applyTypes
 	// live is what the cluster has now of the objects that the tree makes.
 	live map[object.Ref]cluster.Live
+	// built are the Kustomizations whose objects the tree has.
+	built map[tree.Maker]bool
+	// deleted are Kustomizations of the cluster. They are nil unless the tree drops them, and they delete what they made.
+	deleted struct {
+		sync.Mutex
+		makers map[tree.Maker]map[string]any
+	}
 	// problems are what the tree lacks, besides those of its build.
 	problems []tree.Problem
 	// Done removes the files of the tree, if they are only for this comparison.
@@ -127,6 +134,16 @@ func (t *Tree) Secrets() *secret.Known {
 	return out
 }
 
+// explain adds to an error what could not be built of the tree, which may be the reason.
+func (t *Tree) explain(err error) error {
+	for _, p := range t.Problems() {
+		if p.Severity == tree.Failed {
+			return hint.New(fmt.Errorf("%w; %s", err, p), hint.Of(err))
+		}
+	}
+	return err
+}
+
 // Close removes the files of the tree. A nil tree has none.
 func (t *Tree) Close() {
 	if t != nil && t.Done != nil {
@@ -150,41 +167,6 @@ func (t *Tree) releases() (out []map[string]any) {
 	return out
 }
 
-// dropped returns those of the HelmReleases of the cluster that a Kustomization of the tree made and makes no longer.
-func (t *Tree) dropped(items []map[string]any) (out []*HelmRelease) {
-	built := map[tree.Maker]bool{}
-	for _, o := range t.answer.Objects {
-		built[o.Maker] = true
-	}
-	for _, p := range t.Problems() {
-		maps.DeleteFunc(built, func(m tree.Maker, _ bool) bool { return p.Severity == tree.Failed && p.Where == m.String() })
-	}
-	for _, item := range items {
-		labels := (&unstructured.Unstructured{Object: item}).GetLabels()
-		maker := tree.Maker{Namespace: labels[kustomizeGroup+"/namespace"], Name: labels[kustomizeGroup+"/name"]}
-		ref := refOf(Kind(), item)
-		if maker == (tree.Maker{}) || !built[maker] || t.over.tree[ref] || !t.prunes(maker) {
-			continue
-		}
-		h := newHelmRelease(item)
-		h.dropped = "the tree drops the HelmRelease, and " + maker.String() + " prunes it"
-		out = append(out, h)
-	}
-	return out
-}
-
-// prunes reports whether a Kustomization deletes what it makes no longer (fluxcd/kustomize-controller v1.9.4
-// internal/controller/kustomization_controller.go prune).
-func (t *Tree) prunes(m tree.Maker) bool {
-	for ref, found := range t.over.objects {
-		if ref.Group == kustomizeGroup && ref.Namespace == m.Namespace && ref.Name == m.Name {
-			prunes, _, _ := unstructured.NestedBool(found.Object, "spec", "prune")
-			return prunes
-		}
-	}
-	return false
-}
-
 // kustomizeGroup is the group of Flux's Kustomizations.
 const kustomizeGroup = "kustomize.toolkit.fluxcd.io"
 
@@ -204,12 +186,12 @@ func readAs(kind schema.GroupVersionKind) (schema.GroupVersionKind, bool) {
 	return kind, kind.Group == sourceGroup
 }
 
-// laid is an object of the tree that predictions read, with the version that it has there.
+// laid is an object of the tree that predictions read, with the version that it has there, and as it is after it has been applied.
 type laid struct {
 	tree.Object
-	content map[string]any
-	ref     object.Ref
-	version string
+	content, after map[string]any
+	ref            object.Ref
+	version        string
 }
 
 // lay applies the objects of the tree that predictions read.
@@ -227,28 +209,49 @@ func (t *Tree) lay(ctx context.Context) error {
 			t.note(tree.Failed, ref.Kind+" "+ref.Name+" in "+o.File, "it has no namespace, so Flux cannot apply it")
 			continue
 		}
-		one := laid{o, content, ref, kindOf(content).Version}
+		one := laid{o, content, nil, ref, kindOf(content).Version}
 		content["apiVersion"] = kind.GroupVersion().String()
 		all, refs = append(all, one), append(refs, ref)
 	}
 	t.live = t.over.Cluster.Read(ctx, refs)
-	refused := t.refused(ctx, all, t.live)
+	refused, suspended := t.refused(ctx, all, t.live), map[tree.Maker]bool{}
+	suspends := func(m tree.Maker) {
+		suspended[m] = true
+		t.note(tree.Skipped, m.String(), "somebody suspended it in the cluster, so Flux leaves what it made as it is")
+	}
 	for _, one := range all {
-		if refused[one.Maker] {
-			continue
+		// One that makes itself does not even apply that.
+		if made := madeKustomization(one.ref); made == one.Maker && made != (tree.Maker{}) && isSuspended(t.live[one.ref].Object) {
+			suspends(made)
 		}
-		after, err := t.after(ctx, one.ref, one.content, t.live[one.ref])
-		if err != nil {
+	}
+	for i, one := range all {
+		var err error
+		all[i].after, err = t.after(ctx, one.ref, one.content, t.live[one.ref])
+		if cannot := (*cannotApply)(nil); errors.As(err, &cannot) {
+			refused[one.Maker] = true
+			t.note(tree.Failed, one.Maker.String(), err.Error())
+		} else if err != nil {
 			return err
 		}
-		if t.over.objects[one.ref] = (cluster.Live{Object: after}); one.ref.Group == "" && one.ref.Kind == "Secret" {
-			t.secrets = append(t.secrets, after)
+	}
+	for _, one := range all {
+		if refused[one.Maker] || suspended[one.Maker] {
+			continue
+		}
+		if t.over.objects[one.ref] = (cluster.Live{Object: one.after}); one.ref.Group == "" && one.ref.Kind == "Secret" {
+			t.secrets = append(t.secrets, one.after)
 		}
 		t.over.tree[one.ref] = true
+		if made := madeKustomization(one.ref); made != (tree.Maker{}) && made != one.Maker && isSuspended(one.after) && !isSuspended(one.content) {
+			suspends(made)
+		}
 	}
 	for _, said := range t.types.unread {
 		t.note(tree.Note, "the API server", said)
 	}
+	t.findBuilt()
+	t.over.deletes = t.deletes
 	return nil
 }
 

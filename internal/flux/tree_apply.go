@@ -43,10 +43,20 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 	}
 	out, err := t.types.apply(ctx, ref, content, now.Object)
 	if err != nil {
-		return nil, fmt.Errorf("predicting how Flux applies %s: %w", titleOf(ref.Kind, ref.Namespace, ref.Name), err)
+		return nil, &cannotApply{titleOf(ref.Kind, ref.Namespace, ref.Name), err}
 	}
 	return t.withoutLogin(ref, out, now.Object), nil
 }
+
+// cannotApply is the error of an object that the API server refuses. Then Flux applies nothing of its Kustomization (fluxcd/pkg/ssa v0.76.1
+// manager_apply.go ApplyAll).
+type cannotApply struct {
+	title string
+	err   error
+}
+
+// Error implements error.
+func (c *cannotApply) Error() string { return "Flux cannot apply " + c.title + ": " + c.err.Error() }
 
 // withoutLogin removes the credentials of a source, unless the cluster has them for the same server. Whoever proposes a tree could name any
 // Secret for a server of their own.
@@ -107,30 +117,51 @@ func (a *applyTypes) of(ctx context.Context, gv schema.GroupVersion) *engine.App
 	return out
 }
 
-// applier is the field manager of kustomize-controller. It takes over what these others wrote (fluxcd/kustomize-controller v1.9.4
-// internal/controller/kustomization_controller.go apply, ssa.ApplyCleanupOptions).
+// applier is the field manager of kustomize-controller.
 const applier = "kustomize-controller"
 
-// takenOver returns the field managers whose fields kustomize-controller takes for its own.
-func takenOver() sets.Set[string] { return sets.New("kubectl", "before-first-apply") }
+// isTakenOver reports whether kustomize-controller takes the fields of a manager for its own, and so removes those that Git does not name
+// (fluxcd/kustomize-controller v1.9.4 internal/controller/kustomization_controller.go apply, fluxcd/pkg/ssa v0.76.1 patch.go
+// matchFieldManager). The names are prefixes, so it also takes those of kubectl edit and kubectl patch.
+func isTakenOver(entry metav1.ManagedFieldsEntry) bool {
+	isUpdate := entry.Operation == metav1.ManagedFieldsOperationUpdate
+	return entry.Subresource == "" && (strings.HasPrefix(entry.Manager, "kubectl") ||
+		isUpdate && (strings.HasPrefix(entry.Manager, "before-first-apply") || strings.HasPrefix(entry.Manager, applier)))
+}
+
+// takeOver gives the fields of some managers to kustomize-controller.
+func takeOver(o *unstructured.Unstructured) error {
+	fields, names := o.GetManagedFields(), sets.New[string]()
+	for i, entry := range fields {
+		if isTakenOver(entry) {
+			// A client-side apply of a name of its own, which the library joins with those of the controller.
+			fields[i].Manager, fields[i].Operation = fmt.Sprintf("taken over %d", i), metav1.ManagedFieldsOperationUpdate
+			names.Insert(fields[i].Manager)
+		}
+	}
+	o.SetManagedFields(fields)
+	return csaupgrade.UpgradeManagedFields(o, names, applier)
+}
+
+// merges reports whether kustomize-controller leaves what others added to an object.
+func merges(o *unstructured.Unstructured) bool {
+	return o.GetAnnotations()[kustomizeGroup+"/ssa"] == "Merge" || o.GetLabels()[kustomizeGroup+"/ssa"] == "Merge"
+}
 
 // apply returns an object after kustomize-controller has applied it over what the cluster has now. A changed spec has a new generation.
 func (a *applyTypes) apply(ctx context.Context, ref object.Ref, content, now map[string]any) (map[string]any, error) {
 	before := (&unstructured.Unstructured{Object: now}).DeepCopy()
-	fields := before.GetManagedFields()
-	for i := range fields {
-		if takenOver().Has(fields[i].Manager) {
-			fields[i].Operation = metav1.ManagedFieldsOperationUpdate
+	if !merges(before) && !merges(&unstructured.Unstructured{Object: content}) {
+		if err := takeOver(before); err != nil {
+			return nil, err
 		}
-	}
-	before.SetManagedFields(fields)
-	if err := csaupgrade.UpgradeManagedFields(before, takenOver(), applier); err != nil {
-		return nil, err
 	}
 	gv := ref.GVK().GroupVersion()
 	types := map[schema.GroupVersion]*engine.ApplyTypes{}
-	if found := a.of(ctx, gv); found != nil {
-		types[gv] = found
+	if gv.Group != "" { // the engine knows the types of ConfigMaps and Secrets
+		if found := a.of(ctx, gv); found != nil {
+			types[gv] = found
+		}
 	}
 	w := engine.Writer{ServerSide: true, ForceConflicts: true, ApplyTypes: types,
 		Deployer: func() owners.Deployer { return owners.Deployer{Manager: applier, Known: true} }}

@@ -36,6 +36,8 @@ type Input struct {
 	Migrates bool
 	// ForceConflicts is Helm 4's flag: a server-side apply takes over what others own.
 	ForceConflicts bool
+	// ByFlux is set if Flux makes the operation, whoever made the last one.
+	ByFlux bool
 	// ForceReplace is --force, or Helm 4's --force-replace: Helm replaces live objects and does not patch them. Helm rejects
 	// it together with server-side apply.
 	ForceReplace bool

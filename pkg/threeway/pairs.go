@@ -148,6 +148,9 @@ func isKept(live map[string]any) bool {
 
 // deployerOf finds the field manager that Helm writes the release as.
 func deployerOf(in Input) owners.Deployer {
+	if in.ByFlux {
+		return owners.Deployer{Manager: report.ControllerFlux, Known: true}
+	}
 	var live []map[string]any
 	for _, ref := range releaseRefs(in) {
 		live = append(live, in.Live[ref].Object)

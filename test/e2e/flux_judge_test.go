@@ -78,9 +78,13 @@ spec:
 // fluxController is a running controller. Its file has the number of its process.
 type fluxController struct{ pidFile string }
 
-// signal sends a signal to the controller.
+// signal sends a signal to the controller, which may just be starting.
 func (f fluxController) signal(name string) error {
-	number, err := os.ReadFile(f.pidFile)
+	var number []byte
+	err := poll(context.Background(), "the number of the controller", func() (bool, error) {
+		number, _ = os.ReadFile(f.pidFile)
+		return len(number) > 0, nil
+	})
 	if err != nil {
 		return err
 	}
@@ -89,8 +93,8 @@ func (f fluxController) signal(name string) error {
 
 // fluxRevision is what a HelmRelease says of its last revision.
 type fluxRevision struct {
-	target, chart string
-	version       int64
+	target, name, chart string
+	version             int64
 }
 
 // fluxRevisionOf returns the last revision of a HelmRelease, or the zero value if there is none.
@@ -107,7 +111,8 @@ func (c *Case) fluxRevisionOf(r ref) (fluxRevision, error) {
 	storage, _, _ := unstructured.NestedString(hr.Object, "status", "storageNamespace")
 	version, _ := last["version"].(int64)
 	return fluxRevision{
-		target: fmt.Sprint(storage, last["namespace"], last["name"]), chart: fmt.Sprint(last["chartName"]), version: version,
+		target: fmt.Sprint(storage, last["namespace"], last["name"]), name: fmt.Sprint(last["name"]),
+		chart: fmt.Sprint(last["chartName"]), version: version,
 	}, nil
 }
 

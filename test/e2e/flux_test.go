@@ -37,14 +37,9 @@ func TestFlux(t *testing.T) {
 	if *fluxDir == "" {
 		t.Skip("-flux names no folder with the controllers of Flux; make flux builds them")
 	}
-	controller := startFlux(t)
-	dir := t.TempDir()
-	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
-	t.Cleanup(server.Close)
-	added := commands()
-	added["publish"] = adapt("publish", command{[]string{"CHART"}, silent(func(c *Case, args []string) error {
-		return c.publish(args[0], filepath.Join(dir, c.ns), server.URL+"/"+c.ns)
-	})})
+	startFluxSources(t)
+	controller := startController(t, "helm-controller", nil)
+	added := fluxCommands(t)
 	added["reconcile"] = adapt("reconcile", command{[]string{"NAME"}, func(c *Case, args []string) (string, error) {
 		return c.reconcile("helmreleases.helm.toolkit.fluxcd.io/" + args[0])
 	}})
@@ -60,8 +55,6 @@ func TestFlux(t *testing.T) {
 		}
 		return text + fmt.Sprintf("exit %d\n", out.exit), err
 	}})
-	host := startRegistry(t)
-	added["push"] = adapt("push", command{[]string{"CHART"}, silent(func(c *Case, args []string) error { return c.push(args[0], host) })})
 	t.Run("flux", func(t *testing.T) {
 		testscript.Run(t, testscript.Params{Dir: "testdata/flux", UpdateScripts: *update, Setup: openStory, Cmds: added})
 	})
@@ -79,8 +72,23 @@ func TestFlux(t *testing.T) {
 	})
 }
 
-// startFlux installs the definitions of Flux and starts its controllers, which end with the test. It returns the helm-controller.
-func startFlux(t *testing.T) fluxController {
+// fluxCommands returns the commands of all scripts with Flux, and starts the servers that they need.
+func fluxCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []string) {
+	t.Helper()
+	dir := t.TempDir()
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	t.Cleanup(server.Close)
+	host := startRegistry(t)
+	added := commands()
+	added["publish"] = adapt("publish", command{[]string{"CHART"}, silent(func(c *Case, args []string) error {
+		return c.publish(args[0], filepath.Join(dir, c.ns), server.URL+"/"+c.ns)
+	})})
+	added["push"] = adapt("push", command{[]string{"CHART"}, silent(func(c *Case, args []string) error { return c.push(args[0], host) })})
+	return added
+}
+
+// startFluxSources installs the definitions of Flux and starts source-controller, which ends with the test.
+func startFluxSources(t *testing.T) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(*fluxDir, "*.yaml"))
 	must(t, err)
@@ -97,18 +105,19 @@ func startFlux(t *testing.T) fluxController {
 	must(t, err)
 	address := artifacts.Addr().String()
 	must(t, artifacts.Close())
-	startController(t, "source-controller", "--storage-path="+t.TempDir(), "--storage-addr="+address, "--storage-adv-addr="+address)
-	return startController(t, "helm-controller")
+	startController(t, "source-controller", nil, "--storage-path="+t.TempDir(), "--storage-addr="+address, "--storage-adv-addr="+address)
 }
 
-// startController starts a controller. A shell ends it when its standard input does, so that it does not outlive a test that is killed.
-func startController(t *testing.T, name string, args ...string) fluxController {
+// startController starts a controller with further variables of its environment. A shell ends it when its standard input does, so that it
+// does not outlive a test that is killed.
+func startController(t testing.TB, name string, env []string, args ...string) fluxController {
 	t.Helper()
 	const untilStdinEnds = `"$@" & echo $! > "$PIDFILE"; cat > /dev/null; kill -9 $!; wait`
 	number := filepath.Join(t.TempDir(), "pid")
 	args = append([]string{"-c", untilStdinEnds, "sh", filepath.Join(*fluxDir, name), "--metrics-addr=0", "--health-addr=0"}, args...)
 	process := exec.Command("sh", args...)
 	process.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + suite.cluster.kubeconfig, "PIDFILE=" + number}
+	process.Env = append(process.Env, env...)
 	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	must(t, err)
 	process.Stdout, process.Stderr = log, log

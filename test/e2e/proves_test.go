@@ -386,8 +386,8 @@ func (f fieldReport) checkEffect(path fieldPath, was, now map[string]any) error 
 	switch f.Class {
 	case "order":
 		return f.checkOrder(path, now)
-	case "volatile":
-		return nil // each rendering makes other values
+	case "volatile", "unknown":
+		return nil // each rendering makes other values, or the report does not know them
 	}
 	if f.Masked || f.Verdict == "remove" && f.After == nil {
 		if has && !f.Masked && !isEmpty(after) {

@@ -38,7 +38,7 @@ type releaseReport struct {
 	Objects []objectReport `json:"objects"`
 	// Deployer is what a controller does with the release.
 	Deployer *struct {
-		Action, Reason, Otherwise, PutsBack string
+		Name, Action, Reason, Otherwise, PutsBack string
 	} `json:"deployer"`
 }
 
