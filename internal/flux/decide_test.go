@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -223,5 +224,17 @@ func TestDependency(t *testing.T) {
 				t.Errorf("%q with the warnings %v, want %q", got, p.warnings, tt.want)
 			}
 		})
+	}
+}
+
+// TestProve compares the version of the chart with that of the last attempt. What ends with a commit to come cannot be compared.
+func TestProve(t *testing.T) {
+	for version, warns := range map[string]bool{"1.0.0": false, "1.1.0": true, "1.0.0+" + tree.Unknown: false} {
+		s := base(t)
+		s.chart.version, s.values = version, s.release.Status.LastAttemptedConfigDigest
+		p := &Plan{release: s.release, offer: &offer{}}
+		if p.prove(s, false); len(p.warnings) > 0 != warns {
+			t.Errorf("%s: %v", version, p.warnings)
+		}
 	}
 }

@@ -381,7 +381,8 @@ func (p *Plan) prove(s situation, own bool) {
 	default:
 		p.warn(CodeDigest, "the values are not those of Flux's last attempt, although the HelmRelease is: helmdrift composes them otherwise")
 	}
-	if !own && s.chart.version != "" && status.LastAttemptedRevision != s.chart.version {
+	isKnown := s.chart.version != "" && !strings.Contains(s.chart.version, tree.Unknown) // the commit to come may be a part of it
+	if !own && isKnown && status.LastAttemptedRevision != s.chart.version {
 		p.warn(CodeDigest, fmt.Sprintf("the chart version is %s, and %s at Flux's last attempt: %s offers another one since, or helmdrift "+
 			"chooses otherwise", s.chart.version, status.LastAttemptedRevision, p.offer.title))
 	}

@@ -22,10 +22,19 @@ type treeScript struct {
 	// drops is set while the tree has no shop, and other is the version of the chart of shop.
 	drops bool
 	other int
+	// deleted is set once an object of web was deleted. Then none is edited any more: it may be there again or not.
+	deleted bool
 }
 
 // edit adds an edit of a file of the tree.
 func (s *treeScript) edit(file, body string) { s.line("edit repo/%s '%s'", file, body) }
+
+// live adds an edit of an object of web.
+func (s *treeScript) live(format string, args ...any) {
+	if !s.deleted {
+		s.line(format, args...)
+	}
+}
 
 // any returns one of the HelmReleases of the tree as a file.
 func (s *treeScript) any() string {
@@ -169,14 +178,19 @@ func (s *treeScript) treeEdits() []func() {
 			s.line("%s chart\nsettle", s.pick("push", "push", "publish"))
 		},
 		func() {
-			s.line(`patch kubectl-patch configmap/settings '{data: {%s: edited}}'`, s.pick("greeting", "number", "added"))
+			s.live(`patch kubectl-patch configmap/settings '{data: {%s: edited}}'`, s.pick("greeting", "number", "added"))
 		},
-		func() { s.line("scale deployment/web %d", s.IntN(5)) },
-		func() { s.line(`patch kubectl-edit deployment/web '{metadata: {labels: {edited: "%d"}}}'`, s.IntN(9)) },
+		func() { s.live("scale deployment/web %d", s.IntN(5)) },
+		func() { s.live(`patch kubectl-edit deployment/web '{metadata: {labels: {edited: "%d"}}}'`, s.IntN(9)) },
 		func() {
 			s.line("helm4 upgrade --as %s --force-conflicts %srepo/charts/web", s.pick("helm", "helm", "deployer"), s.pick("", "--set extra=1 "))
 		},
-		func() { s.line("delete %s", s.pick("configmap/settings", "deployment/web")) },
+		func() {
+			if !s.deleted {
+				s.line("delete %s", s.pick("configmap/settings", "deployment/web"))
+			}
+			s.deleted = true
+		},
 		func() {
 			if !s.drops {
 				s.edit(shop, "{spec: {dependsOn: "+s.pick("null", "[{name: web}]", "[{name: web}]")+"}}")
