@@ -335,7 +335,7 @@ func absorbStatus(r *absorption.Result) error {
 func absorbHelp() []cli.FlagGroup {
 	return slices.Concat([]cli.FlagGroup{
 		cli.Group("What to absorb", "write", "only", "skip", "patch", "unmanaged", "max-side-effects", "snapshot"),
-		cli.Group("What Flux deploys", "from", "local-source", "with-source-credentials"),
+		cli.Group("What Flux deploys", "from", "local-source", "sops", "allow-remote-bases", "with-source-credentials"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),
 		cli.Group("Output", "output", "color"),
 	}, cli.DesiredGroups("revision", "install", "skip-crds", "create-namespace"), cli.CommonGroups())
