@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -252,6 +253,10 @@ func scriptDiff(c *Case, args []string) (string, error) {
 }
 
 func scriptBinary(c *Case, args []string) (string, error) {
-	out, err := c.binary(args...)
+	run := c.binary
+	if slices.Contains(args, "--snapshot") {
+		run = c.withoutCluster
+	}
+	out, err := run(args...)
 	return out.stdout + out.stderr + fmt.Sprintf("exit %d\n", out.exit), err
 }
