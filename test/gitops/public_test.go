@@ -267,7 +267,7 @@ func (p *publicTree) compare(t *testing.T, start string, sum *tally) {
 	var err error
 	for more := true; more; { // until all sources are known that the objects tell
 		began := time.Now()
-		answer, err = tree.Build(t.Context(), order, p.cluster)
+		answer, err = tree.Build(t.Context(), order, tree.Outside{Lookup: p.cluster})
 		sum.seconds += time.Since(began)
 		more = p.addSources(&order, answer)
 	}

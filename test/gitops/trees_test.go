@@ -79,7 +79,7 @@ func TestTrees(t *testing.T) {
 func (r *random) ours(t *testing.T, root string) ([]map[string]any, error) {
 	t.Helper()
 	order := tree.Order{Dir: filepath.Join(root, "cluster"), Root: root, Remotes: []string{"git@example.com:org/fleet.git"}}
-	answer, err := tree.Build(context.Background(), order, func(_ context.Context, kind, _, name string) (map[string]any, error) {
+	answer, err := tree.Build(context.Background(), order, tree.Outside{Lookup: func(_ context.Context, kind, _, name string) (map[string]any, error) {
 		o := map[string]any{"kind": kind}
 		data := map[string]any{}
 		for id, text := range r.texts {
@@ -92,7 +92,7 @@ func (r *random) ours(t *testing.T, root string) ([]map[string]any, error) {
 			return nil, nil
 		}
 		return o, nil
-	})
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
