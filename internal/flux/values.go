@@ -43,8 +43,8 @@ type composition struct {
 	// been any part of the values.
 	unknown []string
 	whole   bool
-	// hidden are the Secrets that may not be read.
-	hidden map[object.Ref]bool
+	// hidden says of Secrets that may not be read what the API server answered.
+	hidden map[object.Ref]string
 }
 
 // compose reads the references of a HelmRelease and composes its values (fluxcd/pkg chartutil v1.28.0 values.go
@@ -61,8 +61,9 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 		title := fmt.Sprintf("spec.valuesFrom[%d] of %s", i, h.title())
 		key := ref.key(h.Metadata.Namespace)
 		text, isThere, err := ref.text(found[key])
-		if out.hidden[key] {
-			text, isThere = tree.UnknownAny, true
+		why, isHidden := out.hidden[key]
+		if isHidden {
+			text, isThere, why = tree.UnknownAny, true, ": "+why
 		}
 		switch {
 		case err != nil:
@@ -76,7 +77,7 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 		}
 		isUnknown := hasUnknown(text)
 		if isUnknown {
-			out.unknown = append(out.unknown, fmt.Sprintf("%s, key %s", titleOf(key.Kind, key.Namespace, key.Name), ref.valuesKey()))
+			out.unknown = append(out.unknown, fmt.Sprintf("%s, key %s%s", titleOf(key.Kind, key.Namespace, key.Name), ref.valuesKey(), why))
 		}
 		if ref.TargetPath != "" {
 			out.learn(ref, text)
@@ -120,11 +121,11 @@ func (h *HelmRelease) readReferences(ctx context.Context, from Reader, out *comp
 		}
 	}
 	found := map[object.Ref]map[string]any{}
-	out.hidden = map[object.Ref]bool{}
+	out.hidden = map[object.Ref]string{}
 	for ref, live := range from.Read(ctx, out.inputs) {
 		switch {
 		case live.Err != nil && ref.Kind == "Secret" && live.Err.Code == cluster.CodeForbidden:
-			out.hidden[ref] = true
+			out.hidden[ref] = live.Err.Message
 		case live.Err != nil:
 			return nil, hint.New(fmt.Errorf("reading %s for the values: %s", titleOf(ref.Kind, ref.Namespace, ref.Name), live.Err.Message),
 				"without it the values of the upgrade are not known; helmdrift diff RELEASE shows the drift without them")

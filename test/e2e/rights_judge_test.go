@@ -47,12 +47,12 @@ func (j rightsJudge) countsReplicas() bool {
 		})
 }
 
-// readsInParts reports whether the request is a list, and the objects were read one by one or namespace by namespace instead. The
-// report need not mention that: nothing is missing, and the report must be the same.
+// readsInParts reports whether the request is a list, and the objects were read one by one or namespace by namespace: instead of the list, or
+// after it, because it lacked them. The report need not mention that: nothing is missing, and the report must be the same.
 func (j rightsJudge) readsInParts() bool {
 	before := distinctRequests(j.full.traffic)
 	replaces := func(a apiRequest) bool {
-		return a.group == j.request.group && a.resource == j.request.resource && !slices.Contains(before, a)
+		return a.group == j.request.group && a.resource == j.request.resource && (a.name != "" || !slices.Contains(before, a))
 	}
 	isList := j.request.resource != "" && j.request.name == ""
 	return isList && slices.ContainsFunc(distinctRequests(j.without.traffic), replaces)
