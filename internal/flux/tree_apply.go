@@ -37,6 +37,7 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 	case now.Err != nil:
 		return nil, fmt.Errorf("reading %s: %s", titleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
 	case now.Object == nil:
+		(&unstructured.Unstructured{Object: content}).SetGeneration(1) // so no controller has looked at it
 		return t.withoutLogin(ref, content, nil), nil
 	case isKept:
 		return now.Object, nil

@@ -84,3 +84,25 @@ func TestCannotApply(t *testing.T) {
 		t.Errorf("%s; %v", said, laid.over.tree)
 	}
 }
+
+// TestNew asks what Flux waits for if the tree has a new HelmRelease and a new source: nothing, as the controllers have not looked at them.
+func TestNew(t *testing.T) {
+	const db = `{"apiVersion":"helm.toolkit.fluxcd.io/v2","kind":"HelmRelease","metadata":{"name":"db","namespace":"shop"},"spec":{}}`
+	const charts = `{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"OCIRepository","metadata":{"name":"charts","namespace":"shop"},
+		"spec":{"url":"oci://registry.example.com/web","ref":{"tag":"1.0.0"}}}`
+	from := served{versions: []string{"helm.toolkit.fluxcd.io/v2", "source.toolkit.fluxcd.io/v1"}}
+	laid, err := NewTree(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
+		func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
+			return tree.Answer{Objects: []tree.Object{{JSON: []byte(db)}, {JSON: []byte(charts)}}}, nil
+		})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Plan{reading: laid.over, tree: laid}
+	if why := p.waitsFor(t.Context(), "shop", "db", "the dependency"); why != "" {
+		t.Errorf("Flux waits because %s", why)
+	}
+	if s, err := readSource(t.Context(), laid.over, "OCIRepository", "shop", "charts"); err != nil || s.waits("the source") != "" {
+		t.Errorf("Flux waits because %s; %v", s.waits("the source"), err)
+	}
+}

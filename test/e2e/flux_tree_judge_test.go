@@ -293,8 +293,10 @@ func (p *fluxPrediction) judgeDecision() error {
 		}
 	case err != nil:
 		return err
-	case p.before == (fluxRevision{}) && after != (fluxRevision{}):
+	case p.before == (fluxRevision{}) && after.version == 1:
 		done = "install"
+	case p.before == (fluxRevision{}) && after.version > 1:
+		done = "upgrade" // of a release that was there
 	case p.before.target != after.target || p.before.chart != after.chart && after.version == 1:
 		done = "reinstall"
 	case p.before.version != after.version:
@@ -309,7 +311,8 @@ func (p *fluxPrediction) judgeDecision() error {
 		return fmt.Errorf("HelmRelease %s: diff says %s (%s), and Flux did: %s; revision %+v became %+v", p.name, predicted.Action,
 			predicted.Reason, done, p.before, after)
 	}
-	if done == "upgrade" && after.version != p.before.version+1 && !strings.Contains(predicted.Reason, "somebody else made") {
+	isOwn := p.before != (fluxRevision{}) && !strings.Contains(predicted.Reason, "somebody else made")
+	if done == "upgrade" && isOwn && after.version != p.before.version+1 {
 		return fmt.Errorf("HelmRelease %s: Flux made %d revisions at once", p.name, after.version-p.before.version)
 	}
 	return nil

@@ -84,7 +84,8 @@ func (s *treeScript) treeEdits() []func() {
 		},
 		func() {
 			s.edit(web, "{spec: {chart: {spec: {valuesFiles: "+s.pick("null", "[charts/web/prod.yaml]",
-				"[charts/web/values.yaml, ./charts/web/prod.yaml]", "[charts/web/prod.yaml, charts/web/values.yaml]", "[values.yaml]", "[charts/web/prod.yaml, absent.yaml]")+
+				"[charts/web/values.yaml, ./charts/web/prod.yaml]",
+				"[charts/web/prod.yaml, charts/web/values.yaml]", "[values.yaml]", "[charts/web/prod.yaml, absent.yaml]")+
 				", ignoreMissingValuesFiles: true}}}}")
 		},
 		func() {
