@@ -86,7 +86,7 @@ type knownForms struct {
 func (k *Known) GobEncode() ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	out := knownForms{Members: k.members}
+	var out knownForms
 	for _, s := range k.pending {
 		var err error
 		if s.JSON == nil {
@@ -101,7 +101,7 @@ func (k *Known) GobEncode() ([]byte, error) {
 			out.Unread = append(out.Unread, s)
 		}
 	}
-	out.Texts = k.texts
+	out.Texts, out.Members = k.texts, k.members
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(out)
 	return b.Bytes(), err
