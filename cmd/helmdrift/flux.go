@@ -78,8 +78,6 @@ type fluxDiff struct {
 	sources []string
 	// sops decrypts with the user's sops, remoteBases fetches bases that the tree names, and secretLookups lets its charts look up Secrets.
 	sops, remoteBases, secretLookups bool
-	// bases are those that were fetched for the tree.
-	bases *flux.Bases
 	// changed is the commit before a change. If it is set, only what differs from it is compared.
 	changed string
 }
@@ -262,10 +260,10 @@ func (f *fluxDiff) complete(ctx context.Context, c *cli.Connection, word string)
 func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) flux.Question {
 	return flux.Question{
 		Chart: o.Chart(""), Source: o.Source, WithCredentials: f.withCredentials, Fetch: limits.FetchChart, Known: s.Known,
-		Commit: func(ctx context.Context, order flux.CommitOrder) ([]byte, error) {
+		Commit: flux.Commits(func(ctx context.Context, order flux.CommitOrder) ([]byte, error) {
 			return program.Remote{URL: order.URL, Ref: order.Commit, IsOwn: !order.InTree, Addresses: order.Addresses, Username: order.Username,
 				Password: order.Password, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
-		},
+		}),
 		Prepare: func(ctx context.Context, order flux.ChartOrder) (flux.ChartAnswer, error) {
 			return jobs.Run[flux.ChartOrder, flux.ChartAnswer](ctx, limits, "reading the chart", jobFluxChart, order, nil)
 		},

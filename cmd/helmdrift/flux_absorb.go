@@ -59,15 +59,17 @@ func (f *fluxDiff) keep(
 	if err != nil {
 		return d, out, err
 	}
-	out.close = func() {
-		plan.Close()
-		f.bases.Close()
-	}
+	out.close = plan.Close
 	if err = plan.Keep(); err != nil {
 		return d, out, err
 	}
 	if question.Tree != nil && !order.Rendered {
-		if out.tree, err = plan.Keeper(ctx, from, f.builder(ctx, s, o)); err != nil {
+		build, done := f.builder(ctx, s, o)
+		out.close = func() {
+			plan.Close()
+			done()
+		}
+		if out.tree, err = plan.Keeper(ctx, from, build); err != nil {
 			return d, out, err
 		}
 	}

@@ -135,8 +135,8 @@ func (f *fluxDiff) trees(
 	if f.from == "" {
 		return nil, nil, nil
 	}
-	build := f.builder(ctx, s, o)
-	defer f.bases.Close()
+	build, done := f.builder(ctx, s, o)
+	defer done()
 	if now, err = build(from, order); err != nil {
 		return nil, nil, fmt.Errorf("--from %s: %w", f.from, err)
 	}
@@ -152,24 +152,25 @@ func (f *fluxDiff) trees(
 	return now, before, nil
 }
 
-// builder returns what builds a tree in a child process. The caller closes f.bases.
+// builder returns what builds a tree in a child process. Done removes what was fetched for that.
 func (f *fluxDiff) builder(
 	ctx context.Context, s cli.Streams, o *cli.CompareOptions,
-) func(drift.Connection, tree.Order) (*flux.Tree, error) {
+) (build func(drift.Connection, tree.Order) (*flux.Tree, error), done func()) {
 	limits := o.Jobs()
 	sops := func(ctx context.Context, e tree.Encrypted) ([]byte, error) {
 		return program.Sops{Vault: s.Env("VAULT_ADDR"), Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Decrypt(ctx, e.Text, e.From, e.To, e.Vaults)
 	}
-	f.bases = &flux.Bases{MaxFile: limits.MaxAnswer(), Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
+	bases := &flux.Bases{MaxFile: limits.MaxAnswer(), Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
 		return program.Remote{URL: url, Ref: ref, Addresses: at, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
 	}}
-	return func(from drift.Connection, order tree.Order) (*flux.Tree, error) {
+	build = func(from drift.Connection, order tree.Order) (*flux.Tree, error) {
 		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
 			tree.Answer, error) {
 			return jobs.Run[tree.Order, tree.Answer](ctx, limits, "building the working tree", jobFluxTree, order,
-				map[string]confine.Call{askFlux: confine.NewCall(ask), askSops: confine.NewCall(sops), askBase: confine.NewCall(f.bases.Fetch)})
+				map[string]confine.Call{askFlux: confine.NewCall(ask), askSops: confine.NewCall(sops), askBase: confine.NewCall(bases.Fetch)})
 		})
 	}
+	return build, bases.Close
 }
 
 // before builds the tree before the change. The caller closes it.

@@ -21,69 +21,61 @@ type Bases struct {
 	// MaxFile bounds the length of a file in bytes.
 	MaxFile int64
 
+	fetched once[tree.Base, string]
+
 	mu   sync.Mutex
-	dirs map[tree.Base]string
+	done []func()
 }
 
 // Fetch fetches a base and returns the folder that has it.
 func (b *Bases) Fetch(ctx context.Context, base tree.Base) (string, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if dir, isFetched := b.dirs[base]; isFetched {
-		return dir, nil
-	}
+	return b.fetched.get(base, func() (string, error) {
+		dir, done, err := b.fetch(ctx, base)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.done = append(b.done, done)
+		return dir, err
+	})
+}
+
+// fetch fetches a base into a new folder. Done removes it; it is never nil.
+func (b *Bases) fetch(ctx context.Context, base tree.Base) (dir string, done func(), err error) {
+	done = func() {}
 	address, err := url.Parse(base.URL)
 	if err != nil || address.Scheme != "https" {
-		return "", errors.New("it is no address of https")
+		return "", done, errors.New("it is no address of https")
 	}
 	addresses := addressesOf(address.Hostname())
 	for _, one := range addresses {
 		if err := refuseAddress(one, "it", true); err != nil {
-			return "", err
+			return "", done, err
 		}
 	}
-	dir, err := os.MkdirTemp("", "helmdrift-")
-	if err != nil {
-		return "", err
-	}
-	if b.dirs == nil {
-		b.dirs = map[tree.Base]string{}
-	}
-	b.dirs[base] = dir // Close removes it whatever happens
-	if err = b.fetch(ctx, base, path.Base(address.Path), addresses, dir); err != nil {
-		delete(b.dirs, base)
-		return "", errors.Join(err, os.RemoveAll(dir))
-	}
-	return dir, nil
-}
-
-// fetch fetches a base into a folder.
-func (b *Bases) fetch(ctx context.Context, base tree.Base, name string, addresses []netip.Addr, dir string) error {
 	if !base.IsFile {
 		archive, err := b.Commit(ctx, base.URL, base.Ref, addresses)
 		if err != nil {
-			return err
+			return "", done, err
 		}
-		return unpack(archive, dir)
+		return unpacked(archive)
 	}
 	text, err := fetch.File(ctx, base.URL, fetch.Options{MaxAnswer: b.MaxFile, Refuse: func(ip netip.Addr) error {
 		return refuseAddress(ip, "it", true)
 	}})
 	if err != nil {
-		return err
+		return "", done, err
 	}
-	return os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o600)
+	if dir, err = os.MkdirTemp("", "helmdrift-"); err != nil {
+		return "", done, err
+	}
+	return dir, func() { _ = os.RemoveAll(dir) }, os.WriteFile(filepath.Join(dir, path.Base(address.Path)), text, 0o600)
 }
 
-// Close removes what was fetched. It may be called again, and nil has nothing.
+// Close removes what was fetched.
 func (b *Bases) Close() {
-	if b == nil {
-		return
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, dir := range b.dirs {
-		_ = os.RemoveAll(dir)
+	for _, done := range b.done {
+		done()
 	}
-	b.dirs = nil
+	b.done = nil
 }

@@ -33,12 +33,8 @@ func Earlier(o tree.Order, archive []byte) (order tree.Order, done func(), err e
 	if err != nil {
 		return o, func() {}, err
 	}
-	root, err := os.MkdirTemp("", "helmdrift-")
+	root, done, err := unpacked(archive)
 	if err != nil {
-		return o, func() {}, err
-	}
-	done = func() { _ = os.RemoveAll(root) }
-	if err := unpack(archive, root); err != nil {
 		return o, done, err
 	}
 	if o.Root, err = filepath.EvalSymlinks(root); err != nil {
@@ -46,6 +42,14 @@ func Earlier(o tree.Order, archive []byte) (order tree.Order, done func(), err e
 	}
 	o.Dir = filepath.Join(o.Root, dir)
 	return o, done, os.MkdirAll(o.Dir, 0o700) // the change may add the folder
+}
+
+// unpacked returns a new folder with the files of a tar archive. Done removes it; it is never nil.
+func unpacked(archive []byte) (dir string, done func(), err error) {
+	if dir, err = os.MkdirTemp("", "helmdrift-"); err != nil {
+		return "", func() {}, err
+	}
+	return dir, func() { _ = os.RemoveAll(dir) }, unpack(archive, dir)
 }
 
 // unpack writes the regular files of a tar archive below a folder. Source-controller leaves out everything else.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"os"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
@@ -20,6 +19,23 @@ type CommitOrder struct {
 	// InTree is set if a working tree names the address: it gets no credentials of the user, and only these addresses are connected to.
 	InTree    bool
 	Addresses []netip.Addr
+}
+
+// Commits returns the function Question.Commit for one that fetches a commit as a tar archive.
+func Commits(
+	fetch func(context.Context, CommitOrder) ([]byte, error),
+) func(context.Context, CommitOrder) (string, func(), error) {
+	return func(ctx context.Context, o CommitOrder) (string, func(), error) {
+		archive, err := fetch(ctx, o)
+		if err != nil {
+			return "", func() {}, err
+		}
+		dir, done, err := unpacked(archive)
+		if err != nil {
+			done()
+		}
+		return dir, done, err
+	}
 }
 
 // commit returns the commit that source-controller has of a GitRepository, or "" (fluxcd/source-controller v1.9.3
@@ -48,11 +64,14 @@ func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err er
 	if err := o.reach(s); err != nil {
 		return nil, err
 	}
-	for what, isSet := range map[string]bool{
-		"spec.include": len(s.Spec.Include) > 0, "spec.recurseSubmodules": s.Spec.Submodules, "spec.sparseCheckout": len(s.Spec.Sparse) > 0,
+	for _, field := range []struct {
+		name  string
+		isSet bool
+	}{
+		{"spec.include", len(s.Spec.Include) > 0}, {"spec.recurseSubmodules", s.Spec.Submodules}, {"spec.sparseCheckout", len(s.Spec.Sparse) > 0},
 	} {
-		if isSet {
-			o.doubts = append(o.doubts, what+" of "+o.title+" is not used: the chart may have other files")
+		if field.isSet {
+			o.doubts = append(o.doubts, field.name+" of "+o.title+" is not used: the chart may have other files")
 		}
 	}
 	order := CommitOrder{URL: s.Spec.URL, Commit: s.commit(), InTree: s.inTree}
@@ -67,18 +86,9 @@ func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err er
 		q.Known.AddObject("", "Secret", found)
 		q.Known.Add(order.Password)
 	}
-	archive, err := q.Commit(ctx, order)
+	dir, done, err := q.Commit(ctx, order)
 	if err != nil {
 		return nil, hint.New(fmt.Errorf("%s: commit %.12s: %w", o.title, order.Commit, err), p.adviceForChart())
-	}
-	dir, err := os.MkdirTemp("", "helmdrift-")
-	if err != nil {
-		return nil, err
-	}
-	done = func() { _ = os.RemoveAll(dir) }
-	if err := unpack(archive, dir); err != nil {
-		done()
-		return nil, err
 	}
 	o.order.Artifact = &ArtifactOrder{Dir: dir, Ignore: s.Spec.Ignore, Chart: o.chartPath}
 	return done, nil

@@ -288,7 +288,7 @@ type fetched struct {
 	indexes  fetch.Indexes
 	charts   once[chartKey, string]
 	prepared once[string, ChartAnswer]
-	commits  once[string, []byte]
+	commits  once[string, string]
 
 	mu   sync.Mutex
 	done []func()
@@ -312,18 +312,23 @@ func (k *fetched) question() Question {
 			o.Indexes = &k.indexes
 			path, done, err := k.Question.Fetch(ctx, ref, o)
 			if err == nil {
-				k.mu.Lock()
-				defer k.mu.Unlock()
-				k.done = append(k.done, done)
+				k.removeLater(done)
 			}
 			return path, err
 		})
 		return path, func() {}, err
 	}
 	if k.Question.Commit != nil {
-		out.Commit = func(ctx context.Context, order CommitOrder) ([]byte, error) {
+		out.Commit = func(ctx context.Context, order CommitOrder) (string, func(), error) {
 			key, _ := json.Marshal(order) // it has plain fields
-			return k.commits.get(string(key), func() ([]byte, error) { return k.Question.Commit(ctx, order) })
+			dir, err := k.commits.get(string(key), func() (string, error) {
+				dir, done, err := k.Question.Commit(ctx, order)
+				if err == nil {
+					k.removeLater(done)
+				}
+				return dir, err
+			})
+			return dir, func() {}, err
 		}
 	}
 	out.Prepare = func(ctx context.Context, order ChartOrder) (ChartAnswer, error) {
@@ -331,6 +336,13 @@ func (k *fetched) question() Question {
 		return k.prepared.get(string(key), func() (ChartAnswer, error) { return k.Question.Prepare(ctx, order) })
 	}
 	return out
+}
+
+// removeLater lets close call done.
+func (k *fetched) removeLater(done func()) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.done = append(k.done, done)
 }
 
 // close removes the files.

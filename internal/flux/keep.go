@@ -340,20 +340,6 @@ func with(m map[string]any, value any, path ...string) map[string]any {
 	return out
 }
 
-// nameOf returns a path of values for people.
-func nameOf(path []any) string {
-	var p object.Path
-	for _, step := range path {
-		switch step := step.(type) {
-		case string:
-			p = p.Field(step)
-		case int:
-			p = p.Index(step)
-		}
-	}
-	return p.String()
-}
-
 // Changes returns the files that the last Rewrite changed, in the order of their names.
 func (k *Keeper) Changes() []files.Change {
 	var out []files.Change
@@ -408,7 +394,7 @@ func (k *Keeper) Prove() ([]string, error) {
 	}
 	for _, path := range different(nil, composed.values, k.composed) {
 		refute(fmt.Sprintf("Flux composes something else at %s: a patch of kustomize, a variable or a field that somebody set in the cluster "+
-			"changes it", nameOf(path)), func(i int) bool {
+			"changes it", valuesfile.PathText(path)), func(i int) bool {
 			n := min(len(path), len(k.edits[i].Path))
 			return slices.Equal(path[:n], k.edits[i].Path[:n])
 		})

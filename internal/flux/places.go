@@ -273,7 +273,7 @@ func chooseDocument(documents []valuesfile.Document, of []int, ref object.Ref) (
 }
 
 // generated returns the place of a key of a ConfigMap that a configMapGenerator of a kustomization makes: the file that has the values
-// (sigs.k8s.io/kustomize/api v0.21.1 kv/kv.go keyValuesFromFileSources, internal/generators/utils.go ParseFileSource).
+// (sigs.k8s.io/kustomize/api v0.21.1 kv/kv.go keyValuesFromFileSources).
 func generated(file string, content []byte, ref object.Ref, at []any) (*place, error) {
 	var k struct {
 		Generators []struct {
@@ -290,11 +290,7 @@ func generated(file string, content []byte, ref object.Ref, at []any) (*place, e
 			continue
 		}
 		for _, source := range g.Files {
-			name, from, hasKey := strings.Cut(source, "=")
-			if !hasKey {
-				name, from = path.Base(source), source
-			}
-			if name == key {
+			if name, from := tree.FileSource(source); name == key {
 				longest, found = g.Name, from
 			}
 		}

@@ -140,7 +140,7 @@ func keepAll(t *testing.T, k *Keeper, text string) string {
 	for i, why := range reasons {
 		if why != "" {
 			isProved = false
-			fmt.Fprintf(&out, "refuted: %s: %s\n", nameOf(edits[i].Path), why)
+			fmt.Fprintf(&out, "refuted: %s: %s\n", valuesfile.PathText(edits[i].Path), why)
 		}
 	}
 	if !isProved {

@@ -36,8 +36,8 @@ type Question struct {
 	WithCredentials bool
 	// Tree is the working tree that charts and objects come from, or nil.
 	Tree *Tree
-	// Commit fetches the files of a commit as a tar archive. It may be nil; then a chart in a GitRepository is not fetched.
-	Commit func(context.Context, CommitOrder) ([]byte, error)
+	// Commit fetches the files of a commit into a folder, which done removes. It may be nil; then a chart in a GitRepository is not fetched.
+	Commit func(context.Context, CommitOrder) (dir string, done func(), err error)
 	// Fetch fetches a chart, and Prepare and PostRender call the functions PrepareChart and PostRender of this package. Render renders a chart
 	// and calls PostRender in the same child process.
 	Fetch      func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)

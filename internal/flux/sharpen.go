@@ -37,6 +37,18 @@ func sharpen(ctx context.Context, run renderer, q drift.ChartRequest, answer *dr
 		}
 		return run(ctx, changed)
 	}
+	hasUnknown, hasAny := false, false
+	for _, name := range q.Values.Files {
+		text, err := q.ReadFile(ctx, name)
+		if err != nil {
+			return "", err
+		}
+		hasUnknown = hasUnknown || bytes.Contains(text, []byte(tree.Unknown))
+		hasAny = hasAny || bytes.Contains(text, []byte(tree.UnknownAny))
+	}
+	if !hasUnknown {
+		return "", nil // only the version of the chart is not known, or a snapshot masks what is not
+	}
 	other, err := with(tree.Unknown, otherUnknown)
 	if err != nil {
 		return "whether the chart can be rendered depends on values that are not known", ctx.Err()
@@ -53,14 +65,6 @@ func sharpen(ctx context.Context, run renderer, q drift.ChartRequest, answer *dr
 		if err := found.mark(documents); err != nil {
 			return "", err
 		}
-	}
-	hasAny := false
-	for _, name := range q.Values.Files {
-		text, err := q.ReadFile(ctx, name)
-		if err != nil {
-			return "", err
-		}
-		hasAny = hasAny || bytes.Contains(text, []byte(tree.UnknownAny))
 	}
 	if !hasAny {
 		return "", nil

@@ -45,7 +45,7 @@ func TestDropped(t *testing.T) {
 		listed  string
 		makes   bool
 		problem tree.Problem
-		// want is why web goes, and values tells whether the ConfigMap is there.
+		// want is why web goes, and values is set if the ConfigMap is there.
 		want   string
 		values bool
 	}{

@@ -108,6 +108,14 @@ func (h *head) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// withComplaint adds a line of what a program said to its error, which may be nil.
+func withComplaint(err error, line string) error {
+	if err == nil || line == "" {
+		return err
+	}
+	return fmt.Errorf("%w: %.*s", err, maxComplaint, line)
+}
+
 // Plugins runs downloader plugins of Helm within the limits of --render-timeout and --render-memory.
 type Plugins struct {
 	// Env are the variables that Helm sets for every plugin, as NAME=value.

@@ -59,10 +59,7 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 		c := command{name: name, path: path, time: r.Time, output: output, messages: 2 * maxComplaint, args: append(r.settings(dir, address), args...),
 			env: r.environment(dir)}
 		out, messages, err := c.run(ctx)
-		if complaint := lastLine(messages.text.String()); err != nil && complaint != "" {
-			return nil, fmt.Errorf("%w: %.*s", err, maxComplaint, complaint)
-		}
-		return out, err
+		return out, withComplaint(err, lastLine(messages.text.String()))
 	}
 	if _, err := run("git init", 0, "init", "--quiet", "--bare"); err != nil {
 		return nil, err

@@ -42,8 +42,6 @@ func (s Sops) Decrypt(ctx context.Context, text []byte, from, to string, vaults 
 		c.env = []string{"VAULT_TOKEN=none"} // whatever the text hides, the token stays here
 	}
 	out, messages, err := c.run(ctx)
-	if complaint, _, _ := strings.Cut(strings.TrimSpace(messages.text.String()), "\n"); err != nil && complaint != "" {
-		return nil, fmt.Errorf("%w: %.*s", err, maxComplaint, complaint)
-	}
-	return out, err
+	complaint, _, _ := strings.Cut(strings.TrimSpace(messages.text.String()), "\n")
+	return out, withComplaint(err, complaint)
 }

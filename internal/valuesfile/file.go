@@ -206,7 +206,7 @@ func (f *File) refused(path []any, err error) error {
 	if len(path) == 0 {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
-	return fmt.Errorf("%s: %s: %w", f.name, pathText(path), err)
+	return fmt.Errorf("%s: %s: %w", f.name, PathText(path), err)
 }
 
 // reached reports whether a text has the wanted value at a path. It looks only at that place, because the changes of later edits are
@@ -242,8 +242,8 @@ func (f *File) check(text string, wanted any, shared []sharedAnchor) error {
 	return f.refused(path, errors.New("the edits cannot be written into this file without changing something else"))
 }
 
-// pathText returns a path for people, as in reports.
-func pathText(path []any) string {
+// PathText returns a path for people, as in reports.
+func PathText(path []any) string {
 	var p object.Path
 	for _, step := range path {
 		switch step := step.(type) {

@@ -46,6 +46,19 @@ func (s *fluxScript) patch(spec string) {
 // pick returns one of the texts.
 func (s *fluxScript) pick(all ...string) string { return all[s.IntN(len(all))] }
 
+// references returns references in a random order, with paths that overlap each other and the values.
+func (s *fluxScript) references() []string {
+	all := []string{
+		"{kind: ConfigMap, name: web-values}", "{kind: Secret, name: web-secret}",
+		"{kind: ConfigMap, name: web-values, valuesKey: size, targetPath: number}",
+		"{kind: ConfigMap, name: web-values, valuesKey: size, targetPath: top.a}",
+		"{kind: ConfigMap, name: web-values, valuesKey: size, targetPath: greeting, literal: true}",
+		"{kind: ConfigMap, name: absent, optional: true}",
+	}
+	s.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
 // edits are the edits that a random script chooses from, in the order of a script that chooses several.
 func (s *fluxScript) edits() []func() {
 	return []func(){
@@ -59,15 +72,8 @@ func (s *fluxScript) edits() []func() {
 			s.line(`patch kubectl configmap/web-values '{data: {values.yaml: "greeting: %s\nnumber: %d\ntop: {b: x}\n", size: "%d"}}'`,
 				s.pick("moin", "servus", "42"), s.IntN(3)*1000000, s.IntN(3))
 		},
-		func() { // references in a random order, with paths that overlap each other and the values
-			all := []string{
-				"{kind: ConfigMap, name: web-values}", "{kind: Secret, name: web-secret}",
-				"{kind: ConfigMap, name: web-values, valuesKey: size, targetPath: number}",
-				"{kind: ConfigMap, name: web-values, valuesKey: size, targetPath: top.a}",
-				"{kind: ConfigMap, name: web-values, valuesKey: size, targetPath: greeting, literal: true}",
-				"{kind: ConfigMap, name: absent, optional: true}",
-			}
-			s.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		func() {
+			all := s.references()
 			s.patch("{valuesFrom: [" + strings.Join(all[:s.IntN(len(all)+1)], ", ") + "]}")
 		},
 		func() {

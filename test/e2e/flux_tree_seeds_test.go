@@ -57,15 +57,8 @@ func (s *treeScript) treeEdits() []func() {
 			s.edit("apps/values.yaml", fmt.Sprintf(`{data: {values.yaml: "greeting: %s\nnumber: %d\ntop: {b: x}\n", size: "%d"}}`,
 				s.pick("moin", "servus", "42", "${greeting:=gruezi}"), s.IntN(3)*1000000, s.IntN(3)))
 		},
-		func() { // references in a random order, with paths that overlap each other and the values
-			all := []string{
-				"{kind: ConfigMap, name: web-values}", "{kind: Secret, name: web-secret}",
-				"{kind: ConfigMap, name: web-values, valuesKey: size, targetPath: number}",
-				"{kind: ConfigMap, name: web-values, valuesKey: size, targetPath: top.a}",
-				"{kind: ConfigMap, name: web-values, valuesKey: size, targetPath: greeting, literal: true}",
-				"{kind: ConfigMap, name: absent, optional: true}",
-			}
-			s.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		func() {
+			all := s.references()
 			s.edit(s.any(), "{spec: {valuesFrom: ["+strings.Join(all[:s.IntN(len(all)+1)], ", ")+"]}}")
 		},
 		func() {

@@ -108,11 +108,18 @@ func includes(k *kustomizetypes.Kustomization) []string {
 	out := slices.Concat(k.Resources, k.Components)
 	for _, g := range k.ConfigMapGenerator {
 		for _, source := range g.FileSources {
-			if _, name, hasKey := strings.Cut(source, "="); hasKey {
-				source = name
-			}
-			out = append(out, source)
+			_, name := FileSource(source)
+			out = append(out, name)
 		}
 	}
 	return out
+}
+
+// FileSource returns the key and the file of a source of a generator, which is FILE or KEY=FILE (sigs.k8s.io/kustomize/api v0.21.1
+// internal/generators/utils.go ParseFileSource).
+func FileSource(source string) (key, file string) {
+	if key, file, hasKey := strings.Cut(source, "="); hasKey {
+		return key, file
+	}
+	return path.Base(source), source
 }

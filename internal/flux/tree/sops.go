@@ -116,7 +116,7 @@ func eachDecrypted(was, is any, do func(string)) {
 // object decrypts an object, and reports whether it did (fluxcd/kustomize-controller v1.9.4 internal/decryptor/decryptor.go
 // DecryptResource). The controller does not check the MAC of SOPS, because kustomize changes objects before.
 func (d *decrypter) object(value map[string]any) (bool, error) {
-	if sops, isMap := value["sops"].(map[string]any); isMap && sops["mac"] != nil {
+	if isSealed(value) {
 		text, err := json.Marshal(value)
 		if err == nil {
 			text, err = d.decrypt(text, "json", "json")
@@ -148,6 +148,12 @@ func (d *decrypter) object(value map[string]any) (bool, error) {
 		data[key], changed = base64.StdEncoding.EncodeToString(text), true
 	}
 	return changed, nil
+}
+
+// isSealed reports whether SOPS encrypted an object as a whole (decryptor.go isSOPSEncryptedResource).
+func isSealed(value map[string]any) bool {
+	sops, _ := value["sops"].(map[string]any)
+	return sops["mac"] != nil
 }
 
 // marks are the texts that show that a file of a format is encrypted. A binary file is JSON then (decryptor.go sopsFormatToMarkerBytes).
@@ -194,10 +200,7 @@ func (f *files) sources(folder string, k *kustomizetypes.Kustomization) {
 	}
 	for _, generator := range k.SecretGenerator {
 		for _, source := range generator.FileSources {
-			key, name, found := strings.Cut(source, "=")
-			if !found {
-				name = key
-			}
+			key, name := FileSource(source)
 			note(name, formatFor(key))
 		}
 		for _, name := range generator.EnvSources {

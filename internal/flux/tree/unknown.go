@@ -87,7 +87,7 @@ const (
 // sealValue replaces the encrypted texts of an object, and says what it found.
 func sealValue(value map[string]any) sealed {
 	found := sealedNothing
-	if sops, isMap := value["sops"].(map[string]any); isMap && sops["mac"] != nil {
+	if isSealed(value) {
 		delete(value, "sops")
 		found = sealedTexts
 	}
@@ -107,7 +107,7 @@ func sealValue(value map[string]any) sealed {
 				// SOPS adds entries of its own to a file with variables.
 				delete(data, key)
 				continue
-			case isEncryptedFile(string(raw)) || isEncrypted(string(raw)):
+			case formatOf(raw) != "" || isEncrypted(string(raw)):
 				found = sealedFile
 			default:
 				continue
@@ -119,16 +119,6 @@ func sealValue(value map[string]any) sealed {
 		sealTexts(value)
 	}
 	return found
-}
-
-// isEncryptedFile reports whether a text is a file of SOPS (decryptor.go sopsFormatToMarkerBytes).
-func isEncryptedFile(text string) bool {
-	for _, mark := range []string{`"mac": "ENC[`, "sops_mac=ENC[", "[sops]", "mac: ENC["} {
-		if strings.Contains(text, mark) {
-			return true
-		}
-	}
-	return false
 }
 
 // sealTexts replaces the encrypted texts below a value and returns it.
