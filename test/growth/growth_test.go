@@ -21,6 +21,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -56,6 +57,7 @@ func takers() map[string]func(text string) {
 		"internal/escape.StartsCommand":         func(s string) { _ = escape.StartsCommand(s) },
 		"internal/escape.JSON":                  func(s string) { escape.JSON(strconv.Quote(s)) },
 		"internal/escape.YAML":                  func(s string) { escape.YAML(strconv.Quote(s)) },
+		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
 		"internal/hint.ShellWord":               func(s string) { hint.ShellWord(s) },
 		"internal/ignore.ParsePattern":          func(s string) { _, _ = ignore.ParsePattern(s) },
 		"internal/kinds.IsComparedMetadata":     func(s string) { _ = kinds.IsComparedMetadata(s) },
