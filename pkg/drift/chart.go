@@ -95,7 +95,10 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 		return in, err
 	}
 	rendered := answer.Rendered
-	if in.Operation == report.OperationDrift {
+	switch {
+	case in.By.Syncs():
+		in.Operation = report.OperationSync
+	case in.Operation == report.OperationDrift:
 		in.Operation = report.OperationUpgrade
 	}
 	in.Desired = &report.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}

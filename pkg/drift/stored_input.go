@@ -32,7 +32,7 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 	if in.OldObjects, err = r.readManifest(ctx, old, old.Namespace, &in); err != nil {
 		return in, err
 	}
-	in.ForceConflicts = in.ForceConflicts || r.options.ByFlux && in.ServerSide() || forcesAsFlux(in)
+	in.ForceConflicts = in.ForceConflicts || in.By != nil && in.By.ForcesConflicts && in.ServerSide() || forcesAsFlux(in)
 	in.DesiredObjects = in.OldObjects
 	if loaded.Target != nil {
 		in.NotCompared = nil
@@ -56,7 +56,7 @@ func (r run) baseInput() threeway.Input {
 		Name: r.target.Release, Namespace: r.target.Namespace, StorageNamespace: r.target.Namespace, Cluster: r.connection.Name,
 		Operation: report.OperationInstall, Desired: &report.Desired{Source: "chart", Helm: helm}, ApplyMethod: r.applyMethod(helm, nil),
 		Migrates: true, ForceConflicts: o.ForceConflicts, ForceReplace: o.ForceReplace, TakeOwnership: o.TakeOwnership,
-		Records: r.records.Resource(), Unknown: o.Unknown, ByFlux: o.ByFlux,
+		Records: r.records.Resource(), Unknown: o.Unknown, By: o.By,
 	}
 }
 
