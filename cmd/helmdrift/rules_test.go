@@ -22,7 +22,7 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows lists which of our packages each package may import.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/cli", "internal/config", "internal/confine", "internal/escape",
+		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/cli", "internal/config", "internal/confine", "internal/escape",
 			"internal/files", "internal/flux", "internal/flux/tree", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
 			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/valuesfile", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
@@ -97,6 +97,11 @@ func arrows() map[string][]string {
 			"pkg/fetch", "internal/engine", "internal/flux/tree", "internal/kinds", "internal/owners", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
 			"pkg/threeway", "internal/valuesfile"},
 		"internal/flux/tree": {"internal/secret"},
+		"internal/argo": {"internal/address", "internal/engine", "internal/engine/argocd", "internal/files", "internal/hint", "internal/once", "internal/owners",
+			"internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
+			"pkg/threeway"},
+		"internal/engine/argocd": {"internal/engine", "internal/owners", "pkg/object", "pkg/report"},
+		"internal/once":          {},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",
 			"pkg/report", "pkg/report/accept", "pkg/report/absorption", "pkg/report/past", "pkg/report/listing"},

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// unpacked returns a new folder with the files of a tar archive. Done removes it; it is never nil.
+// Unpack returns a new folder with the files of a tar archive. Done removes it; it is never nil.
 func Unpack(archive []byte) (dir string, done func(), err error) {
 	if dir, err = os.MkdirTemp("", "helmdrift-"); err != nil {
 		return "", func() {}, err

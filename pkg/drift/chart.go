@@ -95,10 +95,7 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 		return in, err
 	}
 	rendered := answer.Rendered
-	switch {
-	case in.By.Syncs():
-		in.Operation = report.OperationSync
-	case in.Operation == report.OperationDrift:
+	if in.Operation == report.OperationDrift {
 		in.Operation = report.OperationUpgrade
 	}
 	in.Desired = &report.Desired{Source: "chart", Chart: rendered.ChartName + "-" + rendered.ChartVersion, Helm: in.Desired.Helm}

@@ -22,6 +22,9 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 	}
 	in.Name, in.Namespace, in.Operation = old.Name, old.Namespace, report.OperationDrift
 	in.Old, in.Last = revisionOf(old), revisionOf(last)
+	if in.By.Syncs() {
+		in.Operation = report.OperationSync
+	}
 	desired, source, decisive := old, "record", last
 	if target := loaded.Target; target != nil {
 		desired, source, decisive, in.Operation = target, "revision", target, report.OperationRollback

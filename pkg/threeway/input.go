@@ -99,7 +99,10 @@ type Input struct {
 }
 
 // Deployment says how a program deploys that is not the helm command.
-type Deployment = engine.Deployment
+type Deployment engine.Deployment
+
+// Syncs reports whether a program deploys that does not call Helm's library. A nil Deployment is the helm command.
+func (d *Deployment) Syncs() bool { return (*engine.Deployment)(d).Syncs() }
 
 // ServerSide reports whether the operation applies server-side.
 func (in Input) ServerSide() bool { return in.ApplyMethod == report.ApplyServerSide }
