@@ -88,7 +88,8 @@ CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name 
 With --to-revision it shows what helm rollback would do.
 With --snapshot it compares what helmdrift snapshot saved, without a cluster; RELEASE may be left out.
 With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n, and with
---next what Flux does with those of all HelmReleases of the namespace, or with -A of the cluster.
+app/NAME what the next sync of an Application of Argo CD writes. With --next it shows that of all
+HelmReleases and Applications of the namespace, or with -A of the cluster.
 With --from it shows what Flux does once a working tree of Git is merged.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
@@ -110,6 +111,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values
   helmdrift diff web --to-revision -1 -n prod
   helmdrift diff hr/web -n shop
+  helmdrift diff app/web -n argocd
   helmdrift diff -A --next
   helmdrift diff --from clusters/prod -o markdown
   helmdrift diff web -n prod -o json --fail-on +unmanaged
