@@ -1,4 +1,4 @@
-package flux
+package applied
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -44,10 +45,10 @@ data: {git: old, added: x}
 		{manager: "my-kubectl", operation: "Update"},
 	} {
 		t.Run(tt.manager+" "+tt.operation+tt.subresource+tt.annotations, func(t *testing.T) {
-			ref, now := decoded(t, live, tt.annotations, tt.manager, tt.operation, tt.subresource)
+			ref, now := fluxtest.Decoded(t, live, tt.annotations, tt.manager, tt.operation, tt.subresource)
 			content := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "values", "namespace": "shop"},
 				"data": map[string]any{"git": "new"}}
-			laid := &Tree{types: applyTypes{from: served{}}}
+			laid := &Tree{types: applyTypes{from: fluxtest.Served{}}}
 			after, err := laid.after(t.Context(), ref, content, cluster.Live{Object: now})
 			if err != nil {
 				t.Fatal(err)
@@ -65,14 +66,14 @@ data: {git: old, added: x}
 
 // TestCannotApply lays a tree with an object that the API server refuses. Flux then applies nothing of its Kustomization.
 func TestCannotApply(t *testing.T) {
-	ref, now := decoded(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: values, namespace: shop}, data: {a: old}}")
-	from := served{versions: []string{"/v1"}, objects: map[object.Ref]map[string]any{ref: now}}
+	ref, now := fluxtest.Decoded(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: values, namespace: shop}, data: {a: old}}")
+	from := fluxtest.Served{Versions: []string{"/v1"}, Objects: map[object.Ref]map[string]any{ref: now}}
 	apps := tree.Maker{Namespace: "shop", Name: "apps"}
 	answer := tree.Answer{Objects: []tree.Object{
 		{JSON: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"values","namespace":"shop"},"data":{"a":"new"}}`), Maker: apps},
 		{JSON: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"values","namespace":"shop"},"data":{"a":true}}`), Maker: apps},
 	}}
-	laid, err := NewTree(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
+	laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
 		func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
 			return answer, nil
 		})
@@ -80,29 +81,7 @@ func TestCannotApply(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := fmt.Sprint(laid.Problems())
-	if !strings.Contains(said, "Kustomization shop/apps: Flux cannot apply ConfigMap shop/values: ") || len(laid.over.tree) > 0 {
-		t.Errorf("%s; %v", said, laid.over.tree)
-	}
-}
-
-// TestNew asks what Flux waits for if the tree has a new HelmRelease and a new source: nothing, as the controllers have not looked at them.
-func TestNew(t *testing.T) {
-	const db = `{"apiVersion":"helm.toolkit.fluxcd.io/v2","kind":"HelmRelease","metadata":{"name":"db","namespace":"shop"},"spec":{}}`
-	const charts = `{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"OCIRepository","metadata":{"name":"charts","namespace":"shop"},
-		"spec":{"url":"oci://registry.example.com/web","ref":{"tag":"1.0.0"}}}`
-	from := served{versions: []string{"helm.toolkit.fluxcd.io/v2", "source.toolkit.fluxcd.io/v1"}}
-	laid, err := NewTree(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
-		func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
-			return tree.Answer{Objects: []tree.Object{{JSON: []byte(db)}, {JSON: []byte(charts)}}}, nil
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &Plan{reading: laid.over, tree: laid}
-	if why := p.waitsFor(t.Context(), "shop", "db", "the dependency"); why != "" {
-		t.Errorf("Flux waits because %s", why)
-	}
-	if s, err := readSource(t.Context(), laid.over, "OCIRepository", "shop", "charts"); err != nil || s.waits("the source") != "" {
-		t.Errorf("Flux waits because %s; %v", s.waits("the source"), err)
+	if !strings.Contains(said, "Kustomization shop/apps: Flux cannot apply ConfigMap shop/values: ") || len(laid.Over.tree) > 0 {
+		t.Errorf("%s; %v", said, laid.Over.tree)
 	}
 }

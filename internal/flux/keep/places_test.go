@@ -1,4 +1,4 @@
-package flux
+package keep
 
 import (
 	"context"
@@ -15,6 +15,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
+	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
@@ -58,8 +61,8 @@ func TestPlaces(t *testing.T) {
 // runPlaces returns what a case should have as want.
 func runPlaces(t *testing.T, archive *txtar.Archive) string {
 	root := t.TempDir()
-	cluster := served{versions: strings.Fields("/v1 helm.toolkit.fluxcd.io/v2 kustomize.toolkit.fluxcd.io/v1 source.toolkit.fluxcd.io/v1"),
-		objects: map[object.Ref]map[string]any{}}
+	cluster := fluxtest.Served{Versions: strings.Fields("/v1 helm.toolkit.fluxcd.io/v2 kustomize.toolkit.fluxcd.io/v1 source.toolkit.fluxcd.io/v1"),
+		Objects: map[object.Ref]map[string]any{}}
 	var edits string
 	comment := string(archive.Comment)
 	for _, f := range archive.Files {
@@ -76,7 +79,7 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 				if err := yaml.Unmarshal([]byte(text), &content); err != nil {
 					t.Fatal(err)
 				}
-				cluster.objects[refOf(kindOf(content), content)] = content
+				cluster.Objects[api.RefOf(api.KindOf(content), content)] = content
 			}
 		case f.Name == "edits":
 			edits = string(f.Data)
@@ -94,14 +97,14 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 			dir = words[1]
 		}
 	}
-	order, err := TreeOrder(filepath.Join(root, dir), nil, nil)
+	order, err := applied.Order(filepath.Join(root, dir), nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := func(from drift.Connection, order tree.Order) (*Tree, error) {
-		return NewTree(t.Context(), from, order, func(ctx context.Context, ask func(context.Context, LookupOrder) ([]byte, error)) (
+	build := func(from drift.Connection, order tree.Order) (*applied.Tree, error) {
+		return applied.New(t.Context(), from, order, func(ctx context.Context, ask func(context.Context, applied.LookupOrder) ([]byte, error)) (
 			tree.Answer, error) {
-			return BuildTree(ctx, order, Questions{Lookup: func(o LookupOrder) ([]byte, error) { return ask(ctx, o) }})
+			return applied.Build(ctx, order, applied.Questions{Lookup: func(o applied.LookupOrder) ([]byte, error) { return ask(ctx, o) }})
 		})
 	}
 	from := drift.Connection{Cluster: cluster}
@@ -109,16 +112,18 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := Read(t.Context(), laid.over, "shop", "web")
+	h, err := api.Read(t.Context(), laid.Over, "shop", "web")
 	if err != nil {
 		t.Fatal(err, laid.Problems())
 	}
-	composed, err := h.compose(t.Context(), laid.over)
+	composed, err := h.Compose(t.Context(), laid.Over)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKeeper(t.Context(), laid, h, composed.inputs)
-	k.from, k.build = from, build
+	k, err := New(t.Context(), laid, h, composed, from, build)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return strings.ReplaceAll(keepAll(t, k, edits), root, "ROOT")
 }
 
@@ -149,16 +154,16 @@ func keepAll(t *testing.T, k *Keeper, text string) string {
 	if err := files.ReplaceAll(k.Root(), k.Changes()); err != nil {
 		t.Fatal(err)
 	}
-	again, err := k.build(k.from, k.tree.order)
+	again, err := k.build(k.from, k.tree.Order())
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := Read(t.Context(), again.over, "shop", "web")
+	h, err := api.Read(t.Context(), again.Over, "shop", "web")
 	if err != nil {
 		t.Fatal(err)
 	}
-	composed, err := h.compose(t.Context(), again.over)
-	if err != nil || !object.Equal(any(composed.values), any(k.composed)) {
+	composed, err := h.Compose(t.Context(), again.Over)
+	if err != nil || !object.Equal(any(composed.Values), any(k.composed)) {
 		t.Errorf("the written tree composes %v, not %v: %v", composed, k.composed, err)
 	}
 	return out.String()

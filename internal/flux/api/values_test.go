@@ -1,7 +1,6 @@
-package flux
+package api
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"strings"
@@ -10,21 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/pkg/cluster"
-	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 )
-
-// objects answers reads from objects in memory, by kind and name.
-type objects map[string]map[string]any
-
-// Read implements Reader.
-func (o objects) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
-	out := map[object.Ref]cluster.Live{}
-	for _, ref := range wanted {
-		out[ref] = cluster.Live{Object: o[ref.Kind+"/"+ref.Name]}
-	}
-	return out
-}
 
 // configMap and secretOf return an object with one key.
 func configMap(key, value string) map[string]any {
@@ -35,8 +21,8 @@ func secretOf(key, value string) map[string]any {
 	return map[string]any{"data": map[string]any{key: base64.StdEncoding.EncodeToString([]byte(value))}}
 }
 
-// helmRelease returns a HelmRelease with a spec in YAML.
-func helmRelease(t *testing.T, text string) *HelmRelease {
+// specified returns a HelmRelease with a spec in YAML.
+func specified(t *testing.T, text string) *HelmRelease {
 	t.Helper()
 	out := &HelmRelease{}
 	raw, err := yaml.YAMLToJSON([]byte("spec:\n" + text))
@@ -52,7 +38,7 @@ func helmRelease(t *testing.T, text string) *HelmRelease {
 
 // TestCompose checks the order of references and values, targetPath with the maps that results share, and optional references.
 func TestCompose(t *testing.T) {
-	from := objects{
+	from := fluxtest.Objects{
 		"ConfigMap/a":      configMap("values.yaml", "top: map\na: {b: map, c: 1}\nl: [1, 2]\n"),
 		"ConfigMap/b":      configMap("other.yaml", "a: {b: other}\nl: [3]\n"),
 		"ConfigMap/number": configMap("k", "1000000"),
@@ -109,11 +95,11 @@ func TestCompose(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := helmRelease(t, test.spec).compose(t.Context(), from)
+			got, err := specified(t, test.spec).Compose(t.Context(), from)
 			if err != nil {
 				t.Fatal(err)
 			}
-			text, _ := json.Marshal(got.values)
+			text, _ := json.Marshal(got.Values)
 			if diff := cmp.Diff(test.want, string(text)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -123,7 +109,7 @@ func TestCompose(t *testing.T) {
 
 // TestComposeErrors checks that an error names the reference and quotes no value.
 func TestComposeErrors(t *testing.T) {
-	from := objects{"ConfigMap/a": configMap("values.yaml", "[sekret]"), "ConfigMap/b": configMap("k", "sekret,")}
+	from := fluxtest.Objects{"ConfigMap/a": configMap("values.yaml", "[sekret]"), "ConfigMap/b": configMap("k", "sekret,")}
 	for spec, want := range map[string]string{
 		"{kind: ConfigMap, name: gone}": "spec.valuesFrom[0] of HelmRelease shop/web: there is no ConfigMap gone in namespace shop " +
 			"with the key values.yaml",
@@ -132,7 +118,7 @@ func TestComposeErrors(t *testing.T) {
 		"{kind: ConfigMap, name: a}":                                 "not a YAML document with a table",
 		"{kind: ConfigMap, name: b, valuesKey: k, targetPath: 'a['}": "cannot be put at targetPath a[",
 	} {
-		_, err := helmRelease(t, "  valuesFrom: ["+spec+"]").compose(t.Context(), from)
+		_, err := specified(t, "  valuesFrom: ["+spec+"]").Compose(t.Context(), from)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sekret") {
 			t.Errorf("%s: %v, want %q", spec, err, want)
 		}
@@ -141,17 +127,17 @@ func TestComposeErrors(t *testing.T) {
 
 // TestLearn checks that every text of a Secret is learned under its own key, wherever targetPath or the document puts it.
 func TestLearn(t *testing.T) {
-	from := objects{
+	from := fluxtest.Objects{
 		"Secret/s": secretOf("values.yaml", "db: {password: hunter2hunter2, hosts: [one.example.com]}\n"),
 		"Secret/p": secretOf("token", "tokentokentoken"),
 	}
-	got, err := helmRelease(t, "  valuesFrom: [{kind: Secret, name: s}, {kind: Secret, name: p, valuesKey: token, targetPath: a.token}]").
-		compose(t.Context(), from)
+	got, err := specified(t, "  valuesFrom: [{kind: Secret, name: s}, {kind: Secret, name: p, valuesKey: token, targetPath: a.token}]").
+		Compose(t.Context(), from)
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]any{}
-	for _, s := range got.learned {
+	for _, s := range got.Learned {
 		for key, value := range s["stringData"].(map[string]any) {
 			found[key] = value
 		}
@@ -171,17 +157,8 @@ func TestDigest(t *testing.T) {
 		"sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855": {},
 		"sha256:fcdc2b0de1581a3633ada4afee3f918f6eaa5b5ab38c3fef03d5b48d3f85d9f6": values,
 	} {
-		if got := digest(values); got != want {
+		if got := Digest(values); got != want {
 			t.Errorf("digest of %v: %s, want %s", values, got, want)
 		}
-	}
-}
-
-// TestWholeNumbers checks the expressions for integers that only a targetPath makes.
-func TestWholeNumbers(t *testing.T) {
-	values := map[string]any{"a": map[string]any{"b.c": []any{int64(1), map[string]any{"d": int64(-2)}}, "f": 1.5, "s": "1"}, "n": int64(3)}
-	want := []string{`a.b\.c[0]=1`, `a.b\.c[1].d=-2`, `n=3`}
-	if diff := cmp.Diff(want, wholeNumbers(nil, values)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
 	}
 }

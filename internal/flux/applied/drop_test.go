@@ -1,4 +1,4 @@
-package flux
+package applied
 
 import (
 	"context"
@@ -7,22 +7,13 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
-
-// decoded returns an object as the cluster has it.
-func decoded(t *testing.T, format string, args ...any) (object.Ref, map[string]any) {
-	t.Helper()
-	var out map[string]any
-	if err := yaml.Unmarshal(fmt.Appendf(nil, format, args...), &out); err != nil {
-		t.Fatal(err)
-	}
-	return refOf(kindOf(out), out), out
-}
 
 // TestDropped lays trees over a cluster with the Kustomizations root, which makes itself and apps, and apps, which made the HelmRelease web
 // and the ConfigMap values.
@@ -68,14 +59,14 @@ func TestDropped(t *testing.T) {
 		{name: "the Kustomization stays", live: "prune: true", kept: "kustomize.toolkit.fluxcd.io/prune: disabled", values: true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			from := served{versions: []string{"helm.toolkit.fluxcd.io/v2", "kustomize.toolkit.fluxcd.io/v1", "/v1"},
-				objects: map[object.Ref]map[string]any{}}
+			from := fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2", "kustomize.toolkit.fluxcd.io/v1", "/v1"},
+				Objects: map[object.Ref]map[string]any{}}
 			answer := tree.Answer{Problems: []tree.Problem{tt.problem}}
 			root, apps := tree.Maker{Namespace: "shop", Name: "root"}, tree.Maker{Namespace: "shop", Name: "apps"}
 			has := func(by tree.Maker, isLive, isMade bool, format string, args ...any) (object.Ref, map[string]any) {
-				ref, content := decoded(t, format, args...)
+				ref, content := fluxtest.Decoded(t, format, args...)
 				if isLive {
-					from.objects[ref] = content
+					from.Objects[ref] = content
 				}
 				if isMade {
 					answer.Objects = append(answer.Objects, tree.Object{JSON: fmt.Appendf(nil, format, args...), Maker: by})
@@ -97,7 +88,7 @@ func TestDropped(t *testing.T) {
 			}
 			_, web := has(apps, true, tt.makes, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, "+of+"}", "web", tt.annotations)
 			values, _ := has(apps, true, tt.makes, "{apiVersion: v1, kind: ConfigMap, "+of+"}", "values", tt.annotations)
-			laid, err := NewTree(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
+			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
 				func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
 					return answer, nil
 				})
@@ -105,13 +96,13 @@ func TestDropped(t *testing.T) {
 				t.Fatal(err)
 			}
 			why := ""
-			for _, h := range laid.dropped(t.Context(), []map[string]any{web}) {
-				why = h.dropped
+			for _, h := range laid.Dropped(t.Context(), []map[string]any{web}) {
+				why = h.Dropped
 			}
 			if why != tt.want {
 				t.Errorf("it goes because of %q, want %q", why, tt.want)
 			}
-			if found := laid.over.Read(t.Context(), []object.Ref{values})[values].Object != nil; found != tt.values {
+			if found := laid.Over.Read(t.Context(), []object.Ref{values})[values].Object != nil; found != tt.values {
 				t.Errorf("the ConfigMap is there: %t; problems: %v", found, laid.Problems())
 			}
 		})
@@ -119,11 +110,11 @@ func TestDropped(t *testing.T) {
 }
 
 // unread is a cluster whose Kustomizations the role may not read.
-type unread struct{ served }
+type unread struct{ fluxtest.Served }
 
 // Read implements drift.Cluster.
 func (u unread) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
-	out := u.served.Read(ctx, wanted)
+	out := u.Served.Read(ctx, wanted)
 	for _, ref := range wanted {
 		if ref.Group == kustomizeGroup {
 			out[ref] = cluster.Live{Err: &report.ObjectError{Message: "forbidden"}}
@@ -136,16 +127,16 @@ func (u unread) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cl
 func TestDroppedUnread(t *testing.T) {
 	const format = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: %s, namespace: shop, labels: " +
 		"{kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: shop}}}"
-	laid, err := NewTree(t.Context(), drift.Connection{Cluster: unread{}}, tree.Order{Rendered: true},
+	laid, err := New(t.Context(), drift.Connection{Cluster: unread{}}, tree.Order{Rendered: true},
 		func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
 			return tree.Answer{}, nil
 		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, web := decoded(t, format, "web")
-	_, db := decoded(t, format, "db")
-	gone := laid.dropped(t.Context(), []map[string]any{web, db})
+	_, web := fluxtest.Decoded(t, format, "web")
+	_, db := fluxtest.Decoded(t, format, "db")
+	gone := laid.Dropped(t.Context(), []map[string]any{web, db})
 	const want = "[Kustomization shop/apps: whether the tree drops it is not known: forbidden]"
 	if said := fmt.Sprint(laid.Problems()); len(gone) > 0 || said != want {
 		t.Errorf("%v; %s, want %s", gone, said, want)

@@ -1,4 +1,4 @@
-package flux
+package applied
 
 import (
 	"context"
@@ -7,41 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
-	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
-
-// served is a cluster that serves some versions of kinds and has objects of any kind.
-type served struct {
-	drift.Cluster
-	versions []string
-	objects  map[object.Ref]map[string]any
-}
-
-// Read implements drift.Cluster.
-func (s served) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
-	out := map[object.Ref]cluster.Live{}
-	for _, ref := range wanted {
-		live := cluster.Live{Absence: cluster.AbsentKind}
-		for _, version := range s.versions {
-			if ref.Group+"/"+ref.Version == version {
-				live = cluster.Live{Object: s.objects[ref]}
-			}
-		}
-		out[ref] = live
-	}
-	return out
-}
-
-// OpenAPI implements drift.Cluster.
-func (s served) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
-	return nil, nil
-}
 
 // TestVersions lays objects of older versions over clusters.
 func TestVersions(t *testing.T) {
@@ -67,10 +38,10 @@ spec: {url: https://example.com/charts}
 		{"without Flux", "", "", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			from := served{versions: strings.Fields(tt.versions)}
-			laid, err := NewTree(t.Context(), drift.Connection{Cluster: from}, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)},
+			from := fluxtest.Served{Versions: strings.Fields(tt.versions)}
+			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)},
 				func(ctx context.Context, ask func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
-					return BuildTree(ctx, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)}, Questions{
+					return Build(ctx, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)}, Questions{
 						Lookup: func(o LookupOrder) ([]byte, error) { return ask(ctx, o) },
 					})
 				})
@@ -83,18 +54,19 @@ spec: {url: https://example.com/charts}
 					said += p.Where + ": " + p.Message
 				}
 			}
-			if said != tt.want || len(laid.releases()) != tt.releases {
-				t.Errorf("%d releases, and it says %q", len(laid.releases()), said)
+			if said != tt.want || len(laid.HelmReleases()) != tt.releases {
+				t.Errorf("%d releases, and it says %q", len(laid.HelmReleases()), said)
 			}
 			if tt.releases == 0 {
 				return
 			}
-			h, err := Read(t.Context(), laid.over, "shop", "web")
+			h, err := api.Read(t.Context(), laid.Over, "shop", "web")
 			if err != nil || !h.Spec.Suspend {
 				t.Errorf("%+v, %v", h, err)
 			}
-			if s, err := readSource(t.Context(), laid.over, "HelmRepository", "shop", "charts"); err != nil || !s.inTree {
-				t.Errorf("%+v, %v", s, err)
+			charts := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: "HelmRepository", Namespace: "shop", Name: "charts"}, Version: "v1"}
+			if !laid.Over.Makes(charts) {
+				t.Error("the tree does not make the source")
 			}
 		})
 	}
@@ -108,7 +80,7 @@ func TestTreeCredentials(t *testing.T) {
 			"metadata": map[string]any{"name": "charts", "namespace": "shop"},
 			"spec":     map[string]any{"url": url, "secretRef": map[string]any{"name": login}}}
 	}
-	ref := object.Ref{Key: object.Key{Group: sourceGroup, Kind: "HelmRepository", Namespace: "shop", Name: "charts"}, Version: "v1"}
+	ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: "HelmRepository", Namespace: "shop", Name: "charts"}, Version: "v1"}
 	for _, tt := range []struct {
 		name, url, login string
 		isNew, keeps     bool
@@ -123,24 +95,24 @@ func TestTreeCredentials(t *testing.T) {
 		{"a new source", "https://example.com/charts", "login", true, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			from := served{versions: []string{"source.toolkit.fluxcd.io/v1"}, objects: map[object.Ref]map[string]any{}}
+			from := fluxtest.Served{Versions: []string{"source.toolkit.fluxcd.io/v1"}, Objects: map[object.Ref]map[string]any{}}
 			if !tt.isNew {
-				from.objects[ref] = source("https://example.com/charts", "login")
+				from.Objects[ref] = source("https://example.com/charts", "login")
 			}
 			text, err := json.Marshal(source(tt.url, tt.login))
 			if err != nil {
 				t.Fatal(err)
 			}
-			laid, err := NewTree(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
+			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
 				func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
 					return tree.Answer{Objects: []tree.Object{{JSON: text}}}, nil
 				})
 			if err != nil {
 				t.Fatal(err)
 			}
-			s, err := readSource(t.Context(), laid.over, "HelmRepository", "shop", "charts")
-			if err != nil || s.Spec.URL != tt.url || (s.Spec.SecretRef != nil) != tt.keeps {
-				t.Errorf("%+v, %v", s, err)
+			made := object.Child(laid.Over.Made(ref), "spec")
+			if made["url"] != tt.url || object.Has(made, "secretRef") != tt.keeps {
+				t.Errorf("%+v", made)
 			}
 			if said := fmt.Sprint(laid.problems); strings.Contains(said, "credentials are not used") == tt.keeps {
 				t.Errorf("it says %s", said)

@@ -1,10 +1,10 @@
-package flux
+package api
 
 // This file has the fields of Flux's objects that decide what the controllers do. The types are our own: those of Flux would link the
 // types of every kind that they mention.
 
-// meta is the metadata that matters here.
-type meta struct {
+// Meta is the metadata that matters here.
+type Meta struct {
 	Name        string            `json:"name"`
 	Namespace   string            `json:"namespace"`
 	Generation  int64             `json:"generation"`
@@ -14,12 +14,12 @@ type meta struct {
 
 // HelmRelease is an object of this kind (fluxcd/helm-controller v1.6.0 api/v2/helmrelease_types.go HelmRelease).
 type HelmRelease struct {
-	Metadata meta   `json:"metadata"`
+	Metadata Meta   `json:"metadata"`
 	Spec     spec   `json:"spec"`
-	Status   status `json:"status"`
-	// dropped says why Flux deletes it although it is not being deleted yet, and fault is why it could not be decoded.
-	dropped string
-	fault   error
+	Status   Status `json:"status"`
+	// Dropped says why Flux deletes it although it is not being deleted yet, and Fault is why it could not be decoded.
+	Dropped string `json:"-"`
+	Fault   error  `json:"-"`
 }
 
 // spec is what the HelmRelease asks for.
@@ -37,21 +37,21 @@ type spec struct {
 	Install            install           `json:"install"`
 	Upgrade            upgrade           `json:"upgrade"`
 	Test               test              `json:"test"`
-	ValuesFrom         []valuesReference `json:"valuesFrom"`
+	ValuesFrom         []ValuesReference `json:"valuesFrom"`
 	// Values are decoded as JSON, so every number is a float64, as helm-controller has them (v2 HelmRelease.GetValues).
 	Values             map[string]any  `json:"values"`
-	CommonMetadata     *commonMetadata `json:"commonMetadata"`
-	PostRenderers      []postRenderer  `json:"postRenderers"`
+	CommonMetadata     *CommonMetadata `json:"commonMetadata"`
+	PostRenderers      []PostRenderer  `json:"postRenderers"`
 	PostRenderStrategy string          `json:"postRenderStrategy"`
 }
 
 // chartTemplate is what helm-controller makes a HelmChart of.
 type chartTemplate struct {
-	Spec chartSpec `json:"spec"`
+	Spec ChartSpec `json:"spec"`
 }
 
-// chartSpec says which chart is wanted. A HelmChart has the same fields, and suspend.
-type chartSpec struct {
+// ChartSpec says which chart is wanted. A HelmChart has the same fields, and suspend.
+type ChartSpec struct {
 	Chart                    string    `json:"chart"`
 	Version                  string    `json:"version"`
 	SourceRef                sourceRef `json:"sourceRef"`
@@ -84,13 +84,13 @@ type driftDetection struct {
 // ignoreRule names fields that drift detection leaves out.
 type ignoreRule struct {
 	Paths  []string  `json:"paths"`
-	Target *selector `json:"target"`
+	Target *Selector `json:"target"`
 }
 
 // install and upgrade are the options of these actions.
 type install struct {
-	Strategy                *strategy   `json:"strategy"`
-	Remediation             remediation `json:"remediation"`
+	Strategy                *Strategy   `json:"strategy"`
+	Remediation             Remediation `json:"remediation"`
 	DisableTakeOwnership    bool        `json:"disableTakeOwnership"`
 	DisableHooks            bool        `json:"disableHooks"`
 	DisableSchemaValidation bool        `json:"disableSchemaValidation"`
@@ -100,8 +100,8 @@ type install struct {
 }
 
 type upgrade struct {
-	Strategy                *strategy   `json:"strategy"`
-	Remediation             remediation `json:"remediation"`
+	Strategy                *Strategy   `json:"strategy"`
+	Remediation             Remediation `json:"remediation"`
 	DisableTakeOwnership    bool        `json:"disableTakeOwnership"`
 	DisableHooks            bool        `json:"disableHooks"`
 	DisableSchemaValidation bool        `json:"disableSchemaValidation"`
@@ -112,13 +112,13 @@ type upgrade struct {
 	ChartNameChangeStrategy string      `json:"chartNameChangeStrategy"`
 }
 
-// strategy is RemediateOnFailure or RetryOnFailure.
-type strategy struct {
+// Strategy is RemediateOnFailure or RetryOnFailure.
+type Strategy struct {
 	Name string `json:"name"`
 }
 
-// remediation says what happens after a failure. Strategy is not read for an installation, which is always uninstalled.
-type remediation struct {
+// Remediation says what happens after a failure. Strategy is not read for an installation, which is always uninstalled.
+type Remediation struct {
 	Retries              int    `json:"retries"`
 	RemediateLastFailure *bool  `json:"remediateLastFailure"`
 	IgnoreTestFailures   *bool  `json:"ignoreTestFailures"`
@@ -131,8 +131,8 @@ type test struct {
 	IgnoreFailures bool `json:"ignoreFailures"`
 }
 
-// valuesReference names a ConfigMap or a Secret with values.
-type valuesReference struct {
+// ValuesReference names a ConfigMap or a Secret with values.
+type ValuesReference struct {
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
 	ValuesKey  string `json:"valuesKey"`
@@ -144,19 +144,19 @@ type valuesReference struct {
 // The types below are encoded for a digest, so their fields have the order, the names and the options of helm-controller's own
 // (api v1.6.0 v2 PostRenderer, Kustomize and CommonMetadata, fluxcd/pkg apis/kustomize v1.19.1 Patch, Selector and Image).
 
-// commonMetadata are labels and annotations for all objects.
-type commonMetadata struct {
+// CommonMetadata are labels and annotations for all objects.
+type CommonMetadata struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
 }
 
-// postRenderer is one step after the rendering.
-type postRenderer struct {
-	Kustomize *kustomize `json:"kustomize,omitempty"`
+// PostRenderer is one step after the rendering.
+type PostRenderer struct {
+	Kustomize *Kustomize `json:"kustomize,omitempty"`
 }
 
-// kustomize is what a step may have of a kustomization.
-type kustomize struct {
+// Kustomize is what a step may have of a kustomization.
+type Kustomize struct {
 	Patches []patch `json:"patches,omitempty"`
 	Images  []image `json:"images,omitempty"`
 }
@@ -164,11 +164,11 @@ type kustomize struct {
 // patch is a strategic merge patch or a JSON patch.
 type patch struct {
 	Patch  string    `json:"patch"`
-	Target *selector `json:"target,omitempty"`
+	Target *Selector `json:"target,omitempty"`
 }
 
-// selector selects objects.
-type selector struct {
+// Selector selects objects.
+type Selector struct {
 	Group              string `json:"group,omitempty"`
 	Version            string `json:"version,omitempty"`
 	Kind               string `json:"kind,omitempty"`
@@ -186,16 +186,16 @@ type image struct {
 	Digest  string `json:"digest,omitempty"`
 }
 
-// status is what helm-controller has done and seen.
-type status struct {
+// Status is what helm-controller has done and seen.
+type Status struct {
 	ObservedGeneration           int64       `json:"observedGeneration"`
 	ObservedPostRenderersDigest  string      `json:"observedPostRenderersDigest"`
 	ObservedCommonMetadataDigest string      `json:"observedCommonMetadataDigest"`
 	LastAttemptedGeneration      int64       `json:"lastAttemptedGeneration"`
-	Conditions                   []condition `json:"conditions"`
+	Conditions                   []Condition `json:"conditions"`
 	HelmChart                    string      `json:"helmChart"`
 	StorageNamespace             string      `json:"storageNamespace"`
-	History                      []revision  `json:"history"`
+	History                      []Revision  `json:"history"`
 	LastAttemptedReleaseAction   string      `json:"lastAttemptedReleaseAction"`
 	InstallFailures              int64       `json:"installFailures"`
 	UpgradeFailures              int64       `json:"upgradeFailures"`
@@ -206,16 +206,16 @@ type status struct {
 	LastHandledResetAt           string      `json:"lastHandledResetAt"`
 }
 
-// condition is a condition of an object.
-type condition struct {
+// Condition is a condition of an object.
+type Condition struct {
 	Type    string `json:"type"`
 	Status  string `json:"status"`
 	Message string `json:"message"`
 }
 
-// revision is what helm-controller remembers of a revision of the release (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go
+// Revision is what helm-controller remembers of a revision of the release (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go
 // Snapshot).
-type revision struct {
+type Revision struct {
 	Name         string                `json:"name"`
 	Namespace    string                `json:"namespace"`
 	Version      int                   `json:"version"`
@@ -223,61 +223,16 @@ type revision struct {
 	ChartName    string                `json:"chartName"`
 	ChartVersion string                `json:"chartVersion"`
 	ConfigDigest string                `json:"configDigest"`
-	TestHooks    *map[string]*testHook `json:"testHooks"`
+	TestHooks    *map[string]*TestHook `json:"testHooks"`
 }
 
-// testHook is what became of one test.
-type testHook struct {
+// TestHook is what became of one test.
+type TestHook struct {
 	Phase string `json:"phase"`
 }
 
-// source is a HelmRepository, an OCIRepository, a HelmChart or any other source.
-type source struct {
-	Metadata meta `json:"metadata"`
-	Spec     struct {
-		chartSpec
-		URL             string     `json:"url"`
-		Type            string     `json:"type"`
-		Insecure        bool       `json:"insecure"`
-		Provider        string     `json:"provider"`
-		SecretRef       *secretRef `json:"secretRef"`
-		CertSecretRef   *secretRef `json:"certSecretRef"`
-		ProxySecretRef  *secretRef `json:"proxySecretRef"`
-		PassCredentials bool       `json:"passCredentials"`
-		Ref             ociRef     `json:"ref"`
-		Ignore          string     `json:"ignore"`
-		Include         []any      `json:"include"`
-		Submodules      bool       `json:"recurseSubmodules"`
-		Sparse          []string   `json:"sparseCheckout"`
-	} `json:"spec"`
-	Status struct {
-		ObservedGeneration int64       `json:"observedGeneration"`
-		Conditions         []condition `json:"conditions"`
-		Artifact           *struct {
-			Revision string `json:"revision"`
-			Digest   string `json:"digest"`
-		} `json:"artifact"`
-	} `json:"status"`
-	// kind is its kind, and inTree is set if a working tree has it.
-	kind   string
-	inTree bool
-}
-
-// ociRef chooses from the tags of an OCIRepository.
-type ociRef struct {
-	Digest       string `json:"digest"`
-	SemVer       string `json:"semver"`
-	SemverFilter string `json:"semverFilter"`
-	Tag          string `json:"tag"`
-}
-
-// secretRef names a Secret in the namespace of the source.
-type secretRef struct {
-	Name string `json:"name"`
-}
-
-// isTrue reports whether a condition is true, and returns its message.
-func isTrue(conditions []condition, kind string) (message string, found bool) {
+// IsTrue reports whether a condition is true, and returns its message.
+func IsTrue(conditions []Condition, kind string) (message string, found bool) {
 	for _, c := range conditions {
 		if c.Type == kind && c.Status == "True" {
 			return c.Message, true

@@ -1,4 +1,4 @@
-package flux
+package keep
 
 import (
 	"context"
@@ -13,58 +13,21 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
-	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
-
-// This file is for absorb: it changes the values of a HelmRelease where a working tree has them, so that Flux composes other values.
-
-// Keep makes the plan one that compares the release with the chart and the values that Flux deploys next, whether or not it does so now.
-// It is an error if Flux is about to remove the release, or if there is none yet.
-func (p *Plan) Keep() error {
-	h := p.release
-	switch p.decision.action {
-	case report.DeployerInstall:
-		return hint.New(fmt.Errorf("the release of %s is not installed yet, so nothing of it has drifted", h.title()),
-			"helmdrift diff hr/"+h.Metadata.Name+" shows what the installation does")
-	case report.DeployerReinstall, report.DeployerUninstall, report.DeployerRollback:
-		return hint.New(fmt.Errorf("%s: Flux is about to make another release of it than its values say: %s", h.title(), p.decision.reason),
-			"helmdrift diff hr/"+h.Metadata.Name+" shows what Flux does")
-	}
-	if p.Target.Chart == nil {
-		p.Target = p.Preview
-	}
-	if p.Target.Chart == nil {
-		err := p.noChart()
-		return hint.New(errors.New(err.Error()), strings.Replace(hint.Of(err), "helmdrift diff ", "helmdrift absorb ", 1))
-	}
-	return nil
-}
-
-// HelmRelease names the HelmRelease.
-func (p *Plan) HelmRelease() object.Key {
-	return helmReleaseRef(p.release.Metadata.Namespace, p.release.Metadata.Name).Key
-}
-
-// Remarks returns what the plan warns of, and what helmdrift cannot predict.
-func (p *Plan) Remarks() (warnings, problems []report.Message) {
-	if len(wholeNumbers(nil, p.composed.values)) > 0 {
-		p.warn(CodeWarning, "a whole number that spec.valuesFrom puts at a targetPath cannot be absorbed: what it controls is left")
-	}
-	return p.warnings, p.problems
-}
 
 // Keeper changes the values of a HelmRelease in a working tree. It writes no file.
 type Keeper struct {
 	ctx    context.Context
-	tree   *Tree
+	tree   *applied.Tree
 	from   drift.Connection
-	build  func(drift.Connection, tree.Order) (*Tree, error)
+	build  Build
 	ref    object.Ref
 	layers []layer
 	// at are the values before all changes, and now those after the last Rewrite. files are the files of each of its
@@ -87,7 +50,7 @@ type written struct {
 	objects map[object.Ref]cluster.Live
 }
 
-// Read implements Reader.
+// Read implements api.Reader.
 func (w written) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
@@ -98,41 +61,37 @@ func (w written) Read(_ context.Context, wanted []object.Ref) map[object.Ref]clu
 
 // compose returns the values that helm-controller composes.
 func (w written) compose(ctx context.Context) (map[string]any, error) {
-	h := newHelmRelease(w.release)
-	if h.fault != nil {
-		return nil, h.fault
+	h := api.HelmReleaseOf(w.release)
+	if h.Fault != nil {
+		return nil, h.Fault
 	}
-	c, err := h.compose(ctx, w)
+	c, err := h.Compose(ctx, w)
 	if err != nil {
 		return nil, err
 	}
-	return c.values, nil
+	return c.Values, nil
 }
 
-// Keeper returns what changes the values in the tree of the plan. Build builds the tree again with changed files.
-func (p *Plan) Keeper(
-	ctx context.Context, from drift.Connection, build func(drift.Connection, tree.Order) (*Tree, error),
+// Build builds a tree again with changed files.
+type Build func(drift.Connection, tree.Order) (*applied.Tree, error)
+
+// New finds the places of the values of a HelmRelease in a tree. It is an error if they are not those that were composed of the tree.
+func New(
+	ctx context.Context, t *applied.Tree, h *api.HelmRelease, was *api.Composition, from drift.Connection, build Build,
 ) (*Keeper, error) {
-	k := newKeeper(ctx, p.tree, p.release, p.composed.inputs)
-	k.from, k.build = from, build
+	k := &Keeper{ctx: ctx, tree: t, from: from, build: build, ref: api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name),
+		layers: layersOf(t, h), original: map[string][]byte{}}
+	k.at.objects = t.Over.Read(ctx, was.Inputs)
+	k.at.release = t.Over.Read(ctx, []object.Ref{k.ref})[k.ref].Object
 	values, err := k.at.compose(ctx)
-	if err == nil && digest(values) != digest(p.composed.values) {
+	if err == nil && api.Digest(values) != api.Digest(was.Values) {
 		err = errors.New("what the values come from has changed meanwhile")
 	}
 	return k, err
 }
 
-// newKeeper finds the places of the values of a HelmRelease. Inputs are the objects that it takes values from.
-func newKeeper(ctx context.Context, t *Tree, h *HelmRelease, inputs []object.Ref) *Keeper {
-	k := &Keeper{ctx: ctx, tree: t, ref: helmReleaseRef(h.Metadata.Namespace, h.Metadata.Name), layers: t.layers(h),
-		original: map[string][]byte{}}
-	k.at.objects = t.over.Read(ctx, inputs)
-	k.at.release = t.over.Read(ctx, []object.Ref{k.ref})[k.ref].Object
-	return k
-}
-
 // Root returns the folder of the tree that file names are relative to.
-func (k *Keeper) Root() string { return k.tree.order.Root }
+func (k *Keeper) Root() string { return k.tree.Order().Root }
 
 // Rewrite changes values in the places where they live, and returns the values that Flux then composes, as JSON. It forgets what the last
 // call did. The error says which change the tree cannot take, and does not quote values; it wraps a *valuesfile.SharedError if an anchor is
@@ -241,7 +200,7 @@ func (k *Keeper) home(e valuesfile.Edit) (at int, why string, err error) {
 			return i, "", nil
 		}
 		why = fmt.Sprintf("it lives in %s: %s", l.title, l.fault)
-		isOutside := l.reference != nil && l.reference.Kind != "Secret" && (l.reference.TargetPath != "" || !k.tree.over.tree[l.object])
+		isOutside := l.reference != nil && l.reference.Kind != "Secret" && (l.reference.TargetPath != "" || !k.tree.Over.Makes(l.object))
 		if !isOutside || e.Remove || own.place == nil {
 			return 0, "", errors.New(why)
 		}
@@ -261,7 +220,7 @@ func (w written) valuesOf(l *layer) (values map[string]any, isKnown bool) {
 		values, _ = found.(map[string]any)
 		return values, true
 	}
-	text, found, err := l.reference.text(w.objects[l.object].Object)
+	text, found, err := l.reference.TextIn(w.objects[l.object].Object)
 	if w.objects[l.object].Err != nil {
 		text, found = tree.Unknown, true
 	}
@@ -270,7 +229,7 @@ func (w written) valuesOf(l *layer) (values map[string]any, isKnown bool) {
 		return nil, true
 	case l.reference.TargetPath != "":
 		values = map[string]any{}
-		return values, l.reference.set(values, text) == nil
+		return values, l.reference.SetIn(values, text) == nil
 	}
 	err = yaml.Unmarshal([]byte(text), &values)
 	return values, err == nil
@@ -307,7 +266,7 @@ func (k *Keeper) set(l *layer, e valuesfile.Edit, number int) error {
 		return errors.New("the values are no JSON")
 	}
 	k.now.objects = maps.Clone(k.now.objects)
-	k.now.objects[l.object] = cluster.Live{Object: with(k.now.objects[l.object].Object, string(content), "data", l.reference.valuesKey())}
+	k.now.objects[l.object] = cluster.Live{Object: with(k.now.objects[l.object].Object, string(content), "data", l.reference.KeyOrDefault())}
 	return nil
 }
 
@@ -367,7 +326,7 @@ func (k *Keeper) Prove() ([]string, error) {
 		}
 	}
 	all := func(int) bool { return true }
-	order := k.tree.order
+	order := k.tree.Order()
 	order.Changed = k.now.texts
 	after, err := k.build(k.tree.Seen(k.from), order)
 	if err != nil {
@@ -383,29 +342,29 @@ func (k *Keeper) Prove() ([]string, error) {
 			return out, nil
 		}
 	}
-	h, err := Read(k.ctx, after.over, k.ref.Namespace, k.ref.Name)
-	var composed *composition
+	h, err := api.Read(k.ctx, after.Over, k.ref.Namespace, k.ref.Name)
+	var composed *api.Composition
 	if err == nil {
-		composed, err = h.compose(k.ctx, after.over)
+		composed, err = h.Compose(k.ctx, after.Over)
 	}
 	if err != nil {
 		refute("Flux cannot compose the values with it: "+err.Error(), all)
 		return out, nil
 	}
-	for _, path := range different(nil, composed.values, k.composed) {
+	for _, path := range different(nil, composed.Values, k.composed) {
 		refute(fmt.Sprintf("Flux composes something else at %s: a patch of kustomize, a variable or a field that somebody set in the cluster "+
 			"changes it", valuesfile.PathText(path)), func(i int) bool {
 			n := min(len(path), len(k.edits[i].Path))
 			return slices.Equal(path[:n], k.edits[i].Path[:n])
 		})
 	}
-	mine := append(slices.Clone(composed.inputs), k.ref)
+	mine := append(slices.Clone(composed.Inputs), k.ref)
 	for ref := range k.at.objects {
 		mine = append(mine, ref)
 	}
-	for _, o := range k.tree.changedFrom(after) {
+	for _, o := range changedFrom(k.tree, after) {
 		if !slices.Contains(mine, o.ref) {
-			refute("the tree also makes "+titleOf(o.ref.Kind, o.ref.Namespace, o.ref.Name)+" of the same text, which would change too",
+			refute("the tree also makes "+api.TitleOf(o.ref.Kind, o.ref.Namespace, o.ref.Name)+" of the same text, which would change too",
 				func(i int) bool { return slices.Contains(k.files[i], o.file) })
 		}
 	}
@@ -445,16 +404,12 @@ type madeOf struct {
 }
 
 // changedFrom returns the objects that another tree makes otherwise, or that only one of the two makes.
-func (t *Tree) changedFrom(other *Tree) (out []madeOf) {
-	contents := func(of *Tree) map[madeOf]string {
+func changedFrom(t, other *applied.Tree) (out []madeOf) {
+	contents := func(of *applied.Tree) map[madeOf]string {
 		out := map[madeOf]string{}
-		for _, o := range of.answer.Objects {
+		for _, o := range of.Objects() {
 			content := o.Map()
-			kind := kindOf(content)
-			if read, isRead := readAs(kind); isRead {
-				kind = read
-			}
-			out[madeOf{refOf(kind, content), o.File}] = string(o.JSON)
+			out[madeOf{applied.RefOf(content), o.File}] = string(o.JSON)
 		}
 		return out
 	}

@@ -1,4 +1,4 @@
-package flux
+package api
 
 import (
 	"bytes"
@@ -29,28 +29,28 @@ import (
 // HelmRelease itself, because a merge does not copy the maps of its second argument. TestComposition in test/gitops compares the result
 // with that of the function that helm-controller calls.
 
-// composition are the values that helm-controller gives Helm.
-type composition struct {
-	values map[string]any
-	// inputs are the objects that were read, and secrets are the Secrets among them.
-	inputs  []object.Ref
-	secrets []map[string]any
-	// learned are Secrets made of every text in the values that came from a Secret.
-	learned []map[string]any
-	// absent are optional references that name nothing.
-	absent []string
-	// unknown says which values are not known. A text, tree.Unknown, stands for each of them in the values. With whole, such a value may have
+// Composition are the values that helm-controller gives Helm.
+type Composition struct {
+	Values map[string]any
+	// Inputs are the objects that were read, and secrets are the Secrets among them.
+	Inputs  []object.Ref
+	Secrets []map[string]any
+	// Learned are Secrets made of every text in the values that came from a Secret.
+	Learned []map[string]any
+	// Absent are optional references that name nothing.
+	Absent []string
+	// Unknown says which values are not known. A text, tree.Unknown, stands for each of them in the values. With whole, such a value may have
 	// been any part of the values.
-	unknown []string
-	whole   bool
+	Unknown []string
+	Whole   bool
 	// hidden says of Secrets that may not be read what the API server answered.
 	hidden map[object.Ref]string
 }
 
-// compose reads the references of a HelmRelease and composes its values (fluxcd/pkg chartutil v1.28.0 values.go
+// Compose reads the references of a HelmRelease and composes its values (fluxcd/pkg chartutil v1.28.0 values.go
 // ChartValuesFromReferences). The values of the HelmRelease may change.
-func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, error) {
-	out := &composition{}
+func (h *HelmRelease) Compose(ctx context.Context, from Reader) (*Composition, error) {
+	out := &Composition{}
 	found, err := h.readReferences(ctx, from, out)
 	if err != nil {
 		return nil, err
@@ -58,9 +58,9 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 	inline := h.Spec.Values
 	result := map[string]any{}
 	for i, ref := range h.Spec.ValuesFrom {
-		title := fmt.Sprintf("spec.valuesFrom[%d] of %s", i, h.title())
-		key := ref.key(h.Metadata.Namespace)
-		text, isThere, err := ref.text(found[key])
+		title := fmt.Sprintf("spec.valuesFrom[%d] of %s", i, h.Title())
+		key := ref.Object(h.Metadata.Namespace)
+		text, isThere, err := ref.TextIn(found[key])
 		why, isHidden := out.hidden[key]
 		if isHidden {
 			text, isThere, why = tree.UnknownAny, true, ": "+why
@@ -69,91 +69,91 @@ func (h *HelmRelease) compose(ctx context.Context, from Reader) (*composition, e
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", title, err)
 		case !isThere && ref.Optional:
-			out.absent = append(out.absent, fmt.Sprintf("%s %s, key %s", ref.Kind, ref.Name, ref.valuesKey()))
+			out.Absent = append(out.Absent, fmt.Sprintf("%s %s, key %s", ref.Kind, ref.Name, ref.KeyOrDefault()))
 			continue
 		case !isThere:
 			return nil, hint.New(fmt.Errorf("%s: there is no %s %s in namespace %s with the key %s", title, ref.Kind, ref.Name,
-				h.Metadata.Namespace, ref.valuesKey()), "Flux cannot compose the values either, so it does nothing until the object is there")
+				h.Metadata.Namespace, ref.KeyOrDefault()), "Flux cannot compose the values either, so it does nothing until the object is there")
 		}
-		isUnknown := hasUnknown(text)
+		isUnknown := HasUnknown(text)
 		if isUnknown {
-			out.unknown = append(out.unknown, fmt.Sprintf("%s, key %s%s", titleOf(key.Kind, key.Namespace, key.Name), ref.valuesKey(), why))
+			out.Unknown = append(out.Unknown, fmt.Sprintf("%s, key %s%s", TitleOf(key.Kind, key.Namespace, key.Name), ref.KeyOrDefault(), why))
 		}
 		if ref.TargetPath != "" {
 			out.learn(ref, text)
-			result = merged(result, inline)
-			if err := ref.set(result, text); err != nil {
+			result = Merged(result, inline)
+			if err := ref.SetIn(result, text); err != nil {
 				return nil, fmt.Errorf("%s: the value cannot be put at targetPath %s", title, ref.TargetPath)
 			}
 			continue
 		}
 		var values map[string]any
 		if err := yaml.Unmarshal([]byte(text), &values); err != nil && isUnknown {
-			out.whole = true
+			out.Whole = true
 			continue
 		} else if err != nil {
 			return nil, fmt.Errorf("%s: the value is not a YAML document with a table", title)
 		}
 		out.learn(ref, values)
-		result = merged(result, values)
+		result = Merged(result, values)
 	}
-	if hasUnknown(inline) {
-		out.unknown = append(out.unknown, "spec.values of "+h.title())
+	if HasUnknown(inline) {
+		out.Unknown = append(out.Unknown, "spec.values of "+h.Title())
 	}
-	out.values = merged(result, inline)
+	out.Values = Merged(result, inline)
 	return out, nil
 }
 
-// hasUnknown reports whether tree.Unknown or the token of a snapshot without secrets stands for something in a value.
-func hasUnknown(value any) bool {
+// HasUnknown reports whether tree.Unknown or the token of a snapshot without secrets stands for something in a value.
+func HasUnknown(value any) bool {
 	text, err := json.Marshal(value)
 	return err == nil && (bytes.Contains(text, []byte(tree.Unknown)) || secret.HoldsToken(string(text)))
 }
 
 // readReferences reads each object that the references name once.
-func (h *HelmRelease) readReferences(ctx context.Context, from Reader, out *composition) (map[object.Ref]map[string]any, error) {
+func (h *HelmRelease) readReferences(ctx context.Context, from Reader, out *Composition) (map[object.Ref]map[string]any, error) {
 	for i, ref := range h.Spec.ValuesFrom {
 		if ref.Kind != "ConfigMap" && ref.Kind != "Secret" {
-			return nil, fmt.Errorf("spec.valuesFrom[%d] of %s: values are in a ConfigMap or a Secret, and not in a %s", i, h.title(), ref.Kind)
+			return nil, fmt.Errorf("spec.valuesFrom[%d] of %s: values are in a ConfigMap or a Secret, and not in a %s", i, h.Title(), ref.Kind)
 		}
-		if key := ref.key(h.Metadata.Namespace); !slices.Contains(out.inputs, key) {
-			out.inputs = append(out.inputs, key)
+		if key := ref.Object(h.Metadata.Namespace); !slices.Contains(out.Inputs, key) {
+			out.Inputs = append(out.Inputs, key)
 		}
 	}
 	found := map[object.Ref]map[string]any{}
 	out.hidden = map[object.Ref]string{}
-	for ref, live := range from.Read(ctx, out.inputs) {
+	for ref, live := range from.Read(ctx, out.Inputs) {
 		switch {
 		case live.Err != nil && ref.Kind == "Secret" && live.Err.Code == cluster.CodeForbidden:
 			out.hidden[ref] = live.Err.Message
 		case live.Err != nil:
-			return nil, hint.New(fmt.Errorf("reading %s for the values: %s", titleOf(ref.Kind, ref.Namespace, ref.Name), live.Err.Message),
+			return nil, hint.New(fmt.Errorf("reading %s for the values: %s", TitleOf(ref.Kind, ref.Namespace, ref.Name), live.Err.Message),
 				"without it the values of the upgrade are not known; helmdrift diff RELEASE shows the drift without them")
 		}
 		if found[ref] = live.Object; ref.Kind == "Secret" && live.Object != nil {
-			out.secrets = append(out.secrets, live.Object)
+			out.Secrets = append(out.Secrets, live.Object)
 		}
 	}
 	return found, nil
 }
 
-// key returns the object that a reference names.
-func (r valuesReference) key(namespace string) object.Ref {
+// Object returns the object that a reference names.
+func (r ValuesReference) Object(namespace string) object.Ref {
 	return object.Ref{Key: object.Key{Kind: r.Kind, Namespace: namespace, Name: r.Name}, Version: "v1"}
 }
 
-// valuesKey returns the key of the value in the object (fluxcd/pkg apis/meta v1.31.0 GetValuesKey).
-func (r valuesReference) valuesKey() string {
+// KeyOrDefault returns the key of the value in the object (fluxcd/pkg apis/meta v1.31.0 GetValuesKey).
+func (r ValuesReference) KeyOrDefault() string {
 	if r.ValuesKey == "" {
 		return "values.yaml"
 	}
 	return r.ValuesKey
 }
 
-// text returns the value of the reference in an object, which is nil if there is none.
-func (r valuesReference) text(from map[string]any) (text string, found bool, err error) {
+// TextIn returns the value of the reference in an object, which is nil if there is none.
+func (r ValuesReference) TextIn(from map[string]any) (text string, found bool, err error) {
 	data, _ := from["data"].(map[string]any)
-	text, found = data[r.valuesKey()].(string)
+	text, found = data[r.KeyOrDefault()].(string)
 	if !found || r.Kind != "Secret" {
 		return text, found, nil
 	}
@@ -164,8 +164,8 @@ func (r valuesReference) text(from map[string]any) (text string, found bool, err
 	return string(raw), true, nil
 }
 
-// set puts a value at the targetPath of the reference (fluxcd/pkg chartutil v1.28.0 values.go ReplacePathValue, ReplacePathLiteralValue).
-func (r valuesReference) set(values map[string]any, text string) error {
+// SetIn puts a value at the targetPath of the reference (fluxcd/pkg chartutil v1.28.0 values.go ReplacePathValue, ReplacePathLiteralValue).
+func (r ValuesReference) SetIn(values map[string]any, text string) error {
 	switch quoted := func(mark string) bool { return strings.HasPrefix(text, mark) && strings.HasSuffix(text, mark) }; {
 	case r.Literal:
 		plain := strings.NewReplacer(`\`, `\\`, `,`, `\,`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(text)
@@ -176,15 +176,15 @@ func (r valuesReference) set(values map[string]any, text string) error {
 	return strvals.ParseInto(r.TargetPath+"="+text, values)
 }
 
-// merged returns a with b merged into it. Maps that only one of them has are shared, not copied (fluxcd/pkg chartutil v1.28.0 merge.go
+// Merged returns a with b merged into it. Maps that only one of them has are shared, not copied (fluxcd/pkg chartutil v1.28.0 merge.go
 // MergeMaps).
-func merged(a, b map[string]any) map[string]any {
+func Merged(a, b map[string]any) map[string]any {
 	out := make(map[string]any, len(a))
 	maps.Copy(out, a)
 	for key, value := range b {
 		below, isMap := value.(map[string]any)
 		if have, both := out[key].(map[string]any); both && isMap {
-			out[key] = merged(have, below)
+			out[key] = Merged(have, below)
 			continue
 		}
 		out[key] = value
@@ -193,16 +193,16 @@ func merged(a, b map[string]any) map[string]any {
 }
 
 // learn makes Secrets of the texts of a value that came from a Secret, under the names that they have in the values.
-func (c *composition) learn(ref valuesReference, value any) {
+func (c *Composition) learn(ref ValuesReference, value any) {
 	if ref.Kind != "Secret" {
 		return
 	}
 	name := ref.TargetPath
 	if name == "" {
-		name = ref.valuesKey()
+		name = ref.KeyOrDefault()
 	}
 	eachText(name, value, func(name, text string) {
-		c.learned = append(c.learned, map[string]any{
+		c.Learned = append(c.Learned, map[string]any{
 			"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{name: text},
 		})
 	})
@@ -224,9 +224,9 @@ func eachText(name string, value any, found func(name, text string)) {
 	}
 }
 
-// digest returns the digest of values in the form of helm-controller's status. Empty values have the digest of nothing (fluxcd/pkg
+// Digest returns the digest of values in the form of helm-controller's status. Empty values have the digest of nothing (fluxcd/pkg
 // chartutil v1.28.0 digest.go DigestValues, encode.go Encode, sort.go SortMapSlice).
-func digest(values map[string]any) string {
+func Digest(values map[string]any) string {
 	var text bytes.Buffer
 	if len(values) > 0 {
 		ordered := yaml.JSONObjectToYAMLObject(values)
@@ -252,13 +252,4 @@ func sortByKey(value any) {
 			sortByKey(below)
 		}
 	}
-}
-
-// Values returns the values that helm-controller gives Helm, and their digest as its status has it.
-func (h *HelmRelease) Values(ctx context.Context, from Reader) (values map[string]any, sum string, err error) {
-	c, err := h.compose(ctx, from)
-	if err != nil {
-		return nil, "", err
-	}
-	return c.values, digest(c.values), nil
 }

@@ -1,4 +1,4 @@
-package flux
+package applied
 
 import (
 	"context"
@@ -7,30 +7,31 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // This file finds what kustomize-controller deletes: objects that a Kustomization of the tree made and makes no longer.
 
-// dropped returns those of the HelmReleases of the cluster that Flux deletes because of the tree.
-func (t *Tree) dropped(ctx context.Context, items []map[string]any) (out []*HelmRelease) {
+// Dropped returns those of the HelmReleases of the cluster that Flux deletes because of the tree.
+func (t *Tree) Dropped(ctx context.Context, items []map[string]any) (out []*api.HelmRelease) {
 	for _, item := range items {
-		if why := t.deletes(ctx, refOf(Kind(), item), item); why != "" {
-			h := newHelmRelease(item)
-			h.dropped = "the tree drops the HelmRelease, and " + why
+		if why := t.Deletes(ctx, api.RefOf(api.Kind(), item), item); why != "" {
+			h := api.HelmReleaseOf(item)
+			h.Dropped = "the tree drops the HelmRelease, and " + why
 			out = append(out, h)
 		}
 	}
 	return out
 }
 
-// deletes says why Flux deletes an object of the cluster, or returns "" (fluxcd/kustomize-controller v1.9.4
+// Deletes says why Flux deletes an object of the cluster, or returns "" (fluxcd/kustomize-controller v1.9.4
 // internal/controller/kustomization_controller.go prune, deleteObjects).
-func (t *Tree) deletes(ctx context.Context, ref object.Ref, item map[string]any) string {
+func (t *Tree) Deletes(ctx context.Context, ref object.Ref, item map[string]any) string {
 	maker := makerOf(item)
 	switch {
-	case maker == (tree.Maker{}) || t.over.tree[ref] || isKept(item):
+	case maker == (tree.Maker{}) || t.Over.tree[ref] || isKept(item):
 		return ""
 	case t.prunes(maker, ref):
 		return maker.String() + " prunes it"
@@ -47,9 +48,9 @@ func (t *Tree) last(ctx context.Context, m tree.Maker) map[string]any {
 	defer t.deleted.Unlock()
 	out, known := t.deleted.makers[m]
 	if !known {
-		found := t.over.Cluster.Read(ctx, []object.Ref{kustomizationRef(m)})[kustomizationRef(m)]
+		found := t.Over.Cluster.Read(ctx, []object.Ref{kustomizationRef(m)})[kustomizationRef(m)]
 		if found.Err != nil {
-			t.note(tree.Failed, m.String(), "whether the tree drops it is not known: "+found.Err.Message)
+			t.Note(tree.Failed, m.String(), "whether the tree drops it is not known: "+found.Err.Message)
 		}
 		if t.deleted.makers == nil {
 			t.deleted.makers = map[tree.Maker]map[string]any{}
@@ -66,7 +67,7 @@ func (t *Tree) last(ctx context.Context, m tree.Maker) map[string]any {
 // internal/controller/kustomization_controller.go finalizerShouldDeleteResources).
 func (t *Tree) takesAll(m tree.Maker, now map[string]any) bool {
 	ref := kustomizationRef(m)
-	if now == nil || t.over.tree[ref] || !t.prunes(makerOf(now), ref) || isKept(now) || isSuspended(now) {
+	if now == nil || t.Over.tree[ref] || !t.prunes(makerOf(now), ref) || isKept(now) || isSuspended(now) {
 		return false
 	}
 	prunes, _, _ := unstructured.NestedBool(now, "spec", "prune")
@@ -80,7 +81,7 @@ func (t *Tree) takesAll(m tree.Maker, now map[string]any) bool {
 
 // prunes reports whether a Kustomization of the tree deletes an object that it made and makes no longer.
 func (t *Tree) prunes(m tree.Maker, ref object.Ref) bool {
-	after := t.over.objects[kustomizationRef(m)].Object
+	after := t.Over.objects[kustomizationRef(m)].Object
 	prunes, _, _ := unstructured.NestedBool(after, "spec", "prune")
 	return prunes && t.built[m] && lists(after, ref)
 }
@@ -99,7 +100,7 @@ func lists(kustomization map[string]any, ref object.Ref) bool {
 // findBuilt finds the Kustomizations whose objects the tree has. What cannot be built or was not looked at deletes nothing.
 func (t *Tree) findBuilt() {
 	t.built = map[tree.Maker]bool{}
-	for ref := range t.over.tree {
+	for ref := range t.Over.tree {
 		t.built[madeKustomization(ref)] = true
 	}
 	for _, o := range t.answer.Objects {

@@ -1,4 +1,4 @@
-package flux
+package applied
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,10 +34,10 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 		settings[kustomizeGroup+"/ssa"] == "IfNotPresent"
 	switch {
 	case now.Err != nil && ref.Kind == "Secret":
-		t.note(tree.Note, titleOf(ref.Kind, ref.Namespace, ref.Name), "what others added to it is not known: "+now.Err.Message)
+		t.Note(tree.Note, api.TitleOf(ref.Kind, ref.Namespace, ref.Name), "what others added to it is not known: "+now.Err.Message)
 		return content, nil
 	case now.Err != nil:
-		return nil, fmt.Errorf("reading %s: %s", titleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
+		return nil, fmt.Errorf("reading %s: %s", api.TitleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
 	case now.Object == nil:
 		(&unstructured.Unstructured{Object: content}).SetGeneration(1) // so no controller has looked at it
 		return t.withoutLogin(ref, content, nil), nil
@@ -44,7 +46,7 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 	}
 	out, err := t.types.apply(ctx, ref, content, now.Object)
 	if err != nil {
-		return nil, &cannotApply{titleOf(ref.Kind, ref.Namespace, ref.Name), err}
+		return nil, &cannotApply{api.TitleOf(ref.Kind, ref.Namespace, ref.Name), err}
 	}
 	return t.withoutLogin(ref, out, now.Object), nil
 }
@@ -64,11 +66,11 @@ func (c *cannotApply) Error() string { return "Flux cannot apply " + c.title + "
 func (t *Tree) withoutLogin(ref object.Ref, o, now map[string]any) map[string]any {
 	login, _, _ := unstructured.NestedString(o, "spec", "secretRef", "name")
 	has, _, _ := unstructured.NestedString(now, "spec", "secretRef", "name")
-	if ref.Group != sourceGroup || login == "" || login == has && isSameServer(urlOf(o), urlOf(now)) {
+	if ref.Group != api.SourceGroup || login == "" || login == has && isSameServer(urlOf(o), urlOf(now)) {
 		return o
 	}
 	unstructured.RemoveNestedField(o, "spec", "secretRef")
-	t.note(tree.Note, titleOf(ref.Kind, ref.Namespace, ref.Name),
+	t.Note(tree.Note, api.TitleOf(ref.Kind, ref.Namespace, ref.Name),
 		"the cluster does not have it with this server and this secretRef, so its credentials are not used")
 	return o
 }

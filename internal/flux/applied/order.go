@@ -1,4 +1,4 @@
-package flux
+package applied
 
 import (
 	"errors"
@@ -16,9 +16,9 @@ import (
 
 // This file reads what the user says about a working tree.
 
-// TreeOrder returns the order for a folder of a working tree, or for rendered objects from stdin if it is "-". Sources are of the form
+// Order returns the order for a folder of a working tree, or for rendered objects from stdin if it is "-". Sources are of the form
 // KIND/NAMESPACE/NAME=FOLDER.
-func TreeOrder(dir string, sources []string, stdin io.Reader) (tree.Order, error) {
+func Order(dir string, sources []string, stdin io.Reader) (tree.Order, error) {
 	out := tree.Order{Dir: dir}
 	for _, text := range sources {
 		name, folder, found := strings.Cut(text, "=")

@@ -1,4 +1,4 @@
-package flux
+package applied
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -24,7 +25,7 @@ import (
 type Tree struct {
 	order  tree.Order
 	answer tree.Answer
-	over   overlay
+	Over   Overlay
 	// types has the types for applying objects.
 	types applyTypes
 	// live is what the cluster has now of the objects that the tree makes.
@@ -57,9 +58,9 @@ func (t *Tree) lookup(ctx context.Context, o LookupOrder) ([]byte, error) {
 	case "Kustomization":
 		ref.Group = kustomizeGroup
 	default:
-		ref.Group = sourceGroup
+		ref.Group = api.SourceGroup
 	}
-	found := t.over.Cluster.Read(ctx, []object.Ref{ref})[ref]
+	found := t.Over.Cluster.Read(ctx, []object.Ref{ref})[ref]
 	if found.Err != nil {
 		return nil, errors.New(found.Err.Message)
 	}
@@ -76,8 +77,8 @@ type Questions struct {
 	Fetch   func(tree.Base) (string, error)
 }
 
-// BuildTree builds a tree in a child process.
-func BuildTree(ctx context.Context, order tree.Order, ask Questions) (tree.Answer, error) {
+// Build builds a tree in a child process.
+func Build(ctx context.Context, order tree.Order, ask Questions) (tree.Answer, error) {
 	from := tree.Outside{Lookup: func(_ context.Context, kind, namespace, name string) (out map[string]any, err error) {
 		text, err := ask.Lookup(LookupOrder{kind, namespace, name})
 		if err != nil {
@@ -94,14 +95,14 @@ func BuildTree(ctx context.Context, order tree.Order, ask Questions) (tree.Answe
 	return tree.Build(ctx, order, from)
 }
 
-// NewTree builds a tree and lays what it makes over the cluster. Build calls BuildTree in a child process, and ask is for that.
-func NewTree(
+// New builds a tree and lays what it makes over the cluster. The function build calls Build in a child process, and ask is for that.
+func New(
 	ctx context.Context, from drift.Connection, order tree.Order,
 	build func(ctx context.Context, ask func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error),
 ) (*Tree, error) {
 	t := &Tree{
 		order: order, types: applyTypes{from: from.Cluster},
-		over: overlay{Cluster: from.Cluster, objects: map[object.Ref]cluster.Live{}, tree: map[object.Ref]bool{}},
+		Over: NewOverlay(from.Cluster),
 	}
 	var err error
 	if t.answer, err = build(ctx, t.lookup); err != nil {
@@ -113,7 +114,7 @@ func NewTree(
 // Seen returns the connection that the tree was laid over, without reading again what the tree has read. It is for another tree of the same
 // objects.
 func (t *Tree) Seen(from drift.Connection) drift.Connection {
-	from.Cluster = overlay{Cluster: from.Cluster, objects: t.live}
+	from.Cluster = Overlay{Cluster: from.Cluster, objects: t.live}
 	return from
 }
 
@@ -134,8 +135,16 @@ func (t *Tree) Secrets() *secret.Known {
 	return out
 }
 
-// explain adds to an error what could not be built of the tree, which may be the reason.
-func (t *Tree) explain(err error) error {
+// SecretObjects returns the Secrets of the tree, and those of the cluster that its variables come from. A nil tree has none.
+func (t *Tree) SecretObjects() []map[string]any {
+	if t == nil {
+		return nil
+	}
+	return t.secrets
+}
+
+// Explain adds to an error what could not be built of the tree, which may be the reason.
+func (t *Tree) Explain(err error) error {
 	for _, p := range t.Problems() {
 		if p.Severity == tree.Failed {
 			return hint.New(fmt.Errorf("%w; %s", err, p), hint.Of(err))
@@ -151,17 +160,17 @@ func (t *Tree) Close() {
 	}
 }
 
-// note adds a problem.
-func (t *Tree) note(severity tree.Severity, where, message string) {
+// Note adds a problem.
+func (t *Tree) Note(severity tree.Severity, where, message string) {
 	t.problems = append(t.problems, tree.Problem{Severity: severity, Where: where, Message: message})
 }
 
-// releases returns the HelmReleases that the tree makes, as they are after Flux has applied them.
-func (t *Tree) releases() (out []map[string]any) {
+// HelmReleases returns the HelmReleases that the tree makes, as they are after Flux has applied them.
+func (t *Tree) HelmReleases() (out []map[string]any) {
 	for _, o := range t.answer.Objects {
 		content := o.Map()
-		if kind := kindOf(content); kind.Group == helmGroup && kind.Kind == Kind().Kind && t.over.tree[refOf(Kind(), content)] {
-			out = append(out, t.over.objects[refOf(Kind(), content)].Object)
+		if kind := api.KindOf(content); kind.Group == api.HelmGroup && kind.Kind == api.Kind().Kind && t.Over.tree[api.RefOf(api.Kind(), content)] {
+			out = append(out, t.Over.objects[api.RefOf(api.Kind(), content)].Object)
 		}
 	}
 	return out
@@ -176,14 +185,23 @@ func readAs(kind schema.GroupVersionKind) (schema.GroupVersionKind, bool) {
 	switch kind.Group {
 	case "":
 		return kind, kind.Kind == "ConfigMap" || kind.Kind == "Secret"
-	case helmGroup:
-		return Kind(), kind.Kind == Kind().Kind
+	case api.HelmGroup:
+		return api.Kind(), kind.Kind == api.Kind().Kind
 	case kustomizeGroup:
 		kind.Version = "v1"
 		return kind, kind.Kind == "Kustomization"
 	}
 	kind.Version = "v1"
-	return kind, kind.Group == sourceGroup
+	return kind, kind.Group == api.SourceGroup
+}
+
+// RefOf names an object of a tree by the version that predictions read.
+func RefOf(content map[string]any) object.Ref {
+	kind := api.KindOf(content)
+	if read, isRead := readAs(kind); isRead {
+		kind = read
+	}
+	return api.RefOf(kind, content)
 }
 
 // laid is an object of the tree that predictions read, with the version that it has there, and as it is after it has been applied.
@@ -200,24 +218,24 @@ func (t *Tree) lay(ctx context.Context) error {
 	var refs []object.Ref
 	for _, o := range t.answer.Objects {
 		content := o.Map()
-		kind, isRead := readAs(kindOf(content))
+		kind, isRead := readAs(api.KindOf(content))
 		if !isRead {
 			continue
 		}
-		ref := refOf(kind, content)
+		ref := api.RefOf(kind, content)
 		if ref.Namespace == "" {
-			t.note(tree.Failed, ref.Kind+" "+ref.Name+" in "+o.File, "it has no namespace, so Flux cannot apply it")
+			t.Note(tree.Failed, ref.Kind+" "+ref.Name+" in "+o.File, "it has no namespace, so Flux cannot apply it")
 			continue
 		}
-		one := laid{o, content, nil, ref, kindOf(content).Version}
+		one := laid{o, content, nil, ref, api.KindOf(content).Version}
 		content["apiVersion"] = kind.GroupVersion().String()
 		all, refs = append(all, one), append(refs, ref)
 	}
-	t.live = t.over.Cluster.Read(ctx, refs)
+	t.live = t.Over.Cluster.Read(ctx, refs)
 	refused, suspended := t.refused(ctx, all, t.live), map[tree.Maker]bool{}
 	suspends := func(m tree.Maker) {
 		suspended[m] = true
-		t.note(tree.Skipped, m.String(), "somebody suspended it in the cluster, so Flux leaves what it made as it is")
+		t.Note(tree.Skipped, m.String(), "somebody suspended it in the cluster, so Flux leaves what it made as it is")
 	}
 	for _, one := range all {
 		// One that makes itself does not even apply that.
@@ -230,7 +248,7 @@ func (t *Tree) lay(ctx context.Context) error {
 		all[i].after, err = t.after(ctx, one.ref, one.content, t.live[one.ref])
 		if cannot := (*cannotApply)(nil); errors.As(err, &cannot) {
 			refused[one.Maker] = true
-			t.note(tree.Failed, one.Maker.String(), err.Error())
+			t.Note(tree.Failed, one.Maker.String(), err.Error())
 		} else if err != nil {
 			return err
 		}
@@ -239,19 +257,19 @@ func (t *Tree) lay(ctx context.Context) error {
 		if refused[one.Maker] || suspended[one.Maker] {
 			continue
 		}
-		if t.over.objects[one.ref] = (cluster.Live{Object: one.after}); one.ref.Group == "" && one.ref.Kind == "Secret" {
+		if t.Over.objects[one.ref] = (cluster.Live{Object: one.after}); one.ref.Group == "" && one.ref.Kind == "Secret" {
 			t.secrets = append(t.secrets, one.after)
 		}
-		t.over.tree[one.ref] = true
+		t.Over.tree[one.ref] = true
 		if made := madeKustomization(one.ref); made != (tree.Maker{}) && made != one.Maker && isSuspended(one.after) && !isSuspended(one.content) {
 			suspends(made)
 		}
 	}
 	for _, said := range t.types.unread {
-		t.note(tree.Note, "the API server", said)
+		t.Note(tree.Note, "the API server", said)
 	}
 	t.findBuilt()
-	t.over.deletes = t.deletes
+	t.Over.deletes = t.Deletes
 	return nil
 }
 
@@ -266,41 +284,31 @@ func (t *Tree) refused(ctx context.Context, all []laid, found map[object.Ref]clu
 		}
 		isAbsent, known := asked[old.GVK()]
 		if !known {
-			isAbsent = t.over.Cluster.Read(ctx, []object.Ref{old})[old].Absence == cluster.AbsentKind
+			isAbsent = t.Over.Cluster.Read(ctx, []object.Ref{old})[old].Absence == cluster.AbsentKind
 			asked[old.GVK()] = isAbsent
 		}
 		if isAbsent {
 			out[one.Maker] = true
-			t.note(tree.Failed, one.Maker.String(), fmt.Sprintf("Flux cannot apply it: the cluster does not serve %s of %s/%s, and %s has this "+
-				"version", old.Kind, old.Group, old.Version, titleOf(old.Kind, old.Namespace, old.Name)))
+			t.Note(tree.Failed, one.Maker.String(), fmt.Sprintf("Flux cannot apply it: the cluster does not serve %s of %s/%s, and %s has this "+
+				"version", old.Kind, old.Group, old.Version, api.TitleOf(old.Kind, old.Namespace, old.Name)))
 		}
 	}
 	return out
 }
 
-// kindOf returns the kind of an object.
-func kindOf(o map[string]any) schema.GroupVersionKind {
-	return schema.FromAPIVersionAndKind(text(o["apiVersion"]), text(o["kind"]))
-}
-
-// text returns a text, or "" for anything else.
-func text(v any) string {
-	s, _ := v.(string)
-	return s
-}
-
-// folder returns the folder of the tree with the content of a source, or "". A nil tree has none.
-func (t *Tree) folder(s *source) string {
-	if t == nil || s == nil || t.order.Rendered {
+// Folder returns the folder of the tree with the content of a source, or "". A nil tree has none.
+func (t *Tree) Folder(kind, namespace, name, url string) string {
+	if t == nil || t.order.Rendered {
 		return ""
 	}
-	return t.order.Folder(s.kind, s.Metadata.Namespace, s.Metadata.Name, s.Spec.URL)
+	return t.order.Folder(kind, namespace, name, url)
 }
 
-// has reports whether the tree has the content of a source. Neither the tree nor the source need be there.
-func (t *Tree) has(s *source) bool { return t.folder(s) != "" }
+// Order returns what the tree was built for.
+func (t *Tree) Order() tree.Order { return t.order }
 
-// artifact returns the content of a source that the tree has.
-func (t *Tree) artifact(s *source) *ArtifactOrder {
-	return &ArtifactOrder{Dir: t.folder(s), Ignore: s.Spec.Ignore}
-}
+// Objects returns the objects that the tree makes, as Git has them.
+func (t *Tree) Objects() []tree.Object { return t.answer.Objects }
+
+// Live returns an object that the tree makes as the cluster has it now, or nil.
+func (t *Tree) Live(ref object.Ref) map[string]any { return t.live[ref].Object }

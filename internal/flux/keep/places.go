@@ -1,4 +1,4 @@
-package flux
+package keep
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -23,7 +25,7 @@ type layer struct {
 	// title names it in messages.
 	title string
 	// reference is nil for spec.values, and object is what has the values.
-	reference *valuesReference
+	reference *api.ValuesReference
 	object    object.Ref
 	// place is where the tree has the values. If it is nil, fault says why they cannot be changed there.
 	place *place
@@ -108,16 +110,16 @@ func (p *place) rebased(e *valuesfile.SharedError) error {
 	return fmt.Errorf("%s: %w", p.file, &out)
 }
 
-// layers returns the sources of the values, those first that mostly win: spec.values, and then the references from the last to the first.
-func (t *Tree) layers(h *HelmRelease) []layer {
-	own := layer{title: "spec.values of " + h.title(), object: helmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)}
-	t.find(&own, []any{"spec", "values"})
+// layersOf returns the sources of the values, those first that mostly win: spec.values, and then the references from the last to the first.
+func layersOf(t *applied.Tree, h *api.HelmRelease) []layer {
+	own := layer{title: "spec.values of " + h.Title(), object: api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)}
+	find(t, &own, []any{"spec", "values"})
 	out := []layer{own}
 	for i, ref := range slices.Backward(h.Spec.ValuesFrom) {
-		key := ref.key(h.Metadata.Namespace)
-		l := layer{title: fmt.Sprintf("key %s of %s", ref.valuesKey(), titleOf(key.Kind, key.Namespace, key.Name)),
+		key := ref.Object(h.Metadata.Namespace)
+		l := layer{title: fmt.Sprintf("key %s of %s", ref.KeyOrDefault(), api.TitleOf(key.Kind, key.Namespace, key.Name)),
 			reference: &h.Spec.ValuesFrom[i], object: key}
-		switch other := t.otherUser(h, key); {
+		switch other := otherUser(t, h, key); {
 		case ref.Kind == "Secret":
 			l.fault = "absorb writes no values into a Secret"
 		case ref.TargetPath != "":
@@ -125,7 +127,7 @@ func (t *Tree) layers(h *HelmRelease) []layer {
 		case other != "":
 			l.fault = other + " takes values from it too"
 		default:
-			t.find(&l, []any{"data", ref.valuesKey()})
+			find(t, &l, []any{"data", ref.KeyOrDefault()})
 		}
 		out = append(out, l)
 	}
@@ -133,15 +135,15 @@ func (t *Tree) layers(h *HelmRelease) []layer {
 }
 
 // otherUser returns another HelmRelease of the tree that takes values from an object, or "".
-func (t *Tree) otherUser(h *HelmRelease, of object.Ref) string {
-	for _, item := range t.releases() {
-		other := newHelmRelease(item)
-		if other.title() == h.title() || other.Metadata.Namespace != of.Namespace {
+func otherUser(t *applied.Tree, h *api.HelmRelease, of object.Ref) string {
+	for _, item := range t.HelmReleases() {
+		other := api.HelmReleaseOf(item)
+		if other.Title() == h.Title() || other.Metadata.Namespace != of.Namespace {
 			continue
 		}
 		for _, ref := range other.Spec.ValuesFrom {
 			if ref.Kind == of.Kind && ref.Name == of.Name {
-				return other.title()
+				return other.Title()
 			}
 		}
 	}
@@ -149,30 +151,28 @@ func (t *Tree) otherUser(h *HelmRelease, of object.Ref) string {
 }
 
 // find finds the place of a layer, at a path of its object.
-func (t *Tree) find(l *layer, at []any) {
-	i := slices.IndexFunc(t.answer.Objects, func(o tree.Object) bool {
-		content := o.Map()
-		kind, _ := readAs(kindOf(content))
-		return refOf(kind, content) == l.object
+func find(t *applied.Tree, l *layer, at []any) {
+	i := slices.IndexFunc(t.Objects(), func(o tree.Object) bool {
+		return applied.RefOf(o.Map()) == l.object
 	})
 	if i < 0 {
-		l.fault = "the tree does not have " + titleOf(l.object.Kind, l.object.Namespace, l.object.Name)
+		l.fault = "the tree does not have " + api.TitleOf(l.object.Kind, l.object.Namespace, l.object.Name)
 		return
 	}
-	o := t.answer.Objects[i]
+	o := t.Objects()[i]
 	err := l.setBuilt(o.Map(), at)
 	if err == nil {
-		l.place, err = t.placeOf(o, l.object, at)
+		l.place, err = placeOf(t, o, l.object, at)
 	}
 	var text []byte
 	if err == nil {
-		text, err = tree.ReadFile(t.order.Root, l.place.file)
+		text, err = tree.ReadFile(t.Order().Root, l.place.file)
 	}
 	if err == nil {
 		l.raw, err = l.place.values(text)
 	}
 	if err == nil {
-		err = t.notShared(l.place.file)
+		err = notShared(t, l.place.file)
 	}
 	if err != nil {
 		l.place, l.fault = nil, err.Error()
@@ -181,8 +181,8 @@ func (t *Tree) find(l *layer, at []any) {
 
 // notShared returns an error if several kustomizations of the tree include a file: it is a base of several clusters or environments, and
 // only one of them is compared.
-func (t *Tree) notShared(file string) error {
-	users, err := tree.SharedBy(t.order.Root, file)
+func notShared(t *applied.Tree, file string) error {
+	users, err := tree.SharedBy(t.Order().Root, file)
 	if err == nil && len(users) > 1 {
 		err = fmt.Errorf("%s is a part of %s and of %s, and a change would be in both", file, users[0], users[1])
 	}
@@ -207,15 +207,15 @@ func (l *layer) setBuilt(o map[string]any, at []any) error {
 }
 
 // placeOf returns the place of an object of the tree, at a path of the object.
-func (t *Tree) placeOf(o tree.Object, ref object.Ref, at []any) (*place, error) {
-	name := titleOf(ref.Kind, ref.Namespace, ref.Name)
+func placeOf(t *applied.Tree, o tree.Object, ref object.Ref, at []any) (*place, error) {
+	name := api.TitleOf(ref.Kind, ref.Namespace, ref.Name)
 	switch {
 	case o.File == "" || o.Dir == "":
 		return nil, fmt.Errorf("the file of %s is not known", name)
-	case o.Dir != t.order.Root:
+	case o.Dir != t.Order().Root:
 		return nil, fmt.Errorf("%s is in another source than the working tree: %s", name, o.Dir)
 	}
-	text, err := tree.ReadFile(t.order.Root, o.File)
+	text, err := tree.ReadFile(t.Order().Root, o.File)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (t *Tree) placeOf(o tree.Object, ref object.Ref, at []any) (*place, error) 
 
 // isSameKind reports whether a document has the group and the kind of an object. Its version may be another.
 func isSameKind(document map[string]any, ref object.Ref) bool {
-	kind := kindOf(document)
+	kind := api.KindOf(document)
 	return kind.Group == ref.Group && kind.Kind == ref.Kind
 }
 
@@ -262,8 +262,9 @@ func chooseDocument(documents []valuesfile.Document, of []int, ref object.Ref) (
 	}
 	if len(same) == 0 {
 		same = object.Filter(of, func(i int) bool {
-			name, _ := object.ValueAt(documents[i].Values(), []any{"metadata", "name"})
-			return text(name) != "" && strings.Contains(ref.Name, text(name))
+			found, _ := object.ValueAt(documents[i].Values(), []any{"metadata", "name"})
+			name, _ := found.(string)
+			return name != "" && strings.Contains(ref.Name, name)
 		})
 	}
 	if len(same) != 1 {
@@ -284,7 +285,8 @@ func generated(file string, content []byte, ref object.Ref, at []any) (*place, e
 	if err := yaml.Unmarshal(content, &k); err != nil {
 		return nil, fmt.Errorf("%s cannot be read as a kustomization", file)
 	}
-	key, longest, found := text(at[len(at)-1]), "", ""
+	key, _ := at[len(at)-1].(string)
+	longest, found := "", ""
 	for _, g := range k.Generators {
 		if !strings.Contains(ref.Name, g.Name) || len(g.Name) < len(longest) {
 			continue
@@ -302,7 +304,7 @@ func generated(file string, content []byte, ref object.Ref, at []any) (*place, e
 	}
 	if found == "" {
 		return nil, fmt.Errorf("%s makes %s, and no file of a configMapGenerator in it has the key %s", file,
-			titleOf(ref.Kind, ref.Namespace, ref.Name), key)
+			api.TitleOf(ref.Kind, ref.Namespace, ref.Name), key)
 	}
 	return &place{file: path.Join(path.Dir(file), found), document: -1}, nil
 }

@@ -1,4 +1,4 @@
-package flux
+package applied
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 
 // This file keeps the Secrets of the cluster from the charts of a working tree.
 
-// lookups returns the lookups for the charts of a tree.
-func (t *Tree) lookups(
+// Lookups returns the lookups for the charts of a tree.
+func (t *Tree) Lookups(
 	of func(...func(map[string]any)) (string, drift.LookupFunc, error),
 ) func(...func(map[string]any)) (string, drift.LookupFunc, error) {
 	if t.SecretLookups {

@@ -1,4 +1,4 @@
-package flux
+package api
 
 import (
 	"cmp"
@@ -20,12 +20,12 @@ type Reader interface {
 	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live
 }
 
-// errAbsent is the error of an object that does not exist.
-var errAbsent = errors.New("it does not exist")
+// ErrAbsent is the error of an object that does not exist.
+var ErrAbsent = errors.New("it does not exist")
 
-// read reads one object into out. The error names the object; it wraps errAbsent if there is none.
-func read(ctx context.Context, from Reader, ref object.Ref, out any) error {
-	title := titleOf(ref.Kind, ref.Namespace, ref.Name)
+// ReadInto reads one object into out. The error names the object; it wraps ErrAbsent if there is none.
+func ReadInto(ctx context.Context, from Reader, ref object.Ref, out any) error {
+	title := TitleOf(ref.Kind, ref.Namespace, ref.Name)
 	found := from.Read(ctx, []object.Ref{ref})[ref]
 	switch {
 	case found.Err != nil:
@@ -34,7 +34,7 @@ func read(ctx context.Context, from Reader, ref object.Ref, out any) error {
 		return hint.New(fmt.Errorf("%s: the cluster has no kind %s of %s/%s", title, ref.Kind, ref.Group, ref.Version),
 			"kubectl get crd shows which kinds of Flux are installed")
 	case found.Object == nil:
-		return fmt.Errorf("%s: %w", title, errAbsent)
+		return fmt.Errorf("%s: %w", title, ErrAbsent)
 	}
 	return decode(found.Object, title, out)
 }
@@ -51,38 +51,48 @@ func decode(o map[string]any, title string, out any) error {
 	return nil
 }
 
-// titleOf names an object in messages.
-func titleOf(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
+// TitleOf names an object in messages.
+func TitleOf(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
 
+// The groups of the kinds of helm-controller and source-controller.
 const (
-	helmGroup   = "helm.toolkit.fluxcd.io"
-	sourceGroup = "source.toolkit.fluxcd.io"
+	HelmGroup   = "helm.toolkit.fluxcd.io"
+	SourceGroup = "source.toolkit.fluxcd.io"
 )
 
 // Read reads a HelmRelease.
 func Read(ctx context.Context, from Reader, namespace, name string) (*HelmRelease, error) {
 	out := &HelmRelease{}
-	err := read(ctx, from, helmReleaseRef(namespace, name), out)
-	if errors.Is(err, errAbsent) {
+	err := ReadInto(ctx, from, HelmReleaseRef(namespace, name), out)
+	if errors.Is(err, ErrAbsent) {
 		return nil, hint.New(fmt.Errorf("there is no HelmRelease %s in namespace %s", name, namespace),
 			"-n chooses the namespace of the HelmRelease; kubectl get helmreleases -A lists them")
 	}
 	return out, err
 }
 
+// HelmReleaseOf decodes a HelmRelease. One that Flux cannot decode has its fault.
+func HelmReleaseOf(item map[string]any) *HelmRelease {
+	ref, out := RefOf(Kind(), item), &HelmRelease{}
+	if err := decode(item, TitleOf(ref.Kind, ref.Namespace, ref.Name), out); err != nil {
+		return &HelmRelease{Metadata: Meta{Namespace: ref.Namespace, Name: ref.Name}, Fault: err}
+	}
+	return out
+}
+
 // Kind returns the kind of a HelmRelease.
 func Kind() schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: helmGroup, Version: "v2", Kind: "HelmRelease"}
+	return schema.GroupVersionKind{Group: HelmGroup, Version: "v2", Kind: "HelmRelease"}
 }
 
-// helmReleaseRef names a HelmRelease.
-func helmReleaseRef(namespace, name string) object.Ref {
-	return object.Ref{Key: object.Key{Group: helmGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
+// HelmReleaseRef names a HelmRelease.
+func HelmReleaseRef(namespace, name string) object.Ref {
+	return object.Ref{Key: object.Key{Group: HelmGroup, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}
 }
 
-// title names the HelmRelease in messages.
-func (h *HelmRelease) title() string {
-	return titleOf("HelmRelease", h.Metadata.Namespace, h.Metadata.Name)
+// Title names the HelmRelease in messages.
+func (h *HelmRelease) Title() string {
+	return TitleOf("HelmRelease", h.Metadata.Namespace, h.Metadata.Name)
 }
 
 // ReleaseName returns the name of the release (fluxcd/helm-controller v1.6.0 api/v2 GetReleaseName, internal/release/name.go ShortenName).
@@ -112,9 +122,9 @@ func (h *HelmRelease) StorageNamespace() string {
 	return cmp.Or(h.Spec.StorageNamespace, h.Metadata.Namespace)
 }
 
-// last returns what helm-controller remembers of the last revision, or nil (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go Latest).
-func (h *HelmRelease) last() *revision {
-	var last *revision
+// Last returns what helm-controller remembers of the last revision, or nil (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go Latest).
+func (h *HelmRelease) Last() *Revision {
+	var last *Revision
 	for i, r := range h.Status.History {
 		if last == nil || r.Version > last.Version {
 			last = &h.Status.History[i]
@@ -123,23 +133,23 @@ func (h *HelmRelease) last() *revision {
 	return last
 }
 
-// previous returns the last revision before that which was deployed, or nil (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go
+// Previous returns the last revision before that which was deployed, or nil (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go
 // Previous).
-func (h *HelmRelease) previous(ignoreTests bool) *revision {
-	last := h.last()
-	var found *revision
+func (h *HelmRelease) Previous(ignoreTests bool) *Revision {
+	last := h.Last()
+	var found *Revision
 	for i := range h.Status.History {
 		r := &h.Status.History[i]
 		isDeployed := r.Status == "deployed" || r.Status == "superseded"
-		if r.Version != last.Version && isDeployed && (ignoreTests || !r.hasFailedTest()) && (found == nil || r.Version > found.Version) {
+		if r.Version != last.Version && isDeployed && (ignoreTests || !r.HasFailedTest()) && (found == nil || r.Version > found.Version) {
 			found = r
 		}
 	}
 	return found
 }
 
-// hasFailedTest reports whether a test of the revision failed.
-func (r *revision) hasFailedTest() bool {
+// HasFailedTest reports whether a test of the revision failed.
+func (r *Revision) HasFailedTest() bool {
 	if r.TestHooks == nil {
 		return false
 	}
@@ -151,10 +161,25 @@ func (r *revision) hasFailedTest() bool {
 	return false
 }
 
-// mode returns how Flux treats drift: enabled, warn, or disabled.
-func (h *HelmRelease) mode() string {
+// Mode returns how Flux treats drift: enabled, warn, or disabled.
+func (h *HelmRelease) Mode() string {
 	if h.Spec.DriftDetection == nil {
 		return "disabled"
 	}
 	return cmp.Or(h.Spec.DriftDetection.Mode, "disabled")
+}
+
+// RefOf names an object of a kind.
+func RefOf(kind schema.GroupVersionKind, o map[string]any) object.Ref {
+	metadata, _ := o["metadata"].(map[string]any)
+	namespace, _ := metadata["namespace"].(string)
+	name, _ := metadata["name"].(string)
+	return object.Ref{Key: object.Key{Group: kind.Group, Kind: kind.Kind, Namespace: namespace, Name: name}, Version: kind.Version}
+}
+
+// KindOf returns the kind of an object.
+func KindOf(o map[string]any) schema.GroupVersionKind {
+	version, _ := o["apiVersion"].(string)
+	kind, _ := o["kind"].(string)
+	return schema.FromAPIVersionAndKind(version, kind)
 }
