@@ -23,7 +23,7 @@ const module = "github.com/helmdrift/helmdrift/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/absorb", "internal/cli", "internal/config", "internal/confine", "internal/escape",
-			"internal/files", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
+			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
 			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/valuesfile", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
 			"pkg/report/absorption", "pkg/report/accept", "pkg/report/listing", "pkg/rollout", "pkg/snapshot", "pkg/threeway"},
@@ -33,6 +33,8 @@ func arrows() map[string][]string {
 			"internal/program",
 			"internal/secret", "internal/terminal", "pkg/effect", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/release",
 			"pkg/release/postgres", "pkg/object", "pkg/render", "pkg/repair", "pkg/report", "pkg/threeway"},
+		"internal/fixing": {"internal/cli", "internal/files", "internal/hint", "internal/output", "internal/secret", "internal/terminal",
+			"pkg/drift", "pkg/object", "pkg/repair", "pkg/report", "pkg/threeway"},
 		"internal/search": {"internal/cli", "internal/hint", "internal/kubeconfig", "internal/output/progress", "internal/terminal", "pkg/fleet",
 			"pkg/live", "pkg/report"},
 		"pkg/snapshot": {"internal/hint", "internal/kinds", "internal/manifestdiff", "internal/secret", "pkg/drift", "pkg/live",

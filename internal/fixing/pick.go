@@ -1,4 +1,4 @@
-package main
+package fixing
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 // This file is --patch of fix.
 
 // pick asks for each field or object of a plan, and returns the plan without what the user does not want.
-func (f fixRun) pick(ctx context.Context, plan *repair.Plan) (*repair.Plan, error) {
-	planned, p := f.result(plan, nil, f.before.Comparison), cli.Picker{Streams: f.streams}
+func (f Run) pick(ctx context.Context, plan *repair.Plan) (*repair.Plan, error) {
+	planned, p := f.result(plan, nil, f.Before.Comparison), cli.Picker{Streams: f.Streams}
 	var unwanted []string
 	for i, whole := range planned.Plan {
 		for _, part := range partsOf(whole) {
 			wants, err := p.Wants(ctx, func(w io.Writer) error {
-				return output.WriteFixPick(w, planned, part, f.streams.Display(w, f.flags.color, planned.Time))
+				return output.WriteFixPick(w, planned, part, f.Streams.Display(w, f.Color, planned.Time))
 			})
 			switch {
 			case err != nil:
@@ -40,7 +40,7 @@ func (f fixRun) pick(ctx context.Context, plan *repair.Plan) (*repair.Plan, erro
 	if chosen.Skip, err = cli.ParseSelectors(chosen.Skip, unwanted); err != nil {
 		return nil, err
 	}
-	left, err := repair.New(f.before.Comparison, chosen)
+	left, err := repair.New(f.Before.Comparison, chosen)
 	if err != nil {
 		return nil, err
 	}

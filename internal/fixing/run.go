@@ -1,4 +1,4 @@
-package main
+package fixing
 
 import (
 	"context"
@@ -21,29 +21,50 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// This file holds the steps of a fix after the comparison. pkg/repair makes the plan and writes it. This file asks what only the user
-// can answer (is this the right release, namespace and plan?) and prints each step:
-//
-//     plan ─► show ─┬─► nothing to do, or --dry-run=client ───────────────────────────► finish
-//                   ├─► --dry-run=server: the API server tries the writes ────────────► finish
-//                   └─► ask ─┬─► no ──────────────────────────────────────────────────► finish
-//                            └─► yes, or --yes ─► backup ─► write ─► compare again ─┬─► finish
-//                                                                                   └─► --wait ─► compare again ─► finish
-
-// fixRun is one run of fix after its comparison: what the user asked for, and what the comparison found.
-type fixRun struct {
+// Run is one run of fix after its comparison: what the user asked for, and what the comparison found.
+type Run struct {
 	cli.Session
-	// flags are the flags of fix or of diff --fix.
-	flags   fixOptions
-	streams cli.Streams
-	before  *drift.Result
+	Flags
+	Streams cli.Streams
+	Before  *drift.Result
+	// Version is that of helmdrift, for the result.
+	Version string
 }
 
-// run puts back what the comparison found; fix and diff --fix both end here. It plans, shows the plan, asks, saves a backup, writes,
+// Flags are what the flags of fix or of diff --fix say.
+type Flags struct {
+	Format      output.Format
+	Color       cli.OneOf
+	ShowSecrets bool
+	// Yes asks nothing, and Patch asks for each field or object. DryRun is "client" or "server", or empty to write.
+	Yes, Patch bool
+	DryRun     string
+	// Select returns what the flags select from the drift, and LeftOut is the reason for the rest.
+	Select  func(*threeway.Comparison) (repair.Options, error)
+	LeftOut string
+	// TargetNamespace is the namespace that the user allows fix to write to; see checkNamespace.
+	TargetNamespace string
+	// Timeout limits the retries for one object.
+	Timeout time.Duration
+	// Backup is the directory for saving objects before they are written; empty means no backup.
+	Backup string
+	// Waiter waits after the writes until the objects come up. It may be nil.
+	Waiter Waiter
+}
+
+// Waiter waits for the objects that a fix has written.
+type Waiter interface {
+	// Wait waits, and adds to the outcomes how far each object came. It reports whether there was anything to wait for.
+	Wait(ctx context.Context, f Run, plan *repair.Plan, outcomes []report.FixOutcome) bool
+	// Hint says what to do about the first object that did not come up. It is empty if all did.
+	Hint(f Run, r *report.FixResult) string
+}
+
+// Do puts back what the comparison found; fix and diff --fix both end here. It plans, shows the plan, asks, saves a backup, writes,
 // compares again, with --wait waits, and prints the result. A run that writes nothing ends earlier, and prints a result too. If the last
 // comparison fails, the result still says what was written, and the exit code says that it failed.
-func (f fixRun) run(ctx context.Context) error {
-	if f.flags.patch && !f.streams.Terminal().CanAsk() {
+func (f Run) Do(ctx context.Context) error {
+	if f.Patch && !f.Streams.Terminal().CanAsk() {
 		return cli.ErrNoPicks
 	}
 	plan, err := f.plan()
@@ -52,26 +73,26 @@ func (f fixRun) run(ctx context.Context) error {
 	}
 	plan.Forecast(ctx, f.Comparer.Predict)
 	// A result without outcomes is a plan.
-	planned := f.result(plan, nil, f.before.Comparison)
-	asks := len(plan.Objects) > 0 && f.flags.dryRun.Word == "" && !f.flags.yes
+	planned := f.result(plan, nil, f.Before.Comparison)
+	asks := len(plan.Objects) > 0 && f.DryRun == "" && !f.Yes
 	if err := f.show(planned, asks); err != nil {
 		return err
 	}
 	switch {
-	case len(plan.Objects) == 0, f.flags.dryRun.Word == "client":
+	case len(plan.Objects) == 0, f.DryRun == "client":
 		return f.finish(planned)
-	case f.flags.dryRun.Word == "server":
-		tried := plan.Run(ctx, f.Cluster, repair.RunOptions{DryRun: true, Timeout: f.flags.timeout})
-		return f.finish(f.result(plan, tried, f.before.Comparison))
+	case f.DryRun == "server":
+		tried := plan.Run(ctx, f.Cluster, repair.RunOptions{DryRun: true, Timeout: f.Timeout})
+		return f.finish(f.result(plan, tried, f.Before.Comparison))
 	}
 	switch {
-	case f.flags.patch:
+	case f.Patch:
 		picked, err := f.pick(ctx, plan)
 		if err != nil {
 			return err
 		}
 		if picked.Empty() {
-			return f.finish(f.result(plan, unconfirmed(planned), f.before.Comparison))
+			return f.finish(f.result(plan, unconfirmed(planned), f.Before.Comparison))
 		}
 		plan = picked
 	case asks:
@@ -79,16 +100,16 @@ func (f fixRun) run(ctx context.Context) error {
 		case err != nil:
 			return err
 		case !agreed:
-			return f.finish(f.result(plan, unconfirmed(planned), f.before.Comparison))
+			return f.finish(f.result(plan, unconfirmed(planned), f.Before.Comparison))
 		}
 	}
-	if err := f.backup(plan); err != nil {
+	if err := f.SaveBackup(plan); err != nil {
 		return err
 	}
 	// The user may have taken an hour to answer. CheckUnchanged makes sure that nobody deployed meanwhile.
-	outcomes := plan.Run(ctx, f.Cluster, repair.RunOptions{Timeout: f.flags.timeout, Before: f.before.CheckUnchanged})
+	outcomes := plan.Run(ctx, f.Cluster, repair.RunOptions{Timeout: f.Timeout, Before: f.Before.CheckUnchanged})
 	outcomes, after := f.confirm(ctx, plan, outcomes)
-	if f.flags.waiter != nil && ctx.Err() == nil && f.flags.waiter.wait(ctx, f, plan, outcomes) && ctx.Err() == nil {
+	if f.Waiter != nil && ctx.Err() == nil && f.Waiter.Wait(ctx, f, plan, outcomes) && ctx.Err() == nil {
 		// While pods came up for minutes, a controller may have undone a write, so compare again. After an interrupt, the first
 		// comparison stays.
 		outcomes, after = f.confirm(ctx, plan, outcomes)
@@ -98,19 +119,19 @@ func (f fixRun) run(ctx context.Context) error {
 
 // confirm compares again. A controller may have undone a write just after Run saw it in place; then the object does not count as
 // fixed. If the comparison fails, after is nil.
-func (f fixRun) confirm(ctx context.Context, plan *repair.Plan, outcomes []report.FixOutcome) (
+func (f Run) confirm(ctx context.Context, plan *repair.Plan, outcomes []report.FixOutcome) (
 	confirmed []report.FixOutcome, after *threeway.Comparison) {
 	after, err := f.compareAgain(ctx)
 	if err != nil {
-		f.streams.Explain(err)
+		f.Streams.Explain(err)
 		return outcomes, nil
 	}
 	return plan.Confirmed(outcomes, after), after
 }
 
 // plan returns the plan. Before anything is shown, it refuses releases, revisions and namespaces that fix must not write to.
-func (f fixRun) plan() (*repair.Plan, error) {
-	last := f.before.Loaded.Last
+func (f Run) plan() (*repair.Plan, error) {
+	last := f.Before.Loaded.Last
 	if strings.HasPrefix(last.Status, "uninstall") {
 		return nil, hint.New(fmt.Errorf("revision %d of %s is %s", last.Revision, f.Target.Release, last.Status),
 			"fix does not put back what is left of an uninstalled release; helm rollback installs it again")
@@ -122,7 +143,7 @@ func (f fixRun) plan() (*repair.Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan, err := repair.New(f.before.Comparison, chosen)
+	plan, err := repair.New(f.Before.Comparison, chosen)
 	if err != nil {
 		return nil, err
 	}
@@ -131,12 +152,12 @@ func (f fixRun) plan() (*repair.Plan, error) {
 }
 
 // explain adds to a plan why it leaves what was not selected: by the flags or by an answer.
-func (f fixRun) explain(plan *repair.Plan, byFlags func(repair.Declined) bool) {
+func (f Run) explain(plan *repair.Plan, byFlags func(repair.Declined) bool) {
 	for i := range plan.Declined {
 		switch d := &plan.Declined[i]; {
 		case d.Reason != repair.NotSelected:
 		case byFlags(*d):
-			d.Reason = f.flags.choose.LeftOut()
+			d.Reason = f.LeftOut
 		default:
 			d.Reason = cli.PickedOut
 		}
@@ -144,15 +165,15 @@ func (f fixRun) explain(plan *repair.Plan, byFlags func(repair.Declined) bool) {
 }
 
 // options returns what to plan.
-func (f fixRun) options() (repair.Options, error) {
-	chosen, err := f.flags.selection(f.before.Comparison)
+func (f Run) options() (repair.Options, error) {
+	chosen, err := f.Select(f.Before.Comparison)
 	if err != nil {
 		return chosen, err
 	}
 	chosen.Revision = f.Target.Revision != 0
 	// With server-side apply, the deployer must own the fields that it applies, or its next upgrade has a conflict.
-	d := f.before.Comparison.Deployer()
-	if f.before.Comparison.Input.ServerSide() && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
+	d := f.Before.Comparison.Deployer()
+	if f.Before.Comparison.Input.ServerSide() && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
 		return chosen, hint.New(fmt.Errorf("--field-manager %s: this release is applied server-side by %s", chosen.Manager, d.Manager),
 			"leave the flag out: fields are handed over to "+d.Manager+", or its next upgrade would conflict with their owner")
 	}
@@ -161,8 +182,8 @@ func (f fixRun) options() (repair.Options, error) {
 
 // checkRevision refuses to put back any revision but the last one and the one that an upgrade would start from. Older ones need helm
 // rollback, which also writes a revision.
-func (f fixRun) checkRevision() error {
-	loaded := f.before.Loaded
+func (f Run) checkRevision() error {
+	loaded := f.Before.Loaded
 	wanted, last := f.Target.Revision, loaded.Choice.Last.Revision
 	if wanted == 0 {
 		return nil
@@ -185,10 +206,10 @@ func (f fixRun) checkRevision() error {
 
 // checkNamespace refuses to write to the objects of a record that may be a copy, unless the user names their namespace. If a backup
 // was restored into another namespace, its record still names the namespace of the original release.
-func (f fixRun) checkNamespace() error {
-	in, given := f.before.Comparison.Input, f.flags.targetNamespace
+func (f Run) checkNamespace() error {
+	in, given := f.Before.Comparison.Input, f.TargetNamespace
 	switch {
-	case given == "" && f.before.RecordElsewhere():
+	case given == "" && f.Before.RecordElsewhere():
 		return hint.New(
 			fmt.Errorf("the record of %s in namespace %s says that the release is in %s, so it may be a copy, and fix would write to %s",
 				in.Name, in.StorageNamespace, in.Namespace, in.Namespace),
@@ -203,45 +224,45 @@ func (f fixRun) checkNamespace() error {
 }
 
 // result returns the masked result for a plan and its outcomes. The comparison now was made after the writes; it is nil if it failed.
-func (f fixRun) result(plan *repair.Plan, outcomes []report.FixOutcome, now *threeway.Comparison) *report.FixResult {
-	mask := threeway.Mask{Show: f.flags.showSecrets}
+func (f Run) result(plan *repair.Plan, outcomes []report.FixOutcome, now *threeway.Comparison) *report.FixResult {
+	mask := threeway.Mask{Show: f.ShowSecrets}
 	r := plan.Result(mask, outcomes)
-	r.Helmdrift, r.Time, r.DryRun = version, time.Now().UTC().Truncate(time.Second), f.flags.dryRun.Word
+	r.Helmdrift, r.Time, r.DryRun = f.Version, time.Now().UTC().Truncate(time.Second), f.DryRun
 	if now != nil {
-		r.After = report.New(version, r.Time, []report.Release{now.Report(mask)})
+		r.After = report.New(f.Version, r.Time, []report.Release{now.Report(mask)})
 	}
 	return &r
 }
 
 // show prints the plan: to stdout if the result is text, and to stderr if the question is asked there and the user does not see stdout.
 // So the user sees the plan before confirming it.
-func (f fixRun) show(r *report.FixResult, asks bool) error {
-	if f.flags.format == output.Text {
-		if err := f.write(f.streams.Out, r, output.WriteFixPlan); err != nil {
+func (f Run) show(r *report.FixResult, asks bool) error {
+	if f.Format == output.Text {
+		if err := f.write(f.Streams.Out, r, output.WriteFixPlan); err != nil {
 			return err
 		}
 	}
-	if unseen := f.flags.format != output.Text || !terminal.IsTerminal(f.streams.Out); asks && f.streams.Terminal().CanAsk() && unseen {
-		return f.write(f.streams.Err, r, output.WriteFixPlan)
+	if unseen := f.Format != output.Text || !terminal.IsTerminal(f.Streams.Out); asks && f.Streams.Terminal().CanAsk() && unseen {
+		return f.write(f.Streams.Err, r, output.WriteFixPlan)
 	}
 	return nil
 }
 
 // write prints a part of the result to a stream in a form that suits the stream.
-func (f fixRun) write(w io.Writer, r *report.FixResult, writer func(io.Writer, *report.FixResult, output.Options) error) error {
-	return writer(w, r, f.streams.Display(w, f.flags.color, r.Time))
+func (f Run) write(w io.Writer, r *report.FixResult, writer func(io.Writer, *report.FixResult, output.Options) error) error {
+	return writer(w, r, f.Streams.Display(w, f.Color, r.Time))
 }
 
 // ask asks the user to confirm the plan. Without a terminal that is an error: no answer must never mean yes.
-func (f fixRun) ask(ctx context.Context, r *report.FixResult) (bool, error) {
-	if !f.streams.Terminal().CanAsk() {
+func (f Run) ask(ctx context.Context, r *report.FixResult) (bool, error) {
+	if !f.Streams.Terminal().CanAsk() {
 		return false, hint.New(errors.New("nothing was written: fix asks before it writes, and there is no terminal to ask on"),
 			"--yes writes without asking, --dry-run only shows what would be written")
 	}
-	if err := f.write(f.streams.Err, r, output.WriteFixQuestion); err != nil {
+	if err := f.write(f.Streams.Err, r, output.WriteFixQuestion); err != nil {
 		return false, err
 	}
-	agreed, err := f.streams.Terminal().ReadYes(ctx)
+	agreed, err := f.Streams.Terminal().ReadYes(ctx)
 	if err != nil {
 		return false, errors.New("interrupted; nothing was written")
 	}
@@ -257,42 +278,42 @@ func unconfirmed(r *report.FixResult) []report.FixOutcome {
 	return out
 }
 
-// backup saves the planned objects that exist, before the first write, if --backup asks for it. Secret fields are left out of the files,
+// SaveBackup saves the planned objects that exist, before the first write, if --backup asks for it. Secret fields are left out of the files,
 // and notes on stderr name them. Objects that the fix creates have nothing to save.
-func (f fixRun) backup(plan *repair.Plan) error {
-	if f.flags.backup == "" {
+func (f Run) SaveBackup(plan *repair.Plan) error {
+	if f.Backup == "" {
 		return nil
 	}
 	objects := map[object.Ref]map[string]any{}
 	var notes []string
 	for _, o := range plan.Objects {
-		live := f.before.Comparison.Input.Live[o.Ref].Object
+		live := f.Before.Comparison.Input.Live[o.Ref].Object
 		if o.Create != nil || live == nil {
 			continue
 		}
 		bare := threeway.StripServerFields(live)
-		if !f.flags.showSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
+		if !f.ShowSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
 			var paths []string
-			if bare, paths = f.before.Comparison.WithoutSecrets(o.Ref, bare); len(paths) > 0 {
+			if bare, paths = f.Before.Comparison.WithoutSecrets(o.Ref, bare); len(paths) > 0 {
 				notes = append(notes, fmt.Sprintf("the backup of %s leaves out secret fields: %s; --show-secrets keeps them",
 					o.Ref.Key, strings.Join(paths, ", ")))
 			}
 		}
 		objects[o.Ref] = bare
 	}
-	leftOut, err := writeBackup(f.flags.backup, objects)
+	leftOut, err := writeBackup(f.Backup, objects)
 	for _, ref := range leftOut {
 		notes = append(notes, fmt.Sprintf("%s is not in the backup: Secrets are left out", ref.Key))
 	}
 	slices.Sort(notes)
 	for _, note := range notes {
-		f.streams.Print("note: ", note)
+		f.Streams.Print("note: ", note)
 	}
 	return err
 }
 
 // compareAgain compares after the writes. After an interrupt it does not.
-func (f fixRun) compareAgain(ctx context.Context) (*threeway.Comparison, error) {
+func (f Run) compareAgain(ctx context.Context) (*threeway.Comparison, error) {
 	if ctx.Err() != nil {
 		return nil, errors.New("interrupted")
 	}
@@ -304,16 +325,16 @@ func (f fixRun) compareAgain(ctx context.Context) (*threeway.Comparison, error) 
 }
 
 // finish prints the result and returns the exit code. Objects without drift do not count.
-func (f fixRun) finish(r *report.FixResult) error {
-	if err := output.WriteFix(f.streams.Out, f.flags.format, r, f.streams.Display(f.streams.Out, f.flags.color, r.Time)); err != nil {
+func (f Run) finish(r *report.FixResult) error {
+	if err := output.WriteFix(f.Streams.Out, f.Format, r, f.Streams.Display(f.Streams.Out, f.Color, r.Time)); err != nil {
 		return err
 	}
 	// The result lists these objects too, but they already were as deployed, so nothing remains to do for them.
 	counting := *r
 	counting.Results = slices.DeleteFunc(slices.Clone(r.Results), r.IsNoDrift)
-	if f.flags.waiter != nil {
-		if advice := f.flags.waiter.hint(f, r); advice != "" {
-			f.streams.Print("Hint: ", advice)
+	if f.Waiter != nil {
+		if advice := f.Waiter.Hint(f, r); advice != "" {
+			f.Streams.Print("Hint: ", advice)
 		}
 	}
 	return fixStatus(&counting)
