@@ -59,9 +59,9 @@ func TestComingFrom(t *testing.T) {
 			checkFlagRow(t, flags, name, row)
 		}
 	}
-	for _, a := range aliasTable() {
-		if !slices.Contains(all, a.name) && a.name != "output-context" {
-			t.Errorf("the page has no row for --%s, which diff accepts or refuses", a.name)
+	for _, a := range cli.Aliases() {
+		if !slices.Contains(all, a.Name) && a.Name != "output-context" {
+			t.Errorf("the page has no row for --%s, which diff accepts or refuses", a.Name)
 		}
 	}
 }
@@ -84,11 +84,11 @@ func flagRows(section string) map[string]string {
 // checkFlagRow compares what a row says about a flag with what diff does with it.
 func checkFlagRow(t *testing.T, flags *pflag.FlagSet, name, row string) {
 	t.Helper()
-	table := aliasTable()
+	table := cli.Aliases()
 	if name == "context" { // a flag with two meanings; -C is helm-diff's
 		name = "output-context"
 	}
-	i := slices.IndexFunc(table, func(a alias) bool { return a.name == name })
+	i := slices.IndexFunc(table, func(a cli.Alias) bool { return a.Name == name })
 	if i < 0 {
 		if flags.Lookup(name) == nil {
 			t.Errorf("--%s is neither a flag of diff nor in the table of aliases", name)
@@ -98,9 +98,9 @@ func checkFlagRow(t *testing.T, flags *pflag.FlagSet, name, row string) {
 		}
 		return
 	}
-	want, text := "**accepted**", table[i].note
-	if table[i].refusal != "" {
-		want, text = "**refused**", table[i].refusal
+	want, text := "**accepted**", table[i].Note
+	if table[i].Refusal != "" {
+		want, text = "**refused**", table[i].Refusal
 	}
 	if plain := strings.ReplaceAll(row, "`", ""); !strings.Contains(row, want) || !strings.Contains(plain, text) {
 		t.Errorf("the row of --%s lacks %q or %q: %s", name, want, text, row)
@@ -114,10 +114,10 @@ func TestAliasesNameFlags(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, a := range aliasTable() {
-		for _, name := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(a.note+" "+a.refusal, -1) {
+	for _, a := range cli.Aliases() {
+		for _, name := range regexp.MustCompile(`--([a-z-]+)`).FindAllStringSubmatch(a.Note+" "+a.Refusal, -1) {
 			if cmd.Flags().Lookup(name[1]) == nil && root.PersistentFlags().Lookup(name[1]) == nil {
-				t.Errorf("the text of --%s names --%s, which is no flag", a.name, name[1])
+				t.Errorf("the text of --%s names --%s, which is no flag", a.Name, name[1])
 			}
 		}
 	}
