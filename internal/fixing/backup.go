@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -45,4 +46,29 @@ func writeBackup(dir string, objects map[object.Ref]map[string]any) (leftOut []o
 // backupName returns the file name of an object.
 func backupName(key object.Key) string {
 	return files.Name(key.Kind, key.Group, key.Namespace, key.Name) + ".yaml"
+}
+
+// withoutServerFields returns a live object in a form that could be created again: without its identity, its status, the metadata that the
+// API server maintains, and the annotations where tools store whole objects, which may be Secrets. It does not change object.
+func withoutServerFields(object map[string]any) map[string]any {
+	bare := maps.Clone(object)
+	delete(bare, "status")
+	metadata, ok := object["metadata"].(map[string]any)
+	if !ok {
+		return bare
+	}
+	metadata = maps.Clone(metadata)
+	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
+		delete(metadata, field)
+	}
+	if annotations, ok := metadata["annotations"].(map[string]any); ok {
+		annotations = maps.Clone(annotations)
+		maps.DeleteFunc(annotations, func(name string, _ any) bool { return secret.EmbedsObject(name) })
+		metadata["annotations"] = annotations
+		if len(annotations) == 0 {
+			delete(metadata, "annotations")
+		}
+	}
+	bare["metadata"] = metadata
+	return bare
 }

@@ -291,7 +291,7 @@ func (f Run) SaveBackup(plan *repair.Plan) error {
 		if o.Create != nil || live == nil {
 			continue
 		}
-		bare := threeway.StripServerFields(live)
+		bare := withoutServerFields(live)
 		if !f.ShowSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
 			var paths []string
 			if bare, paths = f.Before.Comparison.WithoutSecrets(o.Ref, bare); len(paths) > 0 {

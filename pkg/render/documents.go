@@ -213,36 +213,3 @@ func (s anchorSizes) sizeOf(n *yaml3.Node) int {
 	}
 	return size
 }
-
-// These are the bytes of memory that a comparison takes for each value of a manifest, and for each byte of it. A list of
-// 250,000 maps with one key, 1 MB of text, was measured: it takes 760 MB from the text to the report.
-const (
-	weightOfValue = 2 << 10
-	weightOfByte  = 8
-)
-
-// Weight estimates the memory in bytes that comparing these objects takes.
-func (m Manifest) Weight() int64 {
-	var weight int64
-	for _, o := range m.Objects {
-		weight += weightOf(o.Content)
-	}
-	return weight
-}
-
-func weightOf(v any) int64 {
-	weight := int64(weightOfValue)
-	switch v := v.(type) {
-	case map[string]any:
-		for key, below := range v {
-			weight += int64(len(key))*weightOfByte + weightOf(below)
-		}
-	case []any:
-		for _, below := range v {
-			weight += weightOf(below)
-		}
-	case string:
-		weight += int64(len(v)) * weightOfByte
-	}
-	return weight
-}

@@ -1,4 +1,4 @@
-package threeway
+package fixing
 
 import (
 	"testing"
@@ -6,9 +6,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStripServerFields: what somebody can write again is kept, what the server or a tool keeps about the object is not, and the object
+// TestWithoutServerFields: what somebody can write again is kept, what the server or a tool keeps about the object is not, and the object
 // itself stays as it is.
-func TestStripServerFields(t *testing.T) {
+func TestWithoutServerFields(t *testing.T) {
 	object := func() map[string]any {
 		return map[string]any{
 			"kind": "ConfigMap", "data": map[string]any{"status": "kept"}, "status": map[string]any{"phase": "Ready"},
@@ -24,7 +24,7 @@ func TestStripServerFields(t *testing.T) {
 		"kind": "ConfigMap", "data": map[string]any{"status": "kept"},
 		"metadata": map[string]any{"name": "web", "finalizers": []any{"a/b"}, "annotations": map[string]any{"mine": "kept"}},
 	}
-	if diff := cmp.Diff(want, StripServerFields(live)); diff != "" {
+	if diff := cmp.Diff(want, withoutServerFields(live)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	if diff := cmp.Diff(object(), live); diff != "" {
