@@ -81,6 +81,24 @@ func yamlChunks(text io.Reader) iter.Seq2[[]byte, error] {
 	}
 }
 
+// Chunks returns the texts of the documents of a manifest, or none if one of them cannot be split off. ReadChunk reads one.
+func Chunks(manifest string) []string {
+	if _, _, isJSON := utilyaml.GuessJSONStream(strings.NewReader(manifest), sniffLength); isJSON {
+		return nil
+	}
+	var out []string
+	for chunk, err := range yamlChunks(strings.NewReader(manifest)) {
+		if err != nil {
+			return nil
+		}
+		out = append(out, string(bytes.TrimPrefix(chunk, []byte("---\n"))))
+	}
+	return out
+}
+
+// ReadChunk reads the document that one of the texts of Chunks is.
+func ReadChunk(chunk string) Document { return yamlDocument([]byte(chunk)) }
+
 // splitJSON reads JSON values from the head of a text and returns what follows them for the YAML reader, because a
 // stream may begin with "{" and still be YAML. After a second value, Helm's decoder expects JSON and fails on
 // anything else.

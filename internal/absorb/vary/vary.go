@@ -1,7 +1,11 @@
-package render
+// Package vary renders one chart many times with other values, for a search. It loads the chart once, and reads as YAML only the documents
+// that differ from the first rendering.
+//
+//	render.ChartOptions ─► New ─► Chart ─┬─► the first rendering: values, documents, templates, hooks
+//	                          a Variant ─┴─► Render ─► Rendering: which documents are the same, and the others
+package vary
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,26 +14,22 @@ import (
 	"strings"
 	"sync"
 
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// This file renders one chart many times with other values, for a search. It loads the chart once, and reads as YAML only the
-// documents that differ from the first rendering.
-
-// Variants is a chart that can be rendered with other contents of its last values file. It is safe for concurrent
-// use.
-type Variants struct {
-	options ChartOptions
-	chart   helmChart
+// Chart is a chart that can be rendered with other contents of its last values file. It is safe for concurrent use.
+type Chart struct {
+	options render.ChartOptions
+	chart   *render.Loaded
 	// edited is the first content of the last values file, and values is what the templates see with it.
 	edited, values map[string]any
-	sources        []Template
-	base           []Document
+	sources        []render.Template
+	base           []render.Document
 	// hooks are the hooks of the first rendering, and hooksAgain are the hooks of a second one with the
 	// same values.
-	hooks, hooksAgain []HookDocument
+	hooks, hooksAgain []Hook
 	// chunks has the texts of the documents of the first rendering.
 	chunks map[string]int
 	mu     sync.Mutex
@@ -48,61 +48,58 @@ type Variant struct {
 	PostRender func(manifest []byte) ([]byte, error)
 }
 
-// VariantRendering is what a Variant renders to.
-type VariantRendering struct {
+// Rendering is what a Variant renders to.
+type Rendering struct {
 	// Same are the numbers of the first rendering's documents that are unchanged. Changed are the other documents of
 	// this rendering.
 	Same    []int
-	Changed []Document
+	Changed []render.Document
 	// Hooks are all hooks. There are none if only some templates were rendered.
-	Hooks []HookDocument
+	Hooks []Hook
 	// Fault says why the chart cannot be rendered; it is empty if it can. GivenUp is set if rendering took too much time or memory.
 	Fault   string
 	GivenUp bool
 }
 
-// HookDocument is the document of a hook, with the events that run it.
-type HookDocument struct {
-	Document
+// Hook is the document of a hook, with the events that run it.
+type Hook struct {
+	render.Document
 	Events []string
 }
 
 // editedFile stands for the values file whose content varies. No file has this name.
 const editedFile = "\x00edited"
 
-// NewVariants loads the chart and renders it once. Its variants differ in the content of the last of Values.Files. Without files, they
+// New loads the chart and renders it once. Its variants differ in the content of the last of Values.Files. Without files, they
 // differ in the values of the previous revision if Helm would use these; otherwise in values that override all others but those of --set.
-func NewVariants(ctx context.Context, o ChartOptions) (*Variants, error) {
+func New(ctx context.Context, o render.ChartOptions) (*Chart, error) {
 	if o.Capabilities == nil {
 		return nil, errors.New("rendering a chart needs the capabilities of a cluster")
 	}
-	v := &Variants{options: o, files: map[string][]byte{}}
-	v.options.Values.allDocuments = o.Helm4
+	v := &Chart{options: o, files: map[string][]byte{}}
 	first, err := v.chooseEdited()
 	if err != nil {
 		return nil, err
 	}
-	if v.chart, err = (renderer{ChartOptions: v.options}).load(); err != nil {
+	if v.chart, err = render.Load(v.options); err != nil {
 		return nil, err
 	}
-	p, r, err := v.prepare(Variant{Values: first, Strict: !o.SkipSchemaValidation})
+	p, err := v.prepare(ctx, Variant{Values: first, Strict: !o.SkipSchemaValidation})
 	if err != nil {
-		return nil, r.asError(ctx, err)
+		return nil, err
 	}
-	// Templates may change what they see, so copy the values before the chart is rendered.
-	v.values, _ = copyValue(p.values).(map[string]any)
-	v.sources = p.chart.templates()
-	manifest, hooks, err := r.render(ctx, p)
+	v.values, v.sources = p.Values(), p.Templates()
+	manifest, hooks, err := p.Render(ctx)
 	if err != nil {
-		return nil, r.asError(ctx, err)
+		return nil, err
 	}
-	again, err := r.hooksAgain(ctx, p, hooks)
+	again, err := p.HooksAgain(ctx, hooks)
 	if err != nil {
-		return nil, r.asError(ctx, err)
+		return nil, err
 	}
 	v.hooks, v.hooksAgain = hookDocuments(hooks), hookDocuments(again)
-	v.base, v.chunks = splitDocuments(manifest), map[string]int{}
-	for i, chunk := range chunksOf(manifest) {
+	v.base, v.chunks = render.ReadDocuments(manifest), map[string]int{}
+	for i, chunk := range render.Chunks(manifest) {
 		v.chunks[chunk] = i
 	}
 	if len(v.chunks) != len(v.base) {
@@ -112,11 +109,14 @@ func NewVariants(ctx context.Context, o ChartOptions) (*Variants, error) {
 }
 
 // chooseEdited replaces the last values file by the one that varies, and returns its first content.
-func (v *Variants) chooseEdited() ([]byte, error) {
+func (v *Chart) chooseEdited() ([]byte, error) {
 	values := &v.options.Values
-	read := values.read
+	read := values.ReadFile
+	if read == nil {
+		read = os.ReadFile
+	}
 	if n := len(values.Files); n > 0 {
-		last, err := values.readValues(values.Files[n-1])
+		last, err := v.options.ReadValues(values.Files[n-1])
 		if err != nil {
 			return nil, err
 		}
@@ -124,9 +124,9 @@ func (v *Variants) chooseEdited() ([]byte, error) {
 		values.Files = append(append([]string(nil), values.Files[:n-1]...), editedFile)
 	} else {
 		v.edited = map[string]any{}
-		if values.Reuse == ReuseDefault && values.isEmpty() {
-			v.edited, _ = copyValue(v.options.Previous.Config).(map[string]any)
-			values.Reuse = ReuseReset
+		if values.Reuse == render.ReuseDefault && isEmpty(*values) {
+			v.edited, _ = object.Copy(v.options.Previous.Config).(map[string]any)
+			values.Reuse = render.ReuseReset
 		}
 		values.Files = []string{editedFile}
 	}
@@ -149,40 +149,40 @@ func (v *Variants) chooseEdited() ([]byte, error) {
 }
 
 // isEmpty reports whether no values are given.
-func (o ValueOptions) isEmpty() bool {
+func isEmpty(o render.ValueOptions) bool {
 	return len(o.Files)+len(o.JSON)+len(o.Set)+len(o.SetString)+len(o.SetFile)+len(o.Literal) == 0
 }
 
 // Edited returns the first content of the values file that varies.
-func (v *Variants) Edited() map[string]any { return v.edited }
+func (v *Chart) Edited() map[string]any { return v.edited }
 
 // Values returns what the templates see as .Values in the first rendering.
-func (v *Variants) Values() map[string]any { return v.values }
+func (v *Chart) Values() map[string]any { return v.values }
 
 // Documents returns the documents of the first rendering.
-func (v *Variants) Documents() []Document { return v.base }
+func (v *Chart) Documents() []render.Document { return v.base }
 
 // Hooks returns the hooks of the first rendering, and those of a second one with the same values and a later
 // clock.
-func (v *Variants) Hooks() (first, again []HookDocument) { return v.hooks, v.hooksAgain }
+func (v *Chart) Hooks() (first, again []Hook) { return v.hooks, v.hooksAgain }
 
 // Templates returns the templates of the chart and of those subcharts that the first rendering had.
-func (v *Variants) Templates() []Template { return v.sources }
+func (v *Chart) Templates() []render.Template { return v.sources }
 
 // Render renders one variant. If the chart cannot be rendered, the result has a Fault.
-func (v *Variants) Render(ctx context.Context, one Variant) (out VariantRendering) {
+func (v *Chart) Render(ctx context.Context, one Variant) (out Rendering) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			out = VariantRendering{Fault: fmt.Sprintf("internal error: %v", cause)}
+			out = Rendering{Fault: fmt.Sprintf("internal error: %v", cause)}
 		}
 	}()
-	p, r, err := v.prepare(one)
+	p, err := v.prepare(ctx, one)
 	if err != nil {
-		return VariantRendering{Fault: r.asError(ctx, err).Error()}
+		return Rendering{Fault: err.Error()}
 	}
-	manifest, hooks, err := r.render(ctx, p)
+	manifest, hooks, err := p.Render(ctx)
 	if err != nil {
-		return VariantRendering{Fault: r.asError(ctx, err).Error()}
+		return Rendering{Fault: err.Error()}
 	}
 	out = v.compare(manifest)
 	if one.Only == nil {
@@ -192,20 +192,19 @@ func (v *Variants) Render(ctx context.Context, one Variant) (out VariantRenderin
 }
 
 // hookDocuments reads the documents of hooks.
-func hookDocuments(hooks []Hook) []HookDocument {
-	var out []HookDocument
+func hookDocuments(hooks []render.Hook) []Hook {
+	var out []Hook
 	for _, h := range hooks {
-		out = append(out, HookDocument{yamlDocument([]byte(sourcePrefix + h.Path + "\n" + h.Text)), h.Events})
+		out = append(out, Hook{h.Document(), h.Events})
 	}
 	return out
 }
 
 // prepare prepares a copy of the chart with the values of a variant. It forgets the secrets that renderings learn, since a search tries
 // most values and never uses them.
-func (v *Variants) prepare(one Variant) (prepared, renderer, error) {
+func (v *Chart) prepare(ctx context.Context, one Variant) (*render.Prepared, error) {
 	o := v.options
 	o.Known = &secret.Known{}
-	o.Values.known = o.Known
 	o.SkipSchemaValidation = !one.Strict
 	o.PostRender = one.postRender(v.options.PostRender)
 	read := o.Values.ReadFile
@@ -218,17 +217,11 @@ func (v *Variants) prepare(one Variant) (prepared, renderer, error) {
 		}
 		return read(name)
 	}
-	r := renderer{ChartOptions: o}
-	values, defaults, err := o.Values.chooseValues(o.Previous)
-	if err != nil {
-		return prepared{}, r, err
-	}
-	r.values, r.defaults = values, defaults
-	p, err := r.prepareLoaded(v.chart.clone())
+	p, err := v.chart.Prepare(ctx, o)
 	if err == nil && one.Only != nil {
-		p.chart.retain(keeper(one.Only))
+		p.Retain(keeper(one.Only))
 	}
-	return p, r, err
+	return p, err
 }
 
 // postRender returns the post-renderer of the chart followed by that of the variant.
@@ -249,33 +242,17 @@ func (one Variant) postRender(first func(context.Context, []byte) ([]byte, error
 }
 
 // compare splits a manifest into the documents that the first rendering has too and the others.
-func (v *Variants) compare(manifest string) (out VariantRendering) {
+func (v *Chart) compare(manifest string) (out Rendering) {
 	if v.chunks == nil {
-		out.Changed = splitDocuments(manifest)
+		out.Changed = render.ReadDocuments(manifest)
 		return out
 	}
-	for _, chunk := range chunksOf(manifest) {
+	for _, chunk := range render.Chunks(manifest) {
 		if i, same := v.chunks[chunk]; same {
 			out.Same = append(out.Same, i)
 		} else {
-			out.Changed = append(out.Changed, yamlDocument([]byte(chunk)))
+			out.Changed = append(out.Changed, render.ReadChunk(chunk))
 		}
-	}
-	return out
-}
-
-// chunksOf returns the texts of the documents of a manifest, or none if one of them cannot be split
-// off.
-func chunksOf(manifest string) []string {
-	if _, _, isJSON := utilyaml.GuessJSONStream(strings.NewReader(manifest), sniffLength); isJSON {
-		return nil
-	}
-	var out []string
-	for chunk, err := range yamlChunks(strings.NewReader(manifest)) {
-		if err != nil {
-			return nil
-		}
-		out = append(out, string(bytes.TrimPrefix(chunk, []byte("---\n"))))
 	}
 	return out
 }
