@@ -35,6 +35,6 @@
 // # Tests
 //
 // The files of this folder test the decision and the chart. TestFlux in test/e2e compares the decision with what the controllers do, also
-// for random edits. The stories flux-next, flux-from and flux-absorb have no controllers, so make test runs them; TestRights takes away each right
-// that they need.
+// for random edits. The stories flux-next, flux-from and flux-absorb have no controllers, so make test runs them; TestRights takes away
+// each right that they need.
 package flux

@@ -3,8 +3,8 @@
 //	[]ignore.Rule ─┐
 //	report.Report ─┴─► Apply ─► the same report, with what the rules silence
 //
-// What a rule asks and a report cannot tell is an error, and never guessed. TestRulesOfSavedReports in pkg/threeway compares the result with that of a
-// comparison that had the rules from the beginning.
+// What a rule asks and a report cannot tell is an error, and never guessed. TestRulesOfSavedReports in pkg/threeway compares the result with
+// that of a comparison that had the rules from the beginning.
 package findings
 
 import (
@@ -186,8 +186,8 @@ func unknownIf(isUnknown bool) answer {
 	return no
 }
 
-// patternCovers reports whether a pattern covers a finding of a saved report. The answer is unknown if no pattern names the finding, or if the pattern may
-// reach into a finding with parts.
+// patternCovers reports whether a pattern covers a finding of a saved report. The answer is unknown if no pattern names the finding, or if
+// the pattern may reach into a finding with parts.
 func patternCovers(p ignore.Pattern, f report.Finding, hasParts bool) answer {
 	path, err := ignore.ParsePattern(f.Pattern)
 	switch {
