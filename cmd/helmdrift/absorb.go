@@ -41,8 +41,8 @@ type absorbOptions struct {
 	snapshot       string
 	// open opens the file of --snapshot. It is nil if this program cannot.
 	open func(name string) (*cli.SavedCluster, error)
-	// controlled answers for a first argument such as hr/web. It is nil if this program cannot.
-	controlled controlled
+	// controllers answer for a first argument such as hr/web.
+	controllers controllers
 }
 
 // absorbExitHelp is the part of the help that explains the exit codes.
@@ -55,10 +55,7 @@ const absorbExitHelp = `Exit codes:
 func newAbsorb(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o := absorbOptions{
 		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), format: cli.NewFormatOf(output.AbsorbFormats()), color: cli.NewColor(),
-		open: all.open,
-	}
-	if all.controlled != nil {
-		o.controlled = all.controlled()
+		open: all.open, controllers: newControllers(all),
 	}
 	cmd := &cobra.Command{
 		Use:   "absorb RELEASE CHART",
@@ -96,7 +93,7 @@ A secret is never written into values or patches. absorb reads the cluster and w
   helmdrift absorb hr/web -n shop -o flux
   helmdrift absorb hr/web -n shop --from clusters/prod --write`,
 		Args:              cobra.ArbitraryArgs,
-		ValidArgsFunction: completeControlled(o.controlled, c),
+		ValidArgsFunction: o.controllers.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runAbsorb(cmd.Context(), s, o, args, cmd.Flags())
 		},
@@ -113,8 +110,8 @@ A secret is never written into values or patches. absorb reads the cluster and w
 	if o.open != nil {
 		fs.StringVar(&o.snapshot, "snapshot", "", "read what helmdrift snapshot saved in this `file`, without a cluster")
 	}
-	if o.controlled != nil {
-		o.controlled.addKeepFlags(fs)
+	if o.controllers.flags != nil {
+		o.controllers.flags.AddKeepFlags(fs)
 	}
 	fs.IntVar(&o.Revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.IgnoreOptions.AddFlags(fs)
@@ -145,8 +142,8 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	if err := o.checkAlways(); err != nil {
 		return err
 	}
-	if o.controlled != nil {
-		for _, flag := range cli.NamesOf(o.controlled.addKeepFlags) {
+	if o.controllers.flags != nil {
+		for _, flag := range cli.NamesOf(o.controllers.flags.AddKeepFlags) {
 			if flags.Changed(flag) {
 				return hint.New(fmt.Errorf("--%s needs a HelmRelease of Flux", flag), "helmdrift absorb hr/NAME -n NAMESPACE")
 			}
@@ -282,7 +279,8 @@ func (o *absorbOptions) chosen(ctx context.Context, s cli.Streams, c *threeway.C
 func (o *absorbOptions) session(
 	ctx context.Context, s cli.Streams, args []string, flags *pflag.FlagSet,
 ) (d cli.Session, in kept, err error) {
-	if o.controlled == nil || !o.controlled.isNamed(args) {
+	controlled := o.controllers.named(args)
+	if controlled == nil {
 		d, err = o.ofRelease(ctx, args, flags)
 		return d, in, err
 	}
@@ -292,7 +290,7 @@ func (o *absorbOptions) session(
 	if err := o.checkAlways(); err != nil {
 		return d, in, err
 	}
-	return o.controlled.keep(ctx, s, &o.CompareOptions, args, flags)
+	return controlled.keep(ctx, s, &o.CompareOptions, args, flags)
 }
 
 // ofRelease returns the session for a release by its name.

@@ -38,11 +38,11 @@ type diffOptions struct {
 	guests guest
 	// scan compares several releases. It is nil if this program cannot.
 	scan scan
-	// controlled answers for a first argument such as hr/web. It knows secrets besides those of the objects, and finish adds to the report
-	// what it knows. All are nil otherwise.
-	controlled controlled
-	learned    *secret.Known
-	finish     func(*drift.Result, *report.Release)
+	// controllers answer for a first argument such as hr/web. One of them knows secrets besides those of the objects, and finish adds to the
+	// report what it knows. Both are nil otherwise.
+	controllers controllers
+	learned     *secret.Known
+	finish      func(*drift.Result, *report.Release)
 	// all compares what a controller deploys instead of all releases, if --next is set.
 	all compareAll
 	// baseline is the file of an earlier report.
@@ -75,9 +75,7 @@ func newDiff(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	if all.scan != nil {
 		o.scan = all.scan(s, c)
 	}
-	if all.controlled != nil {
-		o.controlled = all.controlled()
-	}
+	o.controllers = newControllers(all)
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
 		Short: "Compare a release with the cluster, field by field",
@@ -121,10 +119,10 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web -n prod -o ignore > .helmdrift.yaml
   helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              releaseAndChart,
-		ValidArgsFunction: completeControlled(o.controlled, c),
+		ValidArgsFunction: o.controllers.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			isControlled := o.controlled != nil && o.controlled.isNamed(args)
-			hasChart := len(args) > 1 || isControlled
+			controlled := o.controllers.named(args)
+			hasChart := len(args) > 1 || controlled != nil
 			choice, err := o.choose.Choice()
 			if err != nil {
 				return err
@@ -136,11 +134,11 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 			if err := cli.AcceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
 			}
-			if isControlled {
-				return o.controlled.run(cmd.Context(), s, o, args, cmd.Flags())
+			if controlled != nil {
+				return controlled.run(cmd.Context(), s, o, args, cmd.Flags())
 			}
-			if o.controlled != nil && o.scan != nil {
-				if o.all, err = o.controlled.all(s, o, args, cmd.Flags()); err != nil {
+			if o.scan != nil {
+				if o.all, err = o.controllers.all(s, o, args, cmd.Flags()); err != nil {
 					return err
 				}
 			}
@@ -180,8 +178,8 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	if o.scan != nil {
 		o.scan.addFlags(fs)
 	}
-	if o.controlled != nil {
-		o.controlled.addFlags(fs)
+	if o.controllers.flags != nil {
+		o.controllers.flags.AddFlags(fs)
 		if o.scan == nil {
 			cli.HideFlags(fs, "next")
 		}
@@ -200,17 +198,6 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	completeFixFlags(cmd)
 	cli.AddAliases(fs)
 	cli.AddShortHelp(cmd)
-}
-
-// completeControlled completes the release, or the object that a controller deploys it from, and the chart.
-func completeControlled(of controlled, c *cli.Connection) cobra.CompletionFunc {
-	releases := cli.CompleteRelease(c)
-	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		if len(args) == 0 && of != nil && of.isNamed([]string{word}) {
-			return of.complete(cmd.Context(), c, word)
-		}
-		return releases(cmd, args, word)
-	}
 }
 
 // commaHint says how several releases are named.
@@ -401,19 +388,11 @@ func scanFlags(all guest) []string {
 	return cli.NamesOf(all.scan(cli.Streams{}, nil).addFlags)
 }
 
-// controlledFlags returns the names of the flags for an object that a controller deploys a release from.
-func controlledFlags(all guest) []string {
-	if all.controlled == nil {
-		return nil
-	}
-	return cli.NamesOf(all.controlled().addFlags)
-}
-
 // diffHelp returns the headings of the help of diff.
 func diffHelp(all guest) []cli.FlagGroup {
 	states := []string{"to-revision", "revision", "install", "skip-crds", "create-namespace", "dry-run"}
 	return slices.Concat([]cli.FlagGroup{
-		cli.Group("Which releases", slices.Concat(scanFlags(all), controlledFlags(all))...),
+		cli.Group("Which releases", slices.Concat(scanFlags(all), controllerFlags())...),
 		cli.Group("What counts", "fail-on", "only", "skip", "since", "baseline"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),
 		cli.Group("Output", "output", "timeline", "report", "quiet", "verbose", "show-ignored", "show-controllers", "show-secrets",

@@ -50,7 +50,7 @@ For charts, values and other revisions, use helm upgrade and helm rollback.
   helmdrift fix web -n prod --yes -o json
   helmdrift fix hr/web -n shop`,
 		Args:              oneRelease,
-		ValidArgsFunction: completeControlled(o.controlled, c),
+		ValidArgsFunction: o.controllers.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(compare.CheckRevision(), o.check(cmd.Flags())); err != nil {
 				return err
@@ -90,8 +90,8 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 
 // runFix compares, and puts back what drifted. The rest is in internal/fixing, which diff --fix shares.
 func runFix(ctx context.Context, s cli.Streams, compare cli.CompareOptions, o fixOptions, args []string) error {
-	isControlled := o.controlled != nil && o.controlled.isNamed(args)
-	if isControlled {
+	controlled := o.controllers.named(args)
+	if controlled != nil {
 		_, name, _ := strings.Cut(args[0], "/")
 		args = []string{name}
 	}
@@ -99,8 +99,8 @@ func runFix(ctx context.Context, s cli.Streams, compare cli.CompareOptions, o fi
 	if err != nil {
 		return err
 	}
-	if isControlled {
-		note, err := o.controlled.release(ctx, s, &compare, &d)
+	if controlled != nil {
+		note, err := controlled.release(ctx, s, &compare, &d)
 		if err != nil {
 			return err
 		}

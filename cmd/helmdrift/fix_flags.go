@@ -51,8 +51,8 @@ type fixOptions struct {
 	waiter waiter
 	// forecast predicts what writes mean for pods and data. It may be nil.
 	forecast effect.Forecast
-	// controlled finds the release of a first argument such as hr/web. It is nil if this program cannot.
-	controlled controlled
+	// controllers find the release of a first argument such as hr/web.
+	controllers controllers
 }
 
 // waiter waits for the objects that a fix has written.
@@ -71,9 +71,7 @@ func newFixOptions(all guest) fixOptions {
 	if all.waiter != nil {
 		o.waiter = all.waiter()
 	}
-	if all.controlled != nil {
-		o.controlled = all.controlled()
-	}
+	o.controllers = newControllers(all)
 	return o
 }
 

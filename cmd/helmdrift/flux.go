@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +14,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
-	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/saved"
@@ -46,7 +43,7 @@ const (
 // fluxGuest returns diff of a HelmRelease as a guest.
 func fluxGuest() guest {
 	return guest{
-		controlled: func() controlled { return &fluxDiff{} },
+		controlled: func(o *cli.ControllerOptions) controlled { return &fluxDiff{o} },
 		jobs: map[string]confine.Job{
 			jobFluxChart: confine.NewJob(func(ctx context.Context, _ *confine.Parent, o flux.ChartOrder) (flux.ChartAnswer, error) {
 				return flux.PrepareChart(ctx, o)
@@ -73,133 +70,20 @@ func fluxGuest() guest {
 
 // fluxDiff implements controlled for a HelmRelease.
 type fluxDiff struct {
-	// withCredentials uses the credentials of the sources in the cluster.
-	withCredentials bool
-	// next asks about all HelmReleases.
-	next bool
-	// from is the folder of a working tree, or "-", and sources are folders with the content of sources.
-	from    string
-	sources []string
-	// sops decrypts with the user's sops, remoteBases fetches bases that the tree names, and secretLookups lets its charts look up Secrets.
-	sops, remoteBases, secretLookups bool
-	// changed is the commit before a change. If it is set, only what differs from it is compared.
-	changed string
+	*cli.ControllerOptions
 }
 
-// addFlags implements controlled.
-func (f *fluxDiff) addFlags(fs *pflag.FlagSet) {
-	f.addSourceFlags(fs, "with hr/NAME or --next",
-		"compare what Flux does once this `folder` of a working tree of Git is merged; - for the output of kustomize build")
-	fs.BoolVar(&f.next, "next", false, "compare what Flux does next with the releases of all HelmReleases of the namespace, or with -A of the cluster")
-	fs.BoolVar(&f.secretLookups, "allow-secret-lookups", false, "with --from, let charts look up Secrets of the cluster")
-	fs.StringVar(&f.changed, "only-changed", "", "with --from, compare only the HelmReleases whose inputs differ from those of this `commit`, such as origin/main")
-}
-
-// addSourceFlags adds the flags that say where charts and objects come from.
-func (f *fluxDiff) addSourceFlags(fs *pflag.FlagSet, with, from string) {
-	fs.BoolVar(&f.withCredentials, "with-source-credentials", false, with+", fetch charts with the Secrets that their sources in the cluster name")
-	fs.StringVar(&f.from, "from", "", from)
-	fs.StringArrayVar(&f.sources, "local-source", nil, "with --from, a `KIND/NAMESPACE/NAME=FOLDER` that has the content of a source; may be repeated")
-	fs.BoolVar(&f.sops, "sops", false, "with --from, decrypt with your sops what the tree has encrypted; the text stays in memory")
-	fs.BoolVar(&f.remoteBases, "allow-remote-bases", false, "with --from, fetch the bases of kustomize that the tree names on other servers")
-}
-
-// fluxKinds are the words for a HelmRelease in front of a slash. They are those of kubectl.
-func fluxKinds() []string {
-	return []string{"hr", "helmrelease", "helmreleases", "helmrelease.helm.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io"}
-}
-
-// isNamed implements controlled.
-func (f *fluxDiff) isNamed(args []string) bool {
-	if len(args) == 0 {
-		return false
-	}
-	kind, _, found := strings.Cut(args[0], "/")
-	return found && slices.Contains(fluxKinds(), strings.ToLower(kind))
-}
-
-// check refuses what a HelmRelease decides itself, and what needs a release or a saved cluster.
-func (f *fluxDiff) check(args []string, flags *pflag.FlagSet, refused []refusal) (name string, err error) {
-	_, name, _ = strings.Cut(args[0], "/")
-	switch {
-	case f.next:
-		return "", fmt.Errorf("--next compares all HelmReleases, and %s is one", args[0])
-	case f.changed != "":
-		return "", fmt.Errorf("--only-changed chooses from all HelmReleases of a tree, and %s is one", args[0])
-	case f.from == "" && f.needsTree():
-		return "", errNeedsTree
-	case f.from != "" && len(args) > 1:
-		return "", hint.New(errors.New("--from takes no CHART"), "the chart is the one of the HelmRelease in the tree")
-	case name == "":
-		return "", hint.New(fmt.Errorf("%s names no HelmRelease", args[0]), "kubectl get helmreleases -A lists them")
-	case strings.Contains(name, ","):
-		return "", errors.New("hr/NAME is one HelmRelease: name several one by one")
-	case strings.Contains(name, "/"):
-		return "", hint.New(fmt.Errorf("%s has two slashes", args[0]), "the namespace of the HelmRelease is -n NAMESPACE")
-	}
-	if err := refuseFlags(flags, refused, args[0]); err != nil {
-		return "", err
-	}
-	for _, flag := range []string{"version", "repo", "verify", "devel"} {
-		if flags.Changed(flag) && len(args) < 2 {
-			return "", hint.New(fmt.Errorf("--%s needs a CHART", flag), "without CHART, the chart is the one of the HelmRelease")
-		}
-	}
-	return name, nil
-}
-
-// errNeedsTree is the error of flags about a working tree without one.
-var errNeedsTree = errors.New("--local-source, --only-changed, --sops, --allow-remote-bases and --allow-secret-lookups need --from")
-
-// needsTree reports whether flags are about a working tree.
-func (f *fluxDiff) needsTree() bool {
-	return len(f.sources) > 0 || f.changed != "" || f.sops || f.remoteBases || f.secretLookups
-}
-
-// refusal is why some flags cannot be used with a HelmRelease.
-type refusal struct {
-	flags  []string
-	advice string
-}
-
-// refuseFlags returns an error if one of the flags is set together with what is named.
-func refuseFlags(flags *pflag.FlagSet, all []refusal, with string) error {
-	for _, refused := range all {
-		for _, flag := range refused.flags {
-			if flags.Changed(flag) {
-				return hint.New(fmt.Errorf("--%s cannot be used with %s", flag, with), refused.advice)
-			}
-		}
-	}
-	return nil
-}
-
-// refused returns the flags that diff refuses with one HelmRelease or with all.
-func (f *fluxDiff) refused(all guest) []refusal {
-	return append(f.decided(), refusal{append([]string{"fix"}, fixFlags(all)...), "put back the drift of the release: helmdrift fix RELEASE"})
-}
-
-// withoutSnapshot refuses a snapshot.
-func withoutSnapshot() refusal {
-	return refusal{[]string{"snapshot"}, "a snapshot has one HelmRelease: helmdrift diff hr/NAME --snapshot FILE compares it"}
-}
-
-// decided returns the flags about what a HelmRelease decides itself.
-func (f *fluxDiff) decided() []refusal {
-	return []refusal{
-		{[]string{"revision", "to-revision"},
-			"it shows what Flux does next; for a stored revision, name the release: helmdrift diff RELEASE"},
-		{[]string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
-			"reset-then-reuse-values"}, "the values are those of the HelmRelease"},
-		{[]string{"install", "skip-crds", "create-namespace", "helm-version", "server-side", "force-conflicts", "force", "force-replace",
-			"take-ownership", "no-hooks", "enable-dns", "skip-schema-validation", "post-renderer", "post-renderer-args"},
-			"the HelmRelease says how Flux installs and upgrades"},
+// words implements controlled.
+func (f *fluxDiff) words() objectWords {
+	return objectWords{
+		kinds: []string{"hr", "helmrelease", "helmreleases", "helmrelease.helm.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io"},
+		one:   "HelmRelease", controller: "Flux", lists: "kubectl get helmreleases -A",
 	}
 }
 
 // run implements controlled.
 func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error {
-	name, err := f.check(args, flags, append(f.refused(o.guests), refusal{scanFlags(o.guests),
+	name, err := checkOne(f, f.ControllerOptions, args, flags, append(refused(f, o.guests), refusal{scanFlags(o.guests),
 		"hr/NAME is one HelmRelease; helmdrift diff -A --next compares all of them"}))
 	if err != nil {
 		return err
@@ -263,7 +147,7 @@ func (f *fluxDiff) complete(ctx context.Context, c *cli.Connection, word string)
 // question returns a question about HelmReleases. Foreign text is read in child processes.
 func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) flux.Question {
 	return flux.Question{
-		Chart: o.Chart(""), Source: o.Source, WithCredentials: f.withCredentials, Fetch: limits.FetchChart, Known: s.Known,
+		Chart: o.Chart(""), Source: o.Source, WithCredentials: f.WithCredentials, Fetch: limits.FetchChart, Known: s.Known,
 		Commit: flux.Commits(func(ctx context.Context, order flux.CommitOrder) ([]byte, error) {
 			return program.Remote{URL: order.URL, Ref: order.Commit, IsOwn: !order.InTree, Addresses: order.Addresses, Username: order.Username,
 				Password: order.Password, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)

@@ -14,23 +14,18 @@ import (
 
 // This file is absorb hr/NAME: the values of a HelmRelease, and the places of a working tree where they live.
 
-// addKeepFlags implements controlled.
-func (f *fluxDiff) addKeepFlags(fs *pflag.FlagSet) {
-	f.addSourceFlags(fs, "with hr/NAME", "with hr/NAME, change the values in this `folder` of a working tree of Git, which Flux deploys")
-}
-
 // keep implements controlled.
 func (f *fluxDiff) keep(
 	ctx context.Context, s cli.Streams, o *cli.CompareOptions, args []string, flags *pflag.FlagSet,
 ) (d cli.Session, out kept, err error) {
-	name, err := f.check(args, flags, append(f.decided(), withoutSnapshot()))
+	name, err := checkOne(f, f.ControllerOptions, args, flags, append(decided(f), withoutSnapshot()))
 	switch {
 	case err != nil:
 		return d, out, err
-	case flags.Changed("write") && f.from == "":
+	case flags.Changed("write") && f.From == "":
 		return d, out, hint.New(errors.New("absorb writes no object of the cluster, so --write needs a working tree"),
 			"--from FOLDER names it; -o flux prints a patch of the HelmRelease")
-	case flags.Changed("write") && f.from == "-":
+	case flags.Changed("write") && f.From == "-":
 		return d, out, hint.New(errors.New("--write cannot change what comes from stdin"), "--from FOLDER names the working tree")
 	}
 	order, err := f.order(s)

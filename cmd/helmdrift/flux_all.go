@@ -7,14 +7,11 @@ import (
 	"net/netip"
 	"runtime"
 
-	"github.com/spf13/pflag"
-
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/flux"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
-	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/saved"
@@ -25,26 +22,7 @@ import (
 // This file is diff --next, about all HelmReleases of a cluster, and diff --from, about those of a working tree.
 
 // all implements controlled.
-func (f *fluxDiff) all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error) {
-	flag := "--next"
-	switch {
-	case f.from != "" && f.next:
-		return nil, hint.New(errors.New("--from and --next exclude each other"), "--from is about a working tree, --next about the cluster")
-	case f.from != "":
-		flag = "--from"
-	case f.needsTree():
-		return nil, errNeedsTree
-	case !f.next:
-		return nil, nil
-	}
-	if len(args) > 0 {
-		return nil, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
-	}
-	err := refuseFlags(flags, append(f.refused(o.guests), withoutSnapshot(), refusal{[]string{"selector", "filter", "exclude", "status", "shard"},
-		"it compares all HelmReleases"}), flag)
-	if err != nil {
-		return nil, err
-	}
+func (f *fluxDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	known, err := saved.Baseline(o.baseline)
 	if err != nil {
 		return nil, err
@@ -80,7 +58,7 @@ func (f *fluxDiff) compare(
 	ctx context.Context, s cli.Streams, o *diffOptions, order tree.Order, on scanned, fleet flux.Fleet,
 ) ([]report.Release, error) {
 	from := on.Connection
-	if f.from != "" {
+	if f.From != "" {
 		fleet.Namespace = "" // the tree names the namespaces
 		from = fleet.Know(ctx, from)
 	}
@@ -100,31 +78,19 @@ func (f *fluxDiff) compare(
 			on.note(p.String())
 		}
 	}
-	if err != nil || len(found) > 0 || hasFailed || before != nil {
-		return found, err
+	if err == nil && len(found) == 0 && !hasFailed && before == nil {
+		err = errNothing
 	}
-	return nil, f.nothing(on.namespace)
-}
-
-// nothing returns the error of a tree or a cluster without HelmReleases.
-func (f *fluxDiff) nothing(namespace string) error {
-	const advice = "-n chooses the namespace, -A all of them; without --next, helmdrift diff compares releases with what is deployed"
-	switch {
-	case f.from != "":
-		return hint.New(fmt.Errorf("%s makes no HelmRelease", f.from), "--from names the folder that a Kustomization of Flux names in spec.path")
-	case namespace != "":
-		return hint.New(fmt.Errorf("there are no HelmReleases in namespace %s", namespace), advice)
-	}
-	return hint.New(errors.New("there are no HelmReleases in any namespace"), advice)
+	return found, err
 }
 
 // order returns the order for the working tree of --from. A mistyped folder is an error before a cluster is asked.
 func (f *fluxDiff) order(s cli.Streams) (tree.Order, error) {
-	if f.from == "" {
+	if f.From == "" {
 		return tree.Order{}, nil
 	}
-	out, err := applied.Order(f.from, f.sources, s.In)
-	out.Decrypts, out.FetchesBases = f.sops, f.remoteBases
+	out, err := applied.Order(f.From, f.Sources, s.In)
+	out.Decrypts, out.FetchesBases = f.Sops, f.RemoteBases
 	return out, err
 }
 
@@ -133,22 +99,22 @@ func (f *fluxDiff) order(s cli.Streams) (tree.Order, error) {
 func (f *fluxDiff) trees(
 	ctx context.Context, s cli.Streams, order tree.Order, o *cli.CompareOptions, from drift.Connection,
 ) (now, before *applied.Tree, err error) {
-	if f.from == "" {
+	if f.From == "" {
 		return nil, nil, nil
 	}
 	build, done := f.builder(ctx, s, o)
 	defer done()
 	if now, err = build(from, order); err != nil {
-		return nil, nil, fmt.Errorf("--from %s: %w", f.from, err)
+		return nil, nil, fmt.Errorf("--from %s: %w", f.From, err)
 	}
 	s.Known.AddKnown(now.Secrets())
-	now.SecretLookups = f.secretLookups
-	if f.changed == "" {
+	now.SecretLookups = f.SecretLookups
+	if f.Changed == "" {
 		return now, nil, nil
 	}
 	again := func(order tree.Order) (*applied.Tree, error) { return build(now.Seen(from), order) }
 	if before, err = f.before(ctx, o, order, again); err != nil {
-		return nil, nil, fmt.Errorf("--only-changed %s: %w", f.changed, err)
+		return nil, nil, fmt.Errorf("--only-changed %s: %w", f.Changed, err)
 	}
 	return now, before, nil
 }
@@ -181,7 +147,7 @@ func (f *fluxDiff) before(
 	if order.Rendered {
 		return nil, errors.New("what comes from stdin has no commit")
 	}
-	archive, err := program.Archive(ctx, order.Root, f.changed, o.Jobs().MaxAnswer())
+	archive, err := program.Archive(ctx, order.Root, f.Changed, o.Jobs().MaxAnswer())
 	if err != nil {
 		return nil, err
 	}

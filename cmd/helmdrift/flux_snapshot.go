@@ -19,7 +19,7 @@ import (
 func (f *fluxDiff) capture(
 	ctx context.Context, s cli.Streams, o *cli.CompareOptions, from drift.Connection, namespace string, args []string, flags *pflag.FlagSet,
 ) (captured, error) {
-	name, err := f.check(args, flags, f.decided())
+	name, err := checkOne(f, f.ControllerOptions, args, flags, decided(f))
 	if err != nil {
 		return captured{}, err
 	}
@@ -46,7 +46,7 @@ func (f *fluxDiff) session(
 	if err := o.checkSnapshot(flags); err != nil {
 		return d, nil, err
 	}
-	if f.withCredentials {
+	if f.WithCredentials {
 		return d, nil, hint.New(errors.New("--with-source-credentials cannot be used with --snapshot"), "log in with helm, or give the chart as CHART")
 	}
 	saved, err := o.guests.open(o.snapshot)

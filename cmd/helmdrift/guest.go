@@ -31,29 +31,29 @@ type guest struct {
 	// scan makes diff compare several releases, and waiter makes fix wait.
 	scan   func(cli.Streams, *cli.Connection) scan
 	waiter func() waiter
-	// controlled makes diff answer for an object that a controller deploys a release from.
-	controlled func() controlled
+	// controlled makes diff answer for an object that a controller deploys a release from. allGuests collects those of all guests in
+	// controllers.
+	controlled  func(*cli.ControllerOptions) controlled
+	controllers []func(*cli.ControllerOptions) controlled
 }
 
 // controlled is diff of an object that a controller deploys a release from.
 type controlled interface {
-	addFlags(*pflag.FlagSet)
-	// isNamed reports whether the arguments of diff name such an object.
-	isNamed(args []string) bool
+	words() objectWords
+	// run is diff of one such object.
 	run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error
-	// all returns how to compare all such objects of a cluster, or nil if the flags do not ask for that.
-	all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error)
+	// all returns how to compare all such objects of a cluster or of a working tree. What it returns fails with errNothing if there are none.
+	all(s cli.Streams, o diffOptions) (compareAll, error)
 	// release makes a session for such an object one for the release that the controller deploys from it, and returns a note about what the
 	// controller makes of a fix.
 	release(ctx context.Context, s cli.Streams, o *cli.CompareOptions, d *cli.Session) (note string, err error)
-	// addKeepFlags adds the flags of absorb for such an object. keep makes a session that compares the release with what the controller
-	// deploys next, and says where the values of that are.
-	addKeepFlags(*pflag.FlagSet)
+	// keep is for absorb: it makes a session that compares the release with what the controller deploys next, and says where the values of
+	// that are.
 	keep(ctx context.Context, s cli.Streams, o *cli.CompareOptions, args []string, flags *pflag.FlagSet) (cli.Session, kept, error)
 	// capture returns what to compare so that a snapshot has everything that diff of such an object reads from a connection.
 	capture(ctx context.Context, s cli.Streams, o *cli.CompareOptions, from drift.Connection, namespace string, args []string,
 		flags *pflag.FlagSet) (captured, error)
-	// complete completes a word that isNamed accepts.
+	// complete completes a word that begins with one of the kinds.
 	complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective)
 }
 

@@ -20,6 +20,7 @@ func guests() []guest {
 		historyGuest(),
 		rolloutGuest(),
 		fluxGuest(),
+		argoGuest(),
 	}
 }
 
@@ -41,8 +42,8 @@ func allGuests() guest {
 		if all.waiter == nil {
 			all.waiter = g.waiter
 		}
-		if all.controlled == nil {
-			all.controlled = g.controlled
+		if g.controlled != nil {
+			all.controllers = append(all.controllers, g.controlled)
 		}
 	}
 	return all

@@ -22,7 +22,7 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows lists which of our packages each package may import.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/cli", "internal/config", "internal/confine", "internal/escape",
+		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/cli", "internal/config", "internal/confine", "internal/escape",
 			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
 			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/valuesfile", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
@@ -81,6 +81,7 @@ func arrows() map[string][]string {
 		"internal/secret":       {},
 		"internal/confine":      {"internal/hint"},
 		"internal/hint":         {},
+		"internal/address":      {"internal/hint"},
 		"internal/kubeconfig":   {"internal/hint"},
 		"internal/english":      {},
 		"internal/saved":        {"internal/files", "internal/hint", "pkg/report"},
@@ -98,7 +99,7 @@ func arrows() map[string][]string {
 		"internal/ignore/findings": {"internal/ignore", "pkg/object", "pkg/report"},
 		"internal/owners":          {"pkg/object", "pkg/report"},
 		"internal/forecast":        {"internal/english", "internal/kinds", "pkg/cluster", "pkg/effect", "pkg/object", "pkg/report"},
-		"internal/flux": {"internal/english", "internal/flux/api", "internal/flux/applied", "internal/flux/keep", "internal/flux/tree",
+		"internal/flux": {"internal/address", "internal/english", "internal/files", "internal/flux/api", "internal/flux/applied", "internal/flux/keep", "internal/flux/tree",
 			"internal/hint", "internal/links", "internal/secret", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release",
 			"pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/flux/api": {"internal/flux/tree", "internal/hint", "internal/secret", "pkg/cluster", "pkg/object"},
@@ -108,6 +109,11 @@ func arrows() map[string][]string {
 			"pkg/cluster", "pkg/drift", "pkg/object"},
 		"internal/flux/tree":     {"internal/secret"},
 		"internal/flux/fluxtest": {"pkg/cluster", "pkg/drift", "pkg/object", "pkg/report"},
+		"internal/argo": {"internal/address", "internal/engine", "internal/engine/argocd", "internal/files", "internal/hint", "internal/once", "internal/owners",
+			"internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
+			"pkg/threeway"},
+		"internal/engine/argocd": {"internal/engine", "internal/owners", "pkg/object", "pkg/report"},
+		"internal/once":          {},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",
 			"pkg/report", "pkg/report/accept", "pkg/report/absorption", "pkg/report/past", "pkg/report/listing"},

@@ -30,16 +30,13 @@ type snapshotOptions struct {
 	output         string
 	includeSecrets bool
 	overwrite      bool
-	// controlled answers for a first argument such as hr/web. It is nil if this program cannot.
-	controlled controlled
+	// controllers answer for a first argument such as hr/web.
+	controllers controllers
 }
 
 // newSnapshot returns the command snapshot.
 func newSnapshot(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
-	o := snapshotOptions{CompareOptions: cli.NewCompareOptions(s, c, all.forecast)}
-	if all.controlled != nil {
-		o.controlled = all.controlled()
-	}
+	o := snapshotOptions{CompareOptions: cli.NewCompareOptions(s, c, all.forecast), controllers: newControllers(all)}
 	cmd := &cobra.Command{
 		Use:   "snapshot RELEASE [CHART] -o FILE",
 		Short: "Save what a comparison reads, so that diff can make it elsewhere",
@@ -59,7 +56,7 @@ hr/NAME reads of a HelmRelease of Flux, but not its chart.`,
   helmdrift diff --snapshot web.json.gz
   helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
 		Args:              snapshotArgs,
-		ValidArgsFunction: completeControlled(o.controlled, c),
+		ValidArgsFunction: o.controllers.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(o.CheckRevision(), o.check(cmd.Flags(), len(args) > 1)); err != nil {
 				return err
@@ -128,8 +125,8 @@ func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapsh
 	}
 	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, found.Cluster, storage))
 	target := drift.Target{Namespace: found.Namespace, Release: args[0]}
-	if o.controlled != nil && o.controlled.isNamed(args) {
-		target, err = o.compareControlled(ctx, s, recorder.Connection(), options, target, args, flags)
+	if controlled := o.controllers.named(args); controlled != nil {
+		target, err = o.compareControlled(ctx, controlled, s, recorder.Connection(), options, target, args, flags)
 	} else {
 		err = o.compareAll(ctx, drift.New(recorder.Connection(), options), found.Namespace, args)
 		err = c.WithSuggestion(ctx, err, cluster, storage, target, "snapshot")
@@ -189,9 +186,10 @@ func (o *snapshotOptions) compareAll(ctx context.Context, comparer *drift.Compar
 
 // compareControlled makes the comparisons for an object that a controller deploys a release from, and returns the release.
 func (o *snapshotOptions) compareControlled(
-	ctx context.Context, s cli.Streams, from drift.Connection, options drift.Options, target drift.Target, args []string, flags *pflag.FlagSet,
+	ctx context.Context, of controlled, s cli.Streams, from drift.Connection, options drift.Options, target drift.Target, args []string,
+	flags *pflag.FlagSet,
 ) (drift.Target, error) {
-	what, err := o.controlled.capture(ctx, s, &o.CompareOptions, from, target.Namespace, args, flags)
+	what, err := of.capture(ctx, s, &o.CompareOptions, from, target.Namespace, args, flags)
 	if err != nil {
 		return target, err
 	}

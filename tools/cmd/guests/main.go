@@ -35,9 +35,9 @@ func guests() []guest {
 			"pkg/history", "cmd/helmdrift/history.go", "internal/output/history.go", "internal/output/text/history",
 			"internal/output/html/history.go", "pkg/report/past",
 		}},
-		{"flux", "fluxGuest", []string{
-			"internal/flux", "cmd/helmdrift/flux.go", "cmd/helmdrift/flux_absorb.go", "cmd/helmdrift/flux_all.go", "cmd/helmdrift/flux_snapshot.go",
-		}},
+		{"flux", "fluxGuest", []string{"internal/flux", "cmd/helmdrift/flux.go", "cmd/helmdrift/flux_absorb.go", "cmd/helmdrift/flux_all.go",
+			"cmd/helmdrift/flux_snapshot.go"}},
+		{"argo", "argoGuest", []string{"internal/argo", "internal/engine/argocd", "cmd/helmdrift/argo.go"}},
 		{"rollout", "rolloutGuest", []string{"pkg/rollout", "cmd/helmdrift/fix_wait.go"}},
 	}
 }
