@@ -133,7 +133,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 				return err
 			}
 			o.chooser = &cli.Chooser{Choice: choice, Print: s.Print}
-			if err := acceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
+			if err := cli.AcceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
 			}
 			if controlled != nil {
@@ -198,7 +198,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	o.repair.addFlags(fs)
 	cli.HideFlags(fs, fixFlags(o.guests)...)
 	completeFixFlags(cmd)
-	addAliases(fs)
+	cli.AddAliases(fs)
 	cli.AddShortHelp(cmd)
 }
 
@@ -210,7 +210,7 @@ func releaseAndChart(_ *cobra.Command, args []string) error {
 	if len(args) <= 2 {
 		return nil
 	}
-	advice := otherCommand(args)
+	advice := cli.OtherCommand(args)
 	if advice == "" {
 		advice = commaHint
 	}
