@@ -112,7 +112,7 @@ func arrows() map[string][]string {
 		"internal/argo": {"internal/address", "internal/engine", "internal/engine/argocd", "internal/files", "internal/hint", "internal/once", "internal/owners",
 			"internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
 			"pkg/threeway"},
-		"internal/engine/argocd": {"internal/engine", "internal/owners", "pkg/object", "pkg/report"},
+		"internal/engine/argocd": {"internal/engine", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/once":          {},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",

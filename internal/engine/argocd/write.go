@@ -8,6 +8,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -115,7 +116,10 @@ func (o Options) isInSync(w engine.Writer, ref object.Ref, desired, live map[str
 	if o.Ignored != nil {
 		ignored = append(ignored, o.Ignored(desired)...)
 	}
-	return object.Equal(without(done.Result, ignored), without(live, ignored))
+	// The API server fills in defaults that an apply has removed, so normal forms are compared.
+	normal := kinds.NewNormalizer(ref.Key, w.ShapeOf(ref), live)
+	is, will := normal.Stored(without(live, ignored)), normal.Stored(without(done.Result, ignored))
+	return object.Equal(is.Object(), will.Object())
 }
 
 // writeAll writes an object without regard to what Argo CD ignores.
