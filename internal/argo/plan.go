@@ -47,9 +47,9 @@ type Plan struct {
 	app      *Application
 	settings settings
 	// isOwn is set if the user gave the chart, which need not be the one that Argo CD has.
-	isOwn bool
-	from     drift.Connection
-	cluster  readCache
+	isOwn   bool
+	from    drift.Connection
+	cluster readCache
 	// made is what the sources make, and unmade is why that is not known.
 	made   *rendered
 	unmade error

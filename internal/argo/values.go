@@ -184,19 +184,35 @@ func matching(root, pattern string) ([]string, error) {
 	return out, err
 }
 
-// matchesPath reports whether the parts of a path match those of a pattern.
+// matchesPath reports whether the parts of a path match those of a pattern. After a part that does not match, it tries the last ** again with
+// one more part, so the work is at most the product of both lengths.
 func matchesPath(pattern, parts []string) bool {
-	if len(pattern) == 0 {
-		return len(parts) == 0
+	at, star, taken := 0, -1, 0
+	for i := 0; i < len(parts); {
+		switch {
+		case at < len(pattern) && pattern[at] == "**":
+			star, taken = at, i
+			at++
+		case at < len(pattern) && matchesPart(pattern[at], parts[i]):
+			at++
+			i++
+		case star >= 0:
+			taken++
+			at, i = star+1, taken
+		default:
+			return false
+		}
 	}
-	if pattern[0] == "**" {
-		return matchesPath(pattern[1:], parts) || len(parts) > 0 && matchesPath(pattern, parts[1:])
+	for at < len(pattern) && pattern[at] == "**" {
+		at++
 	}
-	if len(parts) == 0 {
-		return false
-	}
-	matched, err := filepath.Match(pattern[0], parts[0])
-	return err == nil && matched && matchesPath(pattern[1:], parts[1:])
+	return at == len(pattern)
+}
+
+// matchesPart reports whether a name matches a pattern without slashes.
+func matchesPart(pattern, name string) bool {
+	matched, err := filepath.Match(pattern, name)
+	return err == nil && matched
 }
 
 // rootOf returns the root of the files that a name is relative to.

@@ -21,6 +21,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/ignore"
@@ -30,6 +31,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
 	"github.com/helmdrift/helmdrift/internal/unified"
@@ -57,6 +59,8 @@ func takers() map[string]func(text string) {
 		"internal/escape.StartsCommand":         func(s string) { _ = escape.StartsCommand(s) },
 		"internal/escape.JSON":                  func(s string) { escape.JSON(strconv.Quote(s)) },
 		"internal/escape.YAML":                  func(s string) { escape.YAML(strconv.Quote(s)) },
+		"internal/program.CommitOf":             func(s string) { _ = program.CommitOf([]byte(s)) },
+		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s)); done() },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
 		"internal/hint.ShellWord":               func(s string) { hint.ShellWord(s) },
 		"internal/ignore.ParsePattern":          func(s string) { _, _ = ignore.ParsePattern(s) },
@@ -87,12 +91,13 @@ func takers() map[string]func(text string) {
 	}
 }
 
-// notTried are the functions whose text is the name of a file or comes from a table of this program, and those that tests alone call.
+// notTried are the functions whose text is the name of a file or of a host or comes from a table of this program, and those that tests alone
+// call.
 var notTried = map[string]bool{
 	"pkg/object.TablePath": true,
 	"internal/config.Read": true, "internal/links.TreeOf": true, "internal/links.IsSystem": true, "internal/links.Check": true,
 	"internal/files.Open": true, "internal/flux/tree.FindRoot": true, "internal/saved.Baseline": true, "internal/output/reporttest.Check": true,
-	"internal/secret/secrettest.Parts": true,
+	"internal/secret/secrettest.Parts": true, "internal/address.Lookup": true,
 }
 
 // others are ways of a foreign text through several functions, or through one with another type.

@@ -1,0 +1,114 @@
+package argo
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// TestDecide has the fields of an Application that matter, how it differs from its sources, and what the controller does.
+func TestDecide(t *testing.T) {
+	const synced = "status: {history: [{source: {path: a}, revision: r1}], operationState: {phase: Succeeded, syncResult: {source: {path: a}, revision: r1}}}"
+	changes := difference{changes: true, revisions: []string{"r1"}}
+	for name, c := range map[string]struct {
+		application string
+		d           difference
+		action      report.DeployerAction
+		putsBack    report.PutsBack
+		reason      string
+	}{
+		"in sync":               {"spec: {syncPolicy: {automated: {}}}", difference{revisions: []string{"r1"}}, "none", "next-upgrade", "it is in sync"},
+		"by hand":               {"spec: {}", changes, "none", "by-hand", "automated sync is off"},
+		"automated but not now": {"spec: {syncPolicy: {automated: {enabled: false, selfHeal: true}}}", changes, "none", "by-hand", "automated sync is off"},
+		"selfHeal":              {"spec: {syncPolicy: {automated: {selfHeal: true}}}", changes, "correct", "now", "selfHeal is on"},
+		"already synced":        {"spec: {syncPolicy: {automated: {}}}", changes, "none", "next-upgrade", "it has synced to this revision already"},
+		"a new commit": {"spec: {syncPolicy: {automated: {}}}", difference{changes: true, revisions: []string{"r2"}}, "sync", "next-upgrade",
+			"another revision than at the last sync: r2"},
+		"other sources": {"spec: {source: {path: b}, syncPolicy: {automated: {}}}", changes, "sync", "next-upgrade", "its sources say something else"},
+		"only to prune": {"spec: {syncPolicy: {automated: {}}}", difference{prunes: true, revisions: []string{"r2"}}, "none", "next-upgrade", "automated prune is off"},
+		"prunes":        {"spec: {syncPolicy: {automated: {prune: true}}}", difference{prunes: true, revisions: []string{"r2"}}, "sync", "next-upgrade", "another revision"},
+		"would be empty": {"spec: {syncPolicy: {automated: {prune: true}}}", difference{prunes: true, isEmpty: true, revisions: []string{"r2"}}, "blocked", "never",
+			"allowEmpty is off"},
+		"being deleted": {"{metadata: {deletionTimestamp: now}, spec: {syncPolicy: {automated: {}}}}", changes, "uninstall", "never", "being deleted"},
+		"under way":     {"{operation: {sync: {}}, spec: {}}", changes, "sync", "now", "a sync is under way"},
+		"never synced": {"{spec: {syncPolicy: {automated: {}}}, status: {history: [], operationState: null}}", changes, "sync", "next-upgrade",
+			"it has never been synced"},
+		"failed": {"{spec: {syncPolicy: {automated: {selfHeal: true}}}, status: {operationState: {phase: Failed, syncResult: {source: {path: a}, revision: r1}}}}",
+			changes, "blocked", "never", "ended with the phase Failed"},
+		"a failed one of another commit": {"{spec: {syncPolicy: {automated: {}}}, status: {history: [{source: {path: a}, revision: r0}], " +
+			"operationState: {phase: Failed, syncResult: {source: {path: a}, revision: r0}}}}", changes, "sync", "next-upgrade", "another revision"},
+	} {
+		a := &Application{}
+		for _, text := range []string{"spec: {source: {path: a}}", synced, c.application} {
+			if err := yaml.Unmarshal([]byte(text), a); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		got := (&Plan{app: a}).decide(c.d)
+		if got.action != c.action || got.putsBack != c.putsBack || !strings.Contains(got.reason, c.reason) {
+			t.Errorf("%s: %+v, want %s, %s, %q", name, got, c.action, c.putsBack, c.reason)
+		}
+	}
+}
+
+// objects is a Reader with some objects.
+type objects map[object.Ref]map[string]any
+
+// Read implements Reader.
+func (o objects) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
+	for _, ref := range wanted {
+		out[ref] = cluster.Live{Object: o[ref]}
+	}
+	return out
+}
+
+// TestWindows has the windows of a project, and whether they close at noon of a Saturday.
+func TestWindows(t *testing.T) {
+	noon := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	app := &Application{Metadata: meta{Name: "web", Namespace: "argocd"}}
+	app.Spec.Destination = destination{Server: inCluster, Namespace: "shop"}
+	for name, c := range map[string]struct{ windows, want string }{
+		"none":                      {"[]", ""},
+		"denied":                    {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, applications: ['*']}]", "denies it now"},
+		"over":                      {"[{kind: deny, schedule: '0 8 * * *', duration: 2h, applications: ['*']}]", ""},
+		"of another application":    {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, applications: [api]}]", ""},
+		"a pattern":                 {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, applications: ['w?b']}]", "denies it now"},
+		"of the namespace":          {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, namespaces: [shop]}]", "denies it now"},
+		"of the cluster":            {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, clusters: ['https://kubernetes*']}]", "denies it now"},
+		"allowed":                   {"[{kind: allow, schedule: '0 11 * * *', duration: 2h, applications: ['*']}]", ""},
+		"allowed at another time":   {"[{kind: allow, schedule: '0 8 * * *', duration: 1h, applications: ['*']}]", "no sync window"},
+		"one of two allows":         {"[{kind: allow, schedule: '0 8 * * *', duration: 1h, applications: ['*']}, {kind: allow, schedule: '0 11 * * *', duration: 2h, applications: ['*']}]", ""},
+		"denied and allowed":        {"[{kind: allow, schedule: '0 11 * * *', duration: 2h, applications: ['*']}, {kind: deny, schedule: '0 11 * * *', duration: 2h, applications: ['*']}]", "denies it now"},
+		"both, and only one is":     {"[{kind: deny, andOperator: true, schedule: '0 11 * * *', duration: 2h, applications: [web], namespaces: [other]}]", ""},
+		"both, and both are":        {"[{kind: deny, andOperator: true, schedule: '0 11 * * *', duration: 2h, applications: [web], namespaces: [shop]}]", "denies it now"},
+		"in a zone":                 {"[{kind: deny, schedule: '55 6 * * *', duration: 30m, timeZone: America/New_York, applications: ['*']}]", "denies it now"},
+		"on another day":            {"[{kind: deny, schedule: '0 11 * * 1', duration: 2h, applications: ['*']}]", ""},
+		"a schedule that is none":   {"[{kind: deny, schedule: often, duration: 2h, applications: ['*']}]", "error"},
+		"a duration that is none":   {"[{kind: deny, schedule: '0 11 * * *', duration: long, applications: ['*']}]", "error"},
+		"of no application, broken": {"[{kind: deny, schedule: often, duration: 2h}]", ""},
+	} {
+		var windows []any
+		if err := yaml.Unmarshal([]byte(c.windows), &windows); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		project := map[string]any{"spec": map[string]any{"syncWindows": windows}}
+		got, err := app.closedBy(t.Context(), objects{refTo("AppProject", "argocd", "default"): project}, noon)
+		if c.want == "error" {
+			if err == nil {
+				t.Errorf("%s: no error", name)
+			}
+			continue
+		}
+		if err != nil || (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,195 @@
+package argo
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+// TestValues composes the values of sources in a repository with two charts and another repository with the ref values.
+func TestValues(t *testing.T) {
+	root, other := t.TempDir(), t.TempDir()
+	for _, name := range []string{"charts/web/a.yaml", "charts/web/b.yaml", "charts/web/env/prod.yaml", "charts/web/env/eu/prod.yaml", "common.yaml"} {
+		writeFile(t, filepath.Join(root, name), "x: 1\n")
+	}
+	writeFile(t, filepath.Join(other, "prod/web.yaml"), "x: 1\n")
+	folders := map[string]*folder{"$values": {root: other, dir: other}}
+	for name, c := range map[string]struct {
+		helm       string
+		files, set []string
+		fails      string
+	}{
+		"in their order":           {helm: "valueFiles: [b.yaml, a.yaml]", files: []string{"b.yaml", "a.yaml"}},
+		"each once":                {helm: "valueFiles: [b.yaml, a.yaml, b.yaml]", files: []string{"b.yaml", "a.yaml"}},
+		"from the root":            {helm: "valueFiles: [/common.yaml, ../../common.yaml]", files: []string{"../../common.yaml"}},
+		"of another source":        {helm: "valueFiles: [$values/prod/web.yaml]", files: []string{"OTHER/prod/web.yaml"}},
+		"a pattern":                {helm: "valueFiles: ['*.yaml']", files: []string{"a.yaml", "b.yaml"}},
+		"a pattern across folders": {helm: "valueFiles: ['env/**/prod.yaml']", files: []string{"env/eu/prod.yaml", "env/prod.yaml"}},
+		"the list itself wins":     {helm: "valueFiles: ['*.yaml', a.yaml]", files: []string{"b.yaml", "a.yaml"}},
+		"a variable in a path":     {helm: "valueFiles: ['env/$ARGOCD_APP_NAME.yaml']", files: []string{"env/prod.yaml"}},
+		"an address":               {helm: "valueFiles: ['https://example.com/v.yaml']", files: []string{"https://example.com/v.yaml"}},
+		"values come last":         {helm: "{valueFiles: [a.yaml], values: 'y: 2'}", files: []string{"a.yaml", inlineValues}},
+		"missing and ignored":      {helm: "{valueFiles: [no.yaml, a.yaml, 'no*.yaml'], ignoreMissingValueFiles: true}", files: []string{"a.yaml"}},
+		"missing":                  {helm: "valueFiles: [no.yaml]", fails: "there is no file"},
+		"no file matches":          {helm: "valueFiles: ['no*.yaml']", fails: "no file matches no*.yaml"},
+		"outside":                  {helm: "valueFiles: [../../../x.yaml]", fails: "outside of the repository"},
+		"outside, absolute":        {helm: "valueFiles: [/../x.yaml]", fails: "outside of the repository"},
+		"outside of the other":     {helm: "valueFiles: [$values/../x.yaml]", fails: "outside of the repository"},
+		"no such source":           {helm: "valueFiles: [$no/x.yaml]", fails: "no source has the ref no"},
+		"parameters":               {helm: "parameters: [{name: a.b, value: 'x,y'}, {name: c, value: $ARGOCD_APP_NAME}]", set: []string{`a.b=x\,y`, "c=prod"}},
+		"a list stays":             {helm: "parameters: [{name: a, value: '{x,y}'}]", set: []string{"a={x,y}"}},
+		"escaped already":          {helm: `parameters: [{name: a, value: 'x\,y'}]`, set: []string{`a=x\,y`}},
+		"two dollars":              {helm: "parameters: [{name: a, value: '$$x$no'}]", set: []string{"a=$x"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &folder{root: root, dir: filepath.Join(root, "charts/web")}
+			f.source.Helm = &helmSource{}
+			if err := yaml.Unmarshal([]byte(c.helm), f.source.Helm); err != nil {
+				t.Fatal(err)
+			}
+			got, err := f.values(folders, map[string]string{"ARGOCD_APP_NAME": "prod"})
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Fatalf("%v, want %q", err, c.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var files []string
+			for _, file := range got.options.Files {
+				file = strings.Replace(file, other, "OTHER", 1)
+				if inside, err := filepath.Rel(f.dir, file); err == nil && filepath.IsAbs(file) {
+					file = filepath.ToSlash(inside)
+				}
+				files = append(files, file)
+			}
+			if diff := cmp.Diff(c.files, files); diff != "" {
+				t.Errorf("files (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(c.set, got.options.Set); diff != "" {
+				t.Errorf("parameters (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestInlineValues checks that valuesObject counts before values.
+func TestInlineValues(t *testing.T) {
+	h := helmSource{Values: "a: 1\n", ValuesObject: json.RawMessage(`{"b":2}`)}
+	if text, err := h.inline(); err != nil || string(text) != "b: 2\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+	h.ValuesObject = nil
+	if text, err := h.inline(); err != nil || string(text) != "a: 1\n" {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// TestOverride checks that the files of the repository change a source, but not where it comes from.
+func TestOverride(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, ".argocd-source.yaml"), "helm: {parameters: [{name: image.tag, value: v2}]}\nrepoURL: https://elsewhere.example.com\n")
+	writeFile(t, filepath.Join(dir, ".argocd-source-web.yaml"), "helm: {releaseName: shop}\n")
+	f := &folder{root: dir, dir: dir, source: source{RepoURL: "https://git.example.com/shop", Path: "charts/web"}}
+	if err := f.override("web"); err != nil {
+		t.Fatal(err)
+	}
+	h := f.source.Helm
+	if h == nil || h.ReleaseName != "shop" || len(h.Parameters) != 1 || f.source.RepoURL != "https://git.example.com/shop" || f.source.Path != "charts/web" {
+		t.Errorf("%+v, %+v", f.source, h)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, ".argocd-source-api.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.override("api"); err == nil {
+		t.Error("a link that leads out of the repository was followed")
+	}
+}
+
+// TestFolderKind checks what a folder is for the repo-server.
+func TestFolderKind(t *testing.T) {
+	for name, c := range map[string]struct {
+		files  []string
+		source source
+		want   string
+		fails  string
+	}{
+		"a chart":             {files: []string{"Chart.yaml"}, want: "chart"},
+		"manifests":           {files: []string{"a.yaml"}, want: "directory"},
+		"manifests by choice": {files: []string{"Chart.yaml"}, source: source{Directory: &directorySource{}}, want: "directory"},
+		"a chart by choice":   {files: []string{"kustomization.yaml"}, source: source{Helm: &helmSource{}}, want: "chart"},
+		"kustomize":           {files: []string{"kustomization.yml"}, fails: "kustomize makes the manifests"},
+		"a plugin":            {files: []string{"Chart.yaml"}, source: source{Plugin: json.RawMessage(`{}`)}, fails: "a config management plugin"},
+	} {
+		dir := t.TempDir()
+		for _, file := range c.files {
+			writeFile(t, filepath.Join(dir, file), "")
+		}
+		got, err := (&folder{root: dir, dir: dir, source: c.source}).kind()
+		if got != c.want || (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// TestManifests checks which files of a folder are read.
+func TestManifests(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.yaml", "b.json", "c.txt", "sub/d.yml", "test/e.yaml"} {
+		writeFile(t, filepath.Join(dir, name), "name: "+name+"\n")
+	}
+	for name, c := range map[string]struct {
+		directory directorySource
+		want      []string
+	}{
+		"one folder":  {directorySource{}, []string{"a.yaml", "b.json"}},
+		"all folders": {directorySource{Recurse: true}, []string{"a.yaml", "b.json", "sub/d.yml", "test/e.yaml"}},
+		"without":     {directorySource{Recurse: true, Exclude: "{test/*,b.json}"}, []string{"a.yaml", "sub/d.yml"}},
+		"only":        {directorySource{Recurse: true, Include: "*.yaml"}, []string{"a.yaml", "test/e.yaml"}},
+	} {
+		text, err := (&folder{root: dir, dir: dir, source: source{Directory: &c.directory}}).manifests()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(text) {
+			if file, found := strings.CutPrefix(line, "# Source: "); found {
+				got = append(got, strings.TrimSpace(file))
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+	writeFile(t, filepath.Join(dir, "f.jsonnet"), "{}")
+	if _, err := (&folder{root: dir, dir: dir}).manifests(); err == nil || !strings.Contains(err.Error(), "jsonnet") {
+		t.Errorf("jsonnet: %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "f.jsonnet")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := (&folder{root: dir, dir: dir}).manifests(); err == nil {
+		t.Error("a link that leads out of the repository was followed")
+	}
+}
+
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
