@@ -35,6 +35,18 @@ type guest struct {
 	// controllers.
 	controlled  func(*cli.ControllerOptions) controlled
 	controllers []func(*cli.ControllerOptions) controlled
+	// file makes diff answer for a file in which a tool says what it does next. allGuests collects those of all guests in files.
+	file  func(cli.Streams, *cli.Connection) objectFile
+	files []func(cli.Streams, *cli.Connection) objectFile
+}
+
+// objectFile is diff of a file in which a tool says what it does next with releases, such as a plan of Terraform. A flag names the file.
+type objectFile interface {
+	addFlags(*pflag.FlagSet)
+	// isNamed reports whether the flag is set.
+	isNamed() bool
+	// run is diff of the file. The arguments choose from what it has.
+	run(ctx context.Context, o diffOptions, args []string) error
 }
 
 // controlled is diff of an object that a controller deploys a release from.

@@ -20,6 +20,7 @@ func guests() []guest {
 		historyGuest(),
 		rolloutGuest(),
 		fluxGuest(),
+		terraformGuest(),
 	}
 }
 
@@ -43,6 +44,9 @@ func allGuests() guest {
 		}
 		if g.controlled != nil {
 			all.controllers = append(all.controllers, g.controlled)
+		}
+		if g.file != nil {
+			all.files = append(all.files, g.file)
 		}
 	}
 	return all
