@@ -254,7 +254,7 @@ type source struct {
 func (a *Arguments) source(with fetch.Options) source {
 	chart := strings.TrimSpace(a.Chart)
 	out := source{ref: chart, title: chart, options: with}
-	o := &out.options
+	o, repository := &out.options, ""
 	address, err := url.Parse(a.Repository)
 	_, errRequest := url.ParseRequestURI(a.Repository)
 	switch {
@@ -264,25 +264,25 @@ func (a *Arguments) source(with fetch.Options) source {
 		out.ref = address.String()
 		out.title = out.ref
 	case errRequest == nil:
-		o.RepoURL = a.Repository
+		repository = a.Repository
 	case !strings.Contains(chart, "/"):
 		out.ref = a.Repository + "/" + chart
 		out.title = out.ref
 	}
-	if address, err := url.Parse(out.title); err == nil {
+	isURL := strings.Contains(out.ref, "://")
+	if address, err := url.Parse(out.title); isURL && err == nil {
 		address.User, address.RawQuery = nil, ""
 		out.title = address.String()
 	}
-	isURL := strings.Contains(out.ref, "://")
 	_, errURL := url.ParseRequestURI(out.ref)
 	out.isPath = !isURL && a.Repository == "" &&
 		(fetch.IsLocal(out.ref) || filepath.IsAbs(out.ref) || strings.HasPrefix(out.ref, ".") || strings.Count(out.ref, "/") != 1)
-	o.Version, o.Devel = "", false
+	o.Version, o.Devel, o.RepoURL = "", false, repository
 	if hasVersion := strings.HasPrefix(out.ref, "oci://") || errURL != nil && !fetch.IsLocal(out.ref); hasVersion {
 		o.Version, o.Devel = strings.TrimSpace(a.Version), a.Devel && a.Version == ""
 	}
 	o.Username, o.Password, o.PassCredentials = a.Username, a.Password, a.PassCredentials
-	o.CAFile, o.CertFile, o.KeyFile = cmp.Or(a.CAFile, o.CAFile), cmp.Or(a.CertFile, o.CertFile), cmp.Or(a.KeyFile, o.KeyFile)
+	o.CAFile, o.CertFile, o.KeyFile = a.CAFile, a.CertFile, a.KeyFile
 	o.Verify, o.Keyring = a.Verify, cmp.Or(a.Keyring, o.Keyring)
 	o.Plugins.Forbidden = true
 	return out
