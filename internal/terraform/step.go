@@ -107,7 +107,9 @@ func (r *Release) place() Place {
 }
 
 // Namespace returns the namespace of the release that is compared. It is not known if the plan has a fault.
-func (r *Release) Namespace() (namespace string, isKnown bool) { return r.place().Namespace, r.Fault == "" }
+func (r *Release) Namespace() (namespace string, isKnown bool) {
+	return r.place().Namespace, r.Fault == ""
+}
 
 // Namespaces returns the namespaces of releases, in order.
 func Namespaces(releases []Release) (out []string) {

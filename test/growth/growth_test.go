@@ -1,6 +1,7 @@
 package growth
 
 import (
+	"encoding/json"
 	"flag"
 	"go/ast"
 	"go/parser"
@@ -32,6 +33,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
+	"github.com/helmdrift/helmdrift/internal/terraform"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -58,6 +60,7 @@ func takers() map[string]func(text string) {
 		"internal/escape.JSON":                  func(s string) { escape.JSON(strconv.Quote(s)) },
 		"internal/escape.YAML":                  func(s string) { escape.YAML(strconv.Quote(s)) },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
+		"internal/terraform.Read":               func(s string) { _, _ = terraform.Read([]byte(s)); _, _ = terraform.Read(planOf(s)) },
 		"internal/hint.ShellWord":               func(s string) { hint.ShellWord(s) },
 		"internal/ignore.ParsePattern":          func(s string) { _, _ = ignore.ParsePattern(s) },
 		"internal/kinds.IsComparedMetadata":     func(s string) { _ = kinds.IsComparedMetadata(s) },
@@ -83,6 +86,18 @@ func takers() map[string]func(text string) {
 		"pkg/report.Read":                       func(s string) { _, _ = report.Read([]byte(s)) },
 		"pkg/report.ReadTime":                   func(s string) { _, _ = report.ReadTime([]byte(s)) },
 	}
+}
+
+// planOf is a plan of Terraform with a text in each place that can have one.
+func planOf(s string) []byte {
+	arguments := map[string]any{
+		"name": "web", "values": []any{s, "a: " + strconv.Quote(s)}, "set": []any{map[string]any{"name": "a", "value": s}, map[string]any{"name": s, "value": "a"}},
+		"set_list": []any{map[string]any{"name": "b", "value": []any{s, s}}}, "set_sensitive": []any{map[string]any{"name": "c." + s, "value": s}},
+	}
+	text, _ := json.Marshal(map[string]any{"format_version": "1.2", "resource_changes": []any{map[string]any{
+		"address": s, "type": "helm_release", "change": map[string]any{"actions": []any{"update"}, "before": arguments, "after": arguments, "after_sensitive": true},
+	}}})
+	return text
 }
 
 // notTried are the functions whose text is the name of a file or comes from a table of this program, and those that tests alone call.
