@@ -38,7 +38,8 @@ func (r *Release) decide(history release.History) decision {
 	case Forgets:
 		return decision{action: report.DeployerNone, reason: "it forgets the release, which stays as it is"}
 	}
-	return decision{action: report.DeployerNone, reason: "the plan changes no argument, and Terraform does not look at the objects in the cluster"}
+	return decision{action: report.DeployerNone,
+		reason: "the plan changes no argument, and Terraform does not look at the objects in the cluster"}
 }
 
 // decideNew returns what the provider does to create a release. Helm refuses a name that has records, unless replace is set and the last of

@@ -7,9 +7,9 @@
 //	                                                                      ▼
 //	                                        the target and the options of a comparison: Step.Target, Step.Adapt
 //
-// [Read] reads what "terraform show -json PLANFILE" prints, for which OpenTofu has the same form. It composes the values as the provider
-// does, without a cluster. [New] reads the records of one release and decides what the provider does with it. The caller compares the target
-// of the [Step], and [Step.Finish] adds the decision to the report. What cannot be predicted is an error of the report, so that such a report
+// [Read] reads what "terraform show -json PLANFILE" prints; OpenTofu prints the same form. It composes the values as the provider does,
+// without a cluster. [New] reads the records of one release and decides what the provider does with it. The caller compares the target of
+// the [Step], and [Step.Finish] adds the decision to the report. What cannot be predicted is an error of the report, so that such a report
 // is never clean. [Fleet.Compare] does that for many releases.
 //
 // The provider calls Helm 3 as a library and applies client-side, whatever wrote the last revision. A release that the plan leaves alone is
@@ -26,6 +26,6 @@
 //
 // # Tests
 //
-// The plans in testdata have the forms of versions 2 and 3 of the provider. testdata/read.txt says what Read finds in each of them. The story
-// terraform in test/e2e compares plans with a cluster.
+// The plans in testdata/read have the forms of versions 2 and 3 of the provider, and say what Read finds in each of them. The story terraform
+// in test/e2e compares plans with a cluster.
 package terraform

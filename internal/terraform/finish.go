@@ -18,15 +18,15 @@ const (
 	controller = "Terraform"
 )
 
-// Finish adds to the report of the comparison what Terraform does. If that is nothing, it also finds out whether the chart and the values of
-// the plan are what is deployed.
+// Finish adds to the report of the comparison what Terraform does. If that is nothing, it also finds out whether the chart and the values
+// of the plan are what is deployed.
 func (s *Step) Finish(ctx context.Context, result *drift.Result, r *report.Release) {
 	d := s.decision
 	notRolledOut := 0
 	if s.preview.Chart != nil {
 		if notRolledOut = s.notRolledOut(ctx, result); notRolledOut > 0 {
-			d.reason += fmt.Sprintf("; its chart and values make %s that %s from what is deployed: Terraform rolls them out when an argument changes",
-				english.Count(notRolledOut, "object"), differs(notRolledOut))
+			d.reason += fmt.Sprintf("; its chart and values make %s that %s from what is deployed: Terraform rolls them out when an argument "+
+				"changes", english.Count(notRolledOut, "object"), differs(notRolledOut))
 		}
 	}
 	r.Deployer = &report.Deployer{
@@ -61,7 +61,8 @@ func (d decision) putsBack() report.PutsBack {
 	return report.PutsBackNever
 }
 
-// notRolledOut returns how many objects an upgrade to the chart and the values of the plan would change although Terraform does not make it.
+// notRolledOut returns how many objects an upgrade to the chart and the values of the plan would change although Terraform does not make
+// it.
 func (s *Step) notRolledOut(ctx context.Context, result *drift.Result) int {
 	unknown := func(why string) int {
 		s.warn("whether the chart and the values of the plan are what is deployed is not known: " + why)

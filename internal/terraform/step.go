@@ -316,8 +316,8 @@ func (s *Step) Adapt(o drift.Options) drift.Options {
 // errAddress is the error of an address that a plan does not have.
 var errAddress = errors.New("the plan has no such helm_release")
 
-// Choose returns the releases of a plan with these addresses and in these namespaces. It returns all if there are none. An address of a module
-// or of a resource with count or for_each chooses all in it.
+// Choose returns the releases of a plan with these addresses and in these namespaces. It returns all if there are none. An address of a
+// module or of a resource with count or for_each chooses all in it.
 func (p *Plan) Choose(addresses, namespaces []string) ([]Release, error) {
 	found := make([]bool, len(addresses))
 	var out []Release

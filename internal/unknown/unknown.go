@@ -4,8 +4,8 @@
 // [Text] and [Any] stand for such a value. They fit drift.Options.Unknown, and a field that has them is of class unknown.
 //
 // A hash of such a text no longer shows it. So the chart is rendered again with another text: what differs then depends on a value that is
-// not known. A value that may also be empty is made empty and a number, too: if a condition asks for it, what the chart makes is not known. A
-// comparison with one certain text stays hidden.
+// not known. A value that may also be empty is made empty and a number, too: if a condition asks for it, what the chart makes is not known.
+// A comparison with one certain text stays hidden.
 package unknown
 
 import (

@@ -90,13 +90,15 @@ func takers() map[string]func(text string) {
 
 // planOf is a plan of Terraform with a text in each place that can have one.
 func planOf(s string) []byte {
+	entry := func(name string, value any) []any { return []any{map[string]any{"name": name, "value": value}} }
 	arguments := map[string]any{
-		"name": "web", "values": []any{s, "a: " + strconv.Quote(s)}, "set": []any{map[string]any{"name": "a", "value": s}, map[string]any{"name": s, "value": "a"}},
-		"set_list": []any{map[string]any{"name": "b", "value": []any{s, s}}}, "set_sensitive": []any{map[string]any{"name": "c." + s, "value": s}},
+		"name": "web", "values": []any{s, "a: " + strconv.Quote(s)}, "set": append(entry("a", s), entry(s, "a")...),
+		"set_list": entry("b", []any{s, s}), "set_sensitive": entry("c."+s, s),
 	}
-	text, _ := json.Marshal(map[string]any{"format_version": "1.2", "resource_changes": []any{map[string]any{
-		"address": s, "type": "helm_release", "change": map[string]any{"actions": []any{"update"}, "before": arguments, "after": arguments, "after_sensitive": true},
-	}}})
+	change := map[string]any{"actions": []any{"update"}, "before": arguments, "after": arguments, "after_sensitive": true}
+	text, _ := json.Marshal(map[string]any{"format_version": "1.2", "resource_changes": []any{
+		map[string]any{"address": s, "type": "helm_release", "change": change},
+	}})
 	return text
 }
 
