@@ -199,7 +199,7 @@ func (t *terraformDiff) all(o diffOptions, plan *terraform.Plan, chosen []terraf
 		return nil, err
 	}
 	namespaces := terraform.Namespaces(chosen)
-	if len(namespaces) > 0 {
+	if len(namespaces) > 0 && !t.flags.Changed("all-namespaces") {
 		t.connection.Namespace = strings.Join(namespaces, ",")
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {

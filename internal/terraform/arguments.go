@@ -3,6 +3,7 @@ package terraform
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,6 +31,7 @@ type Arguments struct {
 	TakeOwnership, ForceUpdate   bool
 	ResetValues, ReuseValues     bool
 	DisableWebhooks, RecreatePod bool
+	Atomic                       bool
 	// PostRenderer is a program, and its arguments. It is empty if there is none.
 	PostRenderer []string
 }
@@ -104,6 +106,22 @@ func number(in map[string]any, name string) (int, error) {
 	return int(value), nil
 }
 
+// changed returns the names of what is not as before, apart from what the provider only reports about a revision.
+func (a arguments) changed(before arguments) (out []string) {
+	for _, name := range keys(a.now) {
+		if !slices.Contains([]string{"id", "metadata"}, name) && !reflect.DeepEqual(a.now[name], before.now[name]) {
+			out = append(out, name)
+		}
+	}
+	marks, _ := a.unknown.(map[string]any)
+	for _, name := range keys(marks) {
+		if !slices.Contains([]string{"id", "metadata"}, name) && !slices.Contains(out, name) && holdsMark(marks[name]) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // place returns where the release is, and its revision as the plan saw it. Both are empty without arguments.
 func (a arguments) place() (out Place, revision int, err error) {
 	if out.Name, err = a.text("name"); err != nil {
@@ -149,6 +167,7 @@ func (a arguments) read(r *Release) (out Arguments, err error) {
 		"create_namespace": &out.CreateNamespace, "skip_crds": &out.SkipCRDs, "replace": &out.Replace, "upgrade_install": &out.UpgradeInstall,
 		"take_ownership": &out.TakeOwnership, "force_update": &out.ForceUpdate, "reset_values": &out.ResetValues,
 		"reuse_values": &out.ReuseValues, "disable_webhooks": &out.DisableWebhooks, "recreate_pods": &out.RecreatePod,
+		"atomic": &out.Atomic,
 	}
 	for name, to := range flags {
 		value, isFlag := a.now[name].(bool)

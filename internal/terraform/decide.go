@@ -2,8 +2,10 @@ package terraform
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -82,8 +84,29 @@ func (r *Release) why() string {
 		return said
 	}
 	return map[Change]string{
-		Creates: "the state does not have it", Updates: "the plan changes its arguments", Deletes: "the plan deletes it",
+		Creates: "the state does not have it", Updates: r.changes(), Deletes: "the plan deletes it",
 	}[r.Change] + map[bool]string{true: "the plan replaces it"}[r.Change == Replaces || r.Change == ReplaceLast]
+}
+
+// changes says what an update changes. With the experiment manifest, the provider also updates because of what a chart renders or a cluster
+// has.
+func (r *Release) changes() string {
+	const most = 4
+	of := func(names ...string) bool {
+		return len(r.Changed) > 0 && !slices.ContainsFunc(r.Changed, func(name string) bool { return !slices.Contains(names, name) })
+	}
+	switch {
+	case of("status"):
+		return "its last revision has not succeeded"
+	case of("manifest", "resources", "status"):
+		return "what the chart renders, or what the cluster has, is not what the state has"
+	case len(r.Changed) == 0:
+		return "the plan changes it"
+	}
+	arguments := slices.DeleteFunc(slices.Clone(r.Changed), func(name string) bool {
+		return slices.Contains([]string{"manifest", "resources", "status"}, name)
+	})
+	return "the plan changes " + strings.Join(english.AtMost(arguments, most), ", ")
 }
 
 // changedPlace says which argument makes Terraform replace the release.

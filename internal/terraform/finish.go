@@ -40,6 +40,10 @@ func (s *Step) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 		s.warn("dependency_update is set: Terraform downloads missing dependencies into the chart, and helmdrift writes to no chart; " +
 			"helm dependency update does that")
 	}
+	fails := slices.ContainsFunc(r.Objects, func(o report.Object) bool { return o.Action == report.ActionFail })
+	if fails && s.release.Now.Atomic {
+		s.warn("atomic is set, so Helm goes back to the state before when it fails")
+	}
 	r.Warnings = append(r.Warnings, s.warnings...)
 	r.Errors = append(r.Errors, s.problems...)
 }
@@ -61,11 +65,14 @@ func (d decision) putsBack() report.PutsBack {
 	return report.PutsBackNever
 }
 
+// unknownContent begins the warning that something else may be deployed.
+const unknownContent = "whether the chart and the values of the plan are what is deployed is not known: "
+
 // notRolledOut returns how many objects an upgrade to the chart and the values of the plan would change although Terraform does not make
 // it.
 func (s *Step) notRolledOut(ctx context.Context, result *drift.Result) int {
 	unknown := func(why string) int {
-		s.warn("whether the chart and the values of the plan are what is deployed is not known: " + why)
+		s.warn(unknownContent + why)
 		return 0
 	}
 	with, err := result.WithChart(ctx, s.preview)

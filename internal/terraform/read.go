@@ -28,6 +28,8 @@ type Release struct {
 	// Address names the resource, and Change is what Terraform does with it. Reason is Terraform's word for why, or empty.
 	Address, Reason string
 	Change          Change
+	// Changed are the arguments that an update changes, and those that only the apply knows.
+	Changed []string
 	// Fault says why the release cannot be compared, or is empty.
 	Fault string
 	// Now are the arguments after the apply, or those before it if the resource goes.
@@ -237,6 +239,9 @@ func readRelease(c resourceChange) Release {
 	out.addSecrets(now)
 	if of.After == nil {
 		now = before
+	}
+	if out.Change == Updates {
+		out.Changed = now.changed(before)
 	}
 	fault := func(err error) Release {
 		out.Fault = hint.Sentence(err)

@@ -67,6 +67,7 @@ func describe(p *Plan, err error) string {
 		line("  fault", r.Fault)
 		line("  change", r.Change)
 		line("  reason", r.Reason)
+		line("  changed", strings.Join(r.Changed, ", "))
 		line("  before", strings.TrimPrefix(r.Before.Namespace+"/"+r.Before.Name, "/"))
 		line("  revision", r.Revision)
 		line("  now", setFields(r.Now))

@@ -236,10 +236,11 @@ func (s *Step) chart(q Question) *drift.Chart {
 
 // lacksPostRenderer says that the program of a plan does not run.
 func (s *Step) lacksPostRenderer() {
+	program := s.release.Now.PostRenderer[0]
 	if s.decision.action == report.DeployerNone {
+		s.warn(unknownContent + "--post-renderer " + hint.ShellWord(program) + " lets the post-renderer of the plan run")
 		return
 	}
-	program := s.release.Now.PostRenderer[0]
 	s.lacks("the upgrade is not predicted, because the plan names the post-renderer " + program +
 		" and helmdrift runs no program of a plan by itself: --post-renderer " + hint.ShellWord(program) + " allows it")
 }
@@ -277,7 +278,7 @@ func (a *Arguments) source(with fetch.Options) source {
 		out.title = address.String()
 	}
 	_, errURL := url.ParseRequestURI(out.ref)
-	out.isPath = !isURL && a.Repository == "" &&
+	out.isPath = !isURL && repository == "" &&
 		(fetch.IsLocal(out.ref) || filepath.IsAbs(out.ref) || strings.HasPrefix(out.ref, ".") || strings.Count(out.ref, "/") != 1)
 	o.Version, o.Devel, o.RepoURL = "", false, repository
 	if hasVersion := strings.HasPrefix(out.ref, "oci://") || errURL != nil && !fetch.IsLocal(out.ref); hasVersion {
@@ -286,7 +287,6 @@ func (a *Arguments) source(with fetch.Options) source {
 	o.Username, o.Password, o.PassCredentials = a.Username, a.Password, a.PassCredentials
 	o.CAFile, o.CertFile, o.KeyFile = a.CAFile, a.CertFile, a.KeyFile
 	o.Verify, o.Keyring = a.Verify, cmp.Or(a.Keyring, o.Keyring)
-	o.Plugins.Forbidden = true
 	return out
 }
 
