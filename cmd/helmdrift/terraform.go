@@ -124,6 +124,9 @@ func (t *terraformDiff) read(ctx context.Context, o *diffOptions) (*terraform.Pl
 	if err != nil {
 		return nil, fmt.Errorf("--plan: %w", err)
 	}
+	if len(text) > terraform.MaxSize {
+		return nil, fmt.Errorf("--plan %s: it has more than %d MiB", t.plan, terraform.MaxSize>>20)
+	}
 	plan, err := jobs.Run[[]byte, *terraform.Plan](ctx, o.Jobs(), "reading the plan", jobTerraformPlan, text, nil)
 	if err != nil {
 		return nil, fmt.Errorf("--plan %s: %w", t.plan, err)

@@ -119,7 +119,7 @@ const adviceForJSON = "make the plan with terraform plan -out tfplan, and its JS
 
 // Read reads the JSON of a plan. No error has a text of the plan except addresses and the names of arguments.
 func Read(text []byte) (*Plan, error) {
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")) // the mark that some editors write
 	if err := checkForm(text); err != nil {
 		return nil, err
 	}
