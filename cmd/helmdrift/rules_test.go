@@ -123,7 +123,7 @@ func arrows() map[string][]string {
 		"internal/output/lookalike": {"internal/escape", "internal/output/monospace"},
 		"internal/output/html": {"internal/english", "internal/output/environments", "internal/output/layout", "internal/output/text",
 			"internal/output/text/history", "internal/unified", "pkg/report", "pkg/report/past"},
-		"internal/output/values": {"pkg/report/absorption"},
+		"internal/output/values": {"internal/escape", "pkg/report/absorption"},
 		"internal/output/ci": {"internal/english", "internal/escape", "internal/output/consequences",
 			"internal/output/environments", "internal/output/layout", "internal/output/text", "internal/unified", "pkg/object", "pkg/report"},
 		"internal/escape":            {},
