@@ -129,7 +129,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 		Args:              o.releaseAndChart,
 		ValidArgsFunction: o.controllers.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, controlled := o.file(), o.controllers.named(args)
+			file, controlled := namedFile(o.files), o.controllers.named(args)
 			hasChart := len(args) > 1 || controlled != nil || file != nil
 			choice, err := o.choose.Choice()
 			if err != nil {
@@ -217,17 +217,17 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 // commaHint says how several releases are named.
 const commaHint = "several releases are written with commas: helmdrift diff web,api"
 
-// file returns the file of a tool that a flag names, or nil if none does.
-func (o *diffOptions) file() objectFile {
-	if i := slices.IndexFunc(o.files, objectFile.isNamed); i >= 0 {
-		return o.files[i]
+// namedFile returns the file of a tool that a flag names, or nil if none does.
+func namedFile(files []objectFile) objectFile {
+	if i := slices.IndexFunc(files, objectFile.isNamed); i >= 0 {
+		return files[i]
 	}
 	return nil
 }
 
 // releaseAndChart refuses more than two arguments, unless a flag names a file from which they choose.
 func (o *diffOptions) releaseAndChart(_ *cobra.Command, args []string) error {
-	if len(args) <= 2 || o.file() != nil {
+	if len(args) <= 2 || namedFile(o.files) != nil {
 		return nil
 	}
 	advice := otherCommand(args)

@@ -47,6 +47,9 @@ type objectFile interface {
 	isNamed() bool
 	// run is diff of the file. The arguments choose from what it has.
 	run(ctx context.Context, o diffOptions, args []string) error
+	// addKeepFlags adds the flags of absorb. keep is for absorb: it makes a session that compares a release with what the tool deploys next.
+	addKeepFlags(*pflag.FlagSet)
+	keep(ctx context.Context, o *cli.CompareOptions, args []string) (cli.Session, kept, error)
 }
 
 // controlled is diff of an object that a controller deploys a release from.
@@ -78,7 +81,9 @@ type kept struct {
 	tree valuesTree
 	// remarks are warnings, and errors for what is not known.
 	warnings, errors []report.Message
-	close            func()
+	// check returns warnings about changes of the values at these paths. It may be nil.
+	check func(paths [][]any) []report.Message
+	close func()
 }
 
 // captured are the comparisons for a snapshot of the release that a controller deploys.

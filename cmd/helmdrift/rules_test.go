@@ -96,7 +96,7 @@ func arrows() map[string][]string {
 			"pkg/fetch", "internal/engine", "internal/flux/tree", "internal/kinds", "internal/owners", "pkg/live", "pkg/object", "pkg/release", "pkg/render", "pkg/report",
 			"pkg/threeway", "internal/valuesfile"},
 		"internal/flux/tree": {"internal/secret"},
-		"internal/terraform": {"internal/english", "internal/hint", "internal/secret", "internal/unknown", "pkg/drift", "pkg/fetch", "pkg/live",
+		"internal/terraform": {"internal/english", "internal/hint", "internal/secret", "internal/unknown", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/unknown": {"internal/english", "pkg/drift", "pkg/render"},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",

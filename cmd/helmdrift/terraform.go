@@ -59,29 +59,25 @@ func (t *terraformDiff) addFlags(fs *pflag.FlagSet) {
 		"compare what Terraform or OpenTofu does next with the releases of a plan: a `file` of terraform show -json, or -")
 }
 
+// addKeepFlags implements objectFile.
+func (t *terraformDiff) addKeepFlags(fs *pflag.FlagSet) {
+	t.flags = fs
+	fs.StringVar(&t.plan, "plan", "",
+		"with an ADDRESS instead of RELEASE CHART, take both from a plan: a `file` of terraform show -json, or -")
+}
+
 // isNamed implements objectFile.
 func (t *terraformDiff) isNamed() bool { return t.flags.Changed("plan") }
 
 // run implements objectFile.
 func (t *terraformDiff) run(ctx context.Context, o diffOptions, addresses []string) error {
-	if t.plan == "" {
-		return hint.New(errors.New("--plan names no file"), "terraform show -json tfplan > plan.json makes it")
-	}
 	if err := refuseFlags(t.flags, t.refused(o.guests), "--plan"); err != nil {
 		return err
 	}
 	if err := o.check(t.flags, true); err != nil {
 		return err
 	}
-	plan, err := t.read(ctx, &o)
-	if err != nil {
-		return err
-	}
-	var namespaces []string
-	if t.flags.Changed("namespace") {
-		namespaces = strings.Split(t.connection.Namespace, ",")
-	}
-	chosen, err := plan.Choose(addresses, namespaces)
+	plan, chosen, err := t.choose(ctx, &o.CompareOptions, addresses)
 	if err != nil {
 		return err
 	}
@@ -98,6 +94,65 @@ func (t *terraformDiff) run(ctx context.Context, o diffOptions, addresses []stri
 		return err
 	}
 	return o.scan.run(ctx, o, nil)
+}
+
+// choose reads the plan and returns the releases that addresses and -n choose.
+func (t *terraformDiff) choose(
+	ctx context.Context, o *cli.CompareOptions, addresses []string,
+) (plan *terraform.Plan, chosen []terraform.Release, err error) {
+	if t.plan == "" {
+		return nil, nil, hint.New(errors.New("--plan names no file"), "terraform show -json tfplan > plan.json makes it")
+	}
+	if plan, err = t.read(ctx, o); err != nil {
+		return nil, nil, err
+	}
+	var namespaces []string
+	if t.flags.Changed("namespace") {
+		namespaces = strings.Split(t.connection.Namespace, ",")
+	}
+	chosen, err = plan.Choose(addresses, namespaces)
+	return plan, chosen, err
+}
+
+// keep implements objectFile.
+func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, addresses []string) (d cli.Session, out kept, err error) {
+	refusals := append(t.refused(guest{}), refusal{[]string{"write"}, "absorb writes no HCL; -o hcl prints the values for the configuration"})
+	if err := refuseFlags(t.flags, refusals, "--plan"); err != nil {
+		return d, out, err
+	}
+	_, chosen, err := t.choose(ctx, o, addresses)
+	if err != nil {
+		return d, out, err
+	}
+	if len(addresses) != 1 || len(chosen) != 1 {
+		return d, out, hint.New(errors.New("absorb takes one helm_release of the plan"), "helmdrift absorb --plan FILE ADDRESS -o hcl")
+	}
+	step, d, err := t.begin(ctx, o, chosen[0], "absorb")
+	if err == nil {
+		err = step.Keep()
+	}
+	if err != nil {
+		d.Quiet()
+		return d, out, err
+	}
+	out.of, out.learned, out.check = report.ObjectKey{Key: step.Resource()}, step.Secrets(), step.CheckEdits
+	out.warnings, out.errors = step.Remarks()
+	d.Target = step.Target
+	d.Use(d.Connection, step.Adapt(d.Options))
+	return d, out, nil
+}
+
+// begin connects to the cluster and finds out what Terraform does with a release.
+func (t *terraformDiff) begin(
+	ctx context.Context, o *cli.CompareOptions, r terraform.Release, command string,
+) (step *terraform.Step, d cli.Session, err error) {
+	if d, err = o.Begin(ctx, []string{cmp.Or(r.Now.Name, r.Address)}, command); err != nil {
+		return nil, d, err
+	}
+	if step, err = terraform.New(ctx, d.Connection, t.question(o, o.Jobs()), r); err != nil {
+		d.Quiet()
+	}
+	return step, d, err
 }
 
 // refused returns the flags that the plan decides, and those of another command.
@@ -119,7 +174,7 @@ func (t *terraformDiff) refused(all guest) []refusal {
 }
 
 // read reads the plan in a child process.
-func (t *terraformDiff) read(ctx context.Context, o *diffOptions) (*terraform.Plan, error) {
+func (t *terraformDiff) read(ctx context.Context, o *cli.CompareOptions) (*terraform.Plan, error) {
 	text, err := t.text()
 	if err != nil {
 		return nil, fmt.Errorf("--plan: %w", err)
@@ -169,13 +224,8 @@ func (t *terraformDiff) one(ctx context.Context, o diffOptions, plan *terraform.
 	if err != nil {
 		return err
 	}
-	d, err := o.Begin(ctx, []string{cmp.Or(r.Now.Name, r.Address)}, "diff")
+	step, d, err := t.begin(ctx, &o.CompareOptions, r, "diff")
 	if err != nil {
-		return err
-	}
-	step, err := terraform.New(ctx, d.Connection, t.question(&o.CompareOptions, o.Jobs()), r)
-	if err != nil {
-		d.Quiet()
 		return err
 	}
 	d.Target = step.Target

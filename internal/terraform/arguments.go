@@ -157,8 +157,8 @@ func (a arguments) read(r *Release) (out Arguments, err error) {
 		"repository_username": &out.Username, "repository_password": &out.Password, "repository_ca_file": &out.CAFile,
 		"repository_cert_file": &out.CertFile, "repository_key_file": &out.KeyFile, "keyring": &out.Keyring,
 	}
-	for name, to := range texts {
-		if *to, err = a.text(name); err != nil {
+	for _, name := range keys(texts) {
+		if *texts[name], err = a.text(name); err != nil {
 			return out, err
 		}
 	}
@@ -169,9 +169,9 @@ func (a arguments) read(r *Release) (out Arguments, err error) {
 		"reuse_values": &out.ReuseValues, "disable_webhooks": &out.DisableWebhooks, "recreate_pods": &out.RecreatePod,
 		"atomic": &out.Atomic,
 	}
-	for name, to := range flags {
+	for _, name := range keys(flags) {
 		value, isFlag := a.now[name].(bool)
-		if *to = value; a.now[name] != nil && !isFlag {
+		if *flags[name] = value; a.now[name] != nil && !isFlag {
 			return out, errType(name)
 		}
 	}

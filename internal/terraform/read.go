@@ -40,6 +40,8 @@ type Release struct {
 	// Values are the composed values as JSON, and Integers are expressions like those of --set for numbers that templates print as integers.
 	Values   []byte
 	Integers []string
+	// Sets are the names of the values that set, set_list and set_sensitive have.
+	Sets []SetName
 	// Unknown says which values are not known. With Whole, such a value may be any part of the values.
 	Unknown []string
 	Whole   bool
@@ -53,6 +55,9 @@ type Release struct {
 
 // Place is where a release is.
 type Place struct{ Namespace, Name string }
+
+// SetName is the name of a value in an entry of set, set_list or set_sensitive, and Title names the entry.
+type SetName struct{ Title, Name string }
 
 // Secret is a secret text, and the name that it has in the values.
 type Secret struct{ Name, Text string }

@@ -95,6 +95,7 @@ func (r *Release) set(a arguments, argument string, values map[string]any) error
 		}
 		// Messages cut long names, which are texts of the plan.
 		titled := fmt.Sprintf("%s, %.80s", title, name)
+		r.Sets = append(r.Sets, SetName{title, name})
 		marks := markAt(at(a.unknown, argument), i, "value")
 		if argument == "set_list" && marks == true {
 			r.addWhole(titled) // how many items it has is not known
