@@ -186,9 +186,6 @@ func (t *terraformDiff) read(ctx context.Context, o *cli.CompareOptions) (*terra
 	if err != nil {
 		return nil, fmt.Errorf("--plan %s: %w", t.plan, err)
 	}
-	for _, r := range plan.Releases {
-		t.Known.AddKnown(r.Known())
-	}
 	return plan, nil
 }
 

@@ -154,11 +154,14 @@ func (e setEntry) setOne(values map[string]any, value any, isUnknown bool) error
 		}
 	case e.kind == "literal" && !e.isOld:
 		// The name is a key and no path.
-		var literal map[string]any
+		var literal any
 		if yaml.Unmarshal([]byte(e.name+": "+text), &literal) != nil {
 			return errLiteral
 		}
-		values[e.name] = literal[e.name]
+		if table, isTable := literal.(map[string]any); isTable {
+			literal = table[e.name]
+		}
+		values[e.name] = literal
 	default:
 		return errors.New("the provider does not know its type")
 	}
