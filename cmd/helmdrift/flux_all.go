@@ -7,7 +7,6 @@ import (
 	"net/netip"
 	"runtime"
 
-
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/flux"

@@ -20,6 +20,7 @@ func guests() []guest {
 		historyGuest(),
 		rolloutGuest(),
 		fluxGuest(),
+		argoGuest(),
 		terraformGuest(),
 	}
 }

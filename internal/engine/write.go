@@ -36,6 +36,8 @@ type Writer struct {
 	PlainStatus map[schema.GroupVersionKind]bool
 	// Deployer finds the name of Helm's field manager.
 	Deployer func() owners.Deployer
+	// By is who deploys, if it is not the helm command.
+	By *Deployment
 }
 
 // ShapeOf returns the shape of a kind: native, from its CRD, or only metadata.
@@ -60,6 +62,9 @@ type Written struct {
 // Write predicts Helm's write of desired over live, with the engine of the release. Original is the text that a client-side
 // patch takes as old.
 func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (Written, error) {
+	if c.By.Syncs() {
+		return c.By.Sync.Write(c, ref, desired, live)
+	}
 	if c.ServerSide {
 		return c.writeServerSide(ref, desired, live)
 	}

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/helmdrift/helmdrift/internal/address"
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
@@ -41,13 +43,13 @@ func (b *Bases) Fetch(ctx context.Context, base tree.Base) (string, error) {
 // fetch fetches a base into a new folder. Done removes it; it is never nil.
 func (b *Bases) fetch(ctx context.Context, base tree.Base) (dir string, done func(), err error) {
 	done = func() {}
-	address, err := url.Parse(base.URL)
-	if err != nil || address.Scheme != "https" {
+	at, err := url.Parse(base.URL)
+	if err != nil || at.Scheme != "https" {
 		return "", done, errors.New("it is no address of https")
 	}
-	addresses := addressesOf(address.Hostname())
+	addresses := address.Lookup(at.Hostname())
 	for _, one := range addresses {
-		if err := refuseAddress(one, "it", true); err != nil {
+		if err := address.Check(one, "it", true); err != nil {
 			return "", done, err
 		}
 	}
@@ -56,10 +58,10 @@ func (b *Bases) fetch(ctx context.Context, base tree.Base) (dir string, done fun
 		if err != nil {
 			return "", done, err
 		}
-		return unpacked(archive)
+		return files.Unpack(archive)
 	}
 	text, err := fetch.File(ctx, base.URL, fetch.Options{MaxAnswer: b.MaxFile, Refuse: func(ip netip.Addr) error {
-		return refuseAddress(ip, "it", true)
+		return address.Check(ip, "it", true)
 	}})
 	if err != nil {
 		return "", done, err
@@ -67,7 +69,7 @@ func (b *Bases) fetch(ctx context.Context, base tree.Base) (dir string, done fun
 	if dir, err = os.MkdirTemp("", "helmdrift-"); err != nil {
 		return "", done, err
 	}
-	return dir, func() { _ = os.RemoveAll(dir) }, os.WriteFile(filepath.Join(dir, path.Base(address.Path)), text, 0o600)
+	return dir, func() { _ = os.RemoveAll(dir) }, os.WriteFile(filepath.Join(dir, path.Base(at.Path)), text, 0o600)
 }
 
 // Close removes what was fetched.

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/address"
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
@@ -30,7 +32,7 @@ func Commits(
 		if err != nil {
 			return "", func() {}, err
 		}
-		dir, done, err := unpacked(archive)
+		dir, done, err := files.Unpack(archive)
 		if err != nil {
 			done()
 		}
@@ -76,7 +78,7 @@ func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err er
 	}
 	order := CommitOrder{URL: s.Spec.URL, Commit: s.commit(), InTree: s.inTree}
 	if u, err := url.Parse(s.Spec.URL); err == nil && s.inTree {
-		order.Addresses = addressesOf(u.Hostname())
+		order.Addresses = address.Lookup(u.Hostname())
 	}
 	if o.login != nil && q.WithCredentials {
 		var found map[string]any

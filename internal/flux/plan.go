@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -23,6 +24,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Question asks what Flux does next with the release of a HelmRelease.
@@ -254,7 +256,7 @@ func (p *Plan) fetch(ctx context.Context, from drift.Connection, q Question) (pa
 	with.Version, with.RepoURL, with.Devel, with.PlainHTTP = o.from.Version, o.from.RepoURL, false, o.from.PlainHTTP || with.PlainHTTP
 	with.PassCredentials = false // whatever the source says: its credentials are for its own host
 	with.Plugins.Forbidden, with.Remote = true, true
-	with.Refuse = func(ip netip.Addr) error { return refuseAddress(ip, o.title, o.inTree) }
+	with.Refuse = func(ip netip.Addr) error { return address.Check(ip, o.title, o.inTree) }
 	if o.login != nil && q.WithCredentials {
 		var found map[string]any
 		if with.Username, with.Password, found, err = o.credentials(ctx, p.reading); err != nil {
@@ -599,7 +601,9 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 		o.TakeOwnership, o.NoHooks, o.Helm = !h.Spec.Install.DisableTakeOwnership, h.Spec.Install.DisableHooks, "4"
 	}
 	o.ApplyMethod = p.method
-	o.ForceConflicts, o.ByFlux = p.method == report.ApplyServerSide, true
+	o.ForceConflicts = p.method == report.ApplyServerSide
+	// fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, rollback.go newRollback
+	o.By = &threeway.Deployment{Manager: report.ControllerFlux, ForcesConflicts: true}
 	o.ForceReplace = p.method == report.ApplyClientSide && p.decision.action == report.DeployerUpgrade && h.Spec.Upgrade.Force
 	o.FromFlux = false
 	if len(p.composed.unknown) > 0 || strings.Contains(p.chart.version, tree.Unknown) {

@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/netip"
 	"net/url"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -281,64 +279,7 @@ func (o *offer) reach(s *source) error {
 	if s.Spec.CertSecretRef != nil {
 		o.doubts = append(o.doubts, "spec.certSecretRef of "+o.title+" is not used: --ca-file, --cert-file and --key-file name certificates")
 	}
-	return checkAddress(s.Spec.URL, "spec.url of "+o.title, s.inTree)
-}
-
-// checkAddress refuses the address of a source that no source has: another scheme than those of charts, and those that refuseAddress
-// refuses. What names the field in messages.
-func checkAddress(text, what string, inTree bool) error {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return fmt.Errorf("%s is not a URL", what)
-	}
-	if u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "oci" {
-		return fmt.Errorf("%s has the scheme %s, and charts are fetched from http, https and oci", what, u.Scheme)
-	}
-	for _, one := range addressesOf(u.Hostname()) {
-		if err := refuseAddress(one, what, inTree); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// addressesOf returns the addresses of a host that are known now.
-func addressesOf(host string) (out []netip.Addr) {
-	texts := []string{host}
-	if found, err := net.LookupHost(host); err == nil {
-		texts = append(texts, found...)
-	}
-	for _, text := range texts {
-		if ip, err := netip.ParseAddr(text); err == nil && !slices.Contains(out, ip.Unmap()) {
-			out = append(out, ip.Unmap())
-		}
-	}
-	return out
-}
-
-// refuseAddress returns an error for a link-local address, where clouds serve the credentials of a machine. Whoever may write a source of
-// the cluster could let others fetch from there. An address of this machine is allowed: a forwarded port, or a registry for tests. It is not
-// if a tree names it, which anybody may propose.
-func refuseAddress(ip netip.Addr, what string, inTree bool) error {
-	switch {
-	case inTree && ip.IsLoopback():
-		return fmt.Errorf("%s has the address %s of this machine, which no working tree may name", what, ip)
-	case isMetadata(ip):
-		return hint.New(fmt.Errorf("%s has the address %s, where a cloud serves credentials of a machine", what, ip),
-			"nothing is fetched from there; if you have the chart, give it as CHART")
-	}
-	return nil
-}
-
-// isMetadata reports whether an address is link-local, or that of a metadata service elsewhere.
-func isMetadata(ip netip.Addr) bool {
-	known := []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192")}
-	for _, k := range known {
-		if ip.WithZone("") == k {
-			return true
-		}
-	}
-	return ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsUnspecified()
+	return address.CheckURL(s.Spec.URL, "spec.url of "+o.title, s.inTree)
 }
 
 // credentials returns the user name and the password in the Secret of a source, for its own host alone.

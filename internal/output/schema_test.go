@@ -114,7 +114,7 @@ func TestSchemaHasEveryWord(t *testing.T) {
 		"engine": {defs["object"].Properties["engine"].Enum,
 			wordsOf(report.EngineStrategic, report.EngineMerge, report.EngineApply, report.EngineReplace)},
 		"operation": {defs["release"].Properties["operation"].Enum, wordsOf(report.OperationDrift, report.OperationUpgrade,
-			report.OperationRollback, report.OperationInstall)},
+			report.OperationRollback, report.OperationInstall, report.OperationSync)},
 		"findingState": {defs["findingState"].Enum, wordsOf(past.There, past.Gone, past.Ignored)},
 		"absence":      {defs["findingHistory"].Properties["absence"].Enum, wordsOf(past.AbsenceMissing, past.AbsenceTerminating)},
 		"status":       {defs["outcome"].Properties["status"].Enum, wordsOf(report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed)},

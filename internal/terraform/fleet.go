@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -41,6 +44,9 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection, all []Release
 	for i, r := range all {
 		namespaces[i], reports[i] = r.place().Namespace, f.failed(from, r, errors.New("interrupted before it was read"))
 	}
+	var fetched fetchedCharts
+	f.Fetch = fetched.once(f.Fetch)
+	defer fetched.close()
 	f.atFirst = &secret.Known{}
 	f.atFirst.AddKnown(f.Known)
 	f.Each(namespaces, func(i int) {
@@ -48,6 +54,44 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection, all []Release
 		f.Progress(reports[i])
 	})
 	return reports, ctx.Err()
+}
+
+// fetchedCharts keeps the charts of many releases, so that each is fetched once.
+type fetchedCharts struct {
+	charts once.Map[chartKey, string]
+	mu     sync.Mutex
+	done   []func()
+}
+
+// chartKey is what decides which chart is fetched. Another login may get another chart.
+type chartKey struct {
+	ref, version, repository, username, password, keyring string
+	verify                                                bool
+}
+
+// once returns a function that keeps the answers of another one.
+func (k *fetchedCharts) once(
+	fetchChart func(context.Context, string, fetch.Options) (string, func(), error),
+) func(context.Context, string, fetch.Options) (string, func(), error) {
+	return func(ctx context.Context, ref string, o fetch.Options) (string, func(), error) {
+		path, err := k.charts.Get(chartKey{ref, o.Version, o.RepoURL, o.Username, o.Password, o.Keyring, o.Verify}, func() (string, error) {
+			path, done, err := fetchChart(ctx, ref, o)
+			if done != nil {
+				k.mu.Lock()
+				defer k.mu.Unlock()
+				k.done = append(k.done, done)
+			}
+			return path, err
+		})
+		return path, nil, err
+	}
+}
+
+// close removes the files.
+func (k *fetchedCharts) close() {
+	for _, done := range k.done {
+		done()
+	}
 }
 
 // compare compares what Terraform does next with one release. Whatever goes wrong is an error in the report.

@@ -7,6 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Target is one release and what to compare it with. By default that is its stored manifest, which shows drift. At most one of RollbackTo
@@ -58,9 +59,8 @@ type Options struct {
 	// ForceConflicts, ForceReplace and TakeOwnership are flags of helm upgrade. Flux always forces conflicts, so an upgrade of its releases
 	// is predicted with ForceConflicts.
 	ForceConflicts, ForceReplace, TakeOwnership bool
-	// ByFlux says that Flux makes the operation, even if the objects do not show that: it forces conflicts wherever it applies server-side, in
-	// a rollback too (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, rollback.go newRollback).
-	ByFlux bool
+	// By is who makes the operation, even if the objects do not show that. It is nil for the helm command.
+	By *threeway.Deployment
 	// NoHooks predicts an operation that runs no hooks.
 	NoHooks bool
 	// DryRun also lets the API server try every predicted write. The report says where the server disagrees.

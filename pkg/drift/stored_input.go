@@ -22,6 +22,9 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 	}
 	in.Name, in.Namespace, in.Operation = old.Name, old.Namespace, report.OperationDrift
 	in.Old, in.Last = revisionOf(old), revisionOf(last)
+	if in.By.Syncs() {
+		in.Operation = report.OperationSync
+	}
 	desired, source, decisive := old, "record", last
 	if target := loaded.Target; target != nil {
 		desired, source, decisive, in.Operation = target, "revision", target, report.OperationRollback
@@ -32,7 +35,7 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 	if in.OldObjects, err = r.readManifest(ctx, old, old.Namespace, &in); err != nil {
 		return in, err
 	}
-	in.ForceConflicts = in.ForceConflicts || r.options.ByFlux && in.ServerSide() || forcesAsFlux(in)
+	in.ForceConflicts = in.ForceConflicts || in.By != nil && in.By.ForcesConflicts && in.ServerSide() || forcesAsFlux(in)
 	in.DesiredObjects = in.OldObjects
 	if loaded.Target != nil {
 		in.NotCompared = nil
@@ -56,7 +59,7 @@ func (r run) baseInput() threeway.Input {
 		Name: r.target.Release, Namespace: r.target.Namespace, StorageNamespace: r.target.Namespace, Cluster: r.connection.Name,
 		Operation: report.OperationInstall, Desired: &report.Desired{Source: "chart", Helm: helm}, ApplyMethod: r.applyMethod(helm, nil),
 		Migrates: true, ForceConflicts: o.ForceConflicts, ForceReplace: o.ForceReplace, TakeOwnership: o.TakeOwnership,
-		Records: r.records.Resource(), Unknown: o.Unknown, ByFlux: o.ByFlux,
+		Records: r.records.Resource(), Unknown: o.Unknown, By: o.By,
 	}
 }
 

@@ -28,7 +28,7 @@ type Deployer struct {
 // DeployerAction is what a controller does to a release.
 type DeployerAction string
 
-// These are the actions. A reinstall uninstalls the release first. A correction writes fields that drifted, without a revision. None means
+// These are the actions. A reinstall uninstalls the release first. A sync is that of Argo CD, which has no revisions of Helm. A correction writes fields that drifted, without a revision. None means
 // that nothing is to be done, and blocked that something keeps the controller from acting. Unknown means that helmdrift could not find out.
 const (
 	DeployerUpgrade   DeployerAction = "upgrade"
@@ -36,6 +36,7 @@ const (
 	DeployerReinstall DeployerAction = "reinstall"
 	DeployerUninstall DeployerAction = "uninstall"
 	DeployerRollback  DeployerAction = "rollback"
+	DeployerSync      DeployerAction = "sync"
 	DeployerCorrect   DeployerAction = "correct"
 	DeployerNone      DeployerAction = "none"
 	DeployerBlocked   DeployerAction = "blocked"
@@ -45,7 +46,7 @@ const (
 // DeployerActions returns all actions, the most urgent one first.
 func DeployerActions() []DeployerAction {
 	return []DeployerAction{DeployerReinstall, DeployerUninstall, DeployerRollback, DeployerBlocked, DeployerUnknown, DeployerUpgrade, DeployerInstall,
-		DeployerCorrect, DeployerNone}
+		DeployerSync, DeployerCorrect, DeployerNone}
 }
 
 // Acting returns those of the releases about which there is something to say: their controller acts, is blocked, or does nothing although
@@ -65,10 +66,12 @@ func Acting(releases []Release) []Release {
 // PutsBack says when a controller puts drift back.
 type PutsBack string
 
-// These are the times. With PutsBackUpgrade it does so whenever it upgrades the release, as far as the verdicts say.
+// These are the times. With PutsBackUpgrade it does so whenever it upgrades the release, as far as the verdicts say, and with PutsBackHand only
+// if somebody tells it to.
 const (
 	PutsBackNow     PutsBack = "now"
 	PutsBackUpgrade PutsBack = "next-upgrade"
+	PutsBackHand    PutsBack = "by-hand"
 	PutsBackNever   PutsBack = "never"
 	PutsBackUnknown PutsBack = "unknown"
 )
@@ -84,13 +87,19 @@ type DeployerInput struct {
 	Version string `json:"version,omitempty"`
 }
 
-// ControllerFlux is the controller of a HelmRelease.
-const ControllerFlux = "helm-controller"
+// These are the controllers of a HelmRelease and of an Application.
+const (
+	ControllerFlux = "helm-controller"
+	ControllerArgo = "argocd-application-controller"
+)
 
 // tool returns the name of what the controller belongs to.
 func (d *Deployer) tool() string {
-	if d.Controller == ControllerFlux {
+	switch d.Controller {
+	case ControllerFlux:
 		return "Flux"
+	case ControllerArgo:
+		return "Argo CD"
 	}
 	return d.Controller
 }
@@ -107,7 +116,7 @@ func (d *Deployer) IsBlocked() bool { return d != nil && d.Action == DeployerBlo
 func (d *Deployer) Says() string {
 	said := map[DeployerAction]string{
 		DeployerUpgrade: "upgrades it", DeployerInstall: "installs it", DeployerReinstall: "uninstalls it and installs it anew",
-		DeployerUninstall: "uninstalls it", DeployerRollback: "rolls it back", DeployerCorrect: "puts back what drifted",
+		DeployerUninstall: "uninstalls it", DeployerRollback: "rolls it back", DeployerSync: "syncs it", DeployerCorrect: "puts back what drifted",
 		DeployerNone: "does nothing", DeployerBlocked: "does not act",
 	}[d.Action]
 	switch {
@@ -118,6 +127,10 @@ func (d *Deployer) Says() string {
 	}
 	said = d.tool() + " " + said + ": " + d.Reason
 	switch {
+	case d.Action == DeployerNone && d.PutsBack == PutsBackHand:
+		said += "; a sync by hand puts drift back, as the verdicts say"
+	case d.Action == DeployerNone && d.PutsBack == PutsBackUpgrade && d.Controller == ControllerArgo:
+		said += "; it puts drift back with the next sync, as the verdicts say"
 	case d.Action == DeployerNone && d.PutsBack == PutsBackUpgrade:
 		said += "; it puts drift back at the next upgrade, as the verdicts say"
 	case d.Action == DeployerBlocked && d.PutsBack == PutsBackNever:

@@ -268,6 +268,8 @@ type Object struct {
 	GenerateName string `json:"generateName,omitempty"`
 	// Source is the template that the object comes from, if the manifest says so.
 	Source string `json:"source,omitempty"`
+	// OldFrom says what stands for old if no record has it. It is empty for a release.
+	OldFrom OldFrom `json:"old,omitempty"`
 	// Action is what Helm does with the object, and Reason says why; a failure always has a reason. BlockedBy lists the objects whose
 	// failure makes Helm skip this one.
 	Action    Action      `json:"action"`
@@ -299,6 +301,17 @@ type Object struct {
 	// OnlyConflicts is set if conflicts are the only reason why the operation fails on the object.
 	OnlyConflicts bool `json:"onlyConflicts,omitempty"`
 }
+
+// OldFrom says what stands for the deployed state of an object that no record of Helm has.
+type OldFrom string
+
+// These are the places: the annotation of kubectl apply, the same rendering as the desired state, because the sources have not changed, and
+// the fields that the deployer still owns. With the last, a field that somebody else owns counts as if the desired value had been deployed.
+const (
+	OldApplied  OldFrom = "applied"
+	OldRendered OldFrom = "rendered"
+	OldOwned    OldFrom = "owned"
+)
 
 // ObjectError is the reason why an object could not be compared.
 type ObjectError struct {

@@ -86,12 +86,17 @@ const (
 	OperationUpgrade  Operation = "upgrade"  // helm upgrade with a chart
 	OperationRollback Operation = "rollback" // helm rollback to a stored revision
 	OperationInstall  Operation = "install"  // helm upgrade --install of a release that is not installed
+	OperationSync     Operation = "sync"     // the next sync of an Application of Argo CD
 )
 
-// Command returns the Helm command that the operation predicts. For drift that is another upgrade to what is already deployed.
+// Command returns the command that the operation predicts. For drift that is another upgrade to what is already deployed.
 func (o Operation) Command() string {
-	if o == OperationRollback || o == OperationInstall {
+	switch o {
+	case OperationRollback, OperationInstall:
 		return "helm " + string(o)
+	case OperationSync:
+		return "a sync"
+	case OperationDrift, OperationUpgrade:
 	}
 	return "helm upgrade"
 }

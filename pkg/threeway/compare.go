@@ -52,7 +52,7 @@ func (c *comparer) compareAll(all []pair) []ObjectComparison {
 // compare compares one object: it finds the live states, decides what Helm does, and applies the ignore rules.
 func (c *comparer) compare(p pair) ObjectComparison {
 	out := ObjectComparison{Object: *p.subject(), key: p.key, index: p.index}
-	c = c.writerOf(p.index)
+	c = c.writerOf(p.index, p.subject().Content)
 	found, err := c.find(p)
 	if err != nil {
 		out.Err = err

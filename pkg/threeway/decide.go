@@ -160,7 +160,7 @@ func (c *comparer) withoutOld(f verdict.Finding) verdict.Finding {
 // --take-ownership (requireAdoption).
 func (c *comparer) checkOwnership(d *decision, o *object.Object, live map[string]any) {
 	reason := ownershipConflict(live, c.in.Name, c.in.Namespace)
-	if reason == "" || c.in.TakeOwnership || c.in.Operation == report.OperationRollback {
+	if reason == "" || c.in.TakeOwnership || c.in.Operation == report.OperationRollback || c.in.By.Syncs() {
 		return
 	}
 	d.fail(scopeAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
@@ -201,8 +201,8 @@ func (c *comparer) decideDropped(p pair, rules ignore.ObjectRules, live map[stri
 		if !hook.DeletedBefore {
 			d.reason = "the chart turns it into a hook: Helm applies the hook over the live object and deletes it when it has succeeded"
 		}
-	case isKept(live):
-		d.action, d.reason = report.ActionKeep, "helm.sh/resource-policy: keep"
+	case c.in.leaves(live) != "":
+		d.action, d.reason = report.ActionKeep, c.in.leaves(live)
 		fieldVerdict, notes = report.Ignore, report.Notes{"the object is kept as it is"}
 	}
 	for _, f := range compared.Findings {

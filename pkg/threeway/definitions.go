@@ -18,14 +18,19 @@ import (
 // metadata, and ends at the first failure. Server-side it applies each object, over an existing definition if there is one; client-side it
 // leaves an existing definition alone (helm v3.22.0 and v4.3.1 pkg/action/install.go installCRDs).
 
-// writerOf returns the comparer of the object at an index. A negative index is an object of the crds folder, and its comparer
-// writes as Helm writes this folder.
-func (c *comparer) writerOf(index int) *comparer {
-	if index >= 0 {
+// writerOf returns the comparer of an object with an index and a content. A negative index is an object of the crds folder, and its comparer
+// writes as Helm writes this folder. A program that does not call Helm's library chooses how it writes for each object.
+func (c *comparer) writerOf(index int, content map[string]any) *comparer {
+	if index >= 0 && !c.in.By.Syncs() {
 		return c
 	}
 	out := *c
-	out.asWritten, out.in.Migrates, out.writer.Migrates = true, false, false
+	if c.in.By.Syncs() {
+		out.in.ApplyMethod, out.writer.ForceReplace = c.in.By.Sync.Method(content)
+		out.writer.ServerSide, out.in.ForceReplace = out.in.ServerSide(), out.writer.ForceReplace
+	} else {
+		out.asWritten, out.in.Migrates, out.writer.Migrates = true, false, false
+	}
 	return &out
 }
 
@@ -36,7 +41,7 @@ func (c *comparer) redefine() {
 		return
 	}
 	c.redefined, c.unread = map[schema.GroupKind]bool{}, map[schema.GroupKind]bool{}
-	writer := c.writerOf(-1).writer
+	writer := c.writerOf(-1, nil).writer
 	for _, o := range c.in.Definitions {
 		kind, defines := definedKind(o)
 		live, read := c.in.Live[o.Ref]

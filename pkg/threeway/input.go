@@ -36,8 +36,8 @@ type Input struct {
 	Migrates bool
 	// ForceConflicts is Helm 4's flag: a server-side apply takes over what others own.
 	ForceConflicts bool
-	// ByFlux is set if Flux makes the operation, whoever made the last one.
-	ByFlux bool
+	// By is who makes the operation, whoever made the last one. It is nil for the helm command.
+	By *Deployment
 	// ForceReplace is --force, or Helm 4's --force-replace: Helm replaces live objects and does not patch them. Helm rejects
 	// it together with server-side apply.
 	ForceReplace bool
@@ -97,6 +97,12 @@ type Input struct {
 	// Known holds more secrets than the objects have, such as the Secrets that a chart looked up. It is nil if there are none.
 	Known *secret.Known
 }
+
+// Deployment says how a program deploys that is not the helm command.
+type Deployment engine.Deployment
+
+// Syncs reports whether a program deploys that does not call Helm's library. A nil Deployment is the helm command.
+func (d *Deployment) Syncs() bool { return (*engine.Deployment)(d).Syncs() }
 
 // ServerSide reports whether the operation applies server-side.
 func (in Input) ServerSide() bool { return in.ApplyMethod == report.ApplyServerSide }

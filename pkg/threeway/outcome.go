@@ -50,7 +50,9 @@ func (c *Comparison) settle(settled map[object.Key]settlement) {
 		c.applyInstallRules()
 	}
 	c.failRecord()
-	propagateFailures(c.Objects)
+	if !c.Input.By.Syncs() {
+		propagateFailures(c.Objects)
+	}
 }
 
 // outcome returns what becomes of an object if no other one fails: the failure with the widest scope, if there is one, or else its action.

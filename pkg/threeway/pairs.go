@@ -117,7 +117,7 @@ func markLeaving(in Input) map[object.Key]object.Autoscaler {
 		if desired := scalerIn(in.DesiredObjects, scaler, target); desired != nil {
 			scaler.Leaves = !scales(desired.Content, target)
 		} else {
-			scaler.Leaves = !isKept(in.Live[old.Ref].Object)
+			scaler.Leaves = in.leaves(in.Live[old.Ref].Object) == ""
 		}
 		out[target] = scaler
 	}
@@ -141,15 +141,21 @@ func scales(scaler map[string]any, target object.Key) bool {
 	return ref["name"] == target.Name && (kind == "" || strings.EqualFold(kind, target.Kind))
 }
 
-// isKept reports whether Helm leaves a live object that the manifest no longer has.
-func isKept(live map[string]any) bool {
-	return object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep"
+// leaves returns why the operation leaves a live object that the manifest no longer has, or "" if it deletes the object.
+func (in Input) leaves(live map[string]any) string {
+	switch {
+	case in.By.Syncs():
+		return in.By.Sync.Leaves(live)
+	case object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"] == "keep":
+		return "helm.sh/resource-policy: keep"
+	}
+	return ""
 }
 
 // deployerOf finds the field manager that Helm writes the release as.
 func deployerOf(in Input) owners.Deployer {
-	if in.ByFlux {
-		return owners.Deployer{Manager: report.ControllerFlux, Known: true}
+	if in.By != nil {
+		return owners.Deployer{Manager: in.By.Manager, Known: true}
 	}
 	var live []map[string]any
 	for _, ref := range releaseRefs(in) {

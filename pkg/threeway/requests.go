@@ -29,7 +29,7 @@ func (c *Comparison) request(o *ObjectComparison) (cluster.Request, bool) {
 		return cluster.Request{}, false
 	}
 	out := cluster.Request{Ref: o.Ref, Method: o.method}
-	job := c.job.writerOf(o.index)
+	job := c.job.writerOf(o.index, o.Content)
 	target := job.helmText(o.Content)
 	var err error
 	if c.Input.ServerSide() {
@@ -53,7 +53,7 @@ func (c *Comparison) request(o *ObjectComparison) (cluster.Request, bool) {
 // notAskedReason returns the reason why there is no request for an object that Helm writes. It is empty if there may be one.
 func (c *Comparison) notAskedReason(o *ObjectComparison) string {
 	switch {
-	case c.job.writerOf(o.index).writer.MigratesFirst(o.liveText):
+	case c.job.writerOf(o.index, o.Content).writer.MigratesFirst(o.liveText):
 		return "Helm first turns its own earlier writes into an apply, which a dry run cannot do"
 	case c.job.redefined[o.GroupKind()]:
 		return "the installation changes its CustomResourceDefinition first"

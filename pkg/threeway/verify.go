@@ -31,7 +31,7 @@ func (c *Comparison) Verify(answers map[object.Ref]cluster.Answer) *Comparison {
 		if reason := c.notAskedReason(o); reason != "" {
 			o.DryRun = &report.DryRun{Result: report.DryRunRefused, Message: "not asked: " + reason}
 		} else if answer, asked := answers[o.Ref]; asked {
-			job := c.job.writerOf(o.index)
+			job := c.job.writerOf(o.index, o.Content)
 			settled[o.key] = job.settlementBy(o, answer)
 			dryRun := job.dryRunResult(o, answer, settled[o.key])
 			o.DryRun = &dryRun

@@ -142,8 +142,7 @@ func (c *cluster) patch(ctx context.Context, r ref, manager, body string, subres
 
 // kubectlApply does what kubectl apply does with each object of a YAML stream: it creates or patches the object and stores the text in the
 // annotation.
-func (c *cluster) kubectlApply(ctx context.Context, text, namespace string) error {
-	const manager = "kubectl-client-side-apply"
+func (c *cluster) kubectlApply(ctx context.Context, text, namespace, manager string) error {
 	return c.eachObject(text, namespace, func(client dynamic.ResourceInterface, obj *unstructured.Unstructured) error {
 		if err := setLastApplied(obj); err != nil {
 			return err

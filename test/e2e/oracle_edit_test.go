@@ -296,7 +296,7 @@ func (e *oracleEdit) apply(c *Case, number int, chart map[string]any) (performed
 	if err != nil {
 		return performedEdit{}, err
 	}
-	return out, c.cluster.kubectlApply(context.Background(), c.withNamespace(out.text), c.ns)
+	return out, c.cluster.kubectlApply(context.Background(), c.withNamespace(out.text), c.ns, "kubectl-client-side-apply")
 }
 
 // toFile returns the file with an object that an edit sends, and the line that sends it.

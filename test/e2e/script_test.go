@@ -103,7 +103,10 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 			return c.cluster.create(context.Background(), text, c.ns, args[0])
 		})},
 		"apply": {[]string{file}, onFile(func(c *Case, text string, _ []string) error {
-			return c.cluster.kubectlApply(context.Background(), text, c.ns)
+			return c.cluster.kubectlApply(context.Background(), text, c.ns, "kubectl-client-side-apply")
+		})},
+		"client-apply": {[]string{"MANAGER", file}, onFile(func(c *Case, text string, args []string) error {
+			return c.cluster.kubectlApply(context.Background(), text, c.ns, args[0])
 		})},
 		"server-apply": {[]string{"MANAGER", file}, onFile(func(c *Case, text string, args []string) error {
 			return c.cluster.serverApply(context.Background(), text, c.ns, args[0])
@@ -205,7 +208,7 @@ func restore(c *Case, _ []string) error {
 	if err != nil {
 		return err
 	}
-	return c.cluster.kubectlApply(context.Background(), manifest, c.ns)
+	return c.cluster.kubectlApply(context.Background(), manifest, c.ns, "kubectl-client-side-apply")
 }
 
 // await waits until a field of an object has a value; an empty value stands for an absent field.

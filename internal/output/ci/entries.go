@@ -362,7 +362,7 @@ func owners(f *report.Finding) string {
 // operation returns the operation of a release as the subject of a sentence.
 func operation(r *report.Release) string {
 	switch r.Operation {
-	case report.OperationUpgrade, report.OperationRollback, report.OperationInstall:
+	case report.OperationUpgrade, report.OperationRollback, report.OperationInstall, report.OperationSync:
 		return "the " + string(r.Operation)
 	case report.OperationDrift:
 	}

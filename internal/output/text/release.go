@@ -24,7 +24,7 @@ func operationName(op report.Operation) string {
 // report of drift, or of an operation of a later version, does not.
 func isPreview(op report.Operation) bool {
 	switch op {
-	case report.OperationUpgrade, report.OperationRollback, report.OperationInstall:
+	case report.OperationUpgrade, report.OperationRollback, report.OperationInstall, report.OperationSync:
 		return true
 	case report.OperationDrift:
 	}

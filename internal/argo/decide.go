@@ -1,0 +1,121 @@
+package argo
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file decides what the controller does next (argo-cd v3.6.1 controller/appcontroller.go autoSync).
+
+// decision is what the controller does, and why.
+type decision struct {
+	action    report.DeployerAction
+	otherwise report.DeployerAction
+	reason    string
+	putsBack  report.PutsBack
+}
+
+// difference is how the Application differs from its sources.
+type difference struct {
+	// changes is set if a sync writes something that Argo CD does not ignore, and prunes if objects are there that the sources dropped.
+	changes, prunes bool
+	// isEmpty is set if the sources make no object.
+	isEmpty bool
+	// revisions are those of the sources, or nil if they are not known.
+	revisions []string
+}
+
+// decide returns what the controller does.
+func (p *Plan) decide(d difference) decision {
+	a := p.app
+	auto := a.Spec.SyncPolicy.Automated
+	isOut := d.changes || d.prunes
+	switch {
+	case a.Metadata.Deleted != "":
+		return decision{action: report.DeployerUninstall, reason: "the Application is being deleted", putsBack: report.PutsBackNever}
+	case isSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
+		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
+	case !a.isAutomated() && isOut:
+		return decision{action: report.DeployerNone, reason: "it is out of sync, and automated sync is off", putsBack: report.PutsBackHand}
+	case !a.isAutomated():
+		return decision{action: report.DeployerNone, reason: "it is in sync, and automated sync is off", putsBack: report.PutsBackHand}
+	}
+	out := decision{putsBack: report.PutsBackUpgrade}
+	if auto.SelfHeal {
+		out.putsBack = report.PutsBackNow
+	}
+	attempted, phase := p.attempted(d.revisions)
+	switch {
+	case !isOut:
+		out.action, out.reason = report.DeployerNone, "it is in sync"
+	case !d.changes && !auto.Prune:
+		out.action, out.reason = report.DeployerNone, "only objects differ that the sources no longer have, and automated prune is off"
+	case attempted && phase != "Succeeded":
+		out.action, out.otherwise, out.putsBack = report.DeployerBlocked, report.DeployerSync, report.PutsBackNever
+		out.reason = fmt.Sprintf("the last sync to this revision ended with the phase %s, and Argo CD does not try it again", phase)
+	case attempted && !auto.SelfHeal:
+		out.action, out.reason = report.DeployerNone, "it has synced to this revision already, and selfHeal is off"
+	case attempted:
+		out.action, out.reason = report.DeployerCorrect, "selfHeal is on"
+	case auto.Prune && !auto.AllowEmpty && d.isEmpty:
+		out.action, out.otherwise, out.putsBack = report.DeployerBlocked, report.DeployerSync, report.PutsBackNever
+		out.reason = "the sync would delete all objects, and allowEmpty is off"
+	default:
+		out.action, out.reason = report.DeployerSync, p.changed(d.revisions)
+	}
+	if p.closed != "" && (out.action == report.DeployerSync || out.action == report.DeployerCorrect) {
+		otherwise := (&report.Deployer{Controller: report.ControllerArgo, Action: out.action, Reason: out.reason}).Says()
+		out.otherwise, out.action, out.putsBack = out.action, report.DeployerBlocked, report.PutsBackNever
+		out.reason = p.closed + "; otherwise " + otherwise
+	}
+	return out
+}
+
+// attempted reports whether the last sync had the same sources at the same revisions, and how it ended (appcontroller.go
+// alreadyAttemptedSync).
+func (p *Plan) attempted(revisions []string) (is bool, phase string) {
+	state := p.app.Status.OperationState
+	switch {
+	case state == nil:
+		return false, ""
+	case state.SyncResult == nil:
+		return state.Phase == "Failed" || state.Phase == "Error" || state.Phase == "Succeeded", state.Phase
+	}
+	was, sources := state.SyncResult.Revisions, state.SyncResult.Sources
+	if len(p.app.Spec.Sources) == 0 {
+		was, sources = []string{state.SyncResult.Revision}, nil
+		if state.SyncResult.Source != nil {
+			sources = []source{*state.SyncResult.Source}
+		}
+	}
+	return slices.Equal(was, revisions) && haveSameSources(sources, p.app.sources()), state.Phase
+}
+
+// changed says what is new since the last sync.
+func (p *Plan) changed(revisions []string) string {
+	sources, was, found := p.app.synced()
+	switch {
+	case !found:
+		return "it has never been synced"
+	case !haveSameSources(sources, p.app.sources()):
+		return "its sources say something else than at the last sync"
+	case !slices.Equal(was, revisions):
+		return "the sources have another revision than at the last sync: " + strings.Join(shortRevisions(revisions), ", ")
+	}
+	return "it is out of sync"
+}
+
+// shortRevisions returns revisions as Argo CD shows them: commits with seven letters.
+func shortRevisions(all []string) []string {
+	var out []string
+	for _, one := range all {
+		if len(one) == len("da39a3ee5e6b4b0d3255bfef95601890afd80709") {
+			one = one[:7]
+		}
+		out = append(out, one)
+	}
+	return out
+}

@@ -1,0 +1,87 @@
+package argo
+
+import (
+	"fmt"
+
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Finish adds to the report of the comparison what Argo CD does, and where old comes from.
+func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
+	var revisions []string
+	if p.made != nil {
+		revisions = p.made.revisions
+	}
+	differs := p.differs(r, revisions)
+	if differs.prunes && !p.app.isAutomated() {
+		p.warn("a sync by hand prunes only with --prune, and is predicted without it")
+	}
+	d := p.decide(differs)
+	if p.unmade != nil {
+		d = decision{action: report.DeployerUnknown, reason: "the sources could not be rendered", putsBack: report.PutsBackUnknown}
+	} else if p.windowsUnread != nil {
+		p.lacks("when Argo CD syncs is not known: " + p.windowsUnread.Error())
+	}
+	r.Deployer = &report.Deployer{
+		Kind: "Application", Namespace: p.app.Metadata.Namespace, Name: p.app.Metadata.Name, Controller: report.ControllerArgo,
+		Action: d.action, Otherwise: d.otherwise, Reason: d.reason, PutsBack: d.putsBack, Inputs: p.inputs(),
+	}
+	for i := range r.Objects {
+		o := &r.Objects[i]
+		o.OldFrom = p.deployed.from[o.Key()]
+		if p.hasExpression(o.Key()) && len(o.Fields) > 0 {
+			p.lacks(fmt.Sprintf("ignoreDifferences has jqPathExpressions for %s, which helmdrift does not evaluate: Argo CD may ignore what differs", o.Key()))
+		}
+	}
+	r.Warnings = append(r.Warnings, p.warnings...)
+	r.Errors = append(r.Errors, p.problems...)
+}
+
+// differs returns how the Application differs from its sources, as far as Argo CD looks at it.
+func (p *Plan) differs(r *report.Release, revisions []string) difference {
+	out := difference{revisions: revisions, isEmpty: p.made != nil && len(p.made.objects) == 0}
+	isMade := map[object.Key]bool{}
+	if p.made != nil {
+		for _, o := range p.made.objects {
+			isMade[o.Key] = true
+		}
+	}
+	for _, o := range r.Objects {
+		if o.IgnoredBy != nil {
+			continue
+		}
+		switch {
+		case !isMade[o.Key()] && (o.Action == report.ActionDelete || o.Action == report.ActionKeep):
+			out.prunes = true
+		case o.Action == report.ActionCreate, o.Action == report.ActionFail:
+			out.changes = true
+		default:
+			for _, f := range o.Fields {
+				if f.Verdict != report.Ignore && !f.Silenced() {
+					out.changes = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+// inputs returns the sources.
+func (p *Plan) inputs() []report.DeployerInput {
+	var out []report.DeployerInput
+	for i, s := range p.app.sources() {
+		in := report.DeployerInput{Use: "chart", Kind: "source", Name: s.RepoURL}
+		if s.Chart != "" {
+			in.Name += " " + s.Chart
+		} else if s.Path != "" {
+			in.Name += " " + s.Path
+		}
+		if p.made != nil && i < len(p.made.revisions) {
+			in.Version = p.made.revisions[i]
+		}
+		out = append(out, in)
+	}
+	return out
+}

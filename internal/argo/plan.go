@@ -1,0 +1,192 @@
+package argo
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/engine/argocd"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// Question asks what Argo CD does next with an Application.
+type Question struct {
+	Namespace, Name string
+	// Chart is the chart of the user, if Own is set. It stands for the folder of the only source.
+	Chart *drift.Chart
+	Own   bool
+	// Source are the user's own logins and settings for fetching.
+	Source fetch.Options
+	// Fetch fetches a chart, and Commit fetches the files of a branch, a tag or a commit into a folder and returns the commit.
+	Fetch  func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
+	Commit func(ctx context.Context, url, ref string) (dir, commit string, done func(), err error)
+	// Render renders a chart, and ReadManifest reads a manifest.
+	Render       func(context.Context, drift.ChartRequest) (*drift.RenderedChart, error)
+	ReadManifest func(context.Context, *release.Record) ([]render.Document, error)
+	// Known learns the secrets that are read.
+	Known *secret.Known
+	// Now is the time that sync windows are compared with.
+	Now time.Time
+}
+
+// Plan is what Argo CD does next with an Application, and what to compare for it.
+type Plan struct {
+	// Target is what to compare, and Connection is what the comparison reads.
+	Target     drift.Target
+	Connection drift.Connection
+
+	app      *Application
+	settings settings
+	from     drift.Connection
+	cluster  readCache
+	// made is what the sources make, and unmade is why that is not known.
+	made   *rendered
+	unmade error
+	// creates is the namespace that the sync creates, or nil.
+	creates  map[string]any
+	deployed deployed
+	// closed is why no sync window lets the controller sync by itself now, or "". windowsUnread is why that is not known.
+	closed        string
+	windowsUnread error
+	warnings      []report.Message
+	problems      []report.Message
+	done          []func()
+}
+
+// These are the codes of errors and warnings about what Argo CD does.
+const (
+	CodeIncomplete = "argocd-unknown"
+	CodeWarning    = "argocd"
+)
+
+// New reads an Application and everything that decides what a sync of it writes. The caller closes the plan.
+func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
+	app, err := Read(ctx, from.Cluster, q.Namespace, q.Name)
+	if err != nil {
+		return nil, err
+	}
+	return newPlan(ctx, from, q, app)
+}
+
+// newPlan reads everything else than the Application.
+func newPlan(ctx context.Context, from drift.Connection, q Question, app *Application) (*Plan, error) {
+	if err := app.checkDestination(); err != nil {
+		return nil, err
+	}
+	p := &Plan{app: app, from: from, Connection: from, cluster: readCache{from.Cluster, map[object.Ref]cluster.Live{}}}
+	var err error
+	if p.settings, err = readSettings(ctx, from.Cluster, app.Metadata.Namespace); err != nil {
+		return nil, err
+	}
+	if app.isAutomated() {
+		p.closed, p.windowsUnread = app.closedBy(ctx, from.Cluster, q.Now)
+	}
+	p.findNamespace(ctx)
+	if p.made, p.unmade = p.renderAll(ctx, q); ctx.Err() != nil {
+		p.Close()
+		return nil, ctx.Err()
+	}
+	p.deployed = p.findDeployed(ctx, p.made)
+	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.title(), NoLookup: true}}
+	p.Connection.Cluster = p.cluster
+	p.Connection.Records = func(string) (drift.Records, error) { return records{p}, nil }
+	p.Connection.Lookups = nil
+	p.addLimits()
+	return p, nil
+}
+
+// Close removes the files of the plan.
+func (p *Plan) Close() {
+	for _, done := range p.done {
+		done()
+	}
+	p.done = nil
+}
+
+// warn and lacks add a warning, and an error that makes the report incomplete.
+func (p *Plan) warn(message string) {
+	p.warnings = append(p.warnings, report.Message{Code: CodeWarning, Message: message})
+}
+
+func (p *Plan) lacks(message string) {
+	p.problems = append(p.problems, report.Message{Code: CodeIncomplete, Message: message})
+}
+
+// findNamespace finds out whether the sync creates the namespace of the objects (argo-cd v3.6.1 controller/sync_namespace.go syncNamespace).
+func (p *Plan) findNamespace(ctx context.Context) {
+	name := p.app.Spec.Destination.Namespace
+	if name == "" || !slices.Contains(p.app.Spec.SyncPolicy.SyncOptions, "CreateNamespace=true") {
+		return
+	}
+	ref := object.Ref{Key: object.Key{Kind: "Namespace", Name: name}, Version: "v1"}
+	live := p.cluster.Read(ctx, []object.Ref{ref})[ref]
+	switch {
+	case live.Err != nil:
+		p.lacks("whether the sync creates namespace " + name + " is not known: " + live.Err.Message)
+	case isSet(p.app.Spec.SyncPolicy.ManagedNamespaceMetadata):
+		p.lacks("managedNamespaceMetadata changes namespace " + name + ", which helmdrift does not compare")
+	case live.Object == nil:
+		p.creates = map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}
+	}
+}
+
+// options returns the options of the next sync. A sync by hand prunes if the user says so, and is predicted without that.
+func (p *Plan) options() argocd.Options {
+	out := argocd.Options{List: p.app.Spec.SyncPolicy.SyncOptions, Migrated: p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"],
+		Ignored: p.ignoredAt}
+	if p.app.isAutomated() {
+		out.Prune = p.app.Spec.SyncPolicy.Automated.Prune
+	}
+	return out
+}
+
+// Adapt changes options so that they compare what a sync writes.
+func (p *Plan) Adapt(o drift.Options) drift.Options {
+	sync := p.options()
+	o.By, o.Helm, o.ApplyMethod = (*threeway.Deployment)(sync.Deployment()), "4", report.ApplyClientSide
+	if sync.Has("ServerSideApply=true") {
+		o.ApplyMethod = report.ApplyServerSide
+	}
+	o.TakeOwnership, o.ForceConflicts, o.ForceReplace, o.FromFlux = false, false, false, false
+	o.Ignore = slices.Concat(p.rules(), o.Ignore)
+	o.ReadManifest = func(context.Context, *release.Record) ([]render.Document, error) { return p.deployed.documents, nil }
+	o.Render = func(context.Context, drift.ChartRequest) (*drift.RenderedChart, error) {
+		if p.unmade != nil {
+			return nil, p.unmade
+		}
+		return p.made.answer, nil
+	}
+	return o
+}
+
+// addLimits names what changes the outcome and is not predicted.
+func (p *Plan) addLimits() {
+	sync := p.options()
+	for option, what := range map[string]string{
+		"Force=true": "the sync deletes and creates again what the API server refuses to change",
+	} {
+		if sync.Has(option) {
+			p.lacks(option + ": " + what + ", which helmdrift does not predict")
+		}
+	}
+	for _, d := range p.ignores() {
+		if len(d.ManagedFieldsManagers) > 0 && (sync.Has("RespectIgnoreDifferences=true") || sync.Has("ApplyOutOfSyncOnly=true")) {
+			p.lacks("ignoreDifferences names field managers together with RespectIgnoreDifferences or ApplyOutOfSyncOnly, whose fields helmdrift does " +
+				"not leave out of what it predicts")
+			break
+		}
+	}
+	if p.settings.namespace == "" {
+		p.warn("there is no ConfigMap argocd-cm in " + strings.Join([]string{p.app.Metadata.Namespace, "argocd"}, " or ") +
+			", so the defaults of Argo CD count")
+	}
+}

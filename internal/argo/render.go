@@ -1,0 +1,305 @@
+package argo
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file renders the sources and marks the objects.
+
+// rendered is what the sources make.
+type rendered struct {
+	answer *drift.RenderedChart
+	// objects are those of the manifest.
+	objects []object.Object
+	// revisions are those of the sources, in their order. A source whose revision is not known has "".
+	revisions []string
+}
+
+// renderAll renders all sources of an Application.
+func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
+	all, done, err := q.folders(ctx, p.app)
+	p.done = append(p.done, done)
+	if err != nil {
+		return nil, err
+	}
+	refs, roots := map[string]*folder{}, []string(nil)
+	for _, f := range all {
+		if f.source.Ref != "" {
+			refs["$"+f.source.Ref] = f
+		}
+		roots = append(roots, f.root)
+	}
+	out := &rendered{answer: &drift.RenderedChart{}}
+	hasAgain, hasAtOnce := false, false
+	var parts []*drift.RenderedChart
+	for i, f := range all {
+		if f.source.Ref != "" && f.source.Path == "" && f.source.Chart == "" {
+			out.revisions = append(out.revisions, f.revision)
+			continue
+		}
+		part, err := p.renderOne(ctx, q, f, refs, roots)
+		if err != nil {
+			return nil, sourceError(i, len(all), err)
+		}
+		if f.isChart {
+			f.revision = part.Rendered.ChartVersion
+		}
+		out.revisions = append(out.revisions, f.revision)
+		hasAgain, hasAtOnce = hasAgain || part.Again != nil, hasAtOnce || part.AtOnce != nil
+		parts = append(parts, part)
+	}
+	for _, part := range parts {
+		out.add(part, hasAgain, hasAtOnce)
+	}
+	if p.creates != nil {
+		out.answer.Manifest = append([]render.Document{documentOf(p.creates, "")}, out.answer.Manifest...)
+	}
+	out.objects = render.Objects(out.answer.Manifest, p.parsing()).Objects
+	return out, nil
+}
+
+// sourceError names the source of an error if there are several. The error of a template keeps its place.
+func sourceError(i, all int, err error) error {
+	var failed *render.Error
+	if all == 1 || errors.As(err, &failed) {
+		return err
+	}
+	return fmt.Errorf("source %d: %w", i+1, err)
+}
+
+// add adds what one source makes. If a source differs with each rendering, the second rendering has the objects of all.
+func (r *rendered) add(part *drift.RenderedChart, hasAgain, hasAtOnce bool) {
+	a := r.answer
+	a.Manifest = append(a.Manifest, part.Manifest...)
+	again, atOnce := part.Again, part.AtOnce
+	if again == nil {
+		again = part.Manifest
+	}
+	if atOnce == nil {
+		atOnce = again
+	}
+	if hasAgain {
+		a.Again = append(a.Again, again...)
+	}
+	if hasAtOnce {
+		a.AtOnce = append(a.AtOnce, atOnce...)
+	}
+	first := a.Rendered
+	a.Rendered = part.Rendered
+	if first.ChartName != "" {
+		a.Rendered.ChartName, a.Rendered.ChartVersion = first.ChartName, first.ChartVersion
+	}
+	a.Rendered.Hooks = slices.Concat(first.Hooks, part.Rendered.Hooks)
+	a.Rendered.Warnings = slices.Concat(first.Warnings, part.Rendered.Warnings)
+	a.Rendered.Undiscovered = slices.Concat(first.Undiscovered, part.Rendered.Undiscovered)
+	a.Rendered.Definitions = nil // they are objects of the manifest
+}
+
+// renderOne renders one source.
+func (p *Plan) renderOne(ctx context.Context, q Question, f *folder, refs map[string]*folder, roots []string) (*drift.RenderedChart, error) {
+	kind, err := f.kind()
+	if err != nil {
+		return nil, hint.New(err, "for a part of the answer, compare what you have built: helmdrift diff app/NAME CHART with a folder of manifests")
+	}
+	var out *drift.RenderedChart
+	if kind == "directory" {
+		out, err = p.readDirectory(ctx, q, f)
+	} else {
+		out, err = p.renderChart(ctx, q, f, refs, roots)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.Manifest = p.marked(out.Manifest, out)
+	if out.Again != nil {
+		out.Again = p.marked(out.Again, nil)
+	}
+	if out.AtOnce != nil {
+		out.AtOnce = p.marked(out.AtOnce, nil)
+	}
+	return out, nil
+}
+
+// readDirectory reads a folder of manifests.
+func (p *Plan) readDirectory(ctx context.Context, q Question, f *folder) (*drift.RenderedChart, error) {
+	text, err := f.manifests()
+	if err != nil {
+		return nil, err
+	}
+	documents, err := q.ReadManifest(ctx, &release.Record{Manifest: text})
+	if err != nil {
+		return nil, err
+	}
+	return &drift.RenderedChart{Manifest: documents, Rendered: render.Rendered{ChartName: cmp.Or(f.source.Path, "manifests"), ChartVersion: fmt.Sprintf("%.7s", f.revision)}}, nil
+}
+
+// renderChart renders a chart as helm template does: it is always an installation, and lookups find nothing.
+func (p *Plan) renderChart(ctx context.Context, q Question, f *folder, refs map[string]*folder, roots []string) (*drift.RenderedChart, error) {
+	values, err := f.values(refs, f.variables(p.app, p.instance()))
+	if err != nil {
+		return nil, err
+	}
+	h := f.source.Helm
+	if h == nil {
+		h = &helmSource{}
+	}
+	capabilities, err := p.from.Cluster.Capabilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if capabilities, err = render.OverrideCapabilities(capabilities, h.KubeVersion, h.APIVersions); err != nil {
+		return nil, err
+	}
+	request := drift.ChartRequest{
+		Path: f.dir, Helm4: true, Install: true, ReleaseName: cmp.Or(h.ReleaseName, p.app.Metadata.Name),
+		Namespace: cmp.Or(h.Namespace, p.app.Spec.Destination.Namespace), Values: values.options, Capabilities: capabilities,
+		Undiscovered: p.from.Cluster.Undiscovered(), Known: (*drift.Secrets)(q.Known), SkipSchemaValidation: h.SkipSchemaValidation,
+		ReadFile: values.readFile(roots, q.fetchRemote),
+	}
+	out, err := q.Render(ctx, request)
+	if err != nil {
+		var failed *render.Error
+		if errors.As(err, &failed) {
+			failed.Message = strings.ReplaceAll(failed.Message, f.dir, ".")
+		}
+		return nil, err
+	}
+	if !h.SkipCRDs {
+		out.Manifest = slices.Concat(out.Rendered.Definitions, out.Manifest)
+		if out.Again != nil {
+			out.Again = slices.Concat(out.Rendered.Definitions, out.Again)
+		}
+	}
+	return out, nil
+}
+
+// parsing says how the documents of the Application are read.
+func (p *Plan) parsing() render.ParseOptions {
+	return render.ParseOptions{Namespace: p.app.Spec.Destination.Namespace, Scope: p.from.Cluster.Scope}
+}
+
+// marked returns documents with one object each, in their namespaces, with the marks of Argo CD. Hooks are not among them; they are added to
+// out if it is not nil. A document that cannot be read stays as it is.
+func (p *Plan) marked(documents []render.Document, out *drift.RenderedChart) []render.Document {
+	var all []render.Document
+	for _, document := range documents {
+		found := render.Objects([]render.Document{document}, p.parsing())
+		if len(found.Errors) > 0 {
+			all = append(all, document)
+			continue
+		}
+		for _, o := range found.Objects {
+			if isHook(o.Content) {
+				if out != nil {
+					out.Rendered.Hooks = append(out.Rendered.Hooks, render.Hook{Kind: o.Kind, Name: o.Name, Path: o.Source})
+				}
+				continue
+			}
+			all = append(all, documentOf(p.mark(o), o.Source))
+		}
+	}
+	return all
+}
+
+// documentOf returns a document with an object.
+func documentOf(content map[string]any, from string) render.Document {
+	text, err := json.Marshal(content)
+	if err != nil {
+		return render.Document{Source: from, Fault: "cannot be written as JSON"}
+	}
+	return render.Document{Source: from, JSON: text}
+}
+
+// isHook reports whether a sync runs an object in a phase of its own (gitops-engine v3.6.1 pkg/sync/hook/hook.go IsHook).
+func isHook(content map[string]any) bool {
+	annotations := object.Child(object.Child(content, "metadata"), "annotations")
+	if text, found := annotations["argocd.argoproj.io/hook"].(string); found {
+		return strings.TrimSpace(text) != "Skip"
+	}
+	text, found := annotations["helm.sh/hook"].(string)
+	return found && text != "crd-install"
+}
+
+// instance returns the name of the Application in the marks. One in another namespace than Argo CD has that in front, but helmdrift does not
+// know the namespace of Argo CD: it is that of the ConfigMap argocd-cm (argo-cd v3.6.1 util/argo/argo.go InstanceName).
+func (p *Plan) instance() string {
+	if p.settings.namespace == "" || p.settings.namespace == p.app.Metadata.Namespace {
+		return p.app.Metadata.Name
+	}
+	return p.app.Metadata.Namespace + "_" + p.app.Metadata.Name
+}
+
+// mark returns an object with its namespace and the marks of Argo CD (argo-cd v3.6.1 util/argo/resource_tracking.go SetAppInstance,
+// controller/state.go NormalizeTargetObjects). A definition has no marks.
+func (p *Plan) mark(o object.Object) map[string]any {
+	content, _ := object.Copy(o.Content).(map[string]any)
+	u := unstructured.Unstructured{Object: content}
+	if o.Problem != "" || object.Child(content, "metadata") == nil {
+		return content
+	}
+	u.SetNamespace(o.Namespace)
+	if o.Kind == "CustomResourceDefinition" && o.Group == "apiextensions.k8s.io" {
+		return content
+	}
+	annotations, labels := nonNil(u.GetAnnotations()), nonNil(u.GetLabels())
+	if p.settings.tracking != "label" {
+		namespace := cmp.Or(o.Namespace, p.app.Spec.Destination.Namespace)
+		annotations["argocd.argoproj.io/tracking-id"] = fmt.Sprintf("%s:%s/%s:%s/%s", p.instance(), o.Group, o.Kind, namespace, o.Name)
+		if delete(annotations, "argocd.argoproj.io/installation-id"); p.settings.installation != "" {
+			annotations["argocd.argoproj.io/installation-id"] = p.settings.installation
+		}
+		u.SetAnnotations(annotations)
+	}
+	switch p.settings.tracking {
+	case "label":
+		labels[p.settings.label] = p.instance()
+		u.SetLabels(labels)
+	case "annotation+label":
+		labels[p.settings.label] = shortened(p.instance())
+		u.SetLabels(labels)
+	}
+	return u.Object
+}
+
+// shortened returns a text as the value of a label: at most 63 letters, of which the last is a letter or a digit.
+func shortened(text string) string {
+	const most = 63
+	if len(text) <= most {
+		return text
+	}
+	return strings.TrimRight(text[:most], "-_.")
+}
+
+// nonNil returns a copy of a map, or an empty one.
+func nonNil(m map[string]string) map[string]string {
+	if out := maps.Clone(m); out != nil {
+		return out
+	}
+	return map[string]string{}
+}
+
+// failure returns an error of the rendering as a report has it.
+func failure(err error) report.Message {
+	m := report.Message{Code: report.ErrorRender, Message: hint.Sentence(err)}
+	var failed *render.Error
+	if errors.As(err, &failed) {
+		m.File, m.Line, m.Message = failed.File, failed.Line, failed.Message
+	}
+	return m
+}

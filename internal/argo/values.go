@@ -1,0 +1,303 @@
+package argo
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/render"
+)
+
+// This file composes the values of a chart as the repo-server does: value files in their order, then values, then parameters (argo-cd v3.6.1
+// reposerver/repository/repository.go helmTemplate, util/helm/cmd.go template).
+
+// inlineValues is the name of the values in the Application, which stand for a file.
+const inlineValues = "the values of the Application"
+
+// composed are the values for a chart, and the contents of those that are no file.
+type composed struct {
+	options render.ValueOptions
+	inline  []byte
+	known   []string
+}
+
+// values composes the values of a source. Variables are those of [variables].
+func (f *folder) values(folders map[string]*folder, variables map[string]string) (composed, error) {
+	var out composed
+	h := f.source.Helm
+	if h == nil {
+		return out, nil
+	}
+	files, err := f.valueFiles(folders, variables)
+	if err != nil {
+		return out, err
+	}
+	out.options.Files = files
+	if out.inline, err = h.inline(); err != nil {
+		return out, err
+	}
+	if len(out.inline) > 0 {
+		out.options.Files = append(out.options.Files, inlineValues)
+	}
+	for _, p := range h.Parameters {
+		expression := p.Name + "=" + withCommas(expand(p.Value, variables))
+		if p.ForceString {
+			out.options.SetString = append(out.options.SetString, expression)
+		} else {
+			out.options.Set = append(out.options.Set, expression)
+		}
+	}
+	for _, p := range h.FileParameters {
+		file, err := f.fileOf(p.Path, folders, variables)
+		if err != nil {
+			return out, fmt.Errorf("helm.fileParameters: %w", err)
+		}
+		out.options.SetFile = append(out.options.SetFile, p.Name+"="+withCommas(file))
+	}
+	return out, nil
+}
+
+// inline returns the values in the Application as text, or nil if it has none. valuesObject counts before values (argo-cd v3.6.1
+// pkg/apis/application/v1alpha1/values.go ValuesYAML).
+func (h *helmSource) inline() ([]byte, error) {
+	if len(h.ValuesObject) > 0 && string(h.ValuesObject) != "null" {
+		return yaml.JSONToYAML(h.ValuesObject)
+	}
+	return []byte(h.Values), nil
+}
+
+// withCommas escapes commas for a --set expression, except in a list (argo-cd v3.6.1 util/helm/cmd.go cleanSetParameters).
+func withCommas(value string) string {
+	if strings.HasPrefix(value, "{") && strings.HasSuffix(value, "}") {
+		return value
+	}
+	var out strings.Builder
+	before := rune(0)
+	for _, letter := range value {
+		if letter == ',' && before != '\\' {
+			out.WriteByte('\\')
+		}
+		out.WriteRune(letter)
+		before = letter
+	}
+	return out.String()
+}
+
+// variables returns the variables of the build environment (repository.go newEnv).
+func (f *folder) variables(a *Application, instance string) map[string]string {
+	first := func(n int) string { return f.revision[:min(n, len(f.revision))] }
+	return map[string]string{
+		"ARGOCD_APP_NAME": instance, "ARGOCD_APP_NAMESPACE": a.Spec.Destination.Namespace,
+		"ARGOCD_APP_PROJECT_NAME": cmp.Or(a.Spec.Project, "default"), "ARGOCD_APP_REVISION": f.revision,
+		"ARGOCD_APP_REVISION_SHORT": first(7), "ARGOCD_APP_REVISION_SHORT_8": first(8),
+		"ARGOCD_APP_SOURCE_REPO_URL": f.source.RepoURL, "ARGOCD_APP_SOURCE_PATH": f.source.Path,
+		"ARGOCD_APP_SOURCE_TARGET_REVISION": f.source.TargetRevision,
+	}
+}
+
+// expand replaces variables in a text. One that does not exist is empty, and two dollars are one (argo-cd v3.6.1
+// pkg/apis/application/v1alpha1/types.go Envsubst).
+func expand(text string, variables map[string]string) string {
+	return os.Expand(text, func(name string) string {
+		if name == "$" {
+			return "$"
+		}
+		return variables[name]
+	})
+}
+
+// valueFiles returns the files of helm.valueFiles. A pattern means the files that match, in the order of their names, except those that the
+// list names itself; a file counts once (repository.go getResolvedValueFiles).
+func (f *folder) valueFiles(folders map[string]*folder, variables map[string]string) ([]string, error) {
+	h := f.source.Helm
+	explicit, out := map[string]bool{}, []string(nil)
+	for _, name := range h.ValueFiles {
+		if file, err := f.fileOf(name, folders, variables); err == nil && !isPattern(file) {
+			explicit[file] = true
+		}
+	}
+	add := func(file string) {
+		if !slices.Contains(out, file) {
+			out = append(out, file)
+		}
+	}
+	for _, name := range h.ValueFiles {
+		file, err := f.fileOf(name, folders, variables)
+		if err != nil {
+			return nil, fmt.Errorf("helm.valueFiles: %w", err)
+		}
+		if !isRemote(file) && isPattern(file) {
+			found, err := matching(f.rootOf(name, folders), file)
+			if err != nil {
+				return nil, fmt.Errorf("helm.valueFiles: %s: %w", name, err)
+			}
+			if len(found) == 0 && !h.IgnoreMissingValueFiles {
+				return nil, fmt.Errorf("helm.valueFiles: no file matches %s", name)
+			}
+			for _, one := range found {
+				if !explicit[one] {
+					add(one)
+				}
+			}
+			continue
+		}
+		if _, err := os.Stat(file); !isRemote(file) && errors.Is(err, fs.ErrNotExist) {
+			if h.IgnoreMissingValueFiles {
+				continue
+			}
+			return nil, fmt.Errorf("helm.valueFiles: there is no file %s", name)
+		}
+		add(file)
+	}
+	return out, nil
+}
+
+// isRemote reports whether a value file is an address.
+func isRemote(file string) bool { return strings.Contains(file, "://") }
+
+// isPattern reports whether a path is a pattern.
+func isPattern(file string) bool { return strings.ContainsAny(file, "*?[") }
+
+// matching returns the files below a root that match a pattern in which ** crosses folders, in the order of their names.
+func matching(root, pattern string) ([]string, error) {
+	parts := strings.Split(filepath.ToSlash(pattern), "/")
+	var out []string
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		if matchesPath(parts, strings.Split(filepath.ToSlash(name), "/")) {
+			out = append(out, name)
+		}
+		return nil
+	})
+	slices.Sort(out)
+	return out, err
+}
+
+// matchesPath reports whether the parts of a path match those of a pattern.
+func matchesPath(pattern, parts []string) bool {
+	if len(pattern) == 0 {
+		return len(parts) == 0
+	}
+	if pattern[0] == "**" {
+		return matchesPath(pattern[1:], parts) || len(parts) > 0 && matchesPath(pattern, parts[1:])
+	}
+	if len(parts) == 0 {
+		return false
+	}
+	matched, err := filepath.Match(pattern[0], parts[0])
+	return err == nil && matched && matchesPath(pattern[1:], parts[1:])
+}
+
+// rootOf returns the root of the files that a name is relative to.
+func (f *folder) rootOf(name string, folders map[string]*folder) string {
+	if other := folders[referenced(name)]; other != nil {
+		return other.root
+	}
+	return f.root
+}
+
+// referenced returns the name of the source that a path begins with, such as $values, or "".
+func referenced(name string) string {
+	if !strings.HasPrefix(name, "$") {
+		return ""
+	}
+	ref, _, _ := strings.Cut(name, "/")
+	return ref
+}
+
+// fileOf returns the file that a path in the Application names: relative to the folder of the source, from the root of its repository with a
+// slash in front, or in another source. It is never outside of the repository.
+func (f *folder) fileOf(name string, folders map[string]*folder, variables map[string]string) (string, error) {
+	root, at := f.root, f.dir
+	if other := folders[referenced(name)]; other != nil {
+		_, rest, _ := strings.Cut(name, "/")
+		root, at, name = other.root, other.root, rest
+	} else if ref := referenced(name); ref != "" && variables[strings.Trim(ref[1:], "{}")] == "" {
+		return "", fmt.Errorf("%s: no source has the ref %s", name, ref[1:])
+	}
+	name = expand(name, variables)
+	if isRemote(name) {
+		return name, nil
+	}
+	if strings.HasPrefix(name, "/") {
+		at = root
+	}
+	file := filepath.Join(at, filepath.FromSlash(name))
+	inside, err := filepath.Rel(root, file)
+	if err != nil || !filepath.IsLocal(inside) && inside != "." {
+		return "", fmt.Errorf("%s is outside of the repository", name)
+	}
+	return file, nil
+}
+
+// override changes a source as the files .argocd-source.yaml and .argocd-source-NAME.yaml in its folder say. They cannot change where it comes
+// from (repository.go mergeSourceParameters).
+func (f *folder) override(app string) error {
+	for _, name := range []string{".argocd-source.yaml", ".argocd-source-" + app + ".yaml"} {
+		text, err := readWithin(f.root, filepath.Join(f.dir, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err == nil {
+			text, err = yaml.YAMLToJSON(text)
+		}
+		own, _ := json.Marshal(f.source)
+		if err == nil {
+			own, err = merged(own, text)
+		}
+		changed := source{}
+		if err == nil {
+			err = json.Unmarshal(own, &changed)
+		}
+		if err != nil {
+			return fmt.Errorf("the file %s: %w", name, err)
+		}
+		was := f.source
+		changed.Chart, changed.Path, changed.RepoURL, changed.TargetRevision = was.Chart, was.Path, was.RepoURL, was.TargetRevision
+		f.source = changed
+	}
+	return nil
+}
+
+// readWithin reads a file below a root. A link that leads out of it is an error.
+func readWithin(root, name string) ([]byte, error) {
+	inside, err := filepath.Rel(root, name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := os.OpenRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	return r.ReadFile(inside)
+}
+
+// readFile returns what reads the files of the values.
+func (c composed) readFile(roots []string, remote func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
+	return func(ctx context.Context, name string) ([]byte, error) {
+		if name == inlineValues {
+			return c.inline, nil
+		}
+		if isRemote(name) {
+			return remote(ctx, name)
+		}
+		for _, root := range roots {
+			if inside, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(inside) {
+				return readWithin(root, name)
+			}
+		}
+		return nil, fmt.Errorf("%s is outside of the repository", name)
+	}
+}

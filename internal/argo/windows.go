@@ -1,0 +1,124 @@
+package argo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/gobwas/glob"
+	"github.com/robfig/cron/v3"
+)
+
+// project is an AppProject. Of its fields, only the windows decide when an Application is synced.
+type project struct {
+	Spec struct {
+		SyncWindows []window `json:"syncWindows"`
+	} `json:"spec"`
+}
+
+// window is a time in which Applications are synced, or are not.
+type window struct {
+	Kind           string   `json:"kind"`
+	Schedule       string   `json:"schedule"`
+	Duration       string   `json:"duration"`
+	Applications   []string `json:"applications"`
+	Namespaces     []string `json:"namespaces"`
+	Clusters       []string `json:"clusters"`
+	TimeZone       string   `json:"timeZone"`
+	UseAndOperator bool     `json:"andOperator"`
+}
+
+// closedBy returns why no sync window lets the controller sync an Application by itself now, or "" if it may. An error says why that is not
+// known (argo-cd v3.6.1 pkg/apis/application/v1alpha1/types.go SyncWindows.CanSync).
+func (a *Application) closedBy(ctx context.Context, from Reader, now time.Time) (string, error) {
+	var p project
+	name := a.Spec.Project
+	if name == "" {
+		name = "default"
+	}
+	for _, namespace := range []string{a.Metadata.Namespace, "argocd"} {
+		err := read(ctx, from, refTo("AppProject", namespace, name), &p)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errAbsent) {
+			return "", fmt.Errorf("%w; its sync windows say when the controller syncs", err)
+		}
+	}
+	hasAllow, allowed := false, false
+	for _, w := range p.Spec.SyncWindows {
+		if !w.matches(a) {
+			continue
+		}
+		active, err := w.isActive(now)
+		switch {
+		case err != nil:
+			return "", fmt.Errorf("AppProject %s: %w", name, err)
+		case w.Kind == "deny" && active:
+			return fmt.Sprintf("a sync window of AppProject %s denies it now: %s for %s", name, w.Schedule, w.Duration), nil
+		case w.Kind == "allow":
+			hasAllow, allowed = true, allowed || active
+		}
+	}
+	if hasAllow && !allowed {
+		return fmt.Sprintf("no sync window of AppProject %s allows it now", name), nil
+	}
+	return "", nil
+}
+
+// isActive reports whether a time is within the window. The zone moves the schedule.
+func (w window) isActive(now time.Time) (bool, error) {
+	schedule, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(w.Schedule)
+	if err != nil {
+		return false, fmt.Errorf("the sync window %q: %w", w.Schedule, err)
+	}
+	length, err := time.ParseDuration(w.Duration)
+	if err != nil {
+		return false, fmt.Errorf("the sync window %q: %w", w.Schedule, err)
+	}
+	now = now.UTC()
+	if zone, err := time.LoadLocation(w.TimeZone); err == nil {
+		_, offset := now.In(zone).Zone()
+		now = now.Add(time.Duration(offset) * time.Second)
+	}
+	return schedule.Next(now.Add(-length)).Before(now), nil
+}
+
+// matches reports whether the window is about an Application (types.go SyncWindows.Matches).
+func (w window) matches(a *Application) bool {
+	d := a.Spec.Destination
+	all := []struct {
+		patterns []string
+		names    []string
+	}{
+		{w.Applications, []string{a.Metadata.Name}}, {w.Clusters, []string{d.Name, d.Server}}, {w.Namespaces, []string{d.Namespace}},
+	}
+	isAny := false
+	for _, one := range all {
+		matched := matchesAny(one.patterns, one.names)
+		if w.UseAndOperator && len(one.patterns) > 0 && !matched {
+			return false
+		}
+		isAny = isAny || matched
+	}
+	return isAny
+}
+
+// matchesAny reports whether a pattern matches a name.
+func matchesAny(patterns, names []string) bool {
+	for _, pattern := range patterns {
+		for _, name := range names {
+			if name != "" && matchesGlob(pattern, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// matchesGlob reports whether a pattern as Argo CD has it matches a text: * crosses every character.
+func matchesGlob(pattern, text string) bool {
+	compiled, err := glob.Compile(pattern)
+	return err == nil && compiled.Match(text)
+}

@@ -1,0 +1,201 @@
+package argocd
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Manager is the field manager of Argo CD (argo-cd v3.6.1 common/common.go ArgoCDSSAManager). Its client-side writes have the same name.
+const Manager = "argocd-controller"
+
+// LastApplied is the annotation with what kubectl apply wrote last.
+const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
+
+// optionsAnnotation has options for one object, separated by commas.
+const optionsAnnotation = "argocd.argoproj.io/sync-options"
+
+// clientSideManager is the manager whose fields are handed over if the Application names no other one.
+const clientSideManager = "kubectl-client-side-apply"
+
+// Options are the options of a sync.
+type Options struct {
+	// List has the options of spec.syncPolicy.syncOptions, such as ServerSideApply=true.
+	List []string
+	// Prune is set if the sync deletes what desired no longer has.
+	Prune bool
+	// Migrated is the field manager whose client-side fields are handed over before a server-side apply. The default is that of kubectl apply.
+	Migrated string
+	// Ignored returns the places of an object that ignoreDifferences names. A sync leaves them if RespectIgnoreDifferences=true is among the
+	// options. It may be nil.
+	Ignored func(content map[string]any) []object.Pointer
+}
+
+// Deployment returns how Argo CD deploys with these options.
+func (o Options) Deployment() *engine.Deployment {
+	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Leaves: o.leaves}}
+}
+
+// Has reports whether an option is set for all objects.
+func (o Options) Has(option string) bool { return slices.Contains(o.List, option) }
+
+// optionsOf returns the options that an object has by its annotation.
+func optionsOf(content map[string]any) []string {
+	text, _ := object.Child(object.Child(content, "metadata"), "annotations")[optionsAnnotation].(string)
+	var out []string
+	for option := range strings.SplitSeq(text, ",") {
+		out = append(out, strings.TrimSpace(option))
+	}
+	return out
+}
+
+// isSet reports whether an option is set for all objects or for one of the texts of an object.
+func (o Options) isSet(option string, texts ...map[string]any) bool {
+	return o.Has(option) || slices.ContainsFunc(texts, func(text map[string]any) bool { return slices.Contains(optionsOf(text), option) })
+}
+
+// method implements engine.Sync (sync_context.go shouldUseServerSideApply).
+func (o Options) method(desired map[string]any) (method report.ApplyMethod, replaces bool) {
+	if !slices.Contains(optionsOf(desired), "ServerSideApply=false") && o.isSet("ServerSideApply=true", desired) {
+		method = report.ApplyServerSide
+	} else {
+		method = report.ApplyClientSide
+	}
+	return method, o.isSet("Replace=true", desired)
+}
+
+// leaves implements engine.Sync (sync_context.go pruneObject, isPruningDisabled). A resource policy of Helm does not keep an object.
+func (o Options) leaves(live map[string]any) string {
+	own := ""
+	for _, option := range slices.Concat(o.List, optionsOf(live)) { // the annotation of the object wins
+		if value, found := strings.CutPrefix(option, "Prune="); found {
+			own = value
+		}
+	}
+	switch {
+	case !o.Prune:
+		return "the sync does not prune"
+	case own == "false":
+		return "Prune=false"
+	case own == "confirm":
+		return "Prune=confirm: somebody has to confirm the deletion"
+	}
+	return ""
+}
+
+// write implements engine.Sync.
+func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
+	if o.Ignored != nil && o.Has("RespectIgnoreDifferences=true") {
+		desired = withIgnored(desired, live, o.Ignored(desired))
+	}
+	done, err := o.writeAll(w, ref, desired, live)
+	if err == nil && o.Ignored != nil && o.isSet("ApplyOutOfSyncOnly=true") {
+		// Only an object that differs for Argo CD is sent, and what it ignores makes no difference.
+		ignored := o.Ignored(desired)
+		if object.Equal(without(done.Result, ignored), without(live, ignored)) {
+			done.Result = live
+		}
+	}
+	return done, err
+}
+
+// writeAll writes an object without regard to what Argo CD ignores.
+func (o Options) writeAll(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
+	switch {
+	case w.ForceReplace || o.isSet("Replace=true", live):
+		return w.Replace(desired), nil
+	case w.ServerSide:
+		return o.apply(w, ref, desired, live)
+	}
+	return w.Merge(ref, Applied(live), withLastApplied(desired, live), live)
+}
+
+// withLastApplied returns desired with the annotation of live. kubectl apply writes a new annotation each time, which says nothing that the
+// other fields do not say, so that the prediction leaves it as it is.
+func withLastApplied(desired, live map[string]any) map[string]any {
+	text, found := object.Child(object.Child(live, "metadata"), "annotations")[LastApplied]
+	if !found {
+		return desired
+	}
+	out, _ := object.Copy(desired).(map[string]any)
+	metadata := object.Child(out, "metadata")
+	if metadata == nil {
+		return desired
+	}
+	annotations := object.Child(metadata, "annotations")
+	if annotations == nil {
+		annotations = map[string]any{}
+		metadata["annotations"] = annotations
+	}
+	annotations[LastApplied] = text
+	return out
+}
+
+// Applied returns the object in the annotation of kubectl apply, or nil if there is none that can be read. Whoever wrote it last.
+func Applied(live map[string]any) map[string]any {
+	text, _ := object.Child(object.Child(live, "metadata"), "annotations")[LastApplied].(string)
+	var out map[string]any
+	if text == "" || utiljson.Unmarshal([]byte(text), &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// apply predicts a server-side apply. It hands over the fields of an earlier client-side manager first (sync_context.go
+// needsClientSideApplyMigration). Afterwards kubectl hands over those of whoever owns the annotation of its client-side apply, and applies
+// again (kubectl v0.37 pkg/cmd/apply/apply.go migrateToSSAIfNecessary).
+func (o Options) apply(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
+	w.ForceConflicts, w.Migrates = true, false
+	if !o.Has("ClientSideApplyMigration=false") {
+		earlier := cmp.Or(o.Migrated, clientSideManager)
+		live = engine.Handover(live, Manager, func(manager string) bool { return manager == earlier })
+	}
+	done, err := w.Apply(ref, desired, live)
+	if err != nil {
+		return done, err
+	}
+	annotation := object.Path{}.Field("metadata").Field("annotations").Field(LastApplied)
+	var updaters []string
+	for _, entry := range owners.Entries(done.Result, nil) {
+		if entry.Operation == "Update" && owners.OwnsWithin(entry.Fields, annotation) {
+			updaters = append(updaters, entry.Manager)
+		}
+	}
+	if len(updaters) == 0 {
+		return done, nil
+	}
+	again := engine.Handover(done.Result, Manager, func(manager string) bool { return slices.Contains(updaters, manager) })
+	return w.Apply(ref, desired, again)
+}
+
+// withIgnored returns desired with the values of live at some places (argo-cd v3.6.1 controller/sync.go normalizeTargetResources).
+func withIgnored(desired, live map[string]any, places []object.Pointer) map[string]any {
+	out := object.Copy(desired)
+	for _, place := range places {
+		value, found := place.Lookup(live)
+		if _, stated := place.Lookup(out); found && stated {
+			out = place.Edit(out, func(any) any { return object.Copy(value) })
+		}
+	}
+	content, _ := out.(map[string]any)
+	return content
+}
+
+// without returns a copy of an object that lacks some places.
+func without(content map[string]any, places []object.Pointer) map[string]any {
+	out := object.Copy(content)
+	for _, place := range places {
+		if _, found := place.Lookup(out); found {
+			out = place.Remove(out)
+		}
+	}
+	left, _ := out.(map[string]any)
+	return left
+}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Deployment says how a program deploys that is not the helm command. A field that is empty says that it does as the helm command.
+type Deployment struct {
+	// Manager is its field manager.
+	Manager string
+	// ForcesConflicts is set if it takes over what others own wherever it applies server-side.
+	ForcesConflicts bool
+	// Sync is set if the program does not call Helm's library. It sends objects as they are rendered, whoever owns them, and the failure of one
+	// object keeps it from no other.
+	Sync *Sync
+}
+
+// Sync is how such a program writes.
+type Sync struct {
+	// Method returns how it writes an object, and whether it replaces the object instead.
+	Method func(desired map[string]any) (method report.ApplyMethod, replaces bool)
+	// Write predicts its write of desired over live. The Writer has what Method says.
+	Write func(w Writer, ref object.Ref, desired, live map[string]any) (Written, error)
+	// Leaves returns why it leaves a live object that desired no longer has, or "" if it deletes the object.
+	Leaves func(live map[string]any) string
+}
+
+// Syncs reports whether a program deploys that does not call Helm's library. A nil Deployment is the helm command.
+func (d *Deployment) Syncs() bool { return d != nil && d.Sync != nil }
+
+// Apply predicts a server-side apply of desired over live, with the field manager of the Writer.
+func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, error) {
+	return c.writeServerSide(ref, desired, live)
+}
+
+// Replace predicts a replacement of live by desired.
+func (c Writer) Replace(desired map[string]any) Written { return predictReplacement(desired) }
+
+// Merge predicts a client-side patch of live that is computed three ways for every kind, as kubectl apply does it (kubectl v0.37
+// pkg/cmd/apply/patcher.go patchSimple). Original is what was applied last, and nil if that is not known.
+func (c Writer) Merge(ref object.Ref, original, desired, live map[string]any) (Written, error) {
+	if original == nil {
+		original = map[string]any{}
+	}
+	c.ThreeWayMerge = true
+	patch := c.clientSide(ref, desired)
+	result, err := patch.result(original, desired, live, c.ShapeOf(ref))
+	return Written{Engine: patch.Engine, applied: applied{Result: result}}, err
+}
+
+// Handover returns live after what some managers own by updates has become what another one owns by an apply. The managers are those that
+// owns accepts.
+func Handover(live map[string]any, to string, owns func(manager string) bool) map[string]any {
+	from := sets.New[string]()
+	entries, _ := object.Child(live, "metadata")["managedFields"].([]any)
+	for _, v := range entries {
+		entry, _ := v.(map[string]any)
+		if name, _ := entry["manager"].(string); entry["operation"] == "Update" && entry["subresource"] == nil && owns(name) {
+			from.Insert(name)
+		}
+	}
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
+	if from.Len() == 0 || csaupgrade.UpgradeManagedFields(u, from, to) != nil {
+		return live
+	}
+	return u.Object
+}

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
+
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// Owned returns what a manager last wrote of a live object, as far as managedFields show it: a field that it still owns has the value of live,
+// and any other field of desired has that of desired, because somebody has overwritten it since. It returns desired itself if the
+// object cannot be read as its kind.
+func Owned(ref object.Ref, desired, live map[string]any, manager string) map[string]any {
+	fields := &fieldpath.Set{}
+	for _, entry := range owners.Entries(live, nil) {
+		if entry.Manager == manager && entry.Subresource == "" && entry.Version == ref.GVK().GroupVersion().String() {
+			fields = fields.Union(entry.Fields)
+		}
+	}
+	types := managedfields.NewDeducedTypeConverter()
+	if native := kinds.NativeApply(); native.Scheme.Recognizes(ref.GVK()) {
+		types = native.Types
+	}
+	is, err := types.ObjectToTyped(&unstructured.Unstructured{Object: withoutManagedFields(live)}, typed.AllowDuplicates)
+	if err != nil {
+		return desired
+	}
+	wanted, err := types.ObjectToTyped(&unstructured.Unstructured{Object: desired})
+	if err != nil {
+		return desired
+	}
+	merged, err := wanted.Merge(is.ExtractItems(fields.Leaves(), typed.WithAppendKeyFields()))
+	if err != nil {
+		return desired
+	}
+	out, isMap := merged.AsValue().Unstructured().(map[string]any)
+	if !isMap {
+		return desired
+	}
+	return out
+}
