@@ -93,7 +93,8 @@ CHART is anything that Helm accepts: a directory, a .tgz file, a URL, repo/name 
 With --to-revision it shows what helm rollback would do.
 With --snapshot it compares what helmdrift snapshot saved, without a cluster; RELEASE may be left out.
 With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n, and with
---next what Flux does with those of all HelmReleases of the namespace, or with -A of the cluster.
+app/NAME what the next sync of an Application of Argo CD writes. With --next it shows that of all
+HelmReleases and Applications of the namespace, or with -A of the cluster.
 With --from it shows what Flux does once a working tree of Git is merged. With --plan it shows what
 Terraform or OpenTofu does next with the helm_release resources of a plan, or of those that are named.
 
@@ -116,6 +117,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff web oci://registry.example.com/charts/web --version 1.8.1 -n prod --reuse-values
   helmdrift diff web --to-revision -1 -n prod
   helmdrift diff hr/web -n shop
+  helmdrift diff app/web -n argocd
   helmdrift diff -A --next
   helmdrift diff --from clusters/prod -o markdown
   helmdrift diff --plan plan.json
@@ -139,7 +141,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 				return err
 			}
 			o.chooser = &cli.Chooser{Choice: choice, Print: s.Print}
-			if err := acceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
+			if err := cli.AcceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
 			}
 			if file != nil {
@@ -210,7 +212,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	o.repair.addFlags(fs)
 	cli.HideFlags(fs, fixFlags(o.guests)...)
 	completeFixFlags(cmd)
-	addAliases(fs)
+	cli.AddAliases(fs)
 	cli.AddShortHelp(cmd)
 }
 
@@ -230,7 +232,7 @@ func (o *diffOptions) releaseAndChart(_ *cobra.Command, args []string) error {
 	if len(args) <= 2 || namedFile(o.files) != nil {
 		return nil
 	}
-	advice := otherCommand(args)
+	advice := cli.OtherCommand(args)
 	if advice == "" {
 		advice = commaHint
 	}

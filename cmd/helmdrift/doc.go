@@ -12,7 +12,7 @@
 //	                        │                              │
 //	                        │                              └─ with --fix ─┐
 //	                        │                                             ▼
-//	                        ├─► runFix ──► Begin ─► Session.Compare ─► fixRun.run ─► fixStatus ─► exit code
+//	                        ├─► runFix ──► Begin ─► Session.Compare ─► fixing.Run.Do ─► exit code
 //	                        │
 //	                        ├─► fleetScan.run ─► search.InClusters ─► fleet.Source.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
 //	                        ├─► runList ─► search.InClusters ─► fleet.Source.List ─► output.WriteList ─► exit code
@@ -44,12 +44,9 @@
 //	root.go                           the command tree, and what a wrong command line means
 //	guests.go                         the list of the guests; the files of each are below
 //	diff.go, diff_snapshot.go         the command diff, with a cluster and with a snapshot
-//	aliases.go                        flags of helm-diff and helm-drift
 //	fix.go, report.go                 one command each
 //	guest.go                          what a guest may add
-//	fix_run.go, fix_backup.go         the steps of a fix after its comparison
-//	fix_flags.go                      the flags that fix and diff --fix share
-//	fix_pick.go                       the questions of fix --patch
+//	fix_flags.go                      the flags that fix and diff --fix share; internal/fixing has the steps after the comparison
 //	version.go                        the version, which the API server is told too
 //	coredump_*.go, collect.go         settings of the process: no core file, and when it collects garbage
 //
@@ -61,7 +58,7 @@
 //	absorb.go                                          absorb
 //	forecast.go                                        what writes mean for pods and data
 //	scan.go, list.go                                   diff of several releases, and list; internal/search finds the releases
-//	flux.go, flux_all.go                               diff and fix of a HelmRelease, diff --next and diff --from
+//	flux.go, flux_all.go, flux_*.go                    diff and fix of a HelmRelease, diff --next and diff --from
 //	snapshot.go                                        snapshot, and the file of --snapshot
 //	history.go                                         history
 //	fix_wait.go                                        --wait of fix

@@ -88,7 +88,7 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 	return hint.New(errors.New("fix takes a release and nothing else"), outOfScope)
 }
 
-// runFix compares, and puts back what drifted. The rest is in fix_run.go, which diff --fix shares.
+// runFix compares, and puts back what drifted. The rest is in internal/fixing, which diff --fix shares.
 func runFix(ctx context.Context, s cli.Streams, compare cli.CompareOptions, o fixOptions, args []string) error {
 	controlled := o.controllers.named(args)
 	if controlled != nil {

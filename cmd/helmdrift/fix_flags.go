@@ -12,10 +12,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/repair"
-	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -38,7 +39,7 @@ type fixOptions struct {
 	noRestart bool
 	// manager is the field manager of the release, in case the cluster does not show it.
 	manager string
-	// targetNamespace is the namespace that the user allows fix to write to; see checkNamespace.
+	// targetNamespace is the namespace that the user allows fix to write to.
 	targetNamespace string
 	// allow lists the namespaces where --yes creates objects, besides the release's own; see repair.Options.
 	allow []string
@@ -56,12 +57,9 @@ type fixOptions struct {
 
 // waiter waits for the objects that a fix has written.
 type waiter interface {
+	fixing.Waiter
 	addFlags(*pflag.FlagSet)
 	check(flags *pflag.FlagSet, isDryRun bool) error
-	// wait waits, and adds to the outcomes how far each object came. It reports whether there was anything to wait for.
-	wait(ctx context.Context, f fixRun, plan *repair.Plan, outcomes []report.FixOutcome) bool
-	// hint says what to do about the first object that did not come up. It is empty if all did.
-	hint(f fixRun, r *report.FixResult) string
 }
 
 // newFixOptions returns the defaults: text, and a question before the writes.
@@ -161,6 +159,25 @@ func (o *fixOptions) selection(c *threeway.Comparison) (repair.Options, error) {
 	}
 	chosen.Only, chosen.Skip, err = cli.Selectors(found)
 	return chosen, err
+}
+
+// fixRun is one run of fix after its comparison: what the user asked for, and what the comparison found.
+type fixRun struct {
+	cli.Session
+	// flags are the flags of fix or of diff --fix.
+	flags   fixOptions
+	streams cli.Streams
+	before  *drift.Result
+}
+
+// run puts back what the comparison found; fix and diff --fix both end here.
+func (f fixRun) run(ctx context.Context) error {
+	o := f.flags
+	return fixing.Run{Session: f.Session, Streams: f.streams, Before: f.before, Version: version, Flags: fixing.Flags{
+		Format: o.format, Color: o.color, ShowSecrets: o.showSecrets, Yes: o.yes, Patch: o.patch, DryRun: o.dryRun.Word,
+		Select: o.selection, LeftOut: o.choose.LeftOut(), TargetNamespace: o.targetNamespace, Timeout: o.timeout, Backup: o.backup,
+		Waiter: o.waiter,
+	}}.Do(ctx)
 }
 
 // outOfScope is the hint printed when fix is given arguments that belong to helm upgrade or helm rollback.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output/progress"
 	"github.com/helmdrift/helmdrift/internal/output/text"
@@ -48,8 +49,8 @@ func (w *rolloutWaiter) check(flags *pflag.FlagSet, isDryRun bool) error {
 	return nil
 }
 
-// wait implements waiter.
-func (w *rolloutWaiter) wait(ctx context.Context, f fixRun, plan *repair.Plan, outcomes []report.FixOutcome) bool {
+// Wait implements fixing.Waiter.
+func (w *rolloutWaiter) Wait(ctx context.Context, f fixing.Run, plan *repair.Plan, outcomes []report.FixOutcome) bool {
 	if !w.wanted {
 		return false
 	}
@@ -63,19 +64,19 @@ func (w *rolloutWaiter) wait(ctx context.Context, f fixRun, plan *repair.Plan, o
 	if len(refs) == 0 {
 		return false
 	}
-	s, look := f.streams, f.streams.Display(f.streams.Err, f.flags.color, time.Now()).Text
-	versions := f.before.Comparison.CustomVersions()
-	options := rollout.Options{Timeout: w.timeout, Scrub: f.scrub}
+	s, look := f.Streams, f.Streams.Display(f.Streams.Err, f.Color, time.Now()).Text
+	versions := f.Before.Comparison.CustomVersions()
+	options := rollout.Options{Timeout: w.timeout, Scrub: func(text string) string { return scrubbed(f, text) }}
 	show := func([]report.FixOutcome) {}
 	if terminal.IsTerminal(s.Err) && s.Env("TERM") != "dumb" {
-		block := progress.NewRollout(s.Err, look, f.before.Comparison.Input.Namespace, versions)
+		block := progress.NewRollout(s.Err, look, f.Before.Comparison.Input.Namespace, versions)
 		defer block.Done()
 		s.Err, show = block, block.Update
 	}
 	options.Show = func(states []rollout.State) {
 		for _, state := range states {
 			if state.News {
-				s.Print("not up yet: ", text.RolloutReason(outcomeOf(state), f.before.Comparison.Input.Namespace, versions, look))
+				s.Print("not up yet: ", text.RolloutReason(outcomeOf(state), f.Before.Comparison.Input.Namespace, versions, look))
 			}
 		}
 		show(outcomesOf(states))
@@ -104,16 +105,16 @@ func outcomesOf(states []rollout.State) []report.FixOutcome {
 	return out
 }
 
-// scrub removes the secrets that this run and the release know from a text of the cluster, unless the user asked for clear values.
-func (f fixRun) scrub(text string) string {
-	if f.flags.showSecrets {
+// scrubbed removes the secrets that a run and the release know from a text of the cluster, unless the user asked for clear values.
+func scrubbed(f fixing.Run, text string) string {
+	if f.ShowSecrets {
 		return text
 	}
-	return f.streams.Known.Scrub(f.before.Comparison.Scrub(text))
+	return f.Streams.Known.Scrub(f.Before.Comparison.Scrub(text))
 }
 
-// hint implements waiter.
-func (w *rolloutWaiter) hint(f fixRun, r *report.FixResult) string {
+// Hint implements fixing.Waiter.
+func (w *rolloutWaiter) Hint(f fixing.Run, r *report.FixResult) string {
 	i := slices.IndexFunc(r.Results, func(o report.FixOutcome) bool { return !o.IsUp() })
 	if i < 0 {
 		return ""
@@ -131,7 +132,7 @@ func (w *rolloutWaiter) hint(f fixRun, r *report.FixResult) string {
 	switch {
 	case rollout.Status == report.RolloutInterrupted:
 		return "what was put back stays; " + advice
-	case f.before.Loaded.Last.Revision > 1:
+	case f.Before.Loaded.Last.Revision > 1:
 		advice += fmt.Sprintf("; helm rollback %s -n %s returns to the revision before", hint.ShellWord(r.Name), hint.ShellWord(r.Namespace))
 	}
 	return advice

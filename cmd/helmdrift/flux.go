@@ -11,6 +11,8 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/flux"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
@@ -54,8 +56,10 @@ func fluxGuest() guest {
 				return flux.PostRender(ctx, o)
 			}),
 			jobFluxTree: confine.NewJob(func(ctx context.Context, p *confine.Parent, o tree.Order) (tree.Answer, error) {
-				return flux.BuildTree(ctx, o, flux.Questions{
-					Lookup:  func(q flux.LookupOrder) ([]byte, error) { return confine.Ask[flux.LookupOrder, []byte](p, askFlux, q) },
+				return applied.Build(ctx, o, applied.Questions{
+					Lookup: func(q applied.LookupOrder) ([]byte, error) {
+						return confine.Ask[applied.LookupOrder, []byte](p, askFlux, q)
+					},
 					Decrypt: func(e tree.Encrypted) ([]byte, error) { return confine.Ask[tree.Encrypted, []byte](p, askSops, e) },
 					Fetch:   func(b tree.Base) (string, error) { return confine.Ask[tree.Base, string](p, askBase, b) },
 				})
@@ -137,7 +141,7 @@ func (f *fluxDiff) release(ctx context.Context, s cli.Streams, o *cli.CompareOpt
 // complete implements controlled.
 func (f *fluxDiff) complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	kind, _, _ := strings.Cut(word, "/")
-	return cli.CompleteKind(ctx, c, flux.Kind(), kind+"/")
+	return cli.CompleteKind(ctx, c, api.Kind(), kind+"/")
 }
 
 // question returns a question about HelmReleases. Foreign text is read in child processes.

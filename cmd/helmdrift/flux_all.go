@@ -10,6 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/flux"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
@@ -88,7 +89,7 @@ func (f *fluxDiff) order(s cli.Streams) (tree.Order, error) {
 	if f.From == "" {
 		return tree.Order{}, nil
 	}
-	out, err := flux.TreeOrder(f.From, f.Sources, s.In)
+	out, err := applied.Order(f.From, f.Sources, s.In)
 	out.Decrypts, out.FetchesBases = f.Sops, f.RemoteBases
 	return out, err
 }
@@ -97,7 +98,7 @@ func (f *fluxDiff) order(s cli.Streams) (tree.Order, error) {
 // without these flags.
 func (f *fluxDiff) trees(
 	ctx context.Context, s cli.Streams, order tree.Order, o *cli.CompareOptions, from drift.Connection,
-) (now, before *flux.Tree, err error) {
+) (now, before *applied.Tree, err error) {
 	if f.From == "" {
 		return nil, nil, nil
 	}
@@ -111,7 +112,7 @@ func (f *fluxDiff) trees(
 	if f.Changed == "" {
 		return now, nil, nil
 	}
-	again := func(order tree.Order) (*flux.Tree, error) { return build(now.Seen(from), order) }
+	again := func(order tree.Order) (*applied.Tree, error) { return build(now.Seen(from), order) }
 	if before, err = f.before(ctx, o, order, again); err != nil {
 		return nil, nil, fmt.Errorf("--only-changed %s: %w", f.Changed, err)
 	}
@@ -121,7 +122,7 @@ func (f *fluxDiff) trees(
 // builder returns what builds a tree in a child process. Done removes what was fetched for that.
 func (f *fluxDiff) builder(
 	ctx context.Context, s cli.Streams, o *cli.CompareOptions,
-) (build func(drift.Connection, tree.Order) (*flux.Tree, error), done func()) {
+) (build func(drift.Connection, tree.Order) (*applied.Tree, error), done func()) {
 	limits := o.Jobs()
 	sops := func(ctx context.Context, e tree.Encrypted) ([]byte, error) {
 		return program.Sops{Vault: s.Env("VAULT_ADDR"), Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Decrypt(ctx, e.Text, e.From, e.To, e.Vaults)
@@ -129,8 +130,8 @@ func (f *fluxDiff) builder(
 	bases := &flux.Bases{MaxFile: limits.MaxAnswer(), Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
 		return program.Remote{URL: url, Ref: ref, Addresses: at, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
 	}}
-	build = func(from drift.Connection, order tree.Order) (*flux.Tree, error) {
-		return flux.NewTree(ctx, from, order, func(ctx context.Context, ask func(context.Context, flux.LookupOrder) ([]byte, error)) (
+	build = func(from drift.Connection, order tree.Order) (*applied.Tree, error) {
+		return applied.New(ctx, from, order, func(ctx context.Context, ask func(context.Context, applied.LookupOrder) ([]byte, error)) (
 			tree.Answer, error) {
 			return jobs.Run[tree.Order, tree.Answer](ctx, limits, "building the working tree", jobFluxTree, order,
 				map[string]confine.Call{askFlux: confine.NewCall(ask), askSops: confine.NewCall(sops), askBase: confine.NewCall(bases.Fetch)})
@@ -141,8 +142,8 @@ func (f *fluxDiff) builder(
 
 // before builds the tree before the change. The caller closes it.
 func (f *fluxDiff) before(
-	ctx context.Context, o *cli.CompareOptions, order tree.Order, build func(tree.Order) (*flux.Tree, error),
-) (out *flux.Tree, err error) {
+	ctx context.Context, o *cli.CompareOptions, order tree.Order, build func(tree.Order) (*applied.Tree, error),
+) (out *applied.Tree, err error) {
 	if order.Rendered {
 		return nil, errors.New("what comes from stdin has no commit")
 	}

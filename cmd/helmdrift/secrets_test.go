@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
@@ -261,8 +262,9 @@ func everythingShown(t *testing.T, c *threeway.Comparison, plan *repair.Plan) ma
 	out["log"] = stderr.String()
 	cli.Streams{Err: &stderr, Env: func(string) string { return "" }, Known: known}.Explain(errors.New(said(c)))
 	dir := filepath.Join(t.TempDir(), "backup")
-	f := fixRun{flags: fixOptions{backup: dir}, streams: cli.Streams{Err: &stderr, Env: func(string) string { return "" }}, before: &drift.Result{Comparison: c}}
-	if err := f.backup(plan); err != nil {
+	f := fixing.Run{Flags: fixing.Flags{Backup: dir}, Before: &drift.Result{Comparison: c},
+		Streams: cli.Streams{Err: &stderr, Env: func(string) string { return "" }}}
+	if err := f.SaveBackup(plan); err != nil {
 		t.Fatal(err)
 	}
 	out["stderr"] = stderr.String()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/absorb/reads"
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
+	"github.com/helmdrift/helmdrift/internal/absorb/vary"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -348,14 +349,14 @@ func (v *variantChart) objects(documents []render.Document) []object.Object {
 
 // Render implements absorb.Chart. A rendering of all templates is a proof, so it also checks the schema of the chart.
 func (v *variantChart) Render(ctx context.Context, edited []map[string]any, source string) ([]search.Rendering, error) {
-	variants := make([]render.Variant, len(edited))
+	variants := make([]vary.Variant, len(edited))
 	for i, content := range edited {
 		text, err := json.Marshal(content)
 		if err != nil {
 			return nil, errors.New("the values are no JSON")
 		}
 		strict := source == "" && v.strict
-		variants[i] = render.Variant{Values: text, Only: v.server.first.Reads[source].Files, Strict: strict}
+		variants[i] = vary.Variant{Values: text, Only: v.server.first.Reads[source].Files, Strict: strict}
 	}
 	rendered, err := v.server.render(ctx, variants)
 	if err != nil {
@@ -377,7 +378,7 @@ func (v *variantChart) Render(ctx context.Context, edited []map[string]any, sour
 }
 
 // list returns the objects of a rendering.
-func (v *variantChart) list(one render.VariantRendering) []object.Object {
+func (v *variantChart) list(one vary.Rendering) []object.Object {
 	var out []object.Object
 	for _, i := range one.Same {
 		out = append(out, v.first[i]...)
@@ -386,7 +387,7 @@ func (v *variantChart) list(one render.VariantRendering) []object.Object {
 }
 
 // hooks returns the hooks of documents.
-func (v *variantChart) hooks(documents []render.HookDocument) []search.Hook {
+func (v *variantChart) hooks(documents []vary.Hook) []search.Hook {
 	var out []search.Hook
 	for _, d := range documents {
 		for _, o := range v.objects([]render.Document{d.Document}) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/absorb/reads"
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
+	"github.com/helmdrift/helmdrift/internal/absorb/vary"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -22,7 +23,7 @@ import (
 // controlled returns the kinds of edits whose field a single value of the chart changes, with the name of the first such value.
 func controlled(t *testing.T, c *testCluster, dir string, values []byte, edits map[string]string) map[string]string {
 	t.Helper()
-	v, err := render.NewVariants(t.Context(), render.ChartOptions{
+	v, err := vary.New(t.Context(), render.ChartOptions{
 		Path: dir, Install: true, ReleaseName: "web", Namespace: "prod", Capabilities: capabilities(),
 		Values: render.ValueOptions{Files: []string{"values"}, ReadFile: func(string) ([]byte, error) { return values, nil }},
 	})
@@ -47,7 +48,7 @@ func controlled(t *testing.T, c *testCluster, dir string, values []byte, edits m
 				content, _ := json.Marshal(search.Apply(file, v.Values(), []search.Edit{{Path: path, Value: value}}))
 				fault := false
 				for _, only := range templates {
-					fault = movedEdits(t.Context(), c, v, render.Variant{Values: content, Only: only}, edits, found[i]) || fault
+					fault = movedEdits(t.Context(), c, v, vary.Variant{Values: content, Only: only}, edits, found[i]) || fault
 				}
 				if _, isText := old.(string); isText && !fault {
 					break // the second probe is a number, for templates that fail on the first
@@ -69,7 +70,7 @@ func controlled(t *testing.T, c *testCluster, dir string, values []byte, edits m
 }
 
 // templatesOf returns, for each template with an edited object, the templates that it needs.
-func templatesOf(c *testCluster, v *render.Variants, edits map[string]string) [][]string {
+func templatesOf(c *testCluster, v *vary.Chart, edits map[string]string) [][]string {
 	needed, seen := reads.Of(v.Templates()), map[string]bool{}
 	var out [][]string
 	for _, edit := range edits {
@@ -84,7 +85,7 @@ func templatesOf(c *testCluster, v *render.Variants, edits map[string]string) []
 }
 
 // absentPaths returns the paths that templates read and the values lack.
-func absentPaths(v *render.Variants) [][]any {
+func absentPaths(v *vary.Chart) [][]any {
 	var out [][]any
 	seen := map[string]bool{}
 	for _, template := range reads.Of(v.Templates()) {
@@ -134,7 +135,7 @@ func probes(v any) []any {
 
 // movedEdits notes the kinds of edits whose field changes with other values. It reports whether the chart fails to render.
 func movedEdits(
-	ctx context.Context, c *testCluster, v *render.Variants, variant render.Variant, edits map[string]string, out map[string]bool,
+	ctx context.Context, c *testCluster, v *vary.Chart, variant vary.Variant, edits map[string]string, out map[string]bool,
 ) bool {
 	r := v.Render(ctx, variant)
 	for _, o := range render.Objects(r.Changed, render.ParseOptions{Namespace: "prod", Scope: c.Scope}).Objects {

@@ -4,8 +4,8 @@
 //	drift.Target ─► Run ─► drift.Compare: which fields drifted
 //	                  ├──► internal/absorb/search: which values control them (it asks for renderings and knows nothing else)
 //	                  │        ▲
-//	                  │        └── ServeVariants: one chart rendered with many values, in this process or a child (variants.go,
-//	                  │            variant_server.go)
+//	                  │        └── ServeVariants: one chart rendered with many values, in this process or a child (internal/absorb/vary,
+//	                  │            variants.go, variant_server.go)
 //	                  ├──► the proof: the changed file is rendered, and the release is compared with that (prove.go)
 //	                  ├──► patches of kustomize for what no value controls, proved too (patch.go, internal/absorb/kustomize)
 //	                  └──► Absorption ─► Report: absorption.Result, masked (report.go)

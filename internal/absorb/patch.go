@@ -7,9 +7,9 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/absorb/kustomize"
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
+	"github.com/helmdrift/helmdrift/internal/absorb/vary"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
@@ -38,7 +38,7 @@ type patchedObject struct {
 type patcher struct {
 	*Absorption
 	chart   *variantChart
-	variant render.Variant
+	variant vary.Variant
 	// before has the objects that the chart renders without patches, and random has the objects that differ with each rendering.
 	before map[object.Key]object.Object
 	random map[object.Key]bool
@@ -91,7 +91,7 @@ func (p *patcher) search(ctx context.Context) ([]patchedObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.variant = render.Variant{Values: content}
+	p.variant = vary.Variant{Values: content}
 	if err := p.renderBefore(ctx); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (p *patcher) search(ctx context.Context) ([]patchedObject, error) {
 
 // renderBefore renders the chart without patches. The objects of the comparison do not serve, because a snapshot may have masked some.
 func (p *patcher) renderBefore(ctx context.Context) error {
-	rendered, err := p.chart.server.render(ctx, []render.Variant{p.variant})
+	rendered, err := p.chart.server.render(ctx, []vary.Variant{p.variant})
 	if err == nil && rendered[0].Fault != "" {
 		err = errors.New(rendered[0].Fault)
 	}

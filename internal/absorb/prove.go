@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
-	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/internal/absorb/vary"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -59,7 +59,7 @@ func (a *Absorption) proveOnce(ctx context.Context, chart *variantChart, p searc
 	if refuted, err = a.refutedBy(o); err != nil || len(refuted) > 0 {
 		return refuted, err
 	}
-	rendered, err := chart.server.render(ctx, []render.Variant{{Values: content, Strict: chart.strict}})
+	rendered, err := chart.server.render(ctx, []vary.Variant{{Values: content, Strict: chart.strict}})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/absorb/vary"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
@@ -133,12 +133,12 @@ func (s *variantServer) wait(ctx context.Context, w *variantWorker, late <-chan 
 }
 
 // render renders a batch. An error means that no more renderings are possible, such as at the time limit.
-func (s *variantServer) render(ctx context.Context, all []render.Variant) ([]render.VariantRendering, error) {
+func (s *variantServer) render(ctx context.Context, all []vary.Variant) ([]vary.Rendering, error) {
 	out, err := s.batch(ctx, VariantOrder{Variants: all})
 	if err == nil || !s.mayGoOn(ctx) {
 		return out, err
 	}
-	out = make([]render.VariantRendering, len(all))
+	out = make([]vary.Rendering, len(all))
 	for i := range all {
 		one, err := s.alone(ctx, all[i])
 		if err != nil {
@@ -150,17 +150,17 @@ func (s *variantServer) render(ctx context.Context, all []render.Variant) ([]ren
 }
 
 // alone renders one variant. If a worker with earlier work ends, that work may be the reason, so a second worker tries again.
-func (s *variantServer) alone(ctx context.Context, one render.Variant) (render.VariantRendering, error) {
+func (s *variantServer) alone(ctx context.Context, one vary.Variant) (vary.Rendering, error) {
 	for {
 		wasUsed := s.worker != nil && s.worker.used
-		out, err := s.batch(ctx, VariantOrder{Variants: []render.Variant{one}})
+		out, err := s.batch(ctx, VariantOrder{Variants: []vary.Variant{one}})
 		switch {
 		case err == nil:
 			return out[0], nil
 		case !s.mayGoOn(ctx):
-			return render.VariantRendering{}, err
+			return vary.Rendering{}, err
 		case !wasUsed:
-			return render.VariantRendering{Fault: err.Error(), GivenUp: true}, nil
+			return vary.Rendering{Fault: err.Error(), GivenUp: true}, nil
 		}
 	}
 }
@@ -172,12 +172,12 @@ func (s *variantServer) mayGoOn(ctx context.Context) bool {
 }
 
 // patch renders a variant once with each of some kustomizations as the post-renderer.
-func (s *variantServer) patch(ctx context.Context, one render.Variant, all []*absorption.Kustomization) ([]render.VariantRendering, error) {
-	return s.batch(ctx, VariantOrder{Variants: slices.Repeat([]render.Variant{one}, len(all)), Kustomizations: all})
+func (s *variantServer) patch(ctx context.Context, one vary.Variant, all []*absorption.Kustomization) ([]vary.Rendering, error) {
+	return s.batch(ctx, VariantOrder{Variants: slices.Repeat([]vary.Variant{one}, len(all)), Kustomizations: all})
 }
 
 // batch renders variants in the worker, and starts a worker if there is none. After an error there is none.
-func (s *variantServer) batch(ctx context.Context, order VariantOrder) ([]render.VariantRendering, error) {
+func (s *variantServer) batch(ctx context.Context, order VariantOrder) ([]vary.Rendering, error) {
 	late, done := s.deadline()
 	defer done()
 	if s.worker == nil {

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/absorb/vary"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
 // fragile returns a server of variants that ends at each variant "die", hangs at "hang" until it is stopped, and ends at "tired" unless it
@@ -33,7 +33,7 @@ func fragile(starts *int) serveVariants {
 					<-ctx.Done()
 					return context.Cause(ctx)
 				}
-				answer.Renderings = append(answer.Renderings, render.VariantRendering{Same: []int{len(v.Values)}})
+				answer.Renderings = append(answer.Renderings, vary.Rendering{Same: []int{len(v.Values)}})
 			}
 		}
 	}
@@ -42,10 +42,10 @@ func fragile(starts *int) serveVariants {
 // rendered renders the words of a text as variants, and returns the words that were given up.
 func rendered(t *testing.T, s *variantServer, text string) ([]string, error) {
 	t.Helper()
-	var all []render.Variant
+	var all []vary.Variant
 	words := strings.Fields(text)
 	for _, word := range words {
-		all = append(all, render.Variant{Values: []byte(word)})
+		all = append(all, vary.Variant{Values: []byte(word)})
 	}
 	out, err := s.render(t.Context(), all)
 	var lost []string

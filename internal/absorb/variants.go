@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/absorb/kustomize"
 	"github.com/helmdrift/helmdrift/internal/absorb/reads"
+	"github.com/helmdrift/helmdrift/internal/absorb/vary"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -21,7 +22,7 @@ import (
 
 // VariantOrder is a batch of variants to render. Done ends the work.
 type VariantOrder struct {
-	Variants []render.Variant
+	Variants []vary.Variant
 	// Kustomizations is empty, or has a kustomization for each variant, to post-render its manifest.
 	Kustomizations []*absorption.Kustomization
 	Done           bool
@@ -30,7 +31,7 @@ type VariantOrder struct {
 // VariantAnswer answers an order. The first answer has First and no renderings.
 type VariantAnswer struct {
 	First      *FirstVariant
-	Renderings []render.VariantRendering
+	Renderings []vary.Rendering
 	// Known has the secrets that are known by now, such as Secrets that templates looked up.
 	Known *secret.Known
 }
@@ -43,7 +44,7 @@ type FirstVariant struct {
 	Templates      []render.Template
 	Reads          map[string]reads.Template
 	// Hooks are the hooks of the first rendering, and HooksAgain are the hooks of a second one with the same values.
-	Hooks, HooksAgain []render.HookDocument
+	Hooks, HooksAgain []vary.Hook
 }
 
 // NextVariants takes an answer and returns the next order.
@@ -55,7 +56,7 @@ func ServeVariants(ctx context.Context, q drift.ChartRequest, next NextVariants)
 	if err != nil {
 		return err
 	}
-	v, err := render.NewVariants(ctx, options)
+	v, err := vary.New(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -82,8 +83,8 @@ func ServeVariants(ctx context.Context, q drift.ChartRequest, next NextVariants)
 }
 
 // renderAll renders variants on all processors.
-func renderAll(ctx context.Context, v *render.Variants, all []render.Variant) []render.VariantRendering {
-	out := make([]render.VariantRendering, len(all))
+func renderAll(ctx context.Context, v *vary.Chart, all []vary.Variant) []vary.Rendering {
+	out := make([]vary.Rendering, len(all))
 	var group errgroup.Group
 	group.SetLimit(runtime.GOMAXPROCS(0))
 	for i := range all {

@@ -59,7 +59,8 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 			out.changes = true
 		default:
 			for _, f := range o.Fields {
-				if f.Verdict != report.Ignore && !f.Silenced() {
+				isDropped := o.Engine == report.EngineReplace && !f.Managed // a replacement drops it, but Argo CD does not look at it
+				if f.Verdict != report.Ignore && !f.Silenced() && !isDropped {
 					out.changes = true
 				}
 			}

@@ -34,7 +34,7 @@ func (p *Plan) findDeployed(ctx context.Context, made *rendered) deployed {
 			desired[made.objects[i].Key] = &made.objects[i]
 		}
 	}
-	isSame := made != nil && p.isSynced(made)
+	isSame := made != nil && !p.isOwn && p.isSynced(made)
 	var refs []object.Ref
 	for _, r := range p.app.Status.Resources {
 		if r.Hook {

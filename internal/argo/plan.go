@@ -46,6 +46,8 @@ type Plan struct {
 
 	app      *Application
 	settings settings
+	// isOwn is set if the user gave the chart, which need not be the one that Argo CD has.
+	isOwn bool
 	from     drift.Connection
 	cluster  readCache
 	// made is what the sources make, and unmade is why that is not known.
@@ -82,7 +84,7 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *Applic
 	if err := app.checkDestination(); err != nil {
 		return nil, err
 	}
-	p := &Plan{app: app, from: from, Connection: from, cluster: readCache{from.Cluster, map[object.Ref]cluster.Live{}}}
+	p := &Plan{app: app, isOwn: q.Own, from: from, Connection: from, cluster: readCache{from.Cluster, map[object.Ref]cluster.Live{}}}
 	var err error
 	if p.settings, err = readSettings(ctx, from.Cluster, app.Metadata.Namespace); err != nil {
 		return nil, err

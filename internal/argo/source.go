@@ -61,6 +61,9 @@ func (q Question) folders(ctx context.Context, a *Application) (out []*folder, d
 		if err != nil {
 			return nil, done, sourceError(i, len(sources), err)
 		}
+		if q.Own {
+			f.revision = a.Status.Sync.Revision // whatever CHART holds, it stands for the revision that Argo CD has seen
+		}
 		out = append(out, f)
 	}
 	return out, done, nil

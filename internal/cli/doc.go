@@ -18,6 +18,7 @@
 //	completion.go                        what the shell completes from a cluster
 //	help.go                              the headings of flags in the help, and its layout
 //	desired.go, ignore.go                what to compare with, and what to ignore
+//	aliases.go                           the flags of other tools that diff accepts or refuses
 //	connection.go, context_flag.go       which cluster, and as whom
 //	limits.go                            the limits of work on text that others wrote
 //	streams.go, invocation.go            stdin, stdout, stderr, what may be printed there, and how the user started the program

@@ -12,6 +12,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/config"
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/ignore/findings"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -101,7 +102,7 @@ func (o *IgnoreOptions) Apply(r *report.Report, now time.Time) error {
 	for i := range r.Releases {
 		r.Releases[i].Warnings = append(r.Releases[i].Warnings, warnings...)
 	}
-	return ignore.Apply(rules, r)
+	return findings.Apply(rules, r)
 }
 
 // flagRules returns the rules of --ignore and --ignore-manager. Reports name such a rule by its flag.

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -41,19 +43,20 @@ func Earlier(o tree.Order, archive []byte) (order tree.Order, done func(), err e
 	return o, done, os.MkdirAll(o.Dir, 0o700) // the change may add the folder
 }
 
-// inputs returns a digest of everything that the tree says about a HelmRelease: its spec, the objects that its values come from, its
+// inputsOf returns a digest of everything that the tree says about a HelmRelease: its spec, the objects that its values come from, its
 // source, and the files of its chart.
-func (t *Tree) inputs(ctx context.Context, ref object.Ref) (string, error) {
-	h := newHelmRelease(t.over.objects[ref].Object)
-	if h.fault != nil {
-		return "", h.fault
+func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, error) {
+	o := t.Over.Made(ref)
+	h := api.HelmReleaseOf(o)
+	if h.Fault != nil {
+		return "", h.Fault
 	}
 	sum := sha256.New()
 	add := func(v any) error { return json.NewEncoder(sum).Encode(v) }
-	err := add(t.over.objects[ref].Object["spec"])
+	err := add(o["spec"])
 	for _, from := range h.Spec.ValuesFrom {
-		if key := from.key(h.Metadata.Namespace); t.over.tree[key] {
-			err = errors.Join(err, add(t.over.objects[key].Object["data"]))
+		if made := t.Over.Made(from.Object(h.Metadata.Namespace)); made != nil {
+			err = errors.Join(err, add(made["data"]))
 		}
 	}
 	if h.Spec.Chart == nil || err != nil {
@@ -64,15 +67,15 @@ func (t *Tree) inputs(ctx context.Context, ref object.Ref) (string, error) {
 	if namespace == "" {
 		namespace = h.Metadata.Namespace
 	}
-	of, err := readSource(ctx, t.over, wanted.SourceRef.Kind, namespace, wanted.SourceRef.Name)
+	of, err := readSource(ctx, t.Over, wanted.SourceRef.Kind, namespace, wanted.SourceRef.Name)
 	if err != nil {
 		return "", err
 	}
 	of.kind = wanted.SourceRef.Kind
-	if err := add(of.Spec); err != nil || !t.has(of) {
+	if err := add(of.Spec); err != nil || !of.isIn(t) {
 		return fmt.Sprintf("%x", sum.Sum(nil)), err
 	}
-	chart := t.artifact(of)
+	chart := of.artifact(t)
 	artifact, err := tree.OpenArtifact(chart.Dir, chart.Ignore)
 	if err != nil {
 		return "", err
@@ -86,12 +89,12 @@ func (t *Tree) inputs(ctx context.Context, ref object.Ref) (string, error) {
 	return fmt.Sprintf("%x %s", sum.Sum(nil), strings.TrimSpace(files)), err
 }
 
-// isChanged reports whether a HelmRelease of the tree has other inputs than in an earlier one. What cannot be told counts as changed.
-func (t *Tree) isChanged(ctx context.Context, before *Tree, ref object.Ref) bool {
-	if !before.over.tree[ref] {
+// isTouched reports whether a HelmRelease of the tree has other inputs than in an earlier one. What cannot be told counts as changed.
+func isTouched(ctx context.Context, t, before *applied.Tree, ref object.Ref) bool {
+	if !before.Over.Makes(ref) {
 		return true
 	}
-	now, err := t.inputs(ctx, ref)
-	then, errThen := before.inputs(ctx, ref)
+	now, err := inputsOf(ctx, t, ref)
+	then, errThen := inputsOf(ctx, before, ref)
 	return err != nil || errThen != nil || now != then
 }

@@ -14,8 +14,12 @@ import (
 
 	"github.com/Masterminds/semver/v3"
 	"helm.sh/helm/v4/pkg/chart/common"
+
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
+
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"sigs.k8s.io/yaml"
 
@@ -166,7 +170,7 @@ func (o ChartOrder) replaceValues(loaded *chart.Chart) error {
 	values := map[string]any{}
 	for _, name := range o.ValuesFiles {
 		if o.Root == "" && filepath.Clean(name) == chartutil.ValuesfileName {
-			values = merged(values, loaded.Values)
+			values = api.Merged(values, loaded.Values)
 			continue
 		}
 		text, err := o.readValuesFile(loaded, name)
@@ -180,7 +184,7 @@ func (o ChartOrder) replaceValues(loaded *chart.Chart) error {
 		if err := yaml.Unmarshal(text, &given); err != nil {
 			return fmt.Errorf("the values file %s of spec.chart.spec.valuesFiles is not a YAML document with a table", name)
 		}
-		values = merged(values, given)
+		values = api.Merged(values, given)
 	}
 	var text bytes.Buffer
 	if len(values) > 0 {

@@ -9,6 +9,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
+	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -102,7 +103,7 @@ func TestCredentials(t *testing.T) {
 
 // TestOffer checks what is fetched from each source, with the version that the controllers give the chart.
 func TestOffer(t *testing.T) {
-	from := objects{
+	from := fluxtest.Objects{
 		"HelmRepository/charts": {"spec": map[string]any{"url": "https://192.0.2.1/charts"}},
 		"HelmRepository/oci":    {"spec": map[string]any{"url": "oci://192.0.2.1/charts/", "type": "oci", "insecure": true}},
 		"OCIRepository/web": {
@@ -156,7 +157,7 @@ func TestOffer(t *testing.T) {
 			"error: the source of the chart: OCIRepository shop/gone: it does not exist",
 		"suspend: true": "error: HelmRelease shop/web has neither spec.chart nor spec.chartRef",
 	} {
-		o, err := helmRelease(t, "  "+spec).offer(t.Context(), from, Question{})
+		o, err := offerOf(t.Context(), helmRelease(t, "  "+spec), from, Question{})
 		got := "error: "
 		if err != nil {
 			got += err.Error()
@@ -182,8 +183,8 @@ func TestPostRender(t *testing.T) {
   - kustomize: {images: [{name: nginx, newTag: "2"}]}
   - kustomize: {patches: [{patch: '- {op: replace, path: /spec/containers/0/image, value: "last"}', target: {kind: Pod, name: b}}]}
   commonMetadata: {labels: {team: shop, helm.toolkit.fluxcd.io/name: mine}, annotations: {note: x}}`)
-	order := h.renderOrder([]byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {team: other}}\n" +
-		"spec: {containers: [{name: c, image: nginx:1}]}\n" +
+	order := renderOrder(h, []byte("apiVersion: v1\nkind: Pod\nmetadata: {name: a, labels: {team: other}}\n"+
+		"spec: {containers: [{name: c, image: nginx:1}]}\n"+
 		"---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\nspec: {containers: [{name: c, image: nginx:1}]}\n"))
 	got, err := PostRender(t.Context(), order)
 	if err != nil {

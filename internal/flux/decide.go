@@ -6,12 +6,13 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // situation is what the decision of helm-controller depends on.
 type situation struct {
-	release *HelmRelease
+	release *api.HelmRelease
 	// number and state are those of the last record, or 0 and "" if there is none.
 	number int
 	state  string
@@ -37,7 +38,7 @@ type decision struct {
 // internal/controller/helmrelease_controller.go Reconcile, reconcileRelease). Drift is not looked at yet; see corrected.
 func (s situation) decide() decision {
 	h := s.release
-	goes := h.dropped
+	goes := h.Dropped
 	if h.Metadata.Deleted != "" {
 		goes = "the HelmRelease is being deleted"
 	}
@@ -55,7 +56,7 @@ func (s situation) decide() decision {
 }
 
 // isGoing reports whether the HelmRelease is being deleted, or will be. Then its chart does not matter.
-func (h *HelmRelease) isGoing() bool { return h.dropped != "" || h.Metadata.Deleted != "" }
+func isGoing(h *api.HelmRelease) bool { return h.Dropped != "" || h.Metadata.Deleted != "" }
 
 // blocked returns the decision of a controller that does not act, with what it would do.
 func (s situation) blocked(why string) decision {
@@ -89,7 +90,7 @@ func (s situation) unblocked() decision {
 	if changed := s.changedTarget(); changed != "" {
 		return decision{action: report.DeployerReinstall, reason: changed}
 	}
-	h, last := s.release, s.release.last()
+	h, last := s.release, s.release.Last()
 	switch {
 	case s.number == 0:
 		return s.installs("it is not installed")
@@ -113,7 +114,7 @@ func (s situation) unblocked() decision {
 		return decision{action: report.DeployerBlocked, reason: fmt.Sprintf("the last revision is %s, which Flux cannot handle", s.state)}
 	}
 	if why := s.outOfSync(last); why != "" {
-		if failures := s.upgradeFailures(); isExhausted(h.Spec.Upgrade.Remediation, failures) && !h.forces() {
+		if failures := s.upgradeFailures(); isExhausted(h.Spec.Upgrade.Remediation, failures) && !forces(h) {
 			return decision{action: report.DeployerBlocked,
 				reason: fmt.Sprintf("the upgrade failed %d times, and Flux has given up; %s", failures, why)}
 		}
@@ -123,7 +124,7 @@ func (s situation) unblocked() decision {
 }
 
 // inSync returns the decision for a deployed release whose chart and values are those of the HelmRelease.
-func (s situation) inSync(last *revision) decision {
+func (s situation) inSync(last *api.Revision) decision {
 	h := s.release
 	same := fmt.Sprintf("chart version %s and values are those of revision %d", last.ChartVersion, last.Version)
 	if s.chart.name == "" {
@@ -131,20 +132,20 @@ func (s situation) inSync(last *revision) decision {
 	}
 	if h.Spec.Test.Enable {
 		ignores := h.Spec.Test.IgnoreFailures
-		active, isActive := h.activeRemediation()
+		active, isActive := activeRemediation(h)
 		if active.IgnoreTestFailures != nil {
 			ignores = *active.IgnoreTestFailures
 		}
 		switch {
 		case last.TestHooks == nil:
 			return decision{action: report.DeployerNone, reason: same + "; it only runs the tests of the chart"}
-		case isActive && !ignores && last.hasFailedTest():
+		case isActive && !ignores && last.HasFailedTest():
 			out := s.failed()
 			out.reason = "a test of the chart failed; " + out.reason
 			return out
 		}
 	}
-	if h.forces() {
+	if forces(h) {
 		return decision{action: report.DeployerUpgrade, reason: "an annotation asks Flux to force an upgrade"}
 	}
 	return decision{action: report.DeployerNone, reason: same}
@@ -158,7 +159,7 @@ func isPending(status string) bool {
 // changedTarget says what makes Flux uninstall the release and install it anew, or returns "" (fluxcd/helm-controller v1.6.0
 // internal/action/verify.go ReleaseTargetChanged).
 func (s situation) changedTarget() string {
-	h, last := s.release, s.release.last()
+	h, last := s.release, s.release.Last()
 	if last == nil || h.Status.StorageNamespace == "" {
 		return ""
 	}
@@ -178,7 +179,7 @@ func (s situation) changedTarget() string {
 
 // outOfSync says why a deployed release is not what the HelmRelease asks for, or returns "" (fluxcd/helm-controller v1.6.0
 // internal/action/verify.go VerifyRelease, internal/reconcile/state.go DetermineReleaseState).
-func (s situation) outOfSync(last *revision) string {
+func (s situation) outOfSync(last *api.Revision) string {
 	h := s.release
 	switch {
 	case s.chart.name != "" && s.chart.name != last.ChartName:
@@ -189,9 +190,9 @@ func (s situation) outOfSync(last *revision) string {
 		return "the values changed"
 	case h.Metadata.Generation == h.Status.ObservedGeneration:
 		return ""
-	case h.postRenderersDigest() != h.Status.ObservedPostRenderersDigest:
+	case postRenderersDigest(h) != h.Status.ObservedPostRenderersDigest:
 		return "spec.postRenderers changed"
-	case h.commonMetadataDigest() != h.Status.ObservedCommonMetadataDigest:
+	case commonMetadataDigest(h) != h.Status.ObservedCommonMetadataDigest:
 		return "spec.commonMetadata changed"
 	}
 	return ""
@@ -201,7 +202,7 @@ func (s situation) outOfSync(last *revision) string {
 // actionForState).
 func (s situation) installs(why string) decision {
 	failures := s.installFailures()
-	if isExhausted(s.release.Spec.Install.Remediation, failures) && !s.release.forces() {
+	if isExhausted(s.release.Spec.Install.Remediation, failures) && !forces(s.release) {
 		return decision{action: report.DeployerBlocked, reason: fmt.Sprintf("the installation failed %d times, and Flux has given up", failures)}
 	}
 	return decision{action: report.DeployerInstall, reason: why}
@@ -211,19 +212,19 @@ func (s situation) installs(why string) decision {
 func (s situation) failed() decision {
 	h := s.release
 	upgrades := func(why string) decision { return decision{action: report.DeployerUpgrade, reason: why} }
-	rule, isActive := h.activeRemediation()
+	rule, isActive := activeRemediation(h)
 	failures, strategy := s.upgradeFailures(), rule.Strategy
 	if h.Status.LastAttemptedReleaseAction == "install" {
 		failures, strategy = s.installFailures(), "uninstall"
 	}
 	switch {
-	case h.retries():
+	case retries(h):
 		return upgrades("the last revision failed, and Flux tries again")
 	case !isActive:
 		return upgrades("the last revision failed")
 	case failures <= 0:
 		return upgrades("the last revision failed, and something changed since")
-	case h.forces():
+	case forces(h):
 		return upgrades("the last revision failed, and an annotation asks Flux to force an upgrade")
 	}
 	remediates := rule.RemediateLastFailure != nil && *rule.RemediateLastFailure
@@ -241,7 +242,7 @@ func (s situation) failed() decision {
 	if rule.IgnoreTestFailures != nil {
 		ignores = *rule.IgnoreTestFailures
 	}
-	to := h.previous(ignores)
+	to := h.Previous(ignores)
 	if to == nil {
 		return decision{action: report.DeployerBlocked, reason: "the last revision failed, and there is no revision to roll back to"}
 	}
@@ -251,7 +252,7 @@ func (s situation) failed() decision {
 
 // isExhausted reports whether there have been more failures than the retries allow; negative retries are unlimited (api/v2
 // RetriesExhausted).
-func isExhausted(r remediation, failures int64) bool {
+func isExhausted(r api.Remediation, failures int64) bool {
 	return r.Retries >= 0 && failures > int64(r.Retries)
 }
 
@@ -267,7 +268,7 @@ func (s situation) resets() bool {
 	case !s.isUnknown && h.Status.LastAttemptedConfigDigest != "" && h.Status.LastAttemptedConfigDigest != s.values:
 		return true
 	}
-	return h.requests("reconcile.fluxcd.io/resetAt", h.Status.LastHandledResetAt)
+	return requests(h, "reconcile.fluxcd.io/resetAt", h.Status.LastHandledResetAt)
 }
 
 // upgradeFailures and installFailures return the failures that count at the next reconciliation.
@@ -287,18 +288,18 @@ func (s situation) installFailures() int64 {
 
 // activeRemediation returns the rule for failures of the last action. It returns false if no action was attempted (api/v2
 // GetActiveRemediation).
-func (h *HelmRelease) activeRemediation() (rule remediation, found bool) {
+func activeRemediation(h *api.HelmRelease) (rule api.Remediation, found bool) {
 	switch h.Status.LastAttemptedReleaseAction {
 	case "install":
 		return h.Spec.Install.Remediation, true
 	case "upgrade":
 		return h.Spec.Upgrade.Remediation, true
 	}
-	return remediation{}, false
+	return api.Remediation{}, false
 }
 
 // retries reports whether the strategy of the last action is to try again without a remediation (api/v2 GetActiveRetry).
-func (h *HelmRelease) retries() bool {
+func retries(h *api.HelmRelease) bool {
 	chosen := h.Spec.Upgrade.Strategy
 	switch h.Status.LastAttemptedReleaseAction {
 	case "install":
@@ -311,13 +312,13 @@ func (h *HelmRelease) retries() bool {
 }
 
 // forces reports whether an annotation asks for an upgrade that has not been made.
-func (h *HelmRelease) forces() bool {
-	return h.requests("reconcile.fluxcd.io/forceAt", h.Status.LastHandledForceAt)
+func forces(h *api.HelmRelease) bool {
+	return requests(h, "reconcile.fluxcd.io/forceAt", h.Status.LastHandledForceAt)
 }
 
 // requests reports whether an annotation asks for something that has not been handled. It counts only if requestedAt has the same value
 // (fluxcd/pkg apis/meta v1.31.0 annotations.go HandleAnnotationRequest).
-func (h *HelmRelease) requests(annotation, handled string) bool {
+func requests(h *api.HelmRelease, annotation, handled string) bool {
 	at, asked := h.Metadata.Annotations[annotation]
 	requested := h.Metadata.Annotations["reconcile.fluxcd.io/requestedAt"]
 	return asked && at == requested && h.Status.LastHandledReconcileAt != requested && handled != at
@@ -325,14 +326,14 @@ func (h *HelmRelease) requests(annotation, handled string) bool {
 
 // postRenderersDigest and commonMetadataDigest return the digests that helm-controller stores of these fields, or "" if they are not set
 // (fluxcd/helm-controller v1.6.0 internal/postrender/build.go Digest, CommonMetadataDigest).
-func (h *HelmRelease) postRenderersDigest() string {
+func postRenderersDigest(h *api.HelmRelease) string {
 	if h.Spec.PostRenderers == nil {
 		return ""
 	}
 	return jsonDigest(h.Spec.PostRenderers)
 }
 
-func (h *HelmRelease) commonMetadataDigest() string {
+func commonMetadataDigest(h *api.HelmRelease) string {
 	if h.Spec.CommonMetadata == nil {
 		return ""
 	}

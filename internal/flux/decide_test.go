@@ -4,6 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -13,10 +17,10 @@ import (
 func base(t *testing.T) situation {
 	h := helmRelease(t, "  chart: {spec: {chart: web}}")
 	h.Metadata.Generation = 2
-	h.Status = status{
+	h.Status = api.Status{
 		ObservedGeneration: 2, LastAttemptedGeneration: 2, StorageNamespace: "shop", LastAttemptedReleaseAction: "upgrade",
 		LastAttemptedRevision: "1.0.0", LastAttemptedConfigDigest: "sha256:v",
-		History: []revision{
+		History: []api.Revision{
 			{Name: "web", Namespace: "shop", Version: 2, Status: "superseded", ChartName: "web", ChartVersion: "0.9.0", ConfigDigest: "sha256:u"},
 			{Name: "web", Namespace: "shop", Version: 3, Status: "deployed", ChartName: "web", ChartVersion: "1.0.0", ConfigDigest: "sha256:v"},
 		},
@@ -44,13 +48,13 @@ func TestDecide(t *testing.T) {
 			s.release.Metadata.Generation, s.release.Spec.Upgrade.Force = 3, true
 		}, report.DeployerNone, ""},
 		"post-renderers": {func(s *situation) {
-			s.release.Metadata.Generation, s.release.Spec.PostRenderers = 3, []postRenderer{{&kustomize{}}}
+			s.release.Metadata.Generation, s.release.Spec.PostRenderers = 3, []api.PostRenderer{{Kustomize: &api.Kustomize{}}}
 		}, report.DeployerUpgrade, "spec.postRenderers changed"},
 		"post-renderers that were seen": {func(s *situation) {
-			s.release.Spec.PostRenderers = []postRenderer{{&kustomize{}}}
+			s.release.Spec.PostRenderers = []api.PostRenderer{{Kustomize: &api.Kustomize{}}}
 		}, report.DeployerNone, ""},
 		"common metadata": {func(s *situation) {
-			s.release.Metadata.Generation, s.release.Spec.CommonMetadata = 3, &commonMetadata{Labels: map[string]string{"a": "b"}}
+			s.release.Metadata.Generation, s.release.Spec.CommonMetadata = 3, &api.CommonMetadata{Labels: map[string]string{"a": "b"}}
 		}, report.DeployerUpgrade, "spec.commonMetadata changed"},
 
 		"suspended": {func(s *situation) { s.release.Spec.Suspend = true }, report.DeployerBlocked,
@@ -78,7 +82,7 @@ func TestDecide(t *testing.T) {
 		}, report.DeployerUpgrade, "the chart changes from web to api"},
 
 		"not installed": {func(s *situation) {
-			s.number, s.state, s.release.Status = 0, "", status{}
+			s.number, s.state, s.release.Status = 0, "", api.Status{}
 		}, report.DeployerInstall, "it is not installed"},
 		"uninstalled by hand": {func(s *situation) { s.state = "uninstalled" }, report.DeployerInstall, "it was uninstalled"},
 		"installation given up": {func(s *situation) {
@@ -100,15 +104,15 @@ func TestDecide(t *testing.T) {
 		}, report.DeployerRollback, "goes back to revision 2"},
 		"failed, uninstalls": {func(s *situation) {
 			failed(s, 1)
-			s.release.Spec.Upgrade.Remediation = remediation{Retries: 3, Strategy: "uninstall"}
+			s.release.Spec.Upgrade.Remediation = api.Remediation{Retries: 3, Strategy: "uninstall"}
 		}, report.DeployerUninstall, "the remediation is to uninstall"},
 		"failed, last failure is not remediated": {func(s *situation) {
 			failed(s, 4)
-			s.release.Spec.Upgrade.Remediation = remediation{Retries: 3, RemediateLastFailure: &no}
+			s.release.Spec.Upgrade.Remediation = api.Remediation{Retries: 3, RemediateLastFailure: &no}
 		}, report.DeployerBlocked, "after 4 attempts"},
 		"failed, last failure is remediated": {func(s *situation) {
 			failed(s, 4)
-			s.release.Spec.Upgrade.Remediation = remediation{Retries: 3, RemediateLastFailure: &yes}
+			s.release.Spec.Upgrade.Remediation = api.Remediation{Retries: 3, RemediateLastFailure: &yes}
 		}, report.DeployerRollback, ""},
 		"failed installation": {func(s *situation) {
 			failed(s, 0)
@@ -117,7 +121,7 @@ func TestDecide(t *testing.T) {
 		}, report.DeployerUninstall, ""},
 		"failed, retries": {func(s *situation) {
 			failed(s, 9)
-			s.release.Spec.Upgrade.Strategy = &strategy{"RetryOnFailure"}
+			s.release.Spec.Upgrade.Strategy = &api.Strategy{Name: "RetryOnFailure"}
 		}, report.DeployerUpgrade, "Flux tries again"},
 		"failed, nothing to go back to": {func(s *situation) {
 			failed(s, 1)
@@ -147,7 +151,7 @@ func TestDecide(t *testing.T) {
 		"tests": {func(s *situation) { s.release.Spec.Test.Enable = true }, report.DeployerNone, "it only runs the tests"},
 		"test failed": {func(s *situation) {
 			s.release.Spec.Test.Enable = true
-			s.release.Status.History[1].TestHooks = &map[string]*testHook{"t": {"Failed"}}
+			s.release.Status.History[1].TestHooks = &map[string]*api.TestHook{"t": {Phase: "Failed"}}
 		}, report.DeployerUpgrade, "a test of the chart failed"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -217,9 +221,9 @@ func TestDependency(t *testing.T) {
 		"observed, and nothing is known": {1, 1, "", "", "the dependency is not ready", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ref, db := decoded(t, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: db, namespace: shop, "+
+			ref, db := fluxtest.Decoded(t, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: db, namespace: shop, "+
 				"generation: %d}, spec: {%s}, status: {observedGeneration: %d, conditions: [%s]}}", tt.generation, tt.spec, tt.observed, tt.conditions)
-			p := &Plan{reading: served{versions: []string{"helm.toolkit.fluxcd.io/v2"}, objects: map[object.Ref]map[string]any{ref: db}}}
+			p := &Plan{reading: fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2"}, Objects: map[object.Ref]map[string]any{ref: db}}}
 			if got := p.waitsFor(t.Context(), "shop", "db", "the dependency"); got != tt.want || len(p.warnings) > 0 != tt.warns {
 				t.Errorf("%q with the warnings %v, want %q", got, p.warnings, tt.want)
 			}
@@ -236,5 +240,14 @@ func TestProve(t *testing.T) {
 		if p.prove(s, false); len(p.warnings) > 0 != warns {
 			t.Errorf("%s: %v", version, p.warnings)
 		}
+	}
+}
+
+// TestWholeNumbers checks the expressions for integers that only a targetPath makes.
+func TestWholeNumbers(t *testing.T) {
+	values := map[string]any{"a": map[string]any{"b.c": []any{int64(1), map[string]any{"d": int64(-2)}}, "f": 1.5, "s": "1"}, "n": int64(3)}
+	want := []string{`a.b\.c[0]=1`, `a.b\.c[1].d=-2`, `n=3`}
+	if diff := cmp.Diff(want, wholeNumbers(nil, values)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // same.
 func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Release) {
 	h := p.release
-	d := p.decision.corrected(h.mode(), r.HasDrifted())
+	d := p.decision.corrected(h.Mode(), r.HasDrifted())
 	notRolledOut := 0
 	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {
 		if notRolledOut = p.notRolledOut(ctx, result); notRolledOut > 0 {
@@ -117,7 +117,7 @@ func (p *Plan) inputs() []report.DeployerInput {
 	for i := range out {
 		out[i].Version = p.chart.version
 	}
-	for _, ref := range p.composed.inputs {
+	for _, ref := range p.composed.Inputs {
 		out = append(out, report.DeployerInput{Use: "values", Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
 	}
 	return out
@@ -174,7 +174,7 @@ func (p *Plan) addLimits(d decision) {
 		p.lacks(fmt.Sprintf("%s has another archive of chart version %s than source-controller, which keeps the one that it fetched first: "+
 			"the upgrade deploys that one, and the comparison is with the other", p.offer.title, p.chart.version))
 	}
-	for _, absent := range p.composed.absent {
+	for _, absent := range p.composed.Absent {
 		p.warn(CodeWarning, "spec.valuesFrom names an optional value that is not there: "+absent)
 	}
 	if d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {

@@ -13,14 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/live"
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -32,7 +32,7 @@ type Fleet struct {
 	// Question is the question about each of them. Its namespace is theirs, or empty for all. Its name is not used.
 	Question
 	// Before is the tree before a change. If it is set, only HelmReleases are compared that the change touches.
-	Before *Tree
+	Before *applied.Tree
 	// Options are those of each comparison.
 	Options drift.Options
 	// List lists the objects of a kind in a namespace, or in all if it is empty, as they are now.
@@ -57,10 +57,10 @@ type Fleet struct {
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
 // fails if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has.
 func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Release, error) {
-	known := overlay{Cluster: from.Cluster, objects: map[object.Ref]cluster.Live{}}
+	known := applied.NewOverlay(from.Cluster)
 	if f.Tree != nil {
-		known = f.Tree.over
-		from.Lookups, f.Alone.Lookups = f.Tree.lookups(from.Lookups), f.Tree.lookups(f.Alone.Lookups)
+		known = f.Tree.Over
+		from.Lookups, f.Alone.Lookups = f.Tree.Lookups(from.Lookups), f.Tree.Lookups(f.Alone.Lookups)
 	}
 	found, err := f.list(ctx, known)
 	if err != nil {
@@ -90,14 +90,14 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 
 // isMost reports whether HelmReleases are in so many namespaces, and so many of those of the cluster, that lists across all namespaces are
 // cheaper than lists of each.
-func (f Fleet) isMost(ctx context.Context, found []*HelmRelease, namespaces []string) bool {
+func (f Fleet) isMost(ctx context.Context, found []*api.HelmRelease, namespaces []string) bool {
 	const many = 3
-	all, err := f.List(ctx, Kind(), "")
+	all, err := f.List(ctx, api.Kind(), "")
 	return err == nil && 2*len(found) >= len(all) && len(slices.Compact(slices.Clone(namespaces))) >= many
 }
 
 // compareChanged compares again the releases whose records have changed meanwhile, if their reports could be wrong.
-func (f Fleet) compareChanged(ctx context.Context, known Reader, found []*HelmRelease, reports []report.Release) {
+func (f Fleet) compareChanged(ctx context.Context, known api.Reader, found []*api.HelmRelease, reports []report.Release) {
 	var doubtful []int
 	var releases []drift.Target
 	for i, r := range reports {
@@ -128,10 +128,10 @@ func (f *Fleet) Know(ctx context.Context, from drift.Connection) drift.Connectio
 	f.List = func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
 		return lists.get(listKey{kind, namespace}, func() ([]map[string]any, error) { return list(ctx, kind, namespace) })
 	}
-	over := overlay{Cluster: from.Cluster, objects: map[object.Ref]cluster.Live{}}
-	for _, kind := range append(sourceKinds(), Kind()) {
+	over := applied.NewOverlay(from.Cluster)
+	for _, kind := range append(sourceKinds(), api.Kind()) {
 		items, _ := f.List(ctx, kind, f.Namespace) // otherwise each is read by its name
-		over.add(kind, items)
+		over.Add(kind, items)
 	}
 	from.Cluster = over
 	return from
@@ -146,7 +146,7 @@ type listKey struct {
 // sourceKinds returns the kinds that charts come from.
 func sourceKinds() (out []schema.GroupVersionKind) {
 	for _, kind := range []string{"HelmChart", "HelmRepository", "OCIRepository", "GitRepository", "Bucket"} {
-		out = append(out, schema.GroupVersionKind{Group: sourceGroup, Version: "v1", Kind: kind})
+		out = append(out, schema.GroupVersionKind{Group: api.SourceGroup, Version: "v1", Kind: kind})
 	}
 	return out
 }
@@ -184,31 +184,31 @@ func (r recordsOnce) Load(ctx context.Context, name string, revision int, o rele
 
 // list returns the HelmReleases of the cluster, or those that a tree makes or drops, in the order of the namespaces of their releases.
 // Known learns them, and the sources of their charts.
-func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) {
-	items, err := f.List(ctx, Kind(), f.Namespace)
+func (f Fleet) list(ctx context.Context, known applied.Overlay) ([]*api.HelmRelease, error) {
+	items, err := f.List(ctx, api.Kind(), f.Namespace)
 	if err != nil && f.Tree == nil {
 		return nil, err
 	}
-	var out []*HelmRelease
+	var out []*api.HelmRelease
 	if f.Tree != nil {
 		if err != nil {
-			f.Tree.note(tree.Failed, "the cluster", "which HelmReleases the tree drops is not known: "+err.Error())
+			f.Tree.Note(tree.Failed, "the cluster", "which HelmReleases the tree drops is not known: "+err.Error())
 		}
-		out, items = f.Tree.dropped(ctx, items), f.Tree.releases()
+		out, items = f.Tree.Dropped(ctx, items), f.Tree.HelmReleases()
 		if f.Before != nil {
 			out, items = f.changed(ctx, out, items)
 		}
 	}
-	known.add(Kind(), items)
+	known.Add(api.Kind(), items)
 	for _, kind := range sourceKinds() {
 		if items, err := f.List(ctx, kind, f.Namespace); err == nil { // otherwise each is read by its name
-			known.add(kind, items)
+			known.Add(kind, items)
 		}
 	}
 	for _, item := range items {
-		out = append(out, newHelmRelease(item))
+		out = append(out, api.HelmReleaseOf(item))
 	}
-	slices.SortFunc(out, func(a, b *HelmRelease) int {
+	slices.SortFunc(out, func(a, b *api.HelmRelease) int {
 		return cmp.Or(live.CompareNamespaces(a.ReleaseNamespace(), b.ReleaseNamespace()), cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace),
 			cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})
@@ -216,37 +216,28 @@ func (f Fleet) list(ctx context.Context, known overlay) ([]*HelmRelease, error) 
 }
 
 // changed returns those of the HelmReleases that the tree drops and makes that it changes, and notes how many are left out.
-func (f Fleet) changed(ctx context.Context, dropped []*HelmRelease, made []map[string]any) ([]*HelmRelease, []map[string]any) {
+func (f Fleet) changed(ctx context.Context, dropped []*api.HelmRelease, made []map[string]any) ([]*api.HelmRelease, []map[string]any) {
 	all := len(made) + len(dropped)
-	dropped = slices.DeleteFunc(dropped, func(h *HelmRelease) bool {
-		return !f.Before.over.tree[helmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)] // it was dropped before
+	dropped = slices.DeleteFunc(dropped, func(h *api.HelmRelease) bool {
+		return !f.Before.Over.Makes(api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)) // it was dropped before
 	})
-	made = slices.DeleteFunc(made, func(item map[string]any) bool { return !f.Tree.isChanged(ctx, f.Before, refOf(Kind(), item)) })
+	made = slices.DeleteFunc(made, func(item map[string]any) bool { return !isTouched(ctx, f.Tree, f.Before, api.RefOf(api.Kind(), item)) })
 	if left := all - len(made) - len(dropped); left > 0 {
-		f.Tree.note(tree.Note, "the change", fmt.Sprintf("it leaves %s as they are, which are not compared", english.Count(left, "HelmRelease")))
+		f.Tree.Note(tree.Note, "the change", fmt.Sprintf("it leaves %s as they are, which are not compared", english.Count(left, "HelmRelease")))
 	}
 	return dropped, made
 }
 
-// newHelmRelease decodes a HelmRelease. One that Flux cannot decode has its fault.
-func newHelmRelease(item map[string]any) *HelmRelease {
-	ref, out := refOf(Kind(), item), &HelmRelease{}
-	if err := decode(item, titleOf(ref.Kind, ref.Namespace, ref.Name), out); err != nil {
-		return &HelmRelease{Metadata: meta{Namespace: ref.Namespace, Name: ref.Name}, fault: err}
-	}
-	return out
-}
-
 // compare compares what Flux does next with one HelmRelease. Whatever goes wrong is an error in the report. Reading knows the objects of
 // Flux.
-func (f Fleet) compare(ctx context.Context, reading Reader, from drift.Connection, h *HelmRelease) (out report.Release) {
+func (f Fleet) compare(ctx context.Context, reading api.Reader, from drift.Connection, h *api.HelmRelease) (out report.Release) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			out = f.failed(from, h, fmt.Errorf("internal error: %v", cause))
 		}
 	}()
-	if h.fault != nil {
-		return f.failed(from, h, h.fault)
+	if h.Fault != nil {
+		return f.failed(from, h, h.Fault)
 	}
 	// A child process gets all secrets that are known. Those of the other HelmReleases are none of its business, and would make the work grow
 	// with the square of their number.
@@ -269,7 +260,7 @@ func (f Fleet) compare(ctx context.Context, reading Reader, from drift.Connectio
 }
 
 // failed returns the report of a HelmRelease that could not be compared.
-func (f Fleet) failed(from drift.Connection, h *HelmRelease, err error) report.Release {
+func (f Fleet) failed(from drift.Connection, h *api.HelmRelease, err error) report.Release {
 	said, why := f.Known.Scrub(hint.Sentence(err)), f.Known.Scrub(err.Error())
 	return report.Release{
 		Name: h.ReleaseName(), Namespace: h.ReleaseNamespace(), StorageNamespace: h.StorageNamespace(), Cluster: from.Name,

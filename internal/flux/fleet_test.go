@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -64,7 +65,7 @@ func TestFetchedOnce(t *testing.T) {
 func TestFleetFailure(t *testing.T) {
 	known := &secret.Known{}
 	known.Add("hunter2hunter2")
-	h := &HelmRelease{Metadata: meta{Name: "web", Namespace: "shop"}}
+	h := &api.HelmRelease{Metadata: api.Meta{Name: "web", Namespace: "shop"}}
 	r := Fleet{Question: Question{Known: known}}.failed(drift.Connection{Name: "prod"}, h,
 		hint.New(errors.New("reading hunter2hunter2 failed"), "try again"))
 	if !r.HasError() || r.Deployer.Action != report.DeployerUnknown || r.Name != "web" || r.Namespace != "shop" || r.Cluster != "prod" {

@@ -23,7 +23,7 @@ func Next(ctx context.Context, from drift.Connection, q Question) (Upcoming, err
 	}
 	defer p.Close()
 	h, d := p.release, p.decision
-	return Upcoming{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), AboutFix: aboutFix(d, h.mode())}, nil
+	return Upcoming{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), AboutFix: aboutFix(d, h.Mode())}, nil
 }
 
 // Targets are the comparisons that a snapshot of the release needs: without a chart, and with the chart of the sources.

@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/address"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -37,7 +39,7 @@ type Question struct {
 	Source          fetch.Options
 	WithCredentials bool
 	// Tree is the working tree that charts and objects come from, or nil.
-	Tree *Tree
+	Tree *applied.Tree
 	// Commit fetches the files of a commit into a folder, which done removes. It may be nil; then a chart in a GitRepository is not fetched.
 	Commit func(context.Context, CommitOrder) (dir string, done func(), err error)
 	// Fetch fetches a chart, and Prepare and PostRender call the functions PrepareChart and PostRender of this package. Render renders a chart
@@ -60,11 +62,11 @@ type Plan struct {
 	// Connection is what the comparison reads.
 	Connection drift.Connection
 
-	reading  Reader
-	release  *HelmRelease
-	tree     *Tree
+	reading  api.Reader
+	release  *api.HelmRelease
+	tree     *applied.Tree
 	render   func(context.Context, drift.ChartRequest, RenderOrder) (*drift.RenderedChart, error)
-	composed *composition
+	composed *api.Composition
 	offer    *offer
 	chart    identity
 	decision decision
@@ -95,16 +97,16 @@ const (
 
 // New reads a HelmRelease and everything that decides what Flux does with it. The caller closes the plan.
 func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
-	var reading Reader = from.Cluster
+	var reading api.Reader = from.Cluster
 	if q.Tree != nil {
-		reading, from.Lookups = q.Tree.over, q.Tree.lookups(from.Lookups)
+		reading, from.Lookups = q.Tree.Over, q.Tree.Lookups(from.Lookups)
 	}
-	h, err := Read(ctx, reading, q.Namespace, q.Name)
+	h, err := api.Read(ctx, reading, q.Namespace, q.Name)
 	if err != nil {
-		return nil, q.Tree.explain(err)
+		return nil, q.Tree.Explain(err)
 	}
-	if ref := helmReleaseRef(q.Namespace, q.Name); q.Tree != nil {
-		for _, gone := range q.Tree.dropped(ctx, []map[string]any{reading.Read(ctx, []object.Ref{ref})[ref].Object}) {
+	if ref := api.HelmReleaseRef(q.Namespace, q.Name); q.Tree != nil {
+		for _, gone := range q.Tree.Dropped(ctx, []map[string]any{reading.Read(ctx, []object.Ref{ref})[ref].Object}) {
 			h = gone
 		}
 	}
@@ -116,7 +118,7 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 }
 
 // addProblems adds what a tree lacks.
-func (p *Plan) addProblems(t *Tree) {
+func (p *Plan) addProblems(t *applied.Tree) {
 	for _, problem := range t.Problems() {
 		if problem.Severity == tree.Failed {
 			p.lacks(problem.String())
@@ -127,22 +129,22 @@ func (p *Plan) addProblems(t *Tree) {
 }
 
 // newPlan reads everything else than the HelmRelease. Reading knows the objects of Flux.
-func newPlan(ctx context.Context, reading Reader, from drift.Connection, q Question, h *HelmRelease) (p *Plan, err error) {
+func newPlan(ctx context.Context, reading api.Reader, from drift.Connection, q Question, h *api.HelmRelease) (p *Plan, err error) {
 	p = &Plan{release: h, tree: q.Tree, render: q.Render, Connection: from, reading: reading}
 	if h.Spec.KubeConfig != nil {
-		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.title()),
+		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.Title()),
 			"connect to that cluster, and compare its release: helmdrift diff "+h.ReleaseName()+" -n "+h.StorageNamespace())
 	}
-	if h.isGoing() && q.Tree != nil {
-		p.reading = q.Tree.over.Cluster // the tree may drop what it is made of as well
+	if isGoing(h) && q.Tree != nil {
+		p.reading = q.Tree.Over.Cluster // the tree may drop what it is made of as well
 	}
-	if p.composed, err = h.compose(ctx, p.reading); err != nil {
+	if p.composed, err = h.Compose(ctx, p.reading); err != nil {
 		return nil, err
 	}
 	q.Known.AddKnown(p.Secrets())
 	rest := h.Spec
-	if rest.Values = nil; hasUnknown(rest) {
-		p.lacks("a field of " + h.title() + " beside its values is not known, such as its name or its chart: Flux may do something else")
+	if rest.Values = nil; api.HasUnknown(rest) {
+		p.lacks("a field of " + h.Title() + " beside its values is not known, such as its name or its chart: Flux may do something else")
 	}
 	path, err := p.findChart(ctx, from, q)
 	if err != nil {
@@ -176,11 +178,11 @@ func (p *Plan) lacks(message string) {
 // findChart fetches the chart and prepares it as the controllers do. It returns an empty path if the chart cannot be fetched from its
 // source.
 func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question) (path string, err error) {
-	if p.release.isGoing() {
+	if isGoing(p.release) {
 		p.offer = &offer{}
 		return "", nil
 	}
-	if p.offer, err = p.release.offer(ctx, p.reading, q); err != nil {
+	if p.offer, err = offerOf(ctx, p.release, p.reading, q); err != nil {
 		return "", err
 	}
 	o := p.offer
@@ -188,8 +190,8 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	switch {
 	case q.Own:
 		path, done, err = q.Chart.Fetch(ctx)
-	case o.repository != nil && q.Tree.has(o.repository):
-		o.order.Artifact = q.Tree.artifact(o.repository)
+	case o.repository != nil && o.repository.isIn(q.Tree):
+		o.order.Artifact = o.repository.artifact(q.Tree)
 		o.order.Artifact.Chart = o.chartPath
 	case o.ref == "" && !o.hasCommit(q):
 		return "", nil
@@ -215,13 +217,13 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	o.order.Path, o.order.AllowOutsideLinks = path, q.Chart.AllowOutsideLinks
 	if info, err := os.Stat(path); q.Own && err == nil && info.IsDir() && o.chartPath != "" && len(o.order.ValuesFiles) > 0 {
 		if o.order.Root = rootOf(filepath.ToSlash(path), o.chartPath); o.order.Root == "" {
-			return "", hint.New(fmt.Errorf("the valuesFiles of %s are paths in %s, and %s is not the folder %s of it", p.release.title(), o.title,
+			return "", hint.New(fmt.Errorf("the valuesFiles of %s are paths in %s, and %s is not the folder %s of it", p.release.Title(), o.title,
 				q.Chart.Ref, o.chartPath), "give the folder of the chart in a working tree of the source")
 		}
 	}
 	answer, err := q.Prepare(ctx, o.order)
 	if err != nil {
-		return "", fmt.Errorf("the chart of %s: %w", p.release.title(), err)
+		return "", fmt.Errorf("the chart of %s: %w", p.release.Title(), err)
 	}
 	p.chart = identity{answer.Name, answer.Version}
 	// Source-controller builds a chart again only if it gets another version (fluxcd/source-controller v1.9.3
@@ -293,18 +295,18 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 		return err
 	}
 	s := situation{
-		release: h, chart: p.chart, values: digest(p.composed.values), isUnknown: len(p.composed.unknown) > 0, waits: waits,
+		release: h, chart: p.chart, values: api.Digest(p.composed.Values), isUnknown: len(p.composed.Unknown) > 0, waits: waits,
 	}
 	if n := len(history.Entries); n > 0 {
 		s.number, s.state = history.Entries[n-1].Revision, history.Entries[n-1].Status
 	}
-	if last := h.last(); s.chart.name == "" && p.offer.isCurrent && last != nil {
+	if last := h.Last(); s.chart.name == "" && p.offer.isCurrent && last != nil {
 		// The chart itself is not here, but the controller says which version it has.
 		s.chart = identity{last.ChartName, p.offer.latest.version}
 	}
 	p.chart = s.chart
 	p.decision = s.decide()
-	if p.chart.name == "" && p.decision.action != report.DeployerBlocked && p.unfetched == nil && !h.isGoing() {
+	if p.chart.name == "" && p.decision.action != report.DeployerBlocked && p.unfetched == nil && !isGoing(h) {
 		p.lacks("which version of the chart comes next is not known: " + hint.Sentence(p.noChart()))
 	}
 	p.addUnknown()
@@ -314,12 +316,12 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 
 // addUnknown says which values are not known. If Flux would do nothing, they may make it upgrade.
 func (p *Plan) addUnknown() {
-	unknown := strings.Join(p.composed.unknown, "; ")
+	unknown := strings.Join(p.composed.Unknown, "; ")
 	switch {
 	case unknown == "":
 	case p.decision.action == report.DeployerNone:
 		p.lacks("whether the values changed is not known: " + unknown)
-	case p.composed.whole:
+	case p.composed.Whole:
 		p.lacks("a document of the values is not known, so the upgrade may change more than is shown: " + unknown)
 	default:
 		p.warn(CodeWarning, "values that are not known: "+unknown)
@@ -348,15 +350,15 @@ func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error)
 // waited for only until it has been. One that is suspended stays as ready as it is (fluxcd/helm-controller v1.6.0
 // internal/controller/helmrelease_controller.go Reconcile).
 func (p *Plan) waitsFor(ctx context.Context, namespace, name, title string) string {
-	ref := helmReleaseRef(namespace, name)
-	if p.tree != nil && p.tree.deletes(ctx, ref, p.reading.Read(ctx, []object.Ref{ref})[ref].Object) != "" {
+	ref := api.HelmReleaseRef(namespace, name)
+	if p.tree != nil && p.tree.Deletes(ctx, ref, p.reading.Read(ctx, []object.Ref{ref})[ref].Object) != "" {
 		return title + " goes"
 	}
-	on, err := Read(ctx, p.reading, namespace, name)
+	on, err := api.Read(ctx, p.reading, namespace, name)
 	if err != nil {
 		return title + " cannot be read: " + err.Error()
 	}
-	_, isReady := isTrue(on.Status.Conditions, "Ready")
+	_, isReady := api.IsTrue(on.Status.Conditions, "Ready")
 	isObserved := on.Metadata.Generation == on.Status.ObservedGeneration
 	switch {
 	case isReady && isObserved:
@@ -415,11 +417,11 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 		}
 	case report.DeployerRollback:
 		ignores := h.Spec.Test.IgnoreFailures
-		if to := h.previous(ignores); to != nil {
+		if to := h.Previous(ignores); to != nil {
 			p.Target.RollbackTo = to.Version
 		}
 	case report.DeployerReinstall, report.DeployerUninstall:
-		if last := h.last(); last != nil {
+		if last := h.Last(); last != nil {
 			p.Target.Namespace, p.Target.Release = cmp.Or(h.Status.StorageNamespace, h.StorageNamespace()), last.Name
 		}
 		p.warn(CodeWarning, p.whatGoes())
@@ -501,8 +503,8 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 	}
 	out.Fetch = func(context.Context) (string, func(), error) { return path, nil, nil }
 	name, readFile := valuesName+h.Metadata.Name, out.ReadFile
-	text, err := json.Marshal(p.composed.values)
-	out.Values = render.ValueOptions{Files: []string{name}, Set: wholeNumbers(nil, p.composed.values), Reuse: render.ReuseReset}
+	text, err := json.Marshal(p.composed.Values)
+	out.Values = render.ValueOptions{Files: []string{name}, Set: wholeNumbers(nil, p.composed.Values), Reuse: render.ReuseReset}
 	out.ReadFile = func(ctx context.Context, wanted string) ([]byte, error) {
 		if wanted == name {
 			return text, err
@@ -521,7 +523,7 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 		}
 	}
 	out.PostRender = func(ctx context.Context, manifest []byte) ([]byte, error) {
-		return q.PostRender(ctx, h.renderOrder(manifest))
+		return q.PostRender(ctx, renderOrder(h, manifest))
 	}
 	return &out
 }
@@ -529,18 +531,18 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 // addKept adds the preview of an upgrade to the same version of the chart with the values and the post-renderers that are deployed. Whatever
 // it changes is a change of the chart, and source-controller keeps the chart that it has.
 func (p *Plan) addKept(q Question, path string, s situation) {
-	h, last := p.release, p.release.last()
+	h, last := p.release, p.release.Last()
 	if !p.mayBeOther || last == nil || last.ChartVersion != p.chart.version {
 		return
 	}
 	was := h
 	if q.Tree != nil {
-		if now := q.Tree.live[helmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)].Object; now != nil {
-			was = newHelmRelease(now)
+		if now := q.Tree.Live(api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)); now != nil {
+			was = api.HelmReleaseOf(now)
 		}
 	}
-	if last.Version != s.number || was.fault != nil || was.postRenderersDigest() != h.Status.ObservedPostRenderersDigest ||
-		was.commonMetadataDigest() != h.Status.ObservedCommonMetadataDigest {
+	if last.Version != s.number || was.Fault != nil || postRenderersDigest(was) != h.Status.ObservedPostRenderersDigest ||
+		commonMetadataDigest(was) != h.Status.ObservedCommonMetadataDigest {
 		p.warn(CodeWarning, unknownContent+"what the deployed values and post-renderers make of it cannot be compared with what is deployed")
 		return
 	}
@@ -549,7 +551,7 @@ func (p *Plan) addKept(q Question, path string, s situation) {
 		out.Values.Reuse = render.ReuseValues
 	}
 	out.PostRender = func(ctx context.Context, manifest []byte) ([]byte, error) {
-		return q.PostRender(ctx, was.renderOrder(manifest))
+		return q.PostRender(ctx, renderOrder(was, manifest))
 	}
 	p.Preview = drift.Target{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), Chart: out}
 }
@@ -582,11 +584,7 @@ func escaped(key string) string {
 // Secrets returns the secrets of the values and of the variables of a tree, which a report must not show wherever the chart puts them.
 func (p *Plan) Secrets() *secret.Known {
 	known := &secret.Known{}
-	all := slices.Concat(p.composed.secrets, p.composed.learned)
-	if p.tree != nil {
-		all = append(all, p.tree.secrets...)
-	}
-	for _, s := range all {
+	for _, s := range slices.Concat(p.composed.Secrets, p.composed.Learned, p.tree.SecretObjects()) {
 		known.AddMembers(s)
 	}
 	known.AddKnown(p.tree.Secrets())
@@ -606,13 +604,13 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 	o.By = &threeway.Deployment{Manager: report.ControllerFlux, ForcesConflicts: true}
 	o.ForceReplace = p.method == report.ApplyClientSide && p.decision.action == report.DeployerUpgrade && h.Spec.Upgrade.Force
 	o.FromFlux = false
-	if len(p.composed.unknown) > 0 || strings.Contains(p.chart.version, tree.Unknown) {
+	if len(p.composed.Unknown) > 0 || strings.Contains(p.chart.version, tree.Unknown) {
 		o.Unknown = tree.Unknown
 	}
 	o.Ignore = slices.Concat(p.ignoreRules(), o.Ignore)
 	o.Render = func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
 		run := func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
-			return p.render(ctx, q, h.renderOrder(nil))
+			return p.render(ctx, q, renderOrder(h, nil))
 		}
 		answer, err := run(ctx, q)
 		if err == nil && o.Unknown != "" {
@@ -623,7 +621,7 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 		}
 		if err == nil {
 			p.definitions = answer.Rendered.Definitions
-			if len(answer.Rendered.Hooks) == 0 || !h.patches() {
+			if len(answer.Rendered.Hooks) == 0 || !patches(h) {
 				// The post-renderers of Flux change nothing of a hook that a comparison looks at.
 				answer.Rendered.Warnings = slices.DeleteFunc(answer.Rendered.Warnings, func(m report.Message) bool {
 					return m.Code == render.CodeHooksNotPostRendered
@@ -643,7 +641,7 @@ func (p *Plan) ignoreRules() (out []report.RuleText) {
 	}
 	for i, rule := range h.Spec.DriftDetection.Ignore {
 		text := report.RuleText{
-			Name: fmt.Sprintf("%s ignore[%d]", h.title(), i), Paths: rule.Paths, Reason: "Flux puts it back only when it upgrades the release",
+			Name: fmt.Sprintf("%s ignore[%d]", h.Title(), i), Paths: rule.Paths, Reason: "Flux puts it back only when it upgrades the release",
 		}
 		if t := rule.Target; t != nil {
 			text.Target = &report.TargetText{

@@ -11,6 +11,9 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resmap"
+
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 )
@@ -25,7 +28,7 @@ type RenderOrder struct {
 }
 
 // renderOrder returns the order for a manifest.
-func (h *HelmRelease) renderOrder(manifest []byte) RenderOrder {
+func renderOrder(h *api.HelmRelease, manifest []byte) RenderOrder {
 	out := RenderOrder{Manifest: manifest, Name: h.Metadata.Name, Namespace: h.Metadata.Namespace}
 	out.Steps, _ = json.Marshal(h.Spec.PostRenderers)
 	out.Common, _ = json.Marshal(h.Spec.CommonMetadata)
@@ -33,7 +36,7 @@ func (h *HelmRelease) renderOrder(manifest []byte) RenderOrder {
 }
 
 // patches reports whether a post-renderer of the HelmRelease changes more than metadata.
-func (h *HelmRelease) patches() bool {
+func patches(h *api.HelmRelease) bool {
 	for _, r := range h.Spec.PostRenderers {
 		if r.Kustomize != nil && len(r.Kustomize.Patches)+len(r.Kustomize.Images) > 0 {
 			return true
@@ -49,8 +52,8 @@ var running sync.Mutex
 func PostRender(_ context.Context, o RenderOrder) ([]byte, error) {
 	running.Lock()
 	defer running.Unlock()
-	var steps []postRenderer
-	common := commonMetadata{}
+	var steps []api.PostRenderer
+	common := api.CommonMetadata{}
 	if err := errors.Join(json.Unmarshal(o.Steps, &steps), json.Unmarshal(o.Common, &common)); err != nil {
 		return nil, errors.New("the post-renderers of the HelmRelease cannot be read")
 	}
@@ -60,17 +63,17 @@ func PostRender(_ context.Context, o RenderOrder) ([]byte, error) {
 			continue
 		}
 		var err error
-		if manifest, err = step.Kustomize.run(manifest); err != nil {
+		if manifest, err = kustomized(step.Kustomize, manifest); err != nil {
 			return nil, fmt.Errorf("spec.postRenderers[%d]: %w", i, err)
 		}
 	}
-	origin := map[string]string{helmGroup + "/name": o.Name, helmGroup + "/namespace": o.Namespace}
+	origin := map[string]string{api.HelmGroup + "/name": o.Name, api.HelmGroup + "/namespace": o.Namespace}
 	return addMetadata(manifest, common, origin)
 }
 
 // addMetadata adds labels and annotations to the metadata of every object; those of the origin win (fluxcd/helm-controller v1.6.0
 // internal/postrender/transformer.go transform, labelTransformer, common_renderer.go). The manifest is then as kustomize writes it.
-func addMetadata(manifest []byte, common commonMetadata, origin map[string]string) ([]byte, error) {
+func addMetadata(manifest []byte, common api.CommonMetadata, origin map[string]string) ([]byte, error) {
 	objects, err := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory()).NewResMapFromBytes(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("kustomize cannot read the manifest: %w", err)
@@ -92,9 +95,9 @@ func addMetadata(manifest []byte, common commonMetadata, origin map[string]strin
 	return objects.AsYaml()
 }
 
-// run passes a manifest through patches and images (fluxcd/helm-controller v1.6.0 internal/postrender/kustomize.go Run,
+// kustomized passes a manifest through patches and images (fluxcd/helm-controller v1.6.0 internal/postrender/kustomize.go Run,
 // buildKustomization).
-func (k *kustomize) run(manifest []byte) ([]byte, error) {
+func kustomized(k *api.Kustomize, manifest []byte) ([]byte, error) {
 	const input = "helm-output.yaml"
 	config := kustomizetypes.Kustomization{Resources: []string{input}}
 	config.APIVersion, config.Kind = kustomizetypes.KustomizationVersion, kustomizetypes.KustomizationKind
@@ -102,7 +105,7 @@ func (k *kustomize) run(manifest []byte) ([]byte, error) {
 		config.Images = append(config.Images, kustomizetypes.Image{Name: i.Name, NewName: i.NewName, NewTag: i.NewTag, Digest: i.Digest})
 	}
 	for _, p := range k.Patches {
-		config.Patches = append(config.Patches, kustomizetypes.Patch{Patch: p.Patch, Target: p.Target.selector()})
+		config.Patches = append(config.Patches, kustomizetypes.Patch{Patch: p.Patch, Target: selectorOf(p.Target)})
 	}
 	text, err := json.Marshal(config)
 	if err != nil {
@@ -122,8 +125,8 @@ func (k *kustomize) run(manifest []byte) ([]byte, error) {
 	return objects.AsYaml()
 }
 
-// selector returns a selector in kustomize's own type.
-func (s *selector) selector() *kustomizetypes.Selector {
+// selectorOf returns a selector in kustomize's own type.
+func selectorOf(s *api.Selector) *kustomizetypes.Selector {
 	if s == nil {
 		return nil
 	}

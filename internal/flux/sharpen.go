@@ -138,6 +138,12 @@ func objectTitle(value any) string {
 	return kind + " " + name
 }
 
+// text returns a text, or "" for anything else.
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
 // field returns a value of nested maps, or nil.
 func field(o map[string]any, path ...string) any {
 	for _, step := range path[:len(path)-1] {

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/address"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -21,6 +23,51 @@ import (
 )
 
 // This file finds the chart that the sources of a HelmRelease offer, as source-controller chooses it.
+
+// source is a HelmRepository, an OCIRepository, a HelmChart or any other source.
+type source struct {
+	Metadata api.Meta `json:"metadata"`
+	Spec     struct {
+		api.ChartSpec
+		URL             string     `json:"url"`
+		Type            string     `json:"type"`
+		Insecure        bool       `json:"insecure"`
+		Provider        string     `json:"provider"`
+		SecretRef       *secretRef `json:"secretRef"`
+		CertSecretRef   *secretRef `json:"certSecretRef"`
+		ProxySecretRef  *secretRef `json:"proxySecretRef"`
+		PassCredentials bool       `json:"passCredentials"`
+		Ref             ociRef     `json:"ref"`
+		Ignore          string     `json:"ignore"`
+		Include         []any      `json:"include"`
+		Submodules      bool       `json:"recurseSubmodules"`
+		Sparse          []string   `json:"sparseCheckout"`
+	} `json:"spec"`
+	Status struct {
+		ObservedGeneration int64           `json:"observedGeneration"`
+		Conditions         []api.Condition `json:"conditions"`
+		Artifact           *struct {
+			Revision string `json:"revision"`
+			Digest   string `json:"digest"`
+		} `json:"artifact"`
+	} `json:"status"`
+	// kind is its kind, and inTree is set if a working tree has it.
+	kind   string
+	inTree bool
+}
+
+// ociRef chooses from the tags of an OCIRepository.
+type ociRef struct {
+	Digest       string `json:"digest"`
+	SemVer       string `json:"semver"`
+	SemverFilter string `json:"semverFilter"`
+	Tag          string `json:"tag"`
+}
+
+// secretRef names a Secret in the namespace of the source.
+type secretRef struct {
+	Name string `json:"name"`
+}
 
 // offer is the chart that a source offers.
 type offer struct {
@@ -51,13 +98,13 @@ type offer struct {
 	inTree bool
 }
 
-// offer reads the sources of a HelmRelease for a question.
-func (h *HelmRelease) offer(ctx context.Context, from Reader, q Question) (*offer, error) {
+// offerOf reads the sources of a HelmRelease for a question.
+func offerOf(ctx context.Context, h *api.HelmRelease, from api.Reader, q Question) (*offer, error) {
 	switch ref := h.Spec.ChartRef; {
 	case h.Spec.Chart != nil:
-		return h.fromTemplate(ctx, from, q)
+		return fromTemplate(ctx, h, from, q)
 	case ref == nil:
-		return nil, fmt.Errorf("%s has neither spec.chart nor spec.chartRef", h.title())
+		return nil, fmt.Errorf("%s has neither spec.chart nor spec.chartRef", h.Title())
 	case ref.Kind == "OCIRepository":
 		return fromOCI(ctx, from, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)
 	case ref.Kind == "HelmChart":
@@ -66,20 +113,20 @@ func (h *HelmRelease) offer(ctx context.Context, from Reader, q Question) (*offe
 		if err != nil {
 			return nil, err
 		}
-		return fromSpec(ctx, from, made.Spec.chartSpec, namespace, made, q)
+		return fromSpec(ctx, from, made.Spec.ChartSpec, namespace, made, q)
 	default:
-		return &offer{title: titleOf(ref.Kind, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)}, nil
+		return &offer{title: api.TitleOf(ref.Kind, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)}, nil
 	}
 }
 
 // fromTemplate returns the offer for spec.chart. helm-controller makes a HelmChart of it in the namespace of the source
 // (fluxcd/helm-controller v1.6.0 internal/reconcile/helmchart_template.go buildHelmChartFromTemplate).
-func (h *HelmRelease) fromTemplate(ctx context.Context, from Reader, q Question) (*offer, error) {
+func fromTemplate(ctx context.Context, h *api.HelmRelease, from api.Reader, q Question) (*offer, error) {
 	wanted := h.Spec.Chart.Spec
 	namespace := cmp.Or(wanted.SourceRef.Namespace, h.Metadata.Namespace)
 	made, err := readSource(ctx, from, "HelmChart", namespace, h.Metadata.Namespace+"-"+h.Metadata.Name)
 	switch {
-	case errors.Is(err, errAbsent):
+	case errors.Is(err, api.ErrAbsent):
 		made = nil
 	case err != nil:
 		return nil, err
@@ -90,11 +137,27 @@ func (h *HelmRelease) fromTemplate(ctx context.Context, from Reader, q Question)
 	return fromSpec(ctx, from, wanted, namespace, made, q)
 }
 
+// folder returns the folder of a tree with the content of the source, or "". Neither the source nor the tree need be there.
+func (s *source) folder(t *applied.Tree) string {
+	if s == nil {
+		return ""
+	}
+	return t.Folder(s.kind, s.Metadata.Namespace, s.Metadata.Name, s.Spec.URL)
+}
+
+// isIn reports whether a tree has the content of the source.
+func (s *source) isIn(t *applied.Tree) bool { return s.folder(t) != "" }
+
+// artifact returns the content of a source that a tree has.
+func (s *source) artifact(t *applied.Tree) *ArtifactOrder {
+	return &ArtifactOrder{Dir: s.folder(t), Ignore: s.Spec.Ignore}
+}
+
 // isMadeOf reports whether a HelmChart has the spec that helm-controller gives it.
-func (s *source) isMadeOf(wanted chartSpec) bool {
+func (s *source) isMadeOf(wanted api.ChartSpec) bool {
 	wanted.SourceRef.Namespace = ""
 	wanted.Version, wanted.ReconcileStrategy = cmp.Or(wanted.Version, "*"), cmp.Or(wanted.ReconcileStrategy, "ChartVersion")
-	have := s.Spec.chartSpec
+	have := s.Spec.ChartSpec
 	have.SourceRef.Namespace, have.Suspend = "", false
 	have.Version, have.ReconcileStrategy = cmp.Or(have.Version, "*"), cmp.Or(have.ReconcileStrategy, "ChartVersion")
 	a, _ := json.Marshal(wanted)
@@ -103,21 +166,21 @@ func (s *source) isMadeOf(wanted chartSpec) bool {
 }
 
 // readSource reads a source.
-func readSource(ctx context.Context, from Reader, kind, namespace, name string) (*source, error) {
-	ref := object.Ref{Key: object.Key{Group: sourceGroup, Kind: kind, Namespace: namespace, Name: name}, Version: "v1"}
+func readSource(ctx context.Context, from api.Reader, kind, namespace, name string) (*source, error) {
+	ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: kind, Namespace: namespace, Name: name}, Version: "v1"}
 	out := &source{}
-	err := read(ctx, from, ref, out)
-	if over, isOverlay := from.(overlay); isOverlay {
-		out.inTree = over.tree[ref]
+	err := api.ReadInto(ctx, from, ref, out)
+	if over, isOverlay := from.(applied.Overlay); isOverlay {
+		out.inTree = over.Makes(ref)
 	}
 	return out, err
 }
 
 // fromSpec returns the offer for a HelmChart. Made is the HelmChart as it is, or nil if there is none yet.
-func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace string, made *source, q Question) (*offer, error) {
+func fromSpec(ctx context.Context, from api.Reader, wanted api.ChartSpec, namespace string, made *source, q Question) (*offer, error) {
 	kind := wanted.SourceRef.Kind
-	out := &offer{title: titleOf(kind, namespace, wanted.SourceRef.Name), namespace: namespace, chartPath: wanted.Chart}
-	out.order.ValuesFiles, out.order.IgnoreMissing = wanted.files(), wanted.IgnoreMissingValuesFiles
+	out := &offer{title: api.TitleOf(kind, namespace, wanted.SourceRef.Name), namespace: namespace, chartPath: wanted.Chart}
+	out.order.ValuesFiles, out.order.IgnoreMissing = valuesFiles(wanted), wanted.IgnoreMissingValuesFiles
 	out.inputs = []report.DeployerInput{{Use: "chart", Kind: kind, Namespace: namespace, Name: wanted.SourceRef.Name}}
 	generation := int64(1)
 	if made != nil {
@@ -130,7 +193,7 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 			}
 		}
 		if made.isMadeOf(wanted) {
-			out.waits = made.waits(titleOf("HelmChart", made.Metadata.Namespace, made.Metadata.Name))
+			out.waits = made.waits(api.TitleOf("HelmChart", made.Metadata.Namespace, made.Metadata.Name))
 		}
 	}
 	var metadata []string
@@ -142,7 +205,7 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 	if kind != "HelmRepository" {
 		out.repository = repository
 	}
-	if inTree := q.Tree.has(out.repository); inTree && wanted.ReconcileStrategy == "Revision" {
+	if inTree := out.repository.isIn(q.Tree); inTree && wanted.ReconcileStrategy == "Revision" {
 		metadata = append(metadata, tree.Unknown) // the commit is yet to come
 	} else if kind != "HelmRepository" && wanted.ReconcileStrategy == "Revision" {
 		// fluxcd/source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact
@@ -161,9 +224,9 @@ func fromSpec(ctx context.Context, from Reader, wanted chartSpec, namespace stri
 	return out, out.fromRepository(repository, wanted, q.Own)
 }
 
-// files returns the values files that replace the default values. values.yaml alone replaces nothing (fluxcd/source-controller v1.9.3
+// valuesFiles returns the values files that replace the default values. values.yaml alone replaces nothing (fluxcd/source-controller v1.9.3
 // internal/helm/chart/builder.go GetValuesFiles).
-func (c chartSpec) files() []string {
+func valuesFiles(c api.ChartSpec) []string {
 	if len(c.ValuesFiles) == 1 && path.Clean(c.ValuesFiles[0]) == "values.yaml" {
 		return nil
 	}
@@ -171,7 +234,7 @@ func (c chartSpec) files() []string {
 }
 
 // fromRepository adds what to fetch from a HelmRepository.
-func (o *offer) fromRepository(repository *source, wanted chartSpec, own bool) error {
+func (o *offer) fromRepository(repository *source, wanted api.ChartSpec, own bool) error {
 	if own {
 		return nil
 	}
@@ -191,12 +254,12 @@ func (o *offer) fromRepository(repository *source, wanted chartSpec, own bool) e
 
 // fromOCI returns the offer of an OCIRepository. helm-controller adds the digest of the manifest to the version of the chart
 // (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go mutateChartWithSourceRevision).
-func fromOCI(ctx context.Context, from Reader, namespace, name string) (*offer, error) {
+func fromOCI(ctx context.Context, from api.Reader, namespace, name string) (*offer, error) {
 	repository, err := readSource(ctx, from, "OCIRepository", namespace, name)
 	if err != nil {
 		return nil, fmt.Errorf("the source of the chart: %w", err)
 	}
-	out := &offer{title: titleOf("OCIRepository", namespace, name), namespace: namespace}
+	out := &offer{title: api.TitleOf("OCIRepository", namespace, name), namespace: namespace}
 	out.inputs = []report.DeployerInput{{Use: "chart", Kind: "OCIRepository", Namespace: namespace, Name: name}}
 	out.waits = repository.waits(out.title)
 	out.from.PlainHTTP = repository.Spec.Insecure
@@ -252,7 +315,7 @@ func shortDigest(digest string) string {
 // waits says why helm-controller does not use a source, or returns "" (fluxcd/helm-controller v1.6.0
 // internal/controller/helmrelease_controller.go isReady).
 func (s *source) waits(title string) string {
-	why, isStalled := isTrue(s.Status.Conditions, "Stalled")
+	why, isStalled := api.IsTrue(s.Status.Conditions, "Stalled")
 	notReady := ""
 	for _, c := range s.Status.Conditions {
 		if c.Type == "Ready" && c.Status == "False" {
@@ -283,10 +346,10 @@ func (o *offer) reach(s *source) error {
 }
 
 // credentials returns the user name and the password in the Secret of a source, for its own host alone.
-func (o *offer) credentials(ctx context.Context, from Reader) (username, password string, found map[string]any, err error) {
+func (o *offer) credentials(ctx context.Context, from api.Reader) (username, password string, found map[string]any, err error) {
 	ref := object.Ref{Key: object.Key{Kind: "Secret", Namespace: o.namespace, Name: o.login.Name}, Version: "v1"}
 	live := from.Read(ctx, []object.Ref{ref})[ref]
-	title := titleOf("Secret", o.namespace, o.login.Name)
+	title := api.TitleOf("Secret", o.namespace, o.login.Name)
 	switch {
 	case live.Err != nil:
 		return "", "", nil, fmt.Errorf("reading %s for %s: %s", title, o.title, live.Err.Message)

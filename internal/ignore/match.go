@@ -12,10 +12,10 @@ import (
 // covers reports whether the pattern names the path or something above it. List items are looked up in the states of the object, live
 // first.
 func (p Pattern) covers(path object.Path, states []any) bool {
-	if len(path) < len(p.tokens) {
+	if len(path) < len(p.Tokens) {
 		return false
 	}
-	for i, t := range p.tokens {
+	for i, t := range p.Tokens {
 		if !t.matchesStep(path[i], valuesAt(path[:i], states)) {
 			return false
 		}
@@ -25,10 +25,10 @@ func (p Pattern) covers(path object.Path, states []any) bool {
 
 // reachesInto reports whether the pattern names something below the path.
 func (p Pattern) reachesInto(path object.Path, states []any) bool {
-	if len(path) >= len(p.tokens) {
+	if len(path) >= len(p.Tokens) {
 		return false
 	}
-	return Pattern{tokens: p.tokens[:len(path)]}.covers(path, states)
+	return Pattern{Tokens: p.Tokens[:len(path)]}.covers(path, states)
 }
 
 // valuesAt returns the values at a path in the states that have it.
@@ -44,18 +44,18 @@ func valuesAt(path object.Path, states []any) []any {
 
 // matchesStep reports whether the token names a step from one of the holders. The holders are the values of the states before
 // that step.
-func (t token) matchesStep(step object.Step, holders []any) bool {
-	switch t.form {
-	case tokenAny:
+func (t Token) matchesStep(step object.Step, holders []any) bool {
+	switch t.Form {
+	case TokenAny:
 		return true
-	case tokenName:
+	case TokenName:
 		return step.Form == object.FieldStep && t.matchesField(step.Name) || step.Form == object.SetStep && t.matchesMember(step.Value)
-	case tokenIndex:
+	case TokenIndex:
 		if step.Form == object.FieldStep {
-			return step.Name == t.name
+			return step.Name == t.Name
 		}
 		return step.Form == object.SetStep && t.matchesMember(step.Value) || t.matchesIndex(step, holders)
-	case tokenKeys:
+	case TokenKeys:
 		return step.Form != object.FieldStep && slices.ContainsFunc(holders, func(holder any) bool { return t.matchesItemIn(step, holder) })
 	}
 	return false
@@ -63,17 +63,17 @@ func (t token) matchesStep(step object.Step, holders []any) bool {
 
 // matchesIndex reports whether the step's item is at the token's index in the first list: live's list, or the list of the next side if
 // live has none.
-func (t token) matchesIndex(step object.Step, holders []any) bool {
+func (t Token) matchesIndex(step object.Step, holders []any) bool {
 	// Without a list to look in, only a step that is an index can be at the index.
 	if len(holders) == 0 {
-		return step.Form == object.IndexStep && step.Index == t.index
+		return step.Form == object.IndexStep && step.Index == t.Index
 	}
 	list, _ := holders[0].([]any)
-	return t.index < len(list) && step.Matches(t.index, list[t.index])
+	return t.Index < len(list) && step.Matches(t.Index, list[t.Index])
 }
 
 // matchesItemIn reports whether a list has the step's item, with the keys of the token.
-func (t token) matchesItemIn(step object.Step, holder any) bool {
+func (t Token) matchesItemIn(step object.Step, holder any) bool {
 	list, _ := holder.([]any)
 	for i, item := range list {
 		if step.Matches(i, item) && t.matchesKeys(item) {
@@ -84,49 +84,50 @@ func (t token) matchesItemIn(step object.Step, holder any) bool {
 }
 
 // matchesKeys reports whether an item has the keys of the token.
-func (t token) matchesKeys(item any) bool {
+func (t Token) matchesKeys(item any) bool {
 	m, _ := item.(map[string]any)
-	return m != nil && !slices.ContainsFunc(t.keys, func(k tokenKey) bool {
-		v, has := m[k.name]
-		return !has || !k.matches(v)
+	return m != nil && !slices.ContainsFunc(t.Keys, func(k TokenKey) bool {
+		v, has := m[k.Name]
+		return !has || !k.Matches(v)
 	})
 }
 
-func (k tokenKey) matches(v any) bool {
+// Matches reports whether a value is the one of the key.
+func (k TokenKey) Matches(v any) bool {
 	text := fmt.Sprint(v)
-	return object.IsScalar(v) && (text == k.value || !k.exact && object.MatchName(k.value, text))
+	return object.IsScalar(v) && (text == k.Value || !k.exact && object.MatchName(k.Value, text))
 }
 
 // matchesField reports whether the token names a field or a key of a map.
-func (t token) matchesField(name string) bool {
-	return t.form == tokenAny || t.form != tokenKeys && object.MatchName(t.name, name)
+func (t Token) matchesField(name string) bool {
+	return t.Form == TokenAny || t.Form != TokenKeys && object.MatchName(t.Name, name)
 }
 
 // matchesItem reports whether the token names the item at index i of a list.
-func (t token) matchesItem(i int, item any) bool {
-	switch t.form {
-	case tokenAny:
+func (t Token) matchesItem(i int, item any) bool {
+	switch t.Form {
+	case TokenAny:
 		return true
-	case tokenIndex:
-		return t.index == i || t.matchesMember(item)
-	case tokenKeys:
+	case TokenIndex:
+		return t.Index == i || t.matchesMember(item)
+	case TokenKeys:
 		return t.matchesKeys(item)
-	case tokenName:
+	case TokenName:
 		return t.matchesMember(item)
 	}
 	return false
 }
 
 // matchesMember reports whether the token names a member of a set.
-func (t token) matchesMember(member any) bool {
-	return object.IsScalar(member) && object.MatchName(t.name, fmt.Sprint(member))
+func (t Token) matchesMember(member any) bool {
+	return object.IsScalar(member) && object.MatchName(t.Name, fmt.Sprint(member))
 }
 
 // exists reports whether a value has a place that the pattern names.
-func (p Pattern) exists(v any) bool { return len(findAll(v, p.tokens)) > 0 }
+func (p Pattern) exists(v any) bool { return len(findAll(v, p.Tokens)) > 0 }
 
 // findAll returns the values that tokens name in a value.
-func findAll(v any, tokens []token) (out []any) {
+func findAll(v any, tokens []Token) (out []any) {
 	if len(tokens) == 0 {
 		return []any{v}
 	}
@@ -150,7 +151,7 @@ func findAll(v any, tokens []token) (out []any) {
 
 // without returns a copy of a value without what the tokens name. In a list, a null replaces an item, so that the indexes of the
 // others stay the same.
-func without(v any, tokens []token) any {
+func without(v any, tokens []Token) any {
 	if len(tokens) == 0 {
 		return nil
 	}
@@ -181,7 +182,7 @@ func without(v any, tokens []token) any {
 // fits reports whether an object of the shape can have a place that the pattern names. Below what the shape describes, anything is
 // possible.
 func (p Pattern) fits(s *kinds.Shape) bool {
-	for _, t := range p.tokens {
+	for _, t := range p.Tokens {
 		next, ok := shapeOfToken(s, t)
 		if !ok {
 			return false
@@ -192,7 +193,7 @@ func (p Pattern) fits(s *kinds.Shape) bool {
 }
 
 // shapeOfToken returns the shape of what a token names, or false if there is no such place.
-func shapeOfToken(s *kinds.Shape, t token) (*kinds.Shape, bool) {
+func shapeOfToken(s *kinds.Shape, t Token) (*kinds.Shape, bool) {
 	if s == nil {
 		return nil, true
 	}
@@ -202,14 +203,14 @@ func shapeOfToken(s *kinds.Shape, t token) (*kinds.Shape, bool) {
 	case kinds.FormLeaf:
 		return nil, false
 	case kinds.FormList:
-		return s.Item(), t.form != tokenName || s.List.Set
+		return s.Item(), t.Form != TokenName || s.List.Set
 	case kinds.FormMap:
-		return s.Elem, t.form != tokenKeys
+		return s.Elem, t.Form != TokenKeys
 	case kinds.FormStruct:
-		if t.form == tokenAny || t.form == tokenKeys || strings.HasSuffix(t.name, "*") {
-			return nil, t.form != tokenKeys
+		if t.Form == TokenAny || t.Form == TokenKeys || strings.HasSuffix(t.Name, "*") {
+			return nil, t.Form != TokenKeys
 		}
-		return s.Field(t.name), !s.Prunes(t.name)
+		return s.Field(t.Name), !s.Prunes(t.Name)
 	}
 	return nil, true
 }

@@ -36,7 +36,7 @@ func ForObject(rules []Rule, release string, ref object.Ref, texts ...map[string
 		}
 	}
 	for _, r := range rules {
-		if r.isFor(release) && r.selects(ref, metas) {
+		if r.IsFor(release) && r.Selects(ref, metas) {
 			out.rules = append(out.rules, r)
 		}
 	}
@@ -46,6 +46,9 @@ func ForObject(rules []Rule, release string, ref object.Ref, texts ...map[string
 	}
 	return out, slices.Compact(remarks) // the same text on each side is one remark
 }
+
+// RulesOf returns the rules of an object whose texts are not known. The caller has found that they hold for it.
+func RulesOf(rules []Rule) ObjectRules { return ObjectRules{rules: rules} }
 
 // WithStates returns the same rules with the normal forms of the object, live first. List items of patterns are looked up in them.
 func (o ObjectRules) WithStates(states ...any) ObjectRules {
@@ -88,8 +91,8 @@ func annotationRule(value string) (Rule, error) {
 // Field returns the rule that silences a finding, or nil if none does.
 func (o ObjectRules) Field(path object.Path, writers []report.Owner, managed bool) *report.IgnoreRule {
 	for _, r := range o.rules {
-		if r.gone == nil && !(r.unmanaged && managed) && !r.sparesPersons(writers) && r.coversOwners(writers) && r.coversPath(path, o.states) {
-			return r.named()
+		if r.gone == nil && !(r.unmanaged && managed) && !r.sparesPersons(writers) && r.CoversOwners(writers) && r.coversPath(path, o.states) {
+			return r.Named()
 		}
 	}
 	return nil
@@ -107,7 +110,7 @@ func (r Rule) sparesPersons(writers []report.Owner) bool {
 func (o ObjectRules) Object(gone bool, old map[string]any) *report.IgnoreRule {
 	for _, r := range o.rules {
 		if r.gone != nil && gone && r.gone.exists(old) {
-			return r.named()
+			return r.Named()
 		}
 	}
 	return o.Field(nil, nil, true)
@@ -117,7 +120,7 @@ func (o ObjectRules) Object(gone bool, old map[string]any) *report.IgnoreRule {
 // silence each of the conflicts.
 func (o ObjectRules) Conflicts() *report.IgnoreRule {
 	if n := slices.IndexFunc(o.rules, func(r Rule) bool { return r.Conflicts }); n >= 0 {
-		return o.rules[n].named()
+		return o.rules[n].Named()
 	}
 	return nil
 }
@@ -126,16 +129,16 @@ func (o ObjectRules) Conflicts() *report.IgnoreRule {
 // some difference is left. Same reports whether the sides are the same once strip has removed from each what the rules name.
 func (o ObjectRules) FieldByParts(path object.Path, managed bool, same func(strip func(any) any) bool) *report.IgnoreRule {
 	var first *report.IgnoreRule
-	var parts [][]token
+	var parts [][]Token
 	for _, r := range o.rules {
 		if r.gone != nil || r.unmanaged && managed || len(r.Managers) > 0 {
 			continue
 		}
 		for _, p := range r.Paths {
 			if p.reachesInto(path, o.states) {
-				parts = append(parts, p.tokens[len(path):])
+				parts = append(parts, p.Tokens[len(path):])
 				if first == nil {
-					first = r.named()
+					first = r.Named()
 				}
 			}
 		}
@@ -159,8 +162,8 @@ func (o ObjectRules) DifferingPart(path object.Path, a, b any) *report.IgnoreRul
 			if !p.reachesInto(path, o.states) {
 				continue
 			}
-			if rest := p.tokens[len(path):]; !object.EqualLists(findAll(a, rest), findAll(b, rest)) {
-				return r.named()
+			if rest := p.Tokens[len(path):]; !object.EqualLists(findAll(a, rest), findAll(b, rest)) {
+				return r.Named()
 			}
 		}
 	}
@@ -187,7 +190,7 @@ type Subject struct {
 func IdleWarnings(rules []Rule, release string, subjects []Subject) []report.Message {
 	var out []report.Message
 	for _, r := range rules {
-		if r.BuiltIn || !r.isFor(release) {
+		if r.BuiltIn || !r.IsFor(release) {
 			continue
 		}
 		for _, text := range r.idle(release, subjects) {
@@ -199,7 +202,7 @@ func IdleWarnings(rules []Rule, release string, subjects []Subject) []report.Mes
 
 // idle returns the parts of a rule that match nothing.
 func (r Rule) idle(release string, subjects []Subject) (out []string) {
-	selected := object.Filter(subjects, func(s Subject) bool { return r.selects(s.Ref, s.Metas) })
+	selected := object.Filter(subjects, func(s Subject) bool { return r.Selects(s.Ref, s.Metas) })
 	if len(selected) == 0 {
 		return []string{"matches no object of " + release + "; if it is for other releases, name them under releases"}
 	}
@@ -226,7 +229,7 @@ func (p Pattern) isIn(s Subject) bool {
 
 // ownsAny reports whether the managers that the rule names own anything of an object.
 func (r Rule) ownsAny(s Subject) bool {
-	return slices.ContainsFunc(owners.Entries(s.Live, nil), func(e owners.Entry) bool { return r.coversOwners([]report.Owner{e.Owner}) })
+	return slices.ContainsFunc(owners.Entries(s.Live, nil), func(e owners.Entry) bool { return r.CoversOwners([]report.Owner{e.Owner}) })
 }
 
 // kindsOf returns the kinds of objects, for people.

@@ -19,31 +19,34 @@ import (
 //
 // A pattern covers what it names and everything below. The empty pattern names the whole object.
 type Pattern struct {
-	text   string
-	tokens []token
+	text string
+	// Tokens are its parts, between the slashes.
+	Tokens []Token
 }
 
-// token is one part of a pattern, between two slashes.
-type token struct {
-	form tokenForm
-	// name is the text of a name or a number, and index is the number.
-	name  string
-	index int
-	// keys are the fields that an item must have.
-	keys []tokenKey
+// Token is one part of a pattern, between two slashes.
+type Token struct {
+	Form tokenForm
+	// Name is the text of a name or a number, and index is the number.
+	Name  string
+	Index int
+	// Keys are the fields that an item must have.
+	Keys []TokenKey
 }
 
 type tokenForm int
 
+// These are the forms of a token: a name, *, a number, and [key=value].
 const (
-	tokenName tokenForm = iota
-	tokenAny
-	tokenIndex
-	tokenKeys
+	TokenName tokenForm = iota
+	TokenAny
+	TokenIndex
+	TokenKeys
 )
 
-type tokenKey struct {
-	name, value string
+// TokenKey is a field that an item must have, with its value.
+type TokenKey struct {
+	Name, Value string
 	// exact is set if a * at the end of the value stands for itself.
 	exact bool
 }
@@ -62,7 +65,7 @@ func ParsePattern(text string) (Pattern, error) {
 		if err != nil {
 			return p, fmt.Errorf("path %q: %w", text, err)
 		}
-		p.tokens = append(p.tokens, t)
+		p.Tokens = append(p.Tokens, t)
 	}
 	return p, nil
 }
@@ -86,52 +89,52 @@ func splitPattern(text string) []string {
 
 // parseToken parses the text between two slashes. A number has its own kind of token, because it may be an index or the name of a
 // field.
-func parseToken(text string) (token, error) {
+func parseToken(text string) (Token, error) {
 	if text == "*" {
-		return token{form: tokenAny}, nil
+		return Token{Form: TokenAny}, nil
 	}
 	if inner, ok := strings.CutPrefix(text, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
 		if !ok {
-			return token{}, fmt.Errorf("%s has no closing bracket", text)
+			return Token{}, fmt.Errorf("%s has no closing bracket", text)
 		}
 		return parseKeys(inner)
 	}
 	for i := range text {
 		if text[i] == '~' && !strings.HasPrefix(text[i:], "~0") && !strings.HasPrefix(text[i:], "~1") {
-			return token{}, fmt.Errorf("%s: ~ must be followed by 0 (for ~) or 1 (for /)", text)
+			return Token{}, fmt.Errorf("%s: ~ must be followed by 0 (for ~) or 1 (for /)", text)
 		}
 	}
-	t := token{name: strings.NewReplacer("~1", "/", "~0", "~").Replace(text)}
+	t := Token{Name: strings.NewReplacer("~1", "/", "~0", "~").Replace(text)}
 	if index, err := strconv.Atoi(text); err == nil && strconv.Itoa(index) == text && index >= 0 {
-		t.form, t.index = tokenIndex, index
+		t.Form, t.Index = TokenIndex, index
 	}
 	return t, nil
 }
 
 // parseKeys parses key=value pairs. A value in double quotes may have any character; without quotes, a comma ends it.
-func parseKeys(text string) (token, error) {
-	t := token{form: tokenKeys}
+func parseKeys(text string) (Token, error) {
+	t := Token{Form: TokenKeys}
 	for rest := text; ; {
 		name, value, ok := strings.Cut(rest, "=")
 		if name = strings.TrimSpace(name); !ok || name == "" {
-			return token{}, fmt.Errorf("[%s] is not of the form [key=value]", text)
+			return Token{}, fmt.Errorf("[%s] is not of the form [key=value]", text)
 		}
-		key := tokenKey{name: name}
+		key := TokenKey{Name: name}
 		if quoted, err := strconv.QuotedPrefix(value); err == nil && strings.HasPrefix(value, `"`) {
 			key.exact = true
-			key.value, _ = strconv.Unquote(quoted)
+			key.Value, _ = strconv.Unquote(quoted)
 			value = value[len(quoted):]
 		} else {
 			end := strings.IndexByte(value+",", ',')
-			key.value, value = strings.TrimSpace(value[:end]), value[end:]
+			key.Value, value = strings.TrimSpace(value[:end]), value[end:]
 		}
-		t.keys = append(t.keys, key)
+		t.Keys = append(t.Keys, key)
 		if value == "" {
 			return t, nil
 		}
 		if rest, ok = strings.CutPrefix(value, ","); !ok {
-			return token{}, fmt.Errorf("[%s] is not of the form [key=value]", text)
+			return Token{}, fmt.Errorf("[%s] is not of the form [key=value]", text)
 		}
 	}
 }

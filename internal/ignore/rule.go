@@ -45,13 +45,13 @@ type Target struct {
 	Labels, Annotations labels.Selector
 }
 
-// isFor reports whether the rule holds for a release at all.
-func (r Rule) isFor(release string) bool {
+// IsFor reports whether the rule holds for a release at all.
+func (r Rule) IsFor(release string) bool {
 	return len(r.Releases) == 0 || slices.ContainsFunc(r.Releases, func(want string) bool { return object.MatchName(want, release) })
 }
 
-// selects reports whether the rule's target selects an object. Metas are the metadata of its sides.
-func (r Rule) selects(ref object.Ref, metas []map[string]any) bool {
+// Selects reports whether the rule's target selects an object. Metas are the metadata of its sides.
+func (r Rule) Selects(ref object.Ref, metas []map[string]any) bool {
 	t := r.Target
 	return matches(t.Group, ref.Group) && matches(t.Version, ref.Version) && matches(t.Kind, ref.Kind) &&
 		matches(t.Namespace, ref.Namespace) && matches(t.Name, ref.Name) &&
@@ -76,9 +76,9 @@ func (r Rule) coversPath(path object.Path, states []any) bool {
 	return len(r.Paths) == 0 || slices.ContainsFunc(r.Paths, func(p Pattern) bool { return p.covers(path, states) })
 }
 
-// coversOwners reports whether the rule names no managers, or every writer of the value. If the rule names managers, a value without
+// CoversOwners reports whether the rule names no managers, or every writer of the value. If the rule names managers, a value without
 // known writers is not covered.
-func (r Rule) coversOwners(writers []report.Owner) bool {
+func (r Rule) CoversOwners(writers []report.Owner) bool {
 	if len(r.Managers) == 0 {
 		return true
 	}
@@ -87,8 +87,8 @@ func (r Rule) coversOwners(writers []report.Owner) bool {
 	})
 }
 
-// named returns the rule for a report.
-func (r Rule) named() *report.IgnoreRule { return &report.IgnoreRule{Rule: r.Name, Reason: r.Reason} }
+// Named returns the rule for a report.
+func (r Rule) Named() *report.IgnoreRule { return &report.IgnoreRule{Rule: r.Name, Reason: r.Reason} }
 
 // builtInRule is an entry of ignores.yaml.
 type builtInRule struct {
@@ -141,7 +141,7 @@ func TextSelectsEverything(t report.RuleText) bool {
 // everything below some level.
 func (r Rule) matchesAllPaths() bool {
 	return len(r.Paths) == 0 || slices.ContainsFunc(r.Paths, func(p Pattern) bool {
-		return !slices.ContainsFunc(p.tokens, func(t token) bool { return t.form != tokenAny })
+		return !slices.ContainsFunc(p.Tokens, func(t Token) bool { return t.Form != TokenAny })
 	})
 }
 

@@ -118,7 +118,7 @@ func (l Limits) Bounded(
 
 // tooLarge reports whether comparing the objects of documents takes more memory than limit. 0 means no limit.
 func tooLarge(documents []render.Document, limit int64) bool {
-	return render.Objects(documents, render.ParseOptions{}).Weight() > limit && limit > 0
+	return weight(render.Objects(documents, render.ParseOptions{})) > limit && limit > 0
 }
 
 // chartOrder is a chart to render. The functions of the request cannot cross the pipe; the child replaces them by questions. PostRenders

@@ -74,10 +74,3 @@ func TestNeedsNoBounds(t *testing.T) {
 		}
 	}
 }
-
-func TestWeight(t *testing.T) {
-	m := Parse("kind: A\napiVersion: v1\nmetadata: {name: a}\ndata: ["+strings.Repeat("{a},", 1000)+"]\n", ParseOptions{})
-	if w := m.Weight(); w < 2000*weightOfValue || w > 2100*weightOfValue {
-		t.Errorf("weight %d", w)
-	}
-}

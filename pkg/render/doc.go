@@ -75,8 +75,8 @@
 // archives each have a limit of their own. A template can loop for ever and fill the memory, and so can YAML: a caller of Chart
 // or ReadDocuments must bound its time and memory from outside (internal/confine), unless NeedsNoBounds allows the manifest.
 // Aliases that would make a document larger than the API server accepts are not expanded. If ReadDocuments runs in another
-// process, it sends the documents back, and the caller passes them to Objects; Manifest.Weight estimates the memory for
-// comparing the objects.
+// process, it sends the documents back, and the caller passes them to Objects; internal/jobs estimates the memory for comparing
+// the objects.
 //
 // Helm's libraries log to the standard loggers (Helm 3 through log, Helm 4 through slog and log, both to stderr by default),
 // sometimes with values in the text. A caller that wants to keep the log clean redirects both, or sends them through the Known

@@ -81,6 +81,24 @@ func yamlChunks(text io.Reader) iter.Seq2[[]byte, error] {
 	}
 }
 
+// Chunks returns the texts of the documents of a manifest, or none if one of them cannot be split off. ReadChunk reads one.
+func Chunks(manifest string) []string {
+	if _, _, isJSON := utilyaml.GuessJSONStream(strings.NewReader(manifest), sniffLength); isJSON {
+		return nil
+	}
+	var out []string
+	for chunk, err := range yamlChunks(strings.NewReader(manifest)) {
+		if err != nil {
+			return nil
+		}
+		out = append(out, string(bytes.TrimPrefix(chunk, []byte("---\n"))))
+	}
+	return out
+}
+
+// ReadChunk reads the document that one of the texts of Chunks is.
+func ReadChunk(chunk string) Document { return yamlDocument([]byte(chunk)) }
+
 // splitJSON reads JSON values from the head of a text and returns what follows them for the YAML reader, because a
 // stream may begin with "{" and still be YAML. After a second value, Helm's decoder expects JSON and fails on
 // anything else.
@@ -212,37 +230,4 @@ func (s anchorSizes) sizeOf(n *yaml3.Node) int {
 		s[n] = size
 	}
 	return size
-}
-
-// These are the bytes of memory that a comparison takes for each value of a manifest, and for each byte of it. A list of
-// 250,000 maps with one key, 1 MB of text, was measured: it takes 760 MB from the text to the report.
-const (
-	weightOfValue = 2 << 10
-	weightOfByte  = 8
-)
-
-// Weight estimates the memory in bytes that comparing these objects takes.
-func (m Manifest) Weight() int64 {
-	var weight int64
-	for _, o := range m.Objects {
-		weight += weightOf(o.Content)
-	}
-	return weight
-}
-
-func weightOf(v any) int64 {
-	weight := int64(weightOfValue)
-	switch v := v.(type) {
-	case map[string]any:
-		for key, below := range v {
-			weight += int64(len(key))*weightOfByte + weightOf(below)
-		}
-	case []any:
-		for _, below := range v {
-			weight += weightOf(below)
-		}
-	case string:
-		weight += int64(len(v)) * weightOfByte
-	}
-	return weight
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
-	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -240,29 +239,4 @@ func (r *Repairable) Superfluous(text map[string]any) []object.Path {
 		_, there := r.Locate(text, path)
 		return !there
 	})
-}
-
-// StripServerFields returns a live object in a form that could be created again: without its identity, its status, the metadata that the
-// API server maintains, and the annotations where tools store whole objects, which may be Secrets. It does not change object.
-func StripServerFields(object map[string]any) map[string]any {
-	bare := maps.Clone(object)
-	delete(bare, "status")
-	metadata, ok := object["metadata"].(map[string]any)
-	if !ok {
-		return bare
-	}
-	metadata = maps.Clone(metadata)
-	for _, field := range []string{"creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"} {
-		delete(metadata, field)
-	}
-	if annotations, ok := metadata["annotations"].(map[string]any); ok {
-		annotations = maps.Clone(annotations)
-		maps.DeleteFunc(annotations, func(name string, _ any) bool { return secret.EmbedsObject(name) })
-		metadata["annotations"] = annotations
-		if len(annotations) == 0 {
-			delete(metadata, "annotations")
-		}
-	}
-	bare["metadata"] = metadata
-	return bare
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/ignore/findings"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -36,7 +37,7 @@ func TestRulesOfSavedReports(t *testing.T) {
 				continue // it would ignore everything
 			}
 			got := readReport(t, saved)
-			if err := ignore.Apply(rules, got); err != nil {
+			if err := findings.Apply(rules, got); err != nil {
 				refused++
 				continue
 			}

@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/helmdrift/helmdrift/internal/flux"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -64,7 +64,7 @@ func (s store) Get(_ context.Context, key client.ObjectKey, into client.Object, 
 	return nil
 }
 
-// Read implements flux.Reader.
+// Read implements api.Reader.
 func (t texts) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
@@ -93,7 +93,7 @@ func TestComposition(t *testing.T) {
 	for seed := range uint64(5000) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		all, text := randomRelease(r)
-		ours, theirs := &flux.HelmRelease{}, &helmv2.HelmRelease{}
+		ours, theirs := &api.HelmRelease{}, &helmv2.HelmRelease{}
 		for _, into := range []any{ours, theirs} {
 			if err := json.Unmarshal([]byte(text), into); err != nil {
 				t.Fatal(err)
@@ -101,7 +101,7 @@ func TestComposition(t *testing.T) {
 		}
 		want, wantErr := chartutil.ChartValuesFromReferences(t.Context(), logr.Discard(), store{texts: all}, "shop",
 			theirs.GetValues(), theirs.Spec.ValuesFrom...)
-		got, sum, err := ours.Values(t.Context(), all)
+		got, err := ours.Compose(t.Context(), all)
 		if (err != nil) != (wantErr != nil) {
 			t.Fatalf("seed %d: %v, helm-controller: %v\n%s", seed, err, wantErr, text)
 		}
@@ -109,10 +109,10 @@ func TestComposition(t *testing.T) {
 			continue
 		}
 		agreed++
-		if !reflect.DeepEqual(got, map[string]any(want)) {
-			t.Fatalf("seed %d: -helm-controller +helmdrift\n%s\n%s\n%v", seed, cmp.Diff(map[string]any(want), got), text, all)
+		if !reflect.DeepEqual(got.Values, map[string]any(want)) {
+			t.Fatalf("seed %d: -helm-controller +helmdrift\n%s\n%s\n%v", seed, cmp.Diff(map[string]any(want), got.Values), text, all)
 		}
-		if digest := chartutil.DigestValues(godigest.SHA256, want).String(); digest != sum {
+		if digest, sum := chartutil.DigestValues(godigest.SHA256, want).String(), api.Digest(got.Values); digest != sum {
 			t.Fatalf("seed %d: digest %s, helm-controller: %s\n%s", seed, sum, digest, text)
 		}
 	}

@@ -31,7 +31,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/internal/flux"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 )
 
@@ -558,7 +558,7 @@ func compareValues(t *testing.T, start string, o map[string]any, objects map[[3]
 		t.Fatal(err)
 	}
 	id := idOf(o)
-	ours, theirs := &flux.HelmRelease{}, &helmv2.HelmRelease{}
+	ours, theirs := &api.HelmRelease{}, &helmv2.HelmRelease{}
 	if oursErr, theirErr := json.Unmarshal(text, ours), json.Unmarshal(text, theirs); theirErr != nil {
 		// The definition of the kind has a pattern for this field, so the API server refuses the object.
 		t.Logf("%s: %v: helmdrift reads it with %v, Flux with %v", start, id, oursErr, theirErr)
@@ -578,7 +578,7 @@ func compareValues(t *testing.T, start string, o map[string]any, objects map[[3]
 	}
 	want, wantErr := chartutil.ChartValuesFromReferences(t.Context(), logr.Discard(), store{texts: all}, id[1], theirs.GetValues(),
 		theirs.Spec.ValuesFrom...)
-	got, digest, err := ours.Values(t.Context(), all)
+	got, err := ours.Compose(t.Context(), all)
 	switch {
 	case wantErr != nil && err == nil && strings.Contains(wantErr.Error(), "cannot unmarshal string") && namesUnknown(theirs, all):
 		sum.without++
@@ -588,9 +588,9 @@ func compareValues(t *testing.T, start string, o map[string]any, objects map[[3]
 	case err != nil:
 		sum.without++
 		t.Logf("%s: the values of %v: %v", start, id, err)
-	case !reflect.DeepEqual(got, map[string]any(want)):
-		t.Errorf("%s: the values of %v: (-Flux +helmdrift)\n%s", start, id, gocmp.Diff(map[string]any(want), got))
-	case chartutil.DigestValues(godigest.SHA256, want).String() != digest:
+	case !reflect.DeepEqual(got.Values, map[string]any(want)):
+		t.Errorf("%s: the values of %v: (-Flux +helmdrift)\n%s", start, id, gocmp.Diff(map[string]any(want), got.Values))
+	case chartutil.DigestValues(godigest.SHA256, want).String() != api.Digest(got.Values):
 		t.Errorf("%s: the digest of %v is another one", start, id)
 	}
 }

@@ -78,6 +78,8 @@ func takers() map[string]func(text string) {
 		"pkg/fetch.IsLocal":                     func(s string) { fetch.IsLocal(s) },
 		"pkg/fetch.IsPluginURL":                 func(s string) { fetch.IsPluginURL(s) },
 		"pkg/object.EscapeToken":                func(s string) { object.EscapeToken(s) },
+		"pkg/render.Chunks":                     func(s string) { render.Chunks(s) },
+		"pkg/render.ReadChunk":                  func(s string) { render.ReadChunk(s) },
 		"pkg/render.NeedsNoBounds":              func(s string) { render.NeedsNoBounds(s) },
 		"pkg/render.ReadDocuments":              func(s string) { render.ReadDocuments(s) },
 		"pkg/repair.ParseSelector":              func(s string) { _, _ = repair.ParseSelector(s) },

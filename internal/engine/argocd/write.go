@@ -96,14 +96,26 @@ func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string
 		desired = withIgnored(desired, live, o.Ignored(desired))
 	}
 	done, err := o.writeAll(w, ref, desired, live)
-	if err == nil && o.Ignored != nil && o.isSet("ApplyOutOfSyncOnly=true") {
-		// Only an object that differs for Argo CD is sent, and what it ignores makes no difference.
-		ignored := o.Ignored(desired)
-		if object.Equal(without(done.Result, ignored), without(live, ignored)) {
-			done.Result = live
-		}
+	if err == nil && o.Has("ApplyOutOfSyncOnly=true") && o.isInSync(w, ref, desired, live, done) {
+		done.Result = live
 	}
 	return done, err
+}
+
+// isInSync reports whether an object does not differ for Argo CD: what it ignores makes no difference, and what a replacement drops from live
+// neither (gitops-engine v3.6.1 pkg/diff/diff.go Diff).
+func (o Options) isInSync(w engine.Writer, ref object.Ref, desired, live map[string]any, done engine.Written) bool {
+	if done.Engine == report.EngineReplace {
+		var err error
+		if done, err = w.Merge(ref, Applied(live), withLastApplied(desired, live), live); err != nil {
+			return false
+		}
+	}
+	ignored := []object.Pointer{{"metadata", "managedFields"}}
+	if o.Ignored != nil {
+		ignored = append(ignored, o.Ignored(desired)...)
+	}
+	return object.Equal(without(done.Result, ignored), without(live, ignored))
 }
 
 // writeAll writes an object without regard to what Argo CD ignores.
@@ -112,22 +124,24 @@ func (o Options) writeAll(w engine.Writer, ref object.Ref, desired, live map[str
 	case w.ForceReplace || o.isSet("Replace=true", live):
 		return w.Replace(desired), nil
 	case w.ServerSide:
-		return o.apply(w, ref, desired, live)
+		done, err := o.apply(w, ref, desired, live)
+		done.Result = withLastApplied(done.Result, live)
+		return done, err
 	}
 	return w.Merge(ref, Applied(live), withLastApplied(desired, live), live)
 }
 
-// withLastApplied returns desired with the annotation of live. kubectl apply writes a new annotation each time, which says nothing that the
-// other fields do not say, so that the prediction leaves it as it is.
-func withLastApplied(desired, live map[string]any) map[string]any {
+// withLastApplied returns an object with the annotation of live. A client-side apply writes a new one each time, and a server-side apply removes
+// it. That says nothing that the other fields do not say, so the prediction leaves the annotation as it is.
+func withLastApplied(content, live map[string]any) map[string]any {
 	text, found := object.Child(object.Child(live, "metadata"), "annotations")[LastApplied]
-	if !found {
-		return desired
+	if is := object.Child(object.Child(content, "metadata"), "annotations")[LastApplied]; !found || content == nil || is == text {
+		return content
 	}
-	out, _ := object.Copy(desired).(map[string]any)
+	out, _ := object.Copy(content).(map[string]any)
 	metadata := object.Child(out, "metadata")
 	if metadata == nil {
-		return desired
+		return content
 	}
 	annotations := object.Child(metadata, "annotations")
 	if annotations == nil {

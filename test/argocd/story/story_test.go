@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"flag"
 	"net"
+	"net/http/cgi"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +29,7 @@ func TestArgoCD(t *testing.T) {
 	if *programs == "" {
 		t.Skip("-programs names no folder: make argocd runs this test")
 	}
-	commands := map[string]func(*testscript.TestScript, bool, []string){"apply": apply}
+	commands := map[string]func(*testscript.TestScript, bool, []string){"apply": apply, "syncs": randomSyncs}
 	testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update, Setup: setup, Cmds: commands})
 }
 
@@ -55,14 +57,13 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Defer(redis.Close)
-	repository, repoServer := freePort(), freePort()
-	env.Setenv("REPO", "git://127.0.0.1:"+repository+"/charts")
+	repoServer := freePort()
 	steps := []func() error{
 		s.startPlane,
 		s.run("git", "init", "-q", "-b", "main", "charts"),
 		s.run("git", "-C", "charts", "add", "."),
 		s.run("git", "-C", "charts", "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-qm", "charts"),
-		s.start("git", "daemon", "--listen=127.0.0.1", "--port="+repository, "--base-path="+env.WorkDir, "--export-all"),
+		s.serveGit,
 		s.run("kubectl", "apply", "--server-side", "-f", s.definition("application"), "-f", s.definition("appproject")),
 		// kubectl wait fails on a definition that has no status yet.
 		s.run("sh", "-c", `for i in 1 2 3 4 5; do kubectl wait --for=condition=Established "$@" && exit; sleep 1; done; exit 1`, "sh",
@@ -83,6 +84,21 @@ func setup(env *testscript.Env) error {
 
 // stage is where the programs of a script run.
 type stage struct{ *testscript.Env }
+
+// serveGit serves the repository over HTTP, as git itself does it.
+func (s stage) serveGit() error {
+	path, err := exec.Command("git", "--exec-path").Output()
+	if err != nil {
+		return err
+	}
+	server := httptest.NewServer(&cgi.Handler{
+		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
+		Env:  []string{"GIT_PROJECT_ROOT=" + s.WorkDir, "GIT_HTTP_EXPORT_ALL=1"},
+	})
+	s.Defer(server.Close)
+	s.Setenv("REPO", server.URL+"/charts/.git")
+	return nil
+}
 
 // startPlane starts a control plane, which ends with its standard input. Its servers are in the cache of the user.
 func (s stage) startPlane() error {

@@ -1,0 +1,183 @@
+package applied
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// This file predicts how kustomize-controller applies an object of a working tree.
+
+// after returns an object as it is after kustomize-controller has applied it (fluxcd/pkg/ssa v0.76.1 manager_apply.go ApplyAll).
+func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any, now cluster.Live) (map[string]any, error) {
+	content = kinds.FoldStringData(content)
+	settings := (&unstructured.Unstructured{Object: content}).GetAnnotations()
+	isKept := settings[kustomizeGroup+"/reconcile"] == "disabled" || settings[kustomizeGroup+"/ssa"] == "Ignore" ||
+		settings[kustomizeGroup+"/ssa"] == "IfNotPresent"
+	switch {
+	case now.Err != nil && ref.Kind == "Secret":
+		t.Note(tree.Note, api.TitleOf(ref.Kind, ref.Namespace, ref.Name), "what others added to it is not known: "+now.Err.Message)
+		return content, nil
+	case now.Err != nil:
+		return nil, fmt.Errorf("reading %s: %s", api.TitleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
+	case now.Object == nil:
+		(&unstructured.Unstructured{Object: content}).SetGeneration(1) // so no controller has looked at it
+		return t.withoutLogin(ref, content, nil), nil
+	case isKept:
+		return now.Object, nil
+	}
+	out, err := t.types.apply(ctx, ref, content, now.Object)
+	if err != nil {
+		return nil, &cannotApply{api.TitleOf(ref.Kind, ref.Namespace, ref.Name), err}
+	}
+	return t.withoutLogin(ref, out, now.Object), nil
+}
+
+// cannotApply is the error of an object that the API server refuses. Then Flux applies nothing of its Kustomization (fluxcd/pkg/ssa v0.76.1
+// manager_apply.go ApplyAll).
+type cannotApply struct {
+	title string
+	err   error
+}
+
+// Error implements error.
+func (c *cannotApply) Error() string { return "Flux cannot apply " + c.title + ": " + c.err.Error() }
+
+// withoutLogin removes the credentials of a source, unless the cluster has them for the same server. Whoever proposes a tree could name any
+// Secret for a server of their own.
+func (t *Tree) withoutLogin(ref object.Ref, o, now map[string]any) map[string]any {
+	login, _, _ := unstructured.NestedString(o, "spec", "secretRef", "name")
+	has, _, _ := unstructured.NestedString(now, "spec", "secretRef", "name")
+	if ref.Group != api.SourceGroup || login == "" || login == has && isSameServer(urlOf(o), urlOf(now)) {
+		return o
+	}
+	unstructured.RemoveNestedField(o, "spec", "secretRef")
+	t.Note(tree.Note, api.TitleOf(ref.Kind, ref.Namespace, ref.Name),
+		"the cluster does not have it with this server and this secretRef, so its credentials are not used")
+	return o
+}
+
+// urlOf returns the address of a source.
+func urlOf(o map[string]any) string {
+	address, _, _ := unstructured.NestedString(o, "spec", "url")
+	return address
+}
+
+// isSameServer reports whether two addresses have the same scheme, host and port.
+func isSameServer(a, b string) bool {
+	one, errA := url.Parse(a)
+	other, errB := url.Parse(b)
+	return errA == nil && errB == nil && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
+}
+
+// applyTypes has what the API server says about the types of Flux.
+type applyTypes struct {
+	from drift.Cluster
+	read map[schema.GroupVersion]*engine.ApplyTypes
+	// unread says what could not be read.
+	unread []string
+}
+
+// of returns the types of a version of an API, or nil if they cannot be read. Then types are guessed, which is right for the fields that
+// decide what Flux does.
+func (a *applyTypes) of(ctx context.Context, gv schema.GroupVersion) *engine.ApplyTypes {
+	if out, known := a.read[gv]; known {
+		return out
+	}
+	if a.read == nil {
+		a.read = map[schema.GroupVersion]*engine.ApplyTypes{}
+	}
+	documents, unread := a.from.OpenAPI(ctx, []schema.GroupVersion{gv})
+	var out *engine.ApplyTypes
+	var err error
+	if document := documents[gv]; document != nil {
+		out, err = engine.NewApplyTypes(document)
+	} else if len(unread) > 0 {
+		err = errors.New(unread[0].Message)
+	}
+	a.read[gv] = out
+	if err != nil {
+		a.unread = append(a.unread, fmt.Sprintf("the types of %s could not be read, so they are guessed: %s", gv, err))
+	}
+	return out
+}
+
+// applier is the field manager of kustomize-controller.
+const applier = "kustomize-controller"
+
+// isTakenOver reports whether kustomize-controller takes the fields of a manager for its own, and so removes those that Git does not name
+// (fluxcd/kustomize-controller v1.9.4 internal/controller/kustomization_controller.go apply, fluxcd/pkg/ssa v0.76.1 patch.go
+// matchFieldManager). The names are prefixes, so it also takes those of kubectl edit and kubectl patch.
+func isTakenOver(entry metav1.ManagedFieldsEntry) bool {
+	isUpdate := entry.Operation == metav1.ManagedFieldsOperationUpdate
+	return entry.Subresource == "" && (strings.HasPrefix(entry.Manager, "kubectl") ||
+		isUpdate && (strings.HasPrefix(entry.Manager, "before-first-apply") || strings.HasPrefix(entry.Manager, applier)))
+}
+
+// takeOver gives the fields of some managers to kustomize-controller.
+func takeOver(o *unstructured.Unstructured) error {
+	fields, names := o.GetManagedFields(), sets.New[string]()
+	for i, entry := range fields {
+		if isTakenOver(entry) {
+			// A client-side apply of a name of its own, which the library joins with those of the controller.
+			fields[i].Manager, fields[i].Operation = fmt.Sprintf("taken over %d", i), metav1.ManagedFieldsOperationUpdate
+			names.Insert(fields[i].Manager)
+		}
+	}
+	o.SetManagedFields(fields)
+	return csaupgrade.UpgradeManagedFields(o, names, applier)
+}
+
+// merges reports whether kustomize-controller leaves what others added to an object.
+func merges(o *unstructured.Unstructured) bool {
+	return o.GetAnnotations()[kustomizeGroup+"/ssa"] == "Merge" || o.GetLabels()[kustomizeGroup+"/ssa"] == "Merge"
+}
+
+// apply returns an object after kustomize-controller has applied it over what the cluster has now. A changed spec has a new generation.
+func (a *applyTypes) apply(ctx context.Context, ref object.Ref, content, now map[string]any) (map[string]any, error) {
+	before := (&unstructured.Unstructured{Object: now}).DeepCopy()
+	if !merges(before) && !merges(&unstructured.Unstructured{Object: content}) {
+		if err := takeOver(before); err != nil {
+			return nil, err
+		}
+	}
+	gv := ref.GVK().GroupVersion()
+	types := map[schema.GroupVersion]*engine.ApplyTypes{}
+	if gv.Group != "" { // the engine knows the types of ConfigMaps and Secrets
+		if found := a.of(ctx, gv); found != nil {
+			types[gv] = found
+		}
+	}
+	w := engine.Writer{ServerSide: true, ForceConflicts: true, ApplyTypes: types,
+		Deployer: func() owners.Deployer { return owners.Deployer{Manager: applier, Known: true} }}
+	done, err := w.Write(ref, nil, content, before.Object)
+	if err != nil {
+		return nil, err
+	}
+	out := &unstructured.Unstructured{Object: done.Result}
+	if status, found := now["status"]; found {
+		out.Object["status"] = status
+	}
+	if !object.Equal(out.Object["spec"], now["spec"]) {
+		out.SetGeneration(before.GetGeneration() + 1)
+	}
+	return out.Object, nil
+}

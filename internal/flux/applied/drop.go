@@ -1,0 +1,150 @@
+package applied
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// This file finds what kustomize-controller deletes: objects that a Kustomization of the tree made and makes no longer.
+
+// Dropped returns those of the HelmReleases of the cluster that Flux deletes because of the tree.
+func (t *Tree) Dropped(ctx context.Context, items []map[string]any) (out []*api.HelmRelease) {
+	for _, item := range items {
+		if why := t.Deletes(ctx, api.RefOf(api.Kind(), item), item); why != "" {
+			h := api.HelmReleaseOf(item)
+			h.Dropped = "the tree drops the HelmRelease, and " + why
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// Deletes says why Flux deletes an object of the cluster, or returns "" (fluxcd/kustomize-controller v1.9.4
+// internal/controller/kustomization_controller.go prune, deleteObjects).
+func (t *Tree) Deletes(ctx context.Context, ref object.Ref, item map[string]any) string {
+	maker := makerOf(item)
+	switch {
+	case maker == (tree.Maker{}) || t.Over.tree[ref] || isKept(item):
+		return ""
+	case t.prunes(maker, ref):
+		return maker.String() + " prunes it"
+	case !t.built[maker] && lists(t.last(ctx, maker), ref):
+		return maker.String() + ", which made it, goes"
+	}
+	return ""
+}
+
+// last returns a Kustomization of the cluster that the tree drops and that then deletes what it made, or nil. It asks the cluster once for
+// each Kustomization, and several goroutines may call it.
+func (t *Tree) last(ctx context.Context, m tree.Maker) map[string]any {
+	t.deleted.Lock()
+	defer t.deleted.Unlock()
+	out, known := t.deleted.makers[m]
+	if !known {
+		found := t.Over.Cluster.Read(ctx, []object.Ref{kustomizationRef(m)})[kustomizationRef(m)]
+		if found.Err != nil {
+			t.Note(tree.Failed, m.String(), "whether the tree drops it is not known: "+found.Err.Message)
+		}
+		if t.deleted.makers == nil {
+			t.deleted.makers = map[tree.Maker]map[string]any{}
+		}
+		if t.takesAll(m, found.Object) {
+			out = found.Object
+		}
+		t.deleted.makers[m] = out
+	}
+	return out
+}
+
+// takesAll reports whether a Kustomization of the cluster goes and deletes what it made (fluxcd/kustomize-controller v1.9.4
+// internal/controller/kustomization_controller.go finalizerShouldDeleteResources).
+func (t *Tree) takesAll(m tree.Maker, now map[string]any) bool {
+	ref := kustomizationRef(m)
+	if now == nil || t.Over.tree[ref] || !t.prunes(makerOf(now), ref) || isKept(now) || isSuspended(now) {
+		return false
+	}
+	prunes, _, _ := unstructured.NestedBool(now, "spec", "prune")
+	policy, _, _ := unstructured.NestedString(now, "spec", "deletionPolicy")
+	switch policy {
+	case "", "MirrorPrune":
+		return prunes
+	}
+	return policy == "Delete" || policy == "WaitForTermination"
+}
+
+// prunes reports whether a Kustomization of the tree deletes an object that it made and makes no longer.
+func (t *Tree) prunes(m tree.Maker, ref object.Ref) bool {
+	after := t.Over.objects[kustomizationRef(m)].Object
+	prunes, _, _ := unstructured.NestedBool(after, "spec", "prune")
+	return prunes && t.built[m] && lists(after, ref)
+}
+
+// lists reports whether an object is in the inventory of a Kustomization. The labels of an object do not show that: they stay when a
+// Kustomization leaves it (fluxcd/kustomize-controller v1.9.4 internal/inventory/inventory.go Diff, fluxcd/cli-utils v1.2.2
+// pkg/object/objmetadata.go String).
+func lists(kustomization map[string]any, ref object.Ref) bool {
+	entries, _, _ := unstructured.NestedSlice(kustomization, "status", "inventory", "entries")
+	return slices.ContainsFunc(entries, func(entry any) bool {
+		e, _ := entry.(map[string]any)
+		return e["id"] == ref.Namespace+"_"+ref.Name+"_"+ref.Group+"_"+ref.Kind
+	})
+}
+
+// findBuilt finds the Kustomizations whose objects the tree has. What cannot be built or was not looked at deletes nothing.
+func (t *Tree) findBuilt() {
+	t.built = map[tree.Maker]bool{}
+	for ref := range t.Over.tree {
+		t.built[madeKustomization(ref)] = true
+	}
+	for _, o := range t.answer.Objects {
+		t.built[o.Maker] = true
+	}
+	for _, p := range t.Problems() {
+		if p.Severity == tree.Failed || p.Severity == tree.Skipped {
+			maps.DeleteFunc(t.built, func(m tree.Maker, _ bool) bool { return p.Where == m.String() })
+		}
+	}
+}
+
+// kustomizationRef names a Kustomization, and makerOf returns the one that made an object.
+func kustomizationRef(m tree.Maker) object.Ref {
+	return object.Ref{Key: object.Key{Group: kustomizeGroup, Kind: "Kustomization", Namespace: m.Namespace, Name: m.Name}, Version: "v1"}
+}
+
+func makerOf(item map[string]any) tree.Maker {
+	labels := (&unstructured.Unstructured{Object: item}).GetLabels()
+	return tree.Maker{Namespace: labels[kustomizeGroup+"/namespace"], Name: labels[kustomizeGroup+"/name"]}
+}
+
+// madeKustomization returns the Kustomization that an object is, or the zero value.
+func madeKustomization(ref object.Ref) tree.Maker {
+	if ref.Group != kustomizeGroup {
+		return tree.Maker{}
+	}
+	return tree.Maker{Namespace: ref.Namespace, Name: ref.Name}
+}
+
+// isKept reports whether a label or an annotation keeps kustomize-controller from deleting an object.
+func isKept(item map[string]any) bool {
+	o := &unstructured.Unstructured{Object: item}
+	for _, set := range []map[string]string{o.GetLabels(), o.GetAnnotations()} {
+		if set[kustomizeGroup+"/prune"] == "disabled" || set[kustomizeGroup+"/reconcile"] == "disabled" ||
+			set[kustomizeGroup+"/ssa"] == "Ignore" {
+			return true
+		}
+	}
+	return false
+}
+
+// isSuspended reports whether an object of Flux is suspended.
+func isSuspended(item map[string]any) bool {
+	out, _, _ := unstructured.NestedBool(item, "spec", "suspend")
+	return out
+}

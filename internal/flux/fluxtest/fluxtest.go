@@ -1,0 +1,69 @@
+// Package fluxtest has clusters for the tests of the packages about Flux.
+package fluxtest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Served is a cluster that serves some versions of kinds and has objects of any kind.
+type Served struct {
+	drift.Cluster
+	Versions []string
+	Objects  map[object.Ref]map[string]any
+}
+
+// Read implements drift.Cluster.
+func (s Served) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
+	for _, ref := range wanted {
+		live := cluster.Live{Absence: cluster.AbsentKind}
+		for _, version := range s.Versions {
+			if ref.Group+"/"+ref.Version == version {
+				live = cluster.Live{Object: s.Objects[ref]}
+			}
+		}
+		out[ref] = live
+	}
+	return out
+}
+
+// OpenAPI implements drift.Cluster.
+func (s Served) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
+	return nil, nil
+}
+
+// Decoded returns an object as the cluster has it.
+func Decoded(t *testing.T, format string, args ...any) (object.Ref, map[string]any) {
+	t.Helper()
+	var out map[string]any
+	if err := yaml.Unmarshal(fmt.Appendf(nil, format, args...), &out); err != nil {
+		t.Fatal(err)
+	}
+	o := unstructured.Unstructured{Object: out}
+	kind := o.GroupVersionKind()
+	key := object.Key{Group: kind.Group, Kind: kind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
+	return object.Ref{Key: key, Version: kind.Version}, out
+}
+
+// Objects answers reads from objects in memory, by kind and name.
+type Objects map[string]map[string]any
+
+// Read implements api.Reader.
+func (o Objects) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
+	for _, ref := range wanted {
+		out[ref] = cluster.Live{Object: o[ref.Kind+"/"+ref.Name]}
+	}
+	return out
+}

@@ -1,0 +1,204 @@
+package keep
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
+	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/unified"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+var update = flag.Bool("update", false, "rewrite the results in testdata")
+
+// TestPlaces changes values of HelmRelease shop/web in trees. A file of testdata/places has the tree below tree/, what the cluster has in
+// cluster.yaml, the changes in edits, and in want the differences of the files, or why they cannot be made. Its comment may name the folder
+// that is built; otherwise that is "apps". A line "link FROM TO" of it makes a symbolic link, and "line breaks" those of Windows.
+func TestPlaces(t *testing.T) {
+	cases, err := filepath.Glob("testdata/places/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last := len(archive.Files) - 1
+			if archive.Files[last].Name != "want" {
+				t.Fatal("the last file is not want")
+			}
+			got := runPlaces(t, archive)
+			if *update {
+				archive.Files[last].Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if d := cmp.Diff(string(archive.Files[last].Data), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// runPlaces returns what a case should have as want.
+func runPlaces(t *testing.T, archive *txtar.Archive) string {
+	root := t.TempDir()
+	cluster := fluxtest.Served{Versions: strings.Fields("/v1 helm.toolkit.fluxcd.io/v2 kustomize.toolkit.fluxcd.io/v1 source.toolkit.fluxcd.io/v1"),
+		Objects: map[object.Ref]map[string]any{}}
+	var edits string
+	comment := string(archive.Comment)
+	for _, f := range archive.Files {
+		name, inTree := strings.CutPrefix(f.Name, "tree/")
+		switch {
+		case inTree:
+			if strings.Contains(comment, "line breaks") {
+				f.Data = []byte(strings.ReplaceAll(string(f.Data), "\n", "\r\n"))
+			}
+			writeFile(t, filepath.Join(root, name), f.Data)
+		case f.Name == "cluster.yaml":
+			for _, text := range strings.Split(string(f.Data), "---\n") {
+				content := map[string]any{}
+				if err := yaml.Unmarshal([]byte(text), &content); err != nil {
+					t.Fatal(err)
+				}
+				cluster.Objects[api.RefOf(api.KindOf(content), content)] = content
+			}
+		case f.Name == "edits":
+			edits = string(f.Data)
+		}
+	}
+	writeFile(t, filepath.Join(root, ".git", "config"), []byte("[remote \"origin\"]\n\turl = https://git.example.com/team/shop\n"))
+	dir := "apps"
+	for line := range strings.Lines(comment) {
+		switch words := strings.Fields(line); {
+		case len(words) == 3 && words[0] == "link":
+			if err := os.Symlink(words[2], filepath.Join(root, words[1])); err != nil {
+				t.Fatal(err)
+			}
+		case len(words) == 2 && words[0] == "build":
+			dir = words[1]
+		}
+	}
+	order, err := applied.Order(filepath.Join(root, dir), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	build := func(from drift.Connection, order tree.Order) (*applied.Tree, error) {
+		return applied.New(t.Context(), from, order, func(ctx context.Context, ask func(context.Context, applied.LookupOrder) ([]byte, error)) (
+			tree.Answer, error) {
+			return applied.Build(ctx, order, applied.Questions{Lookup: func(o applied.LookupOrder) ([]byte, error) { return ask(ctx, o) }})
+		})
+	}
+	from := drift.Connection{Cluster: cluster}
+	laid, err := build(from, order)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := api.Read(t.Context(), laid.Over, "shop", "web")
+	if err != nil {
+		t.Fatal(err, laid.Problems())
+	}
+	composed, err := h.Compose(t.Context(), laid.Over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := New(t.Context(), laid, h, composed, from, build)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.ReplaceAll(keepAll(t, k, edits), root, "ROOT")
+}
+
+// keepAll makes edits and proves them.
+func keepAll(t *testing.T, k *Keeper, text string) string {
+	edits := editsOf(t, text)
+	if _, err := k.Rewrite(edits); err != nil {
+		return err.Error() + "\n"
+	}
+	var out strings.Builder
+	for _, c := range k.Changes() {
+		out.WriteString(unified.Diff(c.Name, c.Name, string(c.Before), string(c.After)))
+	}
+	reasons, err := k.Prove()
+	if err != nil {
+		t.Fatal(err)
+	}
+	isProved := true
+	for i, why := range reasons {
+		if why != "" {
+			isProved = false
+			fmt.Fprintf(&out, "refuted: %s: %s\n", valuesfile.PathText(edits[i].Path), why)
+		}
+	}
+	if !isProved {
+		return out.String()
+	}
+	if err := files.ReplaceAll(k.Root(), k.Changes()); err != nil {
+		t.Fatal(err)
+	}
+	again, err := k.build(k.from, k.tree.Order())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := api.Read(t.Context(), again.Over, "shop", "web")
+	if err != nil {
+		t.Fatal(err)
+	}
+	composed, err := h.Compose(t.Context(), again.Over)
+	if err != nil || !object.Equal(any(composed.Values), any(k.composed)) {
+		t.Errorf("the written tree composes %v, not %v: %v", composed, k.composed, err)
+	}
+	return out.String()
+}
+
+// editsOf reads lines such as: set ["image", "tag"] "1.2".
+func editsOf(t *testing.T, text string) (edits []valuesfile.Edit) {
+	for line := range strings.Lines(text) {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		e := valuesfile.Edit{Remove: verb == "remove"}
+		d := json.NewDecoder(strings.NewReader(rest))
+		err := d.Decode(&e.Path)
+		if err == nil && !e.Remove {
+			err = d.Decode(&e.Value)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		for i, step := range e.Path {
+			if index, ok := step.(float64); ok {
+				e.Path[i] = int(index)
+			}
+		}
+		edits = append(edits, e)
+	}
+	return edits
+}
+
+func writeFile(t *testing.T, name string, text []byte) {
+	t.Helper()
+	err := os.MkdirAll(filepath.Dir(name), 0o755)
+	if err == nil {
+		err = os.WriteFile(name, text, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

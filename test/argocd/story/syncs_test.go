@@ -1,0 +1,513 @@
+package story
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// This file compares what helmdrift predicts of random syncs with what Argo CD then does. The command syncs of a script runs a number of
+// seeds, one Application each: it deploys a chart, lets several writers edit the objects, changes the chart and the options of the sync,
+// predicts, syncs, and looks.
+
+var (
+	syncs     = flag.Int("syncs", 3, "how many random syncs are predicted")
+	firstSync = flag.Int64("syncs.seed", 1, "the seed of the first one")
+)
+
+// syncCase is one Application.
+type syncCase struct {
+	ts        *testscript.TestScript
+	random    *rand.Rand
+	name      string
+	options   []string
+	serverNow bool
+	prune     bool
+	log       []string
+}
+
+// randomSyncs is the command syncs.
+func randomSyncs(ts *testscript.TestScript, _ bool, _ []string) {
+	wrong := 0
+	for i := range int64(*syncs) {
+		seed := *firstSync + i
+		c := &syncCase{ts: ts, random: rand.New(rand.NewPCG(uint64(seed), 1)), name: fmt.Sprintf("s%d", seed)}
+		if err := c.run(); err != nil {
+			wrong++
+			ts.Logf("seed %d: %v\n  %s", seed, err, strings.Join(c.log, "\n  "))
+		}
+	}
+	ts.Logf("%d random syncs, %d predicted wrongly", *syncs, wrong)
+	if wrong > 0 {
+		ts.Fatalf("%d of %d syncs were predicted wrongly", wrong, *syncs)
+	}
+}
+
+func (c *syncCase) note(format string, args ...any) {
+	c.log = append(c.log, fmt.Sprintf(format, args...))
+}
+
+// program runs a program of the script and returns what it prints.
+func (c *syncCase) program(stdin, name string, args ...string) (stdout string, code int, err error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir = c.ts.MkAbs(".")
+	cmd.Env = []string{"PATH=" + c.ts.Getenv("PATH"), "KUBECONFIG=" + c.ts.Getenv("KUBECONFIG"), "HOME=" + c.ts.Getenv("HOME")}
+	cmd.Stdin = strings.NewReader(stdin)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	err = cmd.Run()
+	if cmd.ProcessState != nil {
+		code = cmd.ProcessState.ExitCode()
+	}
+	if err != nil {
+		err = fmt.Errorf("%s %s: %w\n%s%s", name, strings.Join(args, " "), err, complaint.String(), out.String())
+	}
+	return out.String(), code, err
+}
+
+func (c *syncCase) kubectl(stdin string, args ...string) (string, error) {
+	out, _, err := c.program(stdin, "kubectl", args...)
+	return out, err
+}
+
+// one returns one of several texts.
+func (c *syncCase) one(all ...string) string { return all[c.random.IntN(len(all))] }
+
+func (c *syncCase) percent(n int) bool { return c.random.IntN(100) < n }
+
+// run runs one seed.
+func (c *syncCase) run() error {
+	c.serverNow = c.percent(50)
+	if err := c.writeChart(false); err != nil {
+		return err
+	}
+	if _, err := c.kubectl("", "create", "namespace", c.name); err != nil {
+		return err
+	}
+	if err := c.applyApplication(); err != nil {
+		return err
+	}
+	if err := c.sync(); err != nil {
+		return fmt.Errorf("the first sync: %w", err)
+	}
+	if r, code, err := c.predict(); err != nil || code != 0 || len(r.writes()) > 0 {
+		return fmt.Errorf("nobody touched it, but exit code %d and %v: %w", code, r.writes(), err)
+	}
+	if err := c.change(); err != nil {
+		return err
+	}
+	before, err := c.objects()
+	if err != nil {
+		return err
+	}
+	state, err := c.refreshed()
+	if err != nil {
+		return err
+	}
+	r, _, err := c.predict()
+	if err != nil {
+		return err
+	}
+	c.note("predicted: %v; Argo CD says %s", r.writes(), state)
+	if isOut := !strings.HasPrefix(r.Releases[0].Deployer.Reason, "it is in sync"); isOut != (state == "OutOfSync") {
+		return fmt.Errorf("predicted that it is out of sync: %t, but Argo CD says %s", isOut, state)
+	}
+	if err := c.sync(); err != nil {
+		if r.fails() {
+			return nil
+		}
+		return fmt.Errorf("the sync: %w", err)
+	}
+	if r.fails() {
+		return fmt.Errorf("predicted that the sync fails, but it does not: %v", r.writes())
+	}
+	return c.compare(r, before)
+}
+
+// compare compares the objects after the sync with the prediction.
+func (c *syncCase) compare(r *predicted, before map[string]map[string]any) error {
+	after, err := c.objects()
+	if err != nil {
+		return err
+	}
+	again, _, err := c.predict()
+	if err != nil {
+		return err
+	}
+	if left := again.writes(); len(left) > 0 {
+		return fmt.Errorf("after the sync, another one would still write %v", left)
+	}
+	actions := map[string]string{}
+	for _, o := range r.objects() {
+		actions[o.Kind+"/"+o.Name] = o.Action
+	}
+	for name := range maps.Keys(union(before, after)) {
+		was, is := before[name], after[name]
+		switch action := actions[name]; {
+		case action == "create":
+			if was != nil || is == nil {
+				return fmt.Errorf("%s was predicted to be created", name)
+			}
+		case action == "delete":
+			if is != nil {
+				return fmt.Errorf("%s was predicted to be deleted", name)
+			}
+		case action == "update", action == "adopt", action == "replace":
+		case !reflect.DeepEqual(was, is):
+			return fmt.Errorf("%s was predicted to stay as it is (%q), and changed from\n%s\nto\n%s", name, action, asText(was), asText(is))
+		}
+	}
+	return again.keeps(r)
+}
+
+func asText(v any) string {
+	text, _ := json.Marshal(v)
+	return string(text)
+}
+
+func union(a, b map[string]map[string]any) map[string]map[string]any {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
+}
+
+// predicted is the report of helmdrift.
+type predicted struct {
+	Releases []struct {
+		Errors   []struct{ Message string }
+		Objects  []predictedObject
+		Deployer struct{ Action, Reason string }
+	}
+}
+
+type predictedObject struct {
+	Kind, Name, Action, Reason string
+	Fields                     []struct {
+		Path, Verdict string
+		Managed       bool
+		Live          any
+		IgnoredBy     any
+	}
+}
+
+// predict runs helmdrift.
+func (c *syncCase) predict() (*predicted, int, error) {
+	text, code, err := c.program("", "helmdrift", "diff", "app/"+c.name, "-n", "argocd", "-o", "json", "--show-ignored")
+	var r predicted
+	if json.Unmarshal([]byte(text), &r) != nil || len(r.Releases) != 1 {
+		return &predicted{}, code, fmt.Errorf("no report: %w", err)
+	}
+	if len(r.Releases[0].Errors) > 0 {
+		return &r, code, fmt.Errorf("the report is incomplete: %s", r.Releases[0].Errors[0].Message)
+	}
+	return &r, code, nil
+}
+
+func (r *predicted) objects() []predictedObject {
+	if len(r.Releases) == 0 {
+		return nil
+	}
+	return r.Releases[0].Objects
+}
+
+// writes returns what a sync writes: KIND/NAME ACTION PATH.
+func (r *predicted) writes() []string {
+	var out []string
+	for _, o := range r.objects() {
+		if o.isWhole() {
+			out = append(out, o.Kind+"/"+o.Name+" "+o.Action+" "+o.Reason)
+		}
+		for _, f := range o.Fields {
+			if !o.isWhole() && f.Verdict != "ignore" {
+				out = append(out, o.Kind+"/"+o.Name+" "+f.Verdict+" "+f.Path)
+			}
+		}
+	}
+	return out
+}
+
+// isWhole reports whether the sync writes the object as a whole, or fails on it.
+func (o predictedObject) isWhole() bool {
+	return slices.Contains([]string{"create", "delete", "fail"}, o.Action)
+}
+
+func (r *predicted) fails() bool {
+	return slices.ContainsFunc(r.objects(), func(o predictedObject) bool { return o.Action == "fail" })
+}
+
+// keeps returns an error if a field that was predicted to stay is another one now.
+func (r *predicted) keeps(was *predicted) error {
+	now := map[string]any{}
+	for _, o := range r.objects() {
+		for _, f := range o.Fields {
+			now[o.Kind+"/"+o.Name+" "+f.Path] = f.Live
+		}
+	}
+	for _, o := range was.objects() {
+		for _, f := range o.Fields {
+			key := o.Kind + "/" + o.Name + " " + f.Path
+			if live, found := now[key]; f.Verdict == "ignore" && o.Action != "delete" && (!found || !reflect.DeepEqual(live, f.Live)) {
+				return fmt.Errorf("%s was predicted to stay %v, and is %v", key, f.Live, live)
+			}
+		}
+	}
+	return nil
+}
+
+// objects returns the objects of the Application, without what the API server and controllers keep.
+func (c *syncCase) objects() (map[string]map[string]any, error) {
+	text, err := c.kubectl("", "get", "deployments,configmaps,services,roles,things.ex.com", "-n", c.name, "-o", "json")
+	if err != nil {
+		return nil, err
+	}
+	var list struct{ Items []map[string]any }
+	if err := json.Unmarshal([]byte(text), &list); err != nil {
+		return nil, err
+	}
+	out := map[string]map[string]any{}
+	for _, o := range list.Items {
+		meta, _ := o["metadata"].(map[string]any)
+		if meta["name"] == "kube-root-ca.crt" {
+			continue
+		}
+		name := fmt.Sprint(o["kind"], "/", meta["name"])
+		for _, field := range []string{"managedFields", "resourceVersion", "generation"} {
+			delete(meta, field)
+		}
+		if annotations, _ := meta["annotations"].(map[string]any); annotations != nil {
+			delete(annotations, "kubectl.kubernetes.io/last-applied-configuration")
+			delete(annotations, "deployment.kubernetes.io/revision")
+		}
+		delete(o, "status")
+		out[name] = o
+	}
+	return out, nil
+}
+
+// change edits objects, the chart and the options.
+func (c *syncCase) change() error {
+	for range 1 + c.random.IntN(3) {
+		if err := c.edit(); err != nil {
+			return err
+		}
+	}
+	if c.percent(30) {
+		c.serverNow = !c.serverNow
+		c.note("server-side: %t", c.serverNow)
+	}
+	for _, option := range []string{"RespectIgnoreDifferences=true", "ApplyOutOfSyncOnly=true"} {
+		if c.percent(25) {
+			c.options = append(c.options, option)
+			c.note("%s", option)
+		}
+	}
+	if !c.serverNow && c.percent(10) {
+		c.options = append(c.options, "Replace=true")
+		c.note("Replace=true")
+	}
+	c.prune = c.percent(50)
+	if err := c.applyApplication(); err != nil {
+		return err
+	}
+	if c.percent(60) {
+		return c.writeChart(true)
+	}
+	return nil
+}
+
+// edit lets a writer edit one object.
+func (c *syncCase) edit() error {
+	manager := c.one("kubectl-edit", "kubectl-patch", "alice", "some-operator")
+	patch := func(object, body string) error {
+		c.note("%s: %s %s", manager, object, body)
+		_, err := c.kubectl("", "patch", object, "-n", c.name, "--field-manager="+manager, "--type=merge", "-p", body)
+		return err
+	}
+	switch c.random.IntN(11) {
+	case 0:
+		return patch("configmap/settings", `{"data":{"level":"debug"}}`)
+	case 1:
+		return patch("configmap/settings", `{"data":{"added":"1"}}`)
+	case 2:
+		return patch("deployment/web", `{"spec":{"replicas":3}}`)
+	case 3:
+		c.note("scale")
+		_, err := c.kubectl("", "scale", "deployment/web", "-n", c.name, "--replicas=4")
+		return err
+	case 4:
+		return patch("service/web", `{"spec":{"selector":{"app":"other"}}}`)
+	case 5:
+		return patch("thing/web", `{"spec":{"size":9}}`)
+	case 6:
+		return patch("thing/web", `{"spec":{"extra":"x"}}`)
+	case 7:
+		return patch("role/web", `{"rules":[{"apiGroups":[""],"resources":["pods"],"verbs":["get","list"]}]}`)
+	case 8:
+		c.note("delete configmap/optional")
+		_, err := c.kubectl("", "delete", "configmap/optional", "-n", c.name, "--ignore-not-found")
+		return err
+	case 9:
+		c.note("%s: set env", manager)
+		_, err := c.kubectl("", "set", "env", "deployment/web", "-n", c.name, "DEBUG=1", "--field-manager="+manager)
+		return err
+	default:
+		c.note("bob applies configmap/settings")
+		text := `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"settings","namespace":"` + c.name + `"},"data":{"level":"bob","bob":"1"}}`
+		_, err := c.kubectl(text, "apply", "--server-side", "--force-conflicts", "--field-manager=bob", "-f", "-")
+		return err
+	}
+}
+
+// writeChart commits the chart of the Application. Another one has other values, adds objects and drops some.
+func (c *syncCase) writeChart(changes bool) error {
+	values := map[string]any{"level": "info", "replicas": 1, "size": 2, "optional": true, "verb": "get", "more": ""}
+	if changes {
+		for range 1 + c.random.IntN(3) {
+			switch c.random.IntN(7) {
+			case 0:
+				values["level"] = "warn"
+			case 1:
+				values["replicas"] = 2
+			case 2:
+				values["size"] = 4
+			case 3:
+				values["optional"] = false
+			case 4:
+				values["verb"] = "watch"
+			case 5:
+				values["more"] = "m"
+			default:
+				values["image"] = "team/web:2"
+			}
+		}
+		c.note("values: %s", asText(values))
+	}
+	dir := c.ts.MkAbs(filepath.Join("charts", c.name))
+	template := c.ts.ReadFile("template.yaml")
+	for name, text := range map[string]string{
+		"Chart.yaml": "{apiVersion: v2, name: web, version: 1.0.0}\n", "values.yaml": asText(values) + "\n", "templates/web.yaml": template,
+	} {
+		file := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	for _, args := range [][]string{
+		{"-C", "charts", "add", "."},
+		{"-C", "charts", "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-qm", c.name, "--allow-empty"},
+	} {
+		if _, _, err := c.program("", "git", args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// syncOptions returns the options of the next sync.
+func (c *syncCase) syncOptions() []string {
+	out := append([]string{}, c.options...)
+	if c.serverNow {
+		out = append(out, "ServerSideApply=true")
+	}
+	return out
+}
+
+// applyApplication writes the Application. A window of its project keeps Argo CD from syncing it by itself, so that automated prune can be
+// on, and allows a sync by hand.
+func (c *syncCase) applyApplication() error {
+	ignored := []any{map[string]any{"group": "apps", "kind": "Deployment", "jsonPointers": []string{"/spec/replicas"}}}
+	app := map[string]any{
+		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": map[string]any{"name": c.name, "namespace": "argocd"},
+		"spec": map[string]any{
+			"project": "by-hand", "destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": c.name},
+			"source":            map[string]any{"repoURL": c.ts.Getenv("REPO"), "path": c.name, "targetRevision": "main"},
+			"ignoreDifferences": ignored,
+			"syncPolicy":        map[string]any{"automated": map[string]any{"prune": c.prune}, "syncOptions": c.syncOptions()},
+		},
+	}
+	_, err := c.kubectl(asText(app), "apply", "--server-side", "--force-conflicts", "-f", "-")
+	return err
+}
+
+// application returns the Application.
+func (c *syncCase) application() (app struct {
+	Metadata struct{ Annotations map[string]string }
+	Status   struct {
+		Sync           struct{ Status, Revision string }
+		OperationState struct {
+			Phase, Message string
+			FinishedAt     string
+		}
+	}
+}, err error) {
+	text, err := c.kubectl("", "get", "application", c.name, "-n", "argocd", "-o", "json")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &app)
+	}
+	return app, err
+}
+
+// refreshed lets Argo CD compare anew and returns whether the Application is in sync.
+func (c *syncCase) refreshed() (string, error) {
+	head, _, err := c.program("", "git", "-C", "charts", "rev-parse", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	if _, err := c.kubectl("", "annotate", "application", c.name, "-n", "argocd", "argocd.argoproj.io/refresh=hard", "--overwrite"); err != nil {
+		return "", err
+	}
+	for range 300 {
+		app, err := c.application()
+		if err != nil {
+			return "", err
+		}
+		if app.Metadata.Annotations["argocd.argoproj.io/refresh"] == "" && app.Status.Sync.Revision == strings.TrimSpace(head) && app.Status.Sync.Status != "" {
+			return app.Status.Sync.Status, nil
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	return "", fmt.Errorf("Argo CD did not compare %s", c.name)
+}
+
+// sync lets Argo CD sync, and waits for the end.
+func (c *syncCase) sync() error {
+	was, err := c.application()
+	if err != nil {
+		return err
+	}
+	operation := map[string]any{"operation": map[string]any{"sync": map[string]any{"prune": c.prune, "syncOptions": c.syncOptions()}}}
+	if _, err := c.kubectl("", "patch", "application", c.name, "-n", "argocd", "--type=merge", "-p", asText(operation)); err != nil {
+		return err
+	}
+	for range 300 {
+		app, err := c.application()
+		if err != nil {
+			return err
+		}
+		state := app.Status.OperationState
+		if state.FinishedAt != "" && state.FinishedAt != was.Status.OperationState.FinishedAt && state.Phase != "Running" {
+			if state.Phase != "Succeeded" {
+				return fmt.Errorf("%s: %s", state.Phase, state.Message)
+			}
+			_, err := c.refreshed()
+			return err
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+	return fmt.Errorf("Argo CD did not sync %s", c.name)
+}
