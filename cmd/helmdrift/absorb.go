@@ -43,6 +43,8 @@ type absorbOptions struct {
 	open func(name string) (*cli.SavedCluster, error)
 	// controllers answer for a first argument such as hr/web.
 	controllers controllers
+	// files are files in which tools say what they do next.
+	files []objectFile
 }
 
 // absorbExitHelp is the part of the help that explains the exit codes.
@@ -56,6 +58,9 @@ func newAbsorb(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o := absorbOptions{
 		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), format: cli.NewFormatOf(output.AbsorbFormats()), color: cli.NewColor(),
 		open: all.open, controllers: newControllers(all),
+	}
+	for _, create := range all.files {
+		o.files = append(o.files, create(s, c))
 	}
 	cmd := &cobra.Command{
 		Use:   "absorb RELEASE CHART",
@@ -75,6 +80,9 @@ With hr/NAME, chart and values are those that Flux deploys from the HelmRelease 
 With --from, they are those of a working tree, and --write changes each value where it lives there: in
 the HelmRelease, or in the ConfigMap that spec.valuesFrom names.
 
+With --plan ADDRESS, they are those of a helm_release in a plan of Terraform or OpenTofu. -o hcl prints
+the changed values for its configuration, which absorb does not write.
+
 With --install, objects that no release records, such as those of an application of Argo CD, are
 compared with the chart, and every field that differs is absorbed.
 
@@ -91,7 +99,8 @@ A secret is never written into values or patches. absorb reads the cluster and w
   helmdrift absorb web ./chart -n shop -f values.yaml --install -o argocd > patch.yaml
   helmdrift absorb --snapshot web.json.gz ./chart -f values.yaml
   helmdrift absorb hr/web -n shop -o flux
-  helmdrift absorb hr/web -n shop --from clusters/prod --write`,
+  helmdrift absorb hr/web -n shop --from clusters/prod --write
+  helmdrift absorb --plan plan.json helm_release.web -o hcl`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: o.controllers.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -112,6 +121,9 @@ A secret is never written into values or patches. absorb reads the cluster and w
 	}
 	if o.controllers.flags != nil {
 		o.controllers.flags.AddKeepFlags(fs)
+	}
+	for _, file := range o.files {
+		file.addKeepFlags(fs)
 	}
 	fs.IntVar(&o.Revision, "revision", 0, "start from stored revision `N` instead of the one helm upgrade would start from")
 	o.IgnoreOptions.AddFlags(fs)
@@ -224,6 +236,13 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 	now := time.Now()
 	result := a.Report(version, now)
 	result.Seconds = now.Sub(began).Round(time.Millisecond).Seconds()
+	if in.check != nil {
+		var paths [][]any
+		for _, edit := range result.Edits {
+			paths = append(paths, edit.Path)
+		}
+		in.warnings = append(in.warnings, in.check(paths)...)
+	}
 	result.Warnings, result.Errors = append(result.Warnings, in.warnings...), append(result.Errors, in.errors...)
 	if in.of != (report.ObjectKey{}) {
 		result.ValuesOf = &in.of
@@ -279,6 +298,12 @@ func (o *absorbOptions) chosen(ctx context.Context, s cli.Streams, c *threeway.C
 func (o *absorbOptions) session(
 	ctx context.Context, s cli.Streams, args []string, flags *pflag.FlagSet,
 ) (d cli.Session, in kept, err error) {
+	if file := namedFile(o.files); file != nil {
+		if err := o.checkAlways(); err != nil {
+			return d, in, err
+		}
+		return file.keep(ctx, &o.CompareOptions, args)
+	}
 	controlled := o.controllers.named(args)
 	if controlled == nil {
 		d, err = o.ofRelease(ctx, args, flags)
@@ -334,6 +359,7 @@ func absorbHelp() []cli.FlagGroup {
 	return slices.Concat([]cli.FlagGroup{
 		cli.Group("What to absorb", "write", "only", "skip", "patch", "unmanaged", "max-side-effects", "snapshot"),
 		cli.Group("What Flux deploys", "from", "local-source", "sops", "allow-remote-bases", "with-source-credentials"),
+		cli.Group("What Terraform deploys", "plan"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),
 		cli.Group("Output", "output", "color"),
 	}, cli.DesiredGroups("revision", "install", "skip-crds", "create-namespace"), cli.CommonGroups())

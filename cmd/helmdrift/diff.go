@@ -43,6 +43,8 @@ type diffOptions struct {
 	controllers controllers
 	learned     *secret.Known
 	finish      func(*drift.Result, *report.Release)
+	// files are files in which tools say what they do next. A flag names one of them instead of a release.
+	files []objectFile
 	// all compares what a controller deploys instead of all releases, if --next is set.
 	all compareAll
 	// baseline is the file of an earlier report.
@@ -76,6 +78,9 @@ func newDiff(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 		o.scan = all.scan(s, c)
 	}
 	o.controllers = newControllers(all)
+	for _, create := range all.files {
+		o.files = append(o.files, create(s, c))
+	}
 	cmd := &cobra.Command{
 		Use:   "diff [RELEASE[,RELEASE...] [CHART]]",
 		Short: "Compare a release with the cluster, field by field",
@@ -90,7 +95,8 @@ With --snapshot it compares what helmdrift snapshot saved, without a cluster; RE
 With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n, and with
 app/NAME what the next sync of an Application of Argo CD writes. With --next it shows that of all
 HelmReleases and Applications of the namespace, or with -A of the cluster.
-With --from it shows what Flux does once a working tree of Git is merged.
+With --from it shows what Flux does once a working tree of Git is merged. With --plan it shows what
+Terraform or OpenTofu does next with the helm_release resources of a plan, or of those that are named.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
 names, and several namespaces, are written with commas. One line for each release comes first, then
@@ -114,17 +120,19 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff app/web -n argocd
   helmdrift diff -A --next
   helmdrift diff --from clusters/prod -o markdown
+  helmdrift diff --plan plan.json
+  helmdrift diff --plan plan.json 'module.shop.helm_release.web["eu"]'
   helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
   helmdrift diff web -n prod --only deploy/web --skip spec.replicas
   helmdrift diff -A --since 1h --timeline
   helmdrift diff web -n prod -o ignore > .helmdrift.yaml
   helmdrift diff --snapshot web.json.gz ./chart -f values.yaml`,
-		Args:              releaseAndChart,
+		Args:              o.releaseAndChart,
 		ValidArgsFunction: o.controllers.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			controlled := o.controllers.named(args)
-			hasChart := len(args) > 1 || controlled != nil
+			file, controlled := namedFile(o.files), o.controllers.named(args)
+			hasChart := len(args) > 1 || controlled != nil || file != nil
 			choice, err := o.choose.Choice()
 			if err != nil {
 				return err
@@ -135,6 +143,9 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 			o.chooser = &cli.Chooser{Choice: choice, Print: s.Print}
 			if err := cli.AcceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
+			}
+			if file != nil {
+				return file.run(cmd.Context(), o, args)
 			}
 			if controlled != nil {
 				return controlled.run(cmd.Context(), s, o, args, cmd.Flags())
@@ -186,6 +197,9 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 			cli.HideFlags(fs, "next")
 		}
 	}
+	for _, file := range o.files {
+		file.addFlags(fs)
+	}
 	o.IgnoreOptions.AddFlags(fs)
 	fs.BoolVar(&o.ShowControllers, "show-controllers", false,
 		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
@@ -205,9 +219,17 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 // commaHint says how several releases are named.
 const commaHint = "several releases are written with commas: helmdrift diff web,api"
 
-// releaseAndChart refuses more than two arguments.
-func releaseAndChart(_ *cobra.Command, args []string) error {
-	if len(args) <= 2 {
+// namedFile returns the file of a tool that a flag names, or nil if none does.
+func namedFile(files []objectFile) objectFile {
+	if i := slices.IndexFunc(files, objectFile.isNamed); i >= 0 {
+		return files[i]
+	}
+	return nil
+}
+
+// releaseAndChart refuses more than two arguments, unless a flag names a file from which they choose.
+func (o *diffOptions) releaseAndChart(_ *cobra.Command, args []string) error {
+	if len(args) <= 2 || namedFile(o.files) != nil {
 		return nil
 	}
 	advice := cli.OtherCommand(args)
@@ -390,11 +412,19 @@ func scanFlags(all guest) []string {
 	return cli.NamesOf(all.scan(cli.Streams{}, nil).addFlags)
 }
 
+// fileFlags returns the names of the flags that name files of tools.
+func fileFlags(all guest) (out []string) {
+	for _, create := range all.files {
+		out = append(out, cli.NamesOf(create(cli.Streams{}, nil).addFlags)...)
+	}
+	return out
+}
+
 // diffHelp returns the headings of the help of diff.
 func diffHelp(all guest) []cli.FlagGroup {
 	states := []string{"to-revision", "revision", "install", "skip-crds", "create-namespace", "dry-run"}
 	return slices.Concat([]cli.FlagGroup{
-		cli.Group("Which releases", slices.Concat(scanFlags(all), controllerFlags())...),
+		cli.Group("Which releases", slices.Concat(scanFlags(all), controllerFlags(), fileFlags(all))...),
 		cli.Group("What counts", "fail-on", "only", "skip", "since", "baseline"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),
 		cli.Group("Output", "output", "timeline", "report", "quiet", "verbose", "show-ignored", "show-controllers", "show-secrets",

@@ -35,6 +35,21 @@ type guest struct {
 	// controllers.
 	controlled  func(*cli.ControllerOptions) controlled
 	controllers []func(*cli.ControllerOptions) controlled
+	// file makes diff answer for a file in which a tool says what it does next. allGuests collects those of all guests in files.
+	file  func(cli.Streams, *cli.Connection) objectFile
+	files []func(cli.Streams, *cli.Connection) objectFile
+}
+
+// objectFile is diff of a file in which a tool says what it does next with releases, such as a plan of Terraform. A flag names the file.
+type objectFile interface {
+	addFlags(*pflag.FlagSet)
+	// isNamed reports whether the flag is set.
+	isNamed() bool
+	// run is diff of the file. The arguments choose from what it has.
+	run(ctx context.Context, o diffOptions, args []string) error
+	// addKeepFlags adds the flags of absorb. keep is for absorb: it makes a session that compares a release with what the tool deploys next.
+	addKeepFlags(*pflag.FlagSet)
+	keep(ctx context.Context, o *cli.CompareOptions, args []string) (cli.Session, kept, error)
 }
 
 // controlled is diff of an object that a controller deploys a release from.
@@ -66,7 +81,9 @@ type kept struct {
 	tree valuesTree
 	// remarks are warnings, and errors for what is not known.
 	warnings, errors []report.Message
-	close            func()
+	// check returns warnings about changes of the values at these paths. It may be nil.
+	check func(paths [][]any) []report.Message
+	close func()
 }
 
 // captured are the comparisons for a snapshot of the release that a controller deploys.

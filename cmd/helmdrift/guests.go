@@ -21,6 +21,7 @@ func guests() []guest {
 		rolloutGuest(),
 		fluxGuest(),
 		argoGuest(),
+		terraformGuest(),
 	}
 }
 
@@ -44,6 +45,9 @@ func allGuests() guest {
 		}
 		if g.controlled != nil {
 			all.controllers = append(all.controllers, g.controlled)
+		}
+		if g.file != nil {
+			all.files = append(all.files, g.file)
 		}
 	}
 	return all

@@ -24,7 +24,7 @@ func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/cli", "internal/config", "internal/confine", "internal/escape",
 			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
-			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/valuesfile", "pkg/effect",
+			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/terraform", "internal/valuesfile", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
 			"pkg/report/absorption", "pkg/report/accept", "pkg/report/listing", "pkg/rollout", "pkg/snapshot", "pkg/threeway"},
 		"internal/cli": {"internal/choose", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/hint",
@@ -114,6 +114,9 @@ func arrows() map[string][]string {
 			"pkg/threeway"},
 		"internal/engine/argocd": {"internal/engine", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/once":          {},
+		"internal/terraform": {"internal/english", "internal/hint", "internal/once", "internal/secret", "internal/unknown", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object",
+			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
+		"internal/unknown": {"internal/english", "pkg/drift", "pkg/render"},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",
 			"pkg/report", "pkg/report/accept", "pkg/report/absorption", "pkg/report/past", "pkg/report/listing"},
@@ -138,7 +141,7 @@ func arrows() map[string][]string {
 		"internal/output/lookalike": {"internal/escape", "internal/output/monospace"},
 		"internal/output/html": {"internal/english", "internal/output/environments", "internal/output/layout", "internal/output/text",
 			"internal/output/text/history", "internal/unified", "pkg/report", "pkg/report/past"},
-		"internal/output/values": {"pkg/report/absorption"},
+		"internal/output/values": {"internal/escape", "pkg/report/absorption"},
 		"internal/output/ci": {"internal/english", "internal/escape", "internal/output/consequences",
 			"internal/output/environments", "internal/output/layout", "internal/output/text", "internal/unified", "pkg/object", "pkg/report"},
 		"internal/escape":            {},
@@ -224,7 +227,7 @@ func TestArrows(t *testing.T) {
 // TestGuests checks that only cmd/helmdrift knows the guests, and internal/jobs those that work in a child process: the core imports none,
 // and no guest imports another. "make guests" builds the program without each of them.
 func TestGuests(t *testing.T) {
-	guests := []string{"internal/absorb", "internal/flux", "internal/forecast", "pkg/fleet", "pkg/history", "pkg/rollout", "pkg/snapshot"}
+	guests := []string{"internal/absorb", "internal/flux", "internal/forecast", "internal/terraform", "pkg/fleet", "pkg/history", "pkg/rollout", "pkg/snapshot"}
 	guestOf := func(name string) string {
 		i := slices.IndexFunc(guests, func(g string) bool { return name == g || strings.HasPrefix(name, g+"/") })
 		if i < 0 {

@@ -20,6 +20,8 @@ const (
 	Flux     Format = "flux"
 	ArgoCD   Format = "argocd"
 	Helmfile Format = "helmfile"
+	// HCL is an item for the argument values of a helm_release of Terraform.
+	HCL Format = "hcl"
 	// Kustomize writes what no value controls, as patches for a post-renderer.
 	Kustomize Format = "kustomize"
 )
@@ -34,6 +36,7 @@ func absorbWriters() []absorbFormat {
 		{Flux, patchWriter(values.Flux)},
 		{ArgoCD, patchWriter(values.ArgoCD)},
 		{Helmfile, patchWriter(values.Helmfile)},
+		{HCL, writeAbsorbHCL},
 		{Kustomize, writeKustomization},
 	}
 }
@@ -87,6 +90,14 @@ func writeAbsorbValues(r *absorption.Result, _ Options) ([]byte, error) {
 	}
 	doc, err := encodeYAML(r.Overlay)
 	return bytes.TrimLeft(doc, "\n"), err
+}
+
+// writeAbsorbHCL returns the changes as HCL.
+func writeAbsorbHCL(r *absorption.Result, _ Options) ([]byte, error) {
+	if isMasked(r) {
+		return nil, errMasked
+	}
+	return []byte(values.HCL(r)), nil
 }
 
 // patchWriter returns the writer of a patch, with its comment before it.

@@ -1,6 +1,7 @@
 package growth
 
 import (
+	"encoding/json"
 	"flag"
 	"go/ast"
 	"go/parser"
@@ -34,6 +35,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
+	"github.com/helmdrift/helmdrift/internal/terraform"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -62,6 +64,7 @@ func takers() map[string]func(text string) {
 		"internal/program.CommitOf":             func(s string) { _ = program.CommitOf([]byte(s)) },
 		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s)); done() },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
+		"internal/terraform.Read":               func(s string) { _, _ = terraform.Read([]byte(s)); _, _ = terraform.Read(planOf(s)) },
 		"internal/hint.ShellWord":               func(s string) { hint.ShellWord(s) },
 		"internal/ignore.ParsePattern":          func(s string) { _, _ = ignore.ParsePattern(s) },
 		"internal/kinds.IsComparedMetadata":     func(s string) { _ = kinds.IsComparedMetadata(s) },
@@ -89,6 +92,20 @@ func takers() map[string]func(text string) {
 		"pkg/report.Read":                       func(s string) { _, _ = report.Read([]byte(s)) },
 		"pkg/report.ReadTime":                   func(s string) { _, _ = report.ReadTime([]byte(s)) },
 	}
+}
+
+// planOf is a plan of Terraform with a text in each place that can have one.
+func planOf(s string) []byte {
+	entry := func(name string, value any) []any { return []any{map[string]any{"name": name, "value": value}} }
+	arguments := map[string]any{
+		"name": "web", "values": []any{s, "a: " + strconv.Quote(s)}, "set": append(entry("a", s), entry(s, "a")...),
+		"set_list": entry("b", []any{s, s}), "set_sensitive": entry("c."+s, s),
+	}
+	change := map[string]any{"actions": []any{"update"}, "before": arguments, "after": arguments, "after_sensitive": true}
+	text, _ := json.Marshal(map[string]any{"format_version": "1.2", "resource_changes": []any{
+		map[string]any{"address": s, "type": "helm_release", "change": change},
+	}})
+	return text
 }
 
 // notTried are the functions whose text is the name of a file or of a host or comes from a table of this program, and those that tests alone

@@ -3,10 +3,11 @@
 //	absorption.Result ─► Flux      HelmRelease    spec.values
 //	                  ─► ArgoCD    Application    spec.source.helm.valuesObject
 //	                  ─► Helmfile  helmfile.yaml  releases[].values
+//	                  ─► HCL       helm_release   values
 //
-// Each tool has a file. The functions return documents, and internal/output writes them as YAML. A patch has only the changed values;
-// lists are whole, because Helm replaces lists. Unless the result knows the name of the document, the patch has the tool's
-// default name.
+// The functions return documents, and internal/output writes them as YAML. That for HCL returns a text. A patch has only the changed
+// values; lists are whole, because Helm replaces lists. Unless the result knows the name of the document, the patch has the tool's default
+// name.
 package values
 
 import "github.com/helmdrift/helmdrift/pkg/report/absorption"

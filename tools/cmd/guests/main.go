@@ -38,6 +38,7 @@ func guests() []guest {
 		{"flux", "fluxGuest", []string{"internal/flux", "cmd/helmdrift/flux.go", "cmd/helmdrift/flux_absorb.go", "cmd/helmdrift/flux_all.go",
 			"cmd/helmdrift/flux_snapshot.go"}},
 		{"argo", "argoGuest", []string{"internal/argo", "internal/engine/argocd", "cmd/helmdrift/argo.go"}},
+		{"terraform", "terraformGuest", []string{"internal/terraform", "cmd/helmdrift/terraform.go"}},
 		{"rollout", "rolloutGuest", []string{"pkg/rollout", "cmd/helmdrift/fix_wait.go"}},
 	}
 }

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/jobs"
+	"github.com/helmdrift/helmdrift/internal/program"
+	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/internal/terraform"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file is diff --plan: what Terraform or OpenTofu does next with the releases of a plan. internal/terraform finds out what to compare.
+
+// jobTerraformPlan is the job of a child process that reads a plan.
+const jobTerraformPlan = "terraform-plan"
+
+// terraformGuest returns diff of a plan as a guest.
+func terraformGuest() guest {
+	return guest{
+		file: func(s cli.Streams, c *cli.Connection) objectFile { return &terraformDiff{Streams: s, connection: c} },
+		jobs: map[string]confine.Job{
+			jobTerraformPlan: confine.NewJob(func(_ context.Context, _ *confine.Parent, text []byte) (*terraform.Plan, error) {
+				return terraform.Read(text)
+			}),
+		},
+	}
+}
+
+// terraformDiff implements objectFile for a plan.
+type terraformDiff struct {
+	cli.Streams
+	connection *cli.Connection
+	// plan is the file with the JSON of the plan, or "-".
+	plan string
+	// flags are those of the command.
+	flags *pflag.FlagSet
+}
+
+// addFlags implements objectFile.
+func (t *terraformDiff) addFlags(fs *pflag.FlagSet) {
+	t.flags = fs
+	fs.StringVar(&t.plan, "plan", "",
+		"compare what Terraform or OpenTofu does next with the releases of a plan: a `file` of terraform show -json, or -")
+}
+
+// addKeepFlags implements objectFile.
+func (t *terraformDiff) addKeepFlags(fs *pflag.FlagSet) {
+	t.flags = fs
+	fs.StringVar(&t.plan, "plan", "",
+		"with an ADDRESS instead of RELEASE CHART, take both from a plan: a `file` of terraform show -json, or -")
+}
+
+// isNamed implements objectFile.
+func (t *terraformDiff) isNamed() bool { return t.flags.Changed("plan") }
+
+// run implements objectFile.
+func (t *terraformDiff) run(ctx context.Context, o diffOptions, addresses []string) error {
+	if err := refuseFlags(t.flags, t.refused(o.guests), "--plan"); err != nil {
+		return err
+	}
+	if err := o.check(t.flags, true); err != nil {
+		return err
+	}
+	plan, chosen, err := t.choose(ctx, &o.CompareOptions, addresses)
+	if err != nil {
+		return err
+	}
+	if len(addresses) == 1 && len(chosen) == 1 {
+		return t.one(ctx, o, plan, chosen[0])
+	}
+	if o.scan == nil {
+		return hint.New(errors.New("this program compares one release at a time"), "helmdrift diff --plan FILE ADDRESS")
+	}
+	if err := o.scan.check(t.flags, false); err != nil {
+		return err
+	}
+	if o.all, err = t.all(o, plan, chosen); err != nil {
+		return err
+	}
+	return o.scan.run(ctx, o, nil)
+}
+
+// choose reads the plan and returns the releases that addresses and -n choose.
+func (t *terraformDiff) choose(
+	ctx context.Context, o *cli.CompareOptions, addresses []string,
+) (plan *terraform.Plan, chosen []terraform.Release, err error) {
+	if t.plan == "" {
+		return nil, nil, hint.New(errors.New("--plan names no file"), "terraform show -json tfplan > plan.json makes it")
+	}
+	if plan, err = t.read(ctx, o); err != nil {
+		return nil, nil, err
+	}
+	var namespaces []string
+	if t.flags.Changed("namespace") {
+		namespaces = strings.Split(t.connection.Namespace, ",")
+	}
+	chosen, err = plan.Choose(addresses, namespaces)
+	return plan, chosen, err
+}
+
+// keep implements objectFile.
+func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, addresses []string) (d cli.Session, out kept, err error) {
+	refusals := append(t.refused(guest{}), refusal{[]string{"write"}, "absorb writes no HCL; -o hcl prints the values for the configuration"})
+	if err := refuseFlags(t.flags, refusals, "--plan"); err != nil {
+		return d, out, err
+	}
+	_, chosen, err := t.choose(ctx, o, addresses)
+	if err != nil {
+		return d, out, err
+	}
+	if len(addresses) != 1 || len(chosen) != 1 {
+		return d, out, hint.New(errors.New("absorb takes one helm_release of the plan"), "helmdrift absorb --plan FILE ADDRESS -o hcl")
+	}
+	step, d, err := t.begin(ctx, o, chosen[0], "absorb")
+	if err == nil {
+		err = step.Keep()
+	}
+	if err != nil {
+		d.Quiet()
+		return d, out, err
+	}
+	out.of, out.learned, out.check = report.ObjectKey{Key: step.Resource()}, step.Secrets(), step.CheckEdits
+	out.warnings, out.errors = step.Remarks()
+	d.Target = step.Target
+	d.Use(d.Connection, step.Adapt(d.Options))
+	return d, out, nil
+}
+
+// begin connects to the cluster and finds out what Terraform does with a release.
+func (t *terraformDiff) begin(
+	ctx context.Context, o *cli.CompareOptions, r terraform.Release, command string,
+) (step *terraform.Step, d cli.Session, err error) {
+	if d, err = o.Begin(ctx, []string{cmp.Or(r.Now.Name, r.Address)}, command); err != nil {
+		return nil, d, err
+	}
+	if step, err = terraform.New(ctx, d.Connection, t.question(o, o.Jobs()), r); err != nil {
+		d.Quiet()
+	}
+	return step, d, err
+}
+
+// refused returns the flags that the plan decides, and those of another command.
+func (t *terraformDiff) refused(all guest) []refusal {
+	return []refusal{
+		{append([]string{"fix"}, fixFlags(all)...), "put back the drift of a release: helmdrift fix RELEASE"},
+		{append([]string{"snapshot"}, controllerFlags()...), "a plan is another source of what comes next"},
+		{[]string{"contexts", "all-contexts", "selector", "filter", "exclude", "status", "shard"},
+			"--plan FILE ADDRESS and -n choose from the releases of the plan, and --kube-context chooses the cluster"},
+		{[]string{"revision", "to-revision"}, "it shows what Terraform does next; for a stored revision, name the release"},
+		{[]string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
+			"reset-then-reuse-values"}, "the values are those of the plan"},
+		{[]string{"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "pass-credentials", "verify"},
+			"the chart is that of the plan"},
+		{[]string{"install", "skip-crds", "create-namespace", "helm-version", "server-side", "force-conflicts", "force", "force-replace",
+			"take-ownership", "no-hooks", "enable-dns", "skip-schema-validation", "post-renderer-args"},
+			"the plan says how Terraform installs and upgrades"},
+	}
+}
+
+// read reads the plan in a child process.
+func (t *terraformDiff) read(ctx context.Context, o *cli.CompareOptions) (*terraform.Plan, error) {
+	text, err := t.text()
+	if err != nil {
+		return nil, fmt.Errorf("--plan: %w", err)
+	}
+	if len(text) > terraform.MaxSize {
+		return nil, fmt.Errorf("--plan %s: it has more than %d MiB", t.plan, terraform.MaxSize>>20)
+	}
+	plan, err := jobs.Run[[]byte, *terraform.Plan](ctx, o.Jobs(), "reading the plan", jobTerraformPlan, text, nil)
+	if err != nil {
+		return nil, fmt.Errorf("--plan %s: %w", t.plan, err)
+	}
+	return plan, nil
+}
+
+// text returns the text of the plan. What is longer than a plan may be is cut, and then refused.
+func (t *terraformDiff) text() ([]byte, error) {
+	const most = terraform.MaxSize + 1
+	if t.plan == "-" {
+		return io.ReadAll(io.LimitReader(t.In, most))
+	}
+	text, err := files.Read(t.plan, most)
+	if errors.Is(err, files.ErrNotRegular) {
+		return nil, hint.New(err, "--plan - reads standard input")
+	}
+	return text, err
+}
+
+// question returns a question about the releases of a plan.
+func (t *terraformDiff) question(o *cli.CompareOptions, limits jobs.Limits) terraform.Question {
+	return terraform.Question{
+		Chart: o.Chart(""), Source: o.Source, Fetch: limits.FetchChart, Known: t.Known,
+		PostRenderer: func(command []string) func(context.Context, []byte) ([]byte, error) {
+			if allowed, err := t.flags.GetString("post-renderer"); err != nil || allowed != command[0] {
+				return nil
+			}
+			return program.PostRenderer{Command: command[0], Args: command[1:], MaxOutput: limits.MaxAnswer()}.Run
+		},
+	}
+}
+
+// one compares one release and prints its report.
+func (t *terraformDiff) one(ctx context.Context, o diffOptions, plan *terraform.Plan, r terraform.Release) error {
+	known, err := saved.Baseline(o.baseline)
+	if err != nil {
+		return err
+	}
+	step, d, err := t.begin(ctx, &o.CompareOptions, r, "diff")
+	if err != nil {
+		return err
+	}
+	d.Target = step.Target
+	d.Use(d.Connection, step.Adapt(d.Options))
+	o.learned = r.Known()
+	o.finish = func(result *drift.Result, out *report.Release) {
+		step.Finish(ctx, result, out)
+		for _, problem := range plan.Problems {
+			out.Errors = append(out.Errors, report.Message{Code: terraform.CodeIncomplete, Message: problem})
+		}
+	}
+	return o.report(ctx, t.Streams, d, known, t.flags, time.Now)
+}
+
+// all returns how to compare releases of a plan. The scan then searches the namespaces of the plan, and all calls of the function together
+// compare each release once.
+func (t *terraformDiff) all(o diffOptions, plan *terraform.Plan, chosen []terraform.Release) (compareAll, error) {
+	known, err := saved.Baseline(o.baseline)
+	if err != nil {
+		return nil, err
+	}
+	options, err := o.OptionsWithRules()
+	if err != nil {
+		return nil, err
+	}
+	namespaces := terraform.Namespaces(chosen)
+	if len(namespaces) > 0 && !t.flags.Changed("all-namespaces") {
+		t.connection.Namespace = strings.Join(namespaces, ",")
+	}
+	return func(ctx context.Context, on scanned) ([]report.Release, error) {
+		isFirst := on.namespace == "" || len(namespaces) == 0 || on.namespace == namespaces[0]
+		if isFirst {
+			for _, problem := range plan.Problems {
+				on.fail(report.Message{Code: report.ErrorSelection, Message: problem})
+			}
+		}
+		here := slices.DeleteFunc(slices.Clone(chosen), func(r terraform.Release) bool {
+			at, isKnown := r.Namespace()
+			return isKnown && on.namespace != "" && at != on.namespace || !isKnown && !isFirst
+		})
+		limits, options := o.Jobs(), options
+		limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0))
+		defer limits.Program.Pool.Close()
+		options.ReadManifest, options.Render = limits.ReadManifest, limits.RenderChart
+		fleet := terraform.Fleet{Question: t.question(&o.CompareOptions, limits), Options: options, Each: on.each, Progress: on.show}
+		fleet.Report = func(result *drift.Result, step *terraform.Step) report.Release {
+			one := o
+			one.learned, one.finish = step.Secrets(), func(result *drift.Result, r *report.Release) { step.Finish(ctx, result, r) }
+			return one.release(result, known)
+		}
+		return fleet.Compare(ctx, on.Connection, here)
+	}, nil
+}

@@ -1,0 +1,360 @@
+package terraform
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+)
+
+// This file reads the arguments of a helm_release from the forms that versions 2 and 3 of the provider give them.
+
+// Arguments are the arguments of a helm_release apart from its values. They have the names of the provider.
+type Arguments struct {
+	Place
+	Chart, Repository, Version string
+	// Devel counts only without a version.
+	Devel                        bool
+	Username, Password           string
+	CAFile, CertFile, KeyFile    string
+	Keyring                      string
+	Verify, PassCredentials      bool
+	DependencyUpdate             bool
+	CreateNamespace, SkipCRDs    bool
+	Replace, UpgradeInstall      bool
+	TakeOwnership, ForceUpdate   bool
+	ResetValues, ReuseValues     bool
+	DisableWebhooks, RecreatePod bool
+	Atomic                       bool
+	// PostRenderer is a program, and its arguments. It is empty if there is none.
+	PostRenderer []string
+}
+
+// arguments are the arguments in the JSON of a plan, with what the plan marks as not known and as sensitive. Each mark is true, or has the
+// form of what it marks.
+type arguments struct {
+	now                map[string]any
+	unknown, sensitive any
+}
+
+// marked reports whether the value at a path is marked as a whole. The steps are strings and ints.
+func marked(marks any, path ...any) bool {
+	for _, step := range path {
+		switch m := marks.(type) {
+		case bool:
+			return m
+		case map[string]any:
+			name, _ := step.(string)
+			marks = m[name]
+		case []any:
+			i, isIndex := step.(int)
+			if !isIndex || i >= len(m) {
+				return false
+			}
+			marks = m[i]
+		default:
+			return false
+		}
+	}
+	isMarked, _ := marks.(bool)
+	return isMarked
+}
+
+// holdsMark reports whether a value is marked, or any value in it.
+func holdsMark(marks any) bool {
+	switch m := marks.(type) {
+	case bool:
+		return m
+	case map[string]any:
+		for _, below := range m {
+			if holdsMark(below) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(m, holdsMark)
+	}
+	return false
+}
+
+// errType returns the error of an argument of another type than the provider gives it.
+func errType(name string) error {
+	return fmt.Errorf("its argument %s has another type than the Helm provider gives it", name)
+}
+
+// text returns an argument that is a text, or "" if it is not set.
+func (a arguments) text(name string) (string, error) {
+	value, isText := a.now[name].(string)
+	if a.now[name] != nil && !isText {
+		return "", errType(name)
+	}
+	return value, nil
+}
+
+// number returns an argument that is a number, or 0 if it is not set.
+func number(in map[string]any, name string) (int, error) {
+	value, isNumber := in[name].(float64)
+	if in[name] != nil && !isNumber {
+		return 0, errType(name)
+	}
+	return int(value), nil
+}
+
+// changed returns the names of what is not as before, apart from what the provider only reports about a revision.
+func (a arguments) changed(before arguments) (out []string) {
+	for _, name := range keys(a.now) {
+		if !slices.Contains([]string{"id", "metadata"}, name) && !reflect.DeepEqual(a.now[name], before.now[name]) {
+			out = append(out, name)
+		}
+	}
+	marks, _ := a.unknown.(map[string]any)
+	for _, name := range keys(marks) {
+		if !slices.Contains([]string{"id", "metadata"}, name) && !slices.Contains(out, name) && holdsMark(marks[name]) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// place returns where the release is, and its revision as the plan saw it. Both are empty without arguments.
+func (a arguments) place() (out Place, revision int, err error) {
+	if out.Name, err = a.text("name"); err != nil {
+		return out, 0, err
+	}
+	if out.Namespace, err = a.text("namespace"); err != nil {
+		return out, 0, err
+	}
+	isName := out.Name == "" || len(validation.IsDNS1123Subdomain(out.Name)) == 0
+	if isNamespace := out.Namespace == "" || len(validation.IsDNS1123Label(out.Namespace)) == 0; !isName || !isNamespace {
+		return Place{}, 0, errors.New("its name or its namespace is none that Kubernetes allows")
+	}
+	metadata, _ := a.now["metadata"].(map[string]any)
+	if list, isList := a.now["metadata"].([]any); isList && len(list) > 0 { // version 2 of the provider
+		metadata, _ = list[0].(map[string]any)
+	}
+	revision, err = number(metadata, "revision")
+	return out, revision, err
+}
+
+// read returns the arguments, and adds to a release what is not known of them.
+func (a arguments) read(r *Release) (out Arguments, err error) {
+	for _, name := range []string{"name", "namespace"} {
+		if marked(a.unknown, name) {
+			return out, hint.New(fmt.Errorf("its %s is known only after the apply", name), "apply first what makes it, with -target")
+		}
+	}
+	if out.Place, _, err = a.place(); err != nil {
+		return out, err
+	}
+	texts := map[string]*string{
+		"chart": &out.Chart, "repository": &out.Repository, "version": &out.Version,
+		"repository_username": &out.Username, "repository_password": &out.Password, "repository_ca_file": &out.CAFile,
+		"repository_cert_file": &out.CertFile, "repository_key_file": &out.KeyFile, "keyring": &out.Keyring,
+	}
+	for _, name := range keys(texts) {
+		if *texts[name], err = a.text(name); err != nil {
+			return out, err
+		}
+	}
+	flags := map[string]*bool{
+		"devel": &out.Devel, "verify": &out.Verify, "pass_credentials": &out.PassCredentials, "dependency_update": &out.DependencyUpdate,
+		"create_namespace": &out.CreateNamespace, "skip_crds": &out.SkipCRDs, "replace": &out.Replace, "upgrade_install": &out.UpgradeInstall,
+		"take_ownership": &out.TakeOwnership, "force_update": &out.ForceUpdate, "reset_values": &out.ResetValues,
+		"reuse_values": &out.ReuseValues, "disable_webhooks": &out.DisableWebhooks, "recreate_pods": &out.RecreatePod,
+		"atomic": &out.Atomic,
+	}
+	for _, name := range keys(flags) {
+		value, isFlag := a.now[name].(bool)
+		if *flags[name] = value; a.now[name] != nil && !isFlag {
+			return out, errType(name)
+		}
+	}
+	if out.PostRenderer, err = a.postRenderer(); err != nil {
+		return out, err
+	}
+	if out.Name == "" {
+		return out, errors.New("it has no name")
+	}
+	a.addUnknown(r, append(keys(flags), keys(texts)...))
+	return out, nil
+}
+
+// keys returns the keys of a map in order.
+func keys[V any](m map[string]V) (out []string) {
+	for key := range m {
+		out = append(out, key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// addUnknown says which arguments of some names are not known.
+func (a arguments) addUnknown(r *Release, names []string) {
+	slices.Sort(names)
+	marks, _ := a.unknown.(map[string]any)
+	for _, name := range append(names, "postrender") {
+		switch {
+		case !holdsMark(marks[name]):
+		case name == "version":
+			r.Notes = append(r.Notes, "the version of the chart is known only after the apply: the latest one is compared")
+		default:
+			r.Lacks = append(r.Lacks, "its argument "+name+" is known only after the apply")
+		}
+	}
+}
+
+// postRenderer returns the program and its arguments. Version 2 of the provider has a list of blocks, and version 3 an object.
+func (a arguments) postRenderer() ([]string, error) {
+	value := a.now["postrender"]
+	if list, isList := value.([]any); isList {
+		if value = nil; len(list) > 0 {
+			value = list[0]
+		}
+	}
+	if value == nil {
+		return nil, nil
+	}
+	of, isObject := value.(map[string]any)
+	program, isText := of["binary_path"].(string)
+	if !isObject || of["binary_path"] != nil && !isText {
+		return nil, errType("postrender")
+	}
+	if program == "" {
+		return nil, nil
+	}
+	given, err := list(of, "args")
+	out := []string{program}
+	for _, arg := range given {
+		text, isText := arg.(string)
+		if arg != nil && !isText {
+			return nil, errType("postrender")
+		}
+		if arg != nil || a.isVersion3() { // version 2 leaves out nulls
+			out = append(out, text)
+		}
+	}
+	return out, err
+}
+
+// list returns a list, which is nil if it is not set.
+func list(in map[string]any, name string) ([]any, error) {
+	value, isList := in[name].([]any)
+	if in[name] != nil && !isList {
+		return nil, errType(name)
+	}
+	return value, nil
+}
+
+// isVersion3 reports whether version 3 of the provider made the plan. Earlier ones have lists of blocks, and these two are always there.
+func (a arguments) isVersion3() bool {
+	_, hasPostRender := a.now["postrender"].([]any)
+	_, hasMetadata := a.now["metadata"].([]any)
+	return !hasPostRender && !hasMetadata
+}
+
+// checkWriteOnly says what becomes of set_wo, which no plan has. The provider sends it only when set_wo_revision grows
+// (terraform-provider-helm v3.1.2 helm/resource_helm_release.go Create, Update).
+func (a arguments) checkWriteOnly(r *Release, before arguments) error {
+	now, err := number(a.now, "set_wo_revision")
+	if err != nil {
+		return err
+	}
+	was, err := number(before.now, "set_wo_revision")
+	if err != nil {
+		return err
+	}
+	if marked(a.unknown, "set_wo_revision") {
+		now = was + 1
+	}
+	isNew := r.Change == Creates || r.Change == Replaces || r.Change == ReplaceLast
+	switch {
+	case now == 0, r.Change == Leaves:
+	case isNew || now > was:
+		r.addWhole("set_wo is write-only, so no plan has its values")
+	default:
+		r.Notes = append(r.Notes, "set_wo_revision does not grow, so the provider does not send the values of set_wo: the upgrade loses them")
+	}
+	r.WriteOnly = now > 0
+	return nil
+}
+
+// addWhole adds what is not known, and may be any part of the values.
+func (r *Release) addWhole(what string) {
+	r.Unknown, r.Whole = append(r.Unknown, what), true
+}
+
+// addSecrets adds the texts that are marked as sensitive, of the arguments that a chart or a message may show.
+func (r *Release) addSecrets(a arguments) {
+	for _, name := range keys(a.now) {
+		marks, _ := a.sensitive.(map[string]any)
+		mark := marks[name]
+		if a.sensitive == true || name == "set_sensitive" || name == "repository_password" {
+			mark = true
+		}
+		switch name {
+		case "values":
+			for i, document := range listOf(a.now[name]) {
+				if text, isText := document.(string); isText && marked(mark, i) {
+					r.addDocument(text)
+				}
+			}
+		case "set", "set_list", "set_sensitive":
+			for i, entry := range listOf(a.now[name]) {
+				if of, isObject := entry.(map[string]any); isObject && (marked(mark, i) || holdsMark(markAt(mark, i, "value"))) {
+					r.addSecret(lastStep(of["name"]), of["value"])
+				}
+			}
+		case "repository_username", "repository_password", "postrender":
+			if holdsMark(mark) {
+				r.addSecret(name, a.now[name])
+			}
+		}
+	}
+}
+
+// markAt returns the marks of a field of an item of a list.
+func markAt(marks any, i int, name string) any {
+	list, _ := marks.([]any)
+	if i >= len(list) {
+		return nil
+	}
+	of, _ := list[i].(map[string]any)
+	return of[name]
+}
+
+func listOf(value any) []any {
+	list, _ := value.([]any)
+	return list
+}
+
+// lastStep returns the last key of the name of a value such as a.b[0].
+func lastStep(name any) string {
+	text, _ := name.(string)
+	text = text[strings.LastIndexByte(text, '.')+1:]
+	key, _, _ := strings.Cut(text, "[")
+	return key
+}
+
+// addSecret adds every text and number of a value under a name.
+func (r *Release) addSecret(name string, value any) {
+	switch v := value.(type) {
+	case string:
+		r.Secrets = append(r.Secrets, Secret{name, v})
+	case float64:
+		r.Secrets = append(r.Secrets, Secret{name, strconv.FormatFloat(v, 'f', -1, 64)})
+	case []any:
+		for _, below := range v {
+			r.addSecret(name, below)
+		}
+	case map[string]any:
+		for _, key := range keys(v) {
+			r.addSecret(key, v[key])
+		}
+	}
+}

@@ -1,0 +1,178 @@
+package terraform
+
+import (
+	"bytes"
+	"encoding/gob"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
+)
+
+var update = flag.Bool("update", false, "rewrite the results in testdata")
+
+// TestRead reads the plans of testdata/read. A file has the plan, and in want what Read finds.
+func TestRead(t *testing.T) {
+	cases, err := filepath.Glob("testdata/read/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(archive.Files) != 2 || archive.Files[1].Name != "want" {
+				t.Fatal("it has other files than plan.json and want")
+			}
+			got := describe(Read(archive.Files[0].Data))
+			if *update {
+				archive.Files[1].Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if d := cmp.Diff(string(archive.Files[1].Data), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// describe returns what a plan says, one line for each thing that is not empty.
+func describe(p *Plan, err error) string {
+	var out strings.Builder
+	line := func(name string, value any) {
+		if text := fmt.Sprint(value); text != "" && text != "[]" && text != "false" && text != "0" {
+			fmt.Fprintf(&out, "%s: %s\n", name, text)
+		}
+	}
+	if err != nil {
+		line("error", err)
+		line("hint", hint.Of(err))
+		return out.String()
+	}
+	line("problems", p.Problems)
+	for _, r := range p.Releases {
+		line("release", r.Address)
+		line("  fault", r.Fault)
+		line("  change", r.Change)
+		line("  reason", r.Reason)
+		line("  changed", strings.Join(r.Changed, ", "))
+		line("  before", strings.TrimPrefix(r.Before.Namespace+"/"+r.Before.Name, "/"))
+		line("  revision", r.Revision)
+		line("  now", setFields(r.Now))
+		line("  values", string(r.Values))
+		line("  integers", r.Integers)
+		line("  unknown", strings.Join(r.Unknown, "; "))
+		line("  whole", r.Whole)
+		line("  lacks", strings.Join(r.Lacks, "; "))
+		line("  notes", strings.Join(r.Notes, "; "))
+		line("  write-only", r.WriteOnly)
+		line("  secrets", r.Secrets)
+	}
+	return out.String()
+}
+
+// setFields returns the fields of arguments that are not zero.
+func setFields(a Arguments) (out []string) {
+	v := reflect.ValueOf(a)
+	for i := range v.NumField() {
+		if !v.Field(i).IsZero() {
+			out = append(out, fmt.Sprintf("%s=%v", v.Type().Field(i).Name, v.Field(i)))
+		}
+	}
+	return out
+}
+
+// TestForms reads plans in the encodings that editors and shells write.
+func TestForms(t *testing.T) {
+	plan := `{"format_version":"1.2","resource_changes":[{"address":"a","type":"helm_release","change":{"actions":["no-op"],` +
+		`"before":{"name":"a"},"after":{"name":"a"}}}]}`
+	for _, tt := range []struct{ name, text, want string }{
+		{"UTF-8 with a mark", "\xef\xbb\xbf" + plan, ""},
+		{"blanks around", "\n " + plan + "\n\n", ""},
+		{"UTF-16", "\xff\xfe{\x00", "it is encoded as UTF-16, as PowerShell writes files"},
+		{"two plans", plan + plan, "it is not JSON: the error is at byte"},
+		{"a list", "[" + plan + "]", "it is not the JSON of a plan"},
+		{"only blanks", " \n", "it is empty"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := Read([]byte(tt.text))
+			if got := fmt.Sprint(err); tt.want == "" && err != nil || !strings.Contains(got, tt.want) {
+				t.Errorf("got %s, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestHostile reads plans that are made to harm. None may take much memory, and no error may have a text of theirs.
+func TestHostile(t *testing.T) {
+	release := func(arguments string) string {
+		return `{"format_version":"1.2","resource_changes":[{"address":"helm_release.web","type":"helm_release","change":{"actions":["update"],` +
+			`"before":{"name":"web"},"after":{"name":"web",` + arguments + `}}}]}`
+	}
+	bomb := "a: &a [hunter2,hunter2,hunter2,hunter2,hunter2,hunter2,hunter2,hunter2,hunter2]\\n"
+	for c := 'b'; c < 'k'; c++ {
+		bomb += fmt.Sprintf("%c: &%c [%s]\\n", c, c, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c,", c-1), 9), ","))
+	}
+	for _, tt := range []struct{ name, text string }{
+		{"deep lists", strings.Repeat("[", 1<<20)},
+		{"deep objects", `{"format_version":"1.2","resource_changes":` + strings.Repeat(`{"hunter2":`, 1<<20)},
+		{"deep arguments", release(`"set":` + strings.Repeat("[", 9000) + `"hunter2"` + strings.Repeat("]", 9000))},
+		{"deep marks", strings.Replace(release(`"set":[{"name":"a","value":"hunter2"}]`), `"before":{`,
+			`"after_sensitive":`+strings.Repeat("[", 9000)+strings.Repeat("]", 9000)+`,"before":{`, 1)},
+		{"deep document", release(`"values":["` + strings.Repeat("[", 1<<20) + `"]`)},
+		{"many aliases", release(`"values":["` + bomb + `"]`)},
+		{"a great index", release(`"set":[{"name":"a[99999999]","value":"hunter2"}]`)},
+		{"a negative index", release(`"set":[{"name":"a[-1]","value":"hunter2"}]`)},
+		{"a deep name", release(`"set":[{"name":"` + strings.Repeat("a.", 1<<16) + `a","value":"hunter2"}]`)},
+		{"a name with line breaks", release(`"set":[{"name":"a\n[2m","value":"{hunter2"}]`)},
+		{"no text as format_version", `{"format_version":["hunter2"],"resource_changes":[]}`},
+		{"a long format_version", `{"format_version":"` + strings.Repeat("9", 1<<20) + `","resource_changes":[]}`},
+		{"too large", strings.Repeat(" ", 100<<20) + "{}"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			plan, err := Read([]byte(tt.text))
+			runtime.ReadMemStats(&after)
+			if took := after.TotalAlloc - before.TotalAlloc; took > 400<<20 {
+				t.Errorf("it allocates %d MiB", took>>20)
+			}
+			said := describe(plan, err)
+			if plan != nil {
+				said = plan.Releases[0].Fault
+			}
+			if strings.Contains(said, "hunter2") || len(said) > 1000 {
+				t.Errorf("the error is %.2000s", said)
+			}
+		})
+	}
+}
+
+// TestPlanCrosses encodes a plan as it crosses from the child process.
+func TestPlanCrosses(t *testing.T) {
+	want := &Plan{Releases: []Release{{Address: "a", Values: []byte("{}"), Secrets: []Secret{{"a", "b"}}, WriteOnly: true,
+		Now: Arguments{Place: Place{Name: "web"}, PostRenderer: []string{"p"}}}}}
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(want); err != nil {
+		t.Fatal(err)
+	}
+	got := &Plan{}
+	if err := gob.NewDecoder(&text).Decode(got); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}

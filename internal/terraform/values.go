@@ -1,0 +1,229 @@
+package terraform
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/strvals"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/unknown"
+)
+
+// This file composes the values as the provider does: the documents of values, then set, set_list and set_sensitive
+// (terraform-provider-helm v3.1.2 helm/resource_helm_release.go getValues, v2.17.0 helm/resource_release.go getValues).
+
+// compose adds the values to a release. Its errors quote no value.
+func (r *Release) compose(a arguments) error {
+	values := map[string]any{}
+	documents, err := list(a.now, "values")
+	if err != nil {
+		return err
+	}
+	if marked(a.unknown, "values") {
+		r.addWhole("values")
+	}
+	for i, document := range documents {
+		if marked(a.unknown, "values", i) {
+			r.addWhole(fmt.Sprintf("values[%d]", i))
+			continue
+		}
+		text, isText := document.(string)
+		if document != nil && !isText {
+			return errType("values")
+		}
+		given := map[string]any{}
+		if yaml.Unmarshal([]byte(text), &given) != nil {
+			return fmt.Errorf("its argument values[%d] is not a YAML document with a table", i)
+		}
+		values = merged(values, given)
+	}
+	for _, name := range []string{"set", "set_list", "set_sensitive"} {
+		if err := r.set(a, name, values); err != nil {
+			return err
+		}
+	}
+	if r.Values, err = json.Marshal(values); err != nil {
+		return errors.New("its values cannot be encoded")
+	}
+	r.Integers = wholeNumbers(nil, values)
+	return nil
+}
+
+// merged returns a with b merged into it.
+func merged(a, b map[string]any) map[string]any {
+	out := maps.Clone(a)
+	for key, value := range b {
+		below, isMap := value.(map[string]any)
+		if have, both := out[key].(map[string]any); both && isMap {
+			value = merged(have, below)
+		}
+		out[key] = value
+	}
+	return out
+}
+
+// set applies the entries of one argument to values. A value that is not known becomes unknown.Any.
+func (r *Release) set(a arguments, argument string, values map[string]any) error {
+	entries, err := list(a.now, argument)
+	if err != nil {
+		return err
+	}
+	if marked(a.unknown, argument) {
+		r.addWhole(argument)
+	}
+	for i, entry := range entries {
+		title := fmt.Sprintf("%s[%d]", argument, i)
+		of, isObject := entry.(map[string]any)
+		isWhole := marked(a.unknown, argument, i) || marked(a.unknown, argument, i, "name") || marked(a.unknown, argument, i, "type")
+		if isWhole {
+			r.addWhole(title)
+			continue
+		}
+		name, isText := of["name"].(string)
+		if !isObject || !isText {
+			return errType(title)
+		}
+		e := setEntry{name: name, isOld: !a.isVersion3()}
+		if e.kind, isText = of["type"].(string); of["type"] != nil && !isText {
+			return errType(title)
+		}
+		// Messages cut long names, which are texts of the plan.
+		titled := fmt.Sprintf("%s, %.80s", title, name)
+		r.Sets = append(r.Sets, SetName{title, name})
+		marks := markAt(at(a.unknown, argument), i, "value")
+		if argument == "set_list" && marks == true {
+			r.addWhole(titled) // how many items it has is not known
+			continue
+		}
+		if holdsMark(marks) {
+			r.Unknown = append(r.Unknown, titled)
+		}
+		if argument == "set_list" {
+			err = e.setList(values, of["value"], marks)
+		} else {
+			err = e.setOne(values, of["value"], marks == true)
+		}
+		if err != nil {
+			return fmt.Errorf("its argument %s: %w", titled, err)
+		}
+	}
+	return nil
+}
+
+// at returns the marks of an argument.
+func at(marks any, name string) any {
+	of, _ := marks.(map[string]any)
+	return of[name]
+}
+
+// setEntry is an entry of set, set_list or set_sensitive. isOld is set for versions of the provider before 3.
+type setEntry struct {
+	name, kind string
+	isOld      bool
+}
+
+// These are the errors of entries. Those of the libraries quote the values.
+var (
+	errName    = errors.New("helm cannot parse it as it does --set")
+	errLiteral = errors.New("its literal is not YAML")
+)
+
+// setOne sets a value (getValue).
+func (e setEntry) setOne(values map[string]any, value any, isUnknown bool) error {
+	text, isText := value.(string)
+	if value != nil && !isText {
+		return errors.New("its value is no text")
+	}
+	if isUnknown {
+		text = unknown.Any
+	}
+	switch {
+	case e.kind == "" || e.kind == "auto":
+		if strvals.ParseInto(e.name+"="+text, values) != nil {
+			return errName
+		}
+	case e.kind == "string":
+		if strvals.ParseIntoString(e.name+"="+text, values) != nil {
+			return errName
+		}
+	case e.kind == "literal" && !e.isOld:
+		// The name is a key and no path.
+		var literal any
+		if yaml.Unmarshal([]byte(e.name+": "+text), &literal) != nil {
+			return errLiteral
+		}
+		if table, isTable := literal.(map[string]any); isTable {
+			literal = table[e.name]
+		}
+		values[e.name] = literal
+	default:
+		return errors.New("the provider does not know its type")
+	}
+	return nil
+}
+
+// setList sets a list (getListValue).
+func (e setEntry) setList(values map[string]any, value, marks any) error {
+	items, isList := value.([]any)
+	if !isList {
+		return errors.New("its value is no list")
+	}
+	var texts []string
+	for i, item := range items {
+		text, isText := item.(string)
+		switch {
+		case marked(marks, i):
+			texts = append(texts, unknown.Any)
+		case item != nil && !isText:
+			return errors.New("its value is no list of texts")
+		case item == nil || text == "" && e.isOld: // the provider leaves them out
+		default:
+			texts = append(texts, text)
+		}
+	}
+	if strvals.ParseInto(fmt.Sprintf("%s={%s}", e.name, strings.Join(texts, ",")), values) != nil {
+		return errName
+	}
+	return nil
+}
+
+// wholeNumbers returns --set expressions for the integers of values. Numbers of documents are float64, and only set makes integers, which
+// templates print in another way; the JSON of values cannot tell them apart.
+func wholeNumbers(path []string, value any) (out []string) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range keys(v) {
+			out = append(out, wholeNumbers(append(slices.Clone(path), escaped(key)), v[key])...)
+		}
+	case []any:
+		for i, below := range v {
+			item := slices.Clone(path)
+			item[len(item)-1] += "[" + strconv.Itoa(i) + "]"
+			out = append(out, wholeNumbers(item, below)...)
+		}
+	case int64:
+		out = append(out, strings.Join(path, ".")+"="+strconv.FormatInt(v, 10))
+	}
+	return out
+}
+
+// escaped returns a key as a --set expression names it.
+func escaped(key string) string {
+	return strings.NewReplacer(`\`, `\\`, `.`, `\.`, `,`, `\,`, `=`, `\=`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(key)
+}
+
+// addDocument adds every text of a sensitive document as a secret, and the document itself if it has no table.
+func (r *Release) addDocument(text string) {
+	var values map[string]any
+	if yaml.Unmarshal([]byte(text), &values) != nil || values == nil {
+		r.Secrets = append(r.Secrets, Secret{"values", text})
+		return
+	}
+	r.addSecret("values", values)
+}
