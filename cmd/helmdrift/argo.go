@@ -3,6 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
 	"strings"
 	"time"
 
@@ -10,21 +13,35 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/argo"
+	"github.com/helmdrift/helmdrift/internal/argo/appset"
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file is diff app/NAME and diff --next of Applications: what the next sync of Argo CD writes. internal/argo finds out what to compare.
+// This file is diff app/NAME, and diff --next and --from of Applications: what the next sync of Argo CD writes. internal/argo finds out what
+// to compare.
+
+// jobArgoTree is the job of a child process that searches a working tree for Applications.
+const jobArgoTree = "argo-tree"
 
 // argoGuest returns diff of an Application as a guest.
 func argoGuest() guest {
-	return guest{controlled: func(o *cli.ControllerOptions) controlled { return &argoDiff{o} }}
+	return guest{
+		controlled: func(o *cli.ControllerOptions) controlled { return &argoDiff{o} },
+		jobs: map[string]confine.Job{
+			jobArgoTree: confine.NewJob(func(_ context.Context, _ *confine.Parent, o appset.Order) (appset.Answer, error) {
+				return appset.Build(o)
+			}),
+		},
+	}
 }
 
 // argoDiff implements controlled for an Application.
@@ -40,15 +57,21 @@ func (f *argoDiff) words() objectWords {
 	}
 }
 
+// ofTree returns the flags about a working tree that are about HelmReleases alone.
+func (f *argoDiff) ofTree() []refusal {
+	return []refusal{
+		{[]string{"local-source", "sops", "allow-remote-bases", "only-changed", "allow-secret-lookups"},
+			"it is about HelmReleases of Flux, and not about Applications"},
+	}
+}
+
 // unsupported returns the flags that helmdrift has for a HelmRelease and not for an Application.
 func (f *argoDiff) unsupported() []refusal {
-	return []refusal{
-		{[]string{"from", "local-source", "sops", "allow-remote-bases", "only-changed", "allow-secret-lookups"},
-			"a working tree is compared only for HelmReleases of Flux; give the folder of the source as CHART"},
+	return append(f.ofTree(), []refusal{
 		{[]string{"with-source-credentials"}, "log in with helm, or set the credentials of git"},
 		{[]string{"dry-run"}, "the API server tries only writes of Helm"},
 		{[]string{"snapshot"}, "a snapshot has a release of Helm"},
-	}
+	}...)
 }
 
 // run implements controlled.
@@ -63,6 +86,10 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
+	of, err := f.tree()
+	if err != nil {
+		return err
+	}
 	d, err := o.Begin(ctx, append([]string{name}, args[1:]...), "diff")
 	if err != nil {
 		return err
@@ -71,6 +98,12 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	question.Namespace, question.Name = d.Target.Namespace, name
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
+	}
+	if f.From != "" {
+		if question.Tree, err = f.search(ctx, d.Connection, question, of, o.Jobs()); err != nil {
+			d.Quiet()
+			return err
+		}
 	}
 	plan, err := argo.New(ctx, d.Connection, question)
 	if err != nil {
@@ -86,8 +119,12 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 
 // all implements controlled.
 func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
-	if !f.Next {
-		return nil, nil // a working tree is not searched for Applications
+	if f.From == "-" {
+		return nil, nil // what comes from stdin is for Flux
+	}
+	of, err := f.tree()
+	if err != nil {
+		return nil, err
 	}
 	known, err := saved.Baseline(o.baseline)
 	if err != nil {
@@ -98,7 +135,10 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
-		limits := o.Jobs()
+		limits, options := o.Jobs(), options
+		limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0)) // the jobs of all Applications share children
+		defer limits.Program.Pool.Close()
+		options.ReadManifest = limits.ReadManifest
 		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show}
 		fleet.Namespace = on.namespace
 		fleet.Report = func(result *drift.Result, p *argo.Plan) report.Release {
@@ -106,12 +146,54 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 			one.finish = p.Finish
 			return one.release(result, known)
 		}
+		problems := 0
+		if f.From != "" {
+			tree, err := f.search(ctx, on.Connection, fleet.Question, of, limits)
+			if err != nil {
+				return nil, err
+			}
+			for _, problem := range tree.Problems() {
+				on.fail(report.Message{Code: report.ErrorSelection, Message: problem})
+			}
+			fleet.Tree, problems = tree, len(tree.Problems())
+		}
 		found, err := fleet.Compare(ctx, on.Connection)
-		if err == nil && len(found) == 0 {
+		if err == nil && len(found) == 0 && problems == 0 {
 			err = errNothing
 		}
 		return found, err
 	}, nil
+}
+
+// tree finds the working tree of --from. A mistyped folder is an error before a cluster is asked.
+func (f *argoDiff) tree() (out worktree.Tree, err error) {
+	switch f.From {
+	case "":
+		return out, nil
+	case "-":
+		return out, hint.New(errors.New("--from - reads HelmReleases, and no Application"), "--from FOLDER names a folder of a working tree")
+	}
+	out.Root, out.Remotes, err = worktree.Find(f.From)
+	if errors.Is(err, fs.ErrNotExist) {
+		return out, hint.New(fmt.Errorf("--from %s: there is no such folder", f.From), "it is a folder of a working tree that has Applications")
+	}
+	if err != nil {
+		return out, fmt.Errorf("--from %s: %w", f.From, err)
+	}
+	return out, nil
+}
+
+// search finds the Applications of a working tree.
+func (f *argoDiff) search(
+	ctx context.Context, from drift.Connection, q argo.Question, of worktree.Tree, limits jobs.Limits,
+) (*argo.Tree, error) {
+	out, err := argo.NewTree(ctx, from, q, f.From, of, func(ctx context.Context, order appset.Order) (appset.Answer, error) {
+		return jobs.Run[appset.Order, appset.Answer](ctx, limits, "searching the working tree for Applications", jobArgoTree, order, nil)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--from %s: %w", f.From, err)
+	}
+	return out, nil
 }
 
 // errOnlyDiff is the error of a command that has no answer for an Application.
@@ -149,8 +231,9 @@ func (f *argoDiff) complete(ctx context.Context, c *cli.Connection, word string)
 func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) argo.Question {
 	return argo.Question{
 		Source: o.Source, Fetch: limits.FetchChart, Known: s.Known, Now: time.Now(), Render: limits.RenderChart, ReadManifest: limits.ReadManifest,
-		Commit: func(ctx context.Context, url, ref string) (dir, commit string, done func(), err error) {
-			archive, err := program.Remote{URL: url, Ref: ref, IsOwn: true, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
+		Commit: func(ctx context.Context, order argo.CommitOrder) (dir, commit string, done func(), err error) {
+			archive, err := program.Remote{URL: order.URL, Ref: order.Ref, IsOwn: !order.Foreign, Addresses: order.Addresses, Time: limits.Time,
+				MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
 			if err != nil {
 				return "", "", func() {}, err
 			}

@@ -74,6 +74,16 @@ func (c controllers) complete(connection *cli.Connection) cobra.CompletionFunc {
 // errNothing is the error of a cluster or a working tree that has no object of a controller.
 var errNothing = errors.New("there is no such object")
 
+// nothingBut is errNothing of a working tree that does not name the controller, and why the controller cannot build it. It counts only if
+// the tree has no object of another controller either.
+type nothingBut struct{ cause error }
+
+func (e nothingBut) Error() string        { return e.cause.Error() }
+func (e nothingBut) Is(target error) bool { return target == errNothing }
+
+// ofSomeTrees is implemented by a controller that does not have all flags about a working tree.
+type ofSomeTrees interface{ ofTree() []refusal }
+
 // all returns how to compare all objects that controllers deploy, or nil if the flags do not ask for that.
 func (c controllers) all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error) {
 	if c.flags == nil {
@@ -86,7 +96,11 @@ func (c controllers) all(s cli.Streams, o diffOptions, args []string, flags *pfl
 	if len(args) > 0 {
 		return nil, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
 	}
-	var each []compareAll
+	type comparison struct {
+		of  controlled
+		all compareAll
+	}
+	var each []comparison
 	for _, of := range c.known {
 		err := refuseFlags(flags, append(refused(of, o.guests), withoutSnapshot(), refusal{[]string{"selector", "filter", "exclude", "status", "shard"},
 			"it compares all HelmReleases"}), flag)
@@ -98,22 +112,33 @@ func (c controllers) all(s cli.Streams, o diffOptions, args []string, flags *pfl
 			return nil, err
 		}
 		if all != nil {
-			each = append(each, all)
+			each = append(each, comparison{of, all})
 		}
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
 		var out []report.Release
-		isAny := false
-		for _, all := range each {
-			found, err := all(ctx, on)
-			if err != nil && !errors.Is(err, errNothing) {
+		var finders []controlled
+		why := c.nothing(on.namespace)
+		for _, one := range each {
+			found, err := one.all(ctx, on)
+			var but nothingBut
+			switch {
+			case err == nil:
+				finders = append(finders, one.of)
+			case errors.As(err, &but):
+				why = but.cause
+			case !errors.Is(err, errNothing):
 				return nil, err
 			}
-			isAny = isAny || err == nil
 			out = append(out, found...)
 		}
-		if !isAny {
-			return nil, c.nothing(on.namespace)
+		if len(finders) == 0 {
+			return nil, why
+		}
+		if of, isPart := finders[0].(ofSomeTrees); isPart && len(finders) == 1 {
+			if err := refuseFlags(flags, of.ofTree(), "a tree that has only objects of the kind "+finders[0].words().one); err != nil {
+				return nil, err
+			}
 		}
 		return out, nil
 	}, nil
@@ -128,7 +153,8 @@ func (c controllers) nothing(namespace string) error {
 	}
 	switch one := strings.Join(names, " and no "); {
 	case c.flags.From != "":
-		return hint.New(fmt.Errorf("%s makes no %s", c.flags.From, one), "--from names the folder that a Kustomization of Flux names in spec.path")
+		return hint.New(fmt.Errorf("%s makes no %s", c.flags.From, one),
+			"--from names the folder that a Kustomization of Flux names in spec.path, or one with Applications of Argo CD")
 	case namespace != "":
 		return hint.New(fmt.Errorf("there is no %s in namespace %s", one, namespace), advice)
 	default:

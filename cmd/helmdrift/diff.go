@@ -95,8 +95,8 @@ With --snapshot it compares what helmdrift snapshot saved, without a cluster; RE
 With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n, and with
 app/NAME what the next sync of an Application of Argo CD writes. With --next it shows that of all
 HelmReleases and Applications of the namespace, or with -A of the cluster.
-With --from it shows what Flux does once a working tree of Git is merged. With --plan it shows what
-Terraform or OpenTofu does next with the helm_release resources of a plan, or of those that are named.
+With --from it shows what Flux and Argo CD do once a working tree of Git is merged. With --plan it shows
+what Terraform or OpenTofu does next with the helm_release resources of a plan, or of those that are named.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
 names, and several namespaces, are written with commas. One line for each release comes first, then

@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -63,6 +64,9 @@ func (f *fluxDiff) compare(
 		from = fleet.Know(ctx, from)
 	}
 	now, before, err := f.trees(ctx, s, order, &o.CompareOptions, from)
+	if err != nil && ctx.Err() == nil && f.From != "-" && !namesFlux(order.Root) {
+		return nil, nothingBut{err} // kustomize cannot build a folder with charts, and Flux need not have anything to do with it
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -161,4 +165,10 @@ func (f *fluxDiff) before(
 	}
 	out.Done = done
 	return out, nil
+}
+
+// namesFlux reports whether a file of a tree may name Flux.
+func namesFlux(root string) bool {
+	isNamed, err := worktree.Names(root, "fluxcd")
+	return isNamed || err != nil
 }

@@ -79,7 +79,7 @@ func (p *Plan) decide(d difference) decision {
 func (p *Plan) attempted(revisions []string) (is bool, phase string) {
 	state := p.app.Status.OperationState
 	switch {
-	case state == nil:
+	case state == nil, p.isFromTree():
 		return false, ""
 	case state.SyncResult == nil:
 		return state.Phase == "Failed" || state.Phase == "Error" || state.Phase == "Succeeded", state.Phase
@@ -102,6 +102,8 @@ func (p *Plan) changed(revisions []string) string {
 		return "it has never been synced"
 	case !haveSameSources(sources, p.app.sources()):
 		return "its sources say something else than at the last sync"
+	case p.isFromTree():
+		return "the merge of the working tree is a new revision"
 	case !slices.Equal(was, revisions):
 		return "the sources have another revision than at the last sync: " + strings.Join(shortRevisions(revisions), ", ")
 	}

@@ -80,7 +80,9 @@ func (p *Plan) inputs() []report.DeployerInput {
 			in.Name += " " + s.Path
 		}
 		if p.made != nil && i < len(p.made.revisions) {
-			in.Version = p.made.revisions[i]
+			if in.Version = p.made.revisions[i]; p.made.inTree[i] {
+				in.Version = "the working tree"
+			}
 		}
 		out = append(out, in)
 	}

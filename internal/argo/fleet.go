@@ -42,13 +42,9 @@ type Fleet struct {
 // Compare compares what Argo CD does next with each Application. If something goes wrong with one of them, its report has the error. Compare
 // fails if the Applications cannot be listed, or if ctx ends; even then, it returns the reports that it has.
 func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Release, error) {
-	items, err := f.List(ctx, Kind(), f.Namespace)
+	found, err := f.list(ctx)
 	if err != nil {
 		return nil, err
-	}
-	found := make([]*Application, len(items))
-	for i, item := range items {
-		found[i] = newApplication(item)
 	}
 	slices.SortFunc(found, func(a, b *Application) int {
 		return cmp.Or(live.CompareNamespaces(a.Spec.Destination.Namespace, b.Spec.Destination.Namespace),
@@ -69,6 +65,22 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 		}
 	})
 	return reports, ctx.Err()
+}
+
+// list returns the Applications of the tree, or those of the cluster.
+func (f Fleet) list(ctx context.Context) ([]*Application, error) {
+	if f.Tree != nil {
+		return f.Tree.all(), nil
+	}
+	items, err := f.List(ctx, Kind(), f.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]*Application, len(items))
+	for i, item := range items {
+		found[i] = newApplication(item)
+	}
+	return found, nil
 }
 
 // newApplication decodes an Application. One that cannot be decoded has its fault.
@@ -150,7 +162,10 @@ type fetched struct {
 // chartKey and commitKey are what decides which files are fetched.
 type (
 	chartKey  struct{ ref, version, repository string }
-	commitKey struct{ url, ref string }
+	commitKey struct {
+		url, ref string
+		foreign  bool
+	}
 )
 
 // checkout is a folder with the files of a commit.
@@ -170,9 +185,9 @@ func (k *fetched) question() Question {
 		})
 		return path, func() {}, err
 	}
-	out.Commit = func(ctx context.Context, url, ref string) (string, string, func(), error) {
-		at, err := k.commits.Get(commitKey{url, ref}, func() (checkout, error) {
-			dir, commit, done, err := k.Question.Commit(ctx, url, ref)
+	out.Commit = func(ctx context.Context, o CommitOrder) (string, string, func(), error) {
+		at, err := k.commits.Get(commitKey{o.URL, o.Ref, o.Foreign}, func() (checkout, error) {
+			dir, commit, done, err := k.Question.Commit(ctx, o)
 			if err == nil {
 				k.removeLater(done)
 			}

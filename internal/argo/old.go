@@ -94,7 +94,7 @@ func (p *Plan) deployedOf(ref object.Ref, desired *object.Object, live cluster.L
 // isSynced reports whether the last full sync that succeeded had the same sources at the same revisions.
 func (p *Plan) isSynced(made *rendered) bool {
 	sources, revisions, found := p.app.synced()
-	return found && haveSameSources(sources, p.app.sources()) && slices.Equal(revisions, made.revisions)
+	return found && !p.isFromTree() && haveSameSources(sources, p.app.sources()) && slices.Equal(revisions, made.revisions)
 }
 
 // wasSynced reports whether Argo CD has written an object that is in status.resources, which also has what the sources are to create. A full

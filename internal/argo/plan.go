@@ -2,6 +2,7 @@ package argo
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -28,7 +29,9 @@ type Question struct {
 	Source fetch.Options
 	// Fetch fetches a chart, and Commit fetches the files of a branch, a tag or a commit into a folder and returns the commit.
 	Fetch  func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
-	Commit func(ctx context.Context, url, ref string) (dir, commit string, done func(), err error)
+	Commit func(ctx context.Context, o CommitOrder) (dir, commit string, done func(), err error)
+	// Tree is a working tree whose Applications are asked about, or nil.
+	Tree *Tree
 	// Render renders a chart, and ReadManifest reads a manifest.
 	Render       func(context.Context, drift.ChartRequest) (*drift.RenderedChart, error)
 	ReadManifest func(context.Context, *release.Record) ([]render.Document, error)
@@ -36,6 +39,14 @@ type Question struct {
 	Known *secret.Known
 	// Now is the time that sync windows are compared with.
 	Now time.Time
+}
+
+// CommitOrder names a commit to fetch.
+type CommitOrder struct {
+	URL, Ref string
+	// Foreign is set if only a working tree names the address: it gets no credentials of the user, and git connects to these addresses alone.
+	Foreign   bool
+	Addresses []netip.Addr
 }
 
 // Plan is what Argo CD does next with an Application, and what to compare for it.
@@ -72,7 +83,11 @@ const (
 
 // New reads an Application and everything that decides what a sync of it writes. The caller closes the plan.
 func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
-	app, err := Read(ctx, from.Cluster, q.Namespace, q.Name)
+	read := func() (*Application, error) { return Read(ctx, from.Cluster, q.Namespace, q.Name) }
+	if q.Tree != nil {
+		read = func() (*Application, error) { return q.Tree.find(q.Namespace, q.Name) }
+	}
+	app, err := read()
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -29,6 +30,8 @@ type rendered struct {
 	objects []object.Object
 	// revisions are those of the sources, in their order. A source whose revision is not known has "".
 	revisions []string
+	// inTree says which sources are in the working tree, whose commit is yet to come.
+	inTree []bool
 }
 
 // renderAll renders all sources of an Application.
@@ -50,7 +53,7 @@ func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
 	var parts []*drift.RenderedChart
 	for i, f := range all {
 		if f.source.Ref != "" && f.source.Path == "" && f.source.Chart == "" {
-			out.revisions = append(out.revisions, f.revision)
+			out.revisions, out.inTree = append(out.revisions, f.revision), append(out.inTree, f.inTree)
 			continue
 		}
 		part, err := p.renderOne(ctx, q, f, refs, roots)
@@ -60,7 +63,7 @@ func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
 		if f.isChart {
 			f.revision = part.Rendered.ChartVersion
 		}
-		out.revisions = append(out.revisions, f.revision)
+		out.revisions, out.inTree = append(out.revisions, f.revision), append(out.inTree, f.inTree)
 		hasAgain, hasAtOnce = hasAgain || part.Again != nil, hasAtOnce || part.AtOnce != nil
 		parts = append(parts, part)
 	}
@@ -73,6 +76,9 @@ func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
 	out.objects = render.Objects(out.answer.Manifest, p.parsing()).Objects
 	return out, nil
 }
+
+// isFromTree reports whether a source is in the working tree.
+func (p *Plan) isFromTree() bool { return p.made != nil && slices.Contains(p.made.inTree, true) }
 
 // sourceError names the source of an error if there are several. The error of a template keeps its place.
 func sourceError(i, all int, err error) error {
@@ -113,6 +119,9 @@ func (r *rendered) add(part *drift.RenderedChart, hasAgain, hasAtOnce bool) {
 
 // renderOne renders one source.
 func (p *Plan) renderOne(ctx context.Context, q Question, f *folder, refs map[string]*folder, roots []string) (*drift.RenderedChart, error) {
+	if text, _ := json.Marshal(f.source); f.inTree && bytes.Contains(text, []byte("ARGOCD_APP_REVISION")) {
+		return nil, errors.New("it uses ARGOCD_APP_REVISION, and the commit of the working tree is yet to come")
+	}
 	kind, err := f.kind()
 	if err != nil {
 		return nil, hint.New(err, "for a part of the answer, compare what you have built: helmdrift diff app/NAME CHART with a folder of manifests")
@@ -170,7 +179,7 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *folder, refs map[
 		Path: f.dir, Helm4: true, Install: true, ReleaseName: cmp.Or(h.ReleaseName, p.app.Metadata.Name),
 		Namespace: cmp.Or(h.Namespace, p.app.Spec.Destination.Namespace), Values: values.options, Capabilities: capabilities,
 		Undiscovered: p.from.Cluster.Undiscovered(), Known: (*drift.Secrets)(q.Known), SkipSchemaValidation: h.SkipSchemaValidation,
-		ReadFile: values.readFile(roots, q.fetchRemote),
+		ReadFile: values.readFile(roots, q.fetchRemote(p.app)),
 	}
 	out, err := q.Render(ctx, request)
 	if err != nil {

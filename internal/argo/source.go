@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"net/netip"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,8 @@ type folder struct {
 	// revision is the commit, or the version of the chart.
 	revision string
 	isChart  bool
+	// inTree is set if it is in the working tree, whose commit is yet to come.
+	inTree bool
 }
 
 // folders fetches all sources. Done removes what was fetched; it is never nil.
@@ -53,7 +56,7 @@ func (q Question) folders(ctx context.Context, a *Application) (out []*folder, d
 		return nil, done, fmt.Errorf("%s has several sources, so CHART could be any of them: leave it out", a.title())
 	}
 	for i, s := range sources {
-		f, remove, err := q.folder(ctx, s)
+		f, remove, err := q.folder(ctx, a, s)
 		all = append(all, remove)
 		if err == nil {
 			err = f.override(a.Metadata.Name)
@@ -70,7 +73,7 @@ func (q Question) folders(ctx context.Context, a *Application) (out []*folder, d
 }
 
 // folder fetches one source.
-func (q Question) folder(ctx context.Context, s source) (f *folder, done func(), err error) {
+func (q Question) folder(ctx context.Context, a *Application, s source) (f *folder, done func(), err error) {
 	done = func() {}
 	switch {
 	case q.Own:
@@ -79,34 +82,51 @@ func (q Question) folder(ctx context.Context, s source) (f *folder, done func(),
 			return nil, done, err
 		}
 		return opened(s, path, remove)
+	case q.Tree.has(s):
+		f, err := q.Tree.folder(s)
+		return f, done, err
 	case s.Chart != "":
-		return q.chart(ctx, s)
+		return q.chart(ctx, a, s)
 	case !strings.HasPrefix(s.RepoURL, "https://") && !strings.HasPrefix(s.RepoURL, "http://"):
 		return nil, done, hint.New(fmt.Errorf("helmdrift fetches repositories over http and https, and not %s", s.RepoURL),
 			"give the folder of the source as CHART, from your own working tree")
 	}
-	if err := address.CheckURL(s.RepoURL, "repoURL", false); err != nil {
+	order := CommitOrder{URL: s.RepoURL, Ref: s.TargetRevision, Foreign: a.isForeign(s.RepoURL)}
+	if err := address.CheckURL(s.RepoURL, "repoURL", order.Foreign); err != nil {
 		return nil, done, err
 	}
-	dir, commit, done, err := q.Commit(ctx, s.RepoURL, s.TargetRevision)
+	if u, err := url.Parse(s.RepoURL); err == nil && order.Foreign {
+		order.Addresses = address.Lookup(u.Hostname())
+	}
+	dir, commit, done, err := q.Commit(ctx, order)
 	if err != nil {
 		return nil, done, hint.New(fmt.Errorf("fetching %s: %w", s.RepoURL, err), "give the folder of the source as CHART, from your own working tree")
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, done, err
 	}
-	f = &folder{source: s, root: dir, dir: filepath.Join(dir, filepath.FromSlash(s.Path)), revision: commit}
-	if inside, err := filepath.Rel(dir, f.dir); err != nil || !filepath.IsLocal(inside) {
-		return nil, done, fmt.Errorf("path %q is outside of the repository", s.Path)
+	f, err = folderIn(dir, s, fmt.Sprintf("commit %.12s", commit))
+	if err != nil {
+		return nil, done, err
 	}
-	if info, err := os.Stat(f.dir); s.Ref == "" && (err != nil || !info.IsDir()) {
-		return nil, done, fmt.Errorf("commit %.12s has no folder %s", commit, s.Path)
-	}
+	f.revision = commit
 	return f, done, nil
 }
 
+// folderIn returns the folder of a source below the root of its repository. In names the repository in messages.
+func folderIn(root string, s source, in string) (*folder, error) {
+	f := &folder{source: s, root: root, dir: filepath.Join(root, filepath.FromSlash(s.Path))}
+	if inside, err := filepath.Rel(root, f.dir); err != nil || !filepath.IsLocal(inside) {
+		return nil, fmt.Errorf("path %q is outside of the repository", s.Path)
+	}
+	if info, err := os.Stat(f.dir); s.Ref == "" && (err != nil || !info.IsDir()) {
+		return nil, fmt.Errorf("%s has no folder %s", in, s.Path)
+	}
+	return f, nil
+}
+
 // chart fetches a chart from a repository of charts. A repository without a scheme is a registry.
-func (q Question) chart(ctx context.Context, s source) (*folder, func(), error) {
+func (q Question) chart(ctx context.Context, a *Application, s source) (*folder, func(), error) {
 	with := q.Source
 	with.Version, with.RepoURL, with.Devel, with.Remote, with.Plugins.Forbidden = s.TargetRevision, "", false, true, true
 	ref := s.Chart
@@ -115,10 +135,11 @@ func (q Question) chart(ctx context.Context, s source) (*folder, func(), error) 
 	} else {
 		ref = "oci://" + strings.TrimSuffix(strings.TrimPrefix(s.RepoURL, "oci://"), "/") + "/" + s.Chart
 	}
-	if err := address.CheckURL(cmp.Or(with.RepoURL, ref), "repoURL", false); err != nil {
+	isForeign := a.isForeign(s.RepoURL)
+	if err := address.CheckURL(cmp.Or(with.RepoURL, ref), "repoURL", isForeign); err != nil {
 		return nil, func() {}, err
 	}
-	with.Refuse = func(ip netip.Addr) error { return address.Check(ip, "repoURL", false) }
+	with.Refuse = func(ip netip.Addr) error { return address.Check(ip, "repoURL", isForeign) }
 	path, done, err := q.Fetch(ctx, ref, with)
 	if err != nil {
 		return nil, func() {}, err
@@ -225,7 +246,7 @@ func (f *folder) manifests() (string, error) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != f.dir && !d.Recurse:
+		case entry.IsDir() && name != f.dir && (!d.Recurse || entry.Name() == ".git"):
 			return filepath.SkipDir
 		case entry.IsDir(), !slices.Contains([]string{".yaml", ".yml", ".json", ".jsonnet"}, filepath.Ext(name)):
 			return nil
@@ -247,12 +268,14 @@ func (f *folder) manifests() (string, error) {
 	return out.String(), err
 }
 
-// fetchRemote fetches a value file from an address.
-func (q Question) fetchRemote(ctx context.Context, url string) ([]byte, error) {
-	if err := address.CheckURL(url, "the address of a value file", false); err != nil {
-		return nil, err
+// fetchRemote returns what fetches a value file of an Application from an address.
+func (q Question) fetchRemote(a *Application) func(context.Context, string) ([]byte, error) {
+	return func(ctx context.Context, url string) ([]byte, error) {
+		if err := address.CheckURL(url, "the address of a value file", a.inTree); err != nil {
+			return nil, err
+		}
+		with := q.Source
+		with.Refuse = func(ip netip.Addr) error { return address.Check(ip, "the address of a value file", a.inTree) }
+		return fetch.File(ctx, url, with)
 	}
-	with := q.Source
-	with.Refuse = func(ip netip.Addr) error { return address.Check(ip, "the address of a value file", false) }
-	return fetch.File(ctx, url, with)
 }

@@ -25,7 +25,13 @@ type Application struct {
 	Operation json.RawMessage `json:"operation"`
 	// fault is why it could not be decoded.
 	fault error
+	// inTree is set if a working tree makes it, and trusted are the repositories that the Application in the cluster names.
+	inTree  bool
+	trusted map[string]bool
 }
+
+// isForeign reports whether only a working tree names a repository. Whoever proposes a change to the tree has chosen that address.
+func (a *Application) isForeign(address string) bool { return a.inTree && !a.trusted[address] }
 
 // spec is what the Application asks for.
 type spec struct {

@@ -286,11 +286,15 @@ func (f *folder) override(app string) error {
 	return nil
 }
 
-// readWithin reads a file below a root. A link that leads out of it is an error.
+// readWithin reads a file below a root. A link that leads out of it is an error, and so is a file of the repository itself: its settings may
+// have credentials.
 func readWithin(root, name string) ([]byte, error) {
 	inside, err := filepath.Rel(root, name)
 	if err != nil {
 		return nil, err
+	}
+	if real, err := filepath.EvalSymlinks(name); err == nil && isOfGit(root, real) {
+		return nil, fmt.Errorf("%s is in a folder .git", inside)
 	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
@@ -298,6 +302,12 @@ func readWithin(root, name string) ([]byte, error) {
 	}
 	defer func() { _ = r.Close() }()
 	return r.ReadFile(inside)
+}
+
+// isOfGit reports whether a path without links is below a folder .git of a root.
+func isOfGit(root, real string) bool {
+	inside, err := filepath.Rel(root, real)
+	return err == nil && slices.Contains(strings.Split(filepath.ToSlash(inside), "/"), ".git")
 }
 
 // readFile returns what reads the files of the values.

@@ -38,6 +38,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/terraform"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
+	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release/postgres"
@@ -61,6 +62,7 @@ func takers() map[string]func(text string) {
 		"internal/escape.StartsCommand":         func(s string) { _ = escape.StartsCommand(s) },
 		"internal/escape.JSON":                  func(s string) { escape.JSON(strconv.Quote(s)) },
 		"internal/escape.YAML":                  func(s string) { escape.YAML(strconv.Quote(s)) },
+		"internal/worktree.Repository":          func(s string) { _ = worktree.Repository(s) },
 		"internal/program.CommitOf":             func(s string) { _ = program.CommitOf([]byte(s)) },
 		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s)); done() },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
@@ -113,7 +115,7 @@ func planOf(s string) []byte {
 var notTried = map[string]bool{
 	"pkg/object.TablePath": true,
 	"internal/config.Read": true, "internal/links.TreeOf": true, "internal/links.IsSystem": true, "internal/links.Check": true,
-	"internal/files.Open": true, "internal/flux/tree.FindRoot": true, "internal/saved.Baseline": true, "internal/output/reporttest.Check": true,
+	"internal/files.Open": true, "internal/worktree.Find": true, "internal/saved.Baseline": true, "internal/output/reporttest.Check": true,
 	"internal/secret/secrettest.Parts": true, "internal/address.Lookup": true,
 }
 

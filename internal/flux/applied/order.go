@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/worktree"
 )
 
 // This file reads what the user says about a working tree.
@@ -40,7 +41,7 @@ func Order(dir string, sources []string, stdin io.Reader) (tree.Order, error) {
 		out.Rendered, out.Text = true, text
 		return out, nil
 	}
-	root, remotes, err := tree.FindRoot(dir)
+	root, remotes, err := worktree.Find(dir)
 	out.Root, out.Remotes = root, remotes
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -6,7 +6,7 @@
 //	             └────────────── source of the tree? ◄──── Kustomizations of Flux among them ◄──────────────────────────────────────┘
 //
 // [Build] begins with the folder that the user names. If a Kustomization in it builds that folder itself, as "flux bootstrap" writes it,
-// the folder is built with its settings. Every further Kustomization is built once. Its source must be the tree: [FindRoot] says which
+// the folder is built with its settings. Every further Kustomization is built once. Its source must be the tree: worktree.Find says which
 // remotes the tree has, and a [LocalSource] maps a source to another folder. What cannot be built is a [Problem], never silence.
 //
 // # A tree is foreign text

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/worktree"
 )
 
 // liveObject is what the cluster says about an object.
@@ -102,9 +104,7 @@ func (b *builder) open(k *kustomization, dir, ignore string) (*Artifact, *Proble
 
 // isTree reports whether an address is that of a remote of the tree.
 func (b *builder) isTree(address string) bool {
-	return slices.ContainsFunc(b.order.Remotes, func(remote string) bool {
-		return address != "" && repositoryOf(remote) == repositoryOf(address)
-	})
+	return worktree.HasRemote(b.order.Remotes, address)
 }
 
 // variablesOf returns the variables of a Kustomization: later sources win, and its own win over all (fluxcd/pkg/kustomize v1.41.0

@@ -22,7 +22,7 @@ const (
 
 // Order says what to build. It is plain data, because a child process carries it out.
 type Order struct {
-	// Dir is the folder that the user names, and Root and Remotes come from FindRoot.
+	// Dir is the folder that the user names, and Root and Remotes come from worktree.Find.
 	Dir, Root string
 	Remotes   []string
 	// Sources are folders with the content of further sources.

@@ -1,0 +1,197 @@
+package appset
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/worktree"
+	"github.com/helmdrift/helmdrift/pkg/render"
+)
+
+// The limits of a tree.
+const (
+	maxEntries      = 500_000  // files and folders
+	maxDepth        = 100      // folders inside folders
+	maxFile         = 16 << 20 // bytes of a file that is read
+	maxBytes        = 1 << 30  // bytes of all files that are read
+	maxApplications = 10_000
+	maxGenerators   = 8 // generators inside each other
+)
+
+// Order says what to search. Its fields are exported because a child process carries it out.
+type Order struct {
+	// Tree is the working tree, and Dir is the folder to search, or "" if only Documents are.
+	Tree worktree.Tree
+	Dir  string
+	// Documents are what an Application of the tree makes.
+	Documents []Document
+}
+
+// Document is a document that an Application makes. File is the file that it comes from, relative to the root of the tree, or "".
+type Document struct {
+	JSON     []byte
+	File, By string
+}
+
+// Made is an Application that the tree makes.
+type Made struct {
+	JSON []byte
+	// File is the file that it comes from, relative to the root of the tree, and By is the object that makes it. Each may be empty.
+	File, By string
+	// InSet is set if an ApplicationSet makes it, whose controller replaces the whole spec. CreateOnly is set if it changes no Application
+	// that exists.
+	InSet, CreateOnly bool
+}
+
+// Answer is what the tree makes. Problems say what could not be found out.
+type Answer struct {
+	Made     []Made
+	Problems []string
+}
+
+// builder carries out an order.
+type builder struct {
+	tree   worktree.Tree
+	root   *os.Root
+	answer Answer
+	bytes  int64
+	// isFull is set once there are too many Applications.
+	isFull bool
+	// files are all files of the tree in their order, once a generator needs them.
+	files []string
+}
+
+// Build searches a tree. An error means that nothing could be searched.
+func Build(order Order) (Answer, error) {
+	root, err := os.OpenRoot(order.Tree.Root)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer func() { _ = root.Close() }() // only read
+	b := &builder{tree: order.Tree, root: root}
+	if order.Dir != "" {
+		if err := b.search(order.Dir); err != nil {
+			return Answer{}, err
+		}
+	}
+	for _, d := range order.Documents {
+		var content map[string]any
+		if err := json.Unmarshal(d.JSON, &content); err != nil {
+			b.problem(cmp.Or(d.By, d.File), err)
+			continue
+		}
+		b.add(content, d.File, d.By)
+	}
+	return b.answer, nil
+}
+
+// problem adds what could not be found out about something.
+func (b *builder) problem(where string, err error) {
+	b.answer.Problems = append(b.answer.Problems, where+": "+err.Error())
+}
+
+// search adds what is in the files below a folder.
+func (b *builder) search(dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return err
+	}
+	inside, err := filepath.Rel(b.tree.Root, dir)
+	if err != nil || !filepath.IsLocal(inside) {
+		return fmt.Errorf("%s is outside of the tree %s", dir, b.tree.Root)
+	}
+	return b.walk(filepath.ToSlash(inside), true, func(name string) error {
+		b.readFile(name)
+		return nil
+	})
+}
+
+// readFile adds the documents of a file. Other YAML than objects of Argo CD need not be readable.
+func (b *builder) readFile(name string) {
+	text, err := b.read(name)
+	if err != nil {
+		b.problem(name, err)
+		return
+	}
+	if !mayHaveObject(text) {
+		return
+	}
+	found := render.Parse(string(text), render.ParseOptions{})
+	for _, e := range found.Errors {
+		if strings.Contains(string(text), Group) {
+			b.problem(name, fmt.Errorf("an object of Argo CD may be in it, and it cannot be read: %s", e.Message))
+			break
+		}
+	}
+	isPatched := false
+	for _, o := range found.Objects {
+		if b.add(o.Content, name, "") && !isPatched && b.isKustomized(filepath.ToSlash(filepath.Dir(name))) {
+			b.problem(name, errors.New("a kustomization is in its folder, which helmdrift does not build for Argo CD: the Application may be "+
+				"another one"))
+			isPatched = true
+		}
+	}
+}
+
+// Group is the API group of Argo CD.
+const Group = "argoproj.io"
+
+// mayHaveObject reports whether a text may name the API group of Argo CD, perhaps with escaped letters.
+func mayHaveObject(text []byte) bool {
+	s := string(text)
+	return strings.Contains(s, "argoproj") || strings.Contains(s, `\u`) || strings.Contains(s, `\x`) || strings.Contains(s, `\U`)
+}
+
+// isKustomized reports whether a folder has a kustomization.
+func (b *builder) isKustomized(folder string) bool {
+	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
+		if _, err := b.root.Lstat(filepath.Join(filepath.FromSlash(folder), name)); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// add adds an object if it is an Application, or what it generates if it is an ApplicationSet. Any other is none of Argo CD.
+func (b *builder) add(content map[string]any, file, by string) (isOwn bool) {
+	version, _ := content["apiVersion"].(string)
+	group, _, _ := strings.Cut(version, "/")
+	if group != Group {
+		return false
+	}
+	switch content["kind"] {
+	case "Application":
+		b.addMade(content, Made{File: file, By: by})
+	case "ApplicationSet":
+		b.generate(content, file)
+	default:
+		return false
+	}
+	return true
+}
+
+// addMade adds an Application within the limits.
+func (b *builder) addMade(content map[string]any, m Made) {
+	if len(b.answer.Made) >= maxApplications {
+		if !b.isFull {
+			b.isFull = true
+			b.problem("the tree", fmt.Errorf("it makes more than %d Applications; name a smaller folder", maxApplications))
+		}
+		return
+	}
+	text, err := json.Marshal(content)
+	if err != nil {
+		b.problem(cmp.Or(m.By, m.File), err)
+		return
+	}
+	m.JSON = text
+	b.answer.Made = append(b.answer.Made, m)
+}

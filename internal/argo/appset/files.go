@@ -1,0 +1,143 @@
+package appset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// This file reads names and files of the tree. All paths are relative to its root and have slashes.
+
+// walk calls do for each file below a folder. With yamlOnly, it calls do for files that may have objects, and leaves out folders of
+// charts.
+func (b *builder) walk(dir string, yamlOnly bool, do func(name string) error) error {
+	count := 0
+	return fs.WalkDir(b.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
+		if count++; count > maxEntries {
+			return fmt.Errorf("the tree has more than %d files and folders", maxEntries)
+		}
+		switch {
+		case err != nil && name == dir:
+			return err
+		case err != nil:
+			b.problem(name, errors.New("it cannot be read"))
+			return nil
+		case path.Base(name) == ".git" && name != dir:
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case strings.Count(name, "/") >= maxDepth:
+			return fmt.Errorf("the tree has more than %d folders inside each other, at %s", maxDepth, name)
+		case entry.IsDir() && yamlOnly && b.isChart(name):
+			return fs.SkipDir
+		case entry.IsDir(), yamlOnly && !isYAML(name):
+			return nil
+		case entry.Type().IsRegular():
+			return do(name)
+		case entry.Type()&fs.ModeSymlink == 0:
+			return nil // such as a pipe, which Git does not keep
+		}
+		info, err := b.root.Stat(name)
+		switch {
+		case err != nil && yamlOnly:
+			b.problem(name, errors.New("it is a link that leads out of the tree or to nothing"))
+		case err != nil:
+		case info.Mode().IsRegular():
+			return do(name)
+		}
+		return nil
+	})
+}
+
+// isYAML reports whether a file may have objects.
+func isYAML(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
+}
+
+// isChart reports whether a folder is a chart.
+func (b *builder) isChart(folder string) bool {
+	_, err := b.root.Lstat(filepath.Join(filepath.FromSlash(folder), "Chart.yaml"))
+	return err == nil
+}
+
+// read reads a file within the limits.
+func (b *builder) read(name string) ([]byte, error) {
+	if err := b.checkPath(name); err != nil {
+		return nil, err
+	}
+	info, err := b.root.Stat(filepath.FromSlash(name))
+	switch {
+	case err != nil:
+		return nil, errors.New("it is a link that leads out of the tree, or cannot be read")
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	case info.Size() > maxFile:
+		return nil, fmt.Errorf("it has %d MiB, and helmdrift reads %d", info.Size()>>20, maxFile>>20)
+	}
+	file, err := b.root.Open(filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // only read
+	text, err := io.ReadAll(io.LimitReader(file, maxFile))
+	if b.bytes += int64(len(text)); b.bytes > maxBytes {
+		return nil, fmt.Errorf("the tree has more than %d MiB to read", maxBytes>>20)
+	}
+	return text, err
+}
+
+// checkPath refuses a file that a link makes one of the repository itself, whose settings may have credentials.
+func (b *builder) checkPath(name string) error {
+	real, err := filepath.EvalSymlinks(filepath.Join(b.tree.Root, filepath.FromSlash(name)))
+	if err != nil {
+		return nil //nolint:nilerr // whoever reads it says so
+	}
+	inside, err := filepath.Rel(b.tree.Root, real)
+	if err != nil || slices.Contains(strings.Split(filepath.ToSlash(inside), "/"), ".git") {
+		return errors.New("it is a link into a folder .git")
+	}
+	return nil
+}
+
+// allFiles returns all files of the tree in their order.
+func (b *builder) allFiles() ([]string, error) {
+	if b.files != nil {
+		return b.files, nil
+	}
+	b.files = []string{}
+	err := b.walk(".", false, func(name string) error {
+		b.files = append(b.files, name)
+		return nil
+	})
+	return b.files, err
+}
+
+// folders returns the folders that have files, without hidden ones, in the order of a walk (argo-cd v3.6.1
+// reposerver/repository/repository.go walkDirectoryTree). Git keeps no folder without a file.
+func (b *builder) folders() ([]string, error) {
+	files, err := b.allFiles()
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	seen := map[string]bool{}
+	for _, name := range files {
+		at := ""
+		for step := range strings.SplitSeq(path.Dir(name), "/") {
+			if step == "." || strings.HasPrefix(step, ".") {
+				break
+			}
+			if at = path.Join(at, step); !seen[at] {
+				seen[at] = true
+				out = append(out, at)
+			}
+		}
+	}
+	return out, nil
+}

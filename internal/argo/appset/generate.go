@@ -1,0 +1,546 @@
+package appset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"dario.cat/mergo"
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"sigs.k8s.io/yaml"
+)
+
+// This file generates the Applications of an ApplicationSet (argo-cd v3.6.1 applicationset/controllers/template/template.go
+// GenerateApplications, applicationset/generators). Generators and templates stay maps: each of their strings may be a template.
+
+// set is an ApplicationSet.
+type set struct {
+	Metadata struct {
+		Name      string `json:"name"`
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Spec struct {
+		GoTemplate        bool             `json:"goTemplate"`
+		GoTemplateOptions []string         `json:"goTemplateOptions"`
+		Generators        []map[string]any `json:"generators"`
+		Template          map[string]any   `json:"template"`
+		TemplatePatch     *string          `json:"templatePatch"`
+		SyncPolicy        *struct {
+			PreserveResourcesOnDeletion bool    `json:"preserveResourcesOnDeletion"`
+			ApplicationsSync            *string `json:"applicationsSync"`
+		} `json:"syncPolicy"`
+		IgnoreApplicationDifferences []any `json:"ignoreApplicationDifferences"`
+	} `json:"spec"`
+}
+
+// generation generates the Applications of one set.
+type generation struct {
+	*builder
+	set set
+	// names are those of the Applications so far.
+	names map[string]bool
+}
+
+// params are the parameters of one Application.
+type params = map[string]any
+
+// title names the set in messages.
+func (g *generation) title() string {
+	return strings.TrimSuffix("ApplicationSet "+strings.TrimPrefix(g.set.Metadata.Namespace+"/"+g.set.Metadata.Name, "/"), "/")
+}
+
+// generate adds the Applications of an ApplicationSet. What goes wrong is a problem of the set.
+func (b *builder) generate(content map[string]any, file string) {
+	g := &generation{builder: b, names: map[string]bool{}}
+	text, err := json.Marshal(content)
+	if err == nil {
+		err = json.Unmarshal(text, &g.set)
+	}
+	if err != nil {
+		b.problem(file, errors.New("an ApplicationSet has a field of another type than Argo CD gives it"))
+		return
+	}
+	if len(g.set.Spec.IgnoreApplicationDifferences) > 0 {
+		b.problem(g.title(), errors.New("ignoreApplicationDifferences keeps fields of the Applications in the cluster, which helmdrift "+
+			"does not resolve"))
+	}
+	for i, generator := range g.set.Spec.Generators {
+		found, err := g.transform(generator, g.set.Spec.Template, nil, 0)
+		if err != nil {
+			b.problem(g.title(), fmt.Errorf("spec.generators[%d]: %w", i, err))
+		}
+		for _, one := range found {
+			g.addAll(one, file)
+		}
+	}
+}
+
+// addAll adds the Applications of a result.
+func (g *generation) addAll(from result, file string) {
+	for _, p := range from.params {
+		if g.isFull {
+			return
+		}
+		made, err := g.render(from.template, p)
+		if err != nil {
+			g.problem(g.title(), err)
+			return // most likely the others have the same fault
+		}
+		metadata, _ := made["metadata"].(map[string]any)
+		name, _ := metadata["name"].(string)
+		switch {
+		case name == "":
+			g.problem(g.title(), errors.New("it generates an Application without a name"))
+			continue
+		case g.names[name]:
+			g.problem(g.title(), fmt.Errorf("it generates two Applications with the name %s, which Argo CD refuses", name))
+			continue
+		}
+		g.names[name] = true
+		policy := g.set.Spec.SyncPolicy
+		isCreateOnly := policy != nil && policy.ApplicationsSync != nil && strings.HasPrefix(*policy.ApplicationsSync, "create-") &&
+			*policy.ApplicationsSync != "create-update"
+		g.addMade(made, Made{File: file, By: g.title(), InSet: true, CreateOnly: isCreateOnly})
+	}
+}
+
+// render makes an Application of a template and its parameters. It is in the namespace of the set.
+func (g *generation) render(template map[string]any, p params) (map[string]any, error) {
+	content := map[string]any{"apiVersion": Group + "/v1alpha1", "kind": "Application"}
+	for _, field := range []string{"metadata", "spec"} {
+		value, err := g.replaceAll(template[field], p, g.set.Spec.GoTemplateOptions)
+		if len(p) == 0 {
+			value, err = template[field], nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		content[field] = value
+	}
+	content, err := g.patched(content, p)
+	if err != nil {
+		return nil, err
+	}
+	metadata, isMap := content["metadata"].(map[string]any)
+	if !isMap {
+		return nil, errors.New("spec.template has no metadata")
+	}
+	metadata = maps.Clone(metadata)
+	content["metadata"] = metadata
+	if delete(metadata, "namespace"); g.set.Metadata.Namespace != "" {
+		metadata["namespace"] = g.set.Metadata.Namespace
+	}
+	return content, nil
+}
+
+// patched applies spec.templatePatch. It cannot change the project (argo-cd v3.6.1 applicationset/controllers/template/patch.go). Of the
+// directives of a strategic patch there is none here; without them, it is a merge patch for an Application, whose lists have no keys.
+func (g *generation) patched(content map[string]any, p params) (map[string]any, error) {
+	if g.set.Spec.TemplatePatch == nil {
+		return content, nil
+	}
+	text, err := g.replace(*g.set.Spec.TemplatePatch, p, g.set.Spec.GoTemplateOptions)
+	if err != nil {
+		return nil, fmt.Errorf("spec.templatePatch: %w", err)
+	}
+	patch, err := yaml.YAMLToJSON([]byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("spec.templatePatch is not YAML: %w", err)
+	}
+	if strings.TrimSpace(string(patch)) == "null" {
+		return content, nil
+	}
+	if strings.Contains(string(patch), `"$`) {
+		return nil, errors.New("spec.templatePatch has a directive of a strategic patch, which helmdrift does not apply")
+	}
+	before, err := json.Marshal(content)
+	if err != nil {
+		return nil, err
+	}
+	after, err := jsonpatch.MergePatch(before, patch)
+	if err != nil {
+		return nil, fmt.Errorf("spec.templatePatch: %w", err)
+	}
+	out := map[string]any{}
+	if err := json.Unmarshal(after, &out); err != nil {
+		return nil, fmt.Errorf("spec.templatePatch: %w", err)
+	}
+	was, _ := content["spec"].(map[string]any)
+	if spec, isMap := out["spec"].(map[string]any); isMap {
+		if spec["project"] = was["project"]; was["project"] == nil {
+			delete(spec, "project")
+		}
+	}
+	return out, nil
+}
+
+// result is what one generator makes: a template, and the parameters of each Application.
+type result struct {
+	template map[string]any
+	params   []params
+}
+
+// transform runs a generator. Its own template counts before the other one. Outer are the parameters of the generator around it, if there
+// is one (argo-cd v3.6.1 applicationset/generators/generator_spec_processor.go Transform).
+func (g *generation) transform(generator, template map[string]any, outer params, depth int) (out []result, err error) {
+	if depth > maxGenerators {
+		return nil, fmt.Errorf("more than %d generators are inside each other", maxGenerators)
+	}
+	selector, err := newSelector(generator["selector"])
+	if err != nil {
+		return nil, err
+	}
+	var faults []error
+	for _, kind := range slices.Sorted(maps.Keys(generator)) {
+		if kind == "selector" || generator[kind] == nil {
+			continue
+		}
+		spec, isMap := generator[kind].(map[string]any)
+		if !isMap {
+			faults = append(faults, fmt.Errorf("the generator %s is no object", kind))
+			continue
+		}
+		own, _ := spec["template"].(map[string]any)
+		found, err := g.run(kind, spec, outer, depth)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		found = slices.DeleteFunc(found, func(p params) bool { return !selector.matches(flat(p)) })
+		out = append(out, result{filled(own, template), found})
+	}
+	return out, errors.Join(faults...)
+}
+
+// run runs a generator of a kind.
+func (g *generation) run(kind string, spec map[string]any, outer params, depth int) ([]params, error) {
+	var do func(spec map[string]any, outer params, depth int) ([]params, error)
+	switch kind {
+	case "list":
+		do = func(spec map[string]any, _ params, _ int) ([]params, error) { return g.list(spec) }
+	case "git":
+		do = func(spec map[string]any, _ params, _ int) ([]params, error) { return g.git(spec) }
+	case "matrix":
+		do = func(spec map[string]any, _ params, depth int) ([]params, error) { return g.matrix(spec, depth) }
+	case "merge":
+		do = func(spec map[string]any, _ params, depth int) ([]params, error) { return g.merge(spec, depth) }
+	case "clusters", "scmProvider", "pullRequest", "plugin", "clusterDecisionResource", "oci":
+		return nil, fmt.Errorf("the generator %s asks for what is not in the tree, so its Applications are not known", kind)
+	default:
+		return nil, fmt.Errorf("there is no generator %s", kind)
+	}
+	if len(outer) > 0 {
+		var err error
+		if spec, err = g.interpolated(kind, spec, outer); err != nil {
+			return nil, err
+		}
+	}
+	found, err := do(spec, outer, depth)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
+	if len(found) > maxApplications {
+		return nil, fmt.Errorf("%s: it makes more than %d sets of parameters", kind, maxApplications)
+	}
+	return found, nil
+}
+
+// interpolated replaces the parameters of another generator in a generator. The values of a git generator may name its own parameters,
+// which are not known yet (argo-cd v3.6.1 applicationset/utils/utils.go RenderGeneratorParams).
+func (g *generation) interpolated(kind string, spec map[string]any, outer params) (map[string]any, error) {
+	rest := maps.Clone(spec)
+	values, hasValues := spec["values"].(map[string]any)
+	if hasValues = hasValues && kind == "git"; hasValues {
+		delete(rest, "values")
+	}
+	replaced, err := g.replaceAll(rest, outer, g.set.Spec.GoTemplateOptions)
+	if err != nil {
+		return nil, err
+	}
+	out, _ := replaced.(map[string]any)
+	if !hasValues {
+		return out, nil
+	}
+	strict := append(slices.DeleteFunc(slices.Clone(g.set.Spec.GoTemplateOptions), func(o string) bool {
+		return strings.HasPrefix(o, "missingkey=")
+	}), "missingkey=error")
+	known := map[string]any{}
+	for name, value := range values {
+		text, _ := value.(string)
+		done, err := g.replace(text, outer, strict)
+		switch {
+		case err != nil && isMissing(err):
+			done = text
+		case err != nil:
+			return nil, err
+		}
+		known[name] = done
+	}
+	out["values"] = known
+	return out, nil
+}
+
+// list returns the elements of a list (argo-cd v3.6.1 applicationset/generators/list.go).
+func (g *generation) list(spec map[string]any) ([]params, error) {
+	var out []params
+	elements, _ := spec["elements"].([]any)
+	for i, element := range elements {
+		fields, isMap := element.(map[string]any)
+		if !isMap {
+			return nil, fmt.Errorf("elements[%d] is no object", i)
+		}
+		if !g.set.Spec.GoTemplate {
+			var err error
+			if fields, err = plainElement(fields); err != nil {
+				return nil, fmt.Errorf("elements[%d]: %w", i, err)
+			}
+		}
+		out = append(out, fields)
+	}
+	if text, _ := spec["elementsYaml"].(string); text != "" {
+		var more []params
+		if err := yaml.Unmarshal([]byte(text), &more); err != nil {
+			return nil, fmt.Errorf("elementsYaml is no list of objects: %w", err)
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// plainElement returns an element for the plain form, whose parameters are texts. Those below values have that in front.
+func plainElement(fields map[string]any) (params, error) {
+	out := params{}
+	for name, value := range fields {
+		values, isMap := value.(map[string]any)
+		if name != "values" {
+			values = map[string]any{name: value}
+		} else if !isMap {
+			return nil, errors.New("values is no object")
+		}
+		for inner, value := range values {
+			text, isText := value.(string)
+			if !isText {
+				return nil, fmt.Errorf("%s is no text", inner)
+			}
+			if name == "values" {
+				inner = "values." + inner
+			}
+			out[inner] = text
+		}
+	}
+	return out, nil
+}
+
+// children returns the generators inside another one.
+func children(spec map[string]any) ([]map[string]any, error) {
+	all, _ := spec["generators"].([]any)
+	var out []map[string]any
+	for i, one := range all {
+		generator, isMap := one.(map[string]any)
+		if !isMap {
+			return nil, fmt.Errorf("generators[%d] is no object", i)
+		}
+		out = append(out, generator)
+	}
+	return out, nil
+}
+
+// child runs a generator inside another one, which makes one result.
+func (g *generation) child(generator map[string]any, outer params, depth int) ([]params, error) {
+	found, err := g.transform(generator, nil, outer, depth+1)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(found) != 1:
+		return nil, errors.New("a generator inside another one has one kind")
+	}
+	return found[0].params, nil
+}
+
+// matrix combines the parameters of two generators. The second one may have templates with parameters of the first
+// (argo-cd v3.6.1 applicationset/generators/matrix.go).
+func (g *generation) matrix(spec map[string]any, depth int) ([]params, error) {
+	all, err := children(spec)
+	if err == nil && len(all) != 2 {
+		err = errors.New("it takes two generators")
+	}
+	if err != nil {
+		return nil, err
+	}
+	first, err := g.child(all[0], nil, depth)
+	if err != nil {
+		return nil, err
+	}
+	var out []params
+	for _, a := range first {
+		second, err := g.child(all[1], a, depth)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range second {
+			both, err := g.both(a, b)
+			if err != nil {
+				return nil, err
+			}
+			if out = append(out, both); len(out) > maxApplications {
+				return nil, fmt.Errorf("it makes more than %d sets of parameters", maxApplications)
+			}
+		}
+	}
+	return out, nil
+}
+
+// both returns the parameters of two generators. With Go templates those of the first count; without, both must say the same.
+func (g *generation) both(a, b params) (params, error) {
+	if g.set.Spec.GoTemplate {
+		out := params{}
+		for _, from := range []params{b, a} {
+			if err := mergo.Merge(&out, copied(from), mergo.WithOverride); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	out := params{}
+	for _, from := range []params{a, b} {
+		for name, value := range from {
+			text := fmt.Sprint(value)
+			if was, found := out[name]; found && was != text {
+				return nil, fmt.Errorf("both generators have the parameter %s, with different values", name)
+			}
+			out[name] = text
+		}
+	}
+	return out, nil
+}
+
+// merge overrides the parameters of the first generator with those of the others that have the same merge keys
+// (argo-cd v3.6.1 applicationset/generators/merge.go).
+func (g *generation) merge(spec map[string]any, depth int) ([]params, error) {
+	all, err := children(spec)
+	keys, _ := spec["mergeKeys"].([]any)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) < 2:
+		return nil, errors.New("it takes two generators or more")
+	case len(keys) == 0:
+		return nil, errors.New("it has no mergeKeys")
+	}
+	var out []params
+	for i, generator := range all {
+		found, err := g.child(generator, nil, depth)
+		if err != nil {
+			return nil, err
+		}
+		byKey := map[string]params{}
+		for _, p := range found {
+			key := keyOf(p, keys)
+			if byKey[key] != nil {
+				return nil, fmt.Errorf("generators[%d] has two sets of parameters with the merge keys %s", i, key)
+			}
+			byKey[key] = p
+		}
+		if i == 0 {
+			out = found
+			continue
+		}
+		for j := range out {
+			if over := byKey[keyOf(out[j], keys)]; over != nil {
+				if out[j], err = g.overridden(out[j], over); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// overridden returns parameters with others over them.
+func (g *generation) overridden(p, over params) (params, error) {
+	out := copied(p)
+	if !g.set.Spec.GoTemplate {
+		maps.Copy(out, over)
+		return out, nil
+	}
+	err := mergo.Merge(&out, copied(over), mergo.WithOverride)
+	return out, err
+}
+
+// keyOf returns the merge keys of parameters as text.
+func keyOf(p params, keys []any) string {
+	out := params{}
+	for _, key := range keys {
+		if name, isText := key.(string); isText {
+			out[name] = p[name]
+		}
+	}
+	text, _ := json.Marshal(out)
+	return string(text)
+}
+
+// copied returns a copy of parameters, which the functions that merge would change.
+func copied(p params) params {
+	out := make(params, len(p))
+	for name, value := range p {
+		out[name] = copiedValue(value)
+	}
+	return out
+}
+
+func copiedValue(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return copied(v)
+	case map[string]string:
+		return maps.Clone(v)
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = copiedValue(v[i])
+		}
+		return out
+	}
+	return value
+}
+
+// filled returns a template with what it lacks from another one.
+func filled(own, from map[string]any) map[string]any {
+	out := maps.Clone(own)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for name, value := range from {
+		inner, isMap := value.(map[string]any)
+		ownInner, isOwnMap := out[name].(map[string]any)
+		switch {
+		case isMap && isOwnMap && name != "valuesObject":
+			out[name] = filled(ownInner, inner)
+		case isEmpty(out[name]):
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// isEmpty reports whether a field of a template counts as not set.
+func isEmpty(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case bool:
+		return !v
+	case float64:
+		return v == 0
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
+}

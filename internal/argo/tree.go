@@ -1,0 +1,435 @@
+package argo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+
+	"github.com/helmdrift/helmdrift/internal/argo/appset"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/worktree"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
+)
+
+// This file lays the Applications of a working tree over those of the cluster, and finds those that Applications of the tree make.
+
+// These are the limits of Applications that make Applications.
+const (
+	maxMakers       = 8
+	maxApplications = 10_000
+)
+
+// Tree is a working tree of Git with Applications, as they will be in the cluster after a merge.
+type Tree struct {
+	worktree.Tree
+	// dir is the folder that the user named.
+	dir string
+	// made are the Applications, by namespace and name.
+	made map[name]*madeApp
+	// problems say what could not be found out.
+	problems []string
+	// mayMake has the folders of charts, and whether one of their files could be an Application.
+	mayMake map[string]bool
+}
+
+type name struct{ namespace, name string }
+
+// madeApp is an Application of the tree.
+type madeApp struct {
+	appset.Made
+	content map[string]any
+	app     *Application
+	// isLoose is set if neither its file nor what makes it names its namespace.
+	isLoose bool
+}
+
+// Search searches a working tree in a child process.
+type Search func(context.Context, appset.Order) (appset.Answer, error)
+
+// NewTree finds the Applications that a working tree makes. Namespace is that of Applications which name none, if the cluster has them
+// there.
+func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
+	t := &Tree{Tree: of, dir: dir, made: map[name]*madeApp{}, mayMake: map[string]bool{}}
+	q.Tree = t
+	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	e := expansion{Tree: t, from: from, q: q}
+	for depth := 0; ; depth++ {
+		added := e.add(ctx, answer)
+		var documents []appset.Document
+		for _, m := range added {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			documents = append(documents, e.documentsOf(ctx, m)...)
+		}
+		switch {
+		case len(documents) == 0:
+			return t, nil
+		case depth == maxMakers:
+			t.problems = append(t.problems, fmt.Sprintf("more than %d Applications make each other; those below are not looked at", maxMakers))
+			return t, nil
+		}
+		if answer, err = search(ctx, appset.Order{Tree: of, Documents: documents}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Problems returns what could not be found out about the tree, one line each.
+func (t *Tree) Problems() []string { return t.problems }
+
+// has reports whether a source is in the tree.
+func (t *Tree) has(s source) bool {
+	return t != nil && s.Chart == "" && t.Has(s.RepoURL, s.TargetRevision)
+}
+
+// folder returns the folder of a source in the tree. A chart is loaded from it, so the path to it must not leave the tree either.
+func (t *Tree) folder(s source) (*folder, error) {
+	f, err := folderIn(t.Root, s, "the working tree")
+	if err != nil {
+		return nil, err
+	}
+	real, err := filepath.EvalSymlinks(f.dir)
+	if errors.Is(err, fs.ErrNotExist) && s.Ref != "" {
+		real, err = t.Root, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if inside, err := filepath.Rel(t.Root, real); err != nil || !filepath.IsLocal(inside) || isOfGit(t.Root, real) {
+		return nil, fmt.Errorf("path %q is a link that leads out of the working tree", s.Path)
+	}
+	f.dir, f.inTree = real, true
+	return f, nil
+}
+
+// all returns the Applications in the order of their names.
+func (t *Tree) all() []*Application {
+	var out []*Application
+	for _, key := range slices.SortedFunc(maps.Keys(t.made), func(a, b name) int {
+		return strings.Compare(a.namespace+"/"+a.name, b.namespace+"/"+b.name)
+	}) {
+		out = append(out, t.made[key].app)
+	}
+	return out
+}
+
+// find returns an Application.
+func (t *Tree) find(namespace, app string) (*Application, error) {
+	if found := t.made[name{namespace, app}]; found != nil {
+		return found.app, found.app.fault
+	}
+	var elsewhere []string
+	for key := range t.made {
+		if key.name == app {
+			elsewhere = append(elsewhere, "-n "+key.namespace)
+		}
+	}
+	slices.Sort(elsewhere)
+	advice := "without --from, helmdrift compares the Application in the cluster"
+	switch {
+	case len(elsewhere) > 0:
+		advice = "it makes one with " + strings.Join(elsewhere, " and with ")
+	case len(t.problems) > 0:
+		advice = "this could not be read: " + strings.Join(t.problems, "; ")
+	}
+	return nil, hint.New(fmt.Errorf("%s makes no Application %s in namespace %s", t.dir, app, namespace), advice)
+}
+
+// expansion adds Applications to a tree.
+type expansion struct {
+	*Tree
+	from     drift.Connection
+	q        Question
+	settings map[string]settings
+}
+
+// add adds the Applications of an answer, laid over those of the cluster, and returns the new ones.
+func (e *expansion) add(ctx context.Context, answer appset.Answer) (added []*madeApp) {
+	e.problems = append(e.problems, answer.Problems...)
+	var fresh []*madeApp
+	var refs []object.Ref
+	for _, m := range answer.Made {
+		one := &madeApp{Made: m}
+		if json.Unmarshal(m.JSON, &one.content) != nil {
+			continue // it was encoded by the child
+		}
+		key := keyOf(one.content)
+		if faults := validation.NameIsDNSSubdomain(key.Name, false); len(faults) > 0 {
+			e.problem(one, fmt.Sprintf("it makes an Application with the name %q, which no object may have", key.Name))
+			continue
+		}
+		if one.isLoose = key.Namespace == ""; one.isLoose {
+			refs = append(refs, refTo("Application", e.q.Namespace, key.Name), refTo("Application", defaultNamespace, key.Name))
+		} else {
+			refs = append(refs, refTo("Application", key.Namespace, key.Name))
+		}
+		fresh = append(fresh, one)
+	}
+	slices.SortFunc(refs, func(a, b object.Ref) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	live := e.from.Cluster.Read(ctx, slices.Compact(refs))
+	for _, one := range fresh {
+		if e.settle(one, live) {
+			added = append(added, one)
+		}
+	}
+	return added
+}
+
+// defaultNamespace is that of Argo CD if nothing says otherwise.
+const defaultNamespace = "argocd"
+
+// problem adds what is wrong with an Application.
+func (t *Tree) problem(m *madeApp, what string) {
+	where := m.File
+	if m.By != "" {
+		where = m.By
+	}
+	t.problems = append(t.problems, where+": "+what)
+}
+
+// settle adds an Application of the tree, and reports whether it is new. One that an Application or a set makes takes the place of the
+// same one in a file, since the file is where its maker has it from.
+func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool {
+	key := keyOf(one.content)
+	at := name{key.Namespace, key.Name}
+	if one.isLoose {
+		if at.namespace = defaultNamespace; live[refTo("Application", e.q.Namespace, key.Name)].Object != nil {
+			at.namespace = e.q.Namespace
+		}
+		content, _ := object.Copy(one.content).(map[string]any)
+		object.Child(content, "metadata")["namespace"] = at.namespace
+		one.content = content
+	}
+	if one.By != "" && one.File != "" {
+		maps.DeleteFunc(e.made, func(other name, m *madeApp) bool {
+			return other.name == at.name && other != at && m.isLoose && m.By == "" && m.File == one.File
+		})
+	}
+	was := e.made[at]
+	switch {
+	case was == nil && len(e.made) >= maxApplications:
+		if !slices.ContainsFunc(e.problems, func(p string) bool { return strings.Contains(p, "more than") }) {
+			e.problem(one, fmt.Sprintf("the tree makes more than %d Applications", maxApplications))
+		}
+		return false
+	case was != nil && was.By != "" && was.By != one.By || was != nil && was.By == "" && one.By == "":
+		if !isSameSpec(was.content, one.content) {
+			e.problem(one, fmt.Sprintf("it makes Application %s/%s, and so does %s; only the first is compared",
+				at.namespace, at.name, originOf(was)))
+		}
+		return false
+	case was != nil && was.By != "":
+		return false // its maker has made it before: Applications that make each other end here
+	}
+	found := live[refTo("Application", at.namespace, at.name)]
+	if found.Err != nil {
+		e.problem(one, fmt.Sprintf("reading Application %s/%s: %s", at.namespace, at.name, found.Err.Message))
+	}
+	one.app = one.over(found.Object)
+	e.made[at] = one
+	return was == nil || !isSameSpec(was.content, one.content)
+}
+
+// originOf names where an Application comes from.
+func originOf(m *madeApp) string {
+	if m.By != "" {
+		return m.By
+	}
+	return m.File
+}
+
+// isSameSpec reports whether two Applications ask for the same.
+func isSameSpec(a, b map[string]any) bool {
+	x, _ := json.Marshal(a["spec"])
+	y, _ := json.Marshal(b["spec"])
+	return bytes.Equal(x, y)
+}
+
+// documentsOf returns the Applications and the ApplicationSets among what an Application of the tree makes. It looks at the sources that
+// are in the tree. If these cannot be rendered, that is a problem only if they could have made one.
+func (e *expansion) documentsOf(ctx context.Context, m *madeApp) []appset.Document {
+	if m.app.fault != nil || m.app.checkDestination() != nil {
+		return nil // its own report says so
+	}
+	refs, roots := map[string]*folder{}, []string{e.Root}
+	var folders []*folder
+	for _, s := range m.app.sources() {
+		if !e.has(s) {
+			continue
+		}
+		f, err := e.folder(s)
+		if err == nil {
+			err = f.override(m.app.Metadata.Name)
+		}
+		if err != nil {
+			continue // its own report says so
+		}
+		if s.Ref != "" {
+			refs["$"+s.Ref] = f
+		}
+		if s.Ref == "" || s.Path != "" {
+			folders = append(folders, f)
+		}
+	}
+	var out []appset.Document
+	for _, f := range folders {
+		found, err := e.render(ctx, m, f, refs, roots)
+		if err != nil {
+			e.problems = append(e.problems, m.app.title()+": whether it makes Applications is not known: "+err.Error())
+		}
+		out = append(out, found...)
+	}
+	return out
+}
+
+// render returns what one source makes of Argo CD's kinds.
+func (e *expansion) render(ctx context.Context, m *madeApp, f *folder, refs map[string]*folder, roots []string) ([]appset.Document, error) {
+	if may, err := e.may(m, f, refs); err != nil || !may {
+		return nil, err
+	}
+	p := &Plan{app: m.app, from: e.from, Connection: e.from}
+	var err error
+	if p.settings, err = e.settingsOf(ctx, m.app.Metadata.Namespace); err != nil {
+		return nil, err
+	}
+	made, err := p.renderOne(ctx, e.q, f, refs, roots)
+	if err != nil {
+		return nil, err
+	}
+	var out []appset.Document
+	for _, o := range render.Objects(made.Manifest, p.parsing()).Objects {
+		if o.Group != group || o.Kind != "Application" && o.Kind != "ApplicationSet" {
+			continue
+		}
+		document := appset.Document{By: m.app.title()}
+		if inside, err := filepath.Rel(e.Root, filepath.Join(f.dir, filepath.FromSlash(o.Source))); err == nil && o.Source != "" {
+			document.File = filepath.ToSlash(inside)
+		}
+		if document.JSON, err = json.Marshal(o.Content); err == nil {
+			out = append(out, document)
+		}
+	}
+	return out, nil
+}
+
+// settingsOf reads the settings of Argo CD once for each namespace.
+func (e *expansion) settingsOf(ctx context.Context, namespace string) (settings, error) {
+	if found, known := e.settings[namespace]; known {
+		return found, nil
+	}
+	found, err := readSettings(ctx, e.from.Cluster, namespace)
+	if err == nil {
+		if e.settings == nil {
+			e.settings = map[string]settings{}
+		}
+		e.settings[namespace] = found
+	}
+	return found, err
+}
+
+// may reports whether a source could make an Application: one of its files, or its values, names the group. To render each chart for that
+// would take as long as to compare it.
+func (e *expansion) may(m *madeApp, f *folder, refs map[string]*folder) (bool, error) {
+	kind, err := f.kind()
+	if err != nil {
+		return false, nil //nolint:nilerr // its own report says so
+	}
+	if text, _ := json.Marshal(f.source); bytes.Contains(text, []byte(group)) {
+		return true, nil
+	}
+	found, known := e.mayMake[f.dir]
+	if !known {
+		if found, err = names(f.dir, group); err != nil {
+			return false, err
+		}
+		e.mayMake[f.dir] = found
+	}
+	if found || kind != "chart" {
+		return found, nil
+	}
+	values, err := f.values(refs, f.variables(m.app, m.app.Metadata.Name))
+	if err != nil {
+		return false, nil //nolint:nilerr // a value file may be in another repository; its own report says what is wrong
+	}
+	for _, file := range values.options.Files {
+		text, err := readWithin(e.Root, file)
+		if err == nil && bytes.Contains(text, []byte(group)) || isRemote(file) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// names reports whether a file below a folder has a word, or is an archive, whose files are not looked at.
+func names(dir, word string) (bool, error) {
+	found := false
+	err := filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		case entry.Type()&fs.ModeSymlink != 0, filepath.Ext(file) == ".tgz":
+			found = true // the renderer says where links may lead
+			return fs.SkipAll
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		info, err := entry.Info()
+		if err != nil || info.Size() > mostChart {
+			return errors.Join(err, errors.New("a file is too large"))
+		}
+		text, err := os.ReadFile(file) //nolint:gosec // it is no link, and below a folder of the tree
+		if found = bytes.Contains(text, []byte(word)); found && err == nil {
+			return fs.SkipAll
+		}
+		return err
+	})
+	return found, err
+}
+
+// over returns the Application as it is after it was written over the one of the cluster, which may be nil. The controller of a set
+// replaces the spec. Others apply it, so that fields stay which they have never applied.
+func (m *madeApp) over(live map[string]any) *Application {
+	content := m.content
+	switch {
+	case live == nil:
+	case m.CreateOnly:
+		content = live
+	default:
+		merged, err := mergedOver(live, m.content, m.InSet)
+		if err != nil {
+			key := keyOf(m.content)
+			return &Application{Metadata: meta{Namespace: key.Namespace, Name: key.Name}, fault: err, inTree: true}
+		}
+		content = merged
+	}
+	out := newApplication(content)
+	out.inTree, out.trusted = true, map[string]bool{}
+	if live != nil {
+		before := newApplication(live)
+		for _, s := range before.sources() {
+			out.trusted[s.RepoURL] = true
+		}
+	}
+	return out
+}

@@ -1,0 +1,211 @@
+package argo
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/argo/appset"
+	"github.com/helmdrift/helmdrift/internal/worktree"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
+)
+
+// readYAML decodes an object.
+func readYAML(t *testing.T, text string) map[string]any {
+	t.Helper()
+	var out map[string]any
+	if err := yaml.Unmarshal([]byte(text), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestMergedOver writes Applications of a tree over those of a cluster. Each has the spec as YAML.
+func TestMergedOver(t *testing.T) {
+	for name, c := range map[string]struct {
+		live, applied, made, want string
+		isReplaced                bool
+	}{
+		"the tree wins":                   {live: "{a: 1, b: 2}", made: "{a: 3}", want: "{a: 3, b: 2}"},
+		"what was applied is removed":     {live: "{a: 1, b: 2, c: 3}", applied: "{a: 1, b: 2}", made: "{a: 1}", want: "{a: 1, c: 3}"},
+		"lists are replaced":              {live: "{l: [1, 2]}", applied: "{l: [1]}", made: "{l: [3]}", want: "{l: [3]}"},
+		"inside":                          {live: "{s: {a: 1, b: 2}}", applied: "{s: {a: 1}}", made: "{s: {c: 3}}", want: "{s: {b: 2, c: 3}}"},
+		"a set replaces it":               {live: "{a: 1, b: 2}", made: "{a: 3}", want: "{a: 3}", isReplaced: true},
+		"nothing changes":                 {live: "{a: 1}", applied: "{a: 1}", made: "{a: 1}", want: "{a: 1}"},
+		"a source becomes several":        {live: "{source: {path: x}}", applied: "{source: {path: x}}", made: "{sources: [{path: x}]}", want: "{sources: [{path: x}]}"},
+		"a large number keeps its digits": {live: "{a: 1}", made: "{a: 9007199254740993}", want: "{a: 9007199254740993}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live := readYAML(t, "{metadata: {name: web, labels: {a: live, b: live}}, status: {x: 1}, operation: {sync: {}}, spec: "+c.live+"}")
+			if c.applied != "" {
+				text, _ := json.Marshal(readYAML(t, "{metadata: {name: web}, spec: "+c.applied+"}"))
+				object.Child(live, "metadata")["annotations"] = map[string]any{"kubectl.kubernetes.io/last-applied-configuration": string(text)}
+			}
+			got, err := mergedOver(live, readYAML(t, "{metadata: {name: web, labels: {a: tree}}, spec: "+c.made+"}"), c.isReplaced)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := readYAML(t, "{status: {x: 1}, operation: {sync: {}}, labels: {a: tree, b: live}, spec: "+c.want+"}")
+			is := map[string]any{"status": got["status"], "operation": got["operation"], "labels": object.Child(object.Child(got, "metadata"), "labels"), "spec": got["spec"]}
+			x, _ := json.Marshal(want)
+			y, _ := json.Marshal(is)
+			if diff := cmp.Diff(string(x), string(y)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// fakeCluster has Applications.
+type fakeCluster struct {
+	drift.Cluster
+	objects map[object.Ref]map[string]any
+}
+
+func (c fakeCluster) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
+	for _, ref := range wanted {
+		out[ref] = cluster.Live{Object: c.objects[ref]}
+	}
+	return out
+}
+
+func (c fakeCluster) Scope(schema.GroupVersionKind) (namespaced, known bool) { return true, true }
+
+// appOf is an Application whose source is a folder of the tree.
+func appOf(name, path, more string) string {
+	return "apiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: " + name + "}\nspec:\n  destination: {namespace: argocd}\n" +
+		"  source: {repoURL: 'https://git.example.com/shop', path: " + path + more + "}\n"
+}
+
+// treeOf searches a tree of files.
+func treeOf(t *testing.T, files map[string]string, links map[string]string, live ...map[string]any) *Tree {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		writeFile(t, filepath.Join(root, name), text)
+	}
+	for from, to := range links {
+		if err := os.Symlink(to, filepath.Join(root, from)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := fakeCluster{objects: map[object.Ref]map[string]any{}}
+	for _, o := range live {
+		key := keyOf(o)
+		c.objects[refTo("Application", key.Namespace, key.Name)] = o
+	}
+	q := Question{Namespace: "team", ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
+		return render.ReadDocuments(r.Manifest), nil
+	}}
+	of := worktree.Tree{Root: root, Remotes: []string{"git@git.example.com:shop.git"}}
+	tree, err := NewTree(context.Background(), drift.Connection{Cluster: c}, q, filepath.Join(root, "roots"), of,
+		func(_ context.Context, o appset.Order) (appset.Answer, error) { return appset.Build(o) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree
+}
+
+// titles returns the Applications of a tree.
+func titles(tree *Tree) (out []string) {
+	for _, a := range tree.all() {
+		out = append(out, a.Metadata.Namespace+"/"+a.Metadata.Name)
+	}
+	return out
+}
+
+// TestTree has trees whose Applications make others.
+func TestTree(t *testing.T) {
+	chain := map[string]string{}
+	for i := range maxMakers + 3 {
+		chain[fmt.Sprintf("d%d/x.yaml", i)] = appOf(fmt.Sprintf("a%02d", i), fmt.Sprintf("d%d", i+1), "")
+	}
+	chain["roots/x.yaml"] = appOf("root", "d0", "")
+	for name, c := range map[string]struct {
+		files, links map[string]string
+		live         []map[string]any
+		want         []string
+		fails        string
+	}{
+		"a child": {files: map[string]string{"roots/x.yaml": appOf("root", "children", ""), "children/x.yaml": appOf("child", "apps", ""), "apps/x.yaml": "kind: ConfigMap"},
+			want: []string{"argocd/child", "argocd/root"}},
+		"a set of a child": {files: map[string]string{"roots/x.yaml": appOf("root", "children", ""), "children/x.yaml": "apiVersion: argoproj.io/v1alpha1\n" +
+			"kind: ApplicationSet\nmetadata: {name: s}\nspec: {generators: [{list: {elements: [{a: b}]}}], template: {metadata: {name: 'x-{{a}}'}, spec: {}}}\n"},
+			want: []string{"argocd/root", "argocd/x-b"}},
+		"a cycle": {files: map[string]string{"roots/x.yaml": appOf("root", "children", ""), "children/x.yaml": appOf("child", "roots", "")},
+			want: []string{"argocd/child", "argocd/root"}},
+		"itself":    {files: map[string]string{"roots/x.yaml": appOf("root", "roots", "")}, want: []string{"argocd/root"}},
+		"too deep":  {files: chain, want: []string{"argocd/a00", "argocd/a01", "argocd/a02", "argocd/a03", "argocd/a04", "argocd/a05", "argocd/a06", "argocd/a07", "argocd/root"}, fails: "more than 8 Applications make each other"},
+		"only some": {files: map[string]string{"roots/x.yaml": appOf("root", "children", ", directory: {include: 'a*'}"), "children/a.yaml": appOf("a", "x", ""), "children/b.yaml": appOf("b", "x", "")}, want: []string{"argocd/a", "argocd/root"}},
+		"in the namespace of the maker": {files: map[string]string{"roots/x.yaml": strings.Replace(appOf("root", "roots/children", ""), "namespace: argocd", "namespace: other", 1),
+			"roots/children/x.yaml": appOf("child", "x", "")}, want: []string{"argocd/root", "other/child"}},
+		"where the cluster has it": {files: map[string]string{"roots/x.yaml": appOf("root", "x", "")},
+			live: []map[string]any{readYAML(t, "{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: root, namespace: team}}")}, want: []string{"team/root"}},
+		"twice": {files: map[string]string{"roots/x.yaml": appOf("root", "x", ""), "roots/y.yaml": appOf("root", "y", "")}, want: []string{"argocd/root"},
+			fails: "roots/y.yaml: it makes Application argocd/root, and so does roots/x.yaml; only the first is compared"},
+		"no name":                 {files: map[string]string{"roots/x.yaml": appOf(`"../x"`, "x", "")}, fails: `it makes an Application with the name "../x", which no object may have`},
+		"a folder through a link": {files: map[string]string{"roots/x.yaml": appOf("root", "out", "")}, links: map[string]string{"out": "/etc"}, want: []string{"argocd/root"}},
+		"outside":                 {files: map[string]string{"roots/x.yaml": appOf("root", "../..", "")}, want: []string{"argocd/root"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := treeOf(t, c.files, c.links, c.live...)
+			if diff := cmp.Diff(c.want, titles(tree)); diff != "" {
+				t.Errorf("(-want +got)\n%s\n%s", diff, tree.Problems())
+			}
+			if all := strings.Join(tree.Problems(), "\n"); !strings.Contains(all, c.fails) || c.fails == "" && all != "" {
+				t.Errorf("problems: %s, want %q", all, c.fails)
+			}
+		})
+	}
+}
+
+// TestTreeFolder refuses folders that are not in the tree, and files of the repository itself.
+func TestTreeFolder(t *testing.T) {
+	tree := treeOf(t, map[string]string{"roots/x.yaml": "", "charts/web/values.yaml": "a: b", ".git/config": "secret"},
+		map[string]string{"out": "/etc", "git": ".git", "charts/web/git.yaml": "../../.git/config", "in": "charts/web"})
+	for path, fails := range map[string]string{
+		"charts/web": "", "in": "", ".": "", "../x": "is outside of the repository", "out": "is a link that leads out of the working tree",
+		".git": "is a link that leads out", "git": "is a link that leads out", "missing": "the working tree has no folder missing",
+	} {
+		_, err := tree.folder(source{Path: path})
+		if got := fmt.Sprint(err); fails == "" && err != nil || !strings.Contains(got, fails) {
+			t.Errorf("%s: %v, want %q", path, err, fails)
+		}
+	}
+	for _, name := range []string{"charts/web/git.yaml", ".git/config", "out/hostname"} {
+		if text, err := readWithin(tree.Root, filepath.Join(tree.Root, name)); err == nil {
+			t.Errorf("%s is read: %s", name, text)
+		}
+	}
+}
+
+// TestIsForeign says which repositories get no credentials of the user.
+func TestIsForeign(t *testing.T) {
+	made := &madeApp{content: readYAML(t, appOf("web", "x", ""))}
+	live := readYAML(t, appOf("web", "x", ""))
+	if a := made.over(live); a.isForeign("https://git.example.com/shop") || !a.isForeign("https://evil.example.com") {
+		t.Error("the cluster names one and not the other")
+	}
+	if a := made.over(nil); !a.isForeign("https://git.example.com/shop") {
+		t.Error("only the tree names it")
+	}
+	if a := newApplication(live); a.isForeign("https://evil.example.com") {
+		t.Error("there is no tree")
+	}
+}
