@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -44,11 +45,9 @@ func mergedOver(live, made map[string]any, isReplaced bool) (map[string]any, err
 	if err != nil {
 		return nil, err
 	}
-	original := []byte("{}")
-	if applied := argocd.Applied(live); applied != nil {
-		if original, err = json.Marshal(applied); err != nil {
-			return nil, err
-		}
+	original, err := json.Marshal(lastApplied(live, made))
+	if err != nil {
+		return nil, err
 	}
 	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current)
 	if err == nil {
@@ -63,4 +62,18 @@ func mergedOver(live, made map[string]any, isReplaced bool) (map[string]any, err
 		return nil, fmt.Errorf("Application %s/%s of the tree cannot be applied over the one of the cluster: %w", key.Namespace, key.Name, err)
 	}
 	return out, nil
+}
+
+// lastApplied returns what the last apply of an Application set. A server-side one leaves no annotation, but its manager owns the fields: that is
+// Argo CD, for an Application that another one makes, or kubectl.
+func lastApplied(live, made map[string]any) map[string]any {
+	if applied := argocd.Applied(live); applied != nil {
+		return applied
+	}
+	key := keyOf(made)
+	out := made
+	for _, manager := range []string{argocd.Manager, "kubectl"} {
+		out = engine.Owned(refTo(key.Kind, key.Namespace, key.Name), out, live, manager)
+	}
+	return out
 }

@@ -32,28 +32,37 @@ func readYAML(t *testing.T, text string) map[string]any {
 	return out
 }
 
+// head begins an Application in flow style.
+const head = "{apiVersion: argoproj.io/v1alpha1, kind: Application, "
+
 // TestMergedOver writes Applications of a tree over those of a cluster. Each has the spec as YAML.
 func TestMergedOver(t *testing.T) {
 	for name, c := range map[string]struct {
-		live, applied, made, want string
-		isReplaced                bool
+		// applied is the spec of the last client-side apply, and owned are the managed fields of spec.
+		live, applied, owned, made, want string
+		isReplaced                       bool
 	}{
-		"the tree wins":                   {live: "{a: 1, b: 2}", made: "{a: 3}", want: "{a: 3, b: 2}"},
-		"what was applied is removed":     {live: "{a: 1, b: 2, c: 3}", applied: "{a: 1, b: 2}", made: "{a: 1}", want: "{a: 1, c: 3}"},
-		"lists are replaced":              {live: "{l: [1, 2]}", applied: "{l: [1]}", made: "{l: [3]}", want: "{l: [3]}"},
-		"inside":                          {live: "{s: {a: 1, b: 2}}", applied: "{s: {a: 1}}", made: "{s: {c: 3}}", want: "{s: {b: 2, c: 3}}"},
-		"a set replaces it":               {live: "{a: 1, b: 2}", made: "{a: 3}", want: "{a: 3}", isReplaced: true},
-		"nothing changes":                 {live: "{a: 1}", applied: "{a: 1}", made: "{a: 1}", want: "{a: 1}"},
-		"a source becomes several":        {live: "{source: {path: x}}", applied: "{source: {path: x}}", made: "{sources: [{path: x}]}", want: "{sources: [{path: x}]}"},
-		"a large number keeps its digits": {live: "{a: 1}", made: "{a: 9007199254740993}", want: "{a: 9007199254740993}"},
+		"the tree wins":               {live: "{a: 1, b: 2}", made: "{a: 3}", want: "{a: 3, b: 2}"},
+		"what was applied is removed": {live: "{a: 1, b: 2, c: 3}", applied: "{a: 1, b: 2}", made: "{a: 1}", want: "{a: 1, c: 3}"},
+		"lists are replaced":          {live: "{l: [1, 2]}", applied: "{l: [1]}", made: "{l: [3]}", want: "{l: [3]}"},
+		"inside":                      {live: "{s: {a: 1, b: 2}}", applied: "{s: {a: 1}}", made: "{s: {c: 3}}", want: "{s: {b: 2, c: 3}}"},
+		"what was applied by the server is removed": {live: "{a: 1, b: 2, c: 3}", owned: "{f:a: {}, f:b: {}}", made: "{a: 1}", want: "{a: 1, c: 3}"},
+		"a set replaces it":                         {live: "{a: 1, b: 2}", made: "{a: 3}", want: "{a: 3}", isReplaced: true},
+		"nothing changes":                           {live: "{a: 1}", applied: "{a: 1}", made: "{a: 1}", want: "{a: 1}"},
+		"a source becomes several":                  {live: "{source: {path: x}}", applied: "{source: {path: x}}", made: "{sources: [{path: x}]}", want: "{sources: [{path: x}]}"},
+		"a large number keeps its digits":           {live: "{a: 1}", made: "{a: 9007199254740993}", want: "{a: 9007199254740993}"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			live := readYAML(t, "{metadata: {name: web, labels: {a: live, b: live}}, status: {x: 1}, operation: {sync: {}}, spec: "+c.live+"}")
+			live := readYAML(t, head+"metadata: {name: web, labels: {a: live, b: live}}, status: {x: 1}, operation: {sync: {}}, spec: "+c.live+"}")
 			if c.applied != "" {
 				text, _ := json.Marshal(readYAML(t, "{metadata: {name: web}, spec: "+c.applied+"}"))
 				object.Child(live, "metadata")["annotations"] = map[string]any{"kubectl.kubernetes.io/last-applied-configuration": string(text)}
 			}
-			got, err := mergedOver(live, readYAML(t, "{metadata: {name: web, labels: {a: tree}}, spec: "+c.made+"}"), c.isReplaced)
+			if c.owned != "" {
+				object.Child(live, "metadata")["managedFields"] = []any{readYAML(t,
+					"{manager: argocd-controller, operation: Apply, apiVersion: argoproj.io/v1alpha1, fieldsType: FieldsV1, fieldsV1: {f:spec: "+c.owned+"}}")}
+			}
+			got, err := mergedOver(live, readYAML(t, head+"metadata: {name: web, labels: {a: tree}}, spec: "+c.made+"}"), c.isReplaced)
 			if err != nil {
 				t.Fatal(err)
 			}
