@@ -68,7 +68,7 @@ func NewTree(ctx context.Context, from drift.Connection, q Question, dir string,
 	if err != nil {
 		return nil, err
 	}
-	e := expansion{Tree: t, from: from, q: q}
+	e := expansion{Tree: t, from: from, q: q, loose: map[name]name{}}
 	for depth := 0; ; depth++ {
 		added := e.add(ctx, answer)
 		var documents []appset.Document
@@ -158,6 +158,8 @@ type expansion struct {
 	from     drift.Connection
 	q        Question
 	settings map[string]settings
+	// loose are the Applications whose files do not name their namespace, by file and name.
+	loose map[name]name
 }
 
 // add adds the Applications of an answer, laid over those of the cluster, and returns the new ones.
@@ -217,10 +219,9 @@ func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool 
 		object.Child(content, "metadata")["namespace"] = at.namespace
 		one.content = content
 	}
-	if one.By != "" && one.File != "" {
-		maps.DeleteFunc(e.made, func(other name, m *madeApp) bool {
-			return other.name == at.name && other != at && m.isLoose && m.By == "" && m.File == one.File
-		})
+	inFile := name{one.File, key.Name}
+	if other, found := e.loose[inFile]; one.By != "" && found && other != at {
+		delete(e.made, other)
 	}
 	was := e.made[at]
 	switch {
@@ -244,6 +245,9 @@ func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool 
 	}
 	one.app = one.over(found.Object)
 	e.made[at] = one
+	if one.isLoose && one.By == "" {
+		e.loose[inFile] = at
+	}
 	return was == nil || !isSameSpec(was.content, one.content)
 }
 

@@ -184,6 +184,26 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestManyApplications has sets that make more Applications than helmdrift takes.
+func TestManyApplications(t *testing.T) {
+	set := func(name string) string {
+		elements := func(key string, n int) string {
+			var out strings.Builder
+			for i := range n {
+				fmt.Fprintf(&out, "{%s: '%d'}, ", key, i)
+			}
+			return "{list: {elements: [" + strings.TrimSuffix(out.String(), ", ") + "]}}"
+		}
+		return "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: " + name + "}\nspec:\n  generators: [{matrix: {generators: [" +
+			elements("a", 100) + ", " + elements("b", 60) + "]}}]\n" +
+			"  template: {metadata: {name: '" + name + "-{{a}}-{{b}}'}, spec: {source: {repoURL: 'https://git.example.com/shop', path: x}}}\n"
+	}
+	tree := treeOf(t, map[string]string{"roots/a.yaml": set("a"), "roots/b.yaml": set("b"), "x/x.yaml": "kind: ConfigMap"}, nil)
+	if all := strings.Join(tree.Problems(), "\n"); len(tree.all()) != maxApplications || !strings.Contains(all, "more than 10000 Applications") {
+		t.Error(len(tree.all()), all)
+	}
+}
+
 // TestTreeFolder refuses folders that are not in the tree, and files of the repository itself.
 func TestTreeFolder(t *testing.T) {
 	tree := treeOf(t, map[string]string{"roots/x.yaml": "", "charts/web/values.yaml": "a: b", ".git/config": "secret"},
