@@ -27,7 +27,6 @@ const inlineValues = "the values of the Application"
 type composed struct {
 	options render.ValueOptions
 	inline  []byte
-	known   []string
 }
 
 // values composes the values of a source. Variables are those of [variables].
