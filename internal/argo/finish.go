@@ -21,8 +21,8 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 	d := p.decide(differs)
 	if p.unmade != nil {
 		d = decision{action: report.DeployerUnknown, reason: "the sources could not be rendered", putsBack: report.PutsBackUnknown}
-	} else if p.windowsUnread != nil {
-		p.lacks("when Argo CD syncs is not known: " + p.windowsUnread.Error())
+	} else if p.projectUnread != nil {
+		p.lacks("whether Argo CD syncs is not known: " + p.projectUnread.Error())
 	}
 	r.Deployer = &report.Deployer{
 		Kind: "Application", Namespace: p.app.Metadata.Namespace, Name: p.app.Metadata.Name, Controller: report.ControllerArgo,
