@@ -100,14 +100,14 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
 		limits := o.Jobs()
-		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show}
+		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.eachUnlabelled, Progress: on.show}
 		fleet.Namespace = on.namespace
 		fleet.Report = func(result *drift.Result, p *argo.Plan) report.Release {
 			one := o
 			one.finish = p.Finish
 			return one.release(result, known)
 		}
-		found, err := fleet.Compare(ctx, on.Connection)
+		found, err := fleet.Compare(ctx, on.unlabelled)
 		if err == nil && len(found) == 0 {
 			err = errNothing
 		}
