@@ -18,7 +18,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file renders the sources and marks the objects.
@@ -301,14 +300,4 @@ func nonNil(m map[string]string) map[string]string {
 		return out
 	}
 	return map[string]string{}
-}
-
-// failure returns an error of the rendering as a report has it.
-func failure(err error) report.Message {
-	m := report.Message{Code: report.ErrorRender, Message: hint.Sentence(err)}
-	var failed *render.Error
-	if errors.As(err, &failed) {
-		m.File, m.Line, m.Message = failed.File, failed.Line, failed.Message
-	}
-	return m
 }
