@@ -16,9 +16,9 @@ import (
 //
 // Helm itself uses both namespaces: templates and the release annotations get the record's, and objects without a namespace of their own
 // go to the one that helm was called with (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade and pkg/kube/client.go newBuilder, helm
-// v4.3.1 the same; rollback.go too).
+// v4.3.1 the same; rollback.go too). An Application of Argo CD has no record.
 func (r run) recordElsewhere(ctx context.Context, in threeway.Input) []report.Message {
-	if in.Old == nil || in.Namespace == in.StorageNamespace {
+	if in.Old == nil || in.Namespace == in.StorageNamespace || in.By.Syncs() {
 		return nil
 	}
 	isFlux, err := r.isFluxStorage(ctx, in)

@@ -187,6 +187,7 @@ func union(a, b map[string]map[string]any) map[string]map[string]any {
 type predicted struct {
 	Releases []struct {
 		Errors   []struct{ Message string }
+		Warnings []struct{ Message string }
 		Objects  []predictedObject
 		Deployer struct{ Action, Reason string }
 	}
@@ -211,6 +212,9 @@ func (c *syncCase) predict() (*predicted, int, error) {
 	}
 	if len(r.Releases[0].Errors) > 0 {
 		return &r, code, fmt.Errorf("the report is incomplete: %s", r.Releases[0].Errors[0].Message)
+	}
+	if len(r.Releases[0].Warnings) > 0 {
+		return &r, code, fmt.Errorf("a warning: %s", r.Releases[0].Warnings[0].Message)
 	}
 	return &r, code, nil
 }
