@@ -86,6 +86,8 @@ func (a *arguments) flags() *pflag.FlagSet {
 		// of helm-diff: how it prints, and what its own rendering sees
 		"allow-unreleased", "detailed-exitcode", "color", "no-color", "show-secrets", "show-secrets-decoded", "suppress-secrets",
 		"include-tests", "include-crds", "strip-trailing-cr", "normalize-manifests", "three-way-merge", "disable-validation",
+		// of helmdrift in the place of helm-diff
+		"quiet", "verbose", "show-ignored", "show-controllers",
 		// of both
 		"disable-openapi-validation", "debug",
 		// of helm upgrade: when it ends, and what it says
@@ -104,7 +106,9 @@ func (a *arguments) flags() *pflag.FlagSet {
 	}
 	fs.StringP("context", "C", "", "")
 	fs.StringArrayP("api-versions", "a", nil, "")
-	fs.StringArray("suppress", nil, "")
+	for _, name := range []string{"suppress", "fail-on", "ignore", "config", "only", "skip", "baseline", "report"} {
+		fs.StringArray(name, nil, "")
+	}
 	fs.StringArray("suppress-output-line-regex", nil, "")
 	return fs
 }
@@ -121,7 +125,8 @@ func parse(call Call, onlyUpgrade ...string) (*arguments, error) {
 		return nil, errors.New("helmfile calls helm diff upgrade with something else than a release and a chart")
 	}
 	a.name, a.chart = rest[2], rest[3]
-	a.noHooks = false // helm-diff then shows no hooks, and helm upgrade runs them all the same
+	// helm upgrade does not get these from here: they are of diffArgs, for helm-diff or for helmdrift in its place.
+	a.noHooks, a.force, a.forceConflicts, a.skipCRDs, a.createNamespace, a.atomic = false, false, false, false, false, false
 	if err := fs.Parse(onlyUpgrade); err != nil {
 		return nil, flagError(err)
 	}

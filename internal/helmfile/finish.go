@@ -36,7 +36,7 @@ func (s *Step) Finish(_ *drift.Result, r *report.Release) {
 		out.Reason = "its chart and values change " + english.Count(n, "object")
 	default:
 		out.Action = report.DeployerNone
-		out.Reason = "its chart and values change no object, so the diff of helmfile apply does not name it; helmfile sync upgrades it all the same"
+		out.Reason = "its chart and values change no object; helmfile sync upgrades it all the same, and helmfile apply if its diff names it"
 	}
 	if s.release.arguments != nil && s.release.arguments.atomic && slices.ContainsFunc(r.Objects, func(o report.Object) bool {
 		return o.Action == report.ActionFail
