@@ -324,7 +324,8 @@ func (h *helmfileDiff) learn(ctx context.Context, limits jobs.Limits, run *helmf
 	if len(decrypted) == 0 {
 		return out, nil
 	}
-	found, err := jobs.Run[[][]byte, []helmfile.Secret](ctx, limits, "reading what helm-secrets has decrypted", jobHelmfileSecrets, decrypted, nil)
+	const doing = "reading what helm-secrets has decrypted"
+	found, err := jobs.Run[[][]byte, []helmfile.Secret](ctx, limits, doing, jobHelmfileSecrets, decrypted, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -335,7 +336,8 @@ func (h *helmfileDiff) learn(ctx context.Context, limits jobs.Limits, run *helmf
 	return out, nil
 }
 
-// locate finds out which cluster the releases are in, and their namespace if the helmfile does not say it. One run compares with one cluster.
+// locate finds out which cluster the releases are in, and their namespace if the helmfile does not say it. One run compares with one
+// cluster.
 func (h *helmfileDiff) locate(all []helmfile.Release) error {
 	contexts := helmfile.Contexts(all)
 	if h.connection.Context == "" && len(contexts) == 1 {
@@ -398,8 +400,8 @@ func (h *helmfileDiff) one(ctx context.Context, o diffOptions, found loaded) err
 	return o.report(ctx, h.Streams, d, known, h.flags, time.Now)
 }
 
-// all returns how to compare releases of a helmfile. The scan then searches their namespaces, and all calls of the function together compare
-// each release once.
+// all returns how to compare releases of a helmfile. The scan then searches their namespaces, and all calls of the function together
+// compare each release once.
 func (h *helmfileDiff) all(o diffOptions, found loaded) (compareAll, error) {
 	known, err := saved.Baseline(o.baseline)
 	if err != nil {
