@@ -250,9 +250,12 @@ bin/argocd/helm: test/e2e/go.mod
 # The application-controller serves its metrics on all interfaces, so the test has a network with nothing but a loopback interface.
 OWN_NETWORK := unshare --map-root-user --net sh -c 'ip link set lo up && exec "$$@"' sh
 
-argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm ## tries what docs/gitops.md says of Argo CD with Argo CD, which is compiled first
+SYNCS ?= 20
+
+argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm ## compares SYNCS random syncs with what Argo CD does, and the charts in ARGO_CHARTS
 	cd test/argocd && GOTOOLCHAIN=auto go vet ./story && GOTOOLCHAIN=auto go test -c -o $(CURDIR)/bin/argocd/story.test ./story
-	cd test/argocd/story && $(OWN_NETWORK) $(CURDIR)/bin/argocd/story.test -test.timeout 20m -test.v -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
+	cd test/argocd/story && $(OWN_NETWORK) $(CURDIR)/bin/argocd/story.test -test.timeout 60m -test.v -syncs $(SYNCS) \
+		$(if $(ARGO_CHARTS),-charts $(ARGO_CHARTS)) -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
 
 soak: planes ## scans a fleet 100 times while others deploy
 	cd test/e2e && go test -count=1 -timeout 2h -run 'TestFleet/Soak' -soak.scans=100 .

@@ -37,6 +37,7 @@ func (f *argoDiff) words() objectWords {
 	return objectWords{
 		kinds: []string{"app", "application", "applications", "application.argoproj.io", "applications.argoproj.io"},
 		one:   "Application", controller: "Argo CD", lists: "kubectl get applications -A",
+		sync: "argocd app sync",
 	}
 }
 
@@ -99,14 +100,14 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
 		limits := o.Jobs()
-		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show}
+		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.eachUnlabelled, Progress: on.show}
 		fleet.Namespace = on.namespace
 		fleet.Report = func(result *drift.Result, p *argo.Plan) report.Release {
 			one := o
 			one.finish = p.Finish
 			return one.release(result, known)
 		}
-		found, err := fleet.Compare(ctx, on.Connection)
+		found, err := fleet.Compare(ctx, on.unlabelled)
 		if err == nil && len(found) == 0 {
 			err = errNothing
 		}
@@ -114,14 +115,12 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	}, nil
 }
 
-// errOnlyDiff is the error of a command that has no answer for an Application.
-func errOnlyDiff(advice string) error {
-	return hint.New(errors.New("helmdrift compares an Application and does not write for it"), advice)
-}
+// errNoRelease is the error of what needs a release of Helm. checkRelease refuses it before, with advice.
+var errNoRelease = errors.New("an Application has no release of Helm")
 
 // release implements controlled. A fix would write beside Argo CD, which has a command that writes the same.
-func (f *argoDiff) release(_ context.Context, _ cli.Streams, _ *cli.CompareOptions, d *cli.Session) (note string, err error) {
-	return "", errOnlyDiff("argocd app sync " + d.Target.Release + " puts back what helmdrift diff app/" + d.Target.Release + " shows")
+func (f *argoDiff) release(context.Context, cli.Streams, *cli.CompareOptions, *cli.Session) (note string, err error) {
+	return "", errNoRelease
 }
 
 // keep implements controlled.
@@ -129,14 +128,14 @@ func (f *argoDiff) keep(
 	_ context.Context, _ cli.Streams, _ *cli.CompareOptions, args []string, _ *pflag.FlagSet,
 ) (d cli.Session, out kept, err error) {
 	_, name, _ := strings.Cut(args[0], "/")
-	return d, out, errOnlyDiff("for the values: helmdrift absorb " + name + " CHART --install -o argocd")
+	return d, out, hint.New(errNoRelease, "compare with the chart: helmdrift absorb "+name+" CHART --install -o argocd")
 }
 
 // capture implements controlled.
 func (f *argoDiff) capture(
 	context.Context, cli.Streams, *cli.CompareOptions, drift.Connection, string, []string, *pflag.FlagSet,
 ) (captured, error) {
-	return captured{}, errors.New("a snapshot has a release of Helm, and an Application has none")
+	return captured{}, errNoRelease
 }
 
 // complete implements controlled.

@@ -44,6 +44,19 @@ type objectWords struct {
 	kinds []string
 	// one is the kind, and controller the name of who deploys. lists is a command that lists the objects.
 	one, controller, lists string
+	// sync is a command that makes the controller write, if there is no release that helmdrift could fix. It is empty if there is one.
+	sync string
+}
+
+// checkRelease returns an error if there is no release of Helm behind an object that fix, absorb or snapshot is called for.
+func checkRelease(of controlled, args []string) error {
+	words := of.words()
+	if words.sync == "" {
+		return nil
+	}
+	_, name, _ := strings.Cut(args[0], "/")
+	return hint.New(fmt.Errorf("%s deploys an %s without a release of Helm, and helmdrift only compares it", words.controller, words.one),
+		words.sync+" "+name+" puts back what helmdrift diff "+args[0]+" shows")
 }
 
 // named returns the controller of the object that the arguments name, or nil if they name none.
@@ -187,7 +200,11 @@ func refuseFlags(flags *pflag.FlagSet, all []refusal, with string) error {
 
 // refused returns the flags that diff refuses with one object of a controller or with all.
 func refused(of controlled, all guest) []refusal {
-	return append(decided(of), refusal{append([]string{"fix"}, fixFlags(all)...), "put back the drift of the release: helmdrift fix RELEASE"})
+	advice := "put back the drift of the release: helmdrift fix RELEASE"
+	if sync := of.words().sync; sync != "" {
+		advice = "a sync puts it back: " + sync + " NAME"
+	}
+	return append(decided(of), refusal{append([]string{"fix"}, fixFlags(all)...), advice})
 }
 
 // withoutSnapshot refuses a snapshot.
@@ -198,9 +215,12 @@ func withoutSnapshot() refusal {
 // decided returns the flags about what the object decides itself.
 func decided(of controlled) []refusal {
 	words := of.words()
+	revisions := "it shows what " + words.controller + " does next"
+	if words.sync == "" {
+		revisions += "; for a stored revision, name the release: helmdrift diff RELEASE"
+	}
 	return []refusal{
-		{[]string{"revision", "to-revision"},
-			"it shows what " + words.controller + " does next; for a stored revision, name the release: helmdrift diff RELEASE"},
+		{[]string{"revision", "to-revision"}, revisions},
 		{[]string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
 			"reset-then-reuse-values"}, "the values are those of the " + words.one},
 		{[]string{"install", "skip-crds", "create-namespace", "helm-version", "server-side", "force-conflicts", "force", "force-replace",

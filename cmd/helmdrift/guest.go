@@ -109,6 +109,8 @@ type compareAll func(context.Context, scanned) ([]report.Release, error)
 // scanned is a cluster whose releases are compared.
 type scanned struct {
 	drift.Connection
+	// unlabelled is the connection to objects that need not have Helm's label.
+	unlabelled drift.Connection
 	// namespace is the namespace of the objects that the releases come from. It is empty for all.
 	namespace string
 	// list lists the objects of a kind as they are now.
@@ -122,8 +124,9 @@ type scanned struct {
 	note func(string)
 	fail func(report.Message)
 	// each calls do for each index of the namespaces of releases, as fleet.Sharing.Each does, and show is called with each report.
-	each func(namespaces []string, do func(i int))
-	show func(report.Release)
+	// eachUnlabelled is for comparisons with the connection unlabelled.
+	each, eachUnlabelled func(namespaces []string, do func(i int))
+	show                 func(report.Release)
 }
 
 // guestCommand is a command of a guest, with the headings of its flags in the help. The command gets what all guests add.

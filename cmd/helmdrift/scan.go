@@ -106,19 +106,24 @@ func (f *fleetScan) compareAll(
 ) ([]report.Release, error) {
 	sharing := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil).WithRecords(found)
 	defer sharing.Close()
+	unlabelled := source.ShareAll(ctx)
+	defer unlabelled.Close()
 	var mu sync.Mutex
 	var progress fleet.Progress
+	each := func(sharing fleet.Sharing) func([]string, func(int)) {
+		return func(namespaces []string, do func(int)) {
+			progress.Total += len(namespaces) // another guest may have compared before
+			sharing.Each(ctx, namespaces, f.Concurrency, do)
+		}
+	}
 	return all(ctx, scanned{
-		Connection: sharing.Connection, namespace: found.Namespace, list: source.Cluster.ListLatest,
+		Connection: sharing.Connection, unlabelled: unlabelled.Connection, namespace: found.Namespace, list: source.Cluster.ListLatest,
 		note: clusters.Note, fail: func(m report.Message) {
 			clusters.Add(report.ScanError{Code: m.Code, Cluster: source.Name, Message: m.Message})
 		},
 		alone: drift.LiveConnection(source.Cluster, source.Name, source.Storage), changed: sharing.Changed,
 		widen: func() { sharing.Widen(ctx) },
-		each: func(namespaces []string, do func(int)) {
-			progress.Total = len(namespaces)
-			sharing.Each(ctx, namespaces, f.Concurrency, do)
-		},
+		each:  each(sharing), eachUnlabelled: each(unlabelled),
 		show: func(r report.Release) {
 			mu.Lock()
 			defer mu.Unlock()

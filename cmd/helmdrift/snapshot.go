@@ -105,6 +105,11 @@ func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapsh
 	if err := o.checkFile(); err != nil {
 		return err
 	}
+	if of := o.controllers.named(args); of != nil {
+		if err := checkRelease(of, args); err != nil {
+			return err
+		}
+	}
 	if len(args) > 1 {
 		if err := o.CheckFiles(ctx, args[1]); err != nil {
 			return err

@@ -38,6 +38,8 @@ func (p *Plan) decide(d difference) decision {
 		return decision{action: report.DeployerUninstall, reason: "the Application is being deleted", putsBack: report.PutsBackNever}
 	case isSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
 		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
+	case isOut && p.forbidden != "":
+		return decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: p.forbidden, putsBack: report.PutsBackNever}
 	case !a.isAutomated() && isOut:
 		return decision{action: report.DeployerNone, reason: "it is out of sync, and automated sync is off", putsBack: report.PutsBackHand}
 	case !a.isAutomated():

@@ -99,8 +99,12 @@ func TestWindows(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(c.windows), &windows); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		project := map[string]any{"spec": map[string]any{"syncWindows": windows}}
-		got, err := app.closedBy(t.Context(), objects{refTo("AppProject", "argocd", "default"): project}, noon)
+		from := objects{refTo("AppProject", "argocd", "default"): {"spec": map[string]any{"syncWindows": windows}}}
+		project, err := readProject(t.Context(), from, app)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := project.closed(app, noon)
 		if c.want == "error" {
 			if err == nil {
 				t.Errorf("%s: no error", name)

@@ -2,6 +2,8 @@ package argo
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -21,8 +23,8 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 	d := p.decide(differs)
 	if p.unmade != nil {
 		d = decision{action: report.DeployerUnknown, reason: "the sources could not be rendered", putsBack: report.PutsBackUnknown}
-	} else if p.windowsUnread != nil {
-		p.lacks("when Argo CD syncs is not known: " + p.windowsUnread.Error())
+	} else if p.projectUnread != nil {
+		p.lacks("whether Argo CD syncs is not known: " + p.projectUnread.Error())
 	}
 	r.Deployer = &report.Deployer{
 		Kind: "Application", Namespace: p.app.Metadata.Namespace, Name: p.app.Metadata.Name, Controller: report.ControllerArgo,
@@ -31,12 +33,22 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 	for i := range r.Objects {
 		o := &r.Objects[i]
 		o.OldFrom = p.deployed.from[o.Key()]
+		if isBinding(o) && slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return strings.HasPrefix(f.Path, "roleRef") && f.Verdict != report.Ignore }) {
+			p.lacks(fmt.Sprintf("the role of %s changes: before a client-side apply, Argo CD deletes the binding and creates it again, which helmdrift does not "+
+				"predict", o.Key()))
+		}
 		if p.hasExpression(o.Key()) && len(o.Fields) > 0 {
 			p.lacks(fmt.Sprintf("ignoreDifferences has jqPathExpressions for %s, which helmdrift does not evaluate: Argo CD may ignore what differs", o.Key()))
 		}
 	}
 	r.Warnings = append(r.Warnings, p.warnings...)
 	r.Errors = append(r.Errors, p.problems...)
+}
+
+// isBinding reports whether an object is a binding of a role that a sync reconciles before it applies the object (gitops-engine v3.6.1
+// pkg/utils/kube/resource_ops.go rbacReconcile).
+func isBinding(o *report.Object) bool {
+	return strings.HasPrefix(o.APIVersion, "rbac.authorization.k8s.io/") && strings.HasSuffix(o.Kind, "RoleBinding") && o.Engine != report.EngineApply
 }
 
 // differs returns how the Application differs from its sources, as far as Argo CD looks at it.

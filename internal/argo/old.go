@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
@@ -134,6 +137,7 @@ func (r records) History(context.Context, string) (release.History, error) {
 func (r records) Load(ctx context.Context, name string, _ int, _ release.Options) (*release.Loaded, error) {
 	history, err := r.History(ctx, name)
 	record := r.p.record()
+	record.Manifest = r.p.deployed.manifest()
 	return &release.Loaded{History: history, Old: record, Last: record}, err
 }
 
@@ -150,6 +154,23 @@ func (p *Plan) record() *release.Record {
 		out.Status = "never synced"
 	}
 	return out
+}
+
+// manifest returns what was deployed as text, as the record of a release has it.
+func (d deployed) manifest() string {
+	var out strings.Builder
+	for _, document := range d.documents {
+		text, err := yaml.JSONToYAML(document.JSON)
+		if err != nil {
+			continue
+		}
+		out.WriteString("---\n")
+		if document.Source != "" {
+			out.WriteString("# Source: " + document.Source + "\n")
+		}
+		out.Write(text)
+	}
+	return out.String()
 }
 
 // readCache is a cluster that reads each object once.

@@ -56,12 +56,13 @@ type Plan struct {
 	// creates is the namespace that the sync creates, or nil.
 	creates  map[string]any
 	deployed deployed
-	// closed is why no sync window lets the controller sync by itself now, or "". windowsUnread is why that is not known.
-	closed        string
-	windowsUnread error
-	warnings      []report.Message
-	problems      []report.Message
-	done          []func()
+	// closed is why no sync window lets the controller sync by itself now, and forbidden why a sync fails because of the project; both may be
+	// empty. projectUnread is why that is not known.
+	closed, forbidden string
+	projectUnread     error
+	warnings          []report.Message
+	problems          []report.Message
+	done              []func()
 }
 
 // These are the codes of errors and warnings about what Argo CD does.
@@ -89,14 +90,12 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *Applic
 	if p.settings, err = readSettings(ctx, from.Cluster, app.Metadata.Namespace); err != nil {
 		return nil, err
 	}
-	if app.isAutomated() {
-		p.closed, p.windowsUnread = app.closedBy(ctx, from.Cluster, q.Now)
-	}
 	p.findNamespace(ctx)
 	if p.made, p.unmade = p.renderAll(ctx, q); ctx.Err() != nil {
 		p.Close()
 		return nil, ctx.Err()
 	}
+	p.askProject(ctx, q)
 	p.deployed = p.findDeployed(ctx, p.made)
 	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.title(), NoLookup: true}}
 	p.Connection.Cluster = p.cluster
@@ -121,6 +120,17 @@ func (p *Plan) warn(message string) {
 
 func (p *Plan) lacks(message string) {
 	p.problems = append(p.problems, report.Message{Code: CodeIncomplete, Message: message})
+}
+
+// askProject finds out whether the project lets Argo CD sync.
+func (p *Plan) askProject(ctx context.Context, q Question) {
+	project, err := readProject(ctx, p.from.Cluster, p.app)
+	if err == nil {
+		p.closed, err = project.closed(p.app, q.Now)
+	}
+	if p.projectUnread = err; err == nil && p.made != nil {
+		p.forbidden = project.forbids(p.app, p.made.objects)
+	}
 }
 
 // findNamespace finds out whether the sync creates the namespace of the objects (argo-cd v3.6.1 controller/sync_namespace.go syncNamespace).

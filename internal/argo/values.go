@@ -1,7 +1,6 @@
 package argo
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,7 +95,7 @@ func (f *folder) variables(a *Application, instance string) map[string]string {
 	first := func(n int) string { return f.revision[:min(n, len(f.revision))] }
 	return map[string]string{
 		"ARGOCD_APP_NAME": instance, "ARGOCD_APP_NAMESPACE": a.Spec.Destination.Namespace,
-		"ARGOCD_APP_PROJECT_NAME": cmp.Or(a.Spec.Project, "default"), "ARGOCD_APP_REVISION": f.revision,
+		"ARGOCD_APP_PROJECT_NAME": a.project(), "ARGOCD_APP_REVISION": f.revision,
 		"ARGOCD_APP_REVISION_SHORT": first(7), "ARGOCD_APP_REVISION_SHORT_8": first(8),
 		"ARGOCD_APP_SOURCE_REPO_URL": f.source.RepoURL, "ARGOCD_APP_SOURCE_PATH": f.source.Path,
 		"ARGOCD_APP_SOURCE_TARGET_REVISION": f.source.TargetRevision,

@@ -1,21 +1,12 @@
 package argo
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/gobwas/glob"
 	"github.com/robfig/cron/v3"
 )
-
-// project is an AppProject. Of its fields, only the windows decide when an Application is synced.
-type project struct {
-	Spec struct {
-		SyncWindows []window `json:"syncWindows"`
-	} `json:"spec"`
-}
 
 // window is a time in which Applications are synced, or are not.
 type window struct {
@@ -29,23 +20,9 @@ type window struct {
 	UseAndOperator bool     `json:"andOperator"`
 }
 
-// closedBy returns why no sync window lets the controller sync an Application by itself now, or "" if it may. An error says why that is not
-// known (argo-cd v3.6.1 pkg/apis/application/v1alpha1/types.go SyncWindows.CanSync).
-func (a *Application) closedBy(ctx context.Context, from Reader, now time.Time) (string, error) {
-	var p project
-	name := a.Spec.Project
-	if name == "" {
-		name = "default"
-	}
-	for _, namespace := range []string{a.Metadata.Namespace, "argocd"} {
-		err := read(ctx, from, refTo("AppProject", namespace, name), &p)
-		if err == nil {
-			break
-		}
-		if !errors.Is(err, errAbsent) {
-			return "", fmt.Errorf("%w; its sync windows say when the controller syncs", err)
-		}
-	}
+// closed returns why no sync window lets the controller sync an Application by itself now, or "" if it may (argo-cd v3.6.1
+// pkg/apis/application/v1alpha1/types.go SyncWindows.CanSync).
+func (p *project) closed(a *Application, now time.Time) (string, error) {
 	hasAllow, allowed := false, false
 	for _, w := range p.Spec.SyncWindows {
 		if !w.matches(a) {
@@ -54,15 +31,15 @@ func (a *Application) closedBy(ctx context.Context, from Reader, now time.Time) 
 		active, err := w.isActive(now)
 		switch {
 		case err != nil:
-			return "", fmt.Errorf("AppProject %s: %w", name, err)
+			return "", fmt.Errorf("AppProject %s: %w", a.project(), err)
 		case w.Kind == "deny" && active:
-			return fmt.Sprintf("a sync window of AppProject %s denies it now: %s for %s", name, w.Schedule, w.Duration), nil
+			return fmt.Sprintf("a sync window of AppProject %s denies it now: %s for %s", a.project(), w.Schedule, w.Duration), nil
 		case w.Kind == "allow":
 			hasAllow, allowed = true, allowed || active
 		}
 	}
 	if hasAllow && !allowed {
-		return fmt.Sprintf("no sync window of AppProject %s allows it now", name), nil
+		return fmt.Sprintf("no sync window of AppProject %s allows it now", a.project()), nil
 	}
 	return "", nil
 }
@@ -117,8 +94,8 @@ func matchesAny(patterns, names []string) bool {
 	return false
 }
 
-// matchesGlob reports whether a pattern as Argo CD has it matches a text: * crosses every character.
-func matchesGlob(pattern, text string) bool {
-	compiled, err := glob.Compile(pattern)
+// matchesGlob reports whether a pattern as Argo CD has it matches a text: * crosses everything but separators.
+func matchesGlob(pattern, text string, separators ...rune) bool {
+	compiled, err := glob.Compile(pattern, separators...)
 	return err == nil && compiled.Match(text)
 }

@@ -27,6 +27,8 @@ type Sync struct {
 	Method func(desired map[string]any) (method report.ApplyMethod, replaces bool)
 	// Write predicts its write of desired over live. The Writer has what Method says.
 	Write func(w Writer, ref object.Ref, desired, live map[string]any) (Written, error)
+	// Refused returns why the API server refuses to create or update an object as it is written, or "". It adds to what is refused to everybody.
+	Refused func(desired map[string]any) string
 	// Leaves returns why it leaves a live object that desired no longer has, or "" if it deletes the object.
 	Leaves func(live map[string]any) string
 }

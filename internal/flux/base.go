@@ -13,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
@@ -23,7 +24,7 @@ type Bases struct {
 	// MaxFile bounds the length of a file in bytes.
 	MaxFile int64
 
-	fetched once[tree.Base, string]
+	fetched once.Map[tree.Base, string]
 
 	mu   sync.Mutex
 	done []func()
@@ -31,7 +32,7 @@ type Bases struct {
 
 // Fetch fetches a base and returns the folder that has it.
 func (b *Bases) Fetch(ctx context.Context, base tree.Base) (string, error) {
-	return b.fetched.get(base, func() (string, error) {
+	return b.fetched.Get(base, func() (string, error) {
 		dir, done, err := b.fetch(ctx, base)
 		b.mu.Lock()
 		defer b.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
-	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -233,7 +233,7 @@ func TestDependency(t *testing.T) {
 
 // TestProve compares the version of the chart with that of the last attempt. What ends with a commit to come cannot be compared.
 func TestProve(t *testing.T) {
-	for version, warns := range map[string]bool{"1.0.0": false, "1.1.0": true, "1.0.0+" + tree.Unknown: false} {
+	for version, warns := range map[string]bool{"1.0.0": false, "1.1.0": true, "1.0.0+" + unknown.Text: false} {
 		s := base(t)
 		s.chart.version, s.values = version, s.release.Status.LastAttemptedConfigDigest
 		p := &Plan{release: s.release, offer: &offer{}}

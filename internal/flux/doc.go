@@ -20,7 +20,7 @@
 //	api: HelmRelease, values ───────────────────┴─► keep: edits of the values in the tree, for absorb
 //
 // Package tree builds a working tree, in a child process. Package api has the objects of Flux and composes values; applied and keep import
-// it, too. Nothing here knows whether an object comes from the cluster or from a tree. Values that are not known are the text tree.Unknown,
+// it, too. Nothing here knows whether an object comes from the cluster or from a tree. Values that are not known are the text unknown.Text,
 // and fields that have it are of class unknown.
 //
 // A chart in a GitRepository comes from the commit that source-controller has (commit.go).

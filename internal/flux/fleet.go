@@ -17,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -124,9 +125,9 @@ func (f Fleet) compareChanged(ctx context.Context, known api.Reader, found []*ap
 
 // Know returns a connection that knows the HelmReleases and the sources of charts. Compare does not list them again.
 func (f *Fleet) Know(ctx context.Context, from drift.Connection) drift.Connection {
-	list, lists := f.List, once[listKey, []map[string]any]{}
+	list, lists := f.List, once.Map[listKey, []map[string]any]{}
 	f.List = func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
-		return lists.get(listKey{kind, namespace}, func() ([]map[string]any, error) { return list(ctx, kind, namespace) })
+		return lists.Get(listKey{kind, namespace}, func() ([]map[string]any, error) { return list(ctx, kind, namespace) })
 	}
 	over := applied.NewOverlay(from.Cluster)
 	for _, kind := range append(sourceKinds(), api.Kind()) {
@@ -277,9 +278,9 @@ func (f Fleet) failed(from drift.Connection, h *api.HelmRelease, err error) repo
 type fetched struct {
 	Question
 	indexes  fetch.Indexes
-	charts   once[chartKey, string]
-	prepared once[string, ChartAnswer]
-	commits  once[string, string]
+	charts   once.Map[chartKey, string]
+	prepared once.Map[string, ChartAnswer]
+	commits  once.Map[string, string]
 
 	mu   sync.Mutex
 	done []func()
@@ -299,7 +300,7 @@ func (k *fetched) question() Question {
 	out := k.Question
 	out.Fetch = func(ctx context.Context, ref string, o fetch.Options) (string, func(), error) {
 		key := chartKey{ref, o.Version, o.RepoURL, o.Username, o.Password, o.PlainHTTP}
-		path, err := k.charts.get(key, func() (string, error) {
+		path, err := k.charts.Get(key, func() (string, error) {
 			o.Indexes = &k.indexes
 			path, done, err := k.Question.Fetch(ctx, ref, o)
 			if err == nil {
@@ -312,7 +313,7 @@ func (k *fetched) question() Question {
 	if k.Question.Commit != nil {
 		out.Commit = func(ctx context.Context, order CommitOrder) (string, func(), error) {
 			key, _ := json.Marshal(order) // it has plain fields
-			dir, err := k.commits.get(string(key), func() (string, error) {
+			dir, err := k.commits.Get(string(key), func() (string, error) {
 				dir, done, err := k.Question.Commit(ctx, order)
 				if err == nil {
 					k.removeLater(done)
@@ -324,7 +325,7 @@ func (k *fetched) question() Question {
 	}
 	out.Prepare = func(ctx context.Context, order ChartOrder) (ChartAnswer, error) {
 		key, _ := json.Marshal(order) // it has plain fields
-		return k.prepared.get(string(key), func() (ChartAnswer, error) { return k.Question.Prepare(ctx, order) })
+		return k.prepared.Get(string(key), func() (ChartAnswer, error) { return k.Question.Prepare(ctx, order) })
 	}
 	return out
 }
@@ -342,24 +343,4 @@ func (k *fetched) close() {
 	for _, done := range k.done {
 		done()
 	}
-}
-
-// once keeps one answer for each key. The first caller finds it out, and the others wait.
-type once[K comparable, V any] struct {
-	mu      sync.Mutex
-	answers map[K]func() (V, error)
-}
-
-func (o *once[K, V]) get(key K, find func() (V, error)) (V, error) {
-	o.mu.Lock()
-	if o.answers == nil {
-		o.answers = map[K]func() (V, error){}
-	}
-	answer := o.answers[key]
-	if answer == nil {
-		answer = sync.OnceValues(find)
-		o.answers[key] = answer
-	}
-	o.mu.Unlock()
-	return answer()
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -385,7 +386,7 @@ func (p *Plan) prove(s situation, own bool) {
 	default:
 		p.warn(CodeDigest, "the values are not those of Flux's last attempt, although the HelmRelease is: helmdrift composes them otherwise")
 	}
-	isKnown := s.chart.version != "" && !strings.Contains(s.chart.version, tree.Unknown) // the commit to come may be a part of it
+	isKnown := s.chart.version != "" && !strings.Contains(s.chart.version, unknown.Text) // the commit to come may be a part of it
 	if !own && isKnown && status.LastAttemptedRevision != s.chart.version {
 		p.warn(CodeDigest, fmt.Sprintf("the chart version is %s, and %s at Flux's last attempt: %s offers another one since, or helmdrift "+
 			"chooses otherwise", s.chart.version, status.LastAttemptedRevision, p.offer.title))
@@ -604,8 +605,8 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 	o.By = &threeway.Deployment{Manager: report.ControllerFlux, ForcesConflicts: true}
 	o.ForceReplace = p.method == report.ApplyClientSide && p.decision.action == report.DeployerUpgrade && h.Spec.Upgrade.Force
 	o.FromFlux = false
-	if len(p.composed.Unknown) > 0 || strings.Contains(p.chart.version, tree.Unknown) {
-		o.Unknown = tree.Unknown
+	if len(p.composed.Unknown) > 0 || strings.Contains(p.chart.version, unknown.Text) {
+		o.Unknown = unknown.Text
 	}
 	o.Ignore = slices.Concat(p.ignoreRules(), o.Ignore)
 	o.Render = func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
@@ -615,7 +616,7 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 		answer, err := run(ctx, q)
 		if err == nil && o.Unknown != "" {
 			var doubt string
-			if doubt, err = sharpen(ctx, run, q, answer); doubt != "" {
+			if doubt, err = unknown.Sharpen(ctx, run, q, answer); doubt != "" {
 				p.doubt = doubt
 			}
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
-	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -206,7 +206,7 @@ func fromSpec(ctx context.Context, from api.Reader, wanted api.ChartSpec, namesp
 		out.repository = repository
 	}
 	if inTree := out.repository.isIn(q.Tree); inTree && wanted.ReconcileStrategy == "Revision" {
-		metadata = append(metadata, tree.Unknown) // the commit is yet to come
+		metadata = append(metadata, unknown.Text) // the commit is yet to come
 	} else if kind != "HelmRepository" && wanted.ReconcileStrategy == "Revision" {
 		// fluxcd/source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact
 		if revision := repository.revisionDigest(); revision != "" {

@@ -37,6 +37,14 @@ func (s Source) Share(ctx context.Context, wide bool) Sharing {
 	return out
 }
 
+// ShareAll starts comparisons of objects that need not have Helm's label; see live.Cluster.SweepAll. The caller closes it.
+func (s Source) ShareAll(ctx context.Context) Sharing {
+	out := s.Share(ctx, false)
+	out.cluster.sweep.Close()
+	out.cluster.sweep = s.Cluster.SweepAll(ctx)
+	return out
+}
+
 // WithRecords returns the sharing with records that comparisons share too. Those of what was found, without a selection, are not listed again,
 // and those of other namespaces once. The comparisons do not see what is deployed later, so call Changed after them.
 func (s Sharing) WithRecords(found Found) Sharing {

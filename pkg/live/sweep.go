@@ -25,6 +25,8 @@ type Sweep struct {
 	// wide reports whether lists go across all namespaces. Otherwise each namespace has lists of
 	// its own.
 	wide bool
+	// selector selects what the lists have.
+	selector string
 	// ctx is the context of the lists, which outlive a call of Read.
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -49,8 +51,16 @@ type listOf struct {
 // Sweep starts to read many releases. If wide is set, it lists across namespaces, which is cheaper if most namespaces have releases.
 func (c *Cluster) Sweep(ctx context.Context, wide bool) *Sweep {
 	ctx, cancel := context.WithCancel(ctx)
-	return &Sweep{cluster: c, wide: wide, ctx: ctx, cancel: cancel, lists: map[listOf]*sharedList{},
+	return &Sweep{cluster: c, wide: wide, selector: helmSelector, ctx: ctx, cancel: cancel, lists: map[listOf]*sharedList{},
 		wanted: map[listOf]int{}, silent: map[schema.GroupVersionResource]error{}}
+}
+
+// SweepAll starts to read many objects that need not have Helm's label. It lists by namespace alone, and lists neither Secrets, among which
+// are the records of Helm, nor objects without a namespace: such lists would mostly have what belongs to others.
+func (c *Cluster) SweepAll(ctx context.Context) *Sweep {
+	s := c.Sweep(ctx, false)
+	s.selector = ""
+	return s
 }
 
 // Close ends all requests of the sweep.
@@ -118,7 +128,7 @@ func (s *Sweep) readPage(ctx context.Context, of listOf, token string) (listPage
 	if err := s.silence(of.GroupVersionResource); err != nil {
 		return listPage{}, err
 	}
-	page, err := s.cluster.readPage(ctx, of.GroupVersionResource, of.namespace, token)
+	page, err := s.cluster.readPage(ctx, of, s.selector, token)
 	if err != nil && isTimeout(err) && ctx.Err() == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -136,7 +146,7 @@ func (s *Sweep) list(group []target) *sharedList {
 	defer s.mu.Unlock()
 	namespace := t.namespace()
 	switch outside := CompareNamespaces(namespace, s.first) < 0 || CompareNamespaces(namespace, s.last) > 0; {
-	case !t.isListed() || t.namespaced && outside:
+	case !t.isListed() || t.namespaced && outside, s.selector == "" && (!t.namespaced || t.Group == "" && t.Resource == "secrets"):
 		return nil
 	case t.namespaced && !s.wide:
 		key.namespace = namespace

@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -196,21 +195,22 @@ type listPage struct {
 	next  string
 }
 
-// readPage reads a page of the objects with Helm's label, in one namespace or, if namespace is empty,
-// in all.
+// readPage reads a page of the objects that a selector selects, in one namespace or, if it is empty, in all.
 //
 // The objects are the same as those of client-go's dynamic client, which decodes a list three times (apimachinery v0.37.1
 // pkg/apis/meta/v1/unstructured/helpers.go decodeToList). Most of the objects of a fleet are untouched, so decoding them is much of the work.
-func (c *Cluster) readPage(ctx context.Context, of schema.GroupVersionResource, namespace, token string) (listPage, error) {
+func (c *Cluster) readPage(ctx context.Context, of listOf, selector, token string) (listPage, error) {
 	path := []string{"apis", of.Group, of.Version}
 	if of.Group == "" {
 		path = []string{"api", of.Version}
 	}
-	if namespace != "" {
-		path = append(path, "namespaces", namespace)
+	if of.namespace != "" {
+		path = append(path, "namespaces", of.namespace)
 	}
-	request := c.objects.Get().AbsPath(append(path, of.Resource)...).
-		Param("labelSelector", helmSelector).Param("limit", strconv.Itoa(sweepPage))
+	request := c.objects.Get().AbsPath(append(path, of.Resource)...).Param("limit", strconv.Itoa(sweepPage))
+	if selector != "" {
+		request = request.Param("labelSelector", selector)
+	}
 	if token != "" {
 		request = request.Param("continue", token)
 	}

@@ -51,3 +51,24 @@ func TestSweepOfSilentKind(t *testing.T) {
 		t.Errorf("the list was asked for %d times: %q", asked, f.seen())
 	}
 }
+
+// TestSweepAll reads objects without Helm's label. Those of a namespace are listed, and Secrets, which are mostly records, are read by name.
+func TestSweepAll(t *testing.T) {
+	f := newFakeAPI(t)
+	f.namespace("a")
+	var maps, secrets []object.Ref
+	for _, name := range []string{"x", "y", "z"} {
+		maps = append(maps, f.add("ConfigMap", "a", name, map[string]any{}))
+		secrets = append(secrets, f.add("Secret", "a", name, map[string]any{}))
+	}
+	s := f.connect(Options{}).SweepAll(t.Context())
+	t.Cleanup(s.Close)
+	s.Window("a", "a")
+	mustFind(t, s.Read(t.Context(), maps), maps)
+	wantRequests(t, f, "/api/v1/namespaces/a/configmaps?limit=250")
+	for _, ref := range secrets {
+		mustFind(t, s.Read(t.Context(), []object.Ref{ref}), []object.Ref{ref})
+	}
+	const all = "/api/v1/namespaces/a/"
+	wantRequests(t, f, all+"configmaps?limit=250", all+"secrets/x", all+"secrets/y", all+"secrets/z")
+}

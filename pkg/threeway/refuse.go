@@ -30,7 +30,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 			d.duplicates = apiserver.Duplicates(stored, c.writer.ShapeOf(p.desired.Ref))
 		}
 		creation := apiserver.Creation{Ref: p.desired.Ref, Definition: c.in.Schemas[p.desired.GroupKind()], Text: text, Stored: stored}
-		reason := creation.Undecodable()
+		reason := apiserver.Join(creation.Undecodable(), c.refusedToSync(text))
 		refused := ""
 		if c.in.ServerSide() && (d.waitsFor == "" || creation.Definition != nil) {
 			refused, d.wantsSchema = c.writer.Creation(p.desired.Ref, text)
@@ -48,6 +48,9 @@ func (c *comparer) refuse(d *decision, p pair) {
 		}
 	case d.Live != nil && d.Result != nil:
 		reason := apiserver.Join(c.unknownFields(p, d), d.invalid)
+		if d.Engine != "" && p.desired != nil && !object.Equal(d.Live, d.Result) {
+			reason = apiserver.Join(reason, c.refusedToSync(d.desiredText))
+		}
 		if reason == "" && !object.Equal(d.Live, d.Result) {
 			update := apiserver.Update{Ref: p.subject().Ref, Definition: c.in.Schemas[p.subject().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
 			reason = update.Refused(d.Engine != report.EngineStrategic)
@@ -57,6 +60,14 @@ func (c *comparer) refuse(d *decision, p pair) {
 			d.fail(scopeDeletions, reason)
 		}
 	}
+}
+
+// refusedToSync returns why the API server refuses an object as a program writes it that does not call Helm's library, or "".
+func (c *comparer) refusedToSync(text map[string]any) string {
+	if !c.in.By.Syncs() {
+		return ""
+	}
+	return c.in.By.Sync.Refused(text)
 }
 
 // metadataReason returns the server's error about metadata that only the server sets. It is empty if the server accepts what Helm

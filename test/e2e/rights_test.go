@@ -68,8 +68,8 @@ func rightsCluster(t *testing.T) *cluster {
 // diffLine matches a line of a script that compares.
 var diffLine = regexp.MustCompile(`^\s*(! )?diff( |$)`)
 
-// chooseDiffs chooses n diffs of all stories and returns their numbers by story. Those of a HelmRelease are chosen besides, because they are
-// few and read other things.
+// chooseDiffs chooses n diffs of all stories and returns their numbers by story. Those of a HelmRelease and of an Application are chosen
+// besides, because they are few and read other things.
 func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 	t.Helper()
 	type diff struct {
@@ -86,7 +86,7 @@ func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 		for line := range strings.Lines(string(archive.Comment)) {
 			if diffLine.MatchString(strings.TrimSuffix(line, "\n")) {
 				found := diff{strings.TrimSuffix(filepath.Base(file), ".txtar"), number}
-				if strings.HasPrefix(strings.TrimSpace(line), "diff hr/") {
+				if isFew := regexp.MustCompile(`^\s*diff (hr|app)/`); isFew.MatchString(line) {
 					always = append(always, found)
 				} else {
 					all = append(all, found)

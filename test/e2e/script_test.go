@@ -221,8 +221,8 @@ func await(c *Case, r ref, args []string) error {
 }
 
 func scriptDiff(c *Case, args []string) (string, error) {
-	isHelmRelease := len(args) > 0 && strings.HasPrefix(args[0], "hr/")
-	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !isHelmRelease {
+	isControlled := len(args) > 0 && (strings.HasPrefix(args[0], "hr/") || strings.HasPrefix(args[0], "app/"))
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") && !isControlled {
 		chart, err := c.chart(args[0])
 		if err != nil {
 			return "", err
@@ -236,7 +236,7 @@ func scriptDiff(c *Case, args []string) (string, error) {
 	switch {
 	case c.rights != nil:
 		err = c.rights.check(c, c.named(args))
-	case !isHelmRelease: // a snapshot has no objects of Flux
+	case !isControlled: // a snapshot has no objects of controllers
 		err = c.checkSnapshot(c.named(args), out)
 	}
 	if err != nil {

@@ -33,6 +33,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/unknown"
 )
 
 // treesFlag names a folder whose folders are working trees.
@@ -480,7 +481,7 @@ func (p *publicTree) variables(spec unstructured.Unstructured, objects map[[3]st
 		}
 		for key := range p.names {
 			if !known[key] {
-				out.texts[[3]string{kind, name, key}] = tree.Unknown
+				out.texts[[3]string{kind, name, key}] = unknown.Text
 			}
 		}
 	}
@@ -521,13 +522,13 @@ func standIn(res *resource.Resource) error {
 			raw, err := base64.StdEncoding.DecodeString(fmt.Sprint(value))
 			switch {
 			case strings.HasPrefix(fmt.Sprint(value), "ENC[AES256_GCM,"):
-				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(tree.Unknown)), true
+				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(unknown.Text)), true
 			case err != nil:
 			case strings.HasPrefix(key, "sops_") && data["sops_mac"] != nil:
 				delete(data, key)
 			case bytes.HasPrefix(raw, []byte("ENC[AES256_GCM,")), bytes.Contains(raw, []byte("mac: ENC[")), bytes.Contains(raw,
 				[]byte(`"mac": "ENC[`)), bytes.Contains(raw, []byte("sops_mac=ENC[")):
-				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(tree.Unknown)), true
+				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(unknown.Text)), true
 			}
 		}
 	}
@@ -538,14 +539,14 @@ func standIn(res *resource.Resource) error {
 	if text, err = json.Marshal(o); err != nil {
 		return err
 	}
-	text = regexp.MustCompile(`"ENC\[AES256_GCM,[^"]*"`).ReplaceAll(text, []byte(`"`+tree.Unknown+`"`))
+	text = regexp.MustCompile(`"ENC\[AES256_GCM,[^"]*"`).ReplaceAll(text, []byte(`"`+unknown.Text+`"`))
 	return res.UnmarshalJSON(text)
 }
 
 // namesUnknown reports whether a document of the values is not known.
 func namesUnknown(h *helmv2.HelmRelease, all texts) bool {
 	return slices.ContainsFunc(h.Spec.ValuesFrom, func(ref helmv2.ValuesReference) bool {
-		return ref.TargetPath == "" && all[[3]string{ref.Kind, ref.Name, ref.GetValuesKey()}] == tree.Unknown
+		return ref.TargetPath == "" && all[[3]string{ref.Kind, ref.Name, ref.GetValuesKey()}] == unknown.Text
 	})
 }
 

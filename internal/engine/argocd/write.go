@@ -2,6 +2,8 @@ package argocd
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -41,7 +43,7 @@ type Options struct {
 
 // Deployment returns how Argo CD deploys with these options.
 func (o Options) Deployment() *engine.Deployment {
-	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Leaves: o.leaves}}
+	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Refused: o.refused, Leaves: o.leaves}}
 }
 
 // Has reports whether an option is set for all objects.
@@ -70,6 +72,27 @@ func (o Options) method(desired map[string]any) (method report.ApplyMethod, repl
 		method = report.ApplyClientSide
 	}
 	return method, o.isSet("Replace=true", desired)
+}
+
+// mostAnnotations is how many bytes the names and values of all annotations may have (k8s.io/apimachinery v0.37 pkg/api/validation/objectmeta.go
+// TotalAnnotationSizeLimitB).
+const mostAnnotations = 256 << 10
+
+// refused implements engine.Sync: the annotation of a client-side apply, which holds the object, may be too long, as with large definitions.
+func (o Options) refused(desired map[string]any) string {
+	if method, replaces := o.method(desired); replaces || method == report.ApplyServerSide {
+		return ""
+	}
+	text, err := json.Marshal(desired)
+	size := len(LastApplied) + len(text) + len("\n")
+	for name, value := range object.Child(object.Child(desired, "metadata"), "annotations") {
+		own, _ := value.(string)
+		size += len(name) + len(own)
+	}
+	if err != nil || size <= mostAnnotations {
+		return ""
+	}
+	return fmt.Sprintf("metadata.annotations: Too long: may not be more than %d bytes", mostAnnotations)
 }
 
 // leaves implements engine.Sync (sync_context.go pruneObject, isPruningDisabled). A resource policy of Helm does not keep an object.

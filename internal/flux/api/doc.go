@@ -5,7 +5,7 @@
 //	                                              └──── ConfigMaps, Secrets ─────┘
 //
 // [HelmRelease.Compose] puts spec.valuesFrom and spec.values together as helm-controller does, and [Digest] is the digest that its status
-// has of them. Values that are not known are the text tree.Unknown; the Composition names them.
+// has of them. Values that are not known are the text unknown.Text; the Composition names them.
 //
 // Every text of a Secret that spec.valuesFrom names is in Composition.Learned, under the key that it has in the values, so that a caller
 // makes it a known secret.

@@ -17,9 +17,9 @@ import (
 	"helm.sh/helm/v3/pkg/strvals"
 	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -39,7 +39,7 @@ type Composition struct {
 	Learned []map[string]any
 	// Absent are optional references that name nothing.
 	Absent []string
-	// Unknown says which values are not known. A text, tree.Unknown, stands for each of them in the values. With whole, such a value may have
+	// Unknown says which values are not known. A text, unknown.Text, stands for each of them in the values. With whole, such a value may have
 	// been any part of the values.
 	Unknown []string
 	Whole   bool
@@ -63,7 +63,7 @@ func (h *HelmRelease) Compose(ctx context.Context, from Reader) (*Composition, e
 		text, isThere, err := ref.TextIn(found[key])
 		why, isHidden := out.hidden[key]
 		if isHidden {
-			text, isThere, why = tree.UnknownAny, true, ": "+why
+			text, isThere, why = unknown.Any, true, ": "+why
 		}
 		switch {
 		case err != nil:
@@ -104,10 +104,10 @@ func (h *HelmRelease) Compose(ctx context.Context, from Reader) (*Composition, e
 	return out, nil
 }
 
-// HasUnknown reports whether tree.Unknown or the token of a snapshot without secrets stands for something in a value.
+// HasUnknown reports whether unknown.Text or the token of a snapshot without secrets stands for something in a value.
 func HasUnknown(value any) bool {
 	text, err := json.Marshal(value)
-	return err == nil && (bytes.Contains(text, []byte(tree.Unknown)) || secret.HoldsToken(string(text)))
+	return err == nil && (bytes.Contains(text, []byte(unknown.Text)) || secret.HoldsToken(string(text)))
 }
 
 // readReferences reads each object that the references name once.

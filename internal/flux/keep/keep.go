@@ -16,6 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -222,7 +223,7 @@ func (w written) valuesOf(l *layer) (values map[string]any, isKnown bool) {
 	}
 	text, found, err := l.reference.TextIn(w.objects[l.object].Object)
 	if w.objects[l.object].Err != nil {
-		text, found = tree.Unknown, true
+		text, found = unknown.Text, true
 	}
 	switch {
 	case err != nil || !found:

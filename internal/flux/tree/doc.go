@@ -30,7 +30,7 @@
 //
 // # What is not known
 //
-// Encrypted values, and variables of a Secret that cannot be read, become [Unknown] or [UnknownAny]. The caller finds it again in what is rendered, and
+// Encrypted values, and variables of a Secret that cannot be read, become unknown.Text or unknown.Any. The caller finds it again in what is rendered, and
 // treats these fields as unknown. In the data of a Secret it is encoded in base64. A Problem says what it stands for.
 //
 // Objects that the tree gives no namespace have none here: kustomize-controller does not add one, and the API server then refuses objects

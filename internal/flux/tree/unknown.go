@@ -9,21 +9,16 @@ import (
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/resource"
+
+	"github.com/helmdrift/helmdrift/internal/unknown"
 )
-
-// Unknown stands for a text that cannot be known here: a value that SOPS encrypted, or a variable of a Secret that cannot be read. It may
-// be a part of a longer text. It fits where names of Kubernetes fit.
-const Unknown = "helmdrift-unknown-5d1c7e"
-
-// UnknownAny is Unknown for a value that may also be empty, false or a number.
-const UnknownAny = Unknown + "-any"
 
 // unknownFor returns what stands for an encrypted value of SOPS. SOPS does not encrypt empty texts, and names the type of others.
 func unknownFor(sealed string) string {
 	if strings.HasSuffix(sealed, ",type:str]") {
-		return Unknown
+		return unknown.Text
 	}
-	return UnknownAny
+	return unknown.Any
 }
 
 // isEncrypted reports whether a text is an encrypted value of SOPS, or what "flux build" prints for one.

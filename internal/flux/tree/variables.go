@@ -9,6 +9,8 @@ import (
 	"github.com/fluxcd/pkg/envsubst/parse"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/unknown"
 )
 
 // variables are those of one Kustomization.
@@ -32,7 +34,7 @@ func (v *variables) add(values map[string]string) {
 func (v *variables) get(name string) (string, bool) {
 	text, found := v.values[name]
 	if !found && v.hidden {
-		return UnknownAny, true
+		return unknown.Any, true
 	}
 	return text, found
 }
@@ -112,7 +114,7 @@ func (v *variables) cutBelow(n parse.Node) string {
 		switch n.Name {
 		case "", "-", "+", "=", "?", ":-", ":+", ":=", ":?": // the value as it is, or a default
 		default:
-			if strings.Contains(value, Unknown) {
+			if strings.Contains(value, unknown.Text) {
 				return n.Param
 			}
 		}

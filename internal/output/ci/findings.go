@@ -158,7 +158,11 @@ func (d *comment) findings(all []entry) {
 		}
 		rows = append(rows, []string{e.rule, object, cell(e.path), e.shown(), cell(e.by), strings.ReplaceAll(prose(e.remark()), "|", `\|`)})
 	}
-	d.rows([]string{"Helm", "object", "field", "change", "by", "note"}, rows)
+	does := "Helm"
+	if !slices.ContainsFunc(all, func(e entry) bool { return e.release == nil || e.release.Operation != report.OperationSync }) {
+		does = "sync"
+	}
+	d.rows([]string{does, "object", "field", "change", "by", "note"}, rows)
 }
 
 // same returns all that an entry says apart from its object.

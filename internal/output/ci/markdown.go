@@ -107,7 +107,11 @@ func (d *comment) answer(r *report.Report, answer text.Answer) {
 	}
 	d.point("Who", who(r))
 	if answer.Drift != "" || len(r.Releases) == 1 { // else the headline has it
-		d.point("What Helm does", prose(answer.Operation))
+		title := "What Helm does"
+		if len(r.Releases) == 1 && r.Releases[0].Operation == report.OperationSync {
+			title = "What a sync does"
+		}
+		d.point(title, prose(answer.Operation))
 	}
 	for effect := range strings.Lines(answer.Effect) {
 		d.point("Pods", prose(strings.TrimSpace(effect)))

@@ -29,8 +29,9 @@ func TestArgoCD(t *testing.T) {
 	if *programs == "" {
 		t.Skip("-programs names no folder: make argocd runs this test")
 	}
-	commands := map[string]func(*testscript.TestScript, bool, []string){"apply": apply, "syncs": randomSyncs}
-	testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update, Setup: setup, Cmds: commands})
+	testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update, Setup: setup, Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		"apply": apply, "syncs": randomSyncs, "charts": publicCharts,
+	}})
 }
 
 // apply is the command apply.

@@ -1,0 +1,130 @@
+package argo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// project is an AppProject: when its Applications are synced, and what they may write where (argo-cd v3.6.1
+// pkg/apis/application/v1alpha1/app_project_types.go). It permits no cluster-scoped object that it does not name.
+type project struct {
+	Spec struct {
+		SyncWindows        []window       `json:"syncWindows"`
+		SourceRepos        []string       `json:"sourceRepos"`
+		Destinations       []destination  `json:"destinations"`
+		ClusterWhitelist   []restriction  `json:"clusterResourceWhitelist"`
+		ClusterBlacklist   []restriction  `json:"clusterResourceBlacklist"`
+		NamespaceWhitelist *[]restriction `json:"namespaceResourceWhitelist"`
+		NamespaceBlacklist []restriction  `json:"namespaceResourceBlacklist"`
+	} `json:"spec"`
+}
+
+// restriction names kinds, with patterns.
+type restriction struct {
+	Group string `json:"group"`
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+}
+
+// project returns the name of the AppProject.
+func (a *Application) project() string { return cmp.Or(a.Spec.Project, "default") }
+
+// readProject reads the AppProject of an Application. It is in the namespace of Argo CD.
+func readProject(ctx context.Context, from Reader, a *Application) (*project, error) {
+	for _, namespace := range slices.Compact([]string{a.Metadata.Namespace, "argocd"}) {
+		var out project
+		err := read(ctx, from, refTo("AppProject", namespace, a.project()), &out)
+		if err == nil || !errors.Is(err, errAbsent) {
+			return &out, err
+		}
+	}
+	return nil, fmt.Errorf("AppProject %s of %s: %w", a.project(), a.title(), errAbsent)
+}
+
+// forbids returns why the project does not let an Application write some objects, or "".
+func (p *project) forbids(a *Application, objects []object.Object) string {
+	for _, s := range a.sources() {
+		if !p.permitsSource(s.RepoURL) {
+			return fmt.Sprintf("AppProject %s does not permit the repository %s", a.project(), s.RepoURL)
+		}
+	}
+	for _, o := range objects {
+		if o.Name == "" && o.GenerateName == "" {
+			continue
+		}
+		switch {
+		case !p.permits(o):
+			return fmt.Sprintf("AppProject %s does not permit %s, so a sync fails before it writes anything", a.project(), o.Key)
+		case o.Namespace != "" && !p.permitsNamespace(o.Namespace):
+			return fmt.Sprintf("AppProject %s does not permit objects in namespace %s, so a sync fails before it writes anything", a.project(), o.Namespace)
+		}
+	}
+	return ""
+}
+
+// permits reports whether the project permits the kind of an object (IsGroupKindNamePermitted).
+func (p *project) permits(o object.Object) bool {
+	in := func(list []restriction) bool {
+		return slices.ContainsFunc(list, func(r restriction) bool {
+			return matchesPart(r.Kind, o.Kind) && matchesPart(r.Group, o.Group) && (r.Name == "" || matchesPart(r.Name, o.Name))
+		})
+	}
+	if o.Namespace != "" {
+		return (p.Spec.NamespaceWhitelist == nil || in(*p.Spec.NamespaceWhitelist)) && !in(p.Spec.NamespaceBlacklist)
+	}
+	return in(p.Spec.ClusterWhitelist) && !in(p.Spec.ClusterBlacklist)
+}
+
+// permitsNamespace reports whether a destination is a namespace of this cluster (isDestinationMatched). A pattern that begins with ! denies.
+func (p *project) permitsNamespace(namespace string) bool {
+	isAny := false
+	for _, d := range p.Spec.Destinations {
+		server, name := matchesSigned(d.Server, inCluster), matchesSigned(d.Name, inClusterName)
+		inNamespace := matchesSigned(d.Namespace, namespace)
+		switch {
+		case (server || name) && inNamespace:
+			isAny = true
+		case (!name && denies(d.Name) || !server && denies(d.Server)) && inNamespace, !inNamespace && denies(d.Namespace) && server:
+			return false
+		}
+	}
+	return isAny
+}
+
+// permitsSource reports whether the project permits a repository (IsSourcePermitted). In its patterns, * does not cross a slash, and ** does.
+func (p *project) permitsSource(url string) bool {
+	isAny := false
+	for _, pattern := range p.Spec.SourceRepos {
+		matched := pattern == "*" || matchesGlob(normalURL(strings.TrimPrefix(pattern, "!")), normalURL(url), '/')
+		switch {
+		case denies(pattern) && matched:
+			return false
+		case matched || denies(pattern):
+			isAny = true
+		}
+	}
+	return isAny
+}
+
+// denies reports whether a pattern denies what it matches.
+func denies(pattern string) bool { return strings.HasPrefix(pattern, "!") }
+
+// matchesSigned reports whether a text matches a pattern, or does not match one that denies.
+func matchesSigned(pattern, text string) bool {
+	if rest, found := strings.CutPrefix(pattern, "!"); found {
+		return !matchesGlob(rest, text)
+	}
+	return matchesGlob(pattern, text)
+}
+
+// normalURL returns the address of a repository as Argo CD compares it: in small letters, without .git.
+func normalURL(url string) string {
+	url = strings.ToLower(strings.TrimSpace(url))
+	return strings.TrimSuffix(strings.TrimSuffix(url, "/"), ".git")
+}

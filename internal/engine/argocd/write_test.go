@@ -1,0 +1,132 @@
+package argocd
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// TestWrite has an object of a custom kind as it was applied, as it is desired and as it is live, the options of a sync, and what the sync
+// makes of spec.
+func TestWrite(t *testing.T) {
+	for name, c := range map[string]struct {
+		options                []string
+		applied, desired, live string
+		want                   string
+		ignored                string
+	}{
+		"an edit is put back":                   {applied: "{a: 1}", desired: "{a: 1}", live: "{a: 2}", want: "{a: 1}"},
+		"what somebody added stays":             {applied: "{a: 1}", desired: "{a: 1}", live: "{a: 1, b: 2}", want: "{a: 1, b: 2}"},
+		"what the sources drop goes":            {applied: "{a: 1, b: 2}", desired: "{a: 1}", live: "{a: 1, b: 2}", want: "{a: 1}"},
+		"without an annotation it stays":        {desired: "{a: 1}", live: "{a: 1, b: 2}", want: "{a: 1, b: 2}"},
+		"a list is one value":                   {applied: "{a: [1]}", desired: "{a: [1]}", live: "{a: [1, 2]}", want: "{a: [1]}"},
+		"replaced":                              {options: []string{"Replace=true"}, applied: "{a: 1}", desired: "{a: 1}", live: "{a: 1, b: 2}", want: "{a: 1}"},
+		"ignored, and overwritten all the same": {applied: "{a: 1}", desired: "{a: 1}", live: "{a: 2}", ignored: "a", want: "{a: 1}"},
+		"ignored and respected": {options: []string{"RespectIgnoreDifferences=true"}, applied: "{a: 1, c: 1}", desired: "{a: 1, c: 2}", live: "{a: 2, c: 1}",
+			ignored: "a", want: "{a: 2, c: 2}"},
+		"only ignored, and not sent": {options: []string{"ApplyOutOfSyncOnly=true"}, applied: "{a: 1}", desired: "{a: 1}", live: "{a: 2}", ignored: "a",
+			want: "{a: 2}"},
+		"ignored beside a difference": {options: []string{"ApplyOutOfSyncOnly=true"}, applied: "{a: 1, c: 1}", desired: "{a: 1, c: 2}", live: "{a: 2, c: 1}",
+			ignored: "a", want: "{a: 1, c: 2}"},
+		"an addition is in sync, and not replaced": {options: []string{"ApplyOutOfSyncOnly=true", "Replace=true"}, applied: "{a: 1}", desired: "{a: 1}",
+			live: "{a: 1, b: 2}", want: "{a: 1, b: 2}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options := Options{List: c.options}
+			if c.ignored != "" {
+				options.Ignored = func(map[string]any) []object.Pointer { return []object.Pointer{{"spec", c.ignored}} }
+			}
+			desired, live := thing(t, c.desired), thing(t, c.live)
+			if c.applied != "" {
+				text, err := json.Marshal(thing(t, c.applied))
+				if err != nil {
+					t.Fatal(err)
+				}
+				live["metadata"].(map[string]any)["annotations"] = map[string]any{LastApplied: string(text)}
+			}
+			sync := options.Deployment().Sync
+			method, replaces := sync.Method(desired)
+			w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces,
+				Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
+			done, err := sync.Write(w, object.Ref{Key: object.Key{Group: "ex.com", Kind: "Thing", Namespace: "shop", Name: "web"}, Version: "v1"}, desired, live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(thing(t, c.want)["spec"], done.Result["spec"]); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// thing returns an object with a spec.
+func thing(t *testing.T, spec string) map[string]any {
+	t.Helper()
+	text, err := yaml.YAMLToJSON([]byte("{apiVersion: ex.com/v1, kind: Thing, metadata: {name: web, namespace: shop}, spec: " + spec + "}"))
+	var out map[string]any
+	if err == nil {
+		err = utiljson.Unmarshal(text, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestOptions has the options of a sync and of an object, and how the object is written and pruned.
+func TestOptions(t *testing.T) {
+	for _, c := range []struct {
+		options []string
+		own     string
+		method  report.ApplyMethod
+		replace bool
+		leaves  string
+	}{
+		{nil, "", "client-side", false, ""},
+		{[]string{"ServerSideApply=true"}, "", "server-side", false, ""},
+		{nil, "ServerSideApply=true", "server-side", false, ""},
+		{[]string{"ServerSideApply=true"}, "Prune=false, ServerSideApply=false", "client-side", false, "Prune=false"},
+		{nil, "Replace=true,Prune=confirm", "client-side", true, "Prune=confirm: somebody has to confirm the deletion"},
+		{[]string{"Prune=false"}, "", "client-side", false, "Prune=false"},
+		{[]string{"Prune=false"}, "Prune=true", "client-side", false, ""},
+	} {
+		content := map[string]any{"metadata": map[string]any{"annotations": map[string]any{
+			optionsAnnotation: c.own, "helm.sh/resource-policy": "keep",
+		}}}
+		sync := Options{List: c.options, Prune: true}.Deployment().Sync
+		if method, replaces := sync.Method(content); method != c.method || replaces != c.replace {
+			t.Errorf("%v, %q: %s, replaces %t", c.options, c.own, method, replaces)
+		}
+		if got := sync.Leaves(content); got != c.leaves {
+			t.Errorf("%v, %q: %q", c.options, c.own, got)
+		}
+	}
+	if got := (Options{}).Deployment().Sync.Leaves(nil); got != "the sync does not prune" {
+		t.Errorf("without prune: %q", got)
+	}
+}
+
+// TestRefused checks that an object is refused whose annotation of a client-side apply would be too long.
+func TestRefused(t *testing.T) {
+	large := map[string]any{"spec": strings.Repeat("x", mostAnnotations)}
+	if got := (Options{}).refused(large); got != "metadata.annotations: Too long: may not be more than 262144 bytes" {
+		t.Errorf("client-side: %q", got)
+	}
+	for _, option := range []string{"ServerSideApply=true", "Replace=true"} {
+		if got := (Options{List: []string{option}}).refused(large); got != "" {
+			t.Errorf("%s: %q", option, got)
+		}
+	}
+	if got := (Options{}).refused(map[string]any{"spec": "small"}); got != "" {
+		t.Errorf("a small object: %q", got)
+	}
+}

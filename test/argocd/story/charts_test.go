@@ -1,0 +1,98 @@
+package story
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// This file compares public charts that nobody touched: what helmdrift renders is what the repo-server renders, or a difference would show.
+
+var charts = flag.String("charts", "", "a folder with charts to deploy with Argo CD, each of which helmdrift must call clean")
+
+// publicCharts is the command charts: it deploys each chart with both apply methods, and wants an Application that nobody touched to be clean.
+func publicCharts(ts *testscript.TestScript, _ bool, _ []string) {
+	if *charts == "" {
+		ts.Logf("-charts names no folder")
+		return
+	}
+	all, err := filepath.Glob(filepath.Join(*charts, "*", "Chart.yaml"))
+	ts.Check(err)
+	clean, skipped, wrong := 0, 0, 0
+	for i, chart := range all {
+		name := filepath.Base(filepath.Dir(chart))
+		c := &syncCase{ts: ts, random: rand.New(rand.NewPCG(uint64(i), 2)), name: name}
+		for _, c.serverNow = range []bool{false, true} {
+			problem, err := c.deployChart(filepath.Dir(chart))
+			switch {
+			case err != nil:
+				wrong++
+				ts.Logf("%s, server-side %t: %v", name, c.serverNow, err)
+			case problem != "":
+				skipped++
+				ts.Logf("%s, server-side %t: skipped: %.300s", name, c.serverNow, problem)
+			default:
+				clean++
+			}
+		}
+		c.removeApplication()
+	}
+	ts.Logf("%d charts, each in two ways: %d clean, %d skipped because Argo CD does not sync them here, %d wrong", len(all), clean, skipped, wrong)
+	if wrong > 0 {
+		ts.Fatalf("%d of %d untouched Applications are not clean", wrong, 2*len(all))
+	}
+}
+
+// deployChart syncs a chart and compares it. A problem is why Argo CD cannot sync it on this control plane.
+func (c *syncCase) deployChart(chart string) (problem string, err error) {
+	if err := os.CopyFS(c.ts.MkAbs(filepath.Join("charts", c.name)), os.DirFS(chart)); err != nil && !os.IsExist(err) {
+		return "", err
+	}
+	for _, args := range [][]string{
+		{"-C", "charts", "add", "-f", "."},
+		{"-C", "charts", "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-qm", c.name, "--allow-empty"},
+	} {
+		if _, _, err := c.program("", "git", args...); err != nil {
+			return "", err
+		}
+	}
+	c.options = []string{"CreateNamespace=true"}
+	if err := c.applyApplication(); err != nil {
+		return "", err
+	}
+	if err := c.sync(); err != nil {
+		return err.Error(), nil
+	}
+	state, err := c.refreshed()
+	if err != nil {
+		return "", err
+	}
+	r, code, err := c.predict()
+	if err != nil {
+		return "", err
+	}
+	if out := r.Releases[0].Deployer.Reason; strings.HasPrefix(out, "it is in sync") != (state == "Synced") {
+		return "", fmt.Errorf("Argo CD says %s, and helmdrift %q: %v", state, out, r.writes())
+	}
+	if state != "Synced" {
+		return "Argo CD calls it " + state + " right after the sync", nil
+	}
+	if writes := r.writes(); code != 0 || len(writes) > 0 {
+		return "", fmt.Errorf("exit code %d, %v", code, writes)
+	}
+	return "", nil
+}
+
+// removeApplication deletes the Application and what it deployed, as far as that goes.
+func (c *syncCase) removeApplication() {
+	_, _ = c.kubectl(asText(map[string]any{"metadata": map[string]any{"finalizers": []string{"resources-finalizer.argocd.argoproj.io"}}}),
+		"patch", "application", c.name, "-n", "argocd", "--type=merge", "--patch-file", "/dev/stdin")
+	_, _ = c.kubectl("", "delete", "application", c.name, "-n", "argocd", "--timeout=20s")
+	_, _ = c.kubectl("", "delete", "namespace", c.name, "--wait=false")
+	_ = os.RemoveAll(c.ts.MkAbs(filepath.Join("charts", c.name)))
+}
