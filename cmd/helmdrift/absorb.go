@@ -360,6 +360,7 @@ func absorbHelp() []cli.FlagGroup {
 		cli.Group("What to absorb", "write", "only", "skip", "patch", "unmanaged", "max-side-effects", "snapshot"),
 		cli.Group("What Flux deploys", "from", "local-source", "sops", "allow-remote-bases", "with-source-credentials"),
 		cli.Group("What Terraform deploys", "plan"),
+		cli.Group("What helmfile deploys", "helmfile", "environment"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),
 		cli.Group("Output", "output", "color"),
 	}, cli.DesiredGroups("revision", "install", "skip-crds", "create-namespace"), cli.CommonGroups())

@@ -97,6 +97,8 @@ app/NAME what the next sync of an Application of Argo CD writes. With --next it 
 HelmReleases and Applications of the namespace, or with -A of the cluster.
 With --from it shows what Flux and Argo CD do once a working tree of Git is merged. With --plan it shows
 what Terraform or OpenTofu does next with the helm_release resources of a plan, or of those that are named.
+With --helmfile it shows what helmfile does next with the releases of a helmfile. That runs helmfile and
+the programs that the file names; -e, -l, -n and names of releases choose.
 
 Without RELEASE it compares all releases of the namespace, with -A those of all namespaces; several
 names, and several namespaces, are written with commas. One line for each release comes first, then
@@ -122,6 +124,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff --from clusters/prod -o markdown
   helmdrift diff --plan plan.json
   helmdrift diff --plan plan.json 'module.shop.helm_release.web["eu"]'
+  helmdrift diff --helmfile helmfile.yaml -e prod -l team=shop
   helmdrift diff web -n prod -o json --fail-on +unmanaged
   helmdrift diff web -n prod --ignore /spec/replicas --show-ignored
   helmdrift diff web -n prod --only deploy/web --skip spec.replicas

@@ -24,6 +24,8 @@ type guest struct {
 	commands []guestCommand
 	// jobs are its jobs for a child process.
 	jobs map[string]confine.Job
+	// as are the main functions of the program under other names, by these names. They get the whole command line and return the exit code.
+	as map[string]func(args []string) int
 	// forecast predicts what writes mean for pods and data.
 	forecast effect.Forecast
 	// open opens a file that stands in for a cluster, for --snapshot.

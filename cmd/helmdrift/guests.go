@@ -22,15 +22,17 @@ func guests() []guest {
 		fluxGuest(),
 		argoGuest(),
 		terraformGuest(),
+		helmfileGuest(),
 	}
 }
 
 // allGuests returns what all guests add. If several guests have the same thing that the program needs once, it is that of the first.
 func allGuests() guest {
-	all := guest{jobs: map[string]confine.Job{}}
+	all := guest{jobs: map[string]confine.Job{}, as: map[string]func([]string) int{}}
 	for _, g := range guests() {
 		all.commands = append(all.commands, g.commands...)
 		maps.Copy(all.jobs, g.jobs)
+		maps.Copy(all.as, g.as)
 		if all.forecast == nil {
 			all.forecast = g.forecast
 		}

@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -28,6 +30,9 @@ func main() {
 	forbidCoreDumps() // before SetTraceback, because "crash" writes a core file, which could hold secrets
 	if os.Args[0] == cli.ChildName {
 		os.Exit(serveParent())
+	}
+	if other := allGuests().as[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")]; other != nil {
+		os.Exit(other(os.Args))
 	}
 	collectLater(os.Getenv)     // not in a child, which bounds its memory itself
 	debug.SetTraceback("crash") // without it, a fatal error of the runtime ends the process with 2, which means drift

@@ -23,7 +23,7 @@ const module = "github.com/helmdrift/helmdrift/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/argo/appset", "internal/cli", "internal/config", "internal/confine", "internal/escape",
-			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
+			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/helmfile", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
 			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/terraform", "internal/valuesfile", "internal/worktree", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
 			"pkg/report/absorption", "pkg/report/accept", "pkg/report/listing", "pkg/rollout", "pkg/snapshot", "pkg/threeway"},
@@ -118,6 +118,8 @@ func arrows() map[string][]string {
 		"internal/worktree":      {},
 		"internal/terraform": {"internal/english", "internal/hint", "internal/once", "internal/secret", "internal/unknown", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
+		"internal/helmfile": {"internal/english", "internal/hint", "internal/secret", "pkg/drift", "pkg/fetch", "pkg/release", "pkg/render",
+			"pkg/report"},
 		"internal/unknown": {"internal/english", "pkg/drift", "pkg/render"},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",
@@ -172,7 +174,7 @@ func strangers() map[string][]string {
 		"github.com/fatih/color":                         {"internal/output/layout", "internal/output/text"},
 		"github.com/spf13/cobra":                         {"cmd/helmdrift", "internal/cli"},
 		"sigs.k8s.io/kustomize/api/krusty":               {"internal/absorb/kustomize", "internal/flux", "internal/flux/tree"},
-		"github.com/spf13/pflag":                         {"cmd/helmdrift", "internal/cli", "internal/search"},
+		"github.com/spf13/pflag":                         {"cmd/helmdrift", "internal/cli", "internal/helmfile", "internal/search"},
 		"golang.org/x/term":                              {"internal/terminal"},
 		"github.com/fluxcd/cli-utils/pkg/kstatus/status": {"pkg/rollout"},
 		"os/exec":           {"internal/confine", "internal/program", "internal/terminal", "test/conformance", "test/postgres"},
@@ -229,7 +231,7 @@ func TestArrows(t *testing.T) {
 // TestGuests checks that only cmd/helmdrift knows the guests, and internal/jobs those that work in a child process: the core imports none,
 // and no guest imports another. "make guests" builds the program without each of them.
 func TestGuests(t *testing.T) {
-	guests := []string{"internal/absorb", "internal/flux", "internal/forecast", "internal/terraform", "pkg/fleet", "pkg/history", "pkg/rollout", "pkg/snapshot"}
+	guests := []string{"internal/absorb", "internal/flux", "internal/forecast", "internal/helmfile", "internal/terraform", "pkg/fleet", "pkg/history", "pkg/rollout", "pkg/snapshot"}
 	guestOf := func(name string) string {
 		i := slices.IndexFunc(guests, func(g string) bool { return name == g || strings.HasPrefix(name, g+"/") })
 		if i < 0 {

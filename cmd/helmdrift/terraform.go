@@ -159,7 +159,7 @@ func (t *terraformDiff) begin(
 func (t *terraformDiff) refused(all guest) []refusal {
 	return []refusal{
 		{append([]string{"fix"}, fixFlags(all)...), "put back the drift of a release: helmdrift fix RELEASE"},
-		{append([]string{"snapshot"}, controllerFlags()...), "a plan is another source of what comes next"},
+		{append([]string{"snapshot", "helmfile", "environment"}, controllerFlags()...), "a plan is another source of what comes next"},
 		{[]string{"contexts", "all-contexts", "selector", "filter", "exclude", "status", "shard"},
 			"--plan FILE ADDRESS and -n choose from the releases of the plan, and --kube-context chooses the cluster"},
 		{[]string{"revision", "to-revision"}, "it shows what Terraform does next; for a stored revision, name the release"},

@@ -169,6 +169,18 @@ func (c *Connection) Contexts() ([]string, error) {
 	return slices.Sorted(maps.Keys(raw.Contexts)), nil
 }
 
+// ContextName returns the name of the context that is used: that of --kube-context, or the current one of the kubeconfig.
+func (c *Connection) ContextName() (string, error) {
+	if c.Context != "" {
+		return c.Context, nil
+	}
+	raw, err := c.choice().Raw()
+	if err != nil {
+		return "", err
+	}
+	return raw.CurrentContext, nil
+}
+
 // ForNamespaces returns a connection for each of the namespaces of -n, which are written with commas.
 func (c *Connection) ForNamespaces() (out []*Connection) {
 	if !strings.Contains(c.Namespace, ",") {

@@ -24,6 +24,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/helmfile"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -67,6 +68,8 @@ func takers() map[string]func(text string) {
 		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s)); done() },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
 		"internal/terraform.Read":               func(s string) { _, _ = terraform.Read([]byte(s)); _, _ = terraform.Read(planOf(s)) },
+		"internal/helmfile.ReadState":           func(s string) { _, _ = helmfile.ReadState([]byte(s)) },
+		"internal/helmfile.Secrets":             func(s string) { helmfile.Secrets([]byte(s)) },
 		"internal/hint.ShellWord":               func(s string) { hint.ShellWord(s) },
 		"internal/ignore.ParsePattern":          func(s string) { _, _ = ignore.ParsePattern(s) },
 		"internal/kinds.IsComparedMetadata":     func(s string) { _ = kinds.IsComparedMetadata(s) },

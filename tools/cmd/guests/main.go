@@ -39,6 +39,7 @@ func guests() []guest {
 			"cmd/helmdrift/flux_snapshot.go"}},
 		{"argo", "argoGuest", []string{"internal/argo", "internal/engine/argocd", "cmd/helmdrift/argo.go"}},
 		{"terraform", "terraformGuest", []string{"internal/terraform", "cmd/helmdrift/terraform.go"}},
+		{"helmfile", "helmfileGuest", []string{"internal/helmfile", "internal/program/helmfile.go", "cmd/helmdrift/helmfile.go"}},
 		{"rollout", "rolloutGuest", []string{"pkg/rollout", "cmd/helmdrift/fix_wait.go"}},
 	}
 }

@@ -1,0 +1,220 @@
+package helmfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the results in testdata")
+
+// TestCalls reads the cases of testdata/calls. A case has what helmfile build prints in state, the recorded calls in calls, one in each
+// line as JSON, and in want what is made of them.
+func TestCalls(t *testing.T) {
+	cases, err := filepath.Glob("testdata/calls/*.txtar")
+	if err != nil || len(cases) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, file := range cases {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			archive, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(archive.Files) != 3 || archive.Files[2].Name != "want" {
+				t.Fatal("it has other files than state, calls and want")
+			}
+			got := describe(t, archive.Files[0].Data, archive.Files[1].Data)
+			if *update {
+				archive.Files[2].Data = []byte(got)
+				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if d := cmp.Diff(string(archive.Files[2].Data), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+// describe returns what is made of a state and of calls, one line for each thing that is not empty.
+func describe(t *testing.T, text, lines []byte) string {
+	t.Helper()
+	state, err := ReadState(text)
+	if err != nil {
+		return "error: " + err.Error() + "\n"
+	}
+	var calls []Call
+	for line := range bytes.Lines(lines) {
+		var c Call
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatal(err)
+		}
+		calls = append(calls, c)
+	}
+	var out strings.Builder
+	fmt.Fprintf(&out, "helm: %s\n", state.Helm)
+	for _, r := range Releases(state, calls, "helmfile failed") {
+		fmt.Fprintf(&out, "release: %s\n", strings.Trim(r.Context+"/"+r.Namespace+"/"+r.Name, "/"))
+		line := func(name string, value any) {
+			if text := strings.Trim(fmt.Sprint(value), "[]"); text != "" && text != "false" && text != "0" {
+				fmt.Fprintf(&out, "  %s: %s\n", name, text)
+			}
+		}
+		line("fault", r.Fault)
+		line("uninstalled", !r.IsInstalled)
+		a := r.arguments
+		if a == nil {
+			continue
+		}
+		line("chart", a.chart)
+		line("version", a.source.Version)
+		line("files", a.files())
+		line("set", a.values.Set)
+		line("set-string", a.values.SetString)
+		line("server-side", a.serverSide)
+		line("post-renderer", append([]string{a.postRenderer}, a.postRendererArgs...))
+		var flags []string
+		for name, isSet := range map[string]bool{
+			"reset": a.reset, "reuse": a.reuse, "force": a.force, "force-conflicts": a.forceConflicts, "take-ownership": a.takeOwnership,
+			"no-hooks": a.noHooks, "create-namespace": a.createNamespace, "skip-schema": a.skipSchema, "atomic": a.atomic,
+		} {
+			if isSet {
+				flags = append(flags, name)
+			}
+		}
+		slices.Sort(flags)
+		line("flags", flags)
+	}
+	return out.String()
+}
+
+// TestServe calls the program in the place of helm. Only what is harmless gets to the real helm.
+func TestServe(t *testing.T) {
+	run, err := NewRun("/bin/true", "real-helm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer run.Close()
+	dir := t.TempDir()
+	chart := filepath.Join(run.Temp(), "chartify", "web")
+	for name, text := range map[string]string{filepath.Join(dir, "values.yaml"): "a: 1\n", filepath.Join(chart, "Chart.yaml"): "name: web\n"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct {
+		args       string
+		passed     bool
+		code       int
+		complaints string
+	}{
+		{"version --short", true, 0, ""},
+		{"--kube-context prod list --filter ^web$", true, 0, ""},
+		{"--debug repo add x https://charts.example.com", true, 0, ""},
+		{"secrets decrypt secrets.yaml", true, 0, ""},
+		{"template web chart --dry-run=server", true, 0, ""},
+		{"upgrade --install web chart", false, 1, "helm upgrade --install is not called, since helmdrift only compares"},
+		{"--namespace list upgrade --install web chart", false, 1, "helm upgrade --install is not called"},
+		{"delete web", false, 1, "helm delete web is not called"},
+		{"uninstall web", false, 1, "is not called"},
+		{"rollback web 1", false, 1, "is not called"},
+		{"plugin install https://example.com/p", false, 1, "helm plugin install is not called"},
+		{"secrets encrypt x", false, 1, "is not called"},
+		{"diff rollback web 1", false, 1, "is not called"},
+		{"diff upgrade --allow-unreleased web " + chart + " --values values.yaml", false, 0, ""},
+		{"diff upgrade --allow-unreleased web chart --values gone.yaml", false, 0, ""},
+		{"diff upgrade --allow-unreleased web chart --adopt deploy/web", false, 0, ""},
+	} {
+		passed := ""
+		var said bytes.Buffer
+		code := Serve(Caller{
+			Program: run.Program, Dir: dir, Err: &said,
+			Pass: func(helm string, args []string, copyTo io.Writer) int {
+				passed = helm + " " + strings.Join(args, " ")
+				if copyTo != nil {
+					_, _ = copyTo.Write([]byte("key: hunter2\n"))
+				}
+				return 0
+			},
+		}, strings.Fields(test.args))
+		if (passed == "real-helm "+test.args) != test.passed || code != test.code || !strings.Contains(said.String(), test.complaints) {
+			t.Errorf("%s: passed %q, exit code %d, said %q", test.args, passed, code, said.String())
+		}
+	}
+	calls, err := run.Calls()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(chart); err != nil {
+		t.Fatal(err)
+	}
+	var kept, faults int
+	for _, c := range calls {
+		if c.Fault != "" {
+			faults++
+		}
+		if c.Chart != "" {
+			kept++
+			if text, err := os.ReadFile(filepath.Join(c.Chart, "Chart.yaml")); err != nil || string(text) != "name: web\n" {
+				t.Errorf("the copy of the chart has %q: %v", text, err)
+			}
+			if got := string(c.Files["values.yaml"]); got != "a: 1\n" {
+				t.Errorf("the copy of the values is %q", got)
+			}
+		}
+	}
+	if kept != 1 || faults != 2 {
+		t.Errorf("%d charts are kept and %d calls have a fault, want 1 and 2", kept, faults)
+	}
+	decrypted := Decrypted(calls)
+	if len(decrypted) != 1 || !slices.Contains(Secrets(decrypted[0]), Secret{"key", "hunter2"}) {
+		t.Errorf("%q was decrypted", decrypted)
+	}
+}
+
+// TestServeAlone calls the program without a run.
+func TestServeAlone(t *testing.T) {
+	var said bytes.Buffer
+	code := Serve(Caller{Program: filepath.Join(t.TempDir(), Name), Err: &said}, []string{"version"})
+	if code != 1 || !strings.Contains(said.String(), "does nothing else") {
+		t.Errorf("exit code %d: %s", code, said.String())
+	}
+}
+
+// TestChoose chooses releases by name and namespace.
+func TestChoose(t *testing.T) {
+	all := []Release{{Declared: Declared{Name: "api", Namespace: "shop"}}, {Declared: Declared{Name: "web", Namespace: "shop"}}, {Declared: Declared{Name: "web", Namespace: "old"}}}
+	for _, test := range []struct {
+		names, namespaces []string
+		want              int
+		err               string
+	}{
+		{nil, nil, 3, ""},
+		{[]string{"web"}, nil, 2, ""},
+		{[]string{"web"}, []string{"old"}, 1, ""},
+		{[]string{"api"}, []string{"old"}, 0, "no such release in namespace old"},
+		{[]string{"wbe"}, nil, 0, "no release wbe"},
+	} {
+		got, err := Choose(all, test.names, test.namespaces)
+		if len(got) != test.want || (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%v %v: %d releases, %v", test.names, test.namespaces, len(got), err)
+		}
+	}
+	if _, err := Choose(nil, nil, nil); err == nil {
+		t.Error("an empty helmfile is no error")
+	}
+}
