@@ -50,36 +50,36 @@ type argoDiff struct {
 }
 
 // words implements controlled.
-func (f *argoDiff) words() objectWords {
-	return objectWords{
-		kinds: []string{"app", "application", "applications", "application.argoproj.io", "applications.argoproj.io"},
-		one:   "Application", controller: "Argo CD", lists: "kubectl get applications -A",
-		sync: "argocd app sync",
+func (f *argoDiff) words() cli.ObjectWords {
+	return cli.ObjectWords{
+		Kinds: []string{"app", "application", "applications", "application.argoproj.io", "applications.argoproj.io"},
+		One:   "Application", Controller: "Argo CD", Lists: "kubectl get applications -A",
+		Sync: "argocd app sync",
 	}
 }
 
 // ofTree returns the flags about a working tree that are about HelmReleases alone.
-func (f *argoDiff) ofTree() []refusal {
-	return []refusal{
-		{[]string{"local-source", "sops", "allow-remote-bases", "only-changed", "allow-secret-lookups"},
-			"it is about HelmReleases of Flux, and not about Applications"},
+func (f *argoDiff) ofTree() []cli.Refusal {
+	return []cli.Refusal{
+		{Flags: []string{"local-source", "sops", "allow-remote-bases", "only-changed", "allow-secret-lookups"},
+			Advice: "it is about HelmReleases of Flux, and not about Applications"},
 	}
 }
 
 // unsupported returns the flags that helmdrift has for a HelmRelease and not for an Application.
-func (f *argoDiff) unsupported() []refusal {
-	return append(f.ofTree(), []refusal{
-		{[]string{"with-source-credentials"}, "log in with helm, or set the credentials of git"},
-		{[]string{"dry-run"}, "the API server tries only writes of Helm"},
-		{[]string{"snapshot"}, "a snapshot has a release of Helm"},
+func (f *argoDiff) unsupported() []cli.Refusal {
+	return append(f.ofTree(), []cli.Refusal{
+		{Flags: []string{"with-source-credentials"}, Advice: "log in with helm, or set the credentials of git"},
+		{Flags: []string{"dry-run"}, Advice: "the API server tries only writes of Helm"},
+		{Flags: []string{"snapshot"}, Advice: "a snapshot has a release of Helm"},
 	}...)
 }
 
 // run implements controlled.
 func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error {
 	refusals := append(refused(f, o.guests), f.unsupported()...)
-	name, err := checkOne(f, f.ControllerOptions, args, flags, append(refusals, refusal{scanFlags(o.guests),
-		"app/NAME is one Application; helmdrift diff -A --next compares all of them"}))
+	name, err := f.words().CheckOne(f.ControllerOptions, args, flags, append(refusals, cli.Refusal{Flags: scanFlags(o.guests),
+		Advice: "app/NAME is one Application; helmdrift diff -A --next compares all of them"}))
 	if err != nil {
 		return err
 	}

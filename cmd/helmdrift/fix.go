@@ -92,7 +92,7 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 func runFix(ctx context.Context, s cli.Streams, compare cli.CompareOptions, o fixOptions, args []string) error {
 	controlled := o.controllers.named(args)
 	if controlled != nil {
-		if err := checkRelease(controlled, args); err != nil {
+		if err := controlled.words().CheckRelease(args); err != nil {
 			return err
 		}
 		_, name, _ := strings.Cut(args[0], "/")

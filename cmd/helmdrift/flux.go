@@ -74,17 +74,17 @@ type fluxDiff struct {
 }
 
 // words implements controlled.
-func (f *fluxDiff) words() objectWords {
-	return objectWords{
-		kinds: []string{"hr", "helmrelease", "helmreleases", "helmrelease.helm.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io"},
-		one:   "HelmRelease", controller: "Flux", lists: "kubectl get helmreleases -A",
+func (f *fluxDiff) words() cli.ObjectWords {
+	return cli.ObjectWords{
+		Kinds: []string{"hr", "helmrelease", "helmreleases", "helmrelease.helm.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io"},
+		One:   "HelmRelease", Controller: "Flux", Lists: "kubectl get helmreleases -A",
 	}
 }
 
 // run implements controlled.
 func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error {
-	name, err := checkOne(f, f.ControllerOptions, args, flags, append(refused(f, o.guests), refusal{scanFlags(o.guests),
-		"hr/NAME is one HelmRelease; helmdrift diff -A --next compares all of them"}))
+	name, err := f.words().CheckOne(f.ControllerOptions, args, flags, append(refused(f, o.guests), cli.Refusal{Flags: scanFlags(o.guests),
+		Advice: "hr/NAME is one HelmRelease; helmdrift diff -A --next compares all of them"}))
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 func (f *fluxDiff) keep(
 	ctx context.Context, s cli.Streams, o *cli.CompareOptions, args []string, flags *pflag.FlagSet,
 ) (d cli.Session, out kept, err error) {
-	name, err := checkOne(f, f.ControllerOptions, args, flags, append(decided(f), withoutSnapshot()))
+	name, err := f.words().CheckOne(f.ControllerOptions, args, flags, append(f.words().Decides(), withoutSnapshot()))
 	switch {
 	case err != nil:
 		return d, out, err

@@ -19,7 +19,7 @@ import (
 func (f *fluxDiff) capture(
 	ctx context.Context, s cli.Streams, o *cli.CompareOptions, from drift.Connection, namespace string, args []string, flags *pflag.FlagSet,
 ) (captured, error) {
-	name, err := checkOne(f, f.ControllerOptions, args, flags, decided(f))
+	name, err := f.words().CheckOne(f.ControllerOptions, args, flags, f.words().Decides())
 	if err != nil {
 		return captured{}, err
 	}

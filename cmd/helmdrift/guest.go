@@ -56,7 +56,7 @@ type objectFile interface {
 
 // controlled is diff of an object that a controller deploys a release from.
 type controlled interface {
-	words() objectWords
+	words() cli.ObjectWords
 	// run is diff of one such object.
 	run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error
 	// all returns how to compare all such objects of a cluster or of a working tree. What it returns fails with errNothing if there are none.

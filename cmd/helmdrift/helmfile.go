@@ -110,7 +110,7 @@ type loaded struct {
 
 // run implements objectFile.
 func (h *helmfileDiff) run(ctx context.Context, o diffOptions, names []string) error {
-	if err := refuseFlags(h.flags, h.refused(o.guests), "--helmfile"); err != nil {
+	if err := cli.Refuse(h.flags, h.refused(o.guests), "--helmfile"); err != nil {
 		return err
 	}
 	if err := o.check(h.flags, true); err != nil {
@@ -141,8 +141,8 @@ func (h *helmfileDiff) run(ctx context.Context, o diffOptions, names []string) e
 
 // keep implements objectFile.
 func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []string) (d cli.Session, out kept, err error) {
-	refusals := append(h.refused(guest{}), refusal{[]string{"write"}, "copy the values into the file that the helmfile names"})
-	if err := refuseFlags(h.flags, refusals, "--helmfile"); err != nil {
+	refusals := append(h.refused(guest{}), cli.Refusal{Flags: []string{"write"}, Advice: "copy the values into the file that the helmfile names"})
+	if err := cli.Refuse(h.flags, refusals, "--helmfile"); err != nil {
 		return d, out, err
 	}
 	if len(names) != 1 {
@@ -168,21 +168,16 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 }
 
 // refused returns the flags that the helmfile decides, and those of another command.
-func (h *helmfileDiff) refused(all guest) []refusal {
-	return []refusal{
-		{append([]string{"fix"}, fixFlags(all)...), "put back the drift of a release: helmdrift fix RELEASE"},
-		{append([]string{"snapshot", "plan"}, controllerFlags()...), "a helmfile is another source of what comes next"},
-		{[]string{"contexts", "all-contexts", "filter", "exclude", "status", "shard"},
-			"names of releases, -l with a selector of helmfile, and -n choose from the helmfile, and --kube-context chooses the cluster"},
-		{[]string{"revision", "to-revision"}, "it shows what helmfile does next; for a stored revision, name the release without --helmfile"},
-		{[]string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
-			"reset-then-reuse-values"}, "the values are those of the helmfile"},
-		{[]string{"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "pass-credentials", "verify"},
-			"the chart is that of the helmfile"},
-		{[]string{"install", "skip-crds", "create-namespace", "helm-version", "server-side", "force-conflicts", "force", "force-replace",
-			"take-ownership", "no-hooks", "enable-dns", "skip-schema-validation", "post-renderer", "post-renderer-args"},
-			"the helmfile says how Helm installs and upgrades"},
-	}
+func (h *helmfileDiff) refused(all guest) []cli.Refusal {
+	return append(cli.DecidedBy("helmfile", "Helm installs and upgrades"), []cli.Refusal{
+		{Flags: append([]string{"fix"}, fixFlags(all)...), Advice: "put back the drift of a release: helmdrift fix RELEASE"},
+		{Flags: append([]string{"snapshot", "plan"}, controllerFlags()...), Advice: "a helmfile is another source of what comes next"},
+		{Flags: []string{"contexts", "all-contexts", "filter", "exclude", "status", "shard"},
+			Advice: "names of releases, -l with a selector of helmfile, and -n choose from the helmfile, and --kube-context chooses the cluster"},
+		{Flags: []string{"revision", "to-revision"}, Advice: "it shows what helmfile does next; for a stored revision, name the release without --helmfile"},
+		{Flags: []string{"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "pass-credentials", "verify"},
+			Advice: "the chart is that of the helmfile"},
+	}...)
 }
 
 // load runs helmfile and returns the releases that names and -n choose. The selector is that of helmfile.

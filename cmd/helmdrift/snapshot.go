@@ -106,7 +106,7 @@ func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapsh
 		return err
 	}
 	if of := o.controllers.named(args); of != nil {
-		if err := checkRelease(of, args); err != nil {
+		if err := of.words().CheckRelease(args); err != nil {
 			return err
 		}
 	}

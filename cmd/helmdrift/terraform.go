@@ -71,7 +71,7 @@ func (t *terraformDiff) isNamed() bool { return t.flags.Changed("plan") }
 
 // run implements objectFile.
 func (t *terraformDiff) run(ctx context.Context, o diffOptions, addresses []string) error {
-	if err := refuseFlags(t.flags, t.refused(o.guests), "--plan"); err != nil {
+	if err := cli.Refuse(t.flags, t.refused(o.guests), "--plan"); err != nil {
 		return err
 	}
 	if err := o.check(t.flags, true); err != nil {
@@ -116,8 +116,8 @@ func (t *terraformDiff) choose(
 
 // keep implements objectFile.
 func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, addresses []string) (d cli.Session, out kept, err error) {
-	refusals := append(t.refused(guest{}), refusal{[]string{"write"}, "absorb writes no HCL; -o hcl prints the values for the configuration"})
-	if err := refuseFlags(t.flags, refusals, "--plan"); err != nil {
+	refusals := append(t.refused(guest{}), cli.Refusal{Flags: []string{"write"}, Advice: "absorb writes no HCL; -o hcl prints the values for the configuration"})
+	if err := cli.Refuse(t.flags, refusals, "--plan"); err != nil {
 		return d, out, err
 	}
 	_, chosen, err := t.choose(ctx, o, addresses)
@@ -156,20 +156,20 @@ func (t *terraformDiff) begin(
 }
 
 // refused returns the flags that the plan decides, and those of another command.
-func (t *terraformDiff) refused(all guest) []refusal {
-	return []refusal{
-		{append([]string{"fix"}, fixFlags(all)...), "put back the drift of a release: helmdrift fix RELEASE"},
-		{append([]string{"snapshot", "helmfile", "environment"}, controllerFlags()...), "a plan is another source of what comes next"},
-		{[]string{"contexts", "all-contexts", "selector", "filter", "exclude", "status", "shard"},
-			"--plan FILE ADDRESS and -n choose from the releases of the plan, and --kube-context chooses the cluster"},
-		{[]string{"revision", "to-revision"}, "it shows what Terraform does next; for a stored revision, name the release"},
-		{[]string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
-			"reset-then-reuse-values"}, "the values are those of the plan"},
-		{[]string{"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "pass-credentials", "verify"},
-			"the chart is that of the plan"},
-		{[]string{"install", "skip-crds", "create-namespace", "helm-version", "server-side", "force-conflicts", "force", "force-replace",
+func (t *terraformDiff) refused(all guest) []cli.Refusal {
+	return []cli.Refusal{
+		{Flags: append([]string{"fix"}, fixFlags(all)...), Advice: "put back the drift of a release: helmdrift fix RELEASE"},
+		{Flags: append([]string{"snapshot", "helmfile", "environment"}, controllerFlags()...), Advice: "a plan is another source of what comes next"},
+		{Flags: []string{"contexts", "all-contexts", "selector", "filter", "exclude", "status", "shard"},
+			Advice: "--plan FILE ADDRESS and -n choose from the releases of the plan, and --kube-context chooses the cluster"},
+		{Flags: []string{"revision", "to-revision"}, Advice: "it shows what Terraform does next; for a stored revision, name the release"},
+		{Flags: []string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
+			"reset-then-reuse-values"}, Advice: "the values are those of the plan"},
+		{Flags: []string{"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "pass-credentials", "verify"},
+			Advice: "the chart is that of the plan"},
+		{Flags: []string{"install", "skip-crds", "create-namespace", "helm-version", "server-side", "force-conflicts", "force", "force-replace",
 			"take-ownership", "no-hooks", "enable-dns", "skip-schema-validation", "post-renderer-args"},
-			"the plan says how Terraform installs and upgrades"},
+			Advice: "the plan says how Terraform installs and upgrades"},
 	}
 }
 
