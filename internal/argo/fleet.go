@@ -3,19 +3,15 @@ package argo
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -51,19 +47,14 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 			cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})
 	fetched := &fetched{Question: f.Question}
-	defer fetched.close()
+	defer fetched.Close()
 	f.Question = fetched.question()
 	from.Cluster = &sharedReads{Cluster: from.Cluster}
-	namespaces, reports := make([]string, len(found)), make([]report.Release, len(found))
-	for i, a := range found {
-		namespaces[i], reports[i] = a.Spec.Destination.Namespace, f.failed(from, a, errors.New("interrupted before it was read"))
-	}
-	f.Each(namespaces, func(i int) {
-		reports[i] = f.compare(ctx, from, found[i])
-		if f.Progress != nil {
-			f.Progress(reports[i])
-		}
-	})
+	reports := deployer.Fleet[*Application]{
+		Title:   func(a *Application) report.Release { return titled(from.Name, a) },
+		Compare: func(own *secret.Known, a *Application) (report.Release, error) { return f.compare(ctx, own, from, a) },
+		Code:    CodeIncomplete, Known: f.Known, Each: f.Each, Progress: f.Progress,
+	}.Start().All(found)
 	return reports, ctx.Err()
 }
 
@@ -87,48 +78,38 @@ func (f Fleet) list(ctx context.Context) ([]*Application, error) {
 func newApplication(item map[string]any) *Application {
 	out := &Application{}
 	key := keyOf(item)
-	if err := decode(item, "Application "+key.Namespace+"/"+key.Name, out); err != nil {
+	if err := tool.Decode(item, "Application "+key.Namespace+"/"+key.Name, out); err != nil {
 		return &Application{Metadata: meta{Namespace: key.Namespace, Name: key.Name}, fault: err}
 	}
 	return out
 }
 
-// compare compares what Argo CD does next with one Application. Whatever goes wrong is an error in the report.
-func (f Fleet) compare(ctx context.Context, from drift.Connection, a *Application) (out report.Release) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			out = f.failed(from, a, fmt.Errorf("internal error: %v", cause))
-		}
-	}()
+// compare compares what Argo CD does next with one Application. Own has its secrets.
+func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connection, a *Application) (report.Release, error) {
 	if a.fault != nil {
-		return f.failed(from, a, a.fault)
+		return report.Release{}, a.fault
 	}
-	own := &secret.Known{} // a child process gets all secrets that are known, and those of others are none of its business
-	defer f.Known.AddKnown(own)
 	f.Known = own
 	plan, err := newPlan(ctx, from, f.Question, a)
 	if err != nil {
-		return f.failed(from, a, err)
+		return report.Release{}, err
 	}
 	defer plan.Close()
 	f.Options.Known = (*drift.Secrets)(own.With(nil))
 	result, err := drift.New(plan.Connection, plan.Adapt(f.Options)).Compare(ctx, plan.Target)
 	if err != nil {
-		return f.failed(from, a, err)
+		return report.Release{}, err
 	}
-	return f.Report(result, plan)
+	return f.Report(result, plan), nil
 }
 
-// failed returns the report of an Application that could not be compared.
-func (f Fleet) failed(from drift.Connection, a *Application, err error) report.Release {
-	said, why := f.Known.Scrub(hint.Sentence(err)), f.Known.Scrub(err.Error())
+// titled returns a report that says which Application it is about.
+func titled(cluster string, a *Application) report.Release {
 	return report.Release{
-		Name: a.Metadata.Name, Namespace: a.Spec.Destination.Namespace, StorageNamespace: a.Metadata.Namespace, Cluster: from.Name,
-		Operation: report.OperationSync, Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},
-		Errors: []report.Message{{Code: CodeIncomplete, Message: said}},
+		Name: a.Metadata.Name, Namespace: a.Spec.Destination.Namespace, StorageNamespace: a.Metadata.Namespace, Cluster: cluster,
+		Operation: report.OperationSync,
 		Deployer: &report.Deployer{
 			Kind: "Application", Namespace: a.Metadata.Namespace, Name: a.Metadata.Name, Controller: report.ControllerArgo,
-			Action: report.DeployerUnknown, Reason: why, PutsBack: report.PutsBackUnknown,
 		},
 	}
 }
@@ -148,25 +129,18 @@ func (c *sharedReads) Read(ctx context.Context, wanted []object.Ref) map[object.
 	return map[object.Ref]cluster.Live{wanted[0]: answer}
 }
 
-// fetched keeps the charts and commits of many Applications, so that each is fetched once.
+// fetched keeps what was fetched for many Applications.
 type fetched struct {
 	Question
-	indexes fetch.Indexes
-	charts  once.Map[chartKey, string]
+	deployer.Fetched
 	commits once.Map[commitKey, checkout]
-
-	mu   sync.Mutex
-	done []func()
 }
 
-// chartKey and commitKey are what decides which files are fetched.
-type (
-	chartKey  struct{ ref, version, repository string }
-	commitKey struct {
-		url, ref string
-		foreign  bool
-	}
-)
+// commitKey is what decides which files are fetched.
+type commitKey struct {
+	url, ref string
+	foreign  bool
+}
 
 // checkout is a folder with the files of a commit.
 type checkout struct{ dir, commit string }
@@ -174,41 +148,14 @@ type checkout struct{ dir, commit string }
 // question returns the question with functions that keep their answers.
 func (k *fetched) question() Question {
 	out := k.Question
-	out.Fetch = func(ctx context.Context, ref string, o fetch.Options) (string, func(), error) {
-		path, err := k.charts.Get(chartKey{ref, o.Version, o.RepoURL}, func() (string, error) {
-			o.Indexes = &k.indexes
-			path, done, err := k.Question.Fetch(ctx, ref, o)
-			if err == nil {
-				k.removeLater(done)
-			}
-			return path, err
-		})
-		return path, func() {}, err
-	}
+	out.Fetch = k.Charts(out.Fetch)
 	out.Commit = func(ctx context.Context, o CommitOrder) (string, string, func(), error) {
 		at, err := k.commits.Get(commitKey{o.URL, o.Ref, o.Foreign}, func() (checkout, error) {
 			dir, commit, done, err := k.Question.Commit(ctx, o)
-			if err == nil {
-				k.removeLater(done)
-			}
+			k.Keep(done)
 			return checkout{dir, commit}, err
 		})
 		return at.dir, at.commit, func() {}, err
 	}
 	return out
-}
-
-// removeLater lets close call done.
-func (k *fetched) removeLater(done func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.done = append(k.done, done)
-}
-
-// close removes the files.
-func (k *fetched) close() {
-	k.indexes.Close()
-	for _, done := range k.done {
-		done()
-	}
 }

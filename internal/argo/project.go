@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -36,15 +37,15 @@ type restriction struct {
 func (a *Application) project() string { return cmp.Or(a.Spec.Project, "default") }
 
 // readProject reads the AppProject of an Application. It is in the namespace of Argo CD.
-func readProject(ctx context.Context, from Reader, a *Application) (*project, error) {
+func readProject(ctx context.Context, from deployer.Reader, a *Application) (*project, error) {
 	for _, namespace := range slices.Compact([]string{a.Metadata.Namespace, "argocd"}) {
 		var out project
-		err := read(ctx, from, refTo("AppProject", namespace, a.project()), &out)
-		if err == nil || !errors.Is(err, errAbsent) {
+		err := tool.Read(ctx, from, refTo("AppProject", namespace, a.project()), &out)
+		if err == nil || !errors.Is(err, deployer.ErrAbsent) {
 			return &out, err
 		}
 	}
-	return nil, fmt.Errorf("AppProject %s of %s: %w", a.project(), a.title(), errAbsent)
+	return nil, fmt.Errorf("AppProject %s of %s: %w", a.project(), a.title(), deployer.ErrAbsent)
 }
 
 // forbids returns why the project does not let an Application write some objects, or "".

@@ -3,24 +3,15 @@ package argo
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
-	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
-
-// Reader reads objects of the cluster. A drift.Cluster is one.
-type Reader interface {
-	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live
-}
-
-// errAbsent is the error of an object that does not exist.
-var errAbsent = errors.New("it does not exist")
 
 const group = "argoproj.io"
 
@@ -34,39 +25,14 @@ func refTo(kind, namespace, name string) object.Ref {
 	return object.Ref{Key: object.Key{Group: group, Kind: kind, Namespace: namespace, Name: name}, Version: "v1alpha1"}
 }
 
-// read reads one object into out. The error names the object; it wraps errAbsent if there is none.
-func read(ctx context.Context, from Reader, ref object.Ref, out any) error {
-	title := ref.Kind + " " + ref.Namespace + "/" + ref.Name
-	found := from.Read(ctx, []object.Ref{ref})[ref]
-	switch {
-	case found.Err != nil:
-		return fmt.Errorf("reading %s: %s", title, found.Err.Message)
-	case found.Object == nil && found.Absence == cluster.AbsentKind:
-		return hint.New(fmt.Errorf("%s: the cluster has no kind %s of %s/%s", title, ref.Kind, ref.Group, ref.Version),
-			"kubectl get crd shows whether Argo CD is installed")
-	case found.Object == nil:
-		return fmt.Errorf("%s: %w", title, errAbsent)
-	}
-	return decode(found.Object, title, out)
-}
-
-// decode decodes an object of Argo CD into out.
-func decode(o map[string]any, title string, out any) error {
-	text, err := json.Marshal(o)
-	if err == nil {
-		err = json.Unmarshal(text, out)
-	}
-	if err != nil {
-		return fmt.Errorf("%s has a field of another type than Argo CD gives it", title)
-	}
-	return nil
-}
+// tool is the tool that these objects belong to.
+var tool = deployer.Tool{Name: "Argo CD", Kinds: "whether Argo CD is installed"}
 
 // Read reads an Application.
-func Read(ctx context.Context, from Reader, namespace, name string) (*Application, error) {
+func Read(ctx context.Context, from deployer.Reader, namespace, name string) (*Application, error) {
 	out := &Application{}
-	err := read(ctx, from, refTo("Application", namespace, name), out)
-	if errors.Is(err, errAbsent) {
+	err := tool.Read(ctx, from, refTo("Application", namespace, name), out)
+	if errors.Is(err, deployer.ErrAbsent) {
 		return nil, hint.New(fmt.Errorf("there is no Application %s in namespace %s", name, namespace),
 			"-n chooses the namespace of the Application, which most often is argocd; kubectl get applications -A lists them")
 	}
@@ -106,7 +72,7 @@ type settings struct {
 
 // readSettings reads argocd-cm, which is in the namespace of Argo CD. An Application may be in another one. Without argocd-cm, the defaults
 // count (argo-cd v3.6.1 util/settings/settings.go).
-func readSettings(ctx context.Context, from Reader, namespace string) (settings, error) {
+func readSettings(ctx context.Context, from deployer.Reader, namespace string) (settings, error) {
 	out := settings{tracking: "annotation", label: "app.kubernetes.io/instance"}
 	for _, in := range []string{namespace, "argocd"} {
 		ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: in, Name: "argocd-cm"}, Version: "v1"}

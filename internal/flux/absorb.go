@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/keep"
 	"github.com/helmdrift/helmdrift/internal/hint"
@@ -45,7 +46,7 @@ func (p *Plan) HelmRelease() object.Key {
 
 // Remarks returns what the plan warns of, and what helmdrift cannot predict.
 func (p *Plan) Remarks() (warnings, problems []report.Message) {
-	if len(wholeNumbers(nil, p.composed.Values)) > 0 {
+	if len(deployer.Integers(p.composed.Values)) > 0 {
 		p.warn(CodeWarning, "a whole number that spec.valuesFrom puts at a targetPath cannot be absorbed: what it controls is left")
 	}
 	return p.warnings, p.problems

@@ -10,7 +10,6 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // folder writes files into a new folder and returns it.
@@ -198,25 +197,5 @@ func TestPostRender(t *testing.T) {
 	order.Manifest = []byte("a: b\n")
 	if _, err := PostRender(t.Context(), order); err == nil {
 		t.Error("a manifest without an object is no error")
-	}
-}
-
-// TestIsChanged checks which objects count as changed by a chart that Flux does not roll out.
-func TestIsChanged(t *testing.T) {
-	changed := report.Finding{Cause: report.CauseChange, Managed: true}
-	drifted := report.Finding{Cause: report.CauseDrift, Managed: true}
-	for _, test := range []struct {
-		object report.Object
-		want   bool
-	}{
-		{report.Object{Action: report.ActionUpdate, Fields: []report.Finding{changed}}, true},
-		{report.Object{Action: report.ActionUpdate, Fields: []report.Finding{drifted}}, false},
-		{report.Object{Action: report.ActionCreate}, true},
-		{report.Object{Action: report.ActionCreate, Missing: true}, false},
-		{report.Object{Action: report.ActionDelete}, true},
-	} {
-		if got := isChanged(test.object); got != test.want {
-			t.Errorf("%+v: %v", test.object, got)
-		}
 	}
 }

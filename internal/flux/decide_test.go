@@ -4,8 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/unknown"
@@ -240,14 +238,5 @@ func TestProve(t *testing.T) {
 		if p.prove(s, false); len(p.warnings) > 0 != warns {
 			t.Errorf("%s: %v", version, p.warnings)
 		}
-	}
-}
-
-// TestWholeNumbers checks the expressions for integers that only a targetPath makes.
-func TestWholeNumbers(t *testing.T) {
-	values := map[string]any{"a": map[string]any{"b.c": []any{int64(1), map[string]any{"d": int64(-2)}}, "f": 1.5, "s": "1"}, "n": int64(3)}
-	want := []string{`a.b\.c[0]=1`, `a.b\.c[1].d=-2`, `n=3`}
-	if diff := cmp.Diff(want, wholeNumbers(nil, values)); diff != "" {
-		t.Errorf("-want +got:\n%s", diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -75,29 +76,7 @@ func (p *Plan) notRolledOut(ctx context.Context, drifted *drift.Result) int {
 	if len(would.Errors) > 0 {
 		return unknown(would.Errors[0].Message)
 	}
-	changed := 0
-	for _, o := range would.Objects {
-		if isChanged(o) {
-			changed++
-		}
-	}
-	return changed
-}
-
-// isChanged reports whether the chart itself changes an object.
-func isChanged(o report.Object) bool {
-	switch o.Action {
-	case report.ActionCreate, report.ActionDelete, report.ActionAdopt:
-		if !o.Missing {
-			return true
-		}
-	}
-	for _, f := range o.Fields {
-		if f.Cause != report.CauseDrift && f.Managed && !f.Silenced() && f.Class != report.ClassUnknown {
-			return true
-		}
-	}
-	return false
+	return deployer.Changed(would.Objects)
 }
 
 // putsBack says when Flux puts drift back.

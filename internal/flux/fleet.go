@@ -4,23 +4,20 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
-	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -50,9 +47,6 @@ type Fleet struct {
 	Report func(result *drift.Result, p *Plan) report.Release
 	// Progress is called with each report. It may be nil.
 	Progress func(report.Release)
-
-	// atFirst are the secrets that are known before the first comparison.
-	atFirst *secret.Known
 }
 
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
@@ -68,37 +62,40 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 		return nil, err
 	}
 	fetched := newFetched(f.Question)
-	defer fetched.close()
+	defer fetched.Close()
 	f.Question = fetched.question()
-	f.atFirst = &secret.Known{}
-	f.atFirst.AddKnown(f.Known)
-	namespaces, reports := make([]string, len(found)), make([]report.Release, len(found))
-	for i, h := range found {
-		namespaces[i], reports[i] = h.ReleaseNamespace(), f.failed(from, h, errors.New("interrupted before it was read"))
-	}
-	if f.Tree != nil && f.isMost(ctx, found, namespaces) {
+	if f.Tree != nil && f.isMost(ctx, found) {
 		f.Widen()
 	}
-	f.Each(namespaces, func(i int) {
-		out := f.compare(ctx, known, readOnce(from), found[i])
-		if reports[i] = out; f.Progress != nil {
-			f.Progress(out)
-		}
-	})
-	f.compareChanged(ctx, known, found, reports)
+	each := deployer.Fleet[*api.HelmRelease]{
+		Title: func(h *api.HelmRelease) report.Release { return titled(from.Name, h) },
+		Compare: func(own *secret.Known, h *api.HelmRelease) (report.Release, error) {
+			return f.compare(ctx, own, known, readOnce(from), h)
+		},
+		Code: CodeIncomplete, Known: f.Known, Each: f.Each, Progress: f.Progress,
+	}.Start()
+	reports := each.All(found)
+	each.Compare = func(own *secret.Known, h *api.HelmRelease) (report.Release, error) {
+		return f.compare(ctx, own, known, f.Alone, h)
+	}
+	f.compareChanged(ctx, each, found, reports)
 	return reports, ctx.Err()
 }
 
 // isMost reports whether HelmReleases are in so many namespaces, and so many of those of the cluster, that lists across all namespaces are
 // cheaper than lists of each.
-func (f Fleet) isMost(ctx context.Context, found []*api.HelmRelease, namespaces []string) bool {
+func (f Fleet) isMost(ctx context.Context, found []*api.HelmRelease) bool {
 	const many = 3
+	namespaces := map[string]bool{}
+	for _, h := range found {
+		namespaces[h.ReleaseNamespace()] = true
+	}
 	all, err := f.List(ctx, api.Kind(), "")
-	return err == nil && 2*len(found) >= len(all) && len(slices.Compact(slices.Clone(namespaces))) >= many
+	return err == nil && 2*len(found) >= len(all) && len(namespaces) >= many
 }
 
 // compareChanged compares again the releases whose records have changed meanwhile, if their reports could be wrong.
-func (f Fleet) compareChanged(ctx context.Context, known api.Reader, found []*api.HelmRelease, reports []report.Release) {
+func (f Fleet) compareChanged(ctx context.Context, each deployer.Fleet[*api.HelmRelease], found []*api.HelmRelease, reports []report.Release) {
 	var doubtful []int
 	var releases []drift.Target
 	for i, r := range reports {
@@ -115,7 +112,7 @@ func (f Fleet) compareChanged(ctx context.Context, known api.Reader, found []*ap
 	for n, isChanged := range f.Changed(ctx, releases) {
 		if i := doubtful[n]; isChanged {
 			group.Go(func() error {
-				reports[i] = f.compare(ctx, known, f.Alone, found[i])
+				reports[i], _ = each.One(found[i])
 				return nil
 			})
 		}
@@ -229,67 +226,45 @@ func (f Fleet) changed(ctx context.Context, dropped []*api.HelmRelease, made []m
 	return dropped, made
 }
 
-// compare compares what Flux does next with one HelmRelease. Whatever goes wrong is an error in the report. Reading knows the objects of
-// Flux.
-func (f Fleet) compare(ctx context.Context, reading api.Reader, from drift.Connection, h *api.HelmRelease) (out report.Release) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			out = f.failed(from, h, fmt.Errorf("internal error: %v", cause))
-		}
-	}()
+// compare compares what Flux does next with one HelmRelease. Own has its secrets, and reading knows the objects of Flux.
+func (f Fleet) compare(
+	ctx context.Context, own *secret.Known, reading deployer.Reader, from drift.Connection, h *api.HelmRelease,
+) (report.Release, error) {
 	if h.Fault != nil {
-		return f.failed(from, h, h.Fault)
+		return report.Release{}, h.Fault
 	}
-	// A child process gets all secrets that are known. Those of the other HelmReleases are none of its business, and would make the work grow
-	// with the square of their number.
-	own := &secret.Known{}
-	own.AddKnown(f.atFirst)
-	defer f.Known.AddKnown(own)
 	f.Known = own
 	plan, err := newPlan(ctx, reading, from, f.Question, h)
 	if err != nil {
-		return f.failed(from, h, err)
+		return report.Release{}, err
 	}
 	defer plan.Close()
 	// A comparison with a chart also learns the secrets of the objects and of the values, for its own errors.
 	f.Options.Known = (*drift.Secrets)(own.With(nil))
 	result, err := drift.New(plan.Connection, plan.Adapt(f.Options)).Compare(ctx, plan.Target)
 	if err != nil {
-		return f.failed(from, h, err)
+		return report.Release{}, err
 	}
-	return f.Report(result, plan)
+	return f.Report(result, plan), nil
 }
 
-// failed returns the report of a HelmRelease that could not be compared.
-func (f Fleet) failed(from drift.Connection, h *api.HelmRelease, err error) report.Release {
-	said, why := f.Known.Scrub(hint.Sentence(err)), f.Known.Scrub(err.Error())
+// titled returns a report that says which HelmRelease it is about.
+func titled(cluster string, h *api.HelmRelease) report.Release {
 	return report.Release{
-		Name: h.ReleaseName(), Namespace: h.ReleaseNamespace(), StorageNamespace: h.StorageNamespace(), Cluster: from.Name,
-		Operation: report.OperationDrift, Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},
-		Errors: []report.Message{{Code: CodeIncomplete, Message: said}},
+		Name: h.ReleaseName(), Namespace: h.ReleaseNamespace(), StorageNamespace: h.StorageNamespace(), Cluster: cluster,
+		Operation: report.OperationDrift,
 		Deployer: &report.Deployer{
 			Kind: "HelmRelease", Namespace: h.Metadata.Namespace, Name: h.Metadata.Name, Controller: report.ControllerFlux,
-			Action: report.DeployerUnknown, Reason: why, PutsBack: report.PutsBackUnknown,
 		},
 	}
 }
 
-// fetched keeps the charts and indexes of many HelmReleases, so that each is fetched once, and what PrepareChart made of them.
+// fetched keeps what was fetched for many HelmReleases, and what PrepareChart made of it.
 type fetched struct {
 	Question
-	indexes  fetch.Indexes
-	charts   once.Map[chartKey, string]
+	deployer.Fetched
 	prepared once.Map[string, ChartAnswer]
 	commits  once.Map[string, string]
-
-	mu   sync.Mutex
-	done []func()
-}
-
-// chartKey is what decides which chart is fetched. Another login may get another chart.
-type chartKey struct {
-	ref, version, repository, username, password string
-	plain                                        bool
 }
 
 // newFetched returns an empty one for a question.
@@ -298,26 +273,13 @@ func newFetched(q Question) *fetched { return &fetched{Question: q} }
 // question returns the question with functions that keep their answers.
 func (k *fetched) question() Question {
 	out := k.Question
-	out.Fetch = func(ctx context.Context, ref string, o fetch.Options) (string, func(), error) {
-		key := chartKey{ref, o.Version, o.RepoURL, o.Username, o.Password, o.PlainHTTP}
-		path, err := k.charts.Get(key, func() (string, error) {
-			o.Indexes = &k.indexes
-			path, done, err := k.Question.Fetch(ctx, ref, o)
-			if err == nil {
-				k.removeLater(done)
-			}
-			return path, err
-		})
-		return path, func() {}, err
-	}
+	out.Fetch = k.Charts(out.Fetch)
 	if k.Question.Commit != nil {
 		out.Commit = func(ctx context.Context, order CommitOrder) (string, func(), error) {
 			key, _ := json.Marshal(order) // it has plain fields
 			dir, err := k.commits.Get(string(key), func() (string, error) {
 				dir, done, err := k.Question.Commit(ctx, order)
-				if err == nil {
-					k.removeLater(done)
-				}
+				k.Keep(done)
 				return dir, err
 			})
 			return dir, func() {}, err
@@ -328,19 +290,4 @@ func (k *fetched) question() Question {
 		return k.prepared.Get(string(key), func() (ChartAnswer, error) { return k.Question.Prepare(ctx, order) })
 	}
 	return out
-}
-
-// removeLater lets close call done.
-func (k *fetched) removeLater(done func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.done = append(k.done, done)
-}
-
-// close removes the files.
-func (k *fetched) close() {
-	k.indexes.Close()
-	for _, done := range k.done {
-		done()
-	}
 }

@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -56,7 +56,7 @@ func TestFetchedOnce(t *testing.T) {
 	if fetches.Load() != 4 || prepared.Load() != 2 {
 		t.Errorf("%d fetches, %d preparations", fetches.Load(), prepared.Load())
 	}
-	if k.close(); removed.Load() != 3 {
+	if k.Close(); removed.Load() != 3 {
 		t.Errorf("%d charts were removed", removed.Load())
 	}
 }
@@ -66,8 +66,12 @@ func TestFleetFailure(t *testing.T) {
 	known := &secret.Known{}
 	known.Add("hunter2hunter2")
 	h := &api.HelmRelease{Metadata: api.Meta{Name: "web", Namespace: "shop"}}
-	r := Fleet{Question: Question{Known: known}}.failed(drift.Connection{Name: "prod"}, h,
-		hint.New(errors.New("reading hunter2hunter2 failed"), "try again"))
+	r, _ := deployer.Fleet[*api.HelmRelease]{
+		Title: func(h *api.HelmRelease) report.Release { return titled("prod", h) }, Known: known,
+		Compare: func(*secret.Known, *api.HelmRelease) (report.Release, error) {
+			return report.Release{}, hint.New(errors.New("reading hunter2hunter2 failed"), "try again")
+		},
+	}.Start().One(h)
 	if !r.HasError() || r.Deployer.Action != report.DeployerUnknown || r.Name != "web" || r.Namespace != "shop" || r.Cluster != "prod" {
 		t.Errorf("%+v", r)
 	}

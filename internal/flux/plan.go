@@ -6,15 +6,14 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/address"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
@@ -63,7 +62,7 @@ type Plan struct {
 	// Connection is what the comparison reads.
 	Connection drift.Connection
 
-	reading  api.Reader
+	reading  deployer.Reader
 	release  *api.HelmRelease
 	tree     *applied.Tree
 	render   func(context.Context, drift.ChartRequest, RenderOrder) (*drift.RenderedChart, error)
@@ -98,7 +97,7 @@ const (
 
 // New reads a HelmRelease and everything that decides what Flux does with it. The caller closes the plan.
 func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
-	var reading api.Reader = from.Cluster
+	var reading deployer.Reader = from.Cluster
 	if q.Tree != nil {
 		reading, from.Lookups = q.Tree.Over, q.Tree.Lookups(from.Lookups)
 	}
@@ -130,7 +129,7 @@ func (p *Plan) addProblems(t *applied.Tree) {
 }
 
 // newPlan reads everything else than the HelmRelease. Reading knows the objects of Flux.
-func newPlan(ctx context.Context, reading api.Reader, from drift.Connection, q Question, h *api.HelmRelease) (p *Plan, err error) {
+func newPlan(ctx context.Context, reading deployer.Reader, from drift.Connection, q Question, h *api.HelmRelease) (p *Plan, err error) {
 	p = &Plan{release: h, tree: q.Tree, render: q.Render, Connection: from, reading: reading}
 	if h.Spec.KubeConfig != nil {
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.Title()),
@@ -505,7 +504,7 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 	out.Fetch = func(context.Context) (string, func(), error) { return path, nil, nil }
 	name, readFile := valuesName+h.Metadata.Name, out.ReadFile
 	text, err := json.Marshal(p.composed.Values)
-	out.Values = render.ValueOptions{Files: []string{name}, Set: wholeNumbers(nil, p.composed.Values), Reuse: render.ReuseReset}
+	out.Values = render.ValueOptions{Files: []string{name}, Set: deployer.Integers(p.composed.Values), Reuse: render.ReuseReset}
 	out.ReadFile = func(ctx context.Context, wanted string) ([]byte, error) {
 		if wanted == name {
 			return text, err
@@ -555,31 +554,6 @@ func (p *Plan) addKept(q Question, path string, s situation) {
 		return q.PostRender(ctx, renderOrder(was, manifest))
 	}
 	p.Preview = drift.Target{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), Chart: out}
-}
-
-// wholeNumbers returns --set expressions for the integers of values. Numbers of documents are float64, and only a targetPath makes
-// integers, which templates print in another way; the text of a values file cannot tell them apart.
-func wholeNumbers(at []string, value any) (out []string) {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, wholeNumbers(append(slices.Clone(at), escaped(key)), v[key])...)
-		}
-	case []any:
-		for i, below := range v {
-			item := slices.Clone(at)
-			item[len(item)-1] += "[" + strconv.Itoa(i) + "]"
-			out = append(out, wholeNumbers(item, below)...)
-		}
-	case int64:
-		out = append(out, strings.Join(at, ".")+"="+strconv.FormatInt(v, 10))
-	}
-	return out
-}
-
-// escaped returns a key as a --set expression names it.
-func escaped(key string) string {
-	return strings.NewReplacer(`\`, `\\`, `.`, `\.`, `,`, `\,`, `=`, `\=`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(key)
 }
 
 // Secrets returns the secrets of the values and of the variables of a tree, which a report must not show wherever the chart puts them.

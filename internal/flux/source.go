@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/address"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/hint"
@@ -99,7 +100,7 @@ type offer struct {
 }
 
 // offerOf reads the sources of a HelmRelease for a question.
-func offerOf(ctx context.Context, h *api.HelmRelease, from api.Reader, q Question) (*offer, error) {
+func offerOf(ctx context.Context, h *api.HelmRelease, from deployer.Reader, q Question) (*offer, error) {
 	switch ref := h.Spec.ChartRef; {
 	case h.Spec.Chart != nil:
 		return fromTemplate(ctx, h, from, q)
@@ -115,18 +116,18 @@ func offerOf(ctx context.Context, h *api.HelmRelease, from api.Reader, q Questio
 		}
 		return fromSpec(ctx, from, made.Spec.ChartSpec, namespace, made, q)
 	default:
-		return &offer{title: api.TitleOf(ref.Kind, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)}, nil
+		return &offer{title: deployer.TitleOf(ref.Kind, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)}, nil
 	}
 }
 
 // fromTemplate returns the offer for spec.chart. helm-controller makes a HelmChart of it in the namespace of the source
 // (fluxcd/helm-controller v1.6.0 internal/reconcile/helmchart_template.go buildHelmChartFromTemplate).
-func fromTemplate(ctx context.Context, h *api.HelmRelease, from api.Reader, q Question) (*offer, error) {
+func fromTemplate(ctx context.Context, h *api.HelmRelease, from deployer.Reader, q Question) (*offer, error) {
 	wanted := h.Spec.Chart.Spec
 	namespace := cmp.Or(wanted.SourceRef.Namespace, h.Metadata.Namespace)
 	made, err := readSource(ctx, from, "HelmChart", namespace, h.Metadata.Namespace+"-"+h.Metadata.Name)
 	switch {
-	case errors.Is(err, api.ErrAbsent):
+	case errors.Is(err, deployer.ErrAbsent):
 		made = nil
 	case err != nil:
 		return nil, err
@@ -166,10 +167,10 @@ func (s *source) isMadeOf(wanted api.ChartSpec) bool {
 }
 
 // readSource reads a source.
-func readSource(ctx context.Context, from api.Reader, kind, namespace, name string) (*source, error) {
+func readSource(ctx context.Context, from deployer.Reader, kind, namespace, name string) (*source, error) {
 	ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: kind, Namespace: namespace, Name: name}, Version: "v1"}
 	out := &source{}
-	err := api.ReadInto(ctx, from, ref, out)
+	err := api.Flux.Read(ctx, from, ref, out)
 	if over, isOverlay := from.(applied.Overlay); isOverlay {
 		out.inTree = over.Makes(ref)
 	}
@@ -177,9 +178,9 @@ func readSource(ctx context.Context, from api.Reader, kind, namespace, name stri
 }
 
 // fromSpec returns the offer for a HelmChart. Made is the HelmChart as it is, or nil if there is none yet.
-func fromSpec(ctx context.Context, from api.Reader, wanted api.ChartSpec, namespace string, made *source, q Question) (*offer, error) {
+func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, namespace string, made *source, q Question) (*offer, error) {
 	kind := wanted.SourceRef.Kind
-	out := &offer{title: api.TitleOf(kind, namespace, wanted.SourceRef.Name), namespace: namespace, chartPath: wanted.Chart}
+	out := &offer{title: deployer.TitleOf(kind, namespace, wanted.SourceRef.Name), namespace: namespace, chartPath: wanted.Chart}
 	out.order.ValuesFiles, out.order.IgnoreMissing = valuesFiles(wanted), wanted.IgnoreMissingValuesFiles
 	out.inputs = []report.DeployerInput{{Use: "chart", Kind: kind, Namespace: namespace, Name: wanted.SourceRef.Name}}
 	generation := int64(1)
@@ -193,7 +194,7 @@ func fromSpec(ctx context.Context, from api.Reader, wanted api.ChartSpec, namesp
 			}
 		}
 		if made.isMadeOf(wanted) {
-			out.waits = made.waits(api.TitleOf("HelmChart", made.Metadata.Namespace, made.Metadata.Name))
+			out.waits = made.waits(deployer.TitleOf("HelmChart", made.Metadata.Namespace, made.Metadata.Name))
 		}
 	}
 	var metadata []string
@@ -254,12 +255,12 @@ func (o *offer) fromRepository(repository *source, wanted api.ChartSpec, own boo
 
 // fromOCI returns the offer of an OCIRepository. helm-controller adds the digest of the manifest to the version of the chart
 // (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go mutateChartWithSourceRevision).
-func fromOCI(ctx context.Context, from api.Reader, namespace, name string) (*offer, error) {
+func fromOCI(ctx context.Context, from deployer.Reader, namespace, name string) (*offer, error) {
 	repository, err := readSource(ctx, from, "OCIRepository", namespace, name)
 	if err != nil {
 		return nil, fmt.Errorf("the source of the chart: %w", err)
 	}
-	out := &offer{title: api.TitleOf("OCIRepository", namespace, name), namespace: namespace}
+	out := &offer{title: deployer.TitleOf("OCIRepository", namespace, name), namespace: namespace}
 	out.inputs = []report.DeployerInput{{Use: "chart", Kind: "OCIRepository", Namespace: namespace, Name: name}}
 	out.waits = repository.waits(out.title)
 	out.from.PlainHTTP = repository.Spec.Insecure
@@ -346,10 +347,10 @@ func (o *offer) reach(s *source) error {
 }
 
 // credentials returns the user name and the password in the Secret of a source, for its own host alone.
-func (o *offer) credentials(ctx context.Context, from api.Reader) (username, password string, found map[string]any, err error) {
+func (o *offer) credentials(ctx context.Context, from deployer.Reader) (username, password string, found map[string]any, err error) {
 	ref := object.Ref{Key: object.Key{Kind: "Secret", Namespace: o.namespace, Name: o.login.Name}, Version: "v1"}
 	live := from.Read(ctx, []object.Ref{ref})[ref]
-	title := api.TitleOf("Secret", o.namespace, o.login.Name)
+	title := deployer.TitleOf("Secret", o.namespace, o.login.Name)
 	switch {
 	case live.Err != nil:
 		return "", "", nil, fmt.Errorf("reading %s for %s: %s", title, o.title, live.Err.Message)

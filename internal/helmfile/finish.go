@@ -2,11 +2,11 @@ package helmfile
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/english"
-	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -24,7 +24,7 @@ func (s *Step) Finish(_ *drift.Result, r *report.Release) {
 		Kind: kind, Namespace: s.release.Namespace, Name: s.release.Name, Controller: controller, Action: s.action,
 		PutsBack: report.PutsBackUpgrade, Inputs: s.inputs(),
 	}
-	n := changed(r.Objects)
+	n := deployer.Changed(r.Objects)
 	switch {
 	case s.action == report.DeployerUninstall:
 		out.Reason, out.PutsBack = "the helmfile has installed: false", report.PutsBackNever
@@ -45,19 +45,6 @@ func (s *Step) Finish(_ *drift.Result, r *report.Release) {
 	}
 	r.Deployer = out
 	r.Warnings = append(r.Warnings, s.warnings...)
-}
-
-// changed returns how many objects the chart and the values change, whether or not they drifted.
-func changed(objects []report.Object) (n int) {
-	for _, o := range objects {
-		isNew := slices.Contains([]report.Action{report.ActionCreate, report.ActionDelete, report.ActionAdopt}, o.Action) && !o.Missing
-		if isNew || slices.ContainsFunc(o.Fields, func(f report.Finding) bool {
-			return f.Cause != report.CauseDrift && f.Managed && !f.Silenced()
-		}) {
-			n++
-		}
-	}
-	return n
 }
 
 // inputs returns what the prediction depends on.
@@ -83,75 +70,43 @@ type Fleet struct {
 	Report func(result *drift.Result, s *Step) report.Release
 	// Progress is called with each report.
 	Progress func(report.Release)
-
-	// atFirst are the secrets that are known before the first comparison.
-	atFirst *secret.Known
 }
 
 // Compare compares what helmfile does next with each release. If something goes wrong with one of them, its report has the error. Compare
 // fails if ctx ends; even then, it returns the reports that it has.
 func (f Fleet) Compare(ctx context.Context, from drift.Connection, all []Release) ([]report.Release, error) {
-	namespaces, reports := make([]string, len(all)), make([]*report.Release, len(all))
-	for i, r := range all {
-		namespaces[i] = r.Namespace
-	}
-	f.atFirst = &secret.Known{}
-	f.atFirst.AddKnown(f.Known)
-	f.Each(namespaces, func(i int) {
-		if reports[i] = f.compare(ctx, from, all[i]); reports[i] != nil {
-			f.Progress(*reports[i])
-		}
-	})
-	out := []report.Release{}
-	for i, r := range reports {
-		switch {
-		case r != nil:
-			out = append(out, *r)
-		case ctx.Err() != nil:
-			out = append(out, *f.failed(from, all[i], ctx.Err()))
-		}
-	}
-	return out, ctx.Err()
+	var fetched deployer.Fetched
+	defer fetched.Close()
+	f.Fetch = fetched.Charts(f.Fetch)
+	reports := deployer.Fleet[Release]{
+		Title:   func(r Release) report.Release { return titled(from.Name, r) },
+		Compare: func(own *secret.Known, r Release) (report.Release, error) { return f.compare(ctx, own, from, r) },
+		Code:    CodeIncomplete, Known: f.Known, Each: f.Each, Progress: f.Progress,
+	}.Start().All(all)
+	return reports, ctx.Err()
 }
 
-// compare compares what helmfile does next with one release. Whatever goes wrong is an error in the report. It returns nil if there is
-// nothing to compare.
-func (f Fleet) compare(ctx context.Context, from drift.Connection, r Release) (out *report.Release) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			out = f.failed(from, r, fmt.Errorf("internal error: %v", cause))
-		}
-	}()
+// compare compares what helmfile does next with one release. Own has its secrets.
+func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connection, r Release) (report.Release, error) {
 	step, err := New(ctx, from, f.Question, r)
-	if err == errNothing { //nolint:errorlint // New does not wrap it
-		return nil
+	if errors.Is(err, errNothing) {
+		return report.Release{}, deployer.ErrNothing
 	}
 	if err != nil {
-		return f.failed(from, r, err)
+		return report.Release{}, err
 	}
-	// Each comparison learns secrets of its own, and all know those of the helmfile.
-	all, own := f.Known, &secret.Known{}
-	own.AddKnown(f.atFirst)
-	defer all.AddKnown(own)
-	f.Options.Known = (*drift.Secrets)(own)
+	f.Options.Known = (*drift.Secrets)(own.With(nil))
 	result, err := drift.New(from, step.Adapt(f.Options)).Compare(ctx, step.Target)
 	if err != nil {
-		return f.failed(from, r, err)
+		return report.Release{}, err
 	}
-	done := f.Report(result, step)
-	return &done
+	return f.Report(result, step), nil
 }
 
-// failed returns the report of a release that could not be compared.
-func (f Fleet) failed(from drift.Connection, r Release, err error) *report.Release {
-	said, why := f.Known.Scrub(hint.Sentence(err)), f.Known.Scrub(err.Error())
-	return &report.Release{
-		Name: r.Name, Namespace: r.Namespace, StorageNamespace: r.Namespace, Cluster: from.Name,
-		Operation: report.OperationDrift, Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},
-		Errors: []report.Message{{Code: CodeIncomplete, Message: said}},
-		Deployer: &report.Deployer{
-			Kind: kind, Namespace: r.Namespace, Name: r.Name, Controller: controller,
-			Action: report.DeployerUnknown, Reason: why, PutsBack: report.PutsBackUnknown,
-		},
+// titled returns a report that says which release it is about.
+func titled(cluster string, r Release) report.Release {
+	return report.Release{
+		Name: r.Name, Namespace: r.Namespace, StorageNamespace: r.Namespace, Cluster: cluster, Operation: report.OperationDrift,
+		Deployer: &report.Deployer{Kind: kind, Namespace: r.Namespace, Name: r.Name, Controller: controller},
 	}
 }

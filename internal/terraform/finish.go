@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -85,29 +86,7 @@ func (s *Step) notRolledOut(ctx context.Context, result *drift.Result) int {
 			return unknown(e.Message)
 		}
 	}
-	changed := 0
-	for _, o := range would.Objects {
-		if isChanged(o) {
-			changed++
-		}
-	}
-	return changed
-}
-
-// isChanged reports whether the chart itself changes an object.
-func isChanged(o report.Object) bool {
-	switch o.Action {
-	case report.ActionCreate, report.ActionDelete, report.ActionAdopt:
-		if !o.Missing {
-			return true
-		}
-	}
-	for _, f := range o.Fields {
-		if f.Cause != report.CauseDrift && f.Managed && !f.Silenced() && f.Class != report.ClassUnknown {
-			return true
-		}
-	}
-	return false
+	return deployer.Changed(would.Objects)
 }
 
 // inputs returns what the decision depends on.

@@ -5,13 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-	"strconv"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/strvals"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/unknown"
 )
 
@@ -51,7 +50,7 @@ func (r *Release) compose(a arguments) error {
 	if r.Values, err = json.Marshal(values); err != nil {
 		return errors.New("its values cannot be encoded")
 	}
-	r.Integers = wholeNumbers(nil, values)
+	r.Integers = deployer.Integers(values)
 	return nil
 }
 
@@ -191,31 +190,6 @@ func (e setEntry) setList(values map[string]any, value, marks any) error {
 		return errName
 	}
 	return nil
-}
-
-// wholeNumbers returns --set expressions for the integers of values. Numbers of documents are float64, and only set makes integers, which
-// templates print in another way; the JSON of values cannot tell them apart.
-func wholeNumbers(path []string, value any) (out []string) {
-	switch v := value.(type) {
-	case map[string]any:
-		for _, key := range keys(v) {
-			out = append(out, wholeNumbers(append(slices.Clone(path), escaped(key)), v[key])...)
-		}
-	case []any:
-		for i, below := range v {
-			item := slices.Clone(path)
-			item[len(item)-1] += "[" + strconv.Itoa(i) + "]"
-			out = append(out, wholeNumbers(item, below)...)
-		}
-	case int64:
-		out = append(out, strings.Join(path, ".")+"="+strconv.FormatInt(v, 10))
-	}
-	return out
-}
-
-// escaped returns a key as a --set expression names it.
-func escaped(key string) string {
-	return strings.NewReplacer(`\`, `\\`, `.`, `\.`, `,`, `\,`, `=`, `\=`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(key)
 }
 
 // addDocument adds every text of a sensitive document as a secret, and the document itself if it has no table.

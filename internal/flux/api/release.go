@@ -4,55 +4,18 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
-	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Reader reads objects of the cluster. A drift.Cluster is one.
-type Reader interface {
-	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live
-}
-
-// ErrAbsent is the error of an object that does not exist.
-var ErrAbsent = errors.New("it does not exist")
-
-// ReadInto reads one object into out. The error names the object; it wraps ErrAbsent if there is none.
-func ReadInto(ctx context.Context, from Reader, ref object.Ref, out any) error {
-	title := TitleOf(ref.Kind, ref.Namespace, ref.Name)
-	found := from.Read(ctx, []object.Ref{ref})[ref]
-	switch {
-	case found.Err != nil:
-		return fmt.Errorf("reading %s: %s", title, found.Err.Message)
-	case found.Object == nil && found.Absence == cluster.AbsentKind:
-		return hint.New(fmt.Errorf("%s: the cluster has no kind %s of %s/%s", title, ref.Kind, ref.Group, ref.Version),
-			"kubectl get crd shows which kinds of Flux are installed")
-	case found.Object == nil:
-		return fmt.Errorf("%s: %w", title, ErrAbsent)
-	}
-	return decode(found.Object, title, out)
-}
-
-// decode decodes an object of Flux into out.
-func decode(o map[string]any, title string, out any) error {
-	text, err := json.Marshal(o)
-	if err == nil {
-		err = json.Unmarshal(text, out)
-	}
-	if err != nil {
-		return fmt.Errorf("%s has a field of another type than Flux gives it", title)
-	}
-	return nil
-}
-
-// TitleOf names an object in messages.
-func TitleOf(kind, namespace, name string) string { return kind + " " + namespace + "/" + name }
+// Flux is the tool that these objects belong to.
+var Flux = deployer.Tool{Name: "Flux", Kinds: "which kinds of Flux are installed"}
 
 // The groups of the kinds of helm-controller and source-controller.
 const (
@@ -61,10 +24,10 @@ const (
 )
 
 // Read reads a HelmRelease.
-func Read(ctx context.Context, from Reader, namespace, name string) (*HelmRelease, error) {
+func Read(ctx context.Context, from deployer.Reader, namespace, name string) (*HelmRelease, error) {
 	out := &HelmRelease{}
-	err := ReadInto(ctx, from, HelmReleaseRef(namespace, name), out)
-	if errors.Is(err, ErrAbsent) {
+	err := Flux.Read(ctx, from, HelmReleaseRef(namespace, name), out)
+	if errors.Is(err, deployer.ErrAbsent) {
 		return nil, hint.New(fmt.Errorf("there is no HelmRelease %s in namespace %s", name, namespace),
 			"-n chooses the namespace of the HelmRelease; kubectl get helmreleases -A lists them")
 	}
@@ -74,7 +37,7 @@ func Read(ctx context.Context, from Reader, namespace, name string) (*HelmReleas
 // HelmReleaseOf decodes a HelmRelease. One that Flux cannot decode has its fault.
 func HelmReleaseOf(item map[string]any) *HelmRelease {
 	ref, out := RefOf(Kind(), item), &HelmRelease{}
-	if err := decode(item, TitleOf(ref.Kind, ref.Namespace, ref.Name), out); err != nil {
+	if err := Flux.Decode(item, deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), out); err != nil {
 		return &HelmRelease{Metadata: Meta{Namespace: ref.Namespace, Name: ref.Name}, Fault: err}
 	}
 	return out
@@ -92,7 +55,7 @@ func HelmReleaseRef(namespace, name string) object.Ref {
 
 // Title names the HelmRelease in messages.
 func (h *HelmRelease) Title() string {
-	return TitleOf("HelmRelease", h.Metadata.Namespace, h.Metadata.Name)
+	return deployer.TitleOf("HelmRelease", h.Metadata.Namespace, h.Metadata.Name)
 }
 
 // ReleaseName returns the name of the release (fluxcd/helm-controller v1.6.0 api/v2 GetReleaseName, internal/release/name.go ShortenName).

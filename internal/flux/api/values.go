@@ -17,6 +17,7 @@ import (
 	"helm.sh/helm/v3/pkg/strvals"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/unknown"
@@ -49,7 +50,7 @@ type Composition struct {
 
 // Compose reads the references of a HelmRelease and composes its values (fluxcd/pkg chartutil v1.28.0 values.go
 // ChartValuesFromReferences). The values of the HelmRelease may change.
-func (h *HelmRelease) Compose(ctx context.Context, from Reader) (*Composition, error) {
+func (h *HelmRelease) Compose(ctx context.Context, from deployer.Reader) (*Composition, error) {
 	out := &Composition{}
 	found, err := h.readReferences(ctx, from, out)
 	if err != nil {
@@ -77,7 +78,7 @@ func (h *HelmRelease) Compose(ctx context.Context, from Reader) (*Composition, e
 		}
 		isUnknown := HasUnknown(text)
 		if isUnknown {
-			out.Unknown = append(out.Unknown, fmt.Sprintf("%s, key %s%s", TitleOf(key.Kind, key.Namespace, key.Name), ref.KeyOrDefault(), why))
+			out.Unknown = append(out.Unknown, fmt.Sprintf("%s, key %s%s", deployer.TitleOf(key.Kind, key.Namespace, key.Name), ref.KeyOrDefault(), why))
 		}
 		if ref.TargetPath != "" {
 			out.learn(ref, text)
@@ -111,7 +112,7 @@ func HasUnknown(value any) bool {
 }
 
 // readReferences reads each object that the references name once.
-func (h *HelmRelease) readReferences(ctx context.Context, from Reader, out *Composition) (map[object.Ref]map[string]any, error) {
+func (h *HelmRelease) readReferences(ctx context.Context, from deployer.Reader, out *Composition) (map[object.Ref]map[string]any, error) {
 	for i, ref := range h.Spec.ValuesFrom {
 		if ref.Kind != "ConfigMap" && ref.Kind != "Secret" {
 			return nil, fmt.Errorf("spec.valuesFrom[%d] of %s: values are in a ConfigMap or a Secret, and not in a %s", i, h.Title(), ref.Kind)
@@ -127,7 +128,7 @@ func (h *HelmRelease) readReferences(ctx context.Context, from Reader, out *Comp
 		case live.Err != nil && ref.Kind == "Secret" && live.Err.Code == cluster.CodeForbidden:
 			out.hidden[ref] = live.Err.Message
 		case live.Err != nil:
-			return nil, hint.New(fmt.Errorf("reading %s for the values: %s", TitleOf(ref.Kind, ref.Namespace, ref.Name), live.Err.Message),
+			return nil, hint.New(fmt.Errorf("reading %s for the values: %s", deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), live.Err.Message),
 				"without it the values of the upgrade are not known; helmdrift diff RELEASE shows the drift without them")
 		}
 		if found[ref] = live.Object; ref.Kind == "Secret" && live.Object != nil {

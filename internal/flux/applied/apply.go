@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,10 +35,10 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 		settings[kustomizeGroup+"/ssa"] == "IfNotPresent"
 	switch {
 	case now.Err != nil && ref.Kind == "Secret":
-		t.Note(tree.Note, api.TitleOf(ref.Kind, ref.Namespace, ref.Name), "what others added to it is not known: "+now.Err.Message)
+		t.Note(tree.Note, deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), "what others added to it is not known: "+now.Err.Message)
 		return content, nil
 	case now.Err != nil:
-		return nil, fmt.Errorf("reading %s: %s", api.TitleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
+		return nil, fmt.Errorf("reading %s: %s", deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
 	case now.Object == nil:
 		(&unstructured.Unstructured{Object: content}).SetGeneration(1) // so no controller has looked at it
 		return t.withoutLogin(ref, content, nil), nil
@@ -46,7 +47,7 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 	}
 	out, err := t.types.apply(ctx, ref, content, now.Object)
 	if err != nil {
-		return nil, &cannotApply{api.TitleOf(ref.Kind, ref.Namespace, ref.Name), err}
+		return nil, &cannotApply{deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), err}
 	}
 	return t.withoutLogin(ref, out, now.Object), nil
 }
@@ -70,7 +71,7 @@ func (t *Tree) withoutLogin(ref object.Ref, o, now map[string]any) map[string]an
 		return o
 	}
 	unstructured.RemoveNestedField(o, "spec", "secretRef")
-	t.Note(tree.Note, api.TitleOf(ref.Kind, ref.Namespace, ref.Name),
+	t.Note(tree.Note, deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name),
 		"the cluster does not have it with this server and this secretRef, so its credentials are not used")
 	return o
 }

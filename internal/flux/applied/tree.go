@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
@@ -290,7 +291,7 @@ func (t *Tree) refused(ctx context.Context, all []laid, found map[object.Ref]clu
 		if isAbsent {
 			out[one.Maker] = true
 			t.Note(tree.Failed, one.Maker.String(), fmt.Sprintf("Flux cannot apply it: the cluster does not serve %s of %s/%s, and %s has this "+
-				"version", old.Kind, old.Group, old.Version, api.TitleOf(old.Kind, old.Namespace, old.Name)))
+				"version", old.Kind, old.Group, old.Version, deployer.TitleOf(old.Kind, old.Namespace, old.Name)))
 		}
 	}
 	return out

@@ -59,7 +59,7 @@ func Decoded(t *testing.T, format string, args ...any) (object.Ref, map[string]a
 // Objects answers reads from objects in memory, by kind and name.
 type Objects map[string]map[string]any
 
-// Read implements api.Reader.
+// Read implements deployer.Reader.
 func (o Objects) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {

@@ -12,6 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
@@ -51,7 +52,7 @@ type written struct {
 	objects map[object.Ref]cluster.Live
 }
 
-// Read implements api.Reader.
+// Read implements deployer.Reader.
 func (w written) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
@@ -365,7 +366,7 @@ func (k *Keeper) Prove() ([]string, error) {
 	}
 	for _, o := range changedFrom(k.tree, after) {
 		if !slices.Contains(mine, o.ref) {
-			refute("the tree also makes "+api.TitleOf(o.ref.Kind, o.ref.Namespace, o.ref.Name)+" of the same text, which would change too",
+			refute("the tree also makes "+deployer.TitleOf(o.ref.Kind, o.ref.Namespace, o.ref.Name)+" of the same text, which would change too",
 				func(i int) bool { return slices.Contains(k.files[i], o.file) })
 		}
 	}

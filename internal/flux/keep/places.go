@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
@@ -117,7 +118,7 @@ func layersOf(t *applied.Tree, h *api.HelmRelease) []layer {
 	out := []layer{own}
 	for i, ref := range slices.Backward(h.Spec.ValuesFrom) {
 		key := ref.Object(h.Metadata.Namespace)
-		l := layer{title: fmt.Sprintf("key %s of %s", ref.KeyOrDefault(), api.TitleOf(key.Kind, key.Namespace, key.Name)),
+		l := layer{title: fmt.Sprintf("key %s of %s", ref.KeyOrDefault(), deployer.TitleOf(key.Kind, key.Namespace, key.Name)),
 			reference: &h.Spec.ValuesFrom[i], object: key}
 		switch other := otherUser(t, h, key); {
 		case ref.Kind == "Secret":
@@ -156,7 +157,7 @@ func find(t *applied.Tree, l *layer, at []any) {
 		return applied.RefOf(o.Map()) == l.object
 	})
 	if i < 0 {
-		l.fault = "the tree does not have " + api.TitleOf(l.object.Kind, l.object.Namespace, l.object.Name)
+		l.fault = "the tree does not have " + deployer.TitleOf(l.object.Kind, l.object.Namespace, l.object.Name)
 		return
 	}
 	o := t.Objects()[i]
@@ -208,7 +209,7 @@ func (l *layer) setBuilt(o map[string]any, at []any) error {
 
 // placeOf returns the place of an object of the tree, at a path of the object.
 func placeOf(t *applied.Tree, o tree.Object, ref object.Ref, at []any) (*place, error) {
-	name := api.TitleOf(ref.Kind, ref.Namespace, ref.Name)
+	name := deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name)
 	switch {
 	case o.File == "" || o.Dir == "":
 		return nil, fmt.Errorf("the file of %s is not known", name)
@@ -304,7 +305,7 @@ func generated(file string, content []byte, ref object.Ref, at []any) (*place, e
 	}
 	if found == "" {
 		return nil, fmt.Errorf("%s makes %s, and no file of a configMapGenerator in it has the key %s", file,
-			api.TitleOf(ref.Kind, ref.Namespace, ref.Name), key)
+			deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), key)
 	}
 	return &place{file: path.Join(path.Dir(file), found), document: -1}, nil
 }
