@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"strings"
 	"time"
 
@@ -127,26 +126,18 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	if err != nil {
 		return nil, err
 	}
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
-		return nil, err
-	}
-	options, err := o.OptionsWithRules()
+	m, err := newMany(o)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
-		limits, options := o.Jobs(), options
-		limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0)) // the jobs of all Applications share children
-		defer limits.Program.Pool.Close()
-		options.ReadManifest = limits.ReadManifest
+		limits, options, done := m.jobs()
+		defer done()
 		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.eachUnlabelled,
 			Progress: on.show}
 		fleet.Namespace = on.namespace
 		fleet.Report = func(result *drift.Result, p *argo.Plan) report.Release {
-			one := o
-			one.finish = p.Finish
-			return one.release(result, known)
+			return m.release(result, nil, p.Finish)
 		}
 		problems := 0
 		if f.From != "" {

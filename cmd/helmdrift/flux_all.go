@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"runtime"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
@@ -14,7 +13,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
-	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -24,7 +22,7 @@ import (
 
 // all implements controlled.
 func (f *fluxDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
-	known, err := saved.Baseline(o.baseline)
+	m, err := newMany(o)
 	if err != nil {
 		return nil, err
 	}
@@ -32,23 +30,14 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	if err != nil {
 		return nil, err
 	}
-	options, err := o.OptionsWithRules()
-	if err != nil {
-		return nil, err
-	}
 	return func(ctx context.Context, on scanned) ([]report.Release, error) {
-		// The jobs of all HelmReleases share children.
-		limits, options := o.Jobs(), options
-		limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0))
-		defer limits.Program.Pool.Close()
-		options.ReadManifest = limits.ReadManifest
+		limits, options, done := m.jobs()
+		defer done()
 		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show,
 			Changed: on.changed, Alone: on.alone, Widen: on.widen}
 		fleet.Namespace = on.namespace
 		fleet.Report = func(result *drift.Result, p *flux.Plan) report.Release {
-			one := o
-			one.learned, one.finish = p.Secrets(), func(result *drift.Result, r *report.Release) { p.Finish(ctx, result, r) }
-			return one.release(result, known)
+			return m.release(result, p.Secrets(), func(result *drift.Result, r *report.Release) { p.Finish(ctx, result, r) })
 		}
 		return f.compare(ctx, s, &o, order, on, fleet)
 	}, nil

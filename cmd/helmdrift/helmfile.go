@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -398,11 +397,7 @@ func (h *helmfileDiff) one(ctx context.Context, o diffOptions, found loaded) err
 // all returns how to compare releases of a helmfile. The scan then searches their namespaces, and all calls of the function together
 // compare each release once.
 func (h *helmfileDiff) all(o diffOptions, found loaded) (compareAll, error) {
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
-		return nil, err
-	}
-	options, err := o.OptionsWithRules()
+	m, err := newMany(o)
 	if err != nil {
 		return nil, err
 	}
@@ -418,15 +413,11 @@ func (h *helmfileDiff) all(o diffOptions, found loaded) (compareAll, error) {
 		here := slices.DeleteFunc(slices.Clone(found.releases), func(r helmfile.Release) bool {
 			return on.namespace != "" && r.Namespace != on.namespace
 		})
-		limits, options := o.Jobs(), options
-		limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0))
-		defer limits.Program.Pool.Close()
-		options.ReadManifest, options.Render = limits.ReadManifest, limits.RenderChart
+		limits, options, done := m.jobs()
+		defer done()
 		fleet := helmfile.Fleet{Question: h.question(&o.CompareOptions, limits, found), Options: options, Each: on.each, Progress: on.show}
 		fleet.Report = func(result *drift.Result, step *helmfile.Step) report.Release {
-			one := o
-			one.learned, one.finish = found.learned, step.Finish
-			return one.release(result, known)
+			return m.release(result, found.learned, step.Finish)
 		}
 		return fleet.Compare(ctx, on.Connection, here)
 	}, nil

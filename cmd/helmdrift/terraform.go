@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -240,11 +239,7 @@ func (t *terraformDiff) one(ctx context.Context, o diffOptions, plan *terraform.
 // all returns how to compare releases of a plan. The scan then searches the namespaces of the plan, and all calls of the function together
 // compare each release once.
 func (t *terraformDiff) all(o diffOptions, plan *terraform.Plan, chosen []terraform.Release) (compareAll, error) {
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
-		return nil, err
-	}
-	options, err := o.OptionsWithRules()
+	m, err := newMany(o)
 	if err != nil {
 		return nil, err
 	}
@@ -263,15 +258,11 @@ func (t *terraformDiff) all(o diffOptions, plan *terraform.Plan, chosen []terraf
 			at, isKnown := r.Namespace()
 			return isKnown && on.namespace != "" && at != on.namespace || !isKnown && !isFirst
 		})
-		limits, options := o.Jobs(), options
-		limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0))
-		defer limits.Program.Pool.Close()
-		options.ReadManifest, options.Render = limits.ReadManifest, limits.RenderChart
+		limits, options, done := m.jobs()
+		defer done()
 		fleet := terraform.Fleet{Question: t.question(&o.CompareOptions, limits), Options: options, Each: on.each, Progress: on.show}
 		fleet.Report = func(result *drift.Result, step *terraform.Step) report.Release {
-			one := o
-			one.learned, one.finish = step.Secrets(), func(result *drift.Result, r *report.Release) { step.Finish(ctx, result, r) }
-			return one.release(result, known)
+			return m.release(result, step.Secrets(), func(result *drift.Result, r *report.Release) { step.Finish(ctx, result, r) })
 		}
 		return fleet.Compare(ctx, on.Connection, here)
 	}, nil
