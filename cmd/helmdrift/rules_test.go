@@ -154,6 +154,8 @@ func arrows() map[string][]string {
 		"internal/valuesfile":        {"pkg/object"},
 		"internal/output/schema":     {},
 		"internal/secret/secrettest": {},
+		"internal/casetest":          {},
+		"internal/files/filestest":   {},
 		"internal/output/reporttest": {"internal/output/schema", "pkg/report"},
 		"test/postgres":              {},
 		"test/growth":                {},
@@ -232,7 +234,8 @@ func TestArrows(t *testing.T) {
 // TestGuests checks that only cmd/helmdrift knows the guests, and internal/jobs those that work in a child process: the core imports none,
 // and no guest imports another. "make guests" builds the program without each of them.
 func TestGuests(t *testing.T) {
-	guests := []string{"internal/absorb", "internal/flux", "internal/forecast", "internal/helmfile", "internal/terraform", "pkg/fleet", "pkg/history", "pkg/rollout", "pkg/snapshot"}
+	guests := []string{"internal/absorb", "internal/argo", "internal/flux", "internal/forecast", "internal/helmfile", "internal/terraform",
+		"pkg/fleet", "pkg/history", "pkg/rollout", "pkg/snapshot"}
 	guestOf := func(name string) string {
 		i := slices.IndexFunc(guests, func(g string) bool { return name == g || strings.HasPrefix(name, g+"/") })
 		if i < 0 {

@@ -2,38 +2,13 @@ package flux
 
 import (
 	"archive/tar"
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/files/filestest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 )
-
-// archiveOf returns a tar archive.
-func archiveOf(t *testing.T, entries ...tar.Header) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	w := tar.NewWriter(&out)
-	for _, header := range entries {
-		header.Mode, header.Size = 0o644, 1
-		if header.Typeflag != tar.TypeReg {
-			header.Size = 0
-		}
-		if err := w.WriteHeader(&header); err != nil {
-			t.Fatal(err)
-		}
-		if header.Size > 0 {
-			if _, err := w.Write([]byte("x")); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
 
 // TestEarlier checks that the files of a commit are below a folder of their own, without links, and that the folder goes at the end.
 func TestEarlier(t *testing.T) {
@@ -45,7 +20,7 @@ func TestEarlier(t *testing.T) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		order.Root = real
 	}
-	before, done, err := Earlier(order, archiveOf(t,
+	before, done, err := Earlier(order, filestest.Tar(t,
 		tar.Header{Name: "apps/web.yaml", Typeflag: tar.TypeReg},
 		tar.Header{Name: "apps/link.yaml", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
 	))

@@ -3,7 +3,6 @@ package helmfile
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -12,39 +11,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
-)
 
-var update = flag.Bool("update", false, "rewrite the results in testdata")
+	"github.com/helmdrift/helmdrift/internal/casetest"
+)
 
 // TestCalls reads the cases of testdata/calls. A case has what helmfile build prints in state, the recorded calls in calls, one in each
 // line as JSON, and in want what is made of them.
 func TestCalls(t *testing.T) {
-	cases, err := filepath.Glob("testdata/calls/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range cases {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(archive.Files) != 3 || archive.Files[2].Name != "want" {
-				t.Fatal("it has other files than state, calls and want")
-			}
-			got := describe(t, archive.Files[0].Data, archive.Files[1].Data)
-			if *update {
-				archive.Files[2].Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if d := cmp.Diff(string(archive.Files[2].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
+	casetest.Run(t, "testdata/calls/*.txtar", func(t *testing.T, inputs *txtar.Archive) string {
+		casetest.Inputs(t, inputs, "state", "calls")
+		return describe(t, inputs.Files[0].Data, inputs.Files[1].Data)
+	})
 }
 
 // describe returns what is made of a state and of calls, one line for each thing that is not empty.

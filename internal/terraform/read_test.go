@@ -3,10 +3,7 @@ package terraform
 import (
 	"bytes"
 	"encoding/gob"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
@@ -15,37 +12,16 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
+	"github.com/helmdrift/helmdrift/internal/casetest"
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
-var update = flag.Bool("update", false, "rewrite the results in testdata")
-
 // TestRead reads the plans of testdata/read. A file has the plan, and in want what Read finds.
 func TestRead(t *testing.T) {
-	cases, err := filepath.Glob("testdata/read/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range cases {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(archive.Files) != 2 || archive.Files[1].Name != "want" {
-				t.Fatal("it has other files than plan.json and want")
-			}
-			got := describe(Read(archive.Files[0].Data))
-			if *update {
-				archive.Files[1].Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if d := cmp.Diff(string(archive.Files[1].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
+	casetest.Run(t, "testdata/read/*.txtar", func(t *testing.T, inputs *txtar.Archive) string {
+		casetest.Inputs(t, inputs, "plan.json")
+		return describe(Read(inputs.Files[0].Data))
+	})
 }
 
 // describe returns what a plan says, one line for each thing that is not empty.

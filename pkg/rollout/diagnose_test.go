@@ -1,51 +1,28 @@
 package rollout
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
-)
 
-var update = flag.Bool("update", false, "rewrite what the cases want")
+	"github.com/helmdrift/helmdrift/internal/casetest"
+)
 
 // TestDiagnose compares the problem of each case. A case has the objects of a namespace; the first one is the object under
 // test.
 func TestDiagnose(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(files) < 20 {
-		t.Fatalf("%d cases: %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := described(diagnose(evidenceOf(t, archive)))
-			if *update {
-				archive.Files = append(archive.Files[:1], txtar.File{Name: "want", Data: []byte(got)})
-				if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if len(archive.Files) != 2 {
-				t.Fatal("a case has the files objects and want")
-			}
-			if diff := cmp.Diff(string(archive.Files[1].Data), got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
+	cases := casetest.Run(t, "testdata/*.txtar", func(t *testing.T, inputs *txtar.Archive) string {
+		casetest.Inputs(t, inputs, "objects")
+		return described(diagnose(evidenceOf(t, inputs)))
+	})
+	if cases < 20 {
+		t.Errorf("there are only %d cases", cases)
 	}
 }
 

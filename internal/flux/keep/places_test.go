@@ -3,17 +3,16 @@ package keep
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/casetest"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
@@ -25,37 +24,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-var update = flag.Bool("update", false, "rewrite the results in testdata")
-
 // TestPlaces changes values of HelmRelease shop/web in trees. A file of testdata/places has the tree below tree/, what the cluster has in
 // cluster.yaml, the changes in edits, and in want the differences of the files, or why they cannot be made. Its comment may name the folder
 // that is built; otherwise that is "apps". A line "link FROM TO" of it makes a symbolic link, and "line breaks" those of Windows.
 func TestPlaces(t *testing.T) {
-	cases, err := filepath.Glob("testdata/places/*.txtar")
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, file := range cases {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			archive, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			last := len(archive.Files) - 1
-			if archive.Files[last].Name != "want" {
-				t.Fatal("the last file is not want")
-			}
-			got := runPlaces(t, archive)
-			if *update {
-				archive.Files[last].Data = []byte(got)
-				if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if d := cmp.Diff(string(archive.Files[last].Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
+	casetest.Run(t, "testdata/places/*.txtar", runPlaces)
 }
 
 // runPlaces returns what a case should have as want.
