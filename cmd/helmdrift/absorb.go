@@ -43,7 +43,7 @@ type absorbOptions struct {
 	open func(name string) (*cli.SavedCluster, error)
 	// controllers answer for a first argument such as hr/web.
 	controllers controllers
-	// files are files in which tools say what they do next.
+	// files are files that say what a tool does next.
 	files []objectFile
 }
 

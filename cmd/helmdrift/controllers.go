@@ -135,7 +135,7 @@ func (c controllers) all(s cli.Streams, o diffOptions, args []string, flags *pfl
 	}, nil
 }
 
-// nothing returns the error of a tree or a cluster in which controllers deploy nothing.
+// nothing returns the error of a tree or a cluster where controllers deploy nothing.
 func (c controllers) nothing(namespace string) error {
 	const advice = "-n chooses the namespace, -A all of them; without --next, helmdrift diff compares releases with what is deployed"
 	var names []string

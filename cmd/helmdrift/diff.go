@@ -43,7 +43,7 @@ type diffOptions struct {
 	controllers controllers
 	learned     *secret.Known
 	finish      func(*drift.Result, *report.Release)
-	// files are files in which tools say what they do next. A flag names one of them instead of a release.
+	// files are files that say what a tool does next. A flag names one of them instead of a release.
 	files []objectFile
 	// all compares what a controller deploys instead of all releases, if --next is set.
 	all compareAll
@@ -230,7 +230,7 @@ func namedFile(files []objectFile) objectFile {
 	return nil
 }
 
-// releaseAndChart refuses more than two arguments, unless a flag names a file from which they choose.
+// releaseAndChart refuses more than two arguments, unless a flag names a file: the arguments choose among its releases.
 func (o *diffOptions) releaseAndChart(_ *cobra.Command, args []string) error {
 	if len(args) <= 2 || namedFile(o.files) != nil {
 		return nil

@@ -37,12 +37,12 @@ type guest struct {
 	// controllers.
 	controlled  func(*cli.ControllerOptions) controlled
 	controllers []func(*cli.ControllerOptions) controlled
-	// file makes diff answer for a file in which a tool says what it does next. allGuests collects those of all guests in files.
+	// file makes diff answer for a file that says what a tool does next. allGuests collects those of all guests in files.
 	file  func(cli.Streams, *cli.Connection) objectFile
 	files []func(cli.Streams, *cli.Connection) objectFile
 }
 
-// objectFile is diff of a file in which a tool says what it does next with releases, such as a plan of Terraform. A flag names the file.
+// objectFile is diff of a file that says what a tool does next with releases, such as a plan of Terraform. A flag names the file.
 type objectFile interface {
 	addFlags(*pflag.FlagSet)
 	// isNamed reports whether the flag is set.

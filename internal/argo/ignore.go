@@ -71,7 +71,7 @@ func (p *Plan) rules() []report.RuleText {
 	return out
 }
 
-// globExpression returns a regular expression for a pattern in which * and ? stand for any letters. The core group is the empty pattern.
+// globExpression returns a regular expression for a pattern. In the pattern, * and ? stand for any letters. The core group is the empty pattern.
 func globExpression(pattern string) string {
 	quoted := regexp.QuoteMeta(pattern)
 	return "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(quoted) + "$"

@@ -285,7 +285,7 @@ func (p *Plan) mark(o object.Object) map[string]any {
 	return u.Object
 }
 
-// shortened returns a text as the value of a label: at most 63 letters, of which the last is a letter or a digit.
+// shortened returns a text as the value of a label: at most 63 letters. The last one is a letter or a digit.
 func shortened(text string) string {
 	const most = 63
 	if len(text) <= most {

@@ -165,7 +165,7 @@ func isRemote(file string) bool { return strings.Contains(file, "://") }
 // isPattern reports whether a path is a pattern.
 func isPattern(file string) bool { return strings.ContainsAny(file, "*?[") }
 
-// matching returns the files below a root that match a pattern in which ** crosses folders, in the order of their names.
+// matching returns the files below a root that match a pattern, in the order of their names. In the pattern, ** crosses folders.
 func matching(root, pattern string) ([]string, error) {
 	parts := strings.Split(filepath.ToSlash(pattern), "/")
 	var out []string

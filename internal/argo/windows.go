@@ -8,7 +8,7 @@ import (
 	"github.com/robfig/cron/v3"
 )
 
-// window is a time in which Applications are synced, or are not.
+// window is a time when Applications are synced, or are not.
 type window struct {
 	Kind           string   `json:"kind"`
 	Schedule       string   `json:"schedule"`

@@ -11,7 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestFleet compares releases of which each goes wrong in another way. Each has a report, in the order of the releases, but the one with
+// TestFleet compares releases that go wrong, each in another way. Each has a report, in the order of the releases, but the one with
 // nothing to compare. A comparison knows the secrets that were known first and its own, and no report has any of them.
 func TestFleet(t *testing.T) {
 	known := &secret.Known{}

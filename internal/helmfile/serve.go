@@ -49,7 +49,7 @@ type Call struct {
 
 // Caller is how Serve reaches its environment.
 type Caller struct {
-	// Program is the path by which it was called, and Dir is the working directory.
+	// Program is the path that the caller used, and Dir is the working directory.
 	Program, Dir string
 	Err          io.Writer
 	// Pass calls the real helm, with the standard streams of this process, and returns its exit code. What it prints also goes to a copy if

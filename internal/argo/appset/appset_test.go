@@ -44,7 +44,7 @@ func build(t *testing.T, root, dir string) (Answer, string) {
 	return answer, strings.Join(answer.Problems, "\n")
 }
 
-// lines returns a line for each Application: its name, and its project, in which the templates of the tests show their parameters.
+// lines returns a line for each Application: its name, and its project. The templates of the tests show their parameters there.
 func lines(t *testing.T, answer Answer) (out []string) {
 	t.Helper()
 	for _, m := range answer.Made {

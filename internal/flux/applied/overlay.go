@@ -22,7 +22,7 @@ type Overlay struct {
 	deletes func(ctx context.Context, ref object.Ref, item map[string]any) string
 }
 
-// NewOverlay returns a cluster of which nothing is known yet.
+// NewOverlay returns an overlay without objects.
 func NewOverlay(of drift.Cluster) Overlay {
 	return Overlay{Cluster: of, objects: map[object.Ref]cluster.Live{}, tree: map[object.Ref]bool{}}
 }

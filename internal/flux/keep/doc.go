@@ -1,6 +1,6 @@
 // Package keep changes the values of a HelmRelease where a working tree has them, so that Flux composes other values.
 //
-//	edits of the composed values ─► Keeper.Rewrite: in which layer, file and document each value lives ─► the changed files
+//	edits of the composed values ─► Keeper.Rewrite: the layer, file and document of each value ─► the changed files
 //	                                                                                                   └► Keeper.Prove: the tree built again
 //
 // absorb searches the edits. A [Keeper] makes them in the working tree where the values live (places.go), and proves that Flux then

@@ -13,7 +13,7 @@ import (
 
 // This file compares public charts that nobody touched: what helmdrift renders is what the repo-server renders, or a difference would show.
 
-var charts = flag.String("charts", "", "a folder with charts to deploy with Argo CD, each of which helmdrift must call clean")
+var charts = flag.String("charts", "", "a folder with charts; helmdrift must call each clean after Argo CD has deployed it")
 
 // publicCharts is the command charts: it deploys each chart with both apply methods, and wants an Application that nobody touched to be clean.
 func publicCharts(ts *testscript.TestScript, _ bool, _ []string) {
