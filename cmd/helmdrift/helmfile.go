@@ -212,10 +212,11 @@ func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []
 	}()
 	runner.Env = append(runner.Env, "TMPDIR="+out.run.Temp(), "TMP="+out.run.Temp(), "TEMP="+out.run.Temp())
 	args = append(args, "--helm-binary", out.run.Program)
-	if out.releases, err = h.record(ctx, runner, args, out.run, state); err != nil {
+	var calls []helmfile.Call
+	if out.releases, calls, err = out.run.Record(ctx, runner.Run, args, state); err != nil {
 		return out, err
 	}
-	if out.learned, err = h.learn(ctx, limits, out.run); err != nil {
+	if out.learned, err = h.learn(ctx, limits, helmfile.Decrypted(calls)); err != nil {
 		return out, err
 	}
 	if err = h.locate(out.releases); err != nil {
@@ -255,66 +256,9 @@ func (h *helmfileDiff) env() []string {
 	return nil
 }
 
-// record lets helmfile call this program as helm, and returns the releases. If helmfile fails before it calls helm for all of them, it runs
-// again for each of the others, so that one release costs no other.
-func (h *helmfileDiff) record(
-	ctx context.Context, runner program.Helmfile, args []string, run *helmfile.Run, state *helmfile.State,
-) ([]helmfile.Release, error) {
-	_, failed := runner.Run(ctx, append(slices.Clone(args), "diff")...)
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	calls, err := run.Calls()
-	if err != nil {
-		return nil, err
-	}
-	missing := ""
-	if failed != nil {
-		missing = failed.Error()
-	}
-	all := helmfile.Releases(state, calls, missing)
-	left := helmfile.Missing(all)
-	if failed == nil || len(left) == 0 || len(all) == 1 {
-		return all, nil
-	}
-	base := withoutSelector(args)
-	faults := map[string]string{}
-	for _, r := range left {
-		if _, err := runner.Run(ctx, append(slices.Clone(base), "--selector", r.Selector(), "diff")...); err != nil {
-			faults[r.Selector()] = err.Error()
-		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-	}
-	if calls, err = run.Calls(); err != nil {
-		return nil, err
-	}
-	all = helmfile.Releases(state, calls, missing)
-	for i := range all {
-		if fault := faults[all[i].Selector()]; fault != "" && all[i].Fault != "" {
-			all[i].Fault = fault
-		}
-	}
-	return all, nil
-}
-
-// withoutSelector returns arguments of helmfile without a selector, since several selectors choose what any of them chooses.
-func withoutSelector(args []string) []string {
-	if i := slices.Index(args, "--selector"); i >= 0 {
-		return slices.Delete(slices.Clone(args), i, i+2)
-	}
-	return args
-}
-
-// learn returns the secrets that helm-secrets has decrypted. They are known from then on.
-func (h *helmfileDiff) learn(ctx context.Context, limits jobs.Limits, run *helmfile.Run) (*secret.Known, error) {
-	calls, err := run.Calls()
-	if err != nil {
-		return nil, err
-	}
+// learn returns the secrets in what helm-secrets has decrypted. They are known from then on.
+func (h *helmfileDiff) learn(ctx context.Context, limits jobs.Limits, decrypted [][]byte) (*secret.Known, error) {
 	out := &secret.Known{}
-	decrypted := helmfile.Decrypted(calls)
 	if len(decrypted) == 0 {
 		return out, nil
 	}

@@ -42,7 +42,7 @@ func describe(t *testing.T, text, lines []byte) string {
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "helm: %s\n", state.Helm)
-	for _, r := range Releases(state, calls, "helmfile failed") {
+	for _, r := range releases(state, calls, "helmfile failed") {
 		fmt.Fprintf(&out, "release: %s\n", strings.Trim(r.Context+"/"+r.Namespace+"/"+r.Name, "/"))
 		line := func(name string, value any) {
 			if text := strings.Trim(fmt.Sprint(value), "[]"); text != "" && text != "false" && text != "0" {
@@ -133,7 +133,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%s: passed %q, exit code %d, said %q", test.args, passed, code, said.String())
 		}
 	}
-	calls, err := run.Calls()
+	calls, err := run.calls()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,8 +54,8 @@ func (r *Run) Temp() string { return filepath.Join(r.folder, tempName) }
 // Close removes the folder.
 func (r *Run) Close() { _ = os.RemoveAll(r.folder) }
 
-// Calls reads what was recorded.
-func (r *Run) Calls() (out []Call, err error) {
+// calls reads what was recorded.
+func (r *Run) calls() (out []Call, err error) {
 	names, err := filepath.Glob(filepath.Join(r.folder, callsName, "*.json"))
 	if err != nil {
 		return nil, err
@@ -86,9 +86,8 @@ type Release struct {
 // place is where a release is, as helmfile names it. No namespace and no context are those of the kubeconfig.
 type place struct{ name, namespace, context string }
 
-// Releases returns the releases of a state with their calls. Missing says why there is no call for a release. A call that no release of the
-// state explains is one of a release too.
-func Releases(state *State, calls []Call, missing string) []Release {
+// releases returns the releases of a state with their calls. Missing says why there is no call for a release.
+func releases(state *State, calls []Call, missing string) []Release {
 	found := map[place][]Release{}
 	for _, call := range calls {
 		if call.Refused || call.Decrypted != nil {
@@ -144,8 +143,8 @@ func Releases(state *State, calls []Call, missing string) []Release {
 	return out
 }
 
-// Missing returns the releases that have no call.
-func Missing(all []Release) (out []Release) {
+// withoutCall returns the releases that have no call.
+func withoutCall(all []Release) (out []Release) {
 	for _, r := range all {
 		if r.IsInstalled && r.call.Args == nil {
 			out = append(out, r)
@@ -154,8 +153,8 @@ func Missing(all []Release) (out []Release) {
 	return out
 }
 
-// Selector is the selector of helmfile that chooses only this release.
-func (r *Release) Selector() string {
+// selector is the selector of helmfile that chooses only this release.
+func (r *Release) selector() string {
 	if r.Namespace == "" {
 		return "name=" + r.Name
 	}
