@@ -45,7 +45,8 @@ func Decode(text []byte, opts Options) (*Record, error) {
 	if trimmed := bytes.TrimLeft(data, " \t\r\n"); len(trimmed) == 0 || trimmed[0] != '{' {
 		return nil, NewerFormat(errors.New("the record is neither gzip nor a JSON object"))
 	}
-	return parse(u.skim(data, opts.Values), opts)
+	kept, manifest := u.skim(data, opts.Values)
+	return parse(kept, manifest, opts)
 }
 
 // unbase64 decodes the base64 layer. It accepts line breaks in the text, because tools that restore Secrets add them.
@@ -154,11 +155,17 @@ type recordJSON struct {
 	ApplyMethod string `json:"apply_method"`
 }
 
-// parse decodes the unpacked JSON into a Record.
-func parse(data []byte, opts Options) (*Record, error) {
+// parse decodes the unpacked JSON into a Record. Manifest is a JSON string that data lacks, or nil.
+func parse(data, manifest []byte, opts Options) (*Record, error) {
 	var w recordJSON
 	if err := json.Unmarshal(data, &w); err != nil {
 		return nil, jsonError(err, "")
+	}
+	if manifest != nil {
+		var err error
+		if w.Manifest, err = unquote(manifest); err != nil {
+			return nil, jsonError(err, "manifest")
+		}
 	}
 	if err := w.check(); err != nil {
 		return nil, err
