@@ -90,16 +90,23 @@ type evidence struct {
 }
 
 // evidenceOf returns the evidence of one live object. If several managers have the same evidence, the one that wrote last deployed last.
+//
+// It does not decode the fields, because every object of a release is asked, and most of them are as Helm left them.
 func evidenceOf(live map[string]any, known Managers, release string) evidence {
 	isAnnotated := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation] == release
 	best, by := noEvidence, []report.Owner(nil)
-	for _, e := range Entries(live, known) {
-		s := strengthOf(e.Owner, isAnnotated && OwnsWithin(e.Fields, releaseAnnotation()))
+	for _, raw := range RawEntries(live) {
+		if !ownsAny(raw) {
+			continue
+		}
+		owner := OwnerOf(raw)
+		owner.Group = known.groupOf(owner.Manager)
+		s := strengthOf(owner, isAnnotated && names(raw, "metadata", "annotations", object.ReleaseNameAnnotation))
 		if s > best {
 			best, by = s, nil
 		}
 		if s == best {
-			by = append(by, e.Owner)
+			by = append(by, owner)
 		}
 	}
 	if best == noEvidence {
@@ -153,11 +160,6 @@ func managersOf(all []report.Owner) []string {
 		}
 	}
 	return out
-}
-
-// releaseAnnotation returns the path of the annotation with the name of the release.
-func releaseAnnotation() object.Path {
-	return object.Path{}.Field("metadata").Field("annotations").Field(object.ReleaseNameAnnotation)
 }
 
 // Uncertainty returns a sentence that says that the name is not known, or "" if it is known.

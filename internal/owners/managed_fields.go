@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -75,6 +76,33 @@ func Fields(raw map[string]any) (*fieldpath.Set, error) {
 	}
 	return set, nil
 }
+
+// ownsAny reports whether a raw entry of managedFields has any field.
+func ownsAny(raw map[string]any) bool {
+	fields, _ := raw["fieldsV1"].(map[string]any)
+	for name := range fields {
+		if strings.HasPrefix(name, fieldPrefix) {
+			return true
+		}
+	}
+	return false
+}
+
+// names reports whether a raw entry of managedFields has the field with a path of names, or anything below it.
+func names(raw map[string]any, path ...string) bool {
+	fields, found := raw["fieldsV1"].(map[string]any)
+	for _, name := range path {
+		var below any
+		if below, found = fields[fieldPrefix+name]; !found {
+			return false
+		}
+		fields, _ = below.(map[string]any)
+	}
+	return found
+}
+
+// fieldPrefix begins the name of a field in fieldsV1 (structured-merge-diff v6 fieldpath/serialize-pe.go peField, peSeparator).
+const fieldPrefix = "f:"
 
 // FieldsV1 encodes a set as an entry of managedFields has it. It is the inverse of Fields.
 func FieldsV1(set *fieldpath.Set) (json.RawMessage, error) {

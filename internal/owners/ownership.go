@@ -152,3 +152,8 @@ func laterFirst(a, b report.Owner) int {
 func AreSame(a, b report.Owner) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
+
+// releaseAnnotation returns the path of the annotation with the name of the release.
+func releaseAnnotation() object.Path {
+	return object.Path{}.Field("metadata").Field("annotations").Field(object.ReleaseNameAnnotation)
+}
