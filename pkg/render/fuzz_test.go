@@ -20,6 +20,10 @@ func FuzzManifest(f *testing.F) {
 	for _, archive := range manifestCases(f) {
 		f.Add(string(section(f, archive, "manifest").Data))
 	}
+	for _, items := range []string{`"items"`, `"\u0069tems"`, `"item\u0073"`, `"\u0069\u0074\u0065\u006D\u0073"`, `"Items"`} {
+		f.Add(`{"apiVersion":"v1","kind":"List",` + items + `:[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]}`)
+	}
+	f.Add("apiVersion: a/b/c\nkind: Secret\n")
 	f.Fuzz(func(t *testing.T, manifest string) {
 		m := Parse(manifest, ParseOptions{Namespace: "prod", Scope: scope})
 		for _, o := range m.Objects {

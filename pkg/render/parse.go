@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,6 +128,16 @@ func (d Document) decode() ([]*unstructured.Unstructured, error) {
 	case d.isEmpty():
 		return nil, nil
 	}
+	if !mayBeList(d.JSON) {
+		object := &unstructured.Unstructured{}
+		switch err := utiljson.Unmarshal(d.JSON, &object.Object); {
+		case err != nil:
+			return nil, errNotObject
+		case object.GroupVersionKind().Kind == "":
+			return nil, errNoKind
+		}
+		return []*unstructured.Unstructured{object}, nil
+	}
 	root, _, err := unstructured.UnstructuredJSONScheme.Decode(d.JSON, nil, nil)
 	if err != nil {
 		return nil, decodeError(err)
@@ -135,6 +146,17 @@ func (d Document) decode() ([]*unstructured.Unstructured, error) {
 		return []*unstructured.Unstructured{object}, nil
 	}
 	return flatten(root)
+}
+
+// mayBeList reports whether a JSON value may have a member "items", which makes a list of it for apimachinery's decoder. That decoder goes
+// through the text of each object to find out. The name may be written with escapes, as in a JSON document that a person wrote.
+func mayBeList(text []byte) bool {
+	for _, sign := range []string{`"items"`, `\u006`, `\u007`} {
+		if bytes.Contains(text, []byte(sign)) {
+			return true
+		}
+	}
+	return false
 }
 
 // flatten returns the items of a list. Helm's visitor tries to flatten items that are lists too. But its extraction
