@@ -56,7 +56,7 @@ func New(cfg *rest.Config, opts Options) (*Cluster, error) {
 	// Warnings about deprecated versions would be printed to stderr once per request.
 	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &retryTransport{next: counted{next, &c.sent}, rateLimit: rateLimit}
+		return &retryTransport{next: counted{next, &c.sent}, rateLimit: rateLimit, plain: cfg.DisableCompression}
 	})
 
 	if err := c.makeClients(cfg); err != nil {

@@ -1,9 +1,7 @@
 package live
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -32,6 +30,8 @@ const (
 type retryTransport struct {
 	next      http.RoundTripper
 	rateLimit *rateLimit
+	// plain asks for answers that are not compressed.
+	plain bool
 }
 
 // RoundTrip sends a read or a dry run until it succeeds, fails permanently or maxRetryTime ends. It sends any other
@@ -91,12 +91,15 @@ func rewound(req *http.Request) (*http.Request, error) {
 // send sends the request once and reads the whole answer, so that an answer that breaks off in the middle is repeated
 // too. (client-go reads the whole answer in any case, and logs to stderr if it breaks off.)
 func (t *retryTransport) send(req *http.Request) (*http.Response, []byte, error) {
+	if !t.plain {
+		req = acceptGzip(req)
+	}
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {
 		return nil, nil, err
 	}
 	t.rateLimit.decide(resp)
-	body, err := io.ReadAll(resp.Body)
+	body, err := readWhole(resp)
 	_ = resp.Body.Close() // the whole answer is in body
 	if err != nil {
 		if req.Context().Err() == nil && !isTimeout(err) {
@@ -185,17 +188,6 @@ func sleep(ctx context.Context, wait time.Duration) error {
 		return nil
 	}
 }
-
-// wholeBody is the body of an answer that was read to its end. It gives access to the bytes without a copy.
-type wholeBody struct {
-	*bytes.Reader
-	bytes []byte
-}
-
-func newWholeBody(data []byte) *wholeBody { return &wholeBody{bytes.NewReader(data), data} }
-
-// Close does nothing; the bytes are in memory.
-func (*wholeBody) Close() error { return nil }
 
 // noRetries is a REST client whose writes client-go does not repeat. By default it repeats them up to ten times if an
 // answer of 429 or 5xx has Retry-After (k8s.io/client-go v0.37.1 rest/with_retry.go IsNextRetry).

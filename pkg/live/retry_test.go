@@ -87,7 +87,7 @@ func TestRetry(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := &script{answers: test.answers}
 				start := time.Now()
-				resp, err := (&retryTransport{server, newRateLimit(-1, 0)}).RoundTrip(request(t, t.Context(), http.MethodGet))
+				resp, err := (&retryTransport{next: server, rateLimit: newRateLimit(-1, 0)}).RoundTrip(request(t, t.Context(), http.MethodGet))
 				took := time.Since(start)
 				if (err == nil) != (test.code != 0) || err == nil && resp.StatusCode != test.code {
 					t.Errorf("got %v, %v", resp, err)
@@ -124,7 +124,7 @@ func mustBeFinal(t *testing.T, resp *http.Response, err error) {
 func TestRetryEndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := &script{answers: []func() (*http.Response, error){answer(429, "5", "")}}
-		rt := &retryTransport{server, newRateLimit(-1, 0)}
+		rt := &retryTransport{next: server, rateLimit: newRateLimit(-1, 0)}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		// The deadline comes before the pause ends: the refusal, which says more than a timeout, is returned at once.
@@ -141,7 +141,7 @@ func TestRetryEndsWithTheContext(t *testing.T) {
 
 func TestOnlyReadsAreRepeated(t *testing.T) {
 	server := &script{answers: []func() (*http.Response, error){answer(503, "", "")}}
-	resp, err := (&retryTransport{server, newRateLimit(-1, 0)}).RoundTrip(request(t, t.Context(), http.MethodPatch))
+	resp, err := (&retryTransport{next: server, rateLimit: newRateLimit(-1, 0)}).RoundTrip(request(t, t.Context(), http.MethodPatch))
 	if err != nil || resp.StatusCode != 503 || server.sent != 1 {
 		t.Errorf("sent %d times: %v %v", server.sent, resp, err)
 	}

@@ -29,7 +29,7 @@ func Lookups(cfg *rest.Config, opts Options, learn ...func(secret map[string]any
 	cfg.QPS, cfg.Burst, cfg.RateLimiter = -1, 0, nil
 	shared := &recording{rateLimit: newRateLimit(opts.QPS, opts.Burst), answers: map[question]recordedAnswer{}, learn: learn}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &recorder{next: &retryTransport{next: next, rateLimit: shared.rateLimit}, recording: shared}
+		return &recorder{next: &retryTransport{next: next, rateLimit: shared.rateLimit, plain: cfg.DisableCompression}, recording: shared}
 	})
 	return cfg
 }

@@ -2,14 +2,14 @@ package release
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/gunzip"
 )
 
 // DefaultLimit is the largest unpacked size of a record in bytes. The largest real records have about 7 MB, but the
@@ -82,7 +82,7 @@ const maxKept = 4 << 20
 
 // unpacker decompresses one text after the other.
 type unpacker struct {
-	reader gzip.Reader
+	reader gunzip.Reader
 	text   bytes.Buffer
 	// kept is what skim keeps of the text.
 	kept []byte
@@ -107,30 +107,14 @@ func (u *unpacker) unpack(packed []byte, limit int64) ([]byte, error) {
 		}
 		return packed, nil
 	}
-	if err := u.reader.Reset(bytes.NewReader(packed)); err != nil {
-		return nil, gzipError(err)
-	}
 	u.text.Reset()
-	// The buffer has room for two more reads, so that it does not grow if the size hint is true.
-	u.text.Grow(int(sizeHint(packed, limit)) + 2*bytes.MinRead)
-	n, err := u.text.ReadFrom(io.LimitReader(&u.reader, limit+1))
-	switch {
-	case n > limit:
+	switch err := u.reader.Unpack(&u.text, packed, limit); {
+	case errors.Is(err, gunzip.ErrTooLarge):
 		return nil, tooLarge(limit)
 	case err != nil:
 		return nil, gzipError(err)
 	}
 	return u.text.Bytes(), nil
-}
-
-// sizeHint returns the unpacked size that a gzip stream claims at its end. The claim may be false, so it is bounded
-// by the limit and by the best compression of deflate: 1032 bytes from one.
-func sizeHint(packed []byte, limit int64) int64 {
-	if len(packed) < 4 {
-		return 0
-	}
-	claim := int64(binary.LittleEndian.Uint32(packed[len(packed)-4:]))
-	return min(claim, limit, 1032*int64(len(packed)))
 }
 
 // recordJSON is the part of a record that every comparison needs. The decoder skips all other fields, above all the

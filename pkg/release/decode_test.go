@@ -239,15 +239,3 @@ func TestDecodeBomb(t *testing.T) {
 		}
 	}
 }
-
-// TestSizeHint checks that a small record that claims a large size gets no more memory than its bytes could fill.
-func TestSizeHint(t *testing.T) {
-	packed := zip(t, []byte("{}"))
-	copy(packed[len(packed)-4:], "\xff\xff\xff\xff")
-	if got := sizeHint(packed, DefaultLimit); got > 64<<10 {
-		t.Errorf("%d bytes for %d bytes of gzip", got, len(packed))
-	}
-	if got := sizeHint(zip(t, make([]byte, 12345)), DefaultLimit); got != 12345 {
-		t.Errorf("true size 12345 hinted as %d", got)
-	}
-}
