@@ -26,9 +26,9 @@ import (
 // not change a shape once it has returned it.
 type Catalog struct {
 	// HelmScheme has the kinds that Helm patches strategically (helm v3.22.0 pkg/kube/converter.go kubernetesNativeScheme).
-	HelmScheme *runtime.Scheme
+	HelmScheme Schemes
 	// KnownScheme has these and the aggregator's kinds: all kinds whose Go type is linked in, however Helm patches them.
-	KnownScheme *runtime.Scheme
+	KnownScheme Schemes
 
 	mu     sync.RWMutex
 	shapes map[reflect.Type]*Shape
@@ -40,19 +40,41 @@ type Catalog struct {
 // Native returns the catalog of all kinds that are linked in.
 var Native = sync.OnceValue(newCatalog)
 
+// Schemes are schemes with different kinds. One scheme with all of them would take milliseconds of every start, and client-go has filled its
+// own already.
+type Schemes []*runtime.Scheme
+
+// New returns an empty object of a kind, as the method of a scheme does.
+func (s Schemes) New(gvk schema.GroupVersionKind) (runtime.Object, error) {
+	for _, scheme := range s {
+		if scheme.Recognizes(gvk) {
+			return scheme.New(gvk)
+		}
+	}
+	return nil, runtime.NewNotRegisteredErrForKind("kinds", gvk)
+}
+
+// typeOf returns the Go type of a kind, or nil.
+func (s Schemes) typeOf(gvk schema.GroupVersionKind) reflect.Type {
+	for _, scheme := range s {
+		if t := scheme.AllKnownTypes()[gvk]; t != nil {
+			return t
+		}
+	}
+	return nil
+}
+
 // newCatalog returns a catalog without shapes. It makes the shape of a kind on first use.
 func newCatalog() *Catalog {
+	definitions, services := runtime.NewScheme(), runtime.NewScheme()
+	utilruntime.Must(apiextensionsbeta.AddToScheme(definitions))
+	utilruntime.Must(apiextensions.AddToScheme(definitions))
+	utilruntime.Must(apiregistration.AddToScheme(services))
+	utilruntime.Must(apiregistrationbeta.AddToScheme(services))
 	c := &Catalog{
-		HelmScheme: runtime.NewScheme(), KnownScheme: runtime.NewScheme(),
+		HelmScheme: Schemes{clientscheme.Scheme, definitions}, KnownScheme: Schemes{clientscheme.Scheme, definitions, services},
 		shapes: map[reflect.Type]*Shape{}, kinds: map[schema.GroupVersionKind]*Shape{},
 	}
-	for _, s := range []*runtime.Scheme{c.HelmScheme, c.KnownScheme} {
-		utilruntime.Must(clientscheme.AddToScheme(s))
-		utilruntime.Must(apiextensionsbeta.AddToScheme(s))
-		utilruntime.Must(apiextensions.AddToScheme(s))
-	}
-	utilruntime.Must(apiregistration.AddToScheme(c.KnownScheme))
-	utilruntime.Must(apiregistrationbeta.AddToScheme(c.KnownScheme))
 	c.lists = &applyParser().Schema
 	return c
 }
@@ -83,8 +105,8 @@ func newUndefined(plainStatus bool) *Shape {
 
 // Shape returns the shape of a native kind, or nil for any other kind.
 func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {
-	t, ok := c.KnownScheme.AllKnownTypes()[gvk]
-	if !ok {
+	t := c.KnownScheme.typeOf(gvk)
+	if t == nil {
 		return nil
 	}
 	c.mu.RLock()
