@@ -4,6 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/gob"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,6 +32,26 @@ var applyParser = sync.OnceValue(func() *typed.Parser {
 	utilruntime.Must(gob.NewDecoder(bytes.NewReader(applySchemaFile)).Decode(&types))
 	return &typed.Parser{Schema: smdschema.Schema{Types: types}}
 })
+
+// listMapKeysFile has the list-map keys of that schema, which name the items of a list: a line with a type, a field and its keys for each
+// list that has any. Every comparison needs them, and the whole schema takes longer to decode than a small release to compare. The test and
+// "make fix" are the same as for the schema.
+//
+//go:embed list_map_keys.txt
+var listMapKeysFile string
+
+// listField is a field with a list: the name of its type in the schema, and its own.
+type listField struct{ owner, name string }
+
+// readListMapKeys returns the list-map keys of all lists that have any.
+func readListMapKeys() map[listField][]string {
+	out := map[listField][]string{}
+	for line := range strings.Lines(listMapKeysFile) {
+		words := strings.Fields(line)
+		out[listField{words[0], words[1]}] = words[2:]
+	}
+	return out
+}
 
 // NativeApply returns what client-go has for the server-side apply of native kinds: their scheme, without the kinds that other
 // packages add to it, and their types.

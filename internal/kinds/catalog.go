@@ -17,7 +17,6 @@ import (
 	clientscheme "k8s.io/client-go/kubernetes/scheme"
 	apiregistration "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	apiregistrationbeta "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1beta1"
-	smdschema "sigs.k8s.io/structured-merge-diff/v6/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -30,11 +29,10 @@ type Catalog struct {
 	// KnownScheme has these and the aggregator's kinds: all kinds whose Go type is linked in, however Helm patches them.
 	KnownScheme Schemes
 
-	mu     sync.RWMutex
-	shapes map[reflect.Type]*Shape
-	kinds  map[schema.GroupVersionKind]*Shape
-	// lists has the list-map keys, which name list items.
-	lists *smdschema.Schema
+	mu          sync.RWMutex
+	shapes      map[reflect.Type]*Shape
+	kinds       map[schema.GroupVersionKind]*Shape
+	listMapKeys map[listField][]string
 }
 
 // Native returns the catalog of all kinds that are linked in.
@@ -71,12 +69,10 @@ func newCatalog() *Catalog {
 	utilruntime.Must(apiextensions.AddToScheme(definitions))
 	utilruntime.Must(apiregistration.AddToScheme(services))
 	utilruntime.Must(apiregistrationbeta.AddToScheme(services))
-	c := &Catalog{
+	return &Catalog{
 		HelmScheme: Schemes{clientscheme.Scheme, definitions}, KnownScheme: Schemes{clientscheme.Scheme, definitions, services},
-		shapes: map[reflect.Type]*Shape{}, kinds: map[schema.GroupVersionKind]*Shape{},
+		shapes: map[reflect.Type]*Shape{}, kinds: map[schema.GroupVersionKind]*Shape{}, listMapKeys: readListMapKeys(),
 	}
-	c.lists = &applyParser().Schema
-	return c
 }
 
 // ShapeOf returns the shape of a kind: native, from its definition, or only of the metadata if nothing else is known. For a kind without
@@ -218,23 +214,10 @@ func (c *Catalog) listRule(owner reflect.Type, name string, f reflect.StructFiel
 	if mergeKey == "" {
 		return ListRule{Set: true}
 	}
-	if keys := c.listMapKeys(owner, name); len(keys) > 0 {
+	if keys := c.listMapKeys[listField{schemaName(owner), name}]; len(keys) > 0 {
 		return ListRule{Keys: keys, MergeKey: mergeKey}
 	}
 	return ListRule{Keys: []string{mergeKey}, MergeKey: mergeKey}
-}
-
-// listMapKeys returns the list-map keys of a list in the linked schema, or nil if there are none.
-func (c *Catalog) listMapKeys(owner reflect.Type, name string) []string {
-	def, ok := c.lists.FindNamedType(schemaName(owner))
-	if !ok || def.Map == nil {
-		return nil
-	}
-	f, ok := def.Map.FindField(name)
-	if !ok || f.Type.Inlined.List == nil {
-		return nil
-	}
-	return f.Type.Inlined.List.Keys
 }
 
 // schemaName returns the name of a Go type in the linked schema: k8s.io/api/core/v1.Container is io.k8s.api.core.v1.Container.
