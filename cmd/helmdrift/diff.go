@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
@@ -56,7 +57,7 @@ type diffOptions struct {
 	snapshot string
 	// fix is set to put back drift after the report. The help hides the flags of repair, and they are allowed only together with fix.
 	fix    bool
-	repair fixOptions
+	repair fixing.Flags
 }
 
 // scan is diff of several releases.
@@ -72,7 +73,7 @@ type scan interface {
 // newDiff returns the command diff. Its help explains the signs and the exit codes, since readers of a report look them up there.
 func newDiff(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o := diffOptions{
-		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), PrintOptions: cli.NewPrintOptions(), guests: all, repair: newFixOptions(all),
+		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), PrintOptions: cli.NewPrintOptions(), guests: all, repair: newFixFlags(all),
 	}
 	if all.scan != nil {
 		o.scan = all.scan(s, c)
@@ -212,7 +213,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	o.DesiredOptions.AddFlags(fs)
 
 	// diff writes nothing without --fix, so hide the flags of fix: they would fill a page of its help.
-	o.repair.addFlags(fs)
+	o.repair.AddFlags(fs)
 	cli.HideFlags(fs, fixFlags(o.guests)...)
 	completeFixFlags(cmd)
 	cli.AddAliases(fs)
@@ -296,8 +297,8 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	if err != nil {
 		return err
 	}
-	options := o.repairOptions()
-	return options.check(flags)
+	repair := o.repairFlags()
+	return repair.Check(flags)
 }
 
 // runDiff compares, prints the report, and with --fix puts back what drifted. With --fix and a format for programs, stdout holds one
@@ -331,7 +332,7 @@ func (o *diffOptions) report(
 		look.CI.ChartDir = chartDir(d.Target.Chart.Ref)
 	}
 	if o.fix && o.Format != output.Text {
-		return fixRun{Session: d, flags: o.repairOptions(), streams: s, before: result}.run(ctx)
+		return fixing.Run{Session: d, Flags: o.repairFlags(), Streams: s, Before: result, Version: version}.Do(ctx)
 	}
 	look.Text.FixFollows = o.fix
 	// If fix would see the same findings, text and page name its command. Only text has its plan, which costs time.
@@ -347,7 +348,7 @@ func (o *diffOptions) report(
 	}
 	if o.fix {
 		fmt.Fprintln(s.Out)
-		return fixRun{Session: d, flags: o.repairOptions(), streams: s, before: result}.run(ctx)
+		return fixing.Run{Session: d, Flags: o.repairFlags(), Streams: s, Before: result, Version: version}.Do(ctx)
 	}
 	return o.FailOn.Status(report)
 }
@@ -378,12 +379,12 @@ func (o *diffOptions) release(result *drift.Result, known *report.Report) report
 	return out
 }
 
-// repairOptions returns the options of the fix that follows the report.
-func (o *diffOptions) repairOptions() fixOptions {
-	options := o.repair
-	options.choose = o.choose
-	options.format, options.color, options.showSecrets = o.Format, o.Color, o.ShowSecrets
-	return options
+// repairFlags returns the flags of the fix that follows the report.
+func (o *diffOptions) repairFlags() fixing.Flags {
+	repair := o.repair
+	repair.Choose = o.choose
+	repair.Format, repair.Color, repair.ShowSecrets = o.Format, o.Color, o.ShowSecrets
+	return repair
 }
 
 // planned returns what a fix would write, for the answer of the report. If a fix cannot be planned, it is empty: fix itself reports

@@ -44,9 +44,8 @@
 //	root.go                           the command tree, and what a wrong command line means
 //	guests.go                         the list of the guests; the files of each are below
 //	diff.go, diff_snapshot.go         the command diff, with a cluster and with a snapshot
-//	fix.go, report.go                 one command each
+//	fix.go, report.go                 one command each; internal/fixing has the flags that fix and diff --fix share
 //	guest.go                          what a guest may add
-//	fix_flags.go                      the flags that fix and diff --fix share; internal/fixing has the steps after the comparison
 //	version.go                        the version, which the API server is told too
 //	coredump_*.go, collect.go         settings of the process: no core file, and when it collects garbage
 //

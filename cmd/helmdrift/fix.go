@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
 )
@@ -22,7 +23,7 @@ const fixExitHelp = `Exit codes:
 
 // newFix returns the command fix. It lacks the flags of diff that choose a desired state, because it puts back only what Helm deployed.
 func newFix(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
-	o, compare := newFixOptions(all), cli.NewCompareOptions(s, c, all.forecast)
+	o, compare, controllers := newFixFlags(all), cli.NewCompareOptions(s, c, all.forecast), newControllers(all)
 	cmd := &cobra.Command{
 		Use:   "fix [RELEASE]",
 		Short: "Put back what drifted in a release, and nothing else",
@@ -50,27 +51,27 @@ For charts, values and other revisions, use helm upgrade and helm rollback.
   helmdrift fix web -n prod --yes -o json
   helmdrift fix hr/web -n shop`,
 		Args:              oneRelease,
-		ValidArgsFunction: o.controllers.complete(c),
+		ValidArgsFunction: controllers.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := errors.Join(compare.CheckRevision(), o.check(cmd.Flags())); err != nil {
+			if err := errors.Join(compare.CheckRevision(), o.Check(cmd.Flags())); err != nil {
 				return err
 			}
-			return runFix(cmd.Context(), s, compare, o, args)
+			return runFix(cmd.Context(), s, compare, o, controllers.named(args), args)
 		},
 	}
 	fs := cmd.Flags()
-	cli.AddOutputFlag(cmd, &o.format, "format of the result", output.FixFormats())
-	cli.AddColorFlag(fs, &o.color)
-	fs.BoolVar(&o.showSecrets, "show-secrets", false, "show secret values instead of masking them, and keep secret fields in the backup")
-	fs.Var(&o.dryRun, "dry-run", "write nothing; client: only show the plan; server: the API server also tries the writes and stores none")
+	cli.AddOutputFlag(cmd, &o.Format, "format of the result", output.FixFormats())
+	cli.AddColorFlag(fs, &o.Color)
+	fs.BoolVar(&o.ShowSecrets, "show-secrets", false, "show secret values instead of masking them, and keep secret fields in the backup")
+	fs.Var(&o.DryRun, "dry-run", "write nothing; client: only show the plan; server: the API server also tries the writes and stores none")
 	// --dry-run without a value means --dry-run=client.
 	fs.Lookup("dry-run").NoOptDefVal = "client"
 	fs.IntVar(&compare.Revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one, or the deployed one that the next upgrade starts from")
 	compare.IgnoreOptions.AddFlags(fs)
 	compare.Limits.AddFlags(fs)
-	o.choose.AddFlags(fs, "put back")
-	o.addFlags(fs)
-	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(o.dryRun.Words, cobra.ShellCompDirectiveNoFileComp))
+	o.Choose.AddFlags(fs, "put back")
+	o.AddFlags(fs)
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(o.DryRun.Words, cobra.ShellCompDirectiveNoFileComp))
 	completeFixFlags(cmd)
 	return cmd
 }
@@ -89,8 +90,9 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 }
 
 // runFix compares, and puts back what drifted. The rest is in internal/fixing, which diff --fix shares.
-func runFix(ctx context.Context, s cli.Streams, compare cli.CompareOptions, o fixOptions, args []string) error {
-	controlled := o.controllers.named(args)
+func runFix(
+	ctx context.Context, s cli.Streams, compare cli.CompareOptions, o fixing.Flags, controlled controlled, args []string,
+) error {
 	if controlled != nil {
 		if err := controlled.words().CheckRelease(args); err != nil {
 			return err
@@ -114,5 +116,44 @@ func runFix(ctx context.Context, s cli.Streams, compare cli.CompareOptions, o fi
 	if err != nil {
 		return err
 	}
-	return fixRun{Session: d, flags: o, streams: s, before: result}.run(ctx)
+	return fixing.Run{Session: d, Flags: o, Streams: s, Before: result, Version: version}.Do(ctx)
+}
+
+// newFixFlags returns the flags of fix and of diff --fix, with what guests add.
+func newFixFlags(all guest) fixing.Flags {
+	o := fixing.NewFlags()
+	o.Forecast = all.forecast
+	if all.waiter != nil {
+		o.Waiter = all.waiter()
+	}
+	return o
+}
+
+// fixFlags returns the names of the flags that fix and diff --fix share.
+func fixFlags(all guest) []string {
+	o := newFixFlags(all)
+	return cli.NamesOf(o.AddFlags)
+}
+
+// completeFixFlags sets the completion for the flags that fix and diff --fix share.
+func completeFixFlags(cmd *cobra.Command) {
+	for _, name := range []string{"field-manager", "timeout", "wait-timeout"} {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
+		}
+	}
+	_ = cmd.MarkFlagDirname("backup")
+}
+
+// outOfScope is the hint printed when fix is given arguments that belong to helm upgrade or helm rollback.
+const outOfScope = "for charts, values and other revisions, use helm upgrade and helm rollback"
+
+// fixHelp returns the headings of the help of fix.
+func fixHelp() []cli.FlagGroup {
+	return slices.Concat([]cli.FlagGroup{
+		cli.Group("What to put back", "only", "skip", "prune", "no-restart", "revision", "target-namespace", "allow-namespace"),
+		cli.Group("How to put it back", "yes", "patch", "dry-run", "backup", "wait", "wait-timeout", "timeout", "field-manager"),
+		cli.Group("What to ignore", cli.IgnoreFlags()...),
+		cli.Group("Output", "output", "show-secrets", "color"),
+	}, cli.CommonGroups())
 }

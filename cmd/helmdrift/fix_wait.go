@@ -24,20 +24,22 @@ import (
 // This file waits for the objects that a fix has written. pkg/rollout waits and finds out why an object does not come up. This file
 // shows the user the progress: a line for each workload on a terminal, and each problem as soon as it is known.
 
-// rolloutWaiter implements waiter.
+// rolloutWaiter implements fixing.Waiter.
 type rolloutWaiter struct {
 	wanted  bool
 	timeout time.Duration
 }
 
-func newRolloutWaiter() waiter { return &rolloutWaiter{timeout: rollout.DefaultTimeout} }
+func newRolloutWaiter() fixing.Waiter { return &rolloutWaiter{timeout: rollout.DefaultTimeout} }
 
-func (w *rolloutWaiter) addFlags(fs *pflag.FlagSet) {
+// AddFlags implements fixing.Waiter.
+func (w *rolloutWaiter) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&w.wanted, "wait", false, "wait until what was put back is ready; if it is not, say why, with exit code 1")
 	fs.DurationVar(&w.timeout, "wait-timeout", w.timeout, "how long --wait waits for each object")
 }
 
-func (w *rolloutWaiter) check(flags *pflag.FlagSet, isDryRun bool) error {
+// Check implements fixing.Waiter.
+func (w *rolloutWaiter) Check(flags *pflag.FlagSet, isDryRun bool) error {
 	switch {
 	case w.timeout <= 0:
 		return fmt.Errorf("--wait-timeout %s: must be more than 0", w.timeout)

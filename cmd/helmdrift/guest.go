@@ -10,6 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -32,7 +33,7 @@ type guest struct {
 	open func(name string) (*cli.SavedCluster, error)
 	// scan makes diff compare several releases, and waiter makes fix wait.
 	scan   func(cli.Streams, *cli.Connection) scan
-	waiter func() waiter
+	waiter func() fixing.Waiter
 	// controlled makes diff answer for an object that a controller deploys a release from. allGuests collects those of all guests in
 	// controllers.
 	controlled  func(*cli.ControllerOptions) controlled

@@ -7,7 +7,8 @@
 //	                       └─► yes, or --yes ─► backup ─► write ─► compare again ─┬─► finish
 //	                                                                              └─► --wait ─► compare again ─► finish
 //
-// It knows no flags; cmd/helmdrift makes a [Run] of those of fix and of diff --fix. A [Waiter] is what --wait does, which is a guest.
+// [Flags] are those of fix, which diff --fix shares, and cmd/helmdrift makes a [Run] of them and of a comparison. A [Waiter] is what --wait
+// does, which is a guest.
 //
 // pick.go is --patch, and backup.go is --backup. The cases of its tests run the commands: testdata/script of cmd/helmdrift.
 package fixing

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
@@ -31,29 +33,11 @@ type Run struct {
 	Version string
 }
 
-// Flags are what the flags of fix or of diff --fix say.
-type Flags struct {
-	Format      output.Format
-	Color       cli.OneOf
-	ShowSecrets bool
-	// Yes asks nothing, and Patch asks for each field or object. DryRun is "client" or "server", or empty to write.
-	Yes, Patch bool
-	DryRun     string
-	// Select returns what the flags select from the drift, and LeftOut is the reason for the rest.
-	Select  func(*threeway.Comparison) (repair.Options, error)
-	LeftOut string
-	// TargetNamespace is the namespace that the user allows fix to write to; see checkNamespace.
-	TargetNamespace string
-	// Timeout limits the retries for one object.
-	Timeout time.Duration
-	// Backup is the directory for saving objects before they are written; empty means no backup.
-	Backup string
-	// Waiter waits after the writes until the objects come up. It may be nil.
-	Waiter Waiter
-}
-
 // Waiter waits for the objects that a fix has written.
 type Waiter interface {
+	// AddFlags adds the flags, and Check refuses those that contradict each other.
+	AddFlags(fs *pflag.FlagSet)
+	Check(flags *pflag.FlagSet, isDryRun bool) error
 	// Wait waits, and adds to the outcomes how far each object came. It reports whether there was anything to wait for.
 	Wait(ctx context.Context, f Run, plan *repair.Plan, outcomes []report.FixOutcome) bool
 	// Hint says what to do about the first object that did not come up. It is empty if all did.
@@ -64,7 +48,7 @@ type Waiter interface {
 // compares again, with --wait waits, and prints the result. A run that writes nothing ends earlier, and prints a result too. If the last
 // comparison fails, the result still says what was written, and the exit code says that it failed.
 func (f Run) Do(ctx context.Context) error {
-	if f.Patch && !f.Streams.Terminal().CanAsk() {
+	if f.patch && !f.Streams.Terminal().CanAsk() {
 		return cli.ErrNoPicks
 	}
 	plan, err := f.plan()
@@ -74,19 +58,19 @@ func (f Run) Do(ctx context.Context) error {
 	plan.Forecast(ctx, f.Comparer.Predict)
 	// A result without outcomes is a plan.
 	planned := f.result(plan, nil, f.Before.Comparison)
-	asks := len(plan.Objects) > 0 && f.DryRun == "" && !f.Yes
+	asks := len(plan.Objects) > 0 && f.DryRun.Word == "" && !f.yes
 	if err := f.show(planned, asks); err != nil {
 		return err
 	}
 	switch {
-	case len(plan.Objects) == 0, f.DryRun == "client":
+	case len(plan.Objects) == 0, f.DryRun.Word == "client":
 		return f.finish(planned)
-	case f.DryRun == "server":
-		tried := plan.Run(ctx, f.Cluster, repair.RunOptions{DryRun: true, Timeout: f.Timeout})
+	case f.DryRun.Word == "server":
+		tried := plan.Run(ctx, f.Cluster, repair.RunOptions{DryRun: true, Timeout: f.timeout})
 		return f.finish(f.result(plan, tried, f.Before.Comparison))
 	}
 	switch {
-	case f.Patch:
+	case f.patch:
 		picked, err := f.pick(ctx, plan)
 		if err != nil {
 			return err
@@ -107,7 +91,7 @@ func (f Run) Do(ctx context.Context) error {
 		return err
 	}
 	// The user may have taken an hour to answer. CheckUnchanged makes sure that nobody deployed meanwhile.
-	outcomes := plan.Run(ctx, f.Cluster, repair.RunOptions{Timeout: f.Timeout, Before: f.Before.CheckUnchanged})
+	outcomes := plan.Run(ctx, f.Cluster, repair.RunOptions{Timeout: f.timeout, Before: f.Before.CheckUnchanged})
 	outcomes, after := f.confirm(ctx, plan, outcomes)
 	if f.Waiter != nil && ctx.Err() == nil && f.Waiter.Wait(ctx, f, plan, outcomes) && ctx.Err() == nil {
 		// While pods came up for minutes, a controller may have undone a write, so compare again. After an interrupt, the first
@@ -157,7 +141,7 @@ func (f Run) explain(plan *repair.Plan, byFlags func(repair.Declined) bool) {
 		switch d := &plan.Declined[i]; {
 		case d.Reason != repair.NotSelected:
 		case byFlags(*d):
-			d.Reason = f.LeftOut
+			d.Reason = f.Choose.LeftOut()
 		default:
 			d.Reason = cli.PickedOut
 		}
@@ -166,7 +150,7 @@ func (f Run) explain(plan *repair.Plan, byFlags func(repair.Declined) bool) {
 
 // options returns what to plan.
 func (f Run) options() (repair.Options, error) {
-	chosen, err := f.Select(f.Before.Comparison)
+	chosen, err := f.selection(f.Before.Comparison)
 	if err != nil {
 		return chosen, err
 	}
@@ -207,7 +191,7 @@ func (f Run) checkRevision() error {
 // checkNamespace refuses to write to the objects of a record that may be a copy, unless the user names their namespace. If a backup
 // was restored into another namespace, its record still names the namespace of the original release.
 func (f Run) checkNamespace() error {
-	in, given := f.Before.Comparison.Input, f.TargetNamespace
+	in, given := f.Before.Comparison.Input, f.targetNamespace
 	switch {
 	case given == "" && f.Before.RecordElsewhere():
 		return hint.New(
@@ -227,7 +211,7 @@ func (f Run) checkNamespace() error {
 func (f Run) result(plan *repair.Plan, outcomes []report.FixOutcome, now *threeway.Comparison) *report.FixResult {
 	mask := threeway.Mask{Show: f.ShowSecrets}
 	r := plan.Result(mask, outcomes)
-	r.Helmdrift, r.Time, r.DryRun = f.Version, time.Now().UTC().Truncate(time.Second), f.DryRun
+	r.Helmdrift, r.Time, r.DryRun = f.Version, time.Now().UTC().Truncate(time.Second), f.DryRun.Word
 	if now != nil {
 		r.After = report.New(f.Version, r.Time, []report.Release{now.Report(mask)})
 	}
