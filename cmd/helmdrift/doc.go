@@ -60,7 +60,7 @@
 //	flux.go, flux_all.go, flux_*.go                    diff and fix of a HelmRelease, diff --next and diff --from
 //	snapshot.go                                        snapshot, and the file of --snapshot
 //	history.go                                         history
-//	fix_wait.go                                        --wait of fix
+//	fix_wait.go                                        --wait of fix, which is in internal/waiting
 //
 // # Child processes
 //

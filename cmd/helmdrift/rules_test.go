@@ -24,7 +24,7 @@ func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/argo/appset", "internal/cli", "internal/config", "internal/confine", "internal/escape",
 			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/helmfile", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
-			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/terraform", "internal/valuesfile", "internal/worktree", "pkg/effect",
+			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/terraform", "internal/valuesfile", "internal/waiting", "internal/worktree", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
 			"pkg/report/absorption", "pkg/report/accept", "pkg/report/listing", "pkg/rollout", "pkg/snapshot", "pkg/threeway"},
 		"internal/cli": {"internal/choose", "internal/config", "internal/confine", "internal/escape", "internal/files", "internal/hint",
@@ -36,6 +36,8 @@ func arrows() map[string][]string {
 			"pkg/release/postgres", "pkg/object", "pkg/render", "pkg/repair", "pkg/report", "pkg/threeway"},
 		"internal/fixing": {"internal/cli", "internal/files", "internal/hint", "internal/output", "internal/secret", "internal/terminal",
 			"pkg/drift", "pkg/effect", "pkg/object", "pkg/repair", "pkg/report", "pkg/threeway"},
+		"internal/waiting": {"internal/fixing", "internal/hint", "internal/output/progress", "internal/output/text", "internal/terminal", "pkg/object",
+			"pkg/repair", "pkg/report", "pkg/rollout"},
 		"internal/search": {"internal/cli", "internal/hint", "internal/kubeconfig", "internal/output/progress", "internal/terminal", "pkg/fleet",
 			"pkg/live", "pkg/report"},
 		"pkg/snapshot": {"internal/hint", "internal/kinds", "internal/manifestdiff", "internal/secret", "pkg/drift", "pkg/live",
@@ -178,7 +180,7 @@ func strangers() map[string][]string {
 		"github.com/fatih/color":                         {"internal/output/layout", "internal/output/text"},
 		"github.com/spf13/cobra":                         {"cmd/helmdrift", "internal/cli"},
 		"sigs.k8s.io/kustomize/api/krusty":               {"internal/absorb/kustomize", "internal/flux", "internal/flux/tree"},
-		"github.com/spf13/pflag":                         {"cmd/helmdrift", "internal/cli", "internal/fixing", "internal/helmfile", "internal/search"},
+		"github.com/spf13/pflag":                         {"cmd/helmdrift", "internal/cli", "internal/fixing", "internal/helmfile", "internal/search", "internal/waiting"},
 		"golang.org/x/term":                              {"internal/terminal"},
 		"github.com/fluxcd/cli-utils/pkg/kstatus/status": {"pkg/rollout"},
 		"os/exec":           {"internal/confine", "internal/program", "internal/terminal", "test/conformance", "test/postgres"},
@@ -252,7 +254,7 @@ func TestGuests(t *testing.T) {
 		for _, imported := range p.Imports {
 			guest := guestOf(strings.TrimPrefix(imported, module))
 			knows := name == "cmd/helmdrift" || name == "internal/jobs" && guest == "internal/absorb" ||
-				name == "internal/search" && guest == "pkg/fleet" // it goes with that guest
+				name == "internal/search" && guest == "pkg/fleet" || name == "internal/waiting" && guest == "pkg/rollout" // they go with the guest
 			if guest != "" && guest != own && !knows {
 				t.Errorf("%s must not import %s, which is a guest", name, imported)
 			}

@@ -40,7 +40,7 @@ func guests() []guest {
 		{"argo", "argoGuest", []string{"internal/argo", "internal/engine/argocd", "cmd/helmdrift/argo.go"}},
 		{"terraform", "terraformGuest", []string{"internal/terraform", "cmd/helmdrift/terraform.go"}},
 		{"helmfile", "helmfileGuest", []string{"internal/helmfile", "internal/program/helmfile.go", "cmd/helmdrift/helmfile.go"}},
-		{"rollout", "rolloutGuest", []string{"pkg/rollout", "cmd/helmdrift/fix_wait.go"}},
+		{"rollout", "rolloutGuest", []string{"pkg/rollout", "internal/waiting", "cmd/helmdrift/fix_wait.go"}},
 	}
 }
 
