@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
@@ -130,27 +131,26 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, on scanned) ([]report.Release, error) {
+	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
 		limits, options, done := m.jobs()
 		defer done()
-		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.eachUnlabelled,
-			Progress: on.show}
-		fleet.Namespace = on.namespace
+		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, On: on}
+		fleet.Namespace = on.Namespace
 		fleet.Report = func(result *drift.Result, p *argo.Plan) report.Release {
 			return m.release(result, nil, p.Finish)
 		}
 		problems := 0
 		if f.From != "" {
-			tree, err := f.search(ctx, on.unlabelled, fleet.Question, of, limits)
+			tree, err := f.search(ctx, on.Unlabelled, fleet.Question, of, limits)
 			if err != nil {
 				return nil, err
 			}
 			for _, problem := range tree.Problems() {
-				on.fail(report.Message{Code: report.ErrorSelection, Message: problem})
+				on.Fail(report.Message{Code: report.ErrorSelection, Message: problem})
 			}
 			fleet.Tree, problems = tree, len(tree.Problems())
 		}
-		found, err := fleet.Compare(ctx, on.unlabelled)
+		found, err := fleet.Compare(ctx)
 		if err == nil && len(found) == 0 && problems == 0 {
 			err = errNothing
 		}

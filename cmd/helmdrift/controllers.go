@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -106,10 +107,10 @@ func (c controllers) all(s cli.Streams, o diffOptions, args []string, flags *pfl
 			each = append(each, comparison{of, all})
 		}
 	}
-	return func(ctx context.Context, on scanned) ([]report.Release, error) {
+	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
 		var out []report.Release
 		var finders []controlled
-		why := c.nothing(on.namespace)
+		why := c.nothing(on.Namespace)
 		for _, one := range each {
 			found, err := one.all(ctx, on)
 			var but nothingBut

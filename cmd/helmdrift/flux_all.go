@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
@@ -30,27 +31,25 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, on scanned) ([]report.Release, error) {
+	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
 		limits, options, done := m.jobs()
 		defer done()
-		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, List: on.list, Each: on.each, Progress: on.show,
-			Changed: on.changed, Alone: on.alone, Widen: on.widen}
-		fleet.Namespace = on.namespace
+		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, On: on}
 		fleet.Report = func(result *drift.Result, p *flux.Plan) report.Release {
 			return m.release(result, p.Secrets(), func(result *drift.Result, r *report.Release) { p.Finish(ctx, result, r) })
 		}
-		return f.compare(ctx, s, &o, order, on, fleet)
+		return f.compare(ctx, s, &o, order, fleet)
 	}, nil
 }
 
 // compare compares what Flux does next with the HelmReleases of a cluster, or with those of a tree.
 func (f *fluxDiff) compare(
-	ctx context.Context, s cli.Streams, o *diffOptions, order tree.Order, on scanned, fleet flux.Fleet,
+	ctx context.Context, s cli.Streams, o *diffOptions, order tree.Order, fleet flux.Fleet,
 ) ([]report.Release, error) {
-	from := on.Connection
+	from := fleet.On.Connection
 	if f.From != "" {
-		fleet.Namespace = "" // the tree names the namespaces
-		from = fleet.Know(ctx, from)
+		fleet.On.Namespace = "" // the tree names the namespaces
+		from = fleet.Know(ctx)
 	}
 	now, before, err := f.trees(ctx, s, order, &o.CompareOptions, from)
 	if err != nil && ctx.Err() == nil && f.From != "-" && !namesFlux(order.Root) {
@@ -61,14 +60,14 @@ func (f *fluxDiff) compare(
 	}
 	defer before.Close()
 	fleet.Tree, fleet.Before = now, before
-	found, err := fleet.Compare(ctx, on.Connection)
+	found, err := fleet.Compare(ctx)
 	hasFailed := false
 	for _, p := range now.Problems() {
 		if p.Severity == tree.Failed {
 			hasFailed = true
-			on.fail(report.Message{Code: report.ErrorSelection, Message: p.String()})
+			fleet.On.Fail(report.Message{Code: report.ErrorSelection, Message: p.String()})
 		} else {
-			on.note(p.String())
+			fleet.On.Note(p.String())
 		}
 	}
 	if err == nil && len(found) == 0 && !hasFailed && before == nil {

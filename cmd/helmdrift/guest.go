@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -104,31 +104,8 @@ type valuesTree interface {
 	Changes() []files.Change
 }
 
-// compareAll compares what a controller does next with all releases that it deploys.
-type compareAll func(context.Context, scanned) ([]report.Release, error)
-
-// scanned is a cluster whose releases are compared.
-type scanned struct {
-	drift.Connection
-	// unlabelled is the connection to objects that need not have Helm's label.
-	unlabelled drift.Connection
-	// namespace is the namespace of the objects that the releases come from. It is empty for all.
-	namespace string
-	// list lists the objects of a kind as they are now.
-	list func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
-	// alone shares nothing with other comparisons. It is for releases whose records have changed since the connection has shown them.
-	alone   drift.Connection
-	changed func(ctx context.Context, releases []drift.Target) []bool
-	// widen is called before the first comparison if most releases of the cluster are compared, whatever the namespace is.
-	widen func()
-	// note prints a message, and fail adds what could not be searched or read.
-	note func(string)
-	fail func(report.Message)
-	// each calls do for each index of the namespaces of releases, as fleet.Sharing.Each does, and show is called with each report.
-	// eachUnlabelled is for comparisons with the connection unlabelled.
-	each, eachUnlabelled func(namespaces []string, do func(i int))
-	show                 func(report.Release)
-}
+// compareAll compares what a deployer does next with all releases that it deploys.
+type compareAll func(context.Context, deployer.Scanned) ([]report.Release, error)
 
 // guestCommand is a command of a guest, with the headings of its flags in the help. The command gets what all guests add.
 type guestCommand struct {

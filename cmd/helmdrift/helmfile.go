@@ -14,6 +14,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/helmfile"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
@@ -353,16 +354,16 @@ func (h *helmfileDiff) all(o diffOptions, found loaded) (compareAll, error) {
 	if namespaces = slices.Compact(namespaces); !h.flags.Changed("all-namespaces") {
 		h.connection.Namespace = strings.Join(namespaces, ",")
 	}
-	return func(ctx context.Context, on scanned) ([]report.Release, error) {
+	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
 		here := slices.DeleteFunc(slices.Clone(found.releases), func(r helmfile.Release) bool {
-			return on.namespace != "" && r.Namespace != on.namespace
+			return on.Namespace != "" && r.Namespace != on.Namespace
 		})
 		limits, options, done := m.jobs()
 		defer done()
-		fleet := helmfile.Fleet{Question: h.question(&o.CompareOptions, limits, found), Options: options, Each: on.each, Progress: on.show}
+		fleet := helmfile.Fleet{Question: h.question(&o.CompareOptions, limits, found), Options: options, On: on}
 		fleet.Report = func(result *drift.Result, step *helmfile.Step) report.Release {
 			return m.release(result, found.learned, step.Finish)
 		}
-		return fleet.Compare(ctx, on.Connection, here)
+		return fleet.Compare(ctx, here)
 	}, nil
 }

@@ -22,7 +22,7 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows lists which of our packages each package may import.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/argo/appset", "internal/cli", "internal/config", "internal/confine", "internal/escape",
+		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/argo/appset", "internal/cli", "internal/config", "internal/confine", "internal/deployer", "internal/escape",
 			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/helmfile", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/manifestdiff",
 			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/terraform", "internal/valuesfile", "internal/waiting", "internal/worktree", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
@@ -38,8 +38,8 @@ func arrows() map[string][]string {
 			"pkg/drift", "pkg/effect", "pkg/object", "pkg/repair", "pkg/report", "pkg/threeway"},
 		"internal/waiting": {"internal/fixing", "internal/hint", "internal/output/progress", "internal/output/text", "internal/terminal", "pkg/object",
 			"pkg/repair", "pkg/report", "pkg/rollout"},
-		"internal/search": {"internal/cli", "internal/hint", "internal/kubeconfig", "internal/output/progress", "internal/terminal", "pkg/fleet",
-			"pkg/live", "pkg/report"},
+		"internal/search": {"internal/cli", "internal/deployer", "internal/hint", "internal/kubeconfig", "internal/output/progress", "internal/terminal",
+			"pkg/drift", "pkg/fleet", "pkg/live", "pkg/report"},
 		"pkg/snapshot": {"internal/hint", "internal/kinds", "internal/manifestdiff", "internal/secret", "pkg/drift", "pkg/live",
 			"pkg/cluster", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"pkg/drift": {"internal/engine", "internal/english", "internal/hint", "internal/links", "internal/ignore",
@@ -118,7 +118,7 @@ func arrows() map[string][]string {
 		"internal/argo/appset":   {"internal/worktree", "pkg/render"},
 		"internal/engine/argocd": {"internal/engine", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/once":          {},
-		"internal/deployer":      {"internal/hint", "internal/once", "internal/secret", "pkg/cluster", "pkg/fetch", "pkg/object", "pkg/report"},
+		"internal/deployer":      {"internal/hint", "internal/once", "internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/object", "pkg/report"},
 		"internal/worktree":      {},
 		"internal/terraform": {"internal/deployer", "internal/english", "internal/hint", "internal/once", "internal/secret", "internal/unknown", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -76,7 +75,9 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	releases, err := search.InClusters(ctx, clusters, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
 		limitMemory(s, len(found.Releases), o.all != nil)
 		if o.all != nil {
-			return f.compareAll(ctx, clusters, o.all, source, found, show)
+			on, done := clusters.Share(ctx, source, found, show)
+			defer done()
+			return o.all(ctx, on)
 		}
 		return source.Compare(ctx, found, fleet.Options{
 			Options: options, Concurrency: f.Concurrency, Progress: show,
@@ -98,39 +99,6 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 		return err
 	}
 	return o.FailOn.Status(r)
-}
-
-// compareAll lets a guest compare the releases of its objects.
-func (f *fleetScan) compareAll(
-	ctx context.Context, clusters *search.Search, all compareAll, source fleet.Source, found fleet.Found, show func(fleet.Progress),
-) ([]report.Release, error) {
-	sharing := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil).WithRecords(found)
-	defer sharing.Close()
-	unlabelled := source.ShareAll(ctx)
-	defer unlabelled.Close()
-	var mu sync.Mutex
-	var progress fleet.Progress
-	each := func(sharing fleet.Sharing) func([]string, func(int)) {
-		return func(namespaces []string, do func(int)) {
-			progress.Total += len(namespaces) // another guest may have compared before
-			sharing.Each(ctx, namespaces, f.Concurrency, do)
-		}
-	}
-	return all(ctx, scanned{
-		Connection: sharing.Connection, unlabelled: unlabelled.Connection, namespace: found.Namespace, list: source.Cluster.ListLatest,
-		note: clusters.Note, fail: func(m report.Message) {
-			clusters.Add(report.ScanError{Code: m.Code, Cluster: source.Name, Message: m.Message})
-		},
-		alone: drift.LiveConnection(source.Cluster, source.Name, source.Storage), changed: sharing.Changed,
-		widen: func() { sharing.Widen(ctx) },
-		each:  each(sharing), eachUnlabelled: each(unlabelled),
-		show: func(r report.Release) {
-			mu.Lock()
-			defer mu.Unlock()
-			progress.Add(r)
-			show(progress)
-		},
-	})
 }
 
 // These are the memory that a scan aims at: a constant for the pages of objects, an amount for each release, and another one if charts are

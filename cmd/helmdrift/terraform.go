@@ -14,6 +14,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
@@ -247,23 +248,23 @@ func (t *terraformDiff) all(o diffOptions, plan *terraform.Plan, chosen []terraf
 	if len(namespaces) > 0 && !t.flags.Changed("all-namespaces") {
 		t.connection.Namespace = strings.Join(namespaces, ",")
 	}
-	return func(ctx context.Context, on scanned) ([]report.Release, error) {
-		isFirst := on.namespace == "" || len(namespaces) == 0 || on.namespace == namespaces[0]
+	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
+		isFirst := on.Namespace == "" || len(namespaces) == 0 || on.Namespace == namespaces[0]
 		if isFirst {
 			for _, problem := range plan.Problems {
-				on.fail(report.Message{Code: report.ErrorSelection, Message: problem})
+				on.Fail(report.Message{Code: report.ErrorSelection, Message: problem})
 			}
 		}
 		here := slices.DeleteFunc(slices.Clone(chosen), func(r terraform.Release) bool {
 			at, isKnown := r.Namespace()
-			return isKnown && on.namespace != "" && at != on.namespace || !isKnown && !isFirst
+			return isKnown && on.Namespace != "" && at != on.Namespace || !isKnown && !isFirst
 		})
 		limits, options, done := m.jobs()
 		defer done()
-		fleet := terraform.Fleet{Question: t.question(&o.CompareOptions, limits), Options: options, Each: on.each, Progress: on.show}
+		fleet := terraform.Fleet{Question: t.question(&o.CompareOptions, limits), Options: options, On: on}
 		fleet.Report = func(result *drift.Result, step *terraform.Step) report.Release {
 			return m.release(result, step.Secrets(), func(result *drift.Result, r *report.Release) { step.Finish(ctx, result, r) })
 		}
-		return fleet.Compare(ctx, on.Connection, here)
+		return fleet.Compare(ctx, here)
 	}, nil
 }

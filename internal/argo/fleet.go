@@ -5,8 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -21,23 +19,19 @@ import (
 
 // Fleet says how to compare many Applications. Several goroutines call its functions.
 type Fleet struct {
-	// Question is the question about each of them. Its namespace is theirs, or empty for all. Its name is not used.
+	// Question is the question about each of them. Its namespace is only that of NewTree, and its name is not used.
 	Question
 	// Options are those of each comparison.
 	Options drift.Options
-	// List lists the objects of a kind in a namespace, or in all if it is empty, as they are now.
-	List func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
-	// Each calls do for each Application, whose objects are in the namespace of the same index. It may call several at the same time.
-	Each func(namespaces []string, do func(i int))
+	// On is the cluster.
+	On deployer.Scanned
 	// Report returns the report of a comparison, with what Plan.Finish adds to it.
 	Report func(result *drift.Result, p *Plan) report.Release
-	// Progress is called with each report. It may be nil.
-	Progress func(report.Release)
 }
 
 // Compare compares what Argo CD does next with each Application. If something goes wrong with one of them, its report has the error. Compare
 // fails if the Applications cannot be listed, or if ctx ends; even then, it returns the reports that it has.
-func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Release, error) {
+func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	found, err := f.list(ctx)
 	if err != nil {
 		return nil, err
@@ -49,11 +43,12 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	fetched := &fetched{Question: f.Question}
 	defer fetched.Close()
 	f.Question = fetched.question()
+	from := f.On.Unlabelled
 	from.Cluster = &sharedReads{Cluster: from.Cluster}
 	reports := deployer.Fleet[*Application]{
 		Title:   func(a *Application) report.Release { return titled(from.Name, a) },
 		Compare: func(own *secret.Known, a *Application) (report.Release, error) { return f.compare(ctx, own, from, a) },
-		Code:    CodeIncomplete, Known: f.Known, Each: f.Each, Progress: f.Progress,
+		Code:    CodeIncomplete, Known: f.Known, Each: f.On.EachUnlabelled, Progress: f.On.Show,
 	}.Start().All(found)
 	return reports, ctx.Err()
 }
@@ -63,7 +58,7 @@ func (f Fleet) list(ctx context.Context) ([]*Application, error) {
 	if f.Tree != nil {
 		return f.Tree.all(), nil
 	}
-	items, err := f.List(ctx, Kind(), f.Namespace)
+	items, err := f.On.List(ctx, Kind(), f.On.Namespace)
 	if err != nil {
 		return nil, err
 	}

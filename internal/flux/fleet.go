@@ -27,35 +27,25 @@ import (
 
 // Fleet says how to compare many HelmReleases. Several goroutines call its functions.
 type Fleet struct {
-	// Question is the question about each of them. Its namespace is theirs, or empty for all. Its name is not used.
+	// Question is the question about each of them. It has no namespace and no name.
 	Question
 	// Before is the tree before a change. If it is set, only HelmReleases are compared that the change touches.
 	Before *applied.Tree
 	// Options are those of each comparison.
 	Options drift.Options
-	// List lists the objects of a kind in a namespace, or in all if it is empty, as they are now.
-	List func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
-	// Changed reports which of some releases, by the namespaces of their records and their names, have changed since their records were read.
-	// Alone is a connection that reads everything anew, to compare these again.
-	Changed func(ctx context.Context, releases []drift.Target) []bool
-	Alone   drift.Connection
-	// Widen is called before the comparisons if they are about most HelmReleases of the cluster, although Namespace was not empty.
-	Widen func()
-	// Each calls do for each HelmRelease, whose release is in the namespace of the same index. It may call several at the same time.
-	Each func(namespaces []string, do func(i int))
+	// On is the cluster.
+	On deployer.Scanned
 	// Report returns the report of a comparison, with what Plan.Finish adds to it.
 	Report func(result *drift.Result, p *Plan) report.Release
-	// Progress is called with each report. It may be nil.
-	Progress func(report.Release)
 }
 
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
 // fails if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has.
-func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Release, error) {
-	known := applied.NewOverlay(from.Cluster)
+func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
+	from, known := f.On.Connection, applied.NewOverlay(f.On.Cluster)
 	if f.Tree != nil {
 		known = f.Tree.Over
-		from.Lookups, f.Alone.Lookups = f.Tree.Lookups(from.Lookups), f.Tree.Lookups(f.Alone.Lookups)
+		from.Lookups, f.On.Alone.Lookups = f.Tree.Lookups(from.Lookups), f.Tree.Lookups(f.On.Alone.Lookups)
 	}
 	found, err := f.list(ctx, known)
 	if err != nil {
@@ -65,18 +55,18 @@ func (f Fleet) Compare(ctx context.Context, from drift.Connection) ([]report.Rel
 	defer fetched.Close()
 	f.Question = fetched.question()
 	if f.Tree != nil && f.isMost(ctx, found) {
-		f.Widen()
+		f.On.Widen()
 	}
 	each := deployer.Fleet[*api.HelmRelease]{
 		Title: func(h *api.HelmRelease) report.Release { return titled(from.Name, h) },
 		Compare: func(own *secret.Known, h *api.HelmRelease) (report.Release, error) {
 			return f.compare(ctx, own, known, readOnce(from), h)
 		},
-		Code: CodeIncomplete, Known: f.Known, Each: f.Each, Progress: f.Progress,
+		Code: CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show,
 	}.Start()
 	reports := each.All(found)
 	each.Compare = func(own *secret.Known, h *api.HelmRelease) (report.Release, error) {
-		return f.compare(ctx, own, known, f.Alone, h)
+		return f.compare(ctx, own, known, f.On.Alone, h)
 	}
 	f.compareChanged(ctx, each, found, reports)
 	return reports, ctx.Err()
@@ -90,7 +80,7 @@ func (f Fleet) isMost(ctx context.Context, found []*api.HelmRelease) bool {
 	for _, h := range found {
 		namespaces[h.ReleaseNamespace()] = true
 	}
-	all, err := f.List(ctx, api.Kind(), "")
+	all, err := f.On.List(ctx, api.Kind(), "")
 	return err == nil && 2*len(found) >= len(all) && len(namespaces) >= many
 }
 
@@ -109,7 +99,7 @@ func (f Fleet) compareChanged(ctx context.Context, each deployer.Fleet[*api.Helm
 	const atOnce = 8
 	var group errgroup.Group
 	group.SetLimit(atOnce)
-	for n, isChanged := range f.Changed(ctx, releases) {
+	for n, isChanged := range f.On.Changed(ctx, releases) {
 		if i := doubtful[n]; isChanged {
 			group.Go(func() error {
 				reports[i], _ = each.One(found[i])
@@ -121,14 +111,14 @@ func (f Fleet) compareChanged(ctx context.Context, each deployer.Fleet[*api.Helm
 }
 
 // Know returns a connection that knows the HelmReleases and the sources of charts. Compare does not list them again.
-func (f *Fleet) Know(ctx context.Context, from drift.Connection) drift.Connection {
-	list, lists := f.List, once.Map[listKey, []map[string]any]{}
-	f.List = func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
+func (f *Fleet) Know(ctx context.Context) drift.Connection {
+	list, lists := f.On.List, once.Map[listKey, []map[string]any]{}
+	f.On.List = func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
 		return lists.Get(listKey{kind, namespace}, func() ([]map[string]any, error) { return list(ctx, kind, namespace) })
 	}
-	over := applied.NewOverlay(from.Cluster)
+	from, over := f.On.Connection, applied.NewOverlay(f.On.Cluster)
 	for _, kind := range append(sourceKinds(), api.Kind()) {
-		items, _ := f.List(ctx, kind, f.Namespace) // otherwise each is read by its name
+		items, _ := f.On.List(ctx, kind, f.On.Namespace) // otherwise each is read by its name
 		over.Add(kind, items)
 	}
 	from.Cluster = over
@@ -183,7 +173,7 @@ func (r recordsOnce) Load(ctx context.Context, name string, revision int, o rele
 // list returns the HelmReleases of the cluster, or those that a tree makes or drops, in the order of the namespaces of their releases.
 // Known learns them, and the sources of their charts.
 func (f Fleet) list(ctx context.Context, known applied.Overlay) ([]*api.HelmRelease, error) {
-	items, err := f.List(ctx, api.Kind(), f.Namespace)
+	items, err := f.On.List(ctx, api.Kind(), f.On.Namespace)
 	if err != nil && f.Tree == nil {
 		return nil, err
 	}
@@ -199,7 +189,7 @@ func (f Fleet) list(ctx context.Context, known applied.Overlay) ([]*api.HelmRele
 	}
 	known.Add(api.Kind(), items)
 	for _, kind := range sourceKinds() {
-		if items, err := f.List(ctx, kind, f.Namespace); err == nil { // otherwise each is read by its name
+		if items, err := f.On.List(ctx, kind, f.On.Namespace); err == nil { // otherwise each is read by its name
 			known.Add(kind, items)
 		}
 	}

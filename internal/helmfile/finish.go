@@ -64,31 +64,29 @@ type Fleet struct {
 	Question
 	// Options are those of each comparison.
 	Options drift.Options
-	// Each calls do for each release, which is in the namespace of the same index. It may call several at the same time.
-	Each func(namespaces []string, do func(i int))
+	// On is the cluster.
+	On deployer.Scanned
 	// Report returns the report of a comparison, with what Step.Finish adds to it.
 	Report func(result *drift.Result, s *Step) report.Release
-	// Progress is called with each report.
-	Progress func(report.Release)
 }
 
 // Compare compares what helmfile does next with each release. If something goes wrong with one of them, its report has the error. Compare
 // fails if ctx ends; even then, it returns the reports that it has.
-func (f Fleet) Compare(ctx context.Context, from drift.Connection, all []Release) ([]report.Release, error) {
+func (f Fleet) Compare(ctx context.Context, all []Release) ([]report.Release, error) {
 	var fetched deployer.Fetched
 	defer fetched.Close()
 	f.Fetch = fetched.Charts(f.Fetch)
 	reports := deployer.Fleet[Release]{
-		Title:   func(r Release) report.Release { return titled(from.Name, r) },
-		Compare: func(own *secret.Known, r Release) (report.Release, error) { return f.compare(ctx, own, from, r) },
-		Code:    CodeIncomplete, Known: f.Known, Each: f.Each, Progress: f.Progress,
+		Title:   func(r Release) report.Release { return titled(f.On.Name, r) },
+		Compare: func(own *secret.Known, r Release) (report.Release, error) { return f.compare(ctx, own, r) },
+		Code:    CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show,
 	}.Start().All(all)
 	return reports, ctx.Err()
 }
 
 // compare compares what helmfile does next with one release. Own has its secrets.
-func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connection, r Release) (report.Release, error) {
-	step, err := New(ctx, from, f.Question, r)
+func (f Fleet) compare(ctx context.Context, own *secret.Known, r Release) (report.Release, error) {
+	step, err := New(ctx, f.On.Connection, f.Question, r)
 	if errors.Is(err, errNothing) {
 		return report.Release{}, deployer.ErrNothing
 	}
@@ -96,7 +94,7 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connec
 		return report.Release{}, err
 	}
 	f.Options.Known = (*drift.Secrets)(own.With(nil))
-	result, err := drift.New(from, step.Adapt(f.Options)).Compare(ctx, step.Target)
+	result, err := drift.New(f.On.Connection, step.Adapt(f.Options)).Compare(ctx, step.Target)
 	if err != nil {
 		return report.Release{}, err
 	}

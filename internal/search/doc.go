@@ -2,6 +2,7 @@
 // that compare or list several releases use it.
 //
 //	Flags ─► New ─► Search ─► InClusters ─┬─► for each cluster: connect, fleet.Source.Find ─► the command reads the releases
+//	                                      │                                                  or Share: deployers compare theirs
 //	                                      └─► Errors, Covered: what could not be searched, and what was
 //
 // A cluster that does not answer is an error of the search, and the others are searched all the same. If there is only one, its error is

@@ -1,0 +1,35 @@
+package deployer
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Scanned is a cluster where what a deployer does next with many releases is compared.
+type Scanned struct {
+	drift.Connection
+	// Unlabelled is the connection to objects that need not have Helm's label.
+	Unlabelled drift.Connection
+	// Namespace is the namespace of the objects that the releases come from. It is empty for all.
+	Namespace string
+	// List lists the objects of a kind in a namespace, or in all if it is empty, as they are now.
+	List func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
+	// Changed reports which of some releases, by the namespaces of their records and their names, have changed since their records were read.
+	// Alone is a connection that reads everything anew, to compare these again.
+	Changed func(ctx context.Context, releases []drift.Target) []bool
+	Alone   drift.Connection
+	// Widen is called before the first comparison if most releases of the cluster are compared, whatever the namespace is.
+	Widen func()
+	// Note prints a message, and Fail adds what could not be searched or read.
+	Note func(string)
+	Fail func(report.Message)
+	// Each calls do for each release, which is in the namespace of the same index. It may call several at the same time. EachUnlabelled is for
+	// comparisons with the connection Unlabelled.
+	Each, EachUnlabelled func(namespaces []string, do func(i int))
+	// Show is called with each report.
+	Show func(report.Release)
+}
