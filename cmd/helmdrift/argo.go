@@ -20,7 +20,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
-	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -83,8 +82,7 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
+	if err := o.ReadBaseline(); err != nil {
 		return err
 	}
 	of, err := f.tree()
@@ -114,8 +112,7 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	defer plan.Close()
 	d.Target = plan.Target
 	d.Use(plan.Connection, plan.Adapt(d.Options))
-	o.finish = plan.Finish
-	return o.report(ctx, s, d, known, flags, time.Now)
+	return o.report(ctx, s, d, flags, time.Now, nil, plan.Finish)
 }
 
 // all implements controlled.
@@ -127,18 +124,9 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := newMany(o)
-	if err != nil {
-		return nil, err
-	}
-	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
-		limits, options, done := m.jobs()
-		defer done()
-		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, On: on}
+	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
+		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), On: on}
 		fleet.Namespace = on.Namespace
-		fleet.Report = func(result *drift.Result, p *argo.Plan) report.Release {
-			return m.release(result, nil, p.Finish)
-		}
 		problems := 0
 		if f.From != "" {
 			tree, err := f.search(ctx, on.Unlabelled, fleet.Question, of, limits)

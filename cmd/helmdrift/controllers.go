@@ -13,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -107,12 +108,12 @@ func (c controllers) all(s cli.Streams, o diffOptions, args []string, flags *pfl
 			each = append(each, comparison{of, all})
 		}
 	}
-	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
+	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
 		var out []report.Release
 		var finders []controlled
 		why := c.nothing(on.Namespace)
 		for _, one := range each {
-			found, err := one.all(ctx, on)
+			found, err := one.all(ctx, on, limits)
 			var but nothingBut
 			switch {
 			case err == nil:

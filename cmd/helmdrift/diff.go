@@ -16,15 +16,11 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/hint"
-	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
-	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/internal/reporting"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/report/accept"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // This file is the command diff: its flags and their contradictions, the comparison, the report, and the command that would put the drift
@@ -33,26 +29,17 @@ import (
 // diffOptions are the flags of diff: how to compare, which findings count, and how the report looks.
 type diffOptions struct {
 	cli.CompareOptions
-	cli.PrintOptions
-	cli.TimeOptions
+	reporting.Flags
 	// guests is what the guests add: --snapshot, the flags of several releases, and those of fix.
 	guests guest
 	// scan compares several releases. It is nil if this program cannot.
 	scan scan
-	// controllers answer for a first argument such as hr/web. One of them knows secrets besides those of the objects, and finish adds to the
-	// report what it knows. Both are nil otherwise.
+	// controllers answer for a first argument such as hr/web.
 	controllers controllers
-	learned     *secret.Known
-	finish      func(*drift.Result, *report.Release)
 	// files are files that say what a tool does next. A flag names one of them instead of a release.
 	files []objectFile
 	// all compares what a controller deploys instead of all releases, if --next is set.
 	all compareAll
-	// baseline is the file of an earlier report.
-	baseline string
-	// choose are --only and --skip, and chooser applies them.
-	choose  cli.ChoiceFlags
-	chooser *cli.Chooser
 	// snapshot is a file to compare instead of a cluster.
 	snapshot string
 	// fix is set to put back drift after the report. The help hides the flags of repair, and they are allowed only together with fix.
@@ -73,7 +60,7 @@ type scan interface {
 // newDiff returns the command diff. Its help explains the signs and the exit codes, since readers of a report look them up there.
 func newDiff(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o := diffOptions{
-		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), PrintOptions: cli.NewPrintOptions(), guests: all, repair: newFixFlags(all),
+		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), Flags: reporting.NewFlags(), guests: all, repair: newFixFlags(all),
 	}
 	if all.scan != nil {
 		o.scan = all.scan(s, c)
@@ -137,14 +124,10 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 		RunE: func(cmd *cobra.Command, args []string) error {
 			file, controlled := namedFile(o.files), o.controllers.named(args)
 			hasChart := len(args) > 1 || controlled != nil || file != nil
-			choice, err := o.choose.Choice()
+			err := o.Flags.Check(s)
 			if err != nil {
 				return err
 			}
-			if err := o.TimeOptions.Check(&o.PrintOptions); err != nil {
-				return err
-			}
-			o.chooser = &cli.Chooser{Choice: choice, Print: s.Print}
 			if err := cli.AcceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
 			}
@@ -189,7 +172,6 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	if o.guests.open != nil {
 		fs.StringVar(&o.snapshot, "snapshot", "", "compare what helmdrift snapshot saved in this `file`, without a cluster")
 	}
-	fs.BoolVar(&o.ShowSecrets, "show-secrets", false, "show secret values instead of masking them")
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 
 	if o.scan != nil {
@@ -207,9 +189,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	o.IgnoreOptions.AddFlags(fs)
 	fs.BoolVar(&o.ShowControllers, "show-controllers", false,
 		"list fields that no manifest names and only controllers or forgotten writers wrote, instead of counting them")
-	fs.StringVar(&o.baseline, "baseline", "", "count only what is new since the report in this `file` (JSON or YAML)")
-	o.choose.AddFlags(fs, "count")
-	o.TimeOptions.AddFlags(fs)
+	o.Flags.AddFlags(fs)
 	o.DesiredOptions.AddFlags(fs)
 
 	// diff writes nothing without --fix, so hide the flags of fix: they would fill a page of its help.
@@ -304,20 +284,21 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 // runDiff compares, prints the report, and with --fix puts back what drifted. With --fix and a format for programs, stdout holds one
 // document: the result of the fix, which contains the report.
 func runDiff(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error {
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
+	if err := o.ReadBaseline(); err != nil {
 		return err
 	}
 	d, err := o.Begin(ctx, args, "diff")
 	if err != nil {
 		return err
 	}
-	return o.report(ctx, s, d, known, flags, time.Now)
+	return o.report(ctx, s, d, flags, time.Now, nil, nil)
 }
 
-// report compares and prints the report; see runDiff. Known is the baseline, and the clock gives the time of the report.
+// report compares and prints the report; see runDiff. The clock gives the time of the report. Learned and finish are those of
+// reporting.Flags.Release.
 func (o *diffOptions) report(
-	ctx context.Context, s cli.Streams, d cli.Session, known *report.Report, flags *pflag.FlagSet, clock func() time.Time,
+	ctx context.Context, s cli.Streams, d cli.Session, flags *pflag.FlagSet, clock func() time.Time, learned *secret.Known,
+	finish func(*drift.Result, *report.Release),
 ) error {
 	result, err := d.Compare(ctx)
 	if err != nil {
@@ -325,9 +306,8 @@ func (o *diffOptions) report(
 	}
 	now := clock()
 	// From here on, all secrets are masked unless --show-secrets is set.
-	report := report.New(version, now, []report.Release{o.release(result, known)})
-	look := o.TimeOptions.Choose(report, s.Display(s.Out, o.Color, now))
-	o.chooser.Complain(report)
+	report := report.New(version, now, []report.Release{o.Release(result, learned, finish)})
+	look := o.Look(s, report, now)
 	if d.Target.Chart != nil {
 		look.CI.ChartDir = chartDir(d.Target.Chart.Ref)
 	}
@@ -336,11 +316,11 @@ func (o *diffOptions) report(
 	}
 	look.Text.FixFollows = o.fix
 	// If fix would see the same findings, text and page name its command. Only text has its plan, which costs time.
-	isWhole := o.baseline == "" && !flags.Changed("since") && o.Revision == 0 && d.Target.Chart == nil
+	isWhole := o.IsWhole() && o.Revision == 0 && d.Target.Chart == nil
 	if !o.fix && report.Releases[0].Drifted && isWhole && !result.RecordElsewhere() {
 		look.Text.Fix = fixCommand(d.Target, flags)
 		if look.Text.IsPlanned = o.Format == output.Text && !o.Quiet; look.Text.IsPlanned {
-			look.Text.Plan = o.planned(result.Comparison)
+			look.Text.Plan = o.Planned(result.Comparison)
 		}
 	}
 	if err := o.Print(s, report, look); err != nil {
@@ -353,53 +333,12 @@ func (o *diffOptions) report(
 	return o.FailOn.Status(report)
 }
 
-// release returns the report of a comparison. It accepts what the baseline has, and has a patch only if the patch is printed.
-func (o *diffOptions) release(result *drift.Result, known *report.Report) report.Release {
-	if o.learned != nil { // before the first report, which collects the secrets
-		result.Comparison.Input.Known = o.learned.With(result.Comparison.Input.Known)
-	}
-	out := result.Report(threeway.Mask{Show: o.ShowSecrets})
-	if o.finish != nil {
-		o.finish(result, &out)
-	}
-	if o.baseline != "" {
-		accept.Known(&out, known, "--baseline "+filepath.Base(o.baseline))
-		if !o.ShowSecrets {
-			cli.MaskKnown(&out, result.Comparison.Scrub)
-		}
-	}
-	o.chooser.LeaveOut(&out, result.Comparison)
-	if o.Writes(output.Diff) {
-		manifest := ""
-		if old := result.Loaded.Old; old != nil {
-			manifest = old.Manifest
-		}
-		out.Patch = manifestdiff.Diff(manifest, result.Comparison, out, o.ShowSecrets)
-	}
-	return out
-}
-
 // repairFlags returns the flags of the fix that follows the report.
 func (o *diffOptions) repairFlags() fixing.Flags {
 	repair := o.repair
-	repair.Choose = o.choose
+	repair.Choose = o.Choose
 	repair.Format, repair.Color, repair.ShowSecrets = o.Format, o.Color, o.ShowSecrets
 	return repair
-}
-
-// planned returns what a fix would write, for the answer of the report. If a fix cannot be planned, it is empty: fix itself reports
-// why.
-func (o *diffOptions) planned(c *threeway.Comparison) []report.FixPlan {
-	defer func() { _ = recover() }()
-	only, skip, err := cli.Selectors(o.chooser.In(c))
-	if err != nil {
-		return nil
-	}
-	plan, err := repair.New(c, repair.Options{Only: only, Skip: skip, Asks: true})
-	if err != nil {
-		return nil
-	}
-	return plan.Result(threeway.Mask{}, nil).Plan
 }
 
 // fixCommand returns the command that puts back what diff found. It repeats the flags that chose what to count and what to ignore.

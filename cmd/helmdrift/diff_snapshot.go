@@ -12,7 +12,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
-	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 )
 
@@ -23,8 +22,7 @@ func runDiffSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o di
 	if err := o.checkSnapshot(flags); err != nil {
 		return err
 	}
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
+	if err := o.ReadBaseline(); err != nil {
 		return err
 	}
 	saved, err := o.guests.open(o.snapshot)
@@ -53,7 +51,7 @@ func runDiffSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o di
 	if err != nil {
 		return err
 	}
-	return o.report(ctx, s, d, known, flags, func() time.Time { return saved.Time })
+	return o.report(ctx, s, d, flags, func() time.Time { return saved.Time }, nil, nil)
 }
 
 // checkSnapshot refuses flags that need a cluster.

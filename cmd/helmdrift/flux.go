@@ -16,7 +16,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
-	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -88,8 +87,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
+	if err := o.ReadBaseline(); err != nil {
 		return err
 	}
 	order, err := f.order(s)
@@ -117,9 +115,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	defer plan.Close()
 	d.Target = plan.Target
 	d.Use(plan.Connection, plan.Adapt(d.Options))
-	o.learned = plan.Secrets()
-	o.finish = func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) }
-	return o.report(ctx, s, d, known, flags, now)
+	return o.report(ctx, s, d, flags, now, plan.Secrets(), func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) })
 }
 
 // release implements controlled. It fetches no chart: what the controller has is enough to say what it does next.

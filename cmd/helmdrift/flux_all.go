@@ -23,22 +23,12 @@ import (
 
 // all implements controlled.
 func (f *fluxDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
-	m, err := newMany(o)
-	if err != nil {
-		return nil, err
-	}
 	order, err := f.order(s)
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
-		limits, options, done := m.jobs()
-		defer done()
-		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), Options: options, On: on}
-		fleet.Report = func(result *drift.Result, p *flux.Plan) report.Release {
-			return m.release(result, p.Secrets(), func(result *drift.Result, r *report.Release) { p.Finish(ctx, result, r) })
-		}
-		return f.compare(ctx, s, &o, order, fleet)
+	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
+		return f.compare(ctx, s, &o, order, flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), On: on})
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/fixing"
+	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -104,8 +105,8 @@ type valuesTree interface {
 	Changes() []files.Change
 }
 
-// compareAll compares what a deployer does next with all releases that it deploys.
-type compareAll func(context.Context, deployer.Scanned) ([]report.Release, error)
+// compareAll compares what a deployer does next with all releases that it deploys. Their jobs have the limits, and share child processes.
+type compareAll func(context.Context, deployer.Scanned, jobs.Limits) ([]report.Release, error)
 
 // guestCommand is a command of a guest, with the headings of its flags in the help. The command gets what all guests add.
 type guestCommand struct {

@@ -19,9 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
-	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -133,9 +131,7 @@ func (h *helmfileDiff) run(ctx context.Context, o diffOptions, names []string) e
 	if err := o.scan.check(h.flags, false); err != nil {
 		return err
 	}
-	if o.all, err = h.all(o, found); err != nil {
-		return err
-	}
+	o.all = h.all(o, found)
 	return o.scan.run(ctx, o, nil)
 }
 
@@ -325,8 +321,7 @@ func (h *helmfileDiff) begin(
 
 // one compares one release and prints its report.
 func (h *helmfileDiff) one(ctx context.Context, o diffOptions, found loaded) error {
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
+	if err := o.ReadBaseline(); err != nil {
 		return err
 	}
 	step, d, err := h.begin(ctx, &o.CompareOptions, found, "diff")
@@ -335,17 +330,12 @@ func (h *helmfileDiff) one(ctx context.Context, o diffOptions, found loaded) err
 	}
 	d.Target = step.Target
 	d.Use(d.Connection, step.Adapt(d.Options))
-	o.learned, o.finish = found.learned, step.Finish
-	return o.report(ctx, h.Streams, d, known, h.flags, time.Now)
+	return o.report(ctx, h.Streams, d, h.flags, time.Now, found.learned, step.Finish)
 }
 
 // all returns how to compare releases of a helmfile. The scan then searches their namespaces, and all calls of the function together
 // compare each release once.
-func (h *helmfileDiff) all(o diffOptions, found loaded) (compareAll, error) {
-	m, err := newMany(o)
-	if err != nil {
-		return nil, err
-	}
+func (h *helmfileDiff) all(o diffOptions, found loaded) compareAll {
 	var namespaces []string
 	for _, r := range found.releases {
 		namespaces = append(namespaces, r.Namespace)
@@ -354,16 +344,10 @@ func (h *helmfileDiff) all(o diffOptions, found loaded) (compareAll, error) {
 	if namespaces = slices.Compact(namespaces); !h.flags.Changed("all-namespaces") {
 		h.connection.Namespace = strings.Join(namespaces, ",")
 	}
-	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
+	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
 		here := slices.DeleteFunc(slices.Clone(found.releases), func(r helmfile.Release) bool {
 			return on.Namespace != "" && r.Namespace != on.Namespace
 		})
-		limits, options, done := m.jobs()
-		defer done()
-		fleet := helmfile.Fleet{Question: h.question(&o.CompareOptions, limits, found), Options: options, On: on}
-		fleet.Report = func(result *drift.Result, step *helmfile.Step) report.Release {
-			return m.release(result, found.learned, step.Finish)
-		}
-		return fleet.Compare(ctx, here)
-	}, nil
+		return helmfile.Fleet{Question: h.question(&o.CompareOptions, limits, found), Learned: found.learned, On: on}.Compare(ctx, here)
+	}
 }

@@ -4,15 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output/progress"
-	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/internal/search"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fleet"
@@ -57,8 +58,7 @@ func (f *fleetScan) check(flags *pflag.FlagSet, hasChart bool) error {
 // run compares all selected releases and prints one report.
 func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) error {
 	s := f.Streams
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
+	if err := o.ReadBaseline(); err != nil {
 		return err
 	}
 	options, err := o.OptionsWithRules()
@@ -77,11 +77,16 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 		if o.all != nil {
 			on, done := clusters.Share(ctx, source, found, show)
 			defer done()
-			return o.all(ctx, on)
+			limits := o.Jobs()
+			limits.Program.Pool = confine.NewPool(runtime.GOMAXPROCS(0))
+			defer limits.Program.Pool.Close()
+			on.Options, on.Report = options, o.Release
+			on.Options.ReadManifest, on.Options.Render = limits.ReadManifest, limits.RenderChart
+			return o.all(ctx, on, limits)
 		}
 		return source.Compare(ctx, found, fleet.Options{
 			Options: options, Concurrency: f.Concurrency, Progress: show,
-			Report: func(r *drift.Result) report.Release { return o.release(r, known) },
+			Report: func(r *drift.Result) report.Release { return o.Release(r, nil, nil) },
 		})
 	})
 	if err != nil {
@@ -90,8 +95,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	now := time.Now()
 	clusters.Covered.Seconds = now.Sub(start).Seconds()
 	r := report.NewScan(version, now, releases, clusters.Errors, clusters.Covered)
-	look := o.TimeOptions.Choose(r, s.Display(s.Out, o.Color, now))
-	o.chooser.Complain(r)
+	look := o.Look(s, r, now)
 	if err := clusters.CheckFound(len(r.Releases)); err != nil && o.all == nil { // a guest has its own words
 		return err
 	}

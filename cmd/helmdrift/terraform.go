@@ -19,7 +19,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
-	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/internal/terraform"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -90,9 +89,7 @@ func (t *terraformDiff) run(ctx context.Context, o diffOptions, addresses []stri
 	if err := o.scan.check(t.flags, false); err != nil {
 		return err
 	}
-	if o.all, err = t.all(o, plan, chosen); err != nil {
-		return err
-	}
+	o.all = t.all(o, plan, chosen)
 	return o.scan.run(ctx, o, nil)
 }
 
@@ -217,8 +214,7 @@ func (t *terraformDiff) question(o *cli.CompareOptions, limits jobs.Limits) terr
 
 // one compares one release and prints its report.
 func (t *terraformDiff) one(ctx context.Context, o diffOptions, plan *terraform.Plan, r terraform.Release) error {
-	known, err := saved.Baseline(o.baseline)
-	if err != nil {
+	if err := o.ReadBaseline(); err != nil {
 		return err
 	}
 	step, d, err := t.begin(ctx, &o.CompareOptions, r, "diff")
@@ -227,28 +223,23 @@ func (t *terraformDiff) one(ctx context.Context, o diffOptions, plan *terraform.
 	}
 	d.Target = step.Target
 	d.Use(d.Connection, step.Adapt(d.Options))
-	o.learned = r.Known()
-	o.finish = func(result *drift.Result, out *report.Release) {
+	finish := func(result *drift.Result, out *report.Release) {
 		step.Finish(ctx, result, out)
 		for _, problem := range plan.Problems {
 			out.Errors = append(out.Errors, report.Message{Code: terraform.CodeIncomplete, Message: problem})
 		}
 	}
-	return o.report(ctx, t.Streams, d, known, t.flags, time.Now)
+	return o.report(ctx, t.Streams, d, t.flags, time.Now, r.Known(), finish)
 }
 
 // all returns how to compare releases of a plan. The scan then searches the namespaces of the plan, and all calls of the function together
 // compare each release once.
-func (t *terraformDiff) all(o diffOptions, plan *terraform.Plan, chosen []terraform.Release) (compareAll, error) {
-	m, err := newMany(o)
-	if err != nil {
-		return nil, err
-	}
+func (t *terraformDiff) all(o diffOptions, plan *terraform.Plan, chosen []terraform.Release) compareAll {
 	namespaces := terraform.Namespaces(chosen)
 	if len(namespaces) > 0 && !t.flags.Changed("all-namespaces") {
 		t.connection.Namespace = strings.Join(namespaces, ",")
 	}
-	return func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
+	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
 		isFirst := on.Namespace == "" || len(namespaces) == 0 || on.Namespace == namespaces[0]
 		if isFirst {
 			for _, problem := range plan.Problems {
@@ -259,12 +250,6 @@ func (t *terraformDiff) all(o diffOptions, plan *terraform.Plan, chosen []terraf
 			at, isKnown := r.Namespace()
 			return isKnown && on.Namespace != "" && at != on.Namespace || !isKnown && !isFirst
 		})
-		limits, options, done := m.jobs()
-		defer done()
-		fleet := terraform.Fleet{Question: t.question(&o.CompareOptions, limits), Options: options, On: on}
-		fleet.Report = func(result *drift.Result, step *terraform.Step) report.Release {
-			return m.release(result, step.Secrets(), func(result *drift.Result, r *report.Release) { step.Finish(ctx, result, r) })
-		}
-		return fleet.Compare(ctx, here)
-	}, nil
+		return terraform.Fleet{Question: t.question(&o.CompareOptions, limits), On: on}.Compare(ctx, here)
+	}
 }

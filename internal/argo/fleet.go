@@ -21,12 +21,8 @@ import (
 type Fleet struct {
 	// Question is the question about each of them. Its namespace is only that of NewTree, and its name is not used.
 	Question
-	// Options are those of each comparison.
-	Options drift.Options
 	// On is the cluster.
 	On deployer.Scanned
-	// Report returns the report of a comparison, with what Plan.Finish adds to it.
-	Report func(result *drift.Result, p *Plan) report.Release
 }
 
 // Compare compares what Argo CD does next with each Application. If something goes wrong with one of them, its report has the error. Compare
@@ -90,12 +86,12 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connec
 		return report.Release{}, err
 	}
 	defer plan.Close()
-	f.Options.Known = (*drift.Secrets)(own.With(nil))
-	result, err := drift.New(plan.Connection, plan.Adapt(f.Options)).Compare(ctx, plan.Target)
+	f.On.Options.Known = (*drift.Secrets)(own.With(nil))
+	result, err := drift.New(plan.Connection, plan.Adapt(f.On.Options)).Compare(ctx, plan.Target)
 	if err != nil {
 		return report.Release{}, err
 	}
-	return f.Report(result, plan), nil
+	return f.On.Report(result, nil, plan.Finish), nil
 }
 
 // titled returns a report that says which Application it is about.

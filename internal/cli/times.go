@@ -37,7 +37,7 @@ func (o *TimeOptions) Check(p *PrintOptions) error {
 	switch {
 	case o.timeline && p.Format != output.Text:
 		return hint.New(fmt.Errorf("--timeline is text, not %s", p.Format), "in JSON each field has its owners, each with a time")
-	case o.since != (since{}) && p.Writes(output.Diff):
+	case o.HasSince() && p.Writes(output.Diff):
 		return errors.New("--since cannot be used with -o diff")
 	}
 	return nil
@@ -45,7 +45,7 @@ func (o *TimeOptions) Check(p *PrintOptions) error {
 
 // Choose leaves out of a report what was written earlier, and returns how the report looks. A duration counts from the time of the report.
 func (o *TimeOptions) Choose(r *report.Report, look output.Options) output.Options {
-	if o.since != (since{}) {
+	if o.HasSince() {
 		from := o.since.at
 		if from.IsZero() {
 			from = r.Time.Add(-o.since.ago)
@@ -55,6 +55,9 @@ func (o *TimeOptions) Choose(r *report.Report, look output.Options) output.Optio
 	look.Text.Timeline = o.timeline
 	return look
 }
+
+// HasSince reports whether --since is set.
+func (o *TimeOptions) HasSince() bool { return o.since != (since{}) }
 
 // since is the value of --since: a time, or a duration before another one.
 type since struct {

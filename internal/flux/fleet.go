@@ -31,12 +31,8 @@ type Fleet struct {
 	Question
 	// Before is the tree before a change. If it is set, only HelmReleases are compared that the change touches.
 	Before *applied.Tree
-	// Options are those of each comparison.
-	Options drift.Options
 	// On is the cluster.
 	On deployer.Scanned
-	// Report returns the report of a comparison, with what Plan.Finish adds to it.
-	Report func(result *drift.Result, p *Plan) report.Release
 }
 
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
@@ -230,12 +226,12 @@ func (f Fleet) compare(
 	}
 	defer plan.Close()
 	// A comparison with a chart also learns the secrets of the objects and of the values, for its own errors.
-	f.Options.Known = (*drift.Secrets)(own.With(nil))
-	result, err := drift.New(plan.Connection, plan.Adapt(f.Options)).Compare(ctx, plan.Target)
+	f.On.Options.Known = (*drift.Secrets)(own.With(nil))
+	result, err := drift.New(plan.Connection, plan.Adapt(f.On.Options)).Compare(ctx, plan.Target)
 	if err != nil {
 		return report.Release{}, err
 	}
-	return f.Report(result, plan), nil
+	return f.On.Report(result, plan.Secrets(), func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) }), nil
 }
 
 // titled returns a report that says which HelmRelease it is about.

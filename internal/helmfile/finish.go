@@ -62,12 +62,10 @@ func (s *Step) inputs() []report.DeployerInput {
 // Fleet says how to compare the releases of a helmfile. Several goroutines call its functions.
 type Fleet struct {
 	Question
-	// Options are those of each comparison.
-	Options drift.Options
+	// Learned has the secrets that helmfile has decrypted.
+	Learned *secret.Known
 	// On is the cluster.
 	On deployer.Scanned
-	// Report returns the report of a comparison, with what Step.Finish adds to it.
-	Report func(result *drift.Result, s *Step) report.Release
 }
 
 // Compare compares what helmfile does next with each release. If something goes wrong with one of them, its report has the error. Compare
@@ -93,12 +91,12 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, r Release) (repor
 	if err != nil {
 		return report.Release{}, err
 	}
-	f.Options.Known = (*drift.Secrets)(own.With(nil))
-	result, err := drift.New(f.On.Connection, step.Adapt(f.Options)).Compare(ctx, step.Target)
+	f.On.Options.Known = (*drift.Secrets)(own.With(nil))
+	result, err := drift.New(f.On.Connection, step.Adapt(f.On.Options)).Compare(ctx, step.Target)
 	if err != nil {
 		return report.Release{}, err
 	}
-	return f.Report(result, step), nil
+	return f.On.Report(result, f.Learned, step.Finish), nil
 }
 
 // titled returns a report that says which release it is about.
