@@ -132,7 +132,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 				return err
 			}
 			if file != nil {
-				return file.run(cmd.Context(), o, args)
+				return runDiffFile(cmd.Context(), file, c, o, args, cmd.Flags())
 			}
 			if controlled != nil {
 				return controlled.run(cmd.Context(), s, o, args, cmd.Flags())
@@ -202,14 +202,6 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 
 // commaHint says how several releases are named.
 const commaHint = "several releases are written with commas: helmdrift diff web,api"
-
-// namedFile returns the file of a tool that a flag names, or nil if none does.
-func namedFile(files []objectFile) objectFile {
-	if i := slices.IndexFunc(files, objectFile.isNamed); i >= 0 {
-		return files[i]
-	}
-	return nil
-}
 
 // releaseAndChart refuses more than two arguments, unless a flag names a file: the arguments choose among its releases.
 func (o *diffOptions) releaseAndChart(_ *cobra.Command, args []string) error {
@@ -353,14 +345,6 @@ func scanFlags(all guest) []string {
 		return nil
 	}
 	return cli.NamesOf(all.scan(cli.Streams{}, nil).addFlags)
-}
-
-// fileFlags returns the names of the flags that name files of tools.
-func fileFlags(all guest) (out []string) {
-	for _, create := range all.files {
-		out = append(out, cli.NamesOf(create(cli.Streams{}, nil).addFlags)...)
-	}
-	return out
 }
 
 // diffHelp returns the headings of the help of diff.

@@ -44,18 +44,6 @@ type guest struct {
 	files []func(cli.Streams, *cli.Connection) objectFile
 }
 
-// objectFile is diff of a file that says what a tool does next with releases, such as a plan of Terraform. A flag names the file.
-type objectFile interface {
-	addFlags(*pflag.FlagSet)
-	// isNamed reports whether the flag is set.
-	isNamed() bool
-	// run is diff of the file. The arguments choose from what it has.
-	run(ctx context.Context, o diffOptions, args []string) error
-	// addKeepFlags adds the flags of absorb. keep is for absorb: it makes a session that compares a release with what the tool deploys next.
-	addKeepFlags(*pflag.FlagSet)
-	keep(ctx context.Context, o *cli.CompareOptions, args []string) (cli.Session, kept, error)
-}
-
 // controlled is diff of an object that a controller deploys a release from.
 type controlled interface {
 	words() cli.ObjectWords

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,7 +18,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
-	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -97,47 +95,18 @@ func (h *helmfileDiff) isNamed() bool {
 	return h.flags.Changed("helmfile") || h.flags.Changed("environment")
 }
 
-// loaded is what a run of helmfile has found. Its folder has charts until it is closed.
-type loaded struct {
-	run      *helmfile.Run
-	releases []helmfile.Release
-	// helm is the major version of the helm that helmfile calls.
-	helm    string
-	learned *secret.Known
-}
+// words implements objectFile.
+func (h *helmfileDiff) words() fileWords { return fileWords{"--helmfile", "helmfile", "RELEASE"} }
 
-// run implements objectFile.
-func (h *helmfileDiff) run(ctx context.Context, o diffOptions, names []string) error {
-	if err := cli.Refuse(h.flags, h.refused(o.guests), "--helmfile"); err != nil {
-		return err
-	}
-	if err := o.check(h.flags, true); err != nil {
-		return err
-	}
-	if _, err := o.OptionsWithRules(); err != nil { // before helmfile runs, which may take long
-		return err
-	}
-	found, err := h.load(ctx, &o.CompareOptions, names)
-	if err != nil {
-		return err
-	}
-	defer found.run.Close()
-	if len(names) == 1 && len(found.releases) == 1 {
-		return h.one(ctx, o, found)
-	}
-	if o.scan == nil {
-		return hint.New(errors.New("this program compares one release at a time"), "helmdrift diff --helmfile FILE RELEASE")
-	}
-	if err := o.scan.check(h.flags, false); err != nil {
-		return err
-	}
-	o.all = h.all(o, found)
-	return o.scan.run(ctx, o, nil)
+// open implements objectFile.
+func (h *helmfileDiff) open(ctx context.Context, o *cli.CompareOptions, names []string) (openFile, error) {
+	found, err := h.load(ctx, o, names)
+	return openHelmfile{h, o, found}, err
 }
 
 // keep implements objectFile.
 func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []string) (d cli.Session, out kept, err error) {
-	refusals := append(h.refused(guest{}), cli.Refusal{Flags: []string{"write"}, Advice: "copy the values into the file that the helmfile names"})
+	refusals := append(h.refused(), withoutFix(guest{}), cli.Refusal{Flags: []string{"write"}, Advice: "copy the values into the file that the helmfile names"})
 	if err := cli.Refuse(h.flags, refusals, "--helmfile"); err != nil {
 		return d, out, err
 	}
@@ -148,14 +117,14 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 	if err != nil {
 		return d, out, err
 	}
-	out.close, out.learned = found.run.Close, found.learned
+	out.close, out.learned = found.Close, found.Secrets
 	step, d, err := h.begin(ctx, o, found, "absorb")
 	if err == nil && step.Target.Chart == nil {
 		err = errors.New("helmfile uninstalls the release")
 	}
 	if err != nil {
 		d.Quiet()
-		found.run.Close()
+		found.Close()
 		return d, kept{}, err
 	}
 	d.Target = step.Target
@@ -163,10 +132,9 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 	return d, out, nil
 }
 
-// refused returns the flags that the helmfile decides, and those of another command.
-func (h *helmfileDiff) refused(all guest) []cli.Refusal {
+// refused implements objectFile.
+func (h *helmfileDiff) refused() []cli.Refusal {
 	return append(cli.DecidedBy("helmfile", "Helm installs and upgrades"), []cli.Refusal{
-		{Flags: append([]string{"fix"}, fixFlags(all)...), Advice: "put back the drift of a release: helmdrift fix RELEASE"},
 		{Flags: append([]string{"snapshot", "plan"}, controllerFlags()...), Advice: "a helmfile is another source of what comes next"},
 		{Flags: []string{"contexts", "all-contexts", "filter", "exclude", "status", "shard"},
 			Advice: "names of releases, -l with a selector of helmfile, and -n choose from the helmfile, and --kube-context chooses the cluster"},
@@ -177,72 +145,46 @@ func (h *helmfileDiff) refused(all guest) []cli.Refusal {
 }
 
 // load runs helmfile and returns the releases that names and -n choose. The selector is that of helmfile.
-func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []string) (out loaded, err error) {
+func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []string) (*helmfile.Loaded, error) {
 	if h.path == "" {
-		return out, hint.New(errors.New("--helmfile names no file"), "helmdrift diff --helmfile helmfile.yaml")
-	}
-	args := h.arguments()
-	limits := o.Jobs()
-	runner := program.Helmfile{MaxOutput: limits.MaxAnswer(), Env: h.env()}
-	text, err := runner.Run(ctx, append(args, "build")...)
-	if err != nil {
-		return out, fmt.Errorf("--helmfile %s: %w", h.path, err)
-	}
-	state, err := jobs.Run[[]byte, *helmfile.State](ctx, limits, "reading what helmfile build prints", jobHelmfileState, text, nil)
-	if err != nil {
-		return out, fmt.Errorf("--helmfile %s: %w", h.path, err)
-	}
-	if out.helm, err = runner.HelmVersion(ctx, state.Helm); err != nil {
-		return out, err
+		return nil, hint.New(errors.New("--helmfile names no file"), "helmdrift diff --helmfile helmfile.yaml")
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return out, err
+		return nil, err
 	}
-	if out.run, err = helmfile.NewRun(self, state.Helm); err != nil {
-		return out, err
+	limits := o.Jobs()
+	loader := helmfile.Loader{
+		File: h.path, Environment: h.environment, Context: h.connection.Context, Env: h.env(), Self: self, MaxOutput: limits.MaxAnswer(),
+		ReadState: func(ctx context.Context, text []byte) (*helmfile.State, error) {
+			return jobs.Run[[]byte, *helmfile.State](ctx, limits, "reading what helmfile build prints", jobHelmfileState, text, nil)
+		},
+		ReadSecrets: func(ctx context.Context, documents [][]byte) ([]helmfile.Secret, error) {
+			return jobs.Run[[][]byte, []helmfile.Secret](ctx, limits, "reading what helm-secrets has decrypted", jobHelmfileSecrets, documents, nil)
+		},
 	}
-	defer func() {
-		if err != nil {
-			out.run.Close()
-		}
-	}()
-	runner.Env = append(runner.Env, "TMPDIR="+out.run.Temp(), "TMP="+out.run.Temp(), "TEMP="+out.run.Temp())
-	args = append(args, "--helm-binary", out.run.Program)
-	var calls []helmfile.Call
-	if out.releases, calls, err = out.run.Record(ctx, runner.Run, args, state); err != nil {
-		return out, err
+	if f := h.flags.Lookup("selector"); f != nil && f.Changed {
+		loader.Selectors = []string{f.Value.String()}
+		_ = f.Value.Set("") // nothing else may read it
+		f.Changed = false
 	}
-	if out.learned, err = h.learn(ctx, limits, helmfile.Decrypted(calls)); err != nil {
-		return out, err
+	out, err := loader.Load(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if err = h.locate(out.releases); err != nil {
-		return out, err
-	}
+	h.Known.AddKnown(out.Secrets)
 	var namespaces []string
 	if h.flags.Changed("namespace") {
 		namespaces = strings.Split(h.connection.Namespace, ",")
 	}
-	out.releases, err = helmfile.Choose(out.releases, names, namespaces)
-	return out, err
-}
-
-// arguments returns the flags of helmfile that choose.
-func (h *helmfileDiff) arguments() []string {
-	out := []string{"--file", h.path}
-	if h.environment != "" {
-		out = append(out, "--environment", h.environment)
+	if err = h.locate(out.Releases); err == nil {
+		out.Releases, err = helmfile.Choose(out.Releases, names, namespaces)
 	}
-	if h.connection.Context != "" {
-		out = append(out, "--kube-context", h.connection.Context)
+	if err != nil {
+		out.Close()
+		return nil, err
 	}
-	// The selector is one of helmfile, so nothing else may read it.
-	if f := h.flags.Lookup("selector"); f != nil && f.Changed {
-		out = append(out, "--selector", f.Value.String())
-		_ = f.Value.Set("")
-		f.Changed = false
-	}
-	return out
+	return out, nil
 }
 
 // env returns the variables for helmfile.
@@ -251,24 +193,6 @@ func (h *helmfileDiff) env() []string {
 		return []string{"KUBECONFIG=" + f.Value.String()}
 	}
 	return nil
-}
-
-// learn returns the secrets in what helm-secrets has decrypted. They are known from then on.
-func (h *helmfileDiff) learn(ctx context.Context, limits jobs.Limits, decrypted [][]byte) (*secret.Known, error) {
-	out := &secret.Known{}
-	if len(decrypted) == 0 {
-		return out, nil
-	}
-	const doing = "reading what helm-secrets has decrypted"
-	found, err := jobs.Run[[][]byte, []helmfile.Secret](ctx, limits, doing, jobHelmfileSecrets, decrypted, nil)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range found {
-		out.AddMembers(map[string]any{"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{s.Name: s.Text}})
-	}
-	h.Known.AddKnown(out)
-	return out, nil
 }
 
 // locate finds out which cluster the releases are in, and their namespace if the helmfile does not say it. One run compares with one
@@ -294,9 +218,9 @@ func (h *helmfileDiff) locate(all []helmfile.Release) error {
 }
 
 // question returns a question about the releases of a helmfile.
-func (h *helmfileDiff) question(o *cli.CompareOptions, limits jobs.Limits, found loaded) helmfile.Question {
+func (h *helmfileDiff) question(o *cli.CompareOptions, limits jobs.Limits, found *helmfile.Loaded) helmfile.Question {
 	return helmfile.Question{
-		Chart: o.Chart(""), Source: o.Source, Fetch: limits.FetchChart, Helm: found.helm, Known: h.Known,
+		Chart: o.Chart(""), Source: o.Source, Fetch: limits.FetchChart, Helm: found.Helm, Known: h.Known,
 		PostRenderer: func(command string, args []string) func(context.Context, []byte) ([]byte, error) {
 			return program.PostRenderer{Command: command, Args: args, MaxOutput: limits.MaxAnswer()}.Run
 		},
@@ -305,9 +229,9 @@ func (h *helmfileDiff) question(o *cli.CompareOptions, limits jobs.Limits, found
 
 // begin connects to the cluster and finds out what helmfile does with the only release.
 func (h *helmfileDiff) begin(
-	ctx context.Context, o *cli.CompareOptions, found loaded, command string,
+	ctx context.Context, o *cli.CompareOptions, found *helmfile.Loaded, command string,
 ) (step *helmfile.Step, d cli.Session, err error) {
-	r := found.releases[0]
+	r := found.Releases[0]
 	h.connection.Namespace = r.Namespace
 	if d, err = o.Begin(ctx, []string{r.Name}, command); err != nil {
 		return nil, d, err
@@ -319,35 +243,34 @@ func (h *helmfileDiff) begin(
 	return step, d, err
 }
 
-// one compares one release and prints its report.
-func (h *helmfileDiff) one(ctx context.Context, o diffOptions, found loaded) error {
-	if err := o.ReadBaseline(); err != nil {
-		return err
-	}
-	step, d, err := h.begin(ctx, &o.CompareOptions, found, "diff")
+// openHelmfile implements openFile.
+type openHelmfile struct {
+	*helmfileDiff
+	options *cli.CompareOptions
+	found   *helmfile.Loaded
+}
+
+// isOne implements openFile.
+func (f openHelmfile) isOne() bool { return len(f.found.Releases) == 1 }
+
+// report implements openFile.
+func (f openHelmfile) report(ctx context.Context, o diffOptions) error {
+	step, d, err := f.begin(ctx, &o.CompareOptions, f.found, "diff")
 	if err != nil {
 		return err
 	}
 	d.Target = step.Target
 	d.Use(d.Connection, step.Adapt(d.Options))
-	return o.report(ctx, h.Streams, d, h.flags, time.Now, found.learned, step.Finish)
+	return o.report(ctx, f.Streams, d, f.flags, time.Now, f.found.Secrets, step.Finish)
 }
 
-// all returns how to compare releases of a helmfile. The scan then searches their namespaces, and all calls of the function together
-// compare each release once.
-func (h *helmfileDiff) all(o diffOptions, found loaded) compareAll {
-	var namespaces []string
-	for _, r := range found.releases {
-		namespaces = append(namespaces, r.Namespace)
-	}
-	slices.Sort(namespaces)
-	if namespaces = slices.Compact(namespaces); !h.flags.Changed("all-namespaces") {
-		h.connection.Namespace = strings.Join(namespaces, ",")
-	}
-	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
-		here := slices.DeleteFunc(slices.Clone(found.releases), func(r helmfile.Release) bool {
-			return on.Namespace != "" && r.Namespace != on.Namespace
-		})
-		return helmfile.Fleet{Question: h.question(&o.CompareOptions, limits, found), Learned: found.learned, On: on}.Compare(ctx, here)
-	}
+// namespaces implements openFile.
+func (f openHelmfile) namespaces() []string { return f.found.Namespaces() }
+
+// all implements openFile.
+func (f openHelmfile) all(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
+	return helmfile.Fleet{Question: f.question(f.options, limits, f.found), Loaded: f.found, On: on}.Compare(ctx)
 }
+
+// close implements openFile.
+func (f openHelmfile) close() { f.found.Close() }

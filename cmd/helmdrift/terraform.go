@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -15,7 +13,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/deployer"
-	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
@@ -68,29 +65,13 @@ func (t *terraformDiff) addKeepFlags(fs *pflag.FlagSet) {
 // isNamed implements objectFile.
 func (t *terraformDiff) isNamed() bool { return t.flags.Changed("plan") }
 
-// run implements objectFile.
-func (t *terraformDiff) run(ctx context.Context, o diffOptions, addresses []string) error {
-	if err := cli.Refuse(t.flags, t.refused(o.guests), "--plan"); err != nil {
-		return err
-	}
-	if err := o.check(t.flags, true); err != nil {
-		return err
-	}
-	plan, chosen, err := t.choose(ctx, &o.CompareOptions, addresses)
-	if err != nil {
-		return err
-	}
-	if len(addresses) == 1 && len(chosen) == 1 {
-		return t.one(ctx, o, plan, chosen[0])
-	}
-	if o.scan == nil {
-		return hint.New(errors.New("this program compares one release at a time"), "helmdrift diff --plan FILE ADDRESS")
-	}
-	if err := o.scan.check(t.flags, false); err != nil {
-		return err
-	}
-	o.all = t.all(o, plan, chosen)
-	return o.scan.run(ctx, o, nil)
+// words implements objectFile.
+func (t *terraformDiff) words() fileWords { return fileWords{"--plan", "plan", "ADDRESS"} }
+
+// open implements objectFile.
+func (t *terraformDiff) open(ctx context.Context, o *cli.CompareOptions, addresses []string) (openFile, error) {
+	plan, chosen, err := t.choose(ctx, o, addresses)
+	return openPlan{t, o, plan, chosen}, err
 }
 
 // choose reads the plan and returns the releases that addresses and -n choose.
@@ -113,7 +94,7 @@ func (t *terraformDiff) choose(
 
 // keep implements objectFile.
 func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, addresses []string) (d cli.Session, out kept, err error) {
-	refusals := append(t.refused(guest{}), cli.Refusal{Flags: []string{"write"}, Advice: "absorb writes no HCL; -o hcl prints the values for the configuration"})
+	refusals := append(t.refused(), withoutFix(guest{}), cli.Refusal{Flags: []string{"write"}, Advice: "absorb writes no HCL; -o hcl prints the values for the configuration"})
 	if err := cli.Refuse(t.flags, refusals, "--plan"); err != nil {
 		return d, out, err
 	}
@@ -152,10 +133,9 @@ func (t *terraformDiff) begin(
 	return step, d, err
 }
 
-// refused returns the flags that the plan decides, and those of another command.
-func (t *terraformDiff) refused(all guest) []cli.Refusal {
+// refused implements objectFile.
+func (t *terraformDiff) refused() []cli.Refusal {
 	return []cli.Refusal{
-		{Flags: append([]string{"fix"}, fixFlags(all)...), Advice: "put back the drift of a release: helmdrift fix RELEASE"},
 		{Flags: append([]string{"snapshot", "helmfile", "environment"}, controllerFlags()...), Advice: "a plan is another source of what comes next"},
 		{Flags: []string{"contexts", "all-contexts", "selector", "filter", "exclude", "status", "shard"},
 			Advice: "--plan FILE ADDRESS and -n choose from the releases of the plan, and --kube-context chooses the cluster"},
@@ -172,31 +152,15 @@ func (t *terraformDiff) refused(all guest) []cli.Refusal {
 
 // read reads the plan in a child process.
 func (t *terraformDiff) read(ctx context.Context, o *cli.CompareOptions) (*terraform.Plan, error) {
-	text, err := t.text()
+	text, err := terraform.Text(t.plan, t.In)
 	if err != nil {
-		return nil, fmt.Errorf("--plan: %w", err)
-	}
-	if len(text) > terraform.MaxSize {
-		return nil, fmt.Errorf("--plan %s: it has more than %d MiB", t.plan, terraform.MaxSize>>20)
+		return nil, err
 	}
 	plan, err := jobs.Run[[]byte, *terraform.Plan](ctx, o.Jobs(), "reading the plan", jobTerraformPlan, text, nil)
 	if err != nil {
 		return nil, fmt.Errorf("--plan %s: %w", t.plan, err)
 	}
 	return plan, nil
-}
-
-// text returns the text of the plan. What is longer than a plan may be is cut, and then refused.
-func (t *terraformDiff) text() ([]byte, error) {
-	const most = terraform.MaxSize + 1
-	if t.plan == "-" {
-		return io.ReadAll(io.LimitReader(t.In, most))
-	}
-	text, err := files.Read(t.plan, most)
-	if errors.Is(err, files.ErrNotRegular) {
-		return nil, hint.New(err, "--plan - reads standard input")
-	}
-	return text, err
 }
 
 // question returns a question about the releases of a plan.
@@ -212,44 +176,40 @@ func (t *terraformDiff) question(o *cli.CompareOptions, limits jobs.Limits) terr
 	}
 }
 
-// one compares one release and prints its report.
-func (t *terraformDiff) one(ctx context.Context, o diffOptions, plan *terraform.Plan, r terraform.Release) error {
-	if err := o.ReadBaseline(); err != nil {
-		return err
-	}
-	step, d, err := t.begin(ctx, &o.CompareOptions, r, "diff")
+// openPlan implements openFile.
+type openPlan struct {
+	*terraformDiff
+	options *cli.CompareOptions
+	plan    *terraform.Plan
+	chosen  []terraform.Release
+}
+
+// isOne implements openFile.
+func (p openPlan) isOne() bool { return len(p.chosen) == 1 }
+
+// report implements openFile.
+func (p openPlan) report(ctx context.Context, o diffOptions) error {
+	step, d, err := p.begin(ctx, &o.CompareOptions, p.chosen[0], "diff")
 	if err != nil {
 		return err
 	}
 	d.Target = step.Target
 	d.Use(d.Connection, step.Adapt(d.Options))
-	finish := func(result *drift.Result, out *report.Release) {
+	return o.report(ctx, p.Streams, d, p.flags, time.Now, step.Secrets(), func(result *drift.Result, out *report.Release) {
 		step.Finish(ctx, result, out)
-		for _, problem := range plan.Problems {
+		for _, problem := range p.plan.Problems {
 			out.Errors = append(out.Errors, report.Message{Code: terraform.CodeIncomplete, Message: problem})
 		}
-	}
-	return o.report(ctx, t.Streams, d, t.flags, time.Now, r.Known(), finish)
+	})
 }
 
-// all returns how to compare releases of a plan. The scan then searches the namespaces of the plan, and all calls of the function together
-// compare each release once.
-func (t *terraformDiff) all(o diffOptions, plan *terraform.Plan, chosen []terraform.Release) compareAll {
-	namespaces := terraform.Namespaces(chosen)
-	if len(namespaces) > 0 && !t.flags.Changed("all-namespaces") {
-		t.connection.Namespace = strings.Join(namespaces, ",")
-	}
-	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
-		isFirst := on.Namespace == "" || len(namespaces) == 0 || on.Namespace == namespaces[0]
-		if isFirst {
-			for _, problem := range plan.Problems {
-				on.Fail(report.Message{Code: report.ErrorSelection, Message: problem})
-			}
-		}
-		here := slices.DeleteFunc(slices.Clone(chosen), func(r terraform.Release) bool {
-			at, isKnown := r.Namespace()
-			return isKnown && on.Namespace != "" && at != on.Namespace || !isKnown && !isFirst
-		})
-		return terraform.Fleet{Question: t.question(&o.CompareOptions, limits), On: on}.Compare(ctx, here)
-	}
+// namespaces implements openFile.
+func (p openPlan) namespaces() []string { return terraform.Namespaces(p.chosen) }
+
+// all implements openFile.
+func (p openPlan) all(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
+	return terraform.Fleet{Question: p.question(p.options, limits), Problems: p.plan.Problems, On: on}.Compare(ctx, p.chosen)
 }
+
+// close implements openFile.
+func (openPlan) close() {}

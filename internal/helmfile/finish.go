@@ -62,15 +62,15 @@ func (s *Step) inputs() []report.DeployerInput {
 // Fleet says how to compare the releases of a helmfile. Several goroutines call its functions.
 type Fleet struct {
 	Question
-	// Learned has the secrets that helmfile has decrypted.
-	Learned *secret.Known
+	*Loaded
 	// On is the cluster.
 	On deployer.Scanned
 }
 
-// Compare compares what helmfile does next with each release. If something goes wrong with one of them, its report has the error. Compare
-// fails if ctx ends; even then, it returns the reports that it has.
-func (f Fleet) Compare(ctx context.Context, all []Release) ([]report.Release, error) {
+// Compare compares what helmfile does next with each release of the namespace of On. If something goes wrong with one of them, its report has
+// the error. Compare fails if ctx ends; even then, it returns the reports that it has.
+func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
+	all := slices.DeleteFunc(slices.Clone(f.Releases), func(r Release) bool { return f.On.Namespace != "" && r.Namespace != f.On.Namespace })
 	var fetched deployer.Fetched
 	defer fetched.Close()
 	f.Fetch = fetched.Charts(f.Fetch)
@@ -96,7 +96,7 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, r Release) (repor
 	if err != nil {
 		return report.Release{}, err
 	}
-	return f.On.Report(result, f.Learned, step.Finish), nil
+	return f.On.Report(result, f.Secrets, step.Finish), nil
 }
 
 // titled returns a report that says which release it is about.

@@ -158,7 +158,7 @@ func TestServe(t *testing.T) {
 	if kept != 1 || faults != 2 {
 		t.Errorf("%d charts are kept and %d calls have a fault, want 1 and 2", kept, faults)
 	}
-	decrypted := Decrypted(calls)
+	decrypted := decrypted(calls)
 	if len(decrypted) != 1 || !slices.Contains(Secrets(decrypted[0]), Secret{"key", "hunter2"}) {
 		t.Errorf("%q was decrypted", decrypted)
 	}

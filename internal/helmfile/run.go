@@ -161,8 +161,8 @@ func (r *Release) selector() string {
 	return "name=" + r.Name + ",namespace=" + r.Namespace
 }
 
-// Decrypted returns the documents that helm-secrets has decrypted.
-func Decrypted(calls []Call) (out [][]byte) {
+// decrypted returns the documents that helm-secrets has decrypted.
+func decrypted(calls []Call) (out [][]byte) {
 	for _, c := range calls {
 		if len(c.Decrypted) > 0 {
 			out = append(out, c.Decrypted)

@@ -15,14 +15,27 @@ import (
 // Fleet says how to compare the releases of a plan. Several goroutines call its functions.
 type Fleet struct {
 	Question
+	// Problems are those of the plan.
+	Problems []string
 	// On is the cluster.
 	On deployer.Scanned
 }
 
-// Compare compares what Terraform does next with each release. If something goes wrong with one of them, its report has the error. Compare
-// fails if ctx ends; even then, it returns the reports that it has.
+// Compare compares what Terraform does next with each release. If On is one of the namespaces of the releases, it compares those in it, and
+// what has no known place comes with the first namespace. If something goes wrong with a release, its report has the error. Compare fails if
+// ctx ends; even then, it returns the reports that it has.
 func (f Fleet) Compare(ctx context.Context, all []Release) ([]report.Release, error) {
-	all = slices.Clone(all)
+	namespaces := Namespaces(all)
+	isFirst := f.On.Namespace == "" || len(namespaces) == 0 || f.On.Namespace == namespaces[0]
+	if isFirst {
+		for _, problem := range f.Problems {
+			f.On.Fail(report.Message{Code: report.ErrorSelection, Message: problem})
+		}
+	}
+	all = slices.DeleteFunc(slices.Clone(all), func(r Release) bool {
+		at, isKnown := r.Namespace()
+		return isKnown && f.On.Namespace != "" && at != f.On.Namespace || !isKnown && !isFirst
+	})
 	slices.SortStableFunc(all, func(a, b Release) int {
 		return cmp.Or(live.CompareNamespaces(a.place().Namespace, b.place().Namespace), cmp.Compare(a.Address, b.Address))
 	})

@@ -1,0 +1,109 @@
+package helmfile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/program"
+	"github.com/helmdrift/helmdrift/internal/secret"
+)
+
+// Loader says which helmfile to load, and how.
+type Loader struct {
+	// File is the file or the folder of the helmfile. Environment, Context and Selectors are the flags of helmfile; each may be empty.
+	File, Environment, Context string
+	Selectors                  []string
+	// Env are variables for helmfile in addition to those of this process, as NAME=value.
+	Env []string
+	// Self is the path of this program, which stands in the place of helm.
+	Self string
+	// MaxOutput is how many bytes helmfile may print; 0 means no limit.
+	MaxOutput int64
+	// ReadState calls the function of this name in a child process, and so does ReadSecrets for each document.
+	ReadState   func(ctx context.Context, text []byte) (*State, error)
+	ReadSecrets func(ctx context.Context, documents [][]byte) ([]Secret, error)
+}
+
+// Loaded is what a run of helmfile has found. Its charts are there until it is closed.
+type Loaded struct {
+	Releases []Release
+	// Helm is the major version of the helm that helmfile calls.
+	Helm string
+	// Secrets are what helm-secrets has decrypted.
+	Secrets *secret.Known
+	run     *Run
+}
+
+// Close removes the charts.
+func (l *Loaded) Close() { l.run.Close() }
+
+// Load runs helmfile.
+func (l Loader) Load(ctx context.Context) (*Loaded, error) {
+	args := l.arguments()
+	runner := program.Helmfile{MaxOutput: l.MaxOutput, Env: l.Env}
+	text, err := runner.Run(ctx, append(args, "build")...)
+	if err != nil {
+		return nil, fmt.Errorf("--helmfile %s: %w", l.File, err)
+	}
+	state, err := l.ReadState(ctx, text)
+	if err != nil {
+		return nil, fmt.Errorf("--helmfile %s: %w", l.File, err)
+	}
+	out := &Loaded{}
+	if out.Helm, err = runner.HelmVersion(ctx, state.Helm); err != nil {
+		return nil, err
+	}
+	if out.run, err = NewRun(l.Self, state.Helm); err != nil {
+		return nil, err
+	}
+	if err := out.record(ctx, l, runner, append(args, "--helm-binary", out.run.Program), state); err != nil {
+		out.Close()
+		return nil, err
+	}
+	return out, nil
+}
+
+// record finds out how helmfile calls helm, and what helm-secrets decrypts.
+func (l *Loaded) record(ctx context.Context, by Loader, runner program.Helmfile, args []string, state *State) error {
+	temp := l.run.Temp()
+	runner.Env = append(runner.Env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
+	all, calls, err := l.run.Record(ctx, runner.Run, args, state)
+	if err != nil {
+		return err
+	}
+	l.Releases, l.Secrets = all, &secret.Known{}
+	decrypted := decrypted(calls)
+	if len(decrypted) == 0 {
+		return nil
+	}
+	found, err := by.ReadSecrets(ctx, decrypted)
+	for _, s := range found {
+		l.Secrets.AddMembers(map[string]any{"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{s.Name: s.Text}})
+	}
+	return err
+}
+
+// arguments returns the flags of helmfile that choose.
+func (l Loader) arguments() []string {
+	out := []string{"--file", l.File}
+	if l.Environment != "" {
+		out = append(out, "--environment", l.Environment)
+	}
+	if l.Context != "" {
+		out = append(out, "--kube-context", l.Context)
+	}
+	for _, selector := range l.Selectors {
+		out = append(out, "--selector", selector)
+	}
+	return out
+}
+
+// Namespaces returns the namespaces of the releases, in order.
+func (l *Loaded) Namespaces() (out []string) {
+	for _, r := range l.Releases {
+		out = append(out, r.Namespace)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
