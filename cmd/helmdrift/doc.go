@@ -47,7 +47,7 @@
 //	fix.go, report.go                 one command each; internal/fixing has the flags that fix and diff --fix share
 //	guest.go                          what a guest may add
 //	version.go                        the version, which the API server is told too
-//	coredump_*.go, collect.go         settings of the process: no core file, and when it collects garbage
+//	coredump_*.go                     a setting of the process: no core file
 //
 // # Guests
 //

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/garbage"
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
@@ -34,7 +35,7 @@ func main() {
 	if other := allGuests().as[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")]; other != nil {
 		os.Exit(other(os.Args))
 	}
-	collectLater(os.Getenv)     // not in a child, which bounds its memory itself
+	garbage.Later(os.Getenv)    // not in a child, which bounds its memory itself
 	debug.SetTraceback("crash") // without it, a fatal error of the runtime ends the process with 2, which means drift
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	var onScreen atomic.Bool

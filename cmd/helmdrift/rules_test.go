@@ -23,7 +23,7 @@ const module = "github.com/helmdrift/helmdrift/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/argo/appset", "internal/cli", "internal/config", "internal/confine", "internal/deployer", "internal/escape",
-			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/helmfile", "internal/hint", "internal/jobs", "internal/kubeconfig",
+			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/garbage", "internal/helmfile", "internal/hint", "internal/jobs", "internal/kubeconfig",
 			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/reporting", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/terraform", "internal/valuesfile", "internal/waiting", "internal/worktree", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
 			"pkg/report/absorption", "pkg/report/accept", "pkg/report/listing", "pkg/rollout", "pkg/snapshot", "pkg/threeway"},
@@ -38,6 +38,7 @@ func arrows() map[string][]string {
 			"pkg/drift", "pkg/effect", "pkg/object", "pkg/repair", "pkg/report", "pkg/threeway"},
 		"internal/reporting": {"internal/cli", "internal/manifestdiff", "internal/output", "internal/saved", "internal/secret", "pkg/drift",
 			"pkg/repair", "pkg/report", "pkg/report/accept", "pkg/threeway"},
+		"internal/garbage": {},
 		"internal/waiting": {"internal/fixing", "internal/hint", "internal/output/progress", "internal/output/text", "internal/terminal", "pkg/object",
 			"pkg/repair", "pkg/report", "pkg/rollout"},
 		"internal/search": {"internal/cli", "internal/deployer", "internal/hint", "internal/kubeconfig", "internal/output/progress", "internal/terminal",

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
+	"github.com/helmdrift/helmdrift/internal/garbage"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output/progress"
 	"github.com/helmdrift/helmdrift/internal/search"
@@ -73,7 +73,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	start := time.Now()
 	clusters.ShowProgress(progress.NewScan(s.Err, s.Display(s.Err, o.Color, start).Text, time.Now))
 	releases, err := search.InClusters(ctx, clusters, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
-		limitMemory(s, len(found.Releases), o.all != nil)
+		garbage.LimitScan(s.Env, len(found.Releases), o.all != nil)
 		if o.all != nil {
 			on, done := clusters.Share(ctx, source, found, show)
 			defer done()
@@ -103,27 +103,6 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 		return err
 	}
 	return o.FailOn.Status(r)
-}
-
-// These are the memory that a scan aims at: a constant for the pages of objects, an amount for each release, and another one if charts are
-// rendered.
-const (
-	scanMemory    = 130 << 20
-	releaseMemory = 160 << 10
-	chartMemory   = 120 << 20
-)
-
-// limitMemory makes the garbage collector keep the memory of a scan low, at the price of some processor time. This is not a hard limit.
-// GOMEMLIMIT, which is the user's own choice, takes precedence.
-func limitMemory(s cli.Streams, releases int, charts bool) {
-	if s.Env("GOMEMLIMIT") == "" {
-		limit := scanMemory + int64(releases)*releaseMemory
-		if charts {
-			limit += chartMemory
-		}
-		debug.SetMemoryLimit(limit)
-		collectAsUsual(s.Env)
-	}
 }
 
 // fleetGuest returns diff of several releases, and list, as a guest.

@@ -1,4 +1,4 @@
-package main
+package garbage
 
 import (
 	"runtime"
@@ -8,9 +8,9 @@ import (
 // firstCollection is how many bytes of memory the program may use before the runtime collects garbage for the first time.
 const firstCollection = 64 << 20
 
-// collectLater puts off the first collection of garbage. Most commands end before it, and collecting took a quarter of their processor time.
+// Later puts off the first collection of garbage. Most commands end before it, and collecting took a quarter of their processor time.
 // From the first collection on, the runtime collects as usual. A user's own GOGC or GOMEMLIMIT is left alone.
-func collectLater(env func(string) string) {
+func Later(env func(string) string) {
 	if env("GOGC") != "" || env("GOMEMLIMIT") != "" {
 		return
 	}

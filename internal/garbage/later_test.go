@@ -1,4 +1,4 @@
-package main
+package garbage
 
 import (
 	"runtime"
@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// TestCollectLater checks that the first collection makes the runtime collect as usual, and that a user's own settings stay.
-func TestCollectLater(t *testing.T) {
+// TestLater checks that the first collection makes the runtime collect as usual, and that a user's own settings stay.
+func TestLater(t *testing.T) {
 	limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(123)
 	t.Cleanup(func() {
 		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(percent)
 	})
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
-		collectLater(func(asked string) string { return map[bool]string{true: "200"}[asked == name] })
+		Later(func(asked string) string { return map[bool]string{true: "200"}[asked == name] })
 		if debug.SetMemoryLimit(-1) != limit {
 			t.Errorf("%s of the user is overridden", name)
 		}
 	}
-	collectLater(func(string) string { return "" })
+	Later(func(string) string { return "" })
 	if got := debug.SetMemoryLimit(-1); got != firstCollection {
 		t.Errorf("the limit is %d", got)
 	}
