@@ -244,7 +244,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 		return nil
 	}
 	if hasChart {
-		return hint.New(errors.New("--fix puts back what Helm deployed: leave out CHART"), outOfScope)
+		return hint.New(errors.New("--fix puts back what Helm deployed: leave out CHART"), cli.OutOfScope)
 	}
 	// The user may choose how the report looks, where the release is and what is ignored. Any other flag would compare with another
 	// state.
@@ -261,7 +261,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 		if f.Changed && !slices.Contains(allowed, f.Name) {
 			advice, known := hints[f.Name]
 			if !known {
-				advice = outOfScope
+				advice = cli.OutOfScope
 			}
 			err = hint.New(fmt.Errorf("--%s cannot be used with --fix", f.Name), advice)
 		}

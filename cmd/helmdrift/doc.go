@@ -41,7 +41,7 @@
 // their options.
 //
 //	main.go, child.go                 the process: signals, panics, the exit code; and the main function of a child process
-//	root.go                           the command tree, and what a wrong command line means
+//	root.go                           the command tree
 //	guests.go                         the list of the guests; the files of each are below
 //	diff.go, diff_snapshot.go         the command diff, with a cluster and with a snapshot
 //	fix.go, report.go                 one command each; internal/fixing has the flags that fix and diff --fix share

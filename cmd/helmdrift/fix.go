@@ -86,7 +86,7 @@ func oneRelease(cmd *cobra.Command, args []string) error {
 		return hint.New(fmt.Errorf("fix takes one release, not %d", len(args)),
 			"write an equals sign between --dry-run and its value: --dry-run=server")
 	}
-	return hint.New(errors.New("fix takes a release and nothing else"), outOfScope)
+	return hint.New(errors.New("fix takes a release and nothing else"), cli.OutOfScope)
 }
 
 // runFix compares, and puts back what drifted. The rest is in internal/fixing, which diff --fix shares.
@@ -144,9 +144,6 @@ func completeFixFlags(cmd *cobra.Command) {
 	}
 	_ = cmd.MarkFlagDirname("backup")
 }
-
-// outOfScope is the hint printed when fix is given arguments that belong to helm upgrade or helm rollback.
-const outOfScope = "for charts, values and other revisions, use helm upgrade and helm rollback"
 
 // fixHelp returns the headings of the help of fix.
 func fixHelp() []cli.FlagGroup {

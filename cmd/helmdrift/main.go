@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, s cli.Streams) (code int) {
 	cli.Quiet()
 	s.Known = &secret.Known{}
 	root := newRoot(s)
-	refuseUnknown(root)
+	cli.RefuseUnknown(root)
 	root.SetArgs(args)
 	// Recover from a panic: the runtime would end the process with 2, which means drift.
 	defer func() {
@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, s cli.Streams) (code int) {
 			fmt.Fprintln(s.Err, "Hint: please report it, with the output of --debug")
 		}
 	}()
-	cmd, err := root, refuseOneDash(root, args)
+	cmd, err := root, cli.RefuseOneDash(root, args)
 	if err == nil {
 		cmd, err = root.ExecuteContextC(ctx)
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
-	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // This file prints the versions of this binary and of the libraries in it.
@@ -32,7 +31,7 @@ func newVersion(s cli.Streams) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version, and the versions of the Helm and Kubernetes libraries inside",
-		Args:  noArguments,
+		Args:  cli.NoArguments,
 		RunE:  func(*cobra.Command, []string) error { return printVersion(s) },
 	}
 	cli.WithoutConnection(cmd, cli.NeedsNoCluster)
@@ -44,14 +43,6 @@ func printVersion(s cli.Streams) error {
 	_, err := fmt.Fprintf(s.Out, "helmdrift %s (helm %s, kubernetes %s, %s, %s/%s)\n", version,
 		moduleVersion("helm.sh/helm/v3"), moduleVersion("k8s.io/client-go"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
-}
-
-// noArguments refuses arguments. The check of cobra calls them unknown commands.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return hint.New(fmt.Errorf("%s takes no arguments", cmd.Name()), cmd.CommandPath()+" --help describes it")
 }
 
 // moduleVersion returns the version of a module that is linked in.

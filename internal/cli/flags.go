@@ -88,9 +88,9 @@ func (m *memorySize) Set(text string) error {
 	return nil
 }
 
-// OneDash returns the error of a long flag with one dash, such as -fail-on, or nil. The parser takes it for a short flag with a value: -f
+// oneDash returns the error of a long flag with one dash, such as -fail-on, or nil. The parser takes it for a short flag with a value: -f
 // with ail-on.
-func OneDash(cmd *cobra.Command, args []string) error {
+func oneDash(cmd *cobra.Command, args []string) error {
 	cmd.InheritedFlags() // merges the flags of the root command into those of cmd
 	flags := cmd.Flags()
 	for i := 0; i < len(args) && args[i] != "--"; i++ {
@@ -136,9 +136,9 @@ func wantsNext(flags *pflag.FlagSet, letters string) bool {
 	return false
 }
 
-// FlagError returns the error of the flag parser in the form of this program's checks: "--revision x: must be a whole number".
+// flagError returns the error of the flag parser in the form of this program's checks: "--revision x: must be a whole number".
 // The parser's own error quotes the Go function that failed.
-func FlagError(err error) error {
+func flagError(err error) error {
 	var wrong *pflag.InvalidValueError
 	if !errors.As(err, &wrong) {
 		return err

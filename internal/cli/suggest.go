@@ -24,10 +24,10 @@ import (
 // not help.
 const maxSimilar = 3
 
-// Similar returns the names that are near an unknown one, or none if they are many. Cobra suggests only commands, so each name becomes a
+// similar returns the names that are near an unknown one, or none if they are many. Cobra suggests only commands, so each name becomes a
 // command here, with cobra's distance. The distance is smaller for a short name, because a change of two letters leaves nothing of it. Two
 // letters in the wrong order, a distance of 2, are near all the same.
-func Similar(name string, among []string) []string {
+func similar(name string, among []string) []string {
 	all := &cobra.Command{SuggestionsMinimumDistance: min(2, len(name)/2)}
 	for _, one := range among {
 		all.AddCommand(&cobra.Command{Use: one, Run: func(*cobra.Command, []string) {}})
@@ -65,7 +65,7 @@ func (c *Connection) WithSuggestion(
 	}
 	// The hint of the error itself says where to look. It stays if nothing better is known.
 	elsewhere, beside := places(listed, t.Namespace, t.Release)
-	near := Similar(t.Release, beside)
+	near := similar(t.Release, beside)
 	switch {
 	case len(elsewhere) > 0 && len(elsewhere) <= maxSimilar:
 		return hint.New(err, t.Release+" is in "+strings.Join(elsewhere, " and ")+": "+c.command(command, t.Release, "-n", elsewhere[0]))
@@ -123,7 +123,7 @@ func WithSuggestions(
 	var advice []string
 	for _, name := range names {
 		elsewhere, beside := places(listed, namespace, name)
-		near := Similar(name, beside)
+		near := similar(name, beside)
 		switch {
 		case slices.Contains(beside, name):
 		case len(elsewhere) > 0 && len(elsewhere) <= maxSimilar:
@@ -154,7 +154,7 @@ func WithNamespace(ctx context.Context, err error, cluster *live.Cluster, namesp
 		names = append(names, name)
 	}
 	advice := drift.Hint(err)
-	if near := Similar(namespace, names); len(near) > 0 {
+	if near := similar(namespace, names); len(near) > 0 {
 		slices.Sort(near)
 		advice = "did you mean -n " + strings.Join(near, " or -n ") + "?"
 	}
