@@ -127,22 +127,14 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
 		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), On: on}
 		fleet.Namespace = on.Namespace
-		problems := 0
 		if f.From != "" {
 			tree, err := f.search(ctx, on.Unlabelled, fleet.Question, of, limits)
 			if err != nil {
 				return nil, err
 			}
-			for _, problem := range tree.Problems() {
-				on.Fail(report.Message{Code: report.ErrorSelection, Message: problem})
-			}
-			fleet.Tree, problems = tree, len(tree.Problems())
+			fleet.Tree = tree
 		}
-		found, err := fleet.Compare(ctx)
-		if err == nil && len(found) == 0 && problems == 0 {
-			err = errNothing
-		}
-		return found, err
+		return fleet.Compare(ctx)
 	}, nil
 }
 

@@ -65,15 +65,12 @@ func (c controllers) complete(connection *cli.Connection) cobra.CompletionFunc {
 	}
 }
 
-// errNothing is the error of a cluster or a working tree that has no object of a controller.
-var errNothing = errors.New("there is no such object")
-
-// nothingBut is errNothing of a working tree that does not name the controller, and why the controller cannot build it. It counts only if
+// nothingBut is deployer.ErrNoObject of a working tree that does not name the controller, and why the controller cannot build it. It counts only if
 // the tree has no object of another controller either.
 type nothingBut struct{ cause error }
 
 func (e nothingBut) Error() string        { return e.cause.Error() }
-func (e nothingBut) Is(target error) bool { return target == errNothing }
+func (e nothingBut) Is(target error) bool { return target == deployer.ErrNoObject }
 
 // ofSomeTrees is implemented by a controller that does not have all flags about a working tree.
 type ofSomeTrees interface{ ofTree() []cli.Refusal }
@@ -120,7 +117,7 @@ func (c controllers) all(s cli.Streams, o diffOptions, args []string, flags *pfl
 				finders = append(finders, one.of)
 			case errors.As(err, &but):
 				why = but.cause
-			case !errors.Is(err, errNothing):
+			case !errors.Is(err, deployer.ErrNoObject):
 				return nil, err
 			}
 			out = append(out, found...)

@@ -50,20 +50,7 @@ func (f *fluxDiff) compare(
 	}
 	defer before.Close()
 	fleet.Tree, fleet.Before = now, before
-	found, err := fleet.Compare(ctx)
-	hasFailed := false
-	for _, p := range now.Problems() {
-		if p.Severity == tree.Failed {
-			hasFailed = true
-			fleet.On.Fail(report.Message{Code: report.ErrorSelection, Message: p.String()})
-		} else {
-			fleet.On.Note(p.String())
-		}
-	}
-	if err == nil && len(found) == 0 && !hasFailed && before == nil {
-		err = errNothing
-	}
-	return found, err
+	return fleet.Compare(ctx)
 }
 
 // order returns the order for the working tree of --from. A mistyped folder is an error before a cluster is asked.

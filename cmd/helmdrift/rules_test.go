@@ -43,7 +43,7 @@ func arrows() map[string][]string {
 			"pkg/repair", "pkg/report", "pkg/rollout"},
 		"internal/search": {"internal/cli", "internal/deployer", "internal/hint", "internal/kubeconfig", "internal/output/progress", "internal/terminal",
 			"pkg/drift", "pkg/fleet", "pkg/live", "pkg/report"},
-		"pkg/snapshot": {"internal/hint", "internal/kinds", "internal/manifestdiff", "internal/secret", "pkg/drift", "pkg/live",
+		"pkg/snapshot": {"internal/files", "internal/hint", "internal/kinds", "internal/manifestdiff", "internal/secret", "pkg/drift", "pkg/live",
 			"pkg/cluster", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"pkg/drift": {"internal/engine", "internal/english", "internal/hint", "internal/links", "internal/ignore",
 			"internal/kinds", "internal/secret", "pkg/live", "pkg/cluster", "pkg/effect", "pkg/object",

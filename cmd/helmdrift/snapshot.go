@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -156,10 +155,10 @@ func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapsh
 		return err
 	}
 	activity.Stop()
-	if err := writeSnapshot(o.output, saved); err != nil {
+	if err := saved.WriteFile(o.output); err != nil {
 		return err
 	}
-	fmt.Fprintln(s.Out, described(o.output, saved))
+	fmt.Fprintln(s.Out, o.output+": "+saved.Summary())
 	return nil
 }
 
@@ -208,24 +207,6 @@ func (o *snapshotOptions) compareControlled(
 	return what.targets[0], nil
 }
 
-// described says in one line what was saved.
-func described(file string, s *snapshot.Snapshot) string {
-	unread := 0
-	for _, o := range s.Objects {
-		if o.Error != nil {
-			unread++
-		}
-	}
-	text := fmt.Sprintf("%s: release %s in %s, %d objects", file, s.Release, s.Namespace, len(s.Objects))
-	if unread > 0 {
-		text += fmt.Sprintf(", %d could not be read", unread)
-	}
-	if s.Masked {
-		return text + "; secrets are masked"
-	}
-	return text + "; it holds secrets in clear"
-}
-
 // checkFile refuses to replace a file that is not a snapshot, unless --overwrite is set, and to write to a folder that does not exist. It
 // runs before the cluster is asked.
 func (o *snapshotOptions) checkFile() error {
@@ -250,18 +231,6 @@ func (o *snapshotOptions) checkFile() error {
 		return hint.New(fmt.Errorf("%s exists and is no snapshot", o.output), "--overwrite replaces it anyway")
 	}
 	return nil
-}
-
-// writeSnapshot writes a file that only the user can read. The file appears only when it is complete.
-func writeSnapshot(name string, saved *snapshot.Snapshot) error {
-	var packed bytes.Buffer
-	if err := saved.Write(&packed); err != nil {
-		return err
-	}
-	if _, err := snapshot.Read(bytes.NewReader(packed.Bytes())); err != nil {
-		return fmt.Errorf("the snapshot could not be read back: %w", err)
-	}
-	return files.Replace(name, packed.Bytes(), 0o600)
 }
 
 // snapshotHelp returns the headings of the help of snapshot.

@@ -26,7 +26,8 @@ type Fleet struct {
 }
 
 // Compare compares what Argo CD does next with each Application. If something goes wrong with one of them, its report has the error. Compare
-// fails if the Applications cannot be listed, or if ctx ends; even then, it returns the reports that it has.
+// fails if the Applications cannot be listed, or if ctx ends; even then, it returns the reports that it has. The error is
+// deployer.ErrNoObject if there is no Application and no problem of the tree.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	found, err := f.list(ctx)
 	if err != nil {
@@ -36,6 +37,9 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 		return cmp.Or(live.CompareNamespaces(a.Spec.Destination.Namespace, b.Spec.Destination.Namespace),
 			cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})
+	for _, problem := range f.Tree.Problems() {
+		f.On.Fail(report.Message{Code: report.ErrorSelection, Message: problem})
+	}
 	fetched := &fetched{Question: f.Question}
 	defer fetched.Close()
 	f.Question = fetched.question()
@@ -46,6 +50,9 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 		Compare: func(own *secret.Known, a *Application) (report.Release, error) { return f.compare(ctx, own, from, a) },
 		Code:    CodeIncomplete, Known: f.Known, Each: f.On.EachUnlabelled, Progress: f.On.Show,
 	}.Start().All(found)
+	if len(found) == 0 && len(f.Tree.Problems()) == 0 && ctx.Err() == nil {
+		return nil, deployer.ErrNoObject
+	}
 	return reports, ctx.Err()
 }
 

@@ -91,8 +91,13 @@ func NewTree(ctx context.Context, from drift.Connection, q Question, dir string,
 	}
 }
 
-// Problems returns what could not be found out about the tree, one line each.
-func (t *Tree) Problems() []string { return t.problems }
+// Problems returns what could not be found out about the tree, one line each. Without a tree there are none.
+func (t *Tree) Problems() []string {
+	if t == nil {
+		return nil
+	}
+	return t.problems
+}
 
 // has reports whether a source is in the tree.
 func (t *Tree) has(s source) bool {

@@ -12,6 +12,9 @@ import (
 // ErrNothing is the error of a comparison of a release that neither is there nor will be. It has no report.
 var ErrNothing = errors.New("there is nothing to compare")
 
+// ErrNoObject is the error of a cluster or a working tree that has no object of a controller.
+var ErrNoObject = errors.New("there is no such object")
+
 // Fleet compares what a deployer does next with many releases. Several goroutines call its functions.
 type Fleet[T any] struct {
 	// Title returns a report that says which release it is and who deploys it, and nothing else.

@@ -36,8 +36,27 @@ type Fleet struct {
 }
 
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
-// fails if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has.
+// fails if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has. The error is
+// deployer.ErrNoObject if there is no HelmRelease, although no change is asked about and the tree has no failure.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
+	found, err := f.compareAll(ctx)
+	hasFailed := false
+	for _, p := range f.Tree.Problems() {
+		if p.Severity == tree.Failed {
+			hasFailed = true
+			f.On.Fail(report.Message{Code: report.ErrorSelection, Message: p.String()})
+		} else {
+			f.On.Note(p.String())
+		}
+	}
+	if err == nil && len(found) == 0 && !hasFailed && f.Before == nil {
+		err = deployer.ErrNoObject
+	}
+	return found, err
+}
+
+// compareAll is Compare without the problems of the tree.
+func (f Fleet) compareAll(ctx context.Context) ([]report.Release, error) {
 	from, known := f.On.Connection, applied.NewOverlay(f.On.Cluster)
 	if f.Tree != nil {
 		known = f.Tree.Over
