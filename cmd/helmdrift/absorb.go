@@ -298,11 +298,11 @@ func (o *absorbOptions) chosen(ctx context.Context, s cli.Streams, c *threeway.C
 func (o *absorbOptions) session(
 	ctx context.Context, s cli.Streams, args []string, flags *pflag.FlagSet,
 ) (d cli.Session, in kept, err error) {
-	if file := namedFile(o.files); file != nil {
+	if files := namedFiles(o.files); len(files) > 0 {
 		if err := o.checkAlways(); err != nil {
 			return d, in, err
 		}
-		return file.keep(ctx, &o.CompareOptions, args)
+		return files[0].keep(ctx, &o.CompareOptions, args)
 	}
 	controlled := o.controllers.named(args)
 	if controlled == nil {

@@ -37,6 +37,9 @@ func newControllers(all guest) controllers {
 	return out
 }
 
+// isNext reports whether --next is set.
+func (c controllers) isNext() bool { return c.flags != nil && c.flags.Next }
+
 // controllerFlags returns the names of the flags that controllers share.
 func controllerFlags() []string { return cli.NamesOf((&cli.ControllerOptions{}).AddFlags) }
 
@@ -75,71 +78,122 @@ func (e nothingBut) Is(target error) bool { return target == deployer.ErrNoObjec
 // ofSomeTrees is implemented by a controller that does not have all flags about a working tree.
 type ofSomeTrees interface{ ofTree() []cli.Refusal }
 
-// all returns how to compare all objects that controllers deploy, or nil if the flags do not ask for that.
-func (c controllers) all(s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) (compareAll, error) {
+// comparison is how to compare what one deployer does next. One is what it deploys from; of is nil if that is a file.
+type comparison struct {
+	one string
+	of  controlled
+	all compareAll
+}
+
+// all returns how to compare all objects that controllers deploy, and the files of tools that are named beside --next. It is nil if the flags
+// do not ask for that. Done closes the files.
+func (c controllers) all(
+	ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet,
+) (all compareAll, done func(), err error) {
+	done = func() {}
 	if c.flags == nil {
-		return nil, nil
+		return nil, done, nil
 	}
 	flag, err := c.flags.CheckAll()
 	if flag == "" {
-		return nil, err
+		return nil, done, err
 	}
 	if len(args) > 0 {
-		return nil, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
+		return nil, done, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
 	}
-	type comparison struct {
-		of  controlled
-		all compareAll
+	files := namedFiles(o.files)
+	if err := c.refuse(files, o, flags, flag); err != nil {
+		return nil, done, err
 	}
 	var each []comparison
 	for _, of := range c.known {
-		err := cli.Refuse(flags, append(refused(of, o.guests), withoutSnapshot(), cli.Refusal{Flags: []string{"selector", "filter", "exclude", "status", "shard"}, Advice: "it compares all HelmReleases"}), flag)
-		if err != nil {
-			return nil, err
-		}
 		all, err := of.all(s, o)
 		if err != nil {
-			return nil, err
+			return nil, done, err
 		}
 		if all != nil {
-			each = append(each, comparison{of, all})
+			each = append(each, comparison{of.words().One, of, all})
 		}
 	}
+	if len(files) > 0 {
+		if _, err := o.OptionsWithRules(); err != nil { // before a tool runs, which may take long
+			return nil, done, err
+		}
+		more, closeAll, err := joined(ctx, files, &o.CompareOptions)
+		if err != nil {
+			return nil, done, err
+		}
+		each, done = append(each, more...), closeAll
+	}
 	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
-		var out []report.Release
-		var finders []controlled
-		why := c.nothing(on.Namespace)
-		for _, one := range each {
-			found, err := one.all(ctx, on, limits)
-			var but nothingBut
-			switch {
-			case err == nil:
-				finders = append(finders, one.of)
-			case errors.As(err, &but):
-				why = but.cause
-			case !errors.Is(err, deployer.ErrNoObject):
-				return nil, err
-			}
-			out = append(out, found...)
+		return c.compare(ctx, each, on, limits, flags)
+	}, done, nil
+}
+
+// refuse refuses what a controller or a file decides, but what only a file takes.
+func (c controllers) refuse(files []objectFile, o diffOptions, flags *pflag.FlagSet, flag string) error {
+	var taken []string
+	for _, file := range files {
+		taken = append(taken, file.takes()...)
+	}
+	for _, of := range c.known {
+		all := append(refused(of, o.guests), withoutSnapshot(),
+			cli.Refusal{Flags: []string{"selector", "filter", "exclude", "status", "shard"}, Advice: "it compares all HelmReleases"})
+		if err := cli.Refuse(flags, cli.Without(all, taken), flag); err != nil {
+			return err
 		}
-		if len(finders) == 0 {
-			return nil, why
+	}
+	for _, file := range files {
+		all := cli.Without(file.refused(), append(controllerFlags(), taken...))
+		if err := errors.Join(cli.Refuse(flags, all, file.words().flag), file.check()); err != nil {
+			return err
 		}
-		if of, isPart := finders[0].(ofSomeTrees); isPart && len(finders) == 1 {
-			if err := cli.Refuse(flags, of.ofTree(), "a tree that has only objects of the kind "+finders[0].words().One); err != nil {
-				return nil, err
-			}
+	}
+	return nil
+}
+
+// compare compares what each deployer does next. What is wrong with one of them costs no other, unless nothing else is there.
+func (c controllers) compare(
+	ctx context.Context, each []comparison, on deployer.Scanned, limits jobs.Limits, flags *pflag.FlagSet,
+) (out []report.Release, err error) {
+	var finders []comparison
+	var failed []error
+	why := c.nothing(each, on.Namespace)
+	for _, one := range each {
+		found, err := one.all(ctx, on, limits)
+		out = append(out, found...)
+		var but nothingBut
+		switch {
+		case ctx.Err() != nil:
+			return out, ctx.Err()
+		case err == nil && (one.of != nil || len(found) > 0 || on.Namespace == ""):
+			finders = append(finders, one)
+		case errors.As(err, &but):
+			why = but.cause
+		case err != nil && !errors.Is(err, deployer.ErrNoObject):
+			failed = append(failed, err)
 		}
-		return out, nil
-	}, nil
+	}
+	if len(finders) == 0 {
+		return nil, append(failed, why)[0]
+	}
+	for _, err := range failed {
+		on.Fail(report.Message{Code: report.ErrorSelection, Message: hint.Sentence(err)})
+	}
+	if of, isPart := finders[0].of.(ofSomeTrees); isPart && len(finders) == 1 {
+		if err := cli.Refuse(flags, of.ofTree(), "a tree that has only objects of the kind "+finders[0].one); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // nothing returns the error of a tree or a cluster where controllers deploy nothing.
-func (c controllers) nothing(namespace string) error {
+func (c controllers) nothing(each []comparison, namespace string) error {
 	const advice = "-n chooses the namespace, -A all of them; without --next, helmdrift diff compares releases with what is deployed"
 	var names []string
-	for _, of := range c.known {
-		names = append(names, of.words().One)
+	for _, one := range each {
+		names = append(names, one.one)
 	}
 	switch one := strings.Join(names, " and no "); {
 	case c.flags.From != "":

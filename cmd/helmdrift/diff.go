@@ -122,8 +122,8 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 		Args:              o.releaseAndChart,
 		ValidArgsFunction: o.controllers.complete(c),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			file, controlled := namedFile(o.files), o.controllers.named(args)
-			hasChart := len(args) > 1 || controlled != nil || file != nil
+			files, controlled := namedFiles(o.files), o.controllers.named(args)
+			hasChart := len(args) > 1 || controlled != nil || len(files) > 0
 			err := o.Flags.Check(s)
 			if err != nil {
 				return err
@@ -131,16 +131,19 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 			if err := cli.AcceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
 			}
-			if file != nil {
-				return runDiffFile(cmd.Context(), file, c, o, args, cmd.Flags())
+			if len(files) > 0 && (o.scan == nil || !o.controllers.isNext()) {
+				return runDiffFile(cmd.Context(), files[0], c, o, args, cmd.Flags())
 			}
 			if controlled != nil {
 				return controlled.run(cmd.Context(), s, o, args, cmd.Flags())
 			}
 			if o.scan != nil {
-				if o.all, err = o.controllers.all(s, o, args, cmd.Flags()); err != nil {
+				all, done, err := o.controllers.all(cmd.Context(), s, o, args, cmd.Flags())
+				if err != nil {
 					return err
 				}
+				defer done()
+				o.all = all
 			}
 			if cmd.Flags().Changed("snapshot") {
 				return runDiffSnapshot(cmd.Context(), s, c, o, args, cmd.Flags())
@@ -152,7 +155,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 				return err
 			}
 			if names, several := o.several(cmd.Flags(), args); several {
-				if err := o.scan.check(cmd.Flags(), hasChart); err != nil {
+				if err := o.scan.check(cmd.Flags(), hasChart && o.all == nil); err != nil {
 					return err
 				}
 				return o.scan.run(cmd.Context(), o, names)
@@ -205,7 +208,7 @@ const commaHint = "several releases are written with commas: helmdrift diff web,
 
 // releaseAndChart refuses more than two arguments, unless a flag names a file: the arguments choose among its releases.
 func (o *diffOptions) releaseAndChart(_ *cobra.Command, args []string) error {
-	if len(args) <= 2 || namedFile(o.files) != nil {
+	if len(args) <= 2 || len(namedFiles(o.files)) > 0 {
 		return nil
 	}
 	advice := cli.OtherCommand(args)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/pflag"
 
@@ -23,10 +24,13 @@ type objectFile interface {
 	// isNamed reports whether the flag is set.
 	isNamed() bool
 	words() fileWords
-	// refused returns the flags that the file decides.
+	// refused returns the flags that the file decides, and takes those that only it has. check refuses a flag that names no file.
 	refused() []cli.Refusal
-	// open reads the file. The arguments and -n choose from what it has.
-	open(ctx context.Context, o *cli.CompareOptions, args []string) (openFile, error)
+	takes() []string
+	check() error
+	// open reads the file. The arguments and -n choose from what it has. If joined is set, the file is one of several sources: they share the
+	// cluster and the namespaces of the user, and the file chooses neither.
+	open(ctx context.Context, o *cli.CompareOptions, args []string, joined bool) (openFile, error)
 	// addKeepFlags adds the flags of absorb. keep is for absorb: it makes a session that compares a release with what the tool deploys next.
 	addKeepFlags(*pflag.FlagSet)
 	keep(ctx context.Context, o *cli.CompareOptions, args []string) (cli.Session, kept, error)
@@ -47,12 +51,9 @@ type openFile interface {
 	close()
 }
 
-// namedFile returns the file of a tool that a flag names, or nil if none does.
-func namedFile(files []objectFile) objectFile {
-	if i := slices.IndexFunc(files, objectFile.isNamed); i >= 0 {
-		return files[i]
-	}
-	return nil
+// namedFiles returns the files of tools that flags name.
+func namedFiles(files []objectFile) []objectFile {
+	return slices.DeleteFunc(slices.Clone(files), func(f objectFile) bool { return !f.isNamed() })
 }
 
 // fileFlags returns the names of the flags that name files of tools.
@@ -74,13 +75,13 @@ func runDiffFile(ctx context.Context, file objectFile, c *cli.Connection, o diff
 	if err := cli.Refuse(flags, append(file.refused(), withoutFix(o.guests)), words.flag); err != nil {
 		return err
 	}
-	if err := o.check(flags, true); err != nil {
+	if err := errors.Join(file.check(), o.check(flags, true)); err != nil {
 		return err
 	}
 	if _, err := o.OptionsWithRules(); err != nil { // before a tool runs, which may take long
 		return err
 	}
-	found, err := file.open(ctx, &o.CompareOptions, args)
+	found, err := file.open(ctx, &o.CompareOptions, args, false)
 	if err != nil {
 		return err
 	}
@@ -102,4 +103,42 @@ func runDiffFile(ctx context.Context, file objectFile, c *cli.Connection, o diff
 	}
 	o.all = found.all
 	return o.scan.run(ctx, o, nil)
+}
+
+// joined returns how to compare what tools do next beside the controllers of a cluster. What is wrong with one file costs no other: it is the
+// error of its comparison. Done closes the files.
+func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (each []comparison, done func(), err error) {
+	var opened []openFile
+	done = func() {
+		for _, file := range opened {
+			file.close()
+		}
+	}
+	for _, file := range files {
+		of := comparison{one: "release of the " + file.words().one}
+		found, err := file.open(ctx, o, nil, true)
+		switch {
+		case ctx.Err() != nil:
+			done()
+			return nil, nil, ctx.Err()
+		case err != nil:
+			of.all = failsOnce(err)
+		default:
+			of.all = found.all
+			opened = append(opened, found)
+		}
+		each = append(each, of)
+	}
+	return each, done, nil
+}
+
+// failsOnce returns a comparison that fails. It is called for each namespace, and says so once.
+func failsOnce(err error) compareAll {
+	var isSaid atomic.Bool
+	return func(context.Context, deployer.Scanned, jobs.Limits) ([]report.Release, error) {
+		if isSaid.Swap(true) {
+			return nil, nil
+		}
+		return nil, err
+	}
 }

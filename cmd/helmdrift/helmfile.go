@@ -99,8 +99,8 @@ func (h *helmfileDiff) isNamed() bool {
 func (h *helmfileDiff) words() fileWords { return fileWords{"--helmfile", "helmfile", "RELEASE"} }
 
 // open implements objectFile.
-func (h *helmfileDiff) open(ctx context.Context, o *cli.CompareOptions, names []string) (openFile, error) {
-	found, err := h.load(ctx, o, names)
+func (h *helmfileDiff) open(ctx context.Context, o *cli.CompareOptions, names []string, joined bool) (openFile, error) {
+	found, err := h.load(ctx, o, names, joined)
 	return openHelmfile{h, o, found}, err
 }
 
@@ -110,10 +110,13 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 	if err := cli.Refuse(h.flags, refusals, "--helmfile"); err != nil {
 		return d, out, err
 	}
+	if err := h.check(); err != nil {
+		return d, out, err
+	}
 	if len(names) != 1 {
 		return d, out, hint.New(errors.New("absorb takes one release of the helmfile"), "helmdrift absorb RELEASE --helmfile FILE")
 	}
-	found, err := h.load(ctx, o, names)
+	found, err := h.load(ctx, o, names, false)
 	if err != nil {
 		return d, out, err
 	}
@@ -135,7 +138,8 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 // refused implements objectFile.
 func (h *helmfileDiff) refused() []cli.Refusal {
 	return append(cli.DecidedBy("helmfile", "Helm installs and upgrades"), []cli.Refusal{
-		{Flags: append([]string{"snapshot", "plan"}, controllerFlags()...), Advice: "a helmfile is another source of what comes next"},
+		{Flags: []string{"plan"}, Advice: "diff -A --next --plan FILE --helmfile FILE has one report of both"},
+		{Flags: append([]string{"snapshot"}, controllerFlags()...), Advice: "a helmfile is another source of what comes next"},
 		{Flags: []string{"contexts", "all-contexts", "filter", "exclude", "status", "shard"},
 			Advice: "names of releases, -l with a selector of helmfile, and -n choose from the helmfile, and --kube-context chooses the cluster"},
 		{Flags: []string{"revision", "to-revision"}, Advice: "it shows what helmfile does next; for a stored revision, name the release without --helmfile"},
@@ -144,11 +148,19 @@ func (h *helmfileDiff) refused() []cli.Refusal {
 	}...)
 }
 
-// load runs helmfile and returns the releases that names and -n choose. The selector is that of helmfile.
-func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []string) (*helmfile.Loaded, error) {
+// takes implements objectFile.
+func (h *helmfileDiff) takes() []string { return []string{"helmfile", "environment", "selector"} }
+
+// check implements objectFile.
+func (h *helmfileDiff) check() error {
 	if h.path == "" {
-		return nil, hint.New(errors.New("--helmfile names no file"), "helmdrift diff --helmfile helmfile.yaml")
+		return hint.New(errors.New("--helmfile names no file"), "helmdrift diff --helmfile helmfile.yaml")
 	}
+	return nil
+}
+
+// load runs helmfile and returns the releases that names and -n choose. The selector is that of helmfile.
+func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []string, joined bool) (*helmfile.Loaded, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -174,10 +186,10 @@ func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []
 	}
 	h.Known.AddKnown(out.Secrets)
 	var namespaces []string
-	if h.flags.Changed("namespace") {
+	if h.flags.Changed("namespace") && !joined {
 		namespaces = strings.Split(h.connection.Namespace, ",")
 	}
-	if err = h.locate(out.Releases); err == nil {
+	if err = h.locate(out.Releases, joined); err == nil {
 		out.Releases, err = helmfile.Choose(out.Releases, names, namespaces)
 	}
 	if err != nil {
@@ -196,10 +208,10 @@ func (h *helmfileDiff) env() []string {
 }
 
 // locate finds out which cluster the releases are in, and their namespace if the helmfile does not say it. One run compares with one
-// cluster.
-func (h *helmfileDiff) locate(all []helmfile.Release) error {
+// cluster, which is that of the user if other sources are joined.
+func (h *helmfileDiff) locate(all []helmfile.Release, joined bool) error {
 	contexts := helmfile.Contexts(all)
-	if h.connection.Context == "" && len(contexts) == 1 {
+	if h.connection.Context == "" && len(contexts) == 1 && !joined {
 		for context := range contexts {
 			h.connection.Context = context
 		}

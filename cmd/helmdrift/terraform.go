@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -69,23 +70,20 @@ func (t *terraformDiff) isNamed() bool { return t.flags.Changed("plan") }
 func (t *terraformDiff) words() fileWords { return fileWords{"--plan", "plan", "ADDRESS"} }
 
 // open implements objectFile.
-func (t *terraformDiff) open(ctx context.Context, o *cli.CompareOptions, addresses []string) (openFile, error) {
-	plan, chosen, err := t.choose(ctx, o, addresses)
-	return openPlan{t, o, plan, chosen}, err
+func (t *terraformDiff) open(ctx context.Context, o *cli.CompareOptions, addresses []string, joined bool) (openFile, error) {
+	plan, chosen, err := t.choose(ctx, o, addresses, joined)
+	return openPlan{t, o, plan, chosen, &atomic.Bool{}}, err
 }
 
 // choose reads the plan and returns the releases that addresses and -n choose.
 func (t *terraformDiff) choose(
-	ctx context.Context, o *cli.CompareOptions, addresses []string,
+	ctx context.Context, o *cli.CompareOptions, addresses []string, joined bool,
 ) (plan *terraform.Plan, chosen []terraform.Release, err error) {
-	if t.plan == "" {
-		return nil, nil, hint.New(errors.New("--plan names no file"), "terraform show -json tfplan > plan.json makes it")
-	}
 	if plan, err = t.read(ctx, o); err != nil {
 		return nil, nil, err
 	}
 	var namespaces []string
-	if t.flags.Changed("namespace") {
+	if t.flags.Changed("namespace") && !joined {
 		namespaces = strings.Split(t.connection.Namespace, ",")
 	}
 	chosen, err = plan.Choose(addresses, namespaces)
@@ -98,7 +96,10 @@ func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, address
 	if err := cli.Refuse(t.flags, refusals, "--plan"); err != nil {
 		return d, out, err
 	}
-	_, chosen, err := t.choose(ctx, o, addresses)
+	if err := t.check(); err != nil {
+		return d, out, err
+	}
+	_, chosen, err := t.choose(ctx, o, addresses, false)
 	if err != nil {
 		return d, out, err
 	}
@@ -136,7 +137,8 @@ func (t *terraformDiff) begin(
 // refused implements objectFile.
 func (t *terraformDiff) refused() []cli.Refusal {
 	return []cli.Refusal{
-		{Flags: append([]string{"snapshot", "helmfile", "environment"}, controllerFlags()...), Advice: "a plan is another source of what comes next"},
+		{Flags: []string{"helmfile", "environment"}, Advice: "diff -A --next --plan FILE --helmfile FILE has one report of both"},
+		{Flags: append([]string{"snapshot"}, controllerFlags()...), Advice: "a plan is another source of what comes next"},
 		{Flags: []string{"contexts", "all-contexts", "selector", "filter", "exclude", "status", "shard"},
 			Advice: "--plan FILE ADDRESS and -n choose from the releases of the plan, and --kube-context chooses the cluster"},
 		{Flags: []string{"revision", "to-revision"}, Advice: "it shows what Terraform does next; for a stored revision, name the release"},
@@ -148,6 +150,17 @@ func (t *terraformDiff) refused() []cli.Refusal {
 			"take-ownership", "no-hooks", "enable-dns", "skip-schema-validation", "post-renderer-args"},
 			Advice: "the plan says how Terraform installs and upgrades"},
 	}
+}
+
+// takes implements objectFile.
+func (t *terraformDiff) takes() []string { return []string{"plan"} }
+
+// check implements objectFile.
+func (t *terraformDiff) check() error {
+	if t.plan == "" {
+		return hint.New(errors.New("--plan names no file"), "terraform show -json tfplan > plan.json makes it")
+	}
+	return nil
 }
 
 // read reads the plan in a child process.
@@ -182,6 +195,8 @@ type openPlan struct {
 	options *cli.CompareOptions
 	plan    *terraform.Plan
 	chosen  []terraform.Release
+	// isBegun is set once all was called.
+	isBegun *atomic.Bool
 }
 
 // isOne implements openFile.
@@ -208,7 +223,7 @@ func (p openPlan) namespaces() []string { return terraform.Namespaces(p.chosen) 
 
 // all implements openFile.
 func (p openPlan) all(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
-	return terraform.Fleet{Question: p.question(p.options, limits), Problems: p.plan.Problems, On: on}.Compare(ctx, p.chosen)
+	return terraform.Fleet{Question: p.question(p.options, limits), Problems: p.plan.Problems, IsFirst: !p.isBegun.Swap(true), On: on}.Compare(ctx, p.chosen)
 }
 
 // close implements openFile.

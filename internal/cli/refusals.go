@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -29,6 +30,15 @@ func Refuse(flags *pflag.FlagSet, all []Refusal, with string) error {
 		}
 	}
 	return nil
+}
+
+// Without returns refusals without some flags.
+func Without(all []Refusal, flags []string) []Refusal {
+	out := slices.Clone(all)
+	for i := range out {
+		out[i].Flags = slices.DeleteFunc(slices.Clone(out[i].Flags), func(flag string) bool { return slices.Contains(flags, flag) })
+	}
+	return out
 }
 
 // DecidedBy returns the flags about the values and about the way of Helm, which something decides. Installs says how.

@@ -19,7 +19,8 @@ type Named struct {
 
 // Merge returns one report with the releases of all reports, sorted by cluster, namespace and name. Version is the version of the
 // merging program. Reports of shards must be complete: each part of the same number of parts, once. A release in two reports is an
-// error, since the two may contradict each other, and so is an empty list.
+// error, since the two may contradict each other, and so is an empty list. One report may have a release several times, once for each of its
+// deployers.
 //
 // The result has the time of the newest report. Its Scan has the longest of the durations, since the parts of a fleet are scanned side
 // by side, and the sum of the requests. It shares the contents of its releases with the reports.
@@ -34,14 +35,15 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 	var errs []report.ScanError
 	var scan report.Scan
 	newest := reports[0].Report.Time
-	from := map[[3]string]string{}
-	for _, r := range reports {
+	from := map[[3]string]int{}
+	for i, r := range reports {
 		for _, rel := range r.Report.Releases {
 			key := [3]string{rel.Cluster, rel.StorageNamespace, rel.Name}
-			if other, again := from[key]; again {
-				return nil, fmt.Errorf("release %s in namespace %s of cluster %q is in %s and in %s", rel.Name, rel.StorageNamespace, rel.Cluster, other, r.Name)
+			if other, again := from[key]; again && other != i {
+				return nil, fmt.Errorf("release %s in namespace %s of cluster %q is in %s and in %s", rel.Name, rel.StorageNamespace, rel.Cluster,
+					reports[other].Name, r.Name)
 			}
-			from[key] = r.Name
+			from[key] = i
 			releases = append(releases, rel)
 			scan.Clusters = append(scan.Clusters, rel.Cluster)
 		}

@@ -22,7 +22,7 @@ func part(index, count int, names ...string) *report.Report {
 }
 
 func TestMerge(t *testing.T) {
-	r, err := Merge("v2", []Named{{"b", part(1, 2, "web", "api")}, {"a", part(0, 2, "db")}})
+	r, err := Merge("v2", []Named{{"b", part(1, 2, "web", "api", "api")}, {"a", part(0, 2, "db")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,11 +30,11 @@ func TestMerge(t *testing.T) {
 	for _, rel := range r.Releases {
 		names = append(names, rel.Name)
 	}
-	if got := strings.Join(names, " "); got != "api db web" {
+	if got := strings.Join(names, " "); got != "api api db web" {
 		t.Errorf("releases %s", got)
 	}
 	s := r.Summary
-	if s.Releases != 3 || s.Objects != 6 || s.DriftedReleases != 1 || s.Errors != 2 || len(r.Errors) != 2 {
+	if s.Releases != 4 || s.Objects != 8 || s.DriftedReleases != 1 || s.Errors != 2 || len(r.Errors) != 2 {
 		t.Errorf("summary %+v", s)
 	}
 	if r.Scan.Shard != nil || r.Scan.Requests != 20 || r.Scan.Seconds != 1 || len(r.Scan.Clusters) != 1 || r.Time.Unix() != 1001 {

@@ -15,26 +15,25 @@ import (
 // Fleet says how to compare the releases of a plan. Several goroutines call its functions.
 type Fleet struct {
 	Question
-	// Problems are those of the plan.
+	// Problems are those of the plan. IsFirst is set if no other call of Compare is about the same plan: it has the problems, and the releases
+	// whose place is not known.
 	Problems []string
+	IsFirst  bool
 	// On is the cluster.
 	On deployer.Scanned
 }
 
-// Compare compares what Terraform does next with each release. If On is one of the namespaces of the releases, it compares those in it, and
-// what has no known place comes with the first namespace. If something goes wrong with a release, its report has the error. Compare fails if
-// ctx ends; even then, it returns the reports that it has.
+// Compare compares what Terraform does next with each release. If On has a namespace, it compares the releases in it.
+// If something goes wrong with a release, its report has the error. Compare fails if ctx ends; even then, it returns the reports that it has.
 func (f Fleet) Compare(ctx context.Context, all []Release) ([]report.Release, error) {
-	namespaces := Namespaces(all)
-	isFirst := f.On.Namespace == "" || len(namespaces) == 0 || f.On.Namespace == namespaces[0]
-	if isFirst {
+	if f.IsFirst {
 		for _, problem := range f.Problems {
 			f.On.Fail(report.Message{Code: report.ErrorSelection, Message: problem})
 		}
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(r Release) bool {
 		at, isKnown := r.Namespace()
-		return isKnown && f.On.Namespace != "" && at != f.On.Namespace || !isKnown && !isFirst
+		return isKnown && f.On.Namespace != "" && at != f.On.Namespace || !isKnown && !f.IsFirst
 	})
 	slices.SortStableFunc(all, func(a, b Release) int {
 		return cmp.Or(live.CompareNamespaces(a.place().Namespace, b.place().Namespace), cmp.Compare(a.Address, b.Address))

@@ -93,8 +93,8 @@ const (
 	ControllerArgo = "argocd-application-controller"
 )
 
-// tool returns the name of what the controller belongs to.
-func (d *Deployer) tool() string {
+// Tool returns the name of what the controller belongs to, such as Flux.
+func (d *Deployer) Tool() string {
 	switch d.Controller {
 	case ControllerFlux:
 		return "Flux"
@@ -121,11 +121,11 @@ func (d *Deployer) Says() string {
 	}[d.Action]
 	switch {
 	case d.Action == DeployerUnknown:
-		return "what " + d.tool() + " does is not known: " + d.Reason
+		return "what " + d.Tool() + " does is not known: " + d.Reason
 	case said == "":
 		said = string(d.Action)
 	}
-	said = d.tool() + " " + said + ": " + d.Reason
+	said = d.Tool() + " " + said + ": " + d.Reason
 	switch {
 	case d.Action == DeployerNone && d.PutsBack == PutsBackHand:
 		said += "; a sync by hand puts drift back, as the verdicts say"

@@ -46,6 +46,19 @@ func deployersLine(releases []report.Release) answerLine {
 	return line
 }
 
+// toolCell returns what deploys a release.
+func toolCell(e entry) string {
+	if e.Deployer == nil {
+		return ""
+	}
+	return e.Deployer.Tool()
+}
+
+// hasSeveralTools reports whether not all releases are deployed by the same.
+func hasSeveralTools(all []entry) bool {
+	return slices.ContainsFunc(all, func(e entry) bool { return toolCell(e) != toolCell(all[0]) })
+}
+
 // nextCell returns what the controller of a release does next.
 func nextCell(e entry) string {
 	if e.Deployer == nil {

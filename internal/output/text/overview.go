@@ -60,10 +60,11 @@ func countOfState(all []entry, state report.State) int {
 	return n
 }
 
-// overviewColumns returns all columns in their order. There is no column for the cluster if there is only one.
-func (t *text) overviewColumns(clusters int) []layout.Column[entry] {
+// overviewColumns returns all columns in their order. There is no column for the cluster or for who deploys if there is only one.
+func (t *text) overviewColumns(clusters int, entries []entry) []layout.Column[entry] {
 	all := []layout.Column[entry]{
 		{Title: "state", Cell: func(e entry) string { return string(e.state) }, Paint: func(e entry, _ string) string { return t.state(e.state) }},
+		{Title: "deployer", Cell: toolCell},
 		{Title: "next", Cell: nextCell},
 		{Title: "cluster", Cell: func(e entry) string { return t.Label(e.Cluster) }, Least: layout.ShortWidths(), IsName: true},
 		{Title: "namespace", Cell: func(e entry) string { return t.Label(namespaceOf(e.Release)) }, Least: layout.NameWidths(), IsName: true},
@@ -75,7 +76,9 @@ func (t *text) overviewColumns(clusters int) []layout.Column[entry] {
 		{Title: "oldest", Cell: func(e entry) string { return t.span(e.OldestEdit()) }},
 		{Title: "who", Cell: t.editorsCell, Least: layout.ShortWidths()},
 	}
-	return slices.DeleteFunc(all, func(c layout.Column[entry]) bool { return c.Title == "cluster" && clusters < 2 })
+	return slices.DeleteFunc(all, func(c layout.Column[entry]) bool {
+		return c.Title == "cluster" && clusters < 2 || c.Title == "deployer" && !hasSeveralTools(entries)
+	})
 }
 
 // overviewDrops returns the columns of the overview that may give way, the least important first. State and names stay, because without
@@ -96,7 +99,7 @@ func (t *text) overview(all []entry, clusters int) {
 	if clean := countOfState(all, report.StateClean); clean > maxClean && !t.Verbose {
 		all = all[:len(all)-clean]
 	}
-	layout.WriteTable(t.Text, t.overviewColumns(clusters), all, overviewDrops())
+	layout.WriteTable(t.Text, t.overviewColumns(clusters, all), all, overviewDrops())
 }
 
 // state returns the word for a state in its colour.
