@@ -68,22 +68,14 @@ func (c controllers) complete(connection *cli.Connection) cobra.CompletionFunc {
 	}
 }
 
-// nothingBut is deployer.ErrNoObject of a working tree that does not name the controller, and why the controller cannot build it. It counts only if
-// the tree has no object of another controller either.
-type nothingBut struct{ cause error }
-
-func (e nothingBut) Error() string        { return e.cause.Error() }
-func (e nothingBut) Is(target error) bool { return target == deployer.ErrNoObject }
+// nextSource is a source of releases whose comparison needs the limits of a scan.
+type nextSource struct {
+	deployer.Source
+	all compareAll
+}
 
 // ofSomeTrees is implemented by a controller that does not have all flags about a working tree.
 type ofSomeTrees interface{ ofTree() []cli.Refusal }
-
-// comparison is how to compare what one deployer does next. One is what it deploys from; of is nil if that is a file.
-type comparison struct {
-	one string
-	of  controlled
-	all compareAll
-}
 
 // all returns how to compare all objects that controllers deploy, and the files of tools that are named beside --next. It is nil if the flags
 // do not ask for that. Done closes the files.
@@ -105,15 +97,22 @@ func (c controllers) all(
 	if err := c.refuse(files, o, flags, flag); err != nil {
 		return nil, done, err
 	}
-	var each []comparison
+	var sources []nextSource
 	for _, of := range c.known {
 		all, err := of.all(s, o)
 		if err != nil {
 			return nil, done, err
 		}
-		if all != nil {
-			each = append(each, comparison{of.words().One, of, all})
+		if all == nil {
+			continue
 		}
+		one := nextSource{Source: deployer.Source{One: of.words().One}, all: all}
+		if part, isPart := of.(ofSomeTrees); isPart {
+			one.Alone = func() error {
+				return cli.Refuse(flags, part.ofTree(), "a tree that has only objects of the kind "+one.One)
+			}
+		}
+		sources = append(sources, one)
 	}
 	if len(files) > 0 {
 		if _, err := o.OptionsWithRules(); err != nil { // before a tool runs, which may take long
@@ -123,10 +122,17 @@ func (c controllers) all(
 		if err != nil {
 			return nil, done, err
 		}
-		each, done = append(each, more...), closeAll
+		sources, done = append(sources, more...), closeAll
 	}
 	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
-		return c.compare(ctx, each, on, limits, flags)
+		var all []deployer.Source
+		for _, one := range sources {
+			one.Compare = func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
+				return one.all(ctx, on, limits)
+			}
+			all = append(all, one.Source)
+		}
+		return deployer.CompareAll(ctx, on, all, c.nothing(sources, on.Namespace))
 	}, done, nil
 }
 
@@ -152,48 +158,17 @@ func (c controllers) refuse(files []objectFile, o diffOptions, flags *pflag.Flag
 	return nil
 }
 
-// compare compares what each deployer does next. What is wrong with one of them costs no other, unless nothing else is there.
-func (c controllers) compare(
-	ctx context.Context, each []comparison, on deployer.Scanned, limits jobs.Limits, flags *pflag.FlagSet,
-) (out []report.Release, err error) {
-	var finders []comparison
-	var failed []error
-	why := c.nothing(each, on.Namespace)
-	for _, one := range each {
-		found, err := one.all(ctx, on, limits)
-		out = append(out, found...)
-		var but nothingBut
-		switch {
-		case ctx.Err() != nil:
-			return out, ctx.Err()
-		case err == nil && (one.of != nil || len(found) > 0 || on.Namespace == ""):
-			finders = append(finders, one)
-		case errors.As(err, &but):
-			why = but.cause
-		case err != nil && !errors.Is(err, deployer.ErrNoObject):
-			failed = append(failed, err)
-		}
-	}
-	if len(finders) == 0 {
-		return nil, append(failed, why)[0]
-	}
-	for _, err := range failed {
-		on.Fail(report.Message{Code: report.ErrorSelection, Message: hint.Sentence(err)})
-	}
-	if of, isPart := finders[0].of.(ofSomeTrees); isPart && len(finders) == 1 {
-		if err := cli.Refuse(flags, of.ofTree(), "a tree that has only objects of the kind "+finders[0].one); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
 // nothing returns the error of a tree or a cluster where controllers deploy nothing.
-func (c controllers) nothing(each []comparison, namespace string) error {
+func (c controllers) nothing(sources []nextSource, namespace string) error {
 	const advice = "-n chooses the namespace, -A all of them; without --next, helmdrift diff compares releases with what is deployed"
 	var names []string
-	for _, one := range each {
-		names = append(names, one.one)
+	for _, of := range c.known {
+		names = append(names, of.words().One)
+	}
+	for _, one := range sources {
+		if one.IsFile {
+			names = append(names, one.One)
+		}
 	}
 	switch one := strings.Join(names, " and no "); {
 	case c.flags.From != "":

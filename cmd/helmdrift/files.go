@@ -107,7 +107,7 @@ func runDiffFile(ctx context.Context, file objectFile, c *cli.Connection, o diff
 
 // joined returns how to compare what tools do next beside the controllers of a cluster. What is wrong with one file costs no other: it is the
 // error of its comparison. Done closes the files.
-func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (each []comparison, done func(), err error) {
+func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (sources []nextSource, done func(), err error) {
 	var opened []openFile
 	done = func() {
 		for _, file := range opened {
@@ -115,7 +115,7 @@ func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (eac
 		}
 	}
 	for _, file := range files {
-		of := comparison{one: "release of the " + file.words().one}
+		of := nextSource{Source: deployer.Source{One: "release of the " + file.words().one, IsFile: true}}
 		found, err := file.open(ctx, o, nil, true)
 		switch {
 		case ctx.Err() != nil:
@@ -127,9 +127,9 @@ func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (eac
 			of.all = found.all
 			opened = append(opened, found)
 		}
-		each = append(each, of)
+		sources = append(sources, of)
 	}
-	return each, done, nil
+	return sources, done, nil
 }
 
 // failsOnce returns a comparison that fails. It is called for each namespace, and says so once.

@@ -90,7 +90,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err := o.ReadBaseline(); err != nil {
 		return err
 	}
-	order, err := f.order(s)
+	from, err := f.tree(s, &o.CompareOptions)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
 	}
-	if question.Tree, _, err = f.trees(ctx, s, order, &o.CompareOptions, d.Connection); err != nil {
+	if question.Tree, _, err = from.Trees(ctx, d.Connection); err != nil {
 		d.Quiet()
 		return err
 	}

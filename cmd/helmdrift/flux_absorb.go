@@ -28,7 +28,7 @@ func (f *fluxDiff) keep(
 	case flags.Changed("write") && f.From == "-":
 		return d, out, hint.New(errors.New("--write cannot change what comes from stdin"), "--from FOLDER names the working tree")
 	}
-	order, err := f.order(s)
+	tree, err := f.tree(s, o)
 	if err != nil {
 		return d, out, err
 	}
@@ -47,7 +47,7 @@ func (f *fluxDiff) keep(
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
 	}
-	if question.Tree, _, err = f.trees(ctx, s, order, o, from); err != nil {
+	if question.Tree, _, err = tree.Trees(ctx, from); err != nil {
 		return d, out, err
 	}
 	plan, err := flux.New(ctx, from, question)
@@ -58,8 +58,8 @@ func (f *fluxDiff) keep(
 	if err = plan.Keep(); err != nil {
 		return d, out, err
 	}
-	if question.Tree != nil && !order.Rendered {
-		build, done := f.builder(ctx, s, o)
+	if question.Tree != nil && !tree.Order.Rendered {
+		build, done := tree.Builder(ctx)
 		out.close = func() {
 			plan.Close()
 			done()

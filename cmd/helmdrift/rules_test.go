@@ -105,7 +105,7 @@ func arrows() map[string][]string {
 		"internal/ignore/findings": {"internal/ignore", "pkg/object", "pkg/report"},
 		"internal/owners":          {"pkg/object", "pkg/report"},
 		"internal/forecast":        {"internal/english", "internal/kinds", "pkg/cluster", "pkg/effect", "pkg/object", "pkg/report"},
-		"internal/flux": {"internal/deployer", "internal/once", "internal/unknown", "internal/address", "internal/english", "internal/files", "internal/flux/api", "internal/flux/applied", "internal/flux/keep", "internal/flux/tree",
+		"internal/flux": {"internal/deployer", "internal/once", "internal/program", "internal/unknown", "internal/address", "internal/english", "internal/files", "internal/flux/api", "internal/flux/applied", "internal/flux/keep", "internal/flux/tree",
 			"internal/hint", "internal/links", "internal/secret", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release",
 			"pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/flux/api": {"internal/deployer", "internal/flux/tree", "internal/hint", "internal/unknown", "internal/secret", "pkg/cluster", "pkg/object"},

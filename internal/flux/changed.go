@@ -19,9 +19,9 @@ import (
 
 // This file leaves out the HelmReleases that a change does not touch: those whose inputs are the same in an earlier tree.
 
-// Earlier returns the order for the same folder in the files of an earlier commit, which are a tar archive. Done removes the files; it is
+// earlier returns the order for the same folder in the files of an earlier commit, which are a tar archive. Done removes the files; it is
 // never nil.
-func Earlier(o tree.Order, archive []byte) (order tree.Order, done func(), err error) {
+func earlier(o tree.Order, archive []byte) (order tree.Order, done func(), err error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)

@@ -20,7 +20,7 @@ func TestEarlier(t *testing.T) {
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		order.Root = real
 	}
-	before, done, err := Earlier(order, filestest.Tar(t,
+	before, done, err := earlier(order, filestest.Tar(t,
 		tar.Header{Name: "apps/web.yaml", Typeflag: tar.TypeReg},
 		tar.Header{Name: "apps/link.yaml", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"},
 	))

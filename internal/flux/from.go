@@ -1,0 +1,101 @@
+package flux
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/program"
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+)
+
+// From is the working tree of --from, and how to build it. A nil From is none.
+type From struct {
+	Order tree.Order
+	// Commit is the commit before a change, or empty if no change is asked about.
+	Commit string
+	// SecretLookups lets charts look up Secrets of the cluster.
+	SecretLookups bool
+	// Vault is the address of the user's vault for sops. Time and MaxOutput limit programs.
+	Vault     string
+	Time      time.Duration
+	MaxOutput int64
+	// Run calls applied.Build in a child process, which asks these questions.
+	Run func(context.Context, tree.Order, Answers) (tree.Answer, error)
+	// Known learns what is decrypted.
+	Known *secret.Known
+}
+
+// Answers are the answers to applied.Questions of a child process.
+type Answers struct {
+	Lookup  func(context.Context, applied.LookupOrder) ([]byte, error)
+	Decrypt func(context.Context, tree.Encrypted) ([]byte, error)
+	Fetch   func(context.Context, tree.Base) (string, error)
+}
+
+// Trees builds the tree and lays it over the cluster, and the one before the change if there is one. The caller closes the second.
+func (f *From) Trees(ctx context.Context, from drift.Connection) (now, before *applied.Tree, err error) {
+	if f == nil {
+		return nil, nil, nil
+	}
+	build, done := f.Builder(ctx)
+	defer done()
+	if now, err = build(from, f.Order); err != nil {
+		return nil, nil, fmt.Errorf("--from %s: %w", f.Order.Dir, err)
+	}
+	f.Known.AddKnown(now.Secrets())
+	now.SecretLookups = f.SecretLookups
+	if f.Commit == "" {
+		return now, nil, nil
+	}
+	again := func(order tree.Order) (*applied.Tree, error) { return build(now.Seen(from), order) }
+	if before, err = f.before(ctx, again); err != nil {
+		return nil, nil, fmt.Errorf("--only-changed %s: %w", f.Commit, err)
+	}
+	return now, before, nil
+}
+
+// Builder returns what builds a tree. Done removes what was fetched for that.
+func (f *From) Builder(ctx context.Context) (build func(drift.Connection, tree.Order) (*applied.Tree, error), done func()) {
+	bases := &Bases{MaxFile: f.MaxOutput, Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
+		return program.Remote{URL: url, Ref: ref, Addresses: at, Time: f.Time, MaxOutput: f.MaxOutput}.Fetch(ctx)
+	}}
+	answers := Answers{Fetch: bases.Fetch, Decrypt: func(ctx context.Context, e tree.Encrypted) ([]byte, error) {
+		return program.Sops{Vault: f.Vault, Time: f.Time, MaxOutput: f.MaxOutput}.Decrypt(ctx, e.Text, e.From, e.To, e.Vaults)
+	}}
+	build = func(from drift.Connection, order tree.Order) (*applied.Tree, error) {
+		return applied.New(ctx, from, order, func(ctx context.Context, ask func(context.Context, applied.LookupOrder) ([]byte, error)) (
+			tree.Answer, error) {
+			answers := answers
+			answers.Lookup = ask
+			return f.Run(ctx, order, answers)
+		})
+	}
+	return build, bases.Close
+}
+
+// before builds the tree before the change.
+func (f *From) before(ctx context.Context, build func(tree.Order) (*applied.Tree, error)) (out *applied.Tree, err error) {
+	if f.Order.Rendered {
+		return nil, errors.New("what comes from stdin has no commit")
+	}
+	archive, err := program.Archive(ctx, f.Order.Root, f.Commit, f.MaxOutput)
+	if err != nil {
+		return nil, err
+	}
+	order, done, err := earlier(f.Order, archive)
+	if err == nil {
+		out, err = build(order)
+	}
+	if err != nil {
+		done()
+		return nil, err
+	}
+	out.Done = done
+	return out, nil
+}
