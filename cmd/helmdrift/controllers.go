@@ -115,7 +115,8 @@ func (c controllers) all(
 		sources = append(sources, one)
 	}
 	if len(files) > 0 {
-		if _, err := o.OptionsWithRules(); err != nil { // before a tool runs, which may take long
+		_, err := o.OptionsWithRules()
+		if err := errors.Join(o.check(flags, true), o.scan.check(flags, false), err); err != nil { // before a tool runs, which may take long
 			return nil, done, err
 		}
 		more, closeAll, err := joined(ctx, files, &o.CompareOptions)

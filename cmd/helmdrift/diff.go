@@ -82,7 +82,8 @@ With --to-revision it shows what helm rollback would do.
 With --snapshot it compares what helmdrift snapshot saved, without a cluster; RELEASE may be left out.
 With hr/NAME it shows what Flux does next with the release of a HelmRelease, which is in -n, and with
 app/NAME what the next sync of an Application of Argo CD writes. With --next it shows that of all
-HelmReleases and Applications of the namespace, or with -A of the cluster.
+HelmReleases and Applications of the namespace, or with -A of the cluster, and with --helmfile and
+--plan of the releases of these files, too.
 With --from it shows what Flux and Argo CD do once a working tree of Git is merged. With --plan it shows
 what Terraform or OpenTofu does next with the helm_release resources of a plan, or of those that are named.
 With --helmfile it shows what helmfile does next with the releases of a helmfile. That runs helmfile and
@@ -109,6 +110,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
   helmdrift diff hr/web -n shop
   helmdrift diff app/web -n argocd
   helmdrift diff -A --next
+  helmdrift diff -A --next --helmfile helmfile.yaml -e prod --plan plan.json
   helmdrift diff --from clusters/prod -o markdown
   helmdrift diff --plan plan.json
   helmdrift diff --plan plan.json 'module.shop.helm_release.web["eu"]'

@@ -45,7 +45,8 @@
 //	guests.go                         the list of the guests; the files of each are below
 //	diff.go, diff_snapshot.go         the command diff, with a cluster and with a snapshot
 //	fix.go, report.go                 one command each; internal/fixing has the flags that fix and diff --fix share
-//	guest.go                          what a guest may add
+//	guest.go                          what a guest may add; controllers.go and files.go are what several guests share: diff of the objects of a
+//	                                  controller, and of the file of a tool
 //	version.go                        the version, which the API server is told too
 //	coredump_*.go                     a setting of the process: no core file
 //
@@ -58,6 +59,8 @@
 //	forecast.go                                        what writes mean for pods and data
 //	scan.go, list.go                                   diff of several releases, and list; internal/search finds the releases
 //	flux.go, flux_all.go, flux_*.go                    diff and fix of a HelmRelease, diff --next and diff --from
+//	argo.go                                            the same of an Application
+//	terraform.go, helmfile.go                          diff --plan, diff --helmfile
 //	snapshot.go                                        snapshot, and the file of --snapshot
 //	history.go                                         history
 //	fix_wait.go                                        --wait of fix, which is in internal/waiting
@@ -67,14 +70,6 @@
 // A child process reads and renders charts, long manifests and indexes of repositories. It is this program again under another name
 // (child.go, internal/jobs), and has no credentials of the cluster. When a template reads a file or looks up an object, the child asks
 // its parent.
-//
-// # Adding a flag
-//
-// A flag is a field of an options struct, a line in its addFlags or AddFlags, and a name below a heading in the help function of its
-// command, such as diffHelp; TestHelpGroups fails without the heading. A flag with a fixed set of words is a cli.OneOf. If the flag
-// contradicts another one or needs a chart, check refuses it, and testdata/script/usage.txtar shows the message. checkFix must refuse a
-// flag that changes what the comparison is made with. A flag that fix needs for the same result belongs in fixCommand; the last line of a
-// report quotes that command.
 //
 // # Messages
 //

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -81,9 +80,12 @@ func reportHelp() []cli.FlagGroup {
 func runReport(s cli.Streams, o reportOptions, files []string) error {
 	var all []saved.Named
 	for _, name := range files {
-		name, err := newestOf(s, name)
+		name, inFolder, err := saved.Newest(name)
 		if err != nil {
 			return err
+		}
+		if inFolder {
+			fmt.Fprintln(s.Err, "the newest report is "+s.Terminal().File(name))
 		}
 		r, err := saved.Read(name, s.In)
 		if err != nil {
@@ -113,18 +115,4 @@ func runReport(s cli.Streams, o reportOptions, files []string) error {
 		return err
 	}
 	return o.FailOn.Status(r)
-}
-
-// newestOf returns the name of the newest report in a folder, and names it on stderr. The name of a file is returned as it is.
-func newestOf(s cli.Streams, name string) (string, error) {
-	if info, err := os.Stat(name); err != nil || !info.IsDir() {
-		return name, nil
-	}
-	all, err := saved.ByTime([]string{name})
-	if err != nil {
-		return "", err
-	}
-	newest := all[len(all)-1].Name
-	fmt.Fprintln(s.Err, "the newest report is "+s.Terminal().File(newest))
-	return newest, nil
 }

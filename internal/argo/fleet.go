@@ -38,7 +38,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 			cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})
 	for _, problem := range f.Tree.Problems() {
-		f.On.Fail(report.Message{Code: report.ErrorSelection, Message: problem})
+		f.On.Fail(report.Message{Code: report.ErrorSource, Message: problem})
 	}
 	fetched := &fetched{Question: f.Question}
 	defer fetched.Close()

@@ -30,7 +30,8 @@ func (o *ControllerOptions) AddFlags(fs *pflag.FlagSet) {
 	o.addSourceFlags(fs, "with hr/NAME or --next",
 		"compare what Flux and Argo CD do once this `folder` of a working tree of Git is merged; - for the output of kustomize build")
 	fs.BoolVar(&o.Next, "next", false,
-		"compare what Flux and Argo CD do next with all HelmReleases and Applications of the namespace, or with -A of the cluster")
+		"compare what Flux and Argo CD do next with all HelmReleases and Applications of the namespace, or with -A of the cluster; "+
+			"--helmfile and --plan add what they have")
 	fs.BoolVar(&o.SecretLookups, "allow-secret-lookups", false, "with --from, let charts look up Secrets of the cluster")
 	fs.StringVar(&o.Changed, "only-changed", "", "with --from, compare only the HelmReleases whose inputs differ from those of this `commit`, such as origin/main")
 }

@@ -54,7 +54,7 @@ func CompareAll(ctx context.Context, on Scanned, sources []Source, nothing error
 		return nil, append(failed, nothing)[0]
 	}
 	for _, err := range failed {
-		on.Fail(report.Message{Code: report.ErrorSelection, Message: hint.Sentence(err)})
+		on.Fail(report.Message{Code: report.ErrorSource, Message: hint.Sentence(err)})
 	}
 	if len(having) == 1 && having[0].Alone != nil {
 		if err := having[0].Alone(); err != nil {

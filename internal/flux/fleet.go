@@ -44,7 +44,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	for _, p := range f.Tree.Problems() {
 		if p.Severity == tree.Failed {
 			hasFailed = true
-			f.On.Fail(report.Message{Code: report.ErrorSelection, Message: p.String()})
+			f.On.Fail(report.Message{Code: report.ErrorSource, Message: p.String()})
 		} else {
 			f.On.Note(p.String())
 		}

@@ -62,6 +62,18 @@ func ByTime(names []string) ([]File, error) {
 	return out, nil
 }
 
+// Newest returns the newest report of a folder. The name of a file is returned as it is.
+func Newest(name string) (newest string, inFolder bool, err error) {
+	if info, err := os.Stat(name); err != nil || !info.IsDir() {
+		return name, false, nil
+	}
+	all, err := ByTime([]string{name})
+	if err != nil {
+		return "", true, err
+	}
+	return all[len(all)-1].Name, true, nil
+}
+
 // filesIn returns the file itself or, for a folder, all files in and below it whose names end like a report's.
 func filesIn(name string) (files []string, isFolder bool, err error) {
 	info, err := os.Stat(name)

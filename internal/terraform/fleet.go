@@ -28,7 +28,7 @@ type Fleet struct {
 func (f Fleet) Compare(ctx context.Context, all []Release) ([]report.Release, error) {
 	if f.IsFirst {
 		for _, problem := range f.Problems {
-			f.On.Fail(report.Message{Code: report.ErrorSelection, Message: problem})
+			f.On.Fail(report.Message{Code: report.ErrorSource, Message: problem})
 		}
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(r Release) bool {

@@ -224,6 +224,10 @@ const ErrorNotFound = "not-found"
 // ErrorSelection is the code of the error, or the warning, that a flag names nothing of what was compared.
 const ErrorSelection = "selection"
 
+// ErrorSource is the code of the error that a source of releases, such as a helmfile or a working tree, could not be read, or not as a whole.
+// What the report has of other sources stands.
+const ErrorSource = "source"
+
 // WarnRecordElsewhere is the code of the warning that a record may be a copy: it is not stored in the namespace that it names. The code
 // is part of the contract.
 const WarnRecordElsewhere = "record-elsewhere"

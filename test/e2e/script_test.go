@@ -155,7 +155,7 @@ func adapt(name string, cmd command) func(*testscript.TestScript, bool, []string
 			ts.Fatalf("usage: %s %s", name, strings.Join(cmd.args, " "))
 		}
 		c := ts.Value(caseKey{}).(*Case)
-		c.env = map[string]string{"HELM_DRIVER": ts.Getenv("HELM_DRIVER"), "PATH": ts.Getenv("PATH")}
+		c.env = map[string]string{"HELM_DRIVER": ts.Getenv("HELM_DRIVER"), "PATH": ts.Getenv("PATH"), "TMPDIR": ts.Getenv("TMPDIR")}
 		text, err := cmd.run(c, args)
 		fmt.Fprint(ts.Stdout(), strings.ReplaceAll(text, c.ns, "NS"))
 		switch {

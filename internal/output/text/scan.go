@@ -152,14 +152,16 @@ func (t *text) tally(r *report.Report, all, others []entry) {
 	t.unsearched(r.Errors, "report")
 }
 
-// unsearched writes what could not be searched, and that its releases are not in this document.
+// unsearched writes what could not be searched, and that its releases are not in this document. A source of releases is not the cluster: its
+// error says itself what is missing.
 func (t *text) unsearched(errors []report.ScanError, document string) {
+	isPlain := func(e report.ScanError) bool { return isUnknownName(e) || e.Code == report.ErrorSource }
 	for _, e := range errors {
-		if isUnknownName(e) {
+		if isPlain(e) {
 			t.Prose("error: " + t.Message(e.Message))
 		}
 	}
-	errors = withoutUnknownNames(errors)
+	errors = slices.DeleteFunc(slices.Clone(errors), isPlain)
 	t.troubles("could not search ", t.scanTroubles(errors))
 	if unsearched := unsearched(errors); unsearched != "" {
 		t.Prose("incomplete: the releases of " + unsearched + " are not in this " + document)
