@@ -18,16 +18,9 @@ func Later(env func(string) string) {
 	debug.SetGCPercent(-1)
 	collected := &struct{ self *int }{} // nobody refers to it, so the first collection finds it
 	runtime.AddCleanup(collected, func(struct{}) {
-		collectAsUsual(env)
-		if debug.SetMemoryLimit(-1) == firstCollection { // a scan of a fleet sets another one
+		if debug.SetMemoryLimit(-1) == firstCollection { // a scan of a fleet has its own settings
+			debug.SetGCPercent(100)
 			debug.SetMemoryLimit(limit)
 		}
 	}, struct{}{})
-}
-
-// collectAsUsual makes the runtime collect as it does by default.
-func collectAsUsual(env func(string) string) {
-	if env("GOGC") == "" {
-		debug.SetGCPercent(100)
-	}
 }

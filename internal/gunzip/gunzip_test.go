@@ -2,11 +2,12 @@ package gunzip
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"io"
 	"testing"
+
+	"github.com/klauspost/compress/gzip"
 )
 
 // zip packs a text.
