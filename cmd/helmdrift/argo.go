@@ -13,6 +13,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/argo"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
+	"github.com/helmdrift/helmdrift/internal/argo/ignored"
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/deployer"
@@ -28,8 +29,11 @@ import (
 // This file is diff app/NAME, and diff --next and --from of Applications: what the next sync of Argo CD writes. internal/argo finds out what
 // to compare.
 
-// jobArgoTree is the job of a child process that searches a working tree for Applications.
-const jobArgoTree = "argo-tree"
+// These are the jobs of a child process: it searches a working tree for Applications, and evaluates what Argo CD ignores.
+const (
+	jobArgoTree   = "argo-tree"
+	jobArgoIgnore = "argo-ignore"
+)
 
 // argoGuest returns diff of an Application as a guest.
 func argoGuest() guest {
@@ -38,6 +42,9 @@ func argoGuest() guest {
 		jobs: map[string]confine.Job{
 			jobArgoTree: confine.NewJob(func(_ context.Context, _ *confine.Parent, o appset.Order) (appset.Answer, error) {
 				return appset.Build(o)
+			}),
+			jobArgoIgnore: confine.NewJob(func(ctx context.Context, _ *confine.Parent, o ignored.Order) (ignored.Answer, error) {
+				return o.Run(ctx)
 			}),
 		},
 	}
@@ -202,6 +209,9 @@ func (f *argoDiff) complete(ctx context.Context, c *cli.Connection, word string)
 func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) argo.Question {
 	return argo.Question{
 		Source: o.Source, Fetch: limits.FetchChart, Known: s.Known, Now: time.Now(), Render: limits.RenderChart, ReadManifest: limits.ReadManifest,
+		Ignore: func(ctx context.Context, order ignored.Order) (ignored.Answer, error) {
+			return jobs.Run[ignored.Order, ignored.Answer](ctx, limits, "evaluating jqPathExpressions", jobArgoIgnore, order, nil)
+		},
 		Commit: func(ctx context.Context, order argo.CommitOrder) (dir, commit string, done func(), err error) {
 			archive, err := program.Remote{URL: order.URL, Ref: order.Ref, IsOwn: !order.Foreign, Addresses: order.Addresses, Time: limits.Time,
 				MaxOutput: limits.MaxAnswer()}.Fetch(ctx)

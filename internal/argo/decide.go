@@ -38,6 +38,10 @@ func (p *Plan) decide(d difference) decision {
 		return decision{action: report.DeployerUninstall, reason: "the Application is being deleted", putsBack: report.PutsBackNever}
 	case isSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
 		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
+	case p.broken != "":
+		return decision{
+			action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: "it cannot compare the Application: " + p.broken, putsBack: report.PutsBackNever,
+		}
 	case isOut && p.forbidden != "":
 		return decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: p.forbidden, putsBack: report.PutsBackNever}
 	case !a.isAutomated() && isOut:

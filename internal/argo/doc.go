@@ -4,7 +4,7 @@
 //	Application ─┬► folders: charts and commits ─► values ─► renderAll: namespaces, marks ─► desired ─┐
 //	             ├► status.resources, live ─► findDeployed: applied, rendered or owned ─► old ────────┼─► a comparison: Plan.Target, Plan.Adapt
 //	             ├► syncOptions ─► internal/engine/argocd ─► what a sync writes ──────────────────────┘        │
-//	             ├► ignoreDifferences, argocd-cm ─► rules                                                      ▼
+//	             ├► ignoreDifferences, argocd-cm ─► internal/argo/ignored ─► left, rules                       ▼
 //	             └► syncPolicy, AppProject, operationState ───────────────────────────────────────────────► decide ─► Deployer
 //
 // [New] reads all of that and returns a [Plan]. The caller compares its target, and [Plan.Finish] adds the decision to the report. It names

@@ -37,9 +37,6 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 			p.lacks(fmt.Sprintf("the role of %s changes: before a client-side apply, Argo CD deletes the binding and creates it again, which helmdrift does not "+
 				"predict", o.Key()))
 		}
-		if p.hasExpression(o.Key()) && len(o.Fields) > 0 {
-			p.lacks(fmt.Sprintf("ignoreDifferences has jqPathExpressions for %s, which helmdrift does not evaluate: Argo CD may ignore what differs", o.Key()))
-		}
 	}
 	r.Warnings = append(r.Warnings, p.warnings...)
 	r.Errors = append(r.Errors, p.problems...)

@@ -1,7 +1,6 @@
 package argo
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -14,62 +13,102 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file reads what Argo CD ignores: spec.ignoreDifferences and the keys of argocd-cm, which count together (argo-cd v3.6.1
-// util/argo/normalizers/diff_normalizer.go NewDiffNormalizer).
+// This file reads what Argo CD ignores: spec.ignoreDifferences, annotations of objects and the keys of argocd-cm, which count together
+// (argo-cd v3.6.1 util/argo/diff/ignore.go, util/argo/normalizers/diff_normalizer.go NewIgnoreNormalizer).
 
-const ignoreKey = "resource.customizations.ignoreDifferences."
+// These are the keys of argocd-cm with what is ignored, and the annotation of an object. The first key has all kinds, and the second is one of
+// many, each of which ends with a group and a kind, or with all.
+const (
+	overridesKey     = "resource.customizations"
+	ignoreKey        = overridesKey + ".ignoreDifferences."
+	ignoreAnnotation = "argocd.argoproj.io/ignore-differences"
+)
 
-// systemIgnores returns the differences that argocd-cm ignores. A key ends with a group and a kind, or with all.
+// systemIgnores returns the differences that argocd-cm ignores (argo-cd v3.6.1 util/settings/settings.go GetResourceOverrides). A key of one
+// kind takes the place of what the key of all kinds says about it.
 func systemIgnores(data map[string]any) []ignoreDifference {
+	found := map[string]string{}
+	var overrides map[string]struct {
+		IgnoreDifferences string `json:"ignoreDifferences"`
+	}
+	if all, _ := data[overridesKey].(string); yaml.Unmarshal([]byte(all), &overrides) == nil {
+		for name, override := range overrides {
+			found[name] = override.IgnoreDifferences
+		}
+	}
+	for key := range data {
+		if name, isOne := strings.CutPrefix(key, ignoreKey); isOne {
+			text, _ := data[key].(string)
+			if name == "all" {
+				name = "*_*"
+			}
+			found[strings.Replace(name, "_", "/", 1)] = text
+		}
+	}
 	var out []ignoreDifference
-	for _, key := range slices.Sorted(maps.Keys(data)) {
-		name, found := strings.CutPrefix(key, ignoreKey)
-		text, _ := data[key].(string)
-		if !found {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		var one ignoreDifference
+		if yaml.Unmarshal([]byte(found[name]), &one) != nil {
 			continue
 		}
-		one := ignoreDifference{Kind: name}
-		if group, kind, hasGroup := strings.Cut(name, "_"); hasGroup {
-			one.Group, one.Kind = group, kind
-		}
-		if name == "all" {
-			one.Group, one.Kind = "*", "*"
-		}
-		raw, err := yaml.YAMLToJSON([]byte(text))
-		if err != nil || json.Unmarshal(raw, &one) != nil {
-			continue
+		one.Name, one.Namespace, one.from = "", "", "argocd-cm "+overridesKey+" of "+name
+		var hasGroup bool
+		if one.Group, one.Kind, hasGroup = strings.Cut(name, "/"); !hasGroup {
+			one.Group, one.Kind = "", name
 		}
 		out = append(out, one)
 	}
 	return out
 }
 
-// ignores returns all that Argo CD ignores for the Application.
+// ignores returns all that Argo CD ignores for the Application, in the order in which it removes it.
 func (p *Plan) ignores() []ignoreDifference {
-	return slices.Concat(p.app.Spec.IgnoreDifferences, p.settings.ignores)
+	var out []ignoreDifference
+	for i, d := range p.app.Spec.IgnoreDifferences {
+		d.from = fmt.Sprintf("%s ignoreDifferences[%d]", p.app.title(), i)
+		out = append(out, d)
+	}
+	if p.made != nil {
+		for _, o := range p.made.objects {
+			out = append(out, annotated(o)...)
+		}
+	}
+	return append(out, p.settings.ignores...)
 }
 
-// rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule.
+// annotated returns the difference that the annotation of an object ignores, or none (argo-cd v3.6.1 util/argo/diff/ignore.go
+// ExtractIgnoreDifferencesFromAnnotations). It has only jsonPointers.
+func annotated(o object.Object) []ignoreDifference {
+	text, _ := object.Child(object.Child(o.Content, "metadata"), "annotations")[ignoreAnnotation].(string)
+	var own ignoreDifference
+	if text == "" || yaml.Unmarshal([]byte(text), &own) != nil || len(own.JSONPointers) == 0 {
+		return nil
+	}
+	return []ignoreDifference{{
+		Group: o.Group, Kind: o.Kind, Name: o.Name, Namespace: o.Namespace, JSONPointers: own.JSONPointers, from: "annotation " + ignoreAnnotation,
+	}}
+}
+
+// rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule. What expressions select differs from object
+// to object.
 func (p *Plan) rules() []report.RuleText {
 	var out []report.RuleText
-	for i, d := range p.ignores() {
-		name := fmt.Sprintf("%s ignoreDifferences[%d]", p.app.title(), i)
-		if i >= len(p.app.Spec.IgnoreDifferences) {
-			name = fmt.Sprintf("argocd-cm %s%s_%s", ignoreKey, d.Group, d.Kind)
-		}
+	for _, d := range p.ignores() {
 		target := &report.TargetText{
 			Group: globExpression(d.Group), Kind: globExpression(d.Kind), Name: exactExpression(d.Name), Namespace: exactExpression(d.Namespace),
 		}
-		const reason = "Argo CD ignores it"
 		if len(d.JSONPointers) > 0 {
-			out = append(out, report.RuleText{Name: name, Paths: d.JSONPointers, Target: target, Reason: reason})
+			out = append(out, report.RuleText{Name: d.from, Paths: d.JSONPointers, Target: target, Reason: ignoreReason})
 		}
 		if len(d.ManagedFieldsManagers) > 0 {
-			out = append(out, report.RuleText{Name: name, Managers: d.ManagedFieldsManagers, Target: target, Reason: reason})
+			out = append(out, report.RuleText{Name: d.from, Managers: d.ManagedFieldsManagers, Target: target, Reason: ignoreReason})
 		}
 	}
-	return out
+	return append(out, p.selected...)
 }
+
+// ignoreReason is the reason of all these rules.
+const ignoreReason = "Argo CD ignores it"
 
 // globExpression returns a regular expression for a pattern. In the pattern, * and ? stand for any letters. The core group is the empty pattern.
 func globExpression(pattern string) string {
@@ -91,23 +130,6 @@ func (d ignoreDifference) isAbout(key object.Key) bool {
 		(d.Namespace == "" || d.Namespace == key.Namespace)
 }
 
-// ignoredAt returns the places of an object that jsonPointers name.
-func (p *Plan) ignoredAt(content map[string]any) []object.Pointer {
-	key := keyOf(content)
-	var out []object.Pointer
-	for _, d := range p.ignores() {
-		if !d.isAbout(key) {
-			continue
-		}
-		for _, text := range d.JSONPointers {
-			if pointer := pointerOf(text); len(pointer) > 0 {
-				out = append(out, pointer)
-			}
-		}
-	}
-	return out
-}
-
 // keyOf returns the key of an object.
 func keyOf(content map[string]any) object.Key {
 	meta := object.Child(content, "metadata")
@@ -120,18 +142,4 @@ func keyOf(content map[string]any) object.Key {
 	out.Namespace, _ = meta["namespace"].(string)
 	out.Name, _ = meta["name"].(string)
 	return out
-}
-
-// pointerOf reads a JSON pointer.
-func pointerOf(text string) object.Pointer {
-	var out object.Pointer
-	for token := range strings.SplitSeq(strings.TrimPrefix(text, "/"), "/") {
-		out = append(out, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
-	}
-	return out
-}
-
-// hasExpression reports whether Argo CD ignores places of an object that only jq finds.
-func (p *Plan) hasExpression(key object.Key) bool {
-	return slices.ContainsFunc(p.ignores(), func(d ignoreDifference) bool { return len(d.JQPathExpressions) > 0 && d.isAbout(key) })
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/argo/ignored"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -35,6 +36,8 @@ type Question struct {
 	// Render renders a chart, and ReadManifest reads a manifest.
 	Render       func(context.Context, drift.ChartRequest) (*drift.RenderedChart, error)
 	ReadManifest func(context.Context, *release.Record) ([]render.Document, error)
+	// Ignore removes from objects what Argo CD ignores of them. It is called if expressions of jq are among that, which are foreign code.
+	Ignore func(context.Context, ignored.Order) (ignored.Answer, error)
 	// Known learns the secrets that are read.
 	Known *secret.Known
 	// Now is the time that sync windows are compared with.
@@ -67,6 +70,11 @@ type Plan struct {
 	// creates is the namespace that the sync creates, or nil.
 	creates  map[string]any
 	deployed deployed
+	// left is what Argo CD compares of the objects of which it ignores something, and selected are the rules for what expressions select.
+	left     map[object.Key]left
+	selected []report.RuleText
+	// broken is why Argo CD cannot compare the Application at all, or empty.
+	broken string
 	// closed is why no sync window lets the controller sync by itself now, and forbidden why a sync fails because of the project; both may be
 	// empty. projectUnread is why that is not known.
 	closed, forbidden string
@@ -112,6 +120,7 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *Applic
 	}
 	p.askProject(ctx, q)
 	p.deployed = p.findDeployed(ctx, p.made)
+	p.ignore(ctx, q)
 	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.title(), NoLookup: true}}
 	p.Connection.Cluster = p.cluster
 	p.Connection.Records = func(string) (drift.Records, error) { return records{p}, nil }
@@ -169,7 +178,7 @@ func (p *Plan) findNamespace(ctx context.Context) {
 // options returns the options of the next sync. A sync by hand prunes if the user says so, and is predicted without that.
 func (p *Plan) options() argocd.Options {
 	out := argocd.Options{List: p.app.Spec.SyncPolicy.SyncOptions, Migrated: p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"],
-		Ignored: p.ignoredAt}
+		Left: p.leftOf}
 	if p.app.isAutomated() {
 		out.Prune = p.app.Spec.SyncPolicy.Automated.Prune
 	}

@@ -120,6 +120,8 @@ type ignoreDifference struct {
 	JSONPointers          []string `json:"jsonPointers"`
 	JQPathExpressions     []string `json:"jqPathExpressions"`
 	ManagedFieldsManagers []string `json:"managedFieldsManagers"`
+	// from names it in messages.
+	from string
 }
 
 // status is what the controller says.

@@ -36,9 +36,9 @@ type Options struct {
 	Prune bool
 	// Migrated is the field manager whose client-side fields are handed over before a server-side apply. The default is that of kubectl apply.
 	Migrated string
-	// Ignored returns the places of an object that ignoreDifferences names. A sync leaves them if RespectIgnoreDifferences=true is among the
-	// options. It may be nil.
-	Ignored func(content map[string]any) []object.Pointer
+	// Left returns what is left of an object without what Argo CD ignores, desired and live, or false if it ignores nothing. With
+	// RespectIgnoreDifferences=true a sync leaves what it ignores. Left may be nil.
+	Left func(key object.Key) (desired, live map[string]any, found bool)
 }
 
 // Deployment returns how Argo CD deploys with these options.
@@ -116,32 +116,39 @@ func (o Options) leaves(live map[string]any) string {
 
 // write implements engine.Sync.
 func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
-	if o.Ignored != nil && o.Has("RespectIgnoreDifferences=true") {
-		desired = withIgnored(desired, live, o.Ignored(desired))
+	sent, left := desired, compared{desired, live}
+	if o.Left != nil {
+		if leftDesired, leftLive, ignores := o.Left(ref.Key); ignores {
+			left = compared{leftDesired, leftLive}
+			if o.Has("RespectIgnoreDifferences=true") {
+				var err error
+				if sent, err = left.respecting(ref, desired, live); err != nil {
+					return engine.Written{}, err
+				}
+			}
+		}
 	}
-	done, err := o.writeAll(w, ref, desired, live)
-	if err == nil && o.Has("ApplyOutOfSyncOnly=true") && o.isInSync(w, ref, desired, live, done) {
+	done, err := o.writeAll(w, ref, sent, live)
+	if err == nil && o.Has("ApplyOutOfSyncOnly=true") && o.isInSync(w, ref, left) {
 		done.Result = live
 	}
 	return done, err
 }
 
-// isInSync reports whether an object does not differ for Argo CD: what it ignores makes no difference, and what a replacement drops from live
-// neither (gitops-engine v3.6.1 pkg/diff/diff.go Diff).
-func (o Options) isInSync(w engine.Writer, ref object.Ref, desired, live map[string]any, done engine.Written) bool {
-	if done.Engine == report.EngineReplace {
-		var err error
-		if done, err = w.Merge(ref, Applied(live), withLastApplied(desired, live), live); err != nil {
-			return false
-		}
+// isInSync reports whether an object does not differ for Argo CD. What a replacement drops from live makes no difference (gitops-engine v3.6.1
+// pkg/diff/diff.go Diff).
+func (o Options) isInSync(w engine.Writer, ref object.Ref, left compared) bool {
+	done, err := o.writeAll(w, ref, left.desired, left.live)
+	if err == nil && done.Engine == report.EngineReplace {
+		done, err = w.Merge(ref, Applied(left.live), withLastApplied(left.desired, left.live), left.live)
 	}
-	ignored := []object.Pointer{{"metadata", "managedFields"}}
-	if o.Ignored != nil {
-		ignored = append(ignored, o.Ignored(desired)...)
+	if err != nil {
+		return false
 	}
+	managed := []object.Pointer{{"metadata", "managedFields"}}
 	// The API server fills in defaults that an apply has removed, so normal forms are compared.
-	normal := kinds.NewNormalizer(ref.Key, w.ShapeOf(ref), live)
-	is, will := normal.Stored(without(live, ignored)), normal.Stored(without(done.Result, ignored))
+	normal := kinds.NewNormalizer(ref.Key, w.ShapeOf(ref), left.live)
+	is, will := normal.Stored(without(left.live, managed)), normal.Stored(without(done.Result, managed))
 	return object.Equal(is.Object(), will.Object())
 }
 
@@ -214,19 +221,6 @@ func (o Options) apply(w engine.Writer, ref object.Ref, desired, live map[string
 	}
 	again := engine.Handover(done.Result, Manager, func(manager string) bool { return slices.Contains(updaters, manager) })
 	return w.Apply(ref, desired, again)
-}
-
-// withIgnored returns desired with the values of live at some places (argo-cd v3.6.1 controller/sync.go normalizeTargetResources).
-func withIgnored(desired, live map[string]any, places []object.Pointer) map[string]any {
-	out := object.Copy(desired)
-	for _, place := range places {
-		value, found := place.Lookup(live)
-		if _, stated := place.Lookup(out); found && stated {
-			out = place.Edit(out, func(any) any { return object.Copy(value) })
-		}
-	}
-	content, _ := out.(map[string]any)
-	return content
 }
 
 // without returns a copy of an object that lacks some places.

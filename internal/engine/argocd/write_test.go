@@ -42,10 +42,13 @@ func TestWrite(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			options := Options{List: c.options}
-			if c.ignored != "" {
-				options.Ignored = func(map[string]any) []object.Pointer { return []object.Pointer{{"spec", c.ignored}} }
-			}
 			desired, live := thing(t, c.desired), thing(t, c.live)
+			if c.ignored != "" {
+				options.Left = func(object.Key) (map[string]any, map[string]any, bool) {
+					ignored := []object.Pointer{{"spec", c.ignored}}
+					return without(desired, ignored), without(live, ignored), true
+				}
+			}
 			if c.applied != "" {
 				text, err := json.Marshal(thing(t, c.applied))
 				if err != nil {

@@ -33,6 +33,7 @@ type syncCase struct {
 	random    *rand.Rand
 	name      string
 	options   []string
+	ignored   []any
 	serverNow bool
 	prune     bool
 	log       []string
@@ -90,6 +91,8 @@ func (c *syncCase) percent(n int) bool { return c.random.IntN(100) < n }
 // run runs one seed.
 func (c *syncCase) run() error {
 	c.serverNow = c.percent(50)
+	c.ignored = []any{map[string]any{"group": "apps", "kind": "Deployment", "jsonPointers": []string{"/spec/replicas"}}}
+	c.ignoreByExpressions()
 	if err := c.writeChart(false); err != nil {
 		return err
 	}
@@ -331,6 +334,29 @@ func (c *syncCase) change() error {
 	return nil
 }
 
+// ignoreByExpressions adds expressions of jq to what is ignored: those that select places, that look at other places, that fail, and that
+// are no paths.
+func (c *syncCase) ignoreByExpressions() {
+	for _, about := range []struct {
+		group, kind string
+		expressions []string
+	}{
+		{"apps", "Deployment", []string{`.spec.template.spec.containers[].env[] | select(.name == "DEBUG")`, `.spec.template.spec.containers[] | .image, .env`,
+			`.spec.template.spec.containers[] | select(.name == "web")`, `.spec.template.spec.initContainers[].image`, `.spec | select(.replicas > 2) | .replicas`}},
+		{"", "ConfigMap", []string{`.data.level`, `.data["added", "bob"]`, `.data | to_entries`, `.data | select(.bob) | .level`,
+			`.nothing) | .data.level |= (if . == "debug" then "info" else . end`}},
+		{"", "Service", []string{`.spec.selector | select(.app == "other") | .app`, `.spec.selector`, `.spec.ports[] | select(.port == 80)`}},
+		{"rbac.authorization.k8s.io", "Role", []string{`.rules[0].verbs`, `.rules[] | select(.verbs | index("list"))`, `.rules[] | .verbs[] | select(. == "list")`}},
+		{"ex.com", "Thing", []string{`.spec.size`, `.spec | select(.extra) | .size`, `.spec.list[1:]`, `.spec.list[] | select(. == "watch")`, `..|select(. == 9)`}},
+	} {
+		if c.percent(30) {
+			expression := c.one(about.expressions...)
+			c.ignored = append(c.ignored, map[string]any{"group": about.group, "kind": about.kind, "jqPathExpressions": []string{expression}})
+			c.note("ignored of %s: %s", about.kind, expression)
+		}
+	}
+}
+
 // edit lets a writer edit one object.
 func (c *syncCase) edit() error {
 	manager := c.one("kubectl-edit", "kubectl-patch", "alice", "some-operator")
@@ -434,13 +460,12 @@ func (c *syncCase) syncOptions() []string {
 // applyApplication writes the Application. A window of its project keeps Argo CD from syncing it by itself, so that automated prune can be
 // on, and allows a sync by hand.
 func (c *syncCase) applyApplication() error {
-	ignored := []any{map[string]any{"group": "apps", "kind": "Deployment", "jsonPointers": []string{"/spec/replicas"}}}
 	app := map[string]any{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": map[string]any{"name": c.name, "namespace": "argocd"},
 		"spec": map[string]any{
 			"project": "by-hand", "destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": c.name},
 			"source":            map[string]any{"repoURL": c.ts.Getenv("REPO"), "path": c.name, "targetRevision": "main"},
-			"ignoreDifferences": ignored,
+			"ignoreDifferences": c.ignored,
 			"syncPolicy":        map[string]any{"automated": map[string]any{"prune": c.prune}, "syncOptions": c.syncOptions()},
 		},
 	}

@@ -1,0 +1,225 @@
+package argo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/internal/argo/ignored"
+	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file finds out what is left of objects once Argo CD has removed what it ignores, and which places it has removed.
+
+// left is what Argo CD compares of an object.
+type left struct{ desired, live map[string]any }
+
+// leftOf implements argocd.Options.Left.
+func (p *Plan) leftOf(key object.Key) (desired, live map[string]any, found bool) {
+	of, found := p.left[key]
+	return of.desired, of.live, found
+}
+
+// ignore finds out what Argo CD ignores of each object that is in the sources and in the cluster.
+func (p *Plan) ignore(ctx context.Context, q Question) {
+	differences := p.ignores()
+	order := ignored.Order{Time: ignored.Time}
+	for _, d := range differences {
+		order.Expressions = append(order.Expressions, d.JQPathExpressions...)
+	}
+	pairs := p.pairs(ctx, differences)
+	for _, one := range pairs {
+		order.Objects = append(order.Objects, one.Object)
+	}
+	run := q.Ignore
+	if len(order.Expressions) == 0 {
+		run = func(ctx context.Context, order ignored.Order) (ignored.Answer, error) { return order.Run(ctx) }
+	}
+	answer, err := run(ctx, order)
+	switch {
+	case ctx.Err() != nil:
+		return // the comparison says so
+	case err != nil:
+		p.lacks("what Argo CD ignores is not known: " + err.Error())
+		return
+	case len(answer.Broken) > 0:
+		p.breaks(answer.Broken, differences)
+		return
+	}
+	p.left = map[object.Key]left{}
+	for i, found := range answer.Objects {
+		p.take(pairs[i], found)
+	}
+}
+
+// pair is an object that is in the sources and in the cluster, with what Argo CD ignores of it.
+type pair struct {
+	ignored.Object
+	of   object.Object
+	live map[string]any
+	// from names the differences with expressions.
+	from []string
+}
+
+// pairs returns the objects of which Argo CD ignores something.
+func (p *Plan) pairs(ctx context.Context, differences []ignoreDifference) []pair {
+	if p.made == nil {
+		return nil
+	}
+	var all []pair
+	var refs []object.Ref
+	for _, o := range p.made.objects {
+		one := pair{of: o}
+		for _, d := range differences {
+			if d.isAbout(o.Key) {
+				one.add(d)
+			}
+		}
+		if len(one.Steps) > 0 && o.Problem == "" {
+			all, refs = append(all, one), append(refs, o.Ref)
+		}
+	}
+	live := p.cluster.Read(ctx, refs)
+	var out []pair
+	for _, one := range all {
+		if one.live = live[one.of.Ref].Object; one.live == nil {
+			continue // it is created, or the comparison says why it could not be read
+		}
+		var errs [2]error
+		one.Desired, errs[0] = json.Marshal(one.of.Content)
+		one.Live, errs[1] = json.Marshal(one.live)
+		if errors.Join(errs[:]...) == nil {
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// add adds a difference that is about the object.
+func (o *pair) add(d ignoreDifference) {
+	for _, pointer := range d.JSONPointers {
+		o.Steps = append(o.Steps, ignored.Step{Pointer: pointer})
+	}
+	for _, expression := range d.JQPathExpressions {
+		o.Steps = append(o.Steps, ignored.Step{Expression: expression})
+	}
+	if len(d.JQPathExpressions) > 0 {
+		o.from = append(o.from, d.from)
+	}
+}
+
+// take takes what is left of an object.
+func (p *Plan) take(one pair, found ignored.Left) {
+	for _, expression := range found.Slow {
+		p.lacks(fmt.Sprintf("%s: the expression %q takes longer than %s on %s, and Argo CD then compares without it; whether it does so is not known",
+			strings.Join(one.from, ", "), expression, ignored.Time, one.of.Key))
+	}
+	var is left
+	if found.IsNone || utiljson.Unmarshal(found.Desired, &is.desired) != nil || utiljson.Unmarshal(found.Live, &is.live) != nil {
+		p.lacks(fmt.Sprintf("%s: Argo CD ignores so much of %s that no object is left, and does not compare it as helmdrift does",
+			strings.Join(one.from, ", "), one.of.Key))
+		return
+	}
+	p.left[one.of.Key] = is
+	if len(one.from) == 0 {
+		return // the jsonPointers are rules
+	}
+	s := selection{}
+	s.walk(nil, kinds.ShapeOf(one.of.Ref, nil, false), sides{one.live, one.of.Content, is.live, is.desired})
+	if len(s.paths) > 0 {
+		p.selected = append(p.selected, report.RuleText{
+			Name: strings.Join(one.from, ", "), Paths: s.paths, Reason: ignoreReason,
+			Target: &report.TargetText{
+				Group: globExpression(one.of.Group), Kind: globExpression(one.of.Kind), Name: exactExpression(one.of.Name),
+				Namespace: exactExpression(one.of.Namespace),
+			},
+		})
+	}
+}
+
+// breaks names the expressions that do not compile. Argo CD then compares no object of the Application (argo-cd v3.6.1 controller/state.go
+// CompareAppState), and does not sync it (controller/sync.go SyncAppState).
+func (p *Plan) breaks(broken []ignored.Broken, differences []ignoreDifference) {
+	for _, b := range broken {
+		from := ""
+		for _, d := range differences {
+			if slices.Contains(d.JQPathExpressions, b.Expression) {
+				from = d.from
+			}
+		}
+		p.broken = fmt.Sprintf("%s: the expression %q does not compile: %s", from, b.Expression, b.Reason)
+		p.lacks(p.broken + "; Argo CD compares no object of the Application, and a sync fails")
+	}
+}
+
+// selection collects the places in which desired and live are the same once something has been removed.
+type selection struct{ paths []string }
+
+// sides are the values of one place: before and after the removal. A value that is not there is nil, and so is null.
+type sides struct{ live, desired, leftLive, leftDesired any }
+
+// at returns the sides of the place that a step leads to.
+func (s sides) at(step object.Step) sides {
+	of := func(v any) any {
+		_, next, _ := step.Find(v)
+		return next
+	}
+	return sides{of(s.live), of(s.desired), of(s.leftLive), of(s.leftDesired)}
+}
+
+// walk collects places below a path.
+func (c *selection) walk(path object.Path, shape *kinds.Shape, s sides) {
+	seen := map[string]bool{}
+	for _, step := range slices.Concat(stepsInto(s.live, shape), stepsInto(s.desired, shape)) {
+		at, next, below := path.With(step), s.at(step), shape.Item()
+		if step.Form == object.FieldStep {
+			below = shape.Field(step.Name)
+		}
+		pattern := ignore.PatternOf(at)
+		switch isSame := object.Equal(next.live, next.leftLive) && object.Equal(next.desired, next.leftDesired); {
+		case seen[pattern], isSame:
+		case object.Equal(next.leftLive, next.leftDesired) && !next.haveNames(below):
+			c.paths = append(c.paths, pattern)
+		default:
+			c.walk(at, below, next)
+		}
+		seen[pattern] = true
+	}
+}
+
+// haveNames reports whether something is left, and each field or item of it has a name.
+func (s sides) haveNames(shape *kinds.Shape) bool {
+	switch left := s.leftLive.(type) {
+	case map[string]any:
+		return true
+	case []any:
+		return len(stepsInto(left, shape)) == len(left) && len(left) > 0
+	}
+	return false
+}
+
+// stepsInto returns the steps to the fields of a value, and to its items if they have names.
+func stepsInto(v any, shape *kinds.Shape) []object.Step {
+	var out []object.Step
+	switch v := v.(type) {
+	case map[string]any:
+		for _, name := range object.SortedKeys(v) {
+			out = append(out, object.Step{Form: object.FieldStep, Name: name})
+		}
+	case []any:
+		for _, item := range v {
+			if step, named := kinds.StepTo(item, shape.ListRule()); named {
+				out = append(out, step)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,166 @@
+package argo
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/argo/ignored"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// reads is a cluster with some objects.
+type reads struct {
+	drift.Cluster
+	objects
+}
+
+// Read implements drift.Cluster.
+func (r reads) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	return r.objects.Read(ctx, wanted)
+}
+
+// planOf returns a plan whose sources make an object that is live.
+func planOf(t *testing.T, ignoreDifferences, desired, live string) *Plan {
+	t.Helper()
+	app := &Application{Metadata: meta{Name: "web", Namespace: "argocd"}}
+	if err := yaml.Unmarshal([]byte("spec: {ignoreDifferences: "+ignoreDifferences+"}"), app); err != nil {
+		t.Fatal(err)
+	}
+	o := object.Object{Content: contentOf(t, desired)}
+	key := keyOf(o.Content)
+	o.Ref = object.Ref{Key: key, Version: "v1"}
+	return &Plan{app: app, made: &rendered{objects: []object.Object{o}}, cluster: readCache{
+		reads{objects: objects{o.Ref: contentOf(t, live)}}, map[object.Ref]cluster.Live{},
+	}}
+}
+
+func contentOf(t *testing.T, text string) map[string]any {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(text))
+	var out map[string]any
+	if err == nil {
+		err = utiljson.Unmarshal(raw, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// here runs an order in this process.
+func here(ctx context.Context, order ignored.Order) (ignored.Answer, error) { return order.Run(ctx) }
+
+// TestSelected has a Deployment in the sources and in the cluster, an expression, and the places that a report ignores: those that are the same
+// once Argo CD has removed from each side what the expression selects there.
+func TestSelected(t *testing.T) {
+	const head = "apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}"
+	for name, c := range map[string]struct{ expression, desired, live, want string }{
+		"a field":                      {".spec.replicas", "{replicas: 1}", "{replicas: 2}", "/spec/replicas"},
+		"a field that somebody added":  {".spec.paused", "{replicas: 1}", "{replicas: 2, paused: true}", "/spec/paused"},
+		"a field that is gone":         {".spec.paused", "{paused: true}", "{}", "/spec/paused"},
+		"no place":                     {".spec.nothing[]", "{replicas: 1}", "{replicas: 2}", ""},
+		"selected only in the cluster": {".spec | select(.replicas > 1) | .replicas", "{replicas: 1}", "{replicas: 2}", ""},
+		"selected on both sides":       {".spec | select(.replicas > 1) | .replicas", "{replicas: 2}", "{replicas: 3}", "/spec/replicas"},
+		"an item with a name, one side": {`.spec.template.spec.containers[] | select(.name == "proxy")`, "{template: {spec: {containers: [{name: web, image: a}]}}}",
+			"{template: {spec: {containers: [{name: proxy}, {name: web, image: b}]}}}", "/spec/template/spec/containers/[name=proxy]"},
+		"within an item, in another order": {`.spec.template.spec.containers[] | select(.name == "proxy") | .image`,
+			"{template: {spec: {containers: [{name: web, image: a}, {name: proxy, image: a}]}}}",
+			"{template: {spec: {containers: [{name: proxy, image: b}, {name: web, image: b}]}}}", "/spec/template/spec/containers/[name=proxy]/image"},
+		"an item without a name": {`.spec.template.spec.tolerations[] | select(.key == "a")`, "{template: {spec: {tolerations: [{key: b}]}}}",
+			"{template: {spec: {tolerations: [{key: a}, {key: b}]}}}", "/spec/template/spec/tolerations"},
+		"an item without a name beside a difference": {`.spec.template.spec.tolerations[] | select(.key == "a")`, "{template: {spec: {tolerations: [{key: c}]}}}",
+			"{template: {spec: {tolerations: [{key: a}, {key: b}]}}}", ""},
+		"a name with a slash":     {`.spec.selector.matchLabels["x/y"]`, "{selector: {matchLabels: {x/y: a}}}", "{selector: {matchLabels: {x/y: b}}}", "/spec/selector/matchLabels/x~1y"},
+		"what is no path":         {`.x) | .spec.replicas |= (. % 2`, "{replicas: 1}", "{replicas: 3}", "/spec/replicas"},
+		"what is no path, and is": {`.x) | .spec.replicas |= (. % 2`, "{replicas: 1}", "{replicas: 2}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := planOf(t, "[{group: apps, kind: Deployment, jqPathExpressions: ["+quoted(c.expression)+"]}]",
+				"{"+head+", spec: "+c.desired+"}", "{"+head+", spec: "+c.live+"}")
+			p.ignore(t.Context(), Question{Ignore: here})
+			var got []string
+			for _, r := range p.rules() {
+				if r.Name != "Application argocd/web ignoreDifferences[0]" || r.Target.Name != "^web$" || r.Target.Kind != "^Deployment$" {
+					t.Errorf("rule %+v of %+v", r, r.Target)
+				}
+				got = append(got, r.Paths...)
+			}
+			if text := strings.Join(got, " "); text != c.want || len(p.problems) > 0 {
+				t.Errorf("got %q, want %q; %v", text, c.want, p.problems)
+			}
+		})
+	}
+}
+
+func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// TestIgnoreFails checks that what is not known of expressions is an error, and that Argo CD does nothing if one does not compile.
+func TestIgnoreFails(t *testing.T) {
+	const web = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}, data: {a: b}}"
+	fails := func(context.Context, ignored.Order) (ignored.Answer, error) {
+		return ignored.Answer{}, errors.New("it takes more memory than 1Gi")
+	}
+	slow := func(ctx context.Context, order ignored.Order) (ignored.Answer, error) {
+		order.Time = 1
+		return order.Run(ctx)
+	}
+	for name, c := range map[string]struct {
+		expression, want string
+		run              func(context.Context, ignored.Order) (ignored.Answer, error)
+		action           string
+	}{
+		"the child fails": {".data", "what Argo CD ignores is not known: it takes more memory than 1Gi", fails, "none"},
+		"too slow":        {".data", `the expression ".data" takes longer than 1s on ConfigMap shop/web`, slow, "none"},
+		"broken":          {".data[", `ignoreDifferences[0]: the expression ".data[" does not compile: unexpected token ")"`, here, "blocked"},
+		"nothing is left": {".", "ignores so much of ConfigMap shop/web that no object is left", here, "none"},
+	} {
+		p := planOf(t, "[{kind: ConfigMap, jqPathExpressions: ["+quoted(c.expression)+"]}]", web, web)
+		p.ignore(t.Context(), Question{Ignore: c.run})
+		if len(p.problems) != 1 || !strings.Contains(p.problems[0].Message, c.want) || len(p.rules()) > 0 {
+			t.Errorf("%s: %v, %v", name, p.problems, p.rules())
+		}
+		if got := p.decide(difference{}); string(got.action) != c.action {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestIgnores has what is ignored by argocd-cm and by an annotation, and the rules that it makes.
+func TestIgnores(t *testing.T) {
+	const web = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop, annotations: {argocd.argoproj.io/ignore-differences: " +
+		"'{jsonPointers: [/data/annotated], jqPathExpressions: [.no]}'}}, data: {a: b}}"
+	p := planOf(t, "[{kind: ConfigMap, name: web, jsonPointers: [/data/own]}]", web, web)
+	p.settings.ignores = systemIgnores(map[string]any{
+		"resource.customizations": "apps/Deployment: {ignoreDifferences: 'jsonPointers: [/replaced]'}\n" +
+			"'*/ConfigMap': {ignoreDifferences: 'jqPathExpressions: [.data.all]'}\n",
+		"resource.customizations.ignoreDifferences.apps_Deployment": "jsonPointers: [/spec/one]",
+		"resource.customizations.ignoreDifferences.ConfigMap":       "managedFieldsManagers: [someone]",
+		"resource.customizations.ignoreDifferences.all":             "jsonPointers: [/data/every]",
+		"resource.customizations.ignoreDifferences.broken_Kind":     "[",
+		"resource.customizations.health.apps_Deployment":            "jsonPointers: [/health]",
+	})
+	var got []string
+	for _, d := range p.ignores() {
+		got = append(got, strings.Join(slices.Concat([]string{d.from + ":", d.Group + "/" + d.Kind, d.Name}, d.JSONPointers, d.JQPathExpressions, d.ManagedFieldsManagers), " "))
+	}
+	want := []string{
+		"Application argocd/web ignoreDifferences[0]: /ConfigMap web /data/own",
+		"annotation argocd.argoproj.io/ignore-differences: /ConfigMap web /data/annotated",
+		"argocd-cm resource.customizations of */*: */*  /data/every",
+		"argocd-cm resource.customizations of */ConfigMap: */ConfigMap  .data.all",
+		"argocd-cm resource.customizations of ConfigMap: /ConfigMap  someone",
+		"argocd-cm resource.customizations of apps/Deployment: apps/Deployment  /spec/one",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,89 @@
+package argocd
+
+import (
+	"encoding/json"
+	"fmt"
+
+	jsonpatch "github.com/evanphx/json-patch"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// This file is what RespectIgnoreDifferences=true makes of an object that a sync is about to write (argo-cd v3.6.1 controller/sync.go
+// normalizeTargetResources).
+
+// compared is an object as Argo CD compares it: desired and live without what it ignores.
+type compared struct{ desired, live map[string]any }
+
+// respecting returns what the sync writes in the place of desired: what is ignored is taken from live. The patch from what is left of live to
+// live has what is ignored, and is applied to what is left of desired. status stays out of it.
+func (c compared) respecting(ref object.Ref, desired, live map[string]any) (map[string]any, error) {
+	status := []object.Pointer{{"status"}}
+	texts := [3][]byte{}
+	for i, content := range []map[string]any{without(c.live, status), without(live, status), c.desired} {
+		text, err := json.Marshal(content)
+		if err != nil {
+			return nil, fmt.Errorf("encoding what Argo CD ignores: %w", err)
+		}
+		texts[i] = text
+	}
+	patched, err := engine.Guarded(func() ([]byte, error) { return carry(ref, texts[0], texts[1], texts[2]) })
+	if err != nil {
+		return nil, fmt.Errorf("keeping what Argo CD ignores: %w", err)
+	}
+	var out map[string]any
+	if err := utiljson.Unmarshal(patched, &out); err != nil {
+		return nil, fmt.Errorf("decoding what Argo CD keeps: %w", err)
+	}
+	restore(out, desired, c.desired, c.live)
+	return out, nil
+}
+
+// carry applies to a text what changes from left to live. A kind that Argo CD does not know by its type has no lists with names.
+func carry(ref object.Ref, left, live, text []byte) ([]byte, error) {
+	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
+	if err != nil || ref.Group == "apiextensions.k8s.io" {
+		patch, err := jsonpatch.CreateMergePatch(left, live)
+		if err != nil {
+			return nil, err
+		}
+		return jsonpatch.MergePatch(text, patch)
+	}
+	meta, err := strategicpatch.NewPatchMetaFromStruct(typed)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := strategicpatch.CreateThreeWayMergePatch(live, live, left, meta, true)
+	if err != nil {
+		return nil, err
+	}
+	return strategicpatch.StrategicMergePatch(text, patch, typed)
+}
+
+// restore undoes what the patch changes beside what is ignored, where a strategic patch has a whole map: it puts back what was not ignored of
+// desired, and removes what live has and was not ignored (argo-cd v3.6.1 controller/sync.go restoreNonIgnoredFields).
+func restore(patched, desired, leftDesired, leftLive map[string]any) {
+	for name, was := range desired {
+		is, isThere := patched[name]
+		left, isLeft := leftDesired[name]
+		patchedMap, isPatchedMap := is.(map[string]any)
+		desiredMap, isDesiredMap := was.(map[string]any)
+		leftMap, isLeftMap := left.(map[string]any)
+		if isPatchedMap && isDesiredMap && isLeftMap {
+			restore(patchedMap, desiredMap, leftMap, object.Child(leftLive, name))
+			continue
+		}
+		if isLeft && object.Equal(left, was) && (!isThere || !object.Equal(is, was)) {
+			patched[name] = was
+		}
+	}
+	for name := range patched {
+		if !object.Has(desired, name) && object.Has(leftLive, name) {
+			delete(patched, name)
+		}
+	}
+}
