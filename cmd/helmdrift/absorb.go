@@ -78,7 +78,8 @@ for a post-renderer, which are proved too.
 
 With hr/NAME, chart and values are those that Flux deploys from the HelmRelease of this name in -n.
 With --from, they are those of a working tree, and --write changes each value where it lives there: in
-the HelmRelease, or in the ConfigMap that spec.valuesFrom names.
+the HelmRelease, or in the ConfigMap that spec.valuesFrom names. app/NAME --from does the same for an
+Application of Argo CD: in its values, or in a value file of the tree.
 
 With --plan ADDRESS, they are those of a helm_release in a plan of Terraform or OpenTofu. -o hcl prints
 the changed values for its configuration, which absorb does not write.
@@ -100,6 +101,7 @@ A secret is never written into values or patches. absorb reads the cluster and w
   helmdrift absorb --snapshot web.json.gz ./chart -f values.yaml
   helmdrift absorb hr/web -n shop -o flux
   helmdrift absorb hr/web -n shop --from clusters/prod --write
+  helmdrift absorb app/web -n argocd --from clusters/prod --write
   helmdrift absorb --plan plan.json helm_release.web -o hcl`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: o.controllers.complete(c),
@@ -157,7 +159,8 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	if o.controllers.flags != nil {
 		for _, flag := range cli.NamesOf(o.controllers.flags.AddKeepFlags) {
 			if flags.Changed(flag) {
-				return hint.New(fmt.Errorf("--%s needs a HelmRelease of Flux", flag), "helmdrift absorb hr/NAME -n NAMESPACE")
+				return hint.New(fmt.Errorf("--%s needs a HelmRelease of Flux or an Application of Argo CD", flag),
+					"helmdrift absorb hr/NAME -n NAMESPACE, or app/NAME")
 			}
 		}
 	}
@@ -219,6 +222,13 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 			d.Quiet()
 			return o.chosen(ctx, s, c, fields)
 		},
+	}
+	if in.request != nil {
+		render := options.RenderVariants
+		options.NoPatches = true
+		options.RenderVariants = func(ctx context.Context, q drift.ChartRequest, next absorb.NextVariants) error {
+			return render(ctx, in.request(q), next)
+		}
 	}
 	var values absorbed
 	if in.tree != nil {
@@ -310,7 +320,7 @@ func (o *absorbOptions) session(
 		return d, in, err
 	}
 	if len(args) > 2 {
-		return d, in, errors.New("absorb takes a HelmRelease and a chart and nothing else")
+		return d, in, errors.New("absorb takes a HelmRelease or an Application, and a chart, and nothing else")
 	}
 	if err := o.checkAlways(); err != nil {
 		return d, in, err

@@ -184,14 +184,6 @@ func (f *argoDiff) release(context.Context, cli.Streams, *cli.CompareOptions, *c
 	return "", errNoRelease
 }
 
-// keep implements controlled.
-func (f *argoDiff) keep(
-	_ context.Context, _ cli.Streams, _ *cli.CompareOptions, args []string, _ *pflag.FlagSet,
-) (d cli.Session, out kept, err error) {
-	_, name, _ := strings.Cut(args[0], "/")
-	return d, out, hint.New(errNoRelease, "compare with the chart: helmdrift absorb "+name+" CHART --install -o argocd")
-}
-
 // capture implements controlled.
 func (f *argoDiff) capture(
 	context.Context, cli.Streams, *cli.CompareOptions, drift.Connection, string, []string, *pflag.FlagSet,

@@ -71,6 +71,9 @@ type kept struct {
 	learned *secret.Known
 	// tree changes the values in a working tree. It is nil if there is none.
 	tree valuesTree
+	// request changes how the chart is rendered for the search of values, if that is not what a comparison asks for and nothing is
+	// post-rendered. It may be nil.
+	request func(drift.ChartRequest) drift.ChartRequest
 	// remarks are warnings, and errors for what is not known.
 	warnings, errors []report.Message
 	// check returns warnings about changes of the values at these paths. It may be nil.

@@ -39,8 +39,9 @@ type Options struct {
 	Prove func() ([]string, error)
 	// Learned are secrets besides those of the objects, such as those that the values come from. It may be nil.
 	Learned *secret.Known
-	// Tree is set if Rewrite changes a working tree and no file of values.
-	Tree bool
+	// Tree is set if Rewrite changes a working tree and no file of values. NoPatches is set if whoever deploys the release has no
+	// post-renderer.
+	Tree, NoPatches bool
 	// RenderVariants renders a chart with many values. The default is ServeVariants.
 	RenderVariants func(ctx context.Context, q drift.ChartRequest, next NextVariants) error
 	// RenderTime is the time that all renderings of the search may take together; 0 means no limit. A single candidate may take only a
@@ -311,6 +312,9 @@ func (a *Absorption) search(ctx context.Context, chart *variantChart, p search.P
 		if err := a.prove(ctx, chart, p, o); err != nil {
 			return err
 		}
+	}
+	if o.NoPatches {
+		return nil
 	}
 	return a.patch(ctx, chart)
 }

@@ -70,6 +70,9 @@ type Plan struct {
 	// creates is the namespace that the sync creates, or nil.
 	creates  map[string]any
 	deployed deployed
+	// charts are those of the sources, and kept is the one whose values absorb changes, or nil.
+	charts []chartOf
+	kept   *Keeper
 	// left is what Argo CD compares of the objects of which it ignores something, and selected are the rules for what expressions select.
 	left     map[object.Key]left
 	selected []report.RuleText

@@ -180,6 +180,7 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *folder, refs map[
 		Undiscovered: p.from.Cluster.Undiscovered(), Known: (*drift.Secrets)(q.Known), SkipSchemaValidation: h.SkipSchemaValidation,
 		ReadFile: values.readFile(roots, q.fetchRemote(p.app)),
 	}
+	p.charts = append(p.charts, chartOf{folder: f, others: refs, request: request})
 	out, err := q.Render(ctx, request)
 	if err != nil {
 		var failed *render.Error

@@ -29,6 +29,8 @@ import (
 // folder is a source whose files are on this machine.
 type folder struct {
 	source source
+	// number is its place among the sources of the Application.
+	number int
 	// root is the root of its repository, and dir is the folder in it that the source names.
 	root, dir string
 	// revision is the commit, or the version of the chart.
@@ -59,6 +61,7 @@ func (q Question) folders(ctx context.Context, a *Application) (out []*folder, d
 		f, remove, err := q.folder(ctx, a, s)
 		all = append(all, remove)
 		if err == nil {
+			f.number = i
 			err = f.override(a.Metadata.Name)
 		}
 		if err != nil {

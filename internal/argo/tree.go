@@ -41,6 +41,9 @@ type Tree struct {
 	made map[name]*madeApp
 	// problems say what could not be found out.
 	problems []string
+	// search searches the tree, and found is what that finds without what Applications make.
+	search Search
+	found  appset.Answer
 	// mayMake has the folders of charts, and whether one of their files could be an Application.
 	mayMake map[string]bool
 }
@@ -51,7 +54,9 @@ type name struct{ namespace, name string }
 type madeApp struct {
 	appset.Made
 	content map[string]any
-	app     *Application
+	// live is the one of the cluster, or nil, and app is the one after content is written over it.
+	live map[string]any
+	app  *Application
 	// isLoose is set if neither its file nor what makes it names its namespace.
 	isLoose bool
 }
@@ -62,12 +67,13 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // NewTree finds the Applications that a working tree makes. Namespace is that of Applications which name none, if the cluster has them
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
-	t := &Tree{Tree: of, dir: dir, made: map[name]*madeApp{}, mayMake: map[string]bool{}}
+	t := &Tree{Tree: of, dir: dir, made: map[name]*madeApp{}, search: search, mayMake: map[string]bool{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
 	if err != nil {
 		return nil, err
 	}
+	t.found = answer
 	e := expansion{Tree: t, from: from, q: q, loose: map[name]name{}}
 	for depth := 0; ; depth++ {
 		added := e.add(ctx, answer)
@@ -127,12 +133,15 @@ func (t *Tree) folder(s source) (*folder, error) {
 // all returns the Applications in the order of their names.
 func (t *Tree) all() []*Application {
 	var out []*Application
-	for _, key := range slices.SortedFunc(maps.Keys(t.made), func(a, b name) int {
-		return strings.Compare(a.namespace+"/"+a.name, b.namespace+"/"+b.name)
-	}) {
+	for _, key := range t.names() {
 		out = append(out, t.made[key].app)
 	}
 	return out
+}
+
+// names returns the names of the Applications in their order.
+func (t *Tree) names() []name {
+	return slices.SortedFunc(maps.Keys(t.made), func(a, b name) int { return strings.Compare(a.namespace+"/"+a.name, b.namespace+"/"+b.name) })
 }
 
 // find returns an Application.
@@ -248,6 +257,7 @@ func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool 
 	if found.Err != nil {
 		e.problem(one, fmt.Sprintf("reading Application %s/%s: %s", at.namespace, at.name, found.Err.Message))
 	}
+	one.live = found.Object
 	one.app = one.over(found.Object)
 	e.made[at] = one
 	if one.isLoose && one.By == "" {

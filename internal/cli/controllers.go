@@ -38,7 +38,7 @@ func (o *ControllerOptions) AddFlags(fs *pflag.FlagSet) {
 
 // AddKeepFlags adds the flags of absorb.
 func (o *ControllerOptions) AddKeepFlags(fs *pflag.FlagSet) {
-	o.addSourceFlags(fs, "with hr/NAME", "with hr/NAME, change the values in this `folder` of a working tree of Git, which Flux deploys")
+	o.addSourceFlags(fs, "with hr/NAME", "with hr/NAME or app/NAME, change the values in this `folder` of a working tree of Git, which Flux or Argo CD deploys")
 }
 
 // addSourceFlags adds the flags that say where charts and objects come from.

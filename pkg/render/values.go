@@ -108,6 +108,12 @@ func (p Previous) overlaidBy(values map[string]any) map[string]any {
 	return chartutil.CoalesceTables(values, config)
 }
 
+// Merged returns all values of the command line as one map, as Helm 4 or Helm 3 merges them. The values of the old revision are not in it.
+func (o ValueOptions) Merged(helm4 bool) (map[string]any, error) {
+	o.allDocuments = helm4
+	return o.merge()
+}
+
 // merge merges all values of the command line, by kind and not by their order (helm v3.22.0 pkg/cli/values/options.go
 // MergeValues). Helm 4.3.1 differs in one respect: it merges all documents of a values file (pkg/chart/v2/loader
 // LoadValues), while Helm 3 reads the first.

@@ -30,6 +30,8 @@ type Order struct {
 	Dir  string
 	// Documents are what an Application of the tree makes.
 	Documents []Document
+	// Changed are other contents of some files, by their names relative to the root of the tree.
+	Changed map[string][]byte
 }
 
 // Document is a document that an Application makes. File is the file that it comes from, relative to the root of the tree, or "".
@@ -56,10 +58,11 @@ type Answer struct {
 
 // builder carries out an order.
 type builder struct {
-	tree   worktree.Tree
-	root   *os.Root
-	answer Answer
-	bytes  int64
+	tree    worktree.Tree
+	root    *os.Root
+	changed map[string][]byte
+	answer  Answer
+	bytes   int64
 	// isFull is set once there are too many Applications.
 	isFull bool
 	// files are all files of the tree in their order, once a generator needs them.
@@ -73,7 +76,7 @@ func Build(order Order) (Answer, error) {
 		return Answer{}, err
 	}
 	defer func() { _ = root.Close() }() // only read
-	b := &builder{tree: order.Tree, root: root}
+	b := &builder{tree: order.Tree, root: root, changed: order.Changed}
 	if order.Dir != "" {
 		if err := b.search(order.Dir); err != nil {
 			return Answer{}, err

@@ -80,6 +80,9 @@ func (b *builder) read(name string) ([]byte, error) {
 	case info.Size() > maxFile:
 		return nil, fmt.Errorf("it has %d MiB, and helmdrift reads %d", info.Size()>>20, maxFile>>20)
 	}
+	if text, isChanged := b.changed[name]; isChanged {
+		return text, nil
+	}
 	file, err := b.root.Open(filepath.FromSlash(name))
 	if err != nil {
 		return nil, err

@@ -2,8 +2,6 @@ package keep
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,13 +11,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/casetest"
-	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
-	"github.com/helmdrift/helmdrift/internal/unified"
-	"github.com/helmdrift/helmdrift/internal/valuesfile"
+	"github.com/helmdrift/helmdrift/internal/places/placestest"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -97,72 +93,22 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.ReplaceAll(keepAll(t, k, edits), root, "ROOT")
-}
-
-// keepAll makes edits and proves them.
-func keepAll(t *testing.T, k *Keeper, text string) string {
-	edits := editsOf(t, text)
-	if _, err := k.Rewrite(edits); err != nil {
-		return err.Error() + "\n"
-	}
-	var out strings.Builder
-	for _, c := range k.Changes() {
-		out.WriteString(unified.Diff(c.Name, c.Name, string(c.Before), string(c.After)))
-	}
-	reasons, err := k.Prove()
-	if err != nil {
-		t.Fatal(err)
-	}
-	isProved := true
-	for i, why := range reasons {
-		if why != "" {
-			isProved = false
-			fmt.Fprintf(&out, "refuted: %s: %s\n", valuesfile.PathText(edits[i].Path), why)
-		}
-	}
-	if !isProved {
-		return out.String()
-	}
-	if err := files.ReplaceAll(k.Root(), k.Changes()); err != nil {
-		t.Fatal(err)
-	}
-	again, err := k.build(k.from, k.tree.Order())
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := api.Read(t.Context(), again.Over, "shop", "web")
-	if err != nil {
-		t.Fatal(err)
-	}
-	composed, err := h.Compose(t.Context(), again.Over)
-	if err != nil || !object.Equal(any(composed.Values), any(k.composed)) {
-		t.Errorf("the written tree composes %v, not %v: %v", composed, k.composed, err)
-	}
-	return out.String()
-}
-
-// editsOf reads lines such as: set ["image", "tag"] "1.2".
-func editsOf(t *testing.T, text string) (edits []valuesfile.Edit) {
-	for line := range strings.Lines(text) {
-		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		e := valuesfile.Edit{Remove: verb == "remove"}
-		d := json.NewDecoder(strings.NewReader(rest))
-		err := d.Decode(&e.Path)
-		if err == nil && !e.Remove {
-			err = d.Decode(&e.Value)
-		}
+	again := func() (map[string]any, error) {
+		built, err := k.build(k.from, k.tree.Order())
 		if err != nil {
-			t.Fatalf("%s: %v", line, err)
+			return nil, err
 		}
-		for i, step := range e.Path {
-			if index, ok := step.(float64); ok {
-				e.Path[i] = int(index)
-			}
+		h, err := api.Read(t.Context(), built.Over, "shop", "web")
+		if err != nil {
+			return nil, err
 		}
-		edits = append(edits, e)
+		composed, err := h.Compose(t.Context(), built.Over)
+		if err != nil {
+			return nil, err
+		}
+		return composed.Values, nil
 	}
-	return edits
+	return strings.ReplaceAll(placestest.Run(t, k, edits, again), root, "ROOT")
 }
 
 func writeFile(t *testing.T, name string, text []byte) {

@@ -1,0 +1,479 @@
+package argo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/argo/appset"
+	"github.com/helmdrift/helmdrift/internal/deployer"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/places"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file is for absorb: it finds the places of a working tree that have the values of an Application, and proves changes there.
+
+// chartOf is a source that is a chart. Others are the sources that its paths can name.
+type chartOf struct {
+	folder  *folder
+	others  map[string]*folder
+	request drift.ChartRequest
+}
+
+// Keeper changes the values of an Application in a working tree. It writes no file.
+type Keeper struct {
+	places.Editor
+	ctx   context.Context
+	plan  *Plan
+	tree  *Tree
+	made  *madeApp
+	chart chartOf
+	// at is the path to the helm of the source in the Application.
+	at     []any
+	layers []appLayer
+}
+
+// appLayer is one source of the values of an Application.
+type appLayer struct {
+	places.Layer
+	// own composes its values alone. Its only file is the one that a change rewrites; a parameter has none.
+	own render.ValueOptions
+}
+
+// Keep finds the places of the values in the tree of the plan. It is an error if the Application has no values to change, or if Argo CD is about
+// to remove it.
+func (p *Plan) Keep(ctx context.Context, t *Tree) (*Keeper, error) {
+	switch {
+	case p.app.Metadata.Deleted != "":
+		return nil, fmt.Errorf("%s is being deleted", p.app.title())
+	case p.unmade != nil:
+		return nil, p.unmade
+	case len(p.charts) != 1:
+		return nil, hint.New(fmt.Errorf("%s has %d sources that are charts, and absorb changes the values of one", p.app.title(), len(p.charts)),
+			"for one of them: helmdrift absorb "+p.app.Metadata.Name+" CHART -f FILE --install")
+	}
+	k := &Keeper{ctx: ctx, plan: p, tree: t, made: t.made[name{p.app.Metadata.Namespace, p.app.Metadata.Name}], chart: p.charts[0]}
+	if k.at = []any{"spec", "source", "helm"}; len(p.app.Spec.Sources) > 0 {
+		k.at = []any{"spec", "sources", k.chart.folder.number, "helm"}
+	}
+	values, err := k.read(k.chart.folder, nil)
+	if err != nil {
+		return nil, err
+	}
+	k.Editor = places.Editor{
+		OwnName: "helm.valuesObject", Controller: "Argo CD", Otherwise: "a file .argocd-source.yaml, or somebody who set it in the cluster, changes it",
+		Values: values, Read: func(file string) ([]byte, error) {
+			return readWithin(t.Root, filepath.Join(t.Root, filepath.FromSlash(file)))
+		},
+	}
+	k.addLayers()
+	p.kept = k
+	return k, nil
+}
+
+// Root returns the folder of the tree that file names are relative to.
+func (k *Keeper) Root() string { return k.tree.Root }
+
+// Application names the Application.
+func (p *Plan) Application() object.Key {
+	return refTo("Application", p.app.Metadata.Namespace, p.app.Metadata.Name).Key
+}
+
+// Remarks returns what the plan warns of, and what helmdrift cannot predict.
+func (p *Plan) Remarks() (warnings, problems []report.Message) {
+	if p.kept != nil {
+		var names []string
+		composed, _ := p.kept.Values.Compose() // its error is that of the rendering
+		for _, expression := range deployer.Integers(composed) {
+			name, _, _ := strings.Cut(expression, "=")
+			names = append(names, name)
+		}
+		if len(names) > 0 {
+			p.warn("what these helm.parameters control is left, since a whole number of a parameter cannot be absorbed; change the parameter itself: " +
+				strings.Join(names, ", "))
+		}
+	}
+	return p.warnings, p.problems
+}
+
+// Request returns the rendering of the chart with all values in one file, which a search can vary.
+func (k *Keeper) Request(q drift.ChartRequest) drift.ChartRequest {
+	out := k.chart.request
+	out.Known = q.Known
+	composed, err := k.Values.Compose()
+	var text []byte
+	if err == nil {
+		text, err = json.Marshal(composed)
+	}
+	out.Values = render.ValueOptions{Files: []string{inlineValues}, Set: deployer.Integers(composed), Reuse: render.ReuseReset}
+	out.ReadFile = func(context.Context, string) ([]byte, error) { return text, err }
+	return out
+}
+
+// appValues are the values of an Application. They implement places.Values.
+type appValues struct {
+	of      *Keeper
+	options render.ValueOptions
+	// texts are the contents of the files.
+	texts map[string][]byte
+}
+
+// read composes the values of a source again, with other contents of files of the tree.
+func (k *Keeper) read(f *folder, changed map[string][]byte) (appValues, error) {
+	values, err := f.values(k.chart.others, f.variables(k.plan.app, k.plan.instance()))
+	if err != nil {
+		return appValues{}, err
+	}
+	out := appValues{of: k, options: values.options, texts: map[string][]byte{}}
+	names, err := values.options.SetFileNames()
+	if err != nil {
+		return out, err
+	}
+	for _, file := range slices.Concat(values.options.Files, names) {
+		text, isChanged := changed[k.inTree(file)]
+		switch {
+		case file == inlineValues:
+			text = values.inline
+		case !isChanged:
+			if text, err = k.chart.request.ReadFile(k.ctx, file); err != nil {
+				return out, err
+			}
+		}
+		out.texts[file] = text
+	}
+	return out, nil
+}
+
+// inTree returns the name of a file in the tree, or "" if it is elsewhere.
+func (k *Keeper) inTree(file string) string {
+	inside, err := filepath.Rel(k.tree.Root, file)
+	if err != nil || !filepath.IsAbs(file) || !filepath.IsLocal(inside) {
+		return ""
+	}
+	return filepath.ToSlash(inside)
+}
+
+// merged merges values of some options.
+func (v appValues) merged(o render.ValueOptions) (map[string]any, error) {
+	o.ReadFile = func(name string) ([]byte, error) { return v.texts[name], nil }
+	return o.Merged(true)
+}
+
+// Compose implements places.Values.
+func (v appValues) Compose() (map[string]any, error) { return v.merged(v.options) }
+
+// Of implements places.Values.
+func (v appValues) Of(layer int) (map[string]any, bool) {
+	values, err := v.merged(v.of.layers[layer].own)
+	return values, err == nil
+}
+
+// With implements places.Values.
+func (v appValues) With(layer int, values map[string]any) (places.Values, error) {
+	text, err := json.Marshal(values)
+	if err != nil {
+		return nil, errors.New("the values are no JSON")
+	}
+	file := v.of.layers[layer].own.Files[0]
+	if !slices.Contains(v.options.Files, file) { // the Application had no values of its own
+		v.options.Files = append(slices.Clone(v.options.Files), file)
+	}
+	v.texts = maps.Clone(v.texts)
+	v.texts[file] = text
+	return v, nil
+}
+
+// addLayers adds the sources of the values, those first that win: parameters, the values of the Application, and value files from the last to
+// the first.
+func (k *Keeper) addLayers() {
+	values, _ := k.Values.(appValues)
+	const change = "change it there, or remove it so that other values count"
+	title := k.plan.app.title()
+	for _, p := range []struct {
+		field       string
+		expressions []string
+		own         func(expression string) render.ValueOptions
+	}{
+		{"fileParameters", values.options.SetFile, func(e string) render.ValueOptions { return render.ValueOptions{SetFile: []string{e}} }},
+		{"parameters", values.options.SetString, func(e string) render.ValueOptions { return render.ValueOptions{SetString: []string{e}} }},
+		{"parameters", values.options.Set, func(e string) render.ValueOptions { return render.ValueOptions{Set: []string{e}} }},
+	} {
+		for _, expression := range slices.Backward(p.expressions) {
+			parameter, _, _ := strings.Cut(expression, "=")
+			k.layers = append(k.layers, appLayer{own: p.own(expression), Layer: places.Layer{
+				Title: fmt.Sprintf("helm.%s of %s, as %s", p.field, title, parameter), Fault: "a parameter wins over all other values; " + change,
+			}})
+		}
+	}
+	own, at, hasInline := -1, len(k.layers), slices.Contains(values.options.Files, inlineValues)
+	k.layers = append(k.layers, k.inline())
+	for _, file := range slices.Backward(values.options.Files) {
+		if file == inlineValues {
+			continue
+		}
+		l := k.file(file, values.texts[file])
+		if l.Place != nil && !hasInline && own < 0 {
+			own = len(k.layers)
+		}
+		k.layers = append(k.layers, l)
+	}
+	if k.Own = own; own < 0 {
+		k.Own = at
+	}
+	for _, l := range k.layers {
+		k.Layers = append(k.Layers, l.Layer)
+	}
+}
+
+// inline returns the values that the Application itself has. It has none at all if valuesObject is new.
+func (k *Keeper) inline() appLayer {
+	helm := k.chart.folder.source.Helm
+	if helm == nil {
+		helm = &helmSource{}
+	}
+	field, isText := "valuesObject", false
+	if !isSet(helm.ValuesObject) && helm.Values != "" {
+		field, isText = "values", true
+	}
+	out := appLayer{
+		Layer: places.Layer{Title: "helm." + field + " of " + k.plan.app.title()}, own: render.ValueOptions{Files: []string{inlineValues}},
+	}
+	place, raw, err := k.application(append(slices.Clone(k.at), field), isText)
+	if err != nil {
+		out.Fault = err.Error()
+		return out
+	}
+	out.Place, out.Raw = place, raw
+	// What somebody set in the cluster beside the tree does not count: the tree may set it, too.
+	if sources := newApplication(k.made.content).sources(); k.chart.folder.number < len(sources) && sources[k.chart.folder.number].Helm != nil {
+		text, _ := sources[k.chart.folder.number].Helm.inline() // it was decoded from JSON
+		out.Built, _ = appValues{texts: map[string][]byte{inlineValues: text}}.merged(out.own)
+	}
+	return out
+}
+
+// application returns a place in the file of the Application, and the values that it has.
+func (k *Keeper) application(path []any, isText bool) (*places.Place, map[string]any, error) {
+	switch m := k.made; {
+	case m.InSet:
+		return nil, nil, fmt.Errorf("%s makes the Application: change its template", m.By)
+	case m.File == "":
+		return nil, nil, fmt.Errorf("%s makes the Application, and its file is not known: change what makes it", m.By)
+	}
+	text, err := k.regular(k.made.File)
+	if err != nil {
+		return nil, nil, err
+	}
+	document, err := places.Find(k.made.File, text, k.plan.Application(), k.plan.app.title())
+	if err != nil {
+		return nil, nil, err
+	}
+	place := &places.Place{File: k.made.File, Document: document, Path: path, IsText: isText}
+	raw, err := place.Values(text)
+	return place, raw, err
+}
+
+// file returns the layer of a value file.
+func (k *Keeper) file(file string, text []byte) appLayer {
+	inside := k.inTree(file)
+	out := appLayer{own: render.ValueOptions{Files: []string{file}}, Layer: places.Layer{Title: "the value file " + inside}}
+	const change = ": change it there, or set the value in helm.valuesObject, which wins"
+	if inside == "" {
+		out.Title = "the value file " + k.shown(file)
+		out.Fault = "it is not in the working tree" + change
+		return out
+	}
+	if _, err := k.regular(inside); err != nil {
+		out.Fault = err.Error()
+		return out
+	}
+	if other := k.otherUser(file); other != "" {
+		out.Fault = other + " reads it too, and a change would be in both; helm.valuesObject wins over it"
+		return out
+	}
+	place := &places.Place{File: inside, Document: places.WholeFile}
+	raw, err := place.Values(text)
+	if err != nil {
+		out.Fault = err.Error()
+		return out
+	}
+	out.Place, out.Raw, out.Built = place, raw, raw
+	return out
+}
+
+// shown returns the name of a value file that is not in the tree, as the Application has it.
+func (k *Keeper) shown(file string) string {
+	for ref, other := range k.chart.others {
+		if inside, err := filepath.Rel(other.root, file); err == nil && filepath.IsLocal(inside) {
+			return ref + "/" + filepath.ToSlash(inside) + " of " + other.source.RepoURL
+		}
+	}
+	if f := k.chart.folder; !isRemote(file) {
+		if inside, err := filepath.Rel(f.dir, file); err == nil {
+			return filepath.ToSlash(inside) + " of " + f.source.RepoURL
+		}
+	}
+	return file
+}
+
+// regular reads a file of the tree. A link is refused, since only one of its names would be written.
+func (k *Keeper) regular(file string) ([]byte, error) {
+	name := filepath.Join(k.tree.Root, filepath.FromSlash(file))
+	real, err := filepath.EvalSymlinks(name)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s cannot be read", file)
+	case real != name:
+		return nil, fmt.Errorf("%s is a link, or in a folder that is one", file)
+	}
+	return readWithin(k.tree.Root, name)
+}
+
+// otherUser returns another Application of the tree whose chart reads a file, or "": as a value file, as its defaults, or by a template.
+func (k *Keeper) otherUser(file string) string {
+	for _, key := range k.tree.names() {
+		m := k.tree.made[key]
+		if m == k.made || m.app.fault != nil {
+			continue
+		}
+		refs := map[string]*folder{}
+		var folders []*folder
+		for _, s := range m.app.sources() {
+			if !k.tree.has(s) {
+				continue
+			}
+			f, err := k.tree.folder(s)
+			if err == nil {
+				err = f.override(m.app.Metadata.Name)
+			}
+			if err != nil {
+				continue // its own report says so
+			}
+			if folders = append(folders, f); s.Ref != "" {
+				refs["$"+s.Ref] = f
+			}
+		}
+		for _, f := range folders {
+			if f.reads(file, refs, f.variables(m.app, m.app.Metadata.Name)) {
+				return m.app.title()
+			}
+		}
+	}
+	return ""
+}
+
+// reads reports whether a chart reads a file.
+func (f *folder) reads(file string, refs map[string]*folder, variables map[string]string) bool {
+	if f.source.Ref != "" && f.source.Path == "" {
+		return false
+	}
+	values, err := f.values(refs, variables)
+	set, _ := values.options.SetFileNames()
+	if err == nil && slices.Contains(slices.Concat(values.options.Files, set), file) {
+		return true
+	}
+	inside, err := filepath.Rel(f.dir, file)
+	if err != nil || !filepath.IsLocal(inside) {
+		return false
+	}
+	if kind, err := f.kind(); err != nil || kind != "chart" {
+		return false
+	}
+	mayRead, err := names(f.dir, ".Files")
+	return filepath.Base(file) == "values.yaml" || mayRead || err != nil
+}
+
+// Prove composes the values with the files of the last Rewrite. For each of its edits it returns why the tree refutes it, or "": Argo CD must
+// compose the values that Rewrite returned, and the tree must make the same other Applications.
+func (k *Keeper) Prove() ([]string, error) {
+	proof := k.NewProof()
+	after, err := k.tree.search(k.ctx, appset.Order{Tree: k.tree.Tree, Dir: k.tree.dir, Changed: k.Texts()})
+	if err != nil {
+		if k.ctx.Err() != nil {
+			return nil, k.ctx.Err()
+		}
+		proof.All("the tree cannot be searched with it: " + err.Error())
+		return proof.Reasons, nil
+	}
+	for _, problem := range after.Problems {
+		if !slices.Contains(k.tree.found.Problems, problem) {
+			proof.All("the tree cannot be searched with it: " + problem)
+		}
+	}
+	for _, m := range changedFrom(k.tree.found.Made, after.Made) {
+		var content map[string]any
+		if err := json.Unmarshal(m.JSON, &content); err != nil {
+			return nil, err
+		}
+		if key := keyOf(content); m.File != k.made.File || m.By != k.made.By || key.Name != k.made.app.Metadata.Name {
+			proof.File(m.File, fmt.Sprintf("the tree also makes Application %s of the same text, which would change too", key.Name))
+		}
+	}
+	values, err := k.after()
+	if err != nil {
+		proof.All("Argo CD cannot compose the values with it: " + err.Error())
+		return proof.Reasons, nil
+	}
+	proof.Composed(values, k.Otherwise)
+	return proof.Reasons, nil
+}
+
+// after returns the values that Argo CD composes of the changed files.
+func (k *Keeper) after() (map[string]any, error) {
+	f := *k.chart.folder
+	if text, isChanged := k.Texts()[k.made.File]; isChanged {
+		document, err := places.Find(k.made.File, text, k.plan.Application(), k.plan.app.title())
+		if err != nil {
+			return nil, err
+		}
+		content, err := (&places.Place{File: k.made.File, Document: document}).Values(text)
+		if err != nil {
+			return nil, err
+		}
+		m := *k.made
+		m.content = places.With(content, k.plan.app.Metadata.Namespace, "metadata", "namespace")
+		app := m.over(m.live)
+		if app.fault != nil {
+			return nil, app.fault
+		}
+		f.source = app.sources()[f.number]
+		if err := f.override(app.Metadata.Name); err != nil {
+			return nil, err
+		}
+	}
+	values, err := k.read(&f, k.Texts())
+	if err != nil {
+		return nil, err
+	}
+	return values.Compose()
+}
+
+// changedFrom returns the Applications that only one of two lists has.
+func changedFrom(before, after []appset.Made) (out []appset.Made) {
+	type made struct{ file, by, content string }
+	of := func(m appset.Made) made { return made{m.File, m.By, string(m.JSON)} }
+	times := map[made]int{}
+	for _, m := range before {
+		times[of(m)]++
+	}
+	for _, m := range after {
+		if times[of(m)]--; times[of(m)] < 0 {
+			out = append(out, m)
+		}
+	}
+	for _, m := range before {
+		if times[of(m)] > 0 {
+			out = append(out, m)
+		}
+	}
+	return out
+}
