@@ -159,8 +159,11 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	if o.controllers.flags != nil {
 		for _, flag := range cli.NamesOf(o.controllers.flags.AddKeepFlags) {
 			if flags.Changed(flag) {
-				return hint.New(fmt.Errorf("--%s needs a HelmRelease of Flux or an Application of Argo CD", flag),
-					"helmdrift absorb hr/NAME -n NAMESPACE, or app/NAME")
+				of := "a HelmRelease of Flux"
+				if flag == "from" {
+					of += " or an Application of Argo CD"
+				}
+				return hint.New(fmt.Errorf("--%s needs %s", flag, of), "helmdrift absorb hr/NAME -n NAMESPACE")
 			}
 		}
 	}
