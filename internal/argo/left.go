@@ -8,11 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -65,8 +68,8 @@ type pair struct {
 	ignored.Object
 	of   object.Object
 	live map[string]any
-	// from names the differences with expressions.
-	from []string
+	// from names the differences with expressions or managers, and managers are those whose fields are ignored.
+	from, managers []string
 }
 
 // pairs returns the objects of which Argo CD ignores something.
@@ -83,7 +86,7 @@ func (p *Plan) pairs(ctx context.Context, differences []ignoreDifference) []pair
 				one.add(d)
 			}
 		}
-		if len(one.Steps) > 0 && o.Problem == "" {
+		if (len(one.Steps) > 0 || len(one.managers) > 0) && o.Problem == "" {
 			all, refs = append(all, one), append(refs, o.Ref)
 		}
 	}
@@ -93,9 +96,10 @@ func (p *Plan) pairs(ctx context.Context, differences []ignoreDifference) []pair
 		if one.live = live[one.of.Ref].Object; one.live == nil {
 			continue // it is created, or the comparison says why it could not be read
 		}
+		desired, live := p.trust(one)
 		var errs [2]error
-		one.Desired, errs[0] = json.Marshal(one.of.Content)
-		one.Live, errs[1] = json.Marshal(one.live)
+		one.Desired, errs[0] = json.Marshal(desired)
+		one.Live, errs[1] = json.Marshal(live)
 		if errors.Join(errs[:]...) == nil {
 			out = append(out, one)
 		}
@@ -103,15 +107,54 @@ func (p *Plan) pairs(ctx context.Context, differences []ignoreDifference) []pair
 	return out
 }
 
+// trust returns desired and live without the fields that differ and that one of the managers owns (argo-cd v3.6.1
+// util/argo/managedfields/managed_fields.go Normalize). What a custom kind has in lists with names is not known here.
+func (p *Plan) trust(one pair) (desired, live map[string]any) {
+	desired, live = one.of.Content, one.live
+	if !slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool { return slices.Contains(one.managers, e.Manager) }) {
+		return desired, live
+	}
+	if !kinds.NativeApply().Scheme.Recognizes(one.of.GVK()) {
+		if sync := p.options(); sync.Has("RespectIgnoreDifferences=true") || sync.Has("ApplyOutOfSyncOnly=true") {
+			p.lacks(fmt.Sprintf("ignoreDifferences names field managers of %s together with RespectIgnoreDifferences or ApplyOutOfSyncOnly, whose "+
+				"fields helmdrift does not leave out of what it predicts for a custom kind", one.of.Key))
+		}
+		return desired, live
+	}
+	var sides [2]*typed.TypedValue
+	for i, content := range []map[string]any{desired, live} {
+		var err error
+		if sides[i], err = kinds.NativeApply().Types.ObjectToTyped(&unstructured.Unstructured{Object: content}); err != nil {
+			return desired, live // Argo CD leaves out nothing either
+		}
+	}
+	differing, err := sides[1].Compare(sides[0])
+	if err != nil {
+		return desired, live
+	}
+	for _, e := range owners.Entries(live, nil) {
+		if slices.Contains(one.managers, e.Manager) {
+			ignored := e.Fields.Intersection(differing.Modified)
+			sides[0], sides[1] = sides[0].RemoveItems(ignored), sides[1].RemoveItems(ignored)
+		}
+	}
+	without := func(side *typed.TypedValue) map[string]any {
+		content, _ := side.AsValue().Unstructured().(map[string]any)
+		return content
+	}
+	return without(sides[0]), without(sides[1])
+}
+
 // add adds a difference that is about the object.
 func (o *pair) add(d ignoreDifference) {
+	o.managers = append(o.managers, d.ManagedFieldsManagers...)
 	for _, pointer := range d.JSONPointers {
 		o.Steps = append(o.Steps, ignored.Step{Pointer: pointer})
 	}
 	for _, expression := range d.JQPathExpressions {
 		o.Steps = append(o.Steps, ignored.Step{Expression: expression})
 	}
-	if len(d.JQPathExpressions) > 0 {
+	if len(d.JQPathExpressions) > 0 || len(d.ManagedFieldsManagers) > 0 {
 		o.from = append(o.from, d.from)
 	}
 }

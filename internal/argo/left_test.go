@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
@@ -98,6 +99,38 @@ func TestSelected(t *testing.T) {
 				t.Errorf("got %q, want %q; %v", text, c.want, p.problems)
 			}
 		})
+	}
+}
+
+// TestTrusted has a ConfigMap that a manager owns a part of, the managers that are ignored, what Argo CD compares, and the places that a report
+// ignores. The first case is that of argo-cd v3.6.1 util/argo/managedfields/managed_fields_test.go.
+func TestTrusted(t *testing.T) {
+	const head = "apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop"
+	const owned = ", managedFields: [{manager: robot, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:added': {}}}}]"
+	for name, c := range map[string]struct{ managers, desired, live, wantDesired, wantLive, want string }{
+		"what it owns and differs is removed": {"[robot]", "{a: b, other: m}", "{a: c, other: n1}", "{other: m}", "{other: n1}", "/data/a"},
+		"what is the same stays":              {"[robot]", "{a: b}", "{a: b}", "{a: b}", "{a: b}", ""},
+		"what it added stays":                 {"[robot]", "{}", "{added: b}", "{}", "{added: b}", ""},
+		"another manager":                     {"[bob]", "{a: b}", "{a: c}", "{a: b}", "{a: c}", ""},
+	} {
+		p := planOf(t, "[{kind: ConfigMap, managedFieldsManagers: "+c.managers+"}]", "{"+head+"}, data: "+c.desired+"}", "{"+head+owned+"}, data: "+c.live+"}")
+		p.ignore(t.Context(), Question{Ignore: here})
+		desired, live, found := p.leftOf(p.made.objects[0].Key)
+		if !found || len(p.problems) > 0 {
+			t.Fatalf("%s: %v", name, p.problems)
+		}
+		got := [][]any{{object.Field(desired, "data"), object.Field(live, "data")}}
+		want := [][]any{{any(contentOf(t, c.wantDesired)), any(contentOf(t, c.wantLive))}}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		var paths []string
+		for _, r := range p.selected {
+			paths = append(paths, r.Paths...)
+		}
+		if text := strings.Join(paths, " "); text != c.want {
+			t.Errorf("%s: got %q, want %q", name, text, c.want)
+		}
 	}
 }
 

@@ -217,13 +217,6 @@ func (p *Plan) addLimits() {
 			p.lacks(option + ": " + what + ", which helmdrift does not predict")
 		}
 	}
-	for _, d := range p.ignores() {
-		if len(d.ManagedFieldsManagers) > 0 && (sync.Has("RespectIgnoreDifferences=true") || sync.Has("ApplyOutOfSyncOnly=true")) {
-			p.lacks("ignoreDifferences names field managers together with RespectIgnoreDifferences or ApplyOutOfSyncOnly, whose fields helmdrift does " +
-				"not leave out of what it predicts")
-			break
-		}
-	}
 	if p.settings.namespace == "" {
 		p.warn("there is no ConfigMap argocd-cm in " + strings.Join([]string{p.app.Metadata.Namespace, "argocd"}, " or ") +
 			", so the defaults of Argo CD count")

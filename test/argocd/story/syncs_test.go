@@ -355,6 +355,12 @@ func (c *syncCase) ignoreByExpressions() {
 			c.note("ignored of %s: %s", about.kind, expression)
 		}
 	}
+	if c.percent(30) {
+		manager := c.one("kubectl-edit", "alice", "some-operator", "bob")
+		kind := c.one("Deployment", "ConfigMap", "Service", "Role")
+		c.ignored = append(c.ignored, map[string]any{"group": "*", "kind": kind, "managedFieldsManagers": []string{manager}})
+		c.note("ignored of %s: what %s owns", kind, manager)
+	}
 }
 
 // edit lets a writer edit one object.

@@ -37,7 +37,7 @@ func guests() []guest {
 		}},
 		{"flux", "fluxGuest", []string{"internal/flux", "cmd/helmdrift/flux.go", "cmd/helmdrift/flux_absorb.go", "cmd/helmdrift/flux_all.go",
 			"cmd/helmdrift/flux_snapshot.go"}},
-		{"argo", "argoGuest", []string{"internal/argo", "internal/engine/argocd", "cmd/helmdrift/argo.go"}},
+		{"argo", "argoGuest", []string{"internal/argo", "internal/engine/argocd", "cmd/helmdrift/argo.go", "cmd/helmdrift/argo_absorb.go"}},
 		{"terraform", "terraformGuest", []string{"internal/terraform", "cmd/helmdrift/terraform.go"}},
 		{"helmfile", "helmfileGuest", []string{"internal/helmfile", "internal/program/helmfile.go", "cmd/helmdrift/helmfile.go"}},
 		{"rollout", "rolloutGuest", []string{"pkg/rollout", "internal/waiting", "cmd/helmdrift/fix_wait.go"}},
