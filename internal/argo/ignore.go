@@ -89,8 +89,8 @@ func annotated(o object.Object) []ignoreDifference {
 	}}
 }
 
-// rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule. What expressions select differs from object
-// to object.
+// rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule. What expressions select and managers own
+// differs from object to object.
 func (p *Plan) rules() []report.RuleText {
 	var out []report.RuleText
 	for _, d := range p.ignores() {
@@ -99,9 +99,6 @@ func (p *Plan) rules() []report.RuleText {
 		}
 		if len(d.JSONPointers) > 0 {
 			out = append(out, report.RuleText{Name: d.from, Paths: d.JSONPointers, Target: target, Reason: ignoreReason})
-		}
-		if len(d.ManagedFieldsManagers) > 0 {
-			out = append(out, report.RuleText{Name: d.from, Managers: d.ManagedFieldsManagers, Target: target, Reason: ignoreReason})
 		}
 	}
 	return append(out, p.selected...)

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
+	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
@@ -21,15 +22,6 @@ import (
 )
 
 // This file finds out what is left of objects once Argo CD has removed what it ignores, and which places it has removed.
-
-// left is what Argo CD compares of an object.
-type left struct{ desired, live map[string]any }
-
-// leftOf implements argocd.Options.Left.
-func (p *Plan) leftOf(key object.Key) (desired, live map[string]any, found bool) {
-	of, found := p.left[key]
-	return of.desired, of.live, found
-}
 
 // ignore finds out what Argo CD ignores of each object that is in the sources and in the cluster.
 func (p *Plan) ignore(ctx context.Context, q Question) {
@@ -57,7 +49,7 @@ func (p *Plan) ignore(ctx context.Context, q Question) {
 		p.breaks(answer.Broken, differences)
 		return
 	}
-	p.left = map[object.Key]left{}
+	p.left = map[object.Key]argocd.Left{}
 	for i, found := range answer.Objects {
 		p.take(pairs[i], found)
 	}
@@ -68,6 +60,8 @@ type pair struct {
 	ignored.Object
 	of   object.Object
 	live map[string]any
+	// result is live after the server-side apply that Argo CD compares with it, or nil.
+	result map[string]any
 	// from names the differences with expressions or managers, and managers are those whose fields are ignored.
 	from, managers []string
 }
@@ -97,9 +91,14 @@ func (p *Plan) pairs(ctx context.Context, differences []ignoreDifference) []pair
 			continue // it is created, or the comparison says why it could not be read
 		}
 		desired, live := p.trust(one)
-		var errs [2]error
+		var errs [3]error
 		one.Desired, errs[0] = json.Marshal(desired)
 		one.Live, errs[1] = json.Marshal(live)
+		if p.comparesServerSide(desired) {
+			if one.result = p.options().ServerSideResult(one.of.Ref, desired, live); one.result != nil {
+				one.Result, errs[2] = json.Marshal(one.result)
+			}
+		}
 		if errors.Join(errs[:]...) == nil {
 			out = append(out, one)
 		}
@@ -107,11 +106,24 @@ func (p *Plan) pairs(ctx context.Context, differences []ignoreDifference) []pair
 	return out
 }
 
+// comparesServerSide reports whether Argo CD compares live with what a server-side apply would make of it (argo-cd v3.6.1 controller/state.go
+// shouldUseServerSideDiff, gitops-engine v3.6.1 pkg/diff/diff.go Diff).
+func (p *Plan) comparesServerSide(desired map[string]any) bool {
+	if method, _ := p.options().Deployment().Sync.Method(desired); method == report.ApplyServerSide && !p.options().Has("ServerSideApply=true") {
+		return true // the object itself says so
+	}
+	var own []string
+	for option := range strings.SplitSeq(p.app.Metadata.Annotations["argocd.argoproj.io/compare-options"], ",") {
+		own = append(own, strings.TrimSpace(option))
+	}
+	return !slices.Contains(own, "ServerSideDiff=false") && (slices.Contains(own, "ServerSideDiff=true") || p.options().Has("ServerSideApply=true"))
+}
+
 // trust returns desired and live without the fields that differ and that one of the managers owns (argo-cd v3.6.1
 // util/argo/managedfields/managed_fields.go Normalize). What a custom kind has in lists with names is not known here.
 func (p *Plan) trust(one pair) (desired, live map[string]any) {
 	desired, live = one.of.Content, one.live
-	if !slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool { return slices.Contains(one.managers, e.Manager) }) {
+	if len(one.owners()) == 0 {
 		return desired, live
 	}
 	if !kinds.NativeApply().Scheme.Recognizes(one.of.GVK()) {
@@ -165,8 +177,12 @@ func (p *Plan) take(one pair, found ignored.Left) {
 		p.lacks(fmt.Sprintf("%s: the expression %q takes longer than %s on %s, and Argo CD then compares without it; whether it does so is not known",
 			strings.Join(one.from, ", "), expression, ignored.Time, one.of.Key))
 	}
-	var is left
-	if found.IsNone || utiljson.Unmarshal(found.Desired, &is.desired) != nil || utiljson.Unmarshal(found.Live, &is.live) != nil {
+	var is argocd.Left
+	isRead := !found.IsNone && utiljson.Unmarshal(found.Desired, &is.Desired) == nil && utiljson.Unmarshal(found.Live, &is.Live) == nil
+	if isRead && one.result != nil {
+		isRead = utiljson.Unmarshal(found.Result, &is.Result) == nil
+	}
+	if !isRead {
 		p.lacks(fmt.Sprintf("%s: Argo CD ignores so much of %s that no object is left, and does not compare it as helmdrift does",
 			strings.Join(one.from, ", "), one.of.Key))
 		return
@@ -175,17 +191,33 @@ func (p *Plan) take(one pair, found ignored.Left) {
 	if len(one.from) == 0 {
 		return // the jsonPointers are rules
 	}
-	s := selection{}
-	s.walk(nil, kinds.ShapeOf(one.of.Ref, nil, false), sides{one.live, one.of.Content, is.live, is.desired})
-	if len(s.paths) > 0 {
-		p.selected = append(p.selected, report.RuleText{
-			Name: strings.Join(one.from, ", "), Paths: s.paths, Reason: ignoreReason,
-			Target: &report.TargetText{
-				Group: globExpression(one.of.Group), Kind: globExpression(one.of.Kind), Name: exactExpression(one.of.Name),
-				Namespace: exactExpression(one.of.Namespace),
-			},
-		})
+	rule := report.RuleText{Name: strings.Join(one.from, ", "), Reason: ignoreReason, Target: &report.TargetText{
+		Group: globExpression(one.of.Group), Kind: globExpression(one.of.Kind), Name: exactExpression(one.of.Name),
+		Namespace: exactExpression(one.of.Namespace),
+	}}
+	if rule.Managers = one.owners(); len(rule.Managers) > 0 {
+		p.selected = append(p.selected, rule)
+		rule.Managers = nil
 	}
+	s := selection{}
+	between := sides{one.live, one.of.Content, is.Live, is.Desired}
+	if one.result != nil {
+		between.desired, between.leftDesired = one.result, is.Result
+	}
+	s.walk(nil, kinds.ShapeOf(one.of.Ref, nil, false), between)
+	if rule.Paths = s.paths; len(s.paths) > 0 {
+		p.selected = append(p.selected, rule)
+	}
+}
+
+// owners returns the managers whose fields are ignored and that own something of the object.
+func (o *pair) owners() (out []string) {
+	for _, e := range owners.Entries(o.live, nil) {
+		if slices.Contains(o.managers, e.Manager) && !slices.Contains(out, e.Manager) {
+			out = append(out, e.Manager)
+		}
+	}
+	return out
 }
 
 // breaks names the expressions that do not compile. Argo CD then compares no object of the Application (argo-cd v3.6.1 controller/state.go
@@ -206,7 +238,7 @@ func (p *Plan) breaks(broken []ignored.Broken, differences []ignoreDifference) {
 // selection collects the places in which desired and live are the same once something has been removed.
 type selection struct{ paths []string }
 
-// sides are the values of one place: before and after the removal. A value that is not there is nil, and so is null.
+// sides are the values of one place: before and after the removal. Desired is the result of the apply if Argo CD compares that. A value that is not there is nil, and so is null.
 type sides struct{ live, desired, leftLive, leftDesired any }
 
 // at returns the sides of the place that a step leads to.

@@ -74,7 +74,7 @@ type Plan struct {
 	charts []chartOf
 	kept   *Keeper
 	// left is what Argo CD compares of the objects of which it ignores something, and selected are the rules for what expressions select.
-	left     map[object.Key]left
+	left     map[object.Key]argocd.Left
 	selected []report.RuleText
 	// broken is why Argo CD cannot compare the Application at all, or empty.
 	broken string
@@ -181,7 +181,7 @@ func (p *Plan) findNamespace(ctx context.Context) {
 // options returns the options of the next sync. A sync by hand prunes if the user says so, and is predicted without that.
 func (p *Plan) options() argocd.Options {
 	out := argocd.Options{List: p.app.Spec.SyncPolicy.SyncOptions, Migrated: p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"],
-		Left: p.leftOf}
+		Left: func(key object.Key) (argocd.Left, bool) { found, ignores := p.left[key]; return found, ignores }}
 	if p.app.isAutomated() {
 		out.Prune = p.app.Spec.SyncPolicy.Automated.Prune
 	}

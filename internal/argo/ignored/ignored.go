@@ -18,10 +18,11 @@ const Time = time.Second
 // Step removes a part of an object. One of its fields is set.
 type Step struct{ Pointer, Expression string }
 
-// Object is an object of the sources and the same object of the cluster as JSON, with the steps that are about it.
+// Object is an object of the sources and the same object of the cluster as JSON, with the steps that are about it. Result is the latter after a
+// server-side apply, or empty.
 type Object struct {
-	Desired, Live []byte
-	Steps         []Step
+	Desired, Live, Result []byte
+	Steps                 []Step
 }
 
 // Order asks for what is left of objects. Expressions are all that Argo CD compiles for an Application, also those about other objects.
@@ -41,7 +42,7 @@ type Answer struct {
 
 // Left is what Argo CD compares of an object.
 type Left struct {
-	Desired, Live []byte
+	Desired, Live, Result []byte
 	// Slow are the expressions that took too long and were left out.
 	Slow []string
 	// IsNone is set if what is left is no object any more, which Argo CD cannot compare.
@@ -65,8 +66,12 @@ func (o Order) Run(ctx context.Context) (Answer, error) {
 		return out, nil
 	}
 	for _, object := range o.Objects {
-		left := Left{Desired: object.Desired, Live: object.Live}
-		for _, text := range []*[]byte{&left.Desired, &left.Live} {
+		left := Left{Desired: object.Desired, Live: object.Live, Result: object.Result}
+		texts := []*[]byte{&left.Desired, &left.Live}
+		if len(left.Result) > 0 {
+			texts = append(texts, &left.Result)
+		}
+		for _, text := range texts {
 			for _, step := range object.Steps {
 				done, err := o.take(ctx, step, programs[step.Expression], *text)
 				switch {

@@ -16,15 +16,12 @@ import (
 // This file is what RespectIgnoreDifferences=true makes of an object that a sync is about to write (argo-cd v3.6.1 controller/sync.go
 // normalizeTargetResources).
 
-// compared is an object as Argo CD compares it: desired and live without what it ignores.
-type compared struct{ desired, live map[string]any }
-
 // respecting returns what the sync writes in the place of desired: what is ignored is taken from live. The patch from what is left of live to
 // live has what is ignored, and is applied to what is left of desired. status stays out of it.
-func (c compared) respecting(ref object.Ref, desired, live map[string]any) (map[string]any, error) {
+func (c Left) respecting(ref object.Ref, desired, live map[string]any) (map[string]any, error) {
 	status := []object.Pointer{{"status"}}
 	texts := [3][]byte{}
-	for i, content := range []map[string]any{without(c.live, status), without(live, status), c.desired} {
+	for i, content := range []map[string]any{without(c.Live, status), without(live, status), c.Desired} {
 		text, err := json.Marshal(content)
 		if err != nil {
 			return nil, fmt.Errorf("encoding what Argo CD ignores: %w", err)
@@ -39,7 +36,7 @@ func (c compared) respecting(ref object.Ref, desired, live map[string]any) (map[
 	if err := utiljson.Unmarshal(patched, &out); err != nil {
 		return nil, fmt.Errorf("decoding what Argo CD keeps: %w", err)
 	}
-	restore(out, desired, c.desired, c.live)
+	restore(out, desired, c.Desired, c.Live)
 	return out, nil
 }
 

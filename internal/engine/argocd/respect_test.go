@@ -59,7 +59,7 @@ func TestRespecting(t *testing.T) {
 				return out
 			}
 			desired, live := content(c.desired), content(c.live)
-			got, err := compared{content(c.leftDesired), content(c.leftLive)}.respecting(ref, desired, live)
+			got, err := Left{Desired: content(c.leftDesired), Live: content(c.leftLive)}.respecting(ref, desired, live)
 			if err != nil {
 				t.Fatal(err)
 			}

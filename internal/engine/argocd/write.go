@@ -36,10 +36,14 @@ type Options struct {
 	Prune bool
 	// Migrated is the field manager whose client-side fields are handed over before a server-side apply. The default is that of kubectl apply.
 	Migrated string
-	// Left returns what is left of an object without what Argo CD ignores, desired and live, or false if it ignores nothing. With
+	// Left returns what is left of an object without what Argo CD ignores, or false if it ignores nothing. With
 	// RespectIgnoreDifferences=true a sync leaves what it ignores. Left may be nil.
-	Left func(key object.Key) (desired, live map[string]any, found bool)
+	Left func(key object.Key) (Left, bool)
 }
+
+// Left is what is left of an object without what Argo CD ignores. Result is live after a server-side apply, if Argo CD compares that with live,
+// and else nil.
+type Left struct{ Desired, Live, Result map[string]any }
 
 // Deployment returns how Argo CD deploys with these options.
 func (o Options) Deployment() *engine.Deployment {
@@ -116,10 +120,10 @@ func (o Options) leaves(live map[string]any) string {
 
 // write implements engine.Sync.
 func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
-	sent, left := desired, compared{desired, live}
+	sent, left := desired, Left{Desired: desired, Live: live}
 	if o.Left != nil {
-		if leftDesired, leftLive, ignores := o.Left(ref.Key); ignores {
-			left = compared{leftDesired, leftLive}
+		if found, ignores := o.Left(ref.Key); ignores {
+			left = found
 			if o.Has("RespectIgnoreDifferences=true") {
 				var err error
 				if sent, err = left.respecting(ref, desired, live); err != nil {
@@ -137,19 +141,34 @@ func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string
 
 // isInSync reports whether an object does not differ for Argo CD. What a replacement drops from live makes no difference (gitops-engine v3.6.1
 // pkg/diff/diff.go Diff).
-func (o Options) isInSync(w engine.Writer, ref object.Ref, left compared) bool {
-	done, err := o.writeAll(w, ref, left.desired, left.live)
-	if err == nil && done.Engine == report.EngineReplace {
-		done, err = w.Merge(ref, Applied(left.live), withLastApplied(left.desired, left.live), left.live)
-	}
-	if err != nil {
-		return false
+func (o Options) isInSync(w engine.Writer, ref object.Ref, left Left) bool {
+	result := left.Result
+	if result == nil {
+		done, err := o.writeAll(w, ref, left.Desired, left.Live)
+		if err == nil && done.Engine == report.EngineReplace {
+			done, err = w.Merge(ref, Applied(left.Live), withLastApplied(left.Desired, left.Live), left.Live)
+		}
+		if err != nil {
+			return false
+		}
+		result = done.Result
 	}
 	managed := []object.Pointer{{"metadata", "managedFields"}}
 	// The API server fills in defaults that an apply has removed, so normal forms are compared.
-	normal := kinds.NewNormalizer(ref.Key, w.ShapeOf(ref), left.live)
-	is, will := normal.Stored(without(left.live, managed)), normal.Stored(without(done.Result, managed))
+	normal := kinds.NewNormalizer(ref.Key, w.ShapeOf(ref), left.Live)
+	is, will := normal.Stored(without(left.Live, managed)), normal.Stored(without(result, managed))
 	return object.Equal(is.Object(), will.Object())
+}
+
+// ServerSideResult returns live after a server-side apply of desired, whatever Argo CD ignores and however it writes, or nil if that is not
+// known. The types of custom kinds are not.
+func (o Options) ServerSideResult(ref object.Ref, desired, live map[string]any) map[string]any {
+	w := engine.Writer{ServerSide: true, Helm4: true, Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
+	done, err := o.apply(w, ref, desired, live)
+	if err != nil {
+		return nil
+	}
+	return withLastApplied(done.Result, live)
 }
 
 // writeAll writes an object without regard to what Argo CD ignores.

@@ -44,9 +44,9 @@ func TestWrite(t *testing.T) {
 			options := Options{List: c.options}
 			desired, live := thing(t, c.desired), thing(t, c.live)
 			if c.ignored != "" {
-				options.Left = func(object.Key) (map[string]any, map[string]any, bool) {
+				options.Left = func(object.Key) (Left, bool) {
 					ignored := []object.Pointer{{"spec", c.ignored}}
-					return without(desired, ignored), without(live, ignored), true
+					return Left{Desired: without(desired, ignored), Live: without(live, ignored)}, true
 				}
 			}
 			if c.applied != "" {
