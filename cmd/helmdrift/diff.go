@@ -162,6 +162,9 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 				}
 				return o.scan.run(cmd.Context(), o, names)
 			}
+			if err := o.FailOn.CheckOne(); err != nil {
+				return err
+			}
 			return runDiff(cmd.Context(), s, o, args, cmd.Flags())
 		},
 	}

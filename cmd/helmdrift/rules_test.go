@@ -62,7 +62,7 @@ func arrows() map[string][]string {
 		"internal/absorb/kustomize": {"pkg/object", "pkg/report", "pkg/report/absorption"},
 		"internal/absorb/reads":     {"pkg/render"},
 		"internal/absorb/vary":      {"internal/secret", "pkg/object", "pkg/render"},
-		"pkg/fleet": {"internal/hint", "pkg/drift", "pkg/live", "pkg/cluster", "pkg/object", "pkg/release", "pkg/report", "pkg/report/listing",
+		"pkg/fleet": {"internal/hint", "pkg/drift", "pkg/live", "pkg/cluster", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/report/listing",
 			"pkg/threeway"},
 		"pkg/release":          {"internal/gunzip", "internal/hint", "pkg/report"},
 		"pkg/release/postgres": {"internal/hint", "pkg/release"},

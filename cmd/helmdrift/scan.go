@@ -84,10 +84,11 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 			on.Options.ReadManifest, on.Options.Render = limits.ReadManifest, limits.RenderChart
 			return o.all(ctx, on, limits)
 		}
-		return source.Compare(ctx, found, fleet.Options{
-			Options: options, Concurrency: f.Concurrency, Progress: show,
+		compared, err := source.Compare(ctx, found, fleet.Options{
+			Options: options, Concurrency: f.Concurrency, Progress: show, AllOrphans: o.FailOn["orphan"],
 			Report: func(r *drift.Result) report.Release { return o.Release(r, nil, nil) },
 		})
+		return clusters.Take(compared), err
 	})
 	if err != nil {
 		return err

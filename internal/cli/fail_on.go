@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -42,14 +43,18 @@ func (s ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)
 // FailOn is the value of --fail-on: the set of kinds of findings that make diff exit with 2.
 //
 // drift selects what differs from what Helm deployed, change what the chart changes, and unmanaged what no manifest names. conflict and
-// fail select fields and objects that make the operation fail, and effect selects every write. restart and downtime select what the
-// writes mean for pods. uninstall and blocked select what the controller that deploys a release does next: it uninstalls the release, or does
-// not act. unknown selects fields whose value in the chart is not known here. none selects nothing.
+// fail select fields and objects that make the operation fail, and effect selects every write. restart and downtime select what the writes
+// mean for pods. uninstall and blocked select what the controller that deploys a release does next: it uninstalls the release, or does not
+// act. unknown selects fields whose value in the chart is not known here. orphan and overlap select objects of a scan that no release
+// claims any more, or that several deployers claim. none selects nothing.
 type FailOn map[string]bool
 
 // failOnWords returns the words of --fail-on in the order of its help.
 func failOnWords() []string {
-	return []string{"drift", "change", "unmanaged", "conflict", "fail", "effect", "restart", "downtime", "uninstall", "blocked", "unknown", "none"}
+	return []string{
+		"drift", "change", "unmanaged", "conflict", "fail", "effect", "restart", "downtime", "uninstall", "blocked", "unknown",
+		"orphan", "overlap", "none",
+	}
 }
 
 // failOnUsage returns the help of --fail-on.
@@ -126,13 +131,37 @@ func (f *FailOn) Type() string { return "list" }
 // Status returns the exit code of a report as an error; nil is exit code 0. Three things take precedence over findings: errors,
 // predictions that the dry run of the API server contradicts, and an incomplete forecast if --fail-on depends on it.
 func (f FailOn) Status(r *report.Report) error {
+	if err := f.lacksClaims(r.Scan); err != nil {
+		return err
+	}
 	switch {
 	case r.HasError(), r.Disputed(), f.lacksEffects(r):
 		return ExitStatus(ExitFailure)
-	case slices.ContainsFunc(r.Releases, f.selectsRelease):
+	case slices.ContainsFunc(r.Releases, f.selectsRelease), f.selectsClaims(r.Scan):
 		return ExitStatus(ExitSelected)
 	}
 	return nil
+}
+
+// CheckOne returns an error if the exit code depends on what only a scan of several releases finds.
+func (f FailOn) CheckOne() error { return f.lacksClaims(nil) }
+
+// lacksClaims returns an error if the exit code depends on orphans or overlaps, and nobody has looked for them.
+func (f FailOn) lacksClaims(scan *report.Scan) error {
+	for _, word := range []string{"orphan", "overlap"} {
+		isSought := scan != nil && (word == "overlap" || scan.OrphansSought)
+		if f[word] && !isSought {
+			return hint.New(fmt.Errorf("--fail-on %s: nobody has looked for that", word),
+				"it needs a scan: helmdrift diff -A --fail-on +"+word+", or -n NAMESPACE and no name of a release")
+		}
+	}
+	return nil
+}
+
+// selectsClaims reports whether an orphan or an overlap sets exit code 2. An object that the chart asks Helm to keep is no failure.
+func (f FailOn) selectsClaims(scan *report.Scan) bool {
+	return scan != nil && (f["overlap"] && len(scan.Overlaps) > 0 ||
+		f["orphan"] && slices.ContainsFunc(scan.Orphans, func(o report.Orphan) bool { return !o.Kept }))
 }
 
 // lacksEffects reports whether the exit code depends on a forecast that is incomplete: an unknown effect may restart pods.

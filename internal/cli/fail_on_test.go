@@ -28,7 +28,7 @@ func TestFailOnForms(t *testing.T) {
 		{times("+none"), "", "none cannot be combined with other words"},
 		{times("none", "+drift"), "", "none cannot be combined with other words"},
 		{times("none,drift"), "", "none cannot be combined with other words"},
-		{times("++drift"), "", "must be some of drift, change, unmanaged, conflict, fail, effect, restart, downtime, uninstall, blocked, unknown, none; a word with a + adds to drift,conflict,fail,uninstall"},
+		{times("++drift"), "", "must be some of drift, change, unmanaged, conflict, fail, effect, restart, downtime, uninstall, blocked, unknown, orphan, overlap, none; a word with a + adds to drift,conflict,fail,uninstall"},
 		{times("+"), "", "must be some of"},
 		{times("+drift,"), "", "must be some of"},
 		{times("everything"), "", "must be some of"},
@@ -58,5 +58,46 @@ func TestKnownWritesSelectNothing(t *testing.T) {
 		if o.Known = false; !all.selectsObject(o) {
 			t.Errorf("%s is new and does not count", action)
 		}
+	}
+}
+
+// TestFailOnClaims checks which orphans and overlaps set the exit code, and that nobody takes a report for clean that has not looked for
+// them.
+func TestFailOnClaims(t *testing.T) {
+	orphans := func(kept ...bool) *report.Scan {
+		out := &report.Scan{OrphansSought: true}
+		for _, isKept := range kept {
+			out.Orphans = append(out.Orphans, report.Orphan{Kept: isKept})
+		}
+		return out
+	}
+	for name, c := range map[string]struct {
+		word string
+		scan *report.Scan
+		want string
+	}{
+		"no scan":                   {"orphan", nil, "--fail-on orphan: nobody has looked for that"},
+		"no scan, overlap":          {"overlap", nil, "--fail-on overlap: nobody has looked for that"},
+		"not sought":                {"orphan", &report.Scan{}, "--fail-on orphan: nobody has looked for that"},
+		"none":                      {"orphan", orphans(), ""},
+		"kept":                      {"orphan", orphans(true, true), ""},
+		"one":                       {"orphan", orphans(true, false), "exit status 2"},
+		"one, of another word":      {"drift", orphans(false), ""},
+		"overlap":                   {"overlap", &report.Scan{Overlaps: make([]report.Overlap, 1)}, "exit status 2"},
+		"overlap of another word":   {"drift", &report.Scan{Overlaps: make([]report.Overlap, 1)}, ""},
+		"orphan is no overlap":      {"overlap", orphans(false), ""},
+		"none, and nobody has seen": {"none", &report.Scan{}, ""},
+	} {
+		got := ""
+		if err := (FailOn{c.word: true}).Status(&report.Report{Scan: c.scan}); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	unread := &report.Report{Scan: orphans(false), Errors: []report.ScanError{{}}}
+	if err := (FailOn{"orphan": true}).Status(unread); err != ExitStatus(ExitFailure) { //nolint:errorlint // it is never wrapped
+		t.Errorf("%v with an error of the scan", err)
 	}
 }

@@ -107,8 +107,23 @@ func (f *SavedFilter) Apply(r *report.Report) error {
 	if len(r.Releases)+len(r.Errors) == 0 {
 		return hint.New(fmt.Errorf("the flags select 0 of %d releases in the report", all), "check --namespace, --filter and --exclude")
 	}
+	if r.Scan != nil {
+		f.chooseClaims(r.Scan, selects)
+	}
 	r.Recount()
 	return nil
+}
+
+// chooseClaims leaves only the orphans and the overlaps of the selected releases. The filter knows the namespace of their objects, not that
+// of their records.
+func (f *SavedFilter) chooseClaims(scan *report.Scan, selects func(report.Release) bool) {
+	of := func(namespace, name string) bool {
+		return selects(report.Release{Name: name, StorageNamespace: namespace})
+	}
+	scan.Orphans = slices.DeleteFunc(scan.Orphans, func(o report.Orphan) bool { return !of(o.ReleaseNamespace, o.Release) })
+	scan.Overlaps = slices.DeleteFunc(scan.Overlaps, func(o report.Overlap) bool {
+		return !slices.ContainsFunc(o.Claims, func(c report.Claim) bool { return c.Kind == report.ClaimRelease && of(c.Namespace, c.Name) })
+	})
 }
 
 // refused returns the error of a flag that a command does not have, or nil.

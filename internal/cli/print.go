@@ -72,7 +72,7 @@ func completeReportFile(*cobra.Command, []string, string) ([]string, cobra.Shell
 // Print writes the report to its files and then to stdout. The files come first, because the reader of stdout may be gone.
 func (o *PrintOptions) Print(s Streams, r *report.Report, look output.Options) error {
 	look.Text.ShowIgnored, look.Text.Verbose = o.showIgnored, o.verbose
-	look.CI.Fails = o.FailOn.selects
+	look.CI.Fails, look.CI.FailsOn = o.FailOn.selects, func(word string) bool { return o.FailOn[word] }
 	if err := o.writeFiles(s, r, look); err != nil {
 		return err
 	}

@@ -164,6 +164,18 @@ func reportOf(s string) *report.Report {
 			Warnings: message, Errors: message, NotCompared: []report.NotCompared{{Kind: s, Name: s, Reason: s}},
 			Objects: []report.Object{object, changed, failing, skipped, broken},
 		}),
+		Scan: claimsOf(s),
+	}
+}
+
+// claimsOf is a scan with an orphan and an overlap all of whose texts are s.
+func claimsOf(s string) *report.Scan {
+	named := report.ClaimedObject{Cluster: s, APIVersion: s, Kind: s, Namespace: s, Name: s}
+	return &report.Scan{
+		Clusters: []string{s, s + "x"},
+		Orphans: []report.Orphan{{ClaimedObject: named, Release: s, ReleaseNamespace: s + "x", Reason: report.OrphanReason(s), Problem: s,
+			Revision: &report.Revision{Revision: 1, Status: s, Chart: s}}},
+		Overlaps: []report.Overlap{{ClaimedObject: named, Claims: []report.Claim{{Kind: s, Namespace: s, Name: s, By: report.ClaimSource(s)}}}},
 	}
 }
 

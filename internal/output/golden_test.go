@@ -48,7 +48,7 @@ var (
 	// ciViews are for package ci. Everything that drifted sets the exit code.
 	ciViews = []view{
 		{"md", Markdown, Options{CI: ci.Options{Fails: drifted}}},
-		{"junit.xml", JUnit, Options{CI: ci.Options{Fails: drifted}}},
+		{"junit.xml", JUnit, Options{CI: ci.Options{Fails: drifted, FailsOn: isOrphan}}},
 		{"sarif", SARIF, Options{CI: ci.Options{ChartDir: "charts/web"}}},
 		{"gitlab", GitLab, Options{}},
 		{"github.txt", GitHub, Options{CI: ci.Options{ChartDir: "charts/web"}}},
@@ -64,7 +64,7 @@ var (
 	scanViews = []view{{"verbose.txt", Text, Options{Text: text.Options{Unicode: true, Width: 120, Verbose: true}}}}
 
 	wide = map[string]bool{
-		"scan": true, "scan-clusters": true, "scan-hostile": true, "scan-unsearched": false, "scan-next": false,
+		"scan": true, "scan-clusters": true, "scan-hostile": true, "scan-unsearched": false, "scan-next": false, "scan-claims": false,
 		"drift": true, "upgrade": true, "hostile": true, "inside": true,
 		"noise": false, "blocked": false, "rollback": false, "install": false, "dryrun": false, "render-error": false,
 		"service": false, "conflict": false, "environments": true,
@@ -73,6 +73,9 @@ var (
 
 // drifted reports whether an object drifted.
 func drifted(_ *report.Release, o *report.Object) bool { return o != nil && o.Drifted }
+
+// isOrphan reports whether a word of --fail-on is orphan.
+func isOrphan(word string) bool { return word == "orphan" }
 
 func TestGolden(t *testing.T) {
 	for name, report := range reports(t) {

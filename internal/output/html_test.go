@@ -22,7 +22,7 @@ import (
 func TestHTMLGolden(t *testing.T) {
 	all := reports(t)
 	assets := regexp.MustCompile(`(?s)(<style>|<script>|sha256-).*?(</style>|</script>|&#39;)`)
-	for _, name := range []string{"clean", "drift", "effects", "errors", "hostile", "inside", "masked", "preview", "scan", "scan-unsearched",
+	for _, name := range []string{"clean", "drift", "effects", "errors", "hostile", "inside", "masked", "preview", "scan", "scan-unsearched", "scan-claims",
 		"environments"} {
 		page := render(t, HTML, all[name], Options{})
 		golden(t, filepath.Join("testdata", "html", name+".html"), assets.ReplaceAll(page, []byte("$1…$2")))

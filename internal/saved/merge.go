@@ -33,7 +33,7 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 	}
 	var releases []report.Release
 	var errs []report.ScanError
-	var scan report.Scan
+	scan := report.Scan{OrphansSought: true}
 	newest := reports[0].Report.Time
 	from := map[[3]string]int{}
 	for i, r := range reports {
@@ -52,7 +52,9 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 			// The parts of a fleet are scanned side by side.
 			scan.Seconds, scan.Requests = max(scan.Seconds, one.Seconds), scan.Requests+one.Requests
 			scan.Clusters = append(scan.Clusters, one.Clusters...)
+			scan.Orphans, scan.Overlaps = append(scan.Orphans, one.Orphans...), append(scan.Overlaps, one.Overlaps...)
 		}
+		scan.OrphansSought = scan.OrphansSought && r.Report.Scan != nil && r.Report.Scan.OrphansSought
 		if r.Report.Time.After(newest) {
 			newest = r.Report.Time
 		}

@@ -34,6 +34,8 @@ type Search struct {
 	// Errors say what could not be searched, and Covered what was. They are complete when InClusters returns.
 	Errors  []report.ScanError
 	Covered report.Scan
+	// taken counts the calls of Take.
+	taken int
 	// namespaces are the searched namespaces, for the message that nothing was found, and total is the number of their releases.
 	namespaces []string
 	total      int
@@ -106,6 +108,19 @@ func InClusters[T any](
 		err = ctx.Err()
 	}
 	return all, err
+}
+
+// Take adds what the comparison of a cluster found besides the reports of releases, and returns these.
+func (j *Search) Take(c fleet.Compared) []report.Release {
+	j.mu.Lock()
+	j.Covered.Orphans, j.Covered.Overlaps = append(j.Covered.Orphans, c.Orphans...), append(j.Covered.Overlaps, c.Overlaps...)
+	j.taken++
+	j.Covered.OrphansSought = c.OrphansSought && (j.taken == 1 || j.Covered.OrphansSought)
+	j.mu.Unlock()
+	for _, e := range c.Errors {
+		j.Add(e)
+	}
+	return c.Releases
 }
 
 // errInterrupted is the error of a cluster that was not read to the end.

@@ -27,6 +27,22 @@ type Options struct {
 	Concurrency int
 	// Progress is called after each release, one call at a time. It may be nil.
 	Progress func(Progress)
+	// AllOrphans makes Compare list every kind of the manifests in every namespace of the releases, so that no orphan of these kinds is
+	// missing, and report what it cannot list. Otherwise it finds the orphans among the objects that it lists for the comparisons.
+	AllOrphans bool
+}
+
+// Compared is the result of Compare.
+type Compared struct {
+	// Releases has a report of each release.
+	Releases []report.Release
+	// Orphans and Overlaps are the objects that the wrong number of deployers claim.
+	Orphans  []report.Orphan
+	Overlaps []report.Overlap
+	// OrphansSought is set if every kind of the manifests was listed in every namespace of the releases. Errors say which lists failed;
+	// only Options.AllOrphans makes them.
+	OrphansSought bool
+	Errors        []report.ScanError
 }
 
 // DefaultConcurrency is enough to keep a few processors busy while records are on their way.
@@ -53,10 +69,10 @@ const wideFrom = 3
 // lastComparisons is how long the running comparisons go on after the end of the context.
 const lastComparisons = 500 * time.Millisecond
 
-// Compare compares the releases and returns a report of each. If something goes wrong with a release, its report has the error. Compare
-// itself returns only the error of the context. Even then, if it has compared a release, it returns a report of each, with an error for
-// those that it did not compare.
-func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.Release, error) {
+// Compare compares the releases and returns a report of each, and the objects that no release claims, or several. If something goes wrong
+// with a release, its report has the error. Compare itself returns only the error of the context. Even then, if it has compared a release,
+// it returns a report of each, with an error for those that it did not compare.
+func (s Source) Compare(ctx context.Context, found Found, o Options) (Compared, error) {
 	c := s.newComparison(ctx, found, o)
 	done := make(chan struct{})
 	go func() {
@@ -64,6 +80,7 @@ func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.R
 		defer c.sharing.Close()
 		c.compareAll(ctx)
 		c.compareChanged(ctx)
+		c.findOrphans(ctx)
 	}()
 	select {
 	case <-done:
@@ -74,11 +91,20 @@ func (s Source) Compare(ctx context.Context, found Found, o Options) ([]report.R
 		case <-time.After(lastComparisons):
 		}
 	}
-	reports := c.reports()
+	out := c.compared()
 	if err := ctx.Err(); err != nil {
-		return reports, fmt.Errorf("comparing releases: %w", err)
+		return out, fmt.Errorf("comparing releases: %w", err)
 	}
-	return reports, nil
+	return out, nil
+}
+
+// compared returns what was found. Orphans are looked for after all comparisons, so an interrupted one has none.
+func (c *comparison) compared() Compared {
+	out := Compared{Releases: c.reports(), Overlaps: c.claims.overlaps(c.Name)}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out.Orphans, out.Errors, out.OrphansSought = slices.Clone(c.orphans), slices.Clone(c.errors), c.isSought
+	return out
 }
 
 // reports returns a report for each release. A release that was not compared before the context ended gets an error.
@@ -92,7 +118,7 @@ func (c *comparison) reports() []report.Release {
 	for i, r := range c.results {
 		switch {
 		case !r.done:
-			out = append(out, c.failed(c.found[i], errInterrupted))
+			out = append(out, c.failed(c.found.Releases[i], errInterrupted))
 		case !r.gone:
 			out = append(out, r.Release)
 		}
@@ -107,8 +133,9 @@ var errInterrupted = errors.New("interrupted before it was read")
 type comparison struct {
 	Source
 	Options
-	found   []release.Released
+	found   Found
 	sharing Sharing
+	claims  *claims
 	// together reads through the sharing and knows the records that were listed; alone reads everything by itself.
 	together, alone *drift.Comparer
 
@@ -117,6 +144,9 @@ type comparison struct {
 	read     int
 	results  []result
 	progress Progress
+	orphans  []report.Orphan
+	errors   []report.ScanError
+	isSought bool
 }
 
 // result is the report of one release.
@@ -141,13 +171,20 @@ func (s Source) newComparison(ctx context.Context, found Found, o Options) *comp
 		}
 		histories[r.Last.Namespace][r.Last.Release] = r.History
 	}
-	wide := found.Namespaces == nil && len(histories) >= wideFrom && 2*found.Beside >= found.Total
+	wide := found.Namespaces == nil && len(histories) >= wideFrom && 2*found.Beside >= found.Total ||
+		o.AllOrphans && found.Namespaces == nil && found.Namespace == ""
+	claims, makeReport := newClaims(), o.Report
+	o.Report = func(r *drift.Result) report.Release {
+		claims.add(r)
+		return makeReport(r)
+	}
 	c := &comparison{
-		Source: s, Options: o, found: found.Releases,
+		Source: s, Options: o, found: found, claims: claims,
 		sharing: s.Share(ctx, wide),
 		results: make([]result, len(found.Releases)), progress: Progress{Total: len(found.Releases)},
 	}
 	c.alone = drift.New(drift.LiveConnection(s.Cluster, s.Name, s.Storage), o.Options)
+	c.sharing.cluster.sweep.Watch(claims.see, o.AllOrphans || found.selection.isWhole())
 	connection := c.sharing.Connection
 	connection.Records = func(namespace string) (drift.Records, error) {
 		return s.Storage.Listed(namespace, histories[namespace]), nil
@@ -158,12 +195,12 @@ func (s Source) newComparison(ctx context.Context, found Found, o Options) *comp
 
 // compareAll compares every release once.
 func (c *comparison) compareAll(ctx context.Context) {
-	namespaces := make([]string, len(c.found))
-	for i, r := range c.found {
+	namespaces := make([]string, len(c.found.Releases))
+	for i, r := range c.found.Releases {
 		namespaces[i] = r.Last.Namespace
 	}
 	c.sharing.Each(ctx, namespaces, c.Concurrency, func(i int) {
-		r, out := c.found[i], report.Release{}
+		r, out := c.found.Releases[i], report.Release{}
 		if r.Problem != nil {
 			out = c.failed(r, fmt.Errorf("find release %s: %w", r.Last.Release, r.Problem))
 		} else {
@@ -225,7 +262,8 @@ func (c *comparison) compareChanged(ctx context.Context) {
 	var places []place
 	for i, r := range c.results {
 		if r.HasError() || len(r.Objects) > 0 {
-			doubtful, places = append(doubtful, i), append(places, place{c.found[i].Last.Namespace, c.found[i].Last.Release})
+			last := c.found.Releases[i].Last
+			doubtful, places = append(doubtful, i), append(places, place{last.Namespace, last.Release})
 		}
 	}
 	if len(doubtful) == 0 || ctx.Err() != nil {
@@ -235,7 +273,7 @@ func (c *comparison) compareChanged(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(c.Concurrency)
 	for n, i := range doubtful {
-		r := c.found[i]
+		r := c.found.Releases[i]
 		switch present, listed := now[places[n]]; {
 		case listed && (len(present.History.Entries) == 0 || present.Last.Status == statusUninstalled && r.Last.Status != statusUninstalled):
 			c.mu.Lock()

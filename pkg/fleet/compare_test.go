@@ -30,7 +30,7 @@ func scan(t *testing.T, source Source, o Options) []report.Release {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return out.Releases
 }
 
 // tally counts the releases that are drifted and those with an error.
@@ -155,8 +155,8 @@ func TestUninstalledMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, errors := tally(out); len(out) != 5 || errors != 0 {
-		t.Errorf("%d releases, %d with errors", len(out), errors)
+	if _, errors := tally(out.Releases); len(out.Releases) != 5 || errors != 0 {
+		t.Errorf("%d releases, %d with errors", len(out.Releases), errors)
 	}
 }
 
@@ -176,8 +176,8 @@ func TestChangedReleasesTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, errors := tally(out); len(out) != 32 || errors != 0 {
-		t.Errorf("%d releases, %d with errors", len(out), errors)
+	if _, errors := tally(out.Releases); len(out.Releases) != 32 || errors != 0 {
+		t.Errorf("%d releases, %d with errors", len(out.Releases), errors)
 	}
 }
 

@@ -9,15 +9,17 @@
 //	                                          ▼
 //	             one more list: a release that changed meanwhile is compared again, by itself
 //	                                          │
+//	             claims: objects of the manifests, and of the lists ─► orphans, overlaps
+//	                                          │
 //	                                          ▼
-//	                                   report.Release, one for each
+//	                     Compared: a report.Release for each, orphans and overlaps
 //
 // The first lines of a program; the example of the package has all of it:
 //
 //	source := fleet.Source{Cluster: cluster, Storage: storage, Name: "prod-cluster"}
 //	found, err := source.Find(ctx, fleet.Selection{})
-//	releases, err := source.Compare(ctx, found, fleet.Options{})
-//	r := report.NewScan("v1", time.Now(), releases, found.Errors, report.Scan{Clusters: []string{source.Name}})
+//	compared, err := source.Compare(ctx, found, fleet.Options{})
+//	r := report.NewScan("v1", time.Now(), compared.Releases, found.Errors, report.Scan{Clusters: []string{source.Name}})
 //
 // [Source.List] takes the same releases and reads only the last record of each.
 //
@@ -32,6 +34,12 @@
 //
 // Compare takes the releases in the order that the API server lists objects in. So only the pages around the current namespaces are in
 // memory, however many releases there are.
+//
+// # Orphans and overlaps
+//
+// The lists have more objects than the manifests of the releases. One that carries the annotations of a release, and that no manifest has,
+// is an orphan; an object in several manifests is an overlap. Compare collects both beside the comparisons (claims.go), and reads further
+// records only of releases with orphans (orphans.go).
 //
 // # One release never stops another
 //

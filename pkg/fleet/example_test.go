@@ -35,11 +35,13 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	releases, err := source.Compare(ctx, found, fleet.Options{})
+	compared, err := source.Compare(ctx, found, fleet.Options{})
 	if err != nil {
 		panic(err)
 	}
-	r := report.NewScan("my-program", time.Now(), releases, found.Errors, report.Scan{Clusters: []string{source.Name}})
+	r := report.NewScan("my-program", time.Now(), compared.Releases, found.Errors, report.Scan{
+		Clusters: []string{source.Name}, Orphans: compared.Orphans, Overlaps: compared.Overlaps,
+	})
 	for _, release := range r.Releases {
 		fmt.Println(release.StorageNamespace, release.Name, release.State())
 	}

@@ -40,13 +40,23 @@ type Found struct {
 	Namespace string
 	// Namespaces are the namespaces that were searched one by one because the role may not list all at once. Otherwise it is nil.
 	Namespaces []string
+
+	selection Selection
+}
+
+// searched reports whether the records of a namespace were searched.
+func (f Found) searched(namespace string) bool {
+	if f.Namespaces != nil {
+		return slices.Contains(f.Namespaces, namespace)
+	}
+	return f.Namespace == "" || f.Namespace == namespace
 }
 
 // Find returns the selected releases. It reads no record. If the role may not list the records of all namespaces at once, Find searches
 // each namespace by itself. A selected name that no release has is one of the Errors. Find fails only if nothing could be searched; its
 // error wraps the API server's.
 func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
-	found := Found{Namespace: selection.Namespace}
+	found := Found{Namespace: selection.Namespace, selection: selection}
 	listed, err := s.Storage.List(ctx, selection.Namespace, labels.Everything())
 	if selection.Namespace == "" && apierrors.IsForbidden(err) {
 		listed, err = s.searchNamespaces(ctx, selection, &found)

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -42,6 +43,19 @@ func (s Selection) selects(cluster string, r release.Released) bool {
 		return slices.Contains(s.Statuses, last.Status)
 	}
 	return len(s.Names) > 0 || last.Status != statusUninstalled
+}
+
+// isWhole reports whether the selection takes every release that is installed.
+func (s Selection) isWhole() bool {
+	return len(s.Names)+len(s.Statuses) == 0 && s.Filter == nil && s.Exclude == nil && s.Labels == nil && s.Shard == nil
+}
+
+// selectsName reports whether a release without records would be selected. It has neither labels nor a status.
+func (s Selection) selectsName(cluster string, named object.ReleaseName) bool {
+	s.Statuses = nil
+	return s.Labels == nil && s.selects(cluster, release.Released{Last: release.Listed{
+		Entry: release.Entry{Release: named.Name}, Namespace: named.Namespace,
+	}})
 }
 
 // statusUninstalled is the status of a release whose history was kept by helm uninstall --keep-history. Nothing of it is deployed.

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -51,24 +52,40 @@ func (s *server) connect(t *testing.T) Source {
 
 // install stores revision 1 of a release with one ConfigMap, whose value is k in the cluster.
 func (s *server) install(namespace, name, k string) {
+	s.store(namespace, name, 1, "deployed", configMap(name))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add("ConfigMap", namespace, name, map[string]any{"app.kubernetes.io/managed-by": "Helm"}, map[string]any{"k": k})
+}
+
+// configMap returns the manifest of some ConfigMaps.
+func configMap(names ...string) string {
+	out := ""
+	for _, name := range names {
+		out += "---\n# Source: c/templates/m.yaml\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {k: \"1\"}\n"
+	}
+	return out
+}
+
+// store stores a record, of a release in the same namespace unless another one is given.
+func (s *server) store(namespace, name string, revision int, status, manifest string, of ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.objects == nil {
 		s.objects = map[string]map[string]any{}
 	}
-	record := map[string]any{"name": name, "namespace": namespace, "version": 1, "info": map[string]any{"status": "deployed"},
+	record := map[string]any{"name": name, "namespace": append(of, namespace)[0], "version": revision, "info": map[string]any{"status": status},
 		"chart":    map[string]any{"metadata": map[string]any{"name": "c", "version": "1.0.0", "apiVersion": "v2"}},
-		"manifest": "---\n# Source: c/templates/m.yaml\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\ndata: {k: \"1\"}\n"}
+		"manifest": manifest}
 	text, _ := json.Marshal(record)
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
 	_, _ = z.Write(text)
 	_ = z.Close()
 	inner := base64.StdEncoding.EncodeToString(zipped.Bytes())
-	stored := "sh.helm.release.v1." + name + ".v1"
-	s.add("Secret", namespace, stored, map[string]any{"owner": "helm", "name": name, "version": "1", "status": "deployed"},
+	stored := fmt.Sprintf("sh.helm.release.v1.%s.v%d", name, revision)
+	s.add("Secret", namespace, stored, map[string]any{"owner": "helm", "name": name, "version": strconv.Itoa(revision), "status": status},
 		map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(inner))})
-	s.add("ConfigMap", namespace, name, map[string]any{"app.kubernetes.io/managed-by": "Helm"}, map[string]any{"k": k})
 }
 
 func (s *server) add(kind, namespace, name string, set, data map[string]any) {

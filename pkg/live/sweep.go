@@ -40,6 +40,9 @@ type Sweep struct {
 	silent map[schema.GroupVersionResource]error
 	// The current releases are in the namespaces from first to last.
 	first, last string
+	// watch is what Watch was called with, and begun has all lists that it watches to the end.
+	watch watch
+	begun map[listOf]*sharedList
 }
 
 // listOf identifies a list. The namespace is empty if it goes across all namespaces.
@@ -76,6 +79,9 @@ func (s *Sweep) Window(first, last string) {
 		return of.namespace != "" && CompareNamespaces(of.namespace, first) < 0
 	})
 	lists := slices.Collect(maps.Values(s.lists))
+	if s.watch.whole {
+		lists = slices.Collect(maps.Values(s.begun))
+	}
 	s.mu.Unlock()
 	if !moved {
 		return
@@ -152,11 +158,21 @@ func (s *Sweep) list(group []target) *sharedList {
 		key.namespace = namespace
 	}
 	if s.lists[key] == nil {
-		if s.wanted[key] += len(group); key.namespace != "" && s.wanted[key] < listFrom {
+		if s.wanted[key] += len(group); key.namespace != "" && s.wanted[key] < listFrom && !s.watch.whole {
 			return nil
 		}
-		read := func(ctx context.Context, token string) (listPage, error) { return s.readPage(ctx, key, token) }
-		s.lists[key] = newSharedList(s.ctx, read, s.first)
+		s.lists[key] = s.begin(key)
 	}
 	return s.lists[key]
+}
+
+// begin begins a list. The caller holds the lock.
+func (s *Sweep) begin(key listOf) *sharedList {
+	read := func(ctx context.Context, token string) (listPage, error) { return s.readPage(ctx, key, token) }
+	l := newSharedList(s.ctx, read, s.first)
+	l.see = s.watch.see
+	if s.watch.whole {
+		s.begun[key] = l
+	}
+	return l
 }

@@ -26,6 +26,8 @@ type sharedList struct {
 	ctx context.Context
 	// read reads the page with a token.
 	read func(ctx context.Context, token string) (listPage, error)
+	// see is called with each object that was read; nil for none.
+	see func(o map[string]any)
 
 	mu sync.Mutex
 	// objects has no objects from namespaces before first.
@@ -172,6 +174,9 @@ func (l *sharedList) add(items []any) {
 	for _, item := range items {
 		content, _ := item.(map[string]any)
 		o := &unstructured.Unstructured{Object: content}
+		if l.see != nil {
+			l.see(content)
+		}
 		l.reached = o.GetNamespace()
 		if CompareNamespaces(l.reached, l.first) >= 0 || l.reached == "" {
 			l.objects[place{l.reached, o.GetName()}] = o

@@ -64,6 +64,12 @@ type Scan struct {
 	Requests int     `json:"requests,omitempty"`
 	// Shard is set if only one part of the selected releases was compared.
 	Shard *Shard `json:"shard,omitempty"`
+	// Orphans are objects of the selected releases that no manifest has any more, as far as they were listed. OrphansSought is set if every
+	// kind of the manifests was listed in every namespace of the releases, so that no orphan of these kinds is missing.
+	Orphans       []Orphan `json:"orphans,omitempty"`
+	OrphansSought bool     `json:"orphansSought,omitempty"`
+	// Overlaps are objects of the selected releases that others deploy too.
+	Overlaps []Overlap `json:"overlaps,omitempty"`
 }
 
 // Shard is one of Count parts of a selection. Index counts from 0.
@@ -220,6 +226,9 @@ const ErrorRender = "render"
 
 // ErrorNotFound is the code of the error that no release has a given name. It is part of the contract.
 const ErrorNotFound = "not-found"
+
+// ErrorOrphans is the code of the error that some orphans may not have been seen. The releases of the place were found and compared.
+const ErrorOrphans = "orphans-unseen"
 
 // ErrorSelection is the code of the error, or the warning, that a flag names nothing of what was compared.
 const ErrorSelection = "selection"

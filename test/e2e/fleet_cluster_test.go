@@ -53,6 +53,7 @@ func TestFleet(t *testing.T) {
 		{"Contexts", testContexts},
 		{"Roles", testRoles},
 		{"Rights", testRightsOfScan},
+		{"OrphanRights", testOrphanRights},
 		{"Errors", testEntriesWithErrors},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(&fleetCluster{t: t, plane: p, on: on, scanner: newScanner(t, on)}) })

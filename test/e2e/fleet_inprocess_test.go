@@ -46,7 +46,7 @@ func testChangedMeanwhile(c *fleetCluster) {
 	releases, err := source.Compare(context.Background(), found, fleet.Options{})
 	must(c.t, err)
 	var got []string
-	for _, r := range releases {
+	for _, r := range releases.Releases {
 		got = append(got, fmt.Sprintf("%s of %d drifted %v, %d errors", r.Name, r.Last.Revision, r.Drifted, len(r.Errors)))
 	}
 	want := []string{"untouched of 1 drifted true, 0 errors", "upgraded of 2 drifted false, 0 errors",

@@ -65,7 +65,32 @@ type scanReport struct {
 		Clusters []string       `json:"clusters"`
 		Requests int            `json:"requests"`
 		Shard    map[string]int `json:"shard"`
+
+		Orphans       []scanOrphan `json:"orphans"`
+		OrphansSought bool         `json:"orphansSought"`
 	} `json:"scan"`
+}
+
+// scanOrphan is an object that no manifest has any more.
+type scanOrphan struct {
+	Kind, Namespace, Name, Release, ReleaseNamespace, Reason, Problem string
+	Kept                                                              bool
+	Revision                                                          *struct {
+		Revision int
+		Status   string
+	}
+}
+
+// String says everything about the orphan.
+func (o scanOrphan) String() string {
+	said := fmt.Sprintf("%s %s/%s of %s in %s: %s", o.Kind, o.Namespace, o.Name, o.Release, o.ReleaseNamespace, o.Reason)
+	if o.Revision != nil {
+		said += fmt.Sprintf(" since revision %d (%s)", o.Revision.Revision, o.Revision.Status)
+	}
+	if o.Kept {
+		said += ", kept"
+	}
+	return said + o.Problem
 }
 
 type scanError struct{ Cluster, Namespace, Code, Message string }

@@ -20,6 +20,8 @@ import (
 type Options struct {
 	// Fails reports whether an object or the release as a whole, if the object is nil, sets the exit code. If it is nil, nothing does.
 	Fails func(release *report.Release, o *report.Object) bool
+	// FailsOn reports whether orphans or overlaps, by their words of --fail-on, set the exit code. If it is nil, they do not.
+	FailsOn func(word string) bool
 	// ChartDir is the folder of the chart, relative to the root of the repository, or empty if there is none. The paths of templates
 	// begin with it.
 	ChartDir string
@@ -100,6 +102,8 @@ func rules() []rule {
 		{"delete", "Helm deletes the object."},
 		{"disputed", "The API server contradicts the prediction."},
 		{"uninstall", "The controller that deploys the release uninstalls it."},
+		{"orphan", "No manifest of a release has the object any more, and no upgrade deletes it."},
+		{"overlap", "Several deployers claim the object, and each writes its own manifest."},
 	}
 }
 
@@ -113,6 +117,30 @@ func entriesOf(r *report.Report) []entry {
 	}
 	for i := range r.Releases {
 		out = append(out, releaseEntries(&r.Releases[i])...)
+	}
+	return append(out, claimEntries(r.Scan)...)
+}
+
+// claimEntries returns the entries of the objects that the wrong number of deployers claim. Nothing is wrong with one that Helm was asked
+// to keep.
+func claimEntries(scan *report.Scan) []entry {
+	if scan == nil {
+		return nil
+	}
+	var out []entry
+	style := layout.NewStyle(layout.Options{Unicode: true})
+	for _, o := range scan.Orphans {
+		e := entry{rule: "orphan", level: levelWarning, id: o.Cluster}
+		if o.Kept {
+			e.level = levelNote
+		}
+		e.subject, e.says = style.Orphan(o, true)
+		out = append(out, e)
+	}
+	for _, o := range scan.Overlaps {
+		e := entry{rule: "overlap", level: levelWarning, id: o.Cluster}
+		e.subject, e.says = style.Overlap(o, true)
+		out = append(out, e)
 	}
 	return out
 }

@@ -61,6 +61,19 @@ func JUnit(r *report.Report, o Options) ([]byte, error) {
 	for i := range r.Releases {
 		out.add(junitRelease(&r.Releases[i], at, o))
 	}
+	if claims := claimEntries(r.Scan); len(claims) > 0 {
+		suite := junitSuite{Name: "claims", Timestamp: at}
+		for _, e := range claims {
+			c := junitCase{Name: e.subject, ClassName: e.rule}
+			if o.FailsOn != nil && o.FailsOn(e.rule) && e.level == levelWarning {
+				c.Failure = problem([]entry{e})
+			} else {
+				c.Output = e.says
+			}
+			suite.add(c)
+		}
+		out.add(suite)
+	}
 	text, err := xml.MarshalIndent(out, "", "  ")
 	if err != nil {
 		return nil, err

@@ -24,6 +24,8 @@ const (
 	maxUnseen = 2
 	// maxDeployers is how many releases have a line above the first fold that says what their controller does.
 	maxDeployers = 15
+	// maxClaims is how many orphans and overlaps have a line.
+	maxClaims = 10
 	// maxWho is how many field managers a line names.
 	maxWho = 5
 )
@@ -51,6 +53,7 @@ func Markdown(r *report.Report, _ Options) ([]byte, error) {
 			d.details(release, phrases)
 		}
 	}
+	d.claims(claimEntries(r.Scan))
 	if len(r.Errors) > maxUnseen {
 		d.fold("what could not be searched", entriesOf(&report.Report{Errors: r.Errors}), d.findings)
 	}
@@ -143,6 +146,20 @@ func (d *comment) deployers(acting []report.Release) {
 	}
 }
 
+// claims adds a line for each object that the wrong number of deployers claim.
+func (d *comment) claims(all []entry) {
+	if len(all) > 0 && !strings.HasSuffix(d.text.String(), "\n\n") {
+		d.add("\n")
+	}
+	for i, e := range all {
+		if i == maxClaims {
+			d.item(fmt.Sprintf("- %d more orphans and overlaps\n", len(all)-i))
+			return
+		}
+		d.point(strings.ToUpper(e.rule[:1])+e.rule[1:], code(line(e.subject))+": "+prose(e.says))
+	}
+}
+
 // unseen counts what could not be searched, read or compared. The messages stand at the objects and releases, or in a fold at the end.
 func unseen(r *report.Report) string {
 	var objects, errors, renders, clusters int
@@ -155,14 +172,25 @@ func unseen(r *report.Report) string {
 			errors += layout.OneIf(e.Code != report.ErrorRender)
 		}
 	}
+	namespaces, orphans := 0, false
 	for _, e := range r.Errors {
-		clusters += layout.OneIf(e.Namespace == "")
+		switch {
+		case e.Code == report.ErrorOrphans:
+			orphans = true
+		case e.Namespace == "":
+			clusters++
+		default:
+			namespaces++
+		}
 	}
 	var said, unsearched layout.Clauses
 	unsearched.Count(clusters, "cluster")
-	unsearched.Count(len(r.Errors)-clusters, "namespace")
+	unsearched.Count(namespaces, "namespace")
 	if len(unsearched) > 0 {
 		said = append(said, layout.Enumerate(unsearched)+" could not be searched")
+	}
+	if orphans {
+		said = append(said, "some orphans may be missing")
 	}
 	if errors > 0 {
 		said = append(said, english.Count(errors, "error")+" of releases")

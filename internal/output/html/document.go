@@ -33,6 +33,8 @@ type page struct {
 	Plain  plain
 	// Environments is the table of one release in several environments. It is nil for other reports.
 	Environments *environments.Table
+	// Claims are the orphans and overlaps.
+	Claims []text.ClaimPhrases
 }
 
 // Document returns the page of a report. Fix is the command that puts back what drifted in its only release, as the user has to type it. It
@@ -59,7 +61,7 @@ func Document(r *report.Report, fix string) ([]byte, error) {
 	p := page{
 		Policy: policy(style, script), Style: template.CSS(style), Script: template.JS(script), Data: template.JS(encoded),
 		Title: title(all, answer), Version: phrases.Escape(r.Helmdrift), Time: r.Time.UTC(), Answer: answer,
-		Errors: errorsOf(r), Tiles: tilesOf(r), Plain: all.plain(),
+		Errors: errorsOf(r), Tiles: tilesOf(r), Plain: all.plain(), Claims: phrases.Claims(r),
 	}
 	if environments.Are(r.Releases) {
 		table := environments.Of(phrases.Text, r.Releases)

@@ -25,6 +25,7 @@ func (t *text) scan(r *report.Report, head answer, opts layout.Options) {
 		func() { t.answer(head) },
 		func() { t.overview(all, len(clustersOf(r))) },
 		func() { t.deployers(r.Releases) },
+		func() { t.claims(r) },
 		func() {
 			if environments.Are(r.Releases) {
 				environments.Write(t.Text, r.Releases)
@@ -91,7 +92,7 @@ func clustersOf(r *report.Report) []string {
 // searchedClusters returns the clusters that were searched at least in part.
 func searchedClusters(r *report.Report) []string {
 	return slices.DeleteFunc(clustersOf(r), func(name string) bool {
-		return slices.ContainsFunc(r.Errors, func(e report.ScanError) bool { return e.Cluster == name && e.Namespace == "" && !isUnknownName(e) })
+		return slices.ContainsFunc(r.Errors, func(e report.ScanError) bool { return e.Cluster == name && e.Namespace == "" && !wasSearched(e) })
 	})
 }
 
@@ -119,6 +120,7 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 		t.editorsLine(r.Releases),
 		t.operationLine(r.Releases, c),
 		serverLine(c),
+		claimsLine(r.Scan),
 	}}
 	advice := "nothing"
 	drifted := slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !e.Drifted })
@@ -130,6 +132,9 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 		advice = t.advice(one, countsOf([]report.Release{one}), opts)
 	case len(drifted) > 0:
 		advice = "one release: helmdrift diff NAME -n NAMESPACE, then helmdrift fix"
+	}
+	if advice == "nothing" && claimsLine(r.Scan).isLoud {
+		advice = "look at the claims below"
 	}
 	a.lines = append(a.lines, doLine(advice))
 	return a
@@ -155,7 +160,7 @@ func (t *text) tally(r *report.Report, all, others []entry) {
 // unsearched writes what could not be searched, and that its releases are not in this document. A source of releases is not the cluster: its
 // error says itself what is missing.
 func (t *text) unsearched(errors []report.ScanError, document string) {
-	isPlain := func(e report.ScanError) bool { return isUnknownName(e) || e.Code == report.ErrorSource }
+	isPlain := func(e report.ScanError) bool { return wasSearched(e) || e.Code == report.ErrorSource }
 	for _, e := range errors {
 		if isPlain(e) {
 			t.Prose("error: " + t.Message(e.Message))
@@ -172,6 +177,9 @@ func (t *text) unsearched(errors []report.ScanError, document string) {
 func isUnknownName(e report.ScanError) bool {
 	return e.Code == report.ErrorNotFound || e.Code == report.ErrorSelection
 }
+
+// wasSearched reports whether the place of an error was searched for releases all the same.
+func wasSearched(e report.ScanError) bool { return isUnknownName(e) || e.Code == report.ErrorOrphans }
 
 // withoutUnknownNames returns the errors about what could not be searched.
 func withoutUnknownNames(errors []report.ScanError) []report.ScanError {

@@ -1,0 +1,358 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file decides which listed objects are orphans. A candidate carries the annotations of a release and stands in no manifest that was
+// compared. Only the records of releases with candidates are read, and a release that somebody deploys at the moment is left out: the next
+// scan sees what becomes of it.
+
+// findOrphans finds the orphans among the listed objects. It reads the lists to their ends first, unless the releases were selected: such
+// lists have mostly what belongs to others.
+func (c *comparison) findOrphans(ctx context.Context) {
+	if c.AllOrphans || c.found.selection.isWhole() {
+		c.listRest(ctx)
+	}
+	var group errgroup.Group
+	group.SetLimit(c.Concurrency)
+	for named, all := range c.claims.candidates() {
+		group.Go(func() error {
+			found, err := c.judgeSafely(ctx, named, all)
+			if err != nil && ctx.Err() == nil {
+				c.unseen(named.Namespace, fmt.Errorf("it is not known whether %s of release %s in namespace %s are orphans: %w",
+					objectsNamed(all), named.Name, named.Namespace, err))
+				return nil
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.orphans = append(c.orphans, found...)
+			return nil
+		})
+	}
+	_ = group.Wait() // no release returns an error
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	report.SortOrphans(c.orphans)
+	sort.Slice(c.errors, func(i, j int) bool { return c.errors[i].Message < c.errors[j].Message })
+}
+
+// listRest lets the claims see what the lists have not read. Only if the options ask for all orphans, it also lists kinds in namespaces
+// whose manifests do not have them.
+func (c *comparison) listRest(ctx context.Context) {
+	var namespaces []string
+	for _, r := range c.found.Releases {
+		namespaces = append(namespaces, r.Last.Namespace)
+	}
+	for named := range c.claims.releases {
+		namespaces = append(namespaces, named.Namespace)
+	}
+	slices.Sort(namespaces)
+	namespaces = slices.Compact(namespaces)
+	isSought := c.AllOrphans || c.sharing.cluster.wide || len(namespaces) <= 1
+	if !c.AllOrphans {
+		namespaces = nil
+	}
+	errs := c.sharing.cluster.sweep.Rest(ctx, namespaces)
+	for _, err := range errs {
+		namespace := ""
+		if about := report.SubjectOf(err); about != nil {
+			namespace = about.Namespace
+		}
+		c.unseen(namespace, err)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.isSought = isSought && (c.AllOrphans || len(errs) == 0) && ctx.Err() == nil
+}
+
+// unseen adds the error of a place where orphans may be, if the options ask for all orphans.
+func (c *comparison) unseen(namespace string, err error) {
+	if !c.AllOrphans {
+		return
+	}
+	e := c.scanError(namespace, report.ErrorOrphans, err).Map(c.Known.Scrub)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.errors = append(c.errors, e)
+}
+
+// objectsNamed names the first of the candidates and counts the others.
+func objectsNamed(all []candidate) string {
+	first := slices.MinFunc(all, func(a, b candidate) int { return a.Key.Compare(b.Key) })
+	if len(all) == 1 {
+		return first.Key.String()
+	}
+	return fmt.Sprintf("%s and %d more", first.Key, len(all)-1)
+}
+
+// judgeSafely is judge, with an error instead of a panic.
+func (c *comparison) judgeSafely(ctx context.Context, named object.ReleaseName, all []candidate) (found []report.Orphan, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			found, err = nil, fmt.Errorf("internal error: %s", c.Known.Scrub(fmt.Sprint(cause))) // it may quote an object
+		}
+	}()
+	return c.judge(ctx, named, all)
+}
+
+// judge returns those of the candidates that are orphans. All of them name one release.
+func (c *comparison) judge(ctx context.Context, named object.ReleaseName, all []candidate) ([]report.Orphan, error) {
+	if about := c.claims.releases[named]; about != nil {
+		return c.judgeCompared(ctx, named, all, *about)
+	}
+	if !c.found.searched(named.Namespace) || !c.found.selection.selectsName(c.Name, named) {
+		return nil, nil
+	}
+	isFailed := func(r release.Released) bool { return r.Last.Release == named.Name && !c.isCompared(r.Last) }
+	if slices.ContainsFunc(c.found.Releases, isFailed) {
+		return nil, nil // it may be the release that its record names, which could not be read
+	}
+	listed, err := c.Storage.List(ctx, named.Namespace, byName(named))
+	if err != nil {
+		return nil, err
+	}
+	now, _ := c.Storage.Releases(listed)
+	switch {
+	case slices.ContainsFunc(now, func(r release.Released) bool { return r.Last.Status != statusUninstalled || r.Problem != nil }):
+		return nil, nil // it was not selected, or it was installed meanwhile
+	case len(now) > 0:
+		return c.located(ctx, c.orphansOf(named, all, report.OrphanUninstalled), now[0], nil), nil
+	}
+	mayBeElsewhere := slices.ContainsFunc(all, func(found candidate) bool { return found.mayBeStoredElsewhere })
+	if isStored, err := c.isStoredOtherwise(ctx, named, mayBeElsewhere); err != nil || isStored {
+		return nil, err
+	}
+	return c.orphansOf(named, all, report.OrphanNoRelease), nil
+}
+
+// judgeCompared returns the orphans of a release that was compared.
+func (c *comparison) judgeCompared(
+	ctx context.Context, named object.ReleaseName, all []candidate, about compared,
+) ([]report.Orphan, error) {
+	listed, err := c.Storage.List(ctx, about.storage, byName(named))
+	if err != nil {
+		return nil, err
+	}
+	now, _ := c.Storage.Releases(listed)
+	i := slices.IndexFunc(c.found.Releases, func(r release.Released) bool {
+		return r.Last.Namespace == about.storage && r.Last.Release == named.Name
+	})
+	if about.isIncomplete || len(now) != 1 || i < 0 || isUnderWay(about.status) ||
+		!slices.Equal(now[0].History.Entries, c.found.Releases[i].History.Entries) {
+		return nil, nil // the object may be where nobody could look, or somebody deploys the release
+	}
+	out := c.located(ctx, c.orphansOf(named, all, report.OrphanUnrecorded), now[0], []int{about.old, about.last})
+	isUnrecorded := func(o report.Orphan) bool { return o.Reason == report.OrphanUnrecorded }
+	if slices.ContainsFunc(out, isUnrecorded) {
+		others, err := c.otherStorages()
+		if err != nil {
+			return nil, err
+		}
+		for _, other := range others {
+			stored, err := other.List(ctx, about.storage, byName(named))
+			if err != nil {
+				return nil, err
+			}
+			if len(stored) > 0 {
+				return slices.DeleteFunc(out, isUnrecorded), nil
+			}
+		}
+	}
+	return out, nil
+}
+
+// isUnderWay reports whether Helm is working on a release whose last revision has this status.
+func isUnderWay(status string) bool {
+	return strings.HasPrefix(status, "pending-") || status == "uninstalling"
+}
+
+// orphansOf returns the candidates as orphans for a reason.
+func (c *comparison) orphansOf(named object.ReleaseName, all []candidate, reason report.OrphanReason) []report.Orphan {
+	out := make([]report.Orphan, len(all))
+	for i, found := range all {
+		out[i] = report.Orphan{
+			ClaimedObject: claimedObject(c.Name, found.Key, found.APIVersion()),
+			Release:       named.Name, ReleaseNamespace: named.Namespace, Reason: reason, Kept: found.isKept,
+		}
+	}
+	return out
+}
+
+// identity is an object without its group; see claims.isClaimed.
+type identity struct{ kind, namespace, name string }
+
+func identityOf(key object.Key) identity { return identity{key.Kind, key.Namespace, key.Name} }
+
+// located returns the orphans of a release with the last stored revision that has each. It reads the records from the newest on, without
+// those of the given revisions, until it has found all.
+func (c *comparison) located(ctx context.Context, orphans []report.Orphan, r release.Released, without []int) []report.Orphan {
+	left := map[identity]*report.Orphan{}
+	for i := range orphans {
+		left[identityOf(orphans[i].Key())] = &orphans[i]
+	}
+	store := c.Storage.Listed(r.Last.Namespace, nil)
+	for _, entry := range slices.Backward(r.History.Entries) {
+		if len(left) == 0 {
+			break
+		}
+		if slices.Contains(without, entry.Revision) {
+			continue
+		}
+		objects, record, err := c.manifest(ctx, store, entry)
+		if err != nil {
+			for _, o := range left {
+				o.Problem = c.Known.Scrub(fmt.Sprintf("revision %d could not be read: %v", entry.Revision, err))
+			}
+			continue
+		}
+		for _, o := range objects {
+			orphan := left[identityOf(o.Key)]
+			if orphan == nil {
+				continue
+			}
+			orphan.Revision = &report.Revision{Revision: record.Revision, Status: record.Status, Chart: record.Chart()}
+			if orphan.Reason == report.OrphanUnrecorded {
+				orphan.Reason = report.OrphanDropped
+			}
+			delete(left, identityOf(o.Key))
+		}
+	}
+	return orphans
+}
+
+// manifest returns the objects of a stored revision.
+func (c *comparison) manifest(ctx context.Context, store *release.Store, entry release.Entry) ([]object.Object, *release.Record, error) {
+	record, err := store.Get(ctx, entry, release.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	read := c.ReadManifest
+	if read == nil {
+		read = func(_ context.Context, r *release.Record) ([]render.Document, error) {
+			return render.ReadDocuments(r.Manifest), nil
+		}
+	}
+	documents, err := read(ctx, record)
+	if err != nil {
+		return nil, nil, err
+	}
+	m := render.Objects(documents, render.ParseOptions{Namespace: record.Namespace, Scope: c.Cluster.Scope})
+	if len(m.Errors) > 0 {
+		return nil, nil, errors.New(m.Errors[0].Message)
+	}
+	return m.Objects, record, nil
+}
+
+// These are the reasons why it is not known whether a release without records in its namespace exists.
+var (
+	errElsewhere = errors.New("its records may be in another namespace, and the role may not list those of all namespaces")
+	errSameName  = errors.New("its records may be in another namespace, and too many releases have its name")
+)
+
+// maxSameName is how many records of other releases of one name are read to find the namespaces of these releases.
+const maxSameName = 20
+
+// byName selects the records of releases of one name.
+func byName(named object.ReleaseName) labels.Selector {
+	return labels.SelectorFromSet(labels.Set{"name": named.Name})
+}
+
+// isStoredOtherwise reports whether a release without records in its namespace has some elsewhere: without labels, with the other driver,
+// or in another namespace. The last is unusual unless a program has marked the objects that does so (mayBeElsewhere).
+func (c *comparison) isStoredOtherwise(ctx context.Context, named object.ReleaseName, mayBeElsewhere bool) (bool, error) {
+	store, err := c.Storage.Namespace(named.Namespace)
+	if err != nil {
+		return false, err
+	}
+	_, err = store.Load(ctx, named.Name, 0, release.Options{})
+	switch {
+	case errors.Is(err, release.ErrUnlabelled), err == nil:
+		return true, nil
+	case !errors.Is(err, release.ErrNotFound):
+		return false, err
+	}
+	others, err := c.otherStorages()
+	if err != nil {
+		return false, err
+	}
+	for _, storage := range append(others, c.Storage) {
+		listed, err := storage.List(ctx, "", byName(named))
+		switch {
+		case apierrors.IsForbidden(err) && mayBeElsewhere:
+			return false, errElsewhere
+		case apierrors.IsForbidden(err):
+			listed, err = storage.List(ctx, named.Namespace, byName(named))
+		}
+		if err != nil {
+			return false, err
+		}
+		same, _ := storage.Releases(listed)
+		same = slices.DeleteFunc(same, func(r release.Released) bool { return storage == c.Storage && c.isCompared(r.Last) })
+		if isStored, err := c.isAmong(ctx, storage, same, named, mayBeElsewhere); err != nil || isStored {
+			return isStored, err
+		}
+	}
+	return false, nil
+}
+
+// isAmong reports whether one of the releases of a storage is the named one. The record of each says which namespace it is of.
+func (c *comparison) isAmong(
+	ctx context.Context, storage *release.Storage, same []release.Released, named object.ReleaseName, mayBeElsewhere bool,
+) (bool, error) {
+	if slices.ContainsFunc(same, func(r release.Released) bool { return r.Last.Namespace == named.Namespace }) {
+		return true, nil
+	}
+	if len(same) > maxSameName && mayBeElsewhere {
+		return false, errSameName
+	}
+	for _, r := range same[:min(len(same), maxSameName)] {
+		record, err := storage.Listed(r.Last.Namespace, nil).Get(ctx, r.Last.Entry, release.Options{})
+		if err != nil {
+			return false, err
+		}
+		if record.Namespace == named.Namespace {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// isCompared reports whether the release of a record was compared. If it were the one that objects name, they would have been its own.
+func (c *comparison) isCompared(l release.Listed) bool {
+	for named, about := range c.claims.releases {
+		if named.Name == l.Release && about.storage == l.Namespace {
+			return true
+		}
+	}
+	return false
+}
+
+// otherStorages returns the storages in the cluster that the scan does not read: Helm may store some releases with another driver.
+func (c *comparison) otherStorages() (out []*release.Storage, err error) {
+	for _, driver := range []string{"secrets", "configmaps"} {
+		if driver == c.Storage.Listed("", nil).Resource() {
+			continue
+		}
+		other, err := release.Open(driver, c.Cluster.Metadata(), c.Cluster.Core())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, other)
+	}
+	return out, nil
+}

@@ -1,0 +1,82 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// watch says who sees the objects that a sweep lists.
+type watch struct {
+	see func(o map[string]any)
+	// whole is set if every kind that is wanted is listed, however few of its objects are wanted.
+	whole bool
+}
+
+// Watch makes the sweep call see with each object that its lists have, wanted or not. Several goroutines call it, and it must not change
+// the object. If whole is set, the sweep lists kinds that it would otherwise read by name, and Rest may be called. Call Watch before Read.
+func (s *Sweep) Watch(see func(o map[string]any), whole bool) {
+	s.watch, s.begun = watch{see, whole}, map[listOf]*sharedList{}
+}
+
+// Rest reads what the lists have not read yet, so that see has seen every object of each kind that was wanted: in each of the namespaces
+// or, if the sweep is wide, in all. It returns an error for each list that could not be read. After it, the sweep answers no more.
+func (s *Sweep) Rest(ctx context.Context, namespaces []string) []error {
+	s.mu.Lock()
+	kinds := map[schema.GroupVersionResource]bool{}
+	for key := range s.begun {
+		kinds[key.GroupVersionResource] = kinds[key.GroupVersionResource] || key.namespace != ""
+	}
+	for kind, isNamespaced := range kinds {
+		for _, namespace := range namespaces {
+			if key := (listOf{kind, namespace}); isNamespaced && s.begun[key] == nil {
+				s.begin(key)
+			}
+		}
+	}
+	begun := map[string]*sharedList{}
+	keys := map[string]listOf{}
+	for key, l := range s.begun {
+		name := key.String() + "/" + key.namespace
+		begun[name], keys[name] = l, key
+	}
+	s.mu.Unlock()
+	errs := inParallel(object.SortedKeys(keys), func(name string) error {
+		if err := begun[name].readAll(ctx); err != nil {
+			return keys[name].failed(err)
+		}
+		return nil
+	})
+	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
+}
+
+// failed returns the error of a list with its subject.
+func (of listOf) failed(err error) error {
+	where := "in all namespaces"
+	if of.namespace != "" {
+		where = "in namespace " + of.namespace
+	}
+	return report.About(fmt.Errorf("cannot list %s %s: %w", of.GroupResource(), where, err),
+		report.Subject{Verb: "list", Resource: of.GroupResource().String(), Namespace: of.namespace})
+}
+
+// readAll reads the list to its end, and keeps none of its objects.
+func (l *sharedList) readAll(ctx context.Context) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.done {
+		if l.failed != nil {
+			return l.failed
+		}
+		if err := l.readPage(ctx); err != nil {
+			return err
+		}
+		clear(l.objects)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// This file is about objects that the wrong number of deployers claim: none, or several.
+
+// ClaimedObject names an object of a cluster.
+type ClaimedObject struct {
+	Cluster    string `json:"cluster"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Namespace  string `json:"namespace,omitempty"`
+	Name       string `json:"name"`
+}
+
+// Key returns the identity of the object, whatever its version.
+func (o ClaimedObject) Key() object.Key { return o.object().Key() }
+
+func (o ClaimedObject) object() Object {
+	return Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
+// Compare orders objects by cluster, and then by key.
+func (o ClaimedObject) Compare(other ClaimedObject) int {
+	return cmp.Or(cmp.Compare(o.Cluster, other.Cluster), o.Key().Compare(other.Key()))
+}
+
+// SortOrphans sorts by object. It does not call package slices, whose sort is compiled for each type anew.
+func SortOrphans(all []Orphan) {
+	sort.Slice(all, func(i, j int) bool { return all[i].ClaimedObject.Compare(all[j].ClaimedObject) < 0 })
+}
+
+// SortOverlaps sorts by object.
+func SortOverlaps(all []Overlap) {
+	sort.Slice(all, func(i, j int) bool { return all[i].ClaimedObject.Compare(all[j].ClaimedObject) < 0 })
+}
+
+// Orphan is an object whose annotations say that it belongs to a release, and that stands in no manifest that the release, or another one,
+// has now. No upgrade deletes it.
+type Orphan struct {
+	ClaimedObject
+	// Release and ReleaseNamespace are what the annotations of the object name.
+	Release          string `json:"release"`
+	ReleaseNamespace string `json:"releaseNamespace"`
+	// Reason says what became of the release, or of the object in it.
+	Reason OrphanReason `json:"reason"`
+	// Revision is the last stored revision whose manifest has the object. It is nil if none has it.
+	Revision *Revision `json:"revision,omitempty"`
+	// Kept is set if the annotation helm.sh/resource-policy asks Helm to leave the object. It then sets no exit code.
+	Kept bool `json:"kept,omitempty"`
+	// Problem says why an earlier revision could not be read, so that Revision may be wrong.
+	Problem string `json:"problem,omitempty"`
+}
+
+// OrphanReason says why no manifest has an object.
+type OrphanReason string
+
+// These are the reasons: a later revision of the release dropped the object, no stored revision has it, the release was uninstalled and its
+// records were kept, and there is no record of the release.
+const (
+	OrphanDropped     OrphanReason = "dropped"
+	OrphanUnrecorded  OrphanReason = "unrecorded"
+	OrphanUninstalled OrphanReason = "uninstalled"
+	OrphanNoRelease   OrphanReason = "no-release"
+)
+
+// Says returns the reason as a sentence without the names of the object and of the release.
+func (o Orphan) Says() string {
+	var said []string
+	had := "no stored revision has it"
+	if r := o.Revision; r != nil {
+		had = fmt.Sprintf("revision %d", r.Revision)
+		if r.Status != "" {
+			had += " (" + r.Status + ")"
+		}
+		had += " had it last"
+	}
+	switch o.Reason {
+	case OrphanUninstalled:
+		said = append(said, "the release was uninstalled", had)
+	case OrphanNoRelease:
+		said = append(said, "the release has no records")
+	default:
+		said = append(said, had)
+	}
+	if o.Problem != "" {
+		said = append(said, o.Problem)
+	}
+	if o.Kept {
+		said = append(said, "kept: helm.sh/resource-policy")
+	}
+	return strings.Join(said, "; ")
+}
+
+// Overlap is an object that several deployers claim. Each of them writes its own manifest.
+type Overlap struct {
+	ClaimedObject
+	// Claims are at least two, ordered by kind, namespace and name.
+	Claims []Claim `json:"claims"`
+}
+
+// Claim is a deployer that claims an object.
+type Claim struct {
+	// Kind is Release, Application of Argo CD or Kustomization of Flux.
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace,omitempty"`
+	Name      string `json:"name"`
+	// By says what shows the claim.
+	By ClaimSource `json:"by"`
+}
+
+// ClaimSource says what shows that a deployer claims an object.
+type ClaimSource string
+
+// The manifest of a release has the object, or the object has labels or annotations that name the deployer.
+const (
+	ClaimManifest ClaimSource = "manifest"
+	ClaimMark     ClaimSource = "mark"
+)
+
+// These are the kinds of deployers that claim objects.
+const (
+	ClaimRelease       = "Release"
+	ClaimApplication   = "Application"
+	ClaimKustomization = "Kustomization"
+)
+
+// Compare orders claims by kind, namespace and name; releases come first.
+func (c Claim) Compare(other Claim) int {
+	rank := func(c Claim) int {
+		return slices.Index([]string{ClaimRelease, ClaimApplication, ClaimKustomization}, c.Kind)
+	}
+	return cmp.Or(cmp.Compare(rank(c), rank(other)), cmp.Compare(c.Namespace, other.Namespace), cmp.Compare(c.Name, other.Name))
+}
