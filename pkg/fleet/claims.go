@@ -17,16 +17,15 @@ import (
 // themselves. It keeps the listed objects only as long as no manifest has them, so it grows with the manifests alone.
 type claims struct {
 	mu sync.Mutex
-	// releases are those that were compared.
+	// releases are those that were compared, and places are where their records are.
 	releases map[object.ReleaseName]*compared
+	places   []place
 	// claimed has every object of the manifests that the comparisons used, with the first release that has it in its deployed manifest; nil
 	// if that is in none. groups are the groups of each kind in it.
 	claimed map[object.Key]*compared
 	groups  map[string][]string
-	// shared are the claims of the objects that have several.
-	shared map[object.Key][]report.Claim
-	// versions are the API versions of the shared objects.
-	versions map[object.Key]string
+	// shared are the objects that have several claims.
+	shared map[object.Key]*report.Overlap
 	// unclaimed are listed objects that carry the annotations of a release.
 	unclaimed map[object.Key]candidate
 }
@@ -58,7 +57,7 @@ type candidate struct {
 func newClaims() *claims {
 	return &claims{
 		releases: map[object.ReleaseName]*compared{}, claimed: map[object.Key]*compared{}, groups: map[string][]string{},
-		shared: map[object.Key][]report.Claim{}, versions: map[object.Key]string{}, unclaimed: map[object.Key]candidate{},
+		shared: map[object.Key]*report.Overlap{}, unclaimed: map[object.Key]candidate{},
 	}
 }
 
@@ -94,7 +93,7 @@ func candidateOf(o map[string]any) (out candidate, isCandidate bool) {
 	out.Ref = refOf(o)
 	out.generateName, _ = metadata["generateName"].(string)
 	policy, _ := annotations[resourcePolicy].(string)
-	out.isKept = strings.ToLower(strings.TrimSpace(policy)) == "keep"
+	out.isKept = strings.EqualFold(strings.TrimSpace(policy), "keep")
 	const flux, fleet = "helm.toolkit.fluxcd.io/name", "objectset.rio.cattle.io/hash"
 	out.mayBeStoredElsewhere = labels[flux] != nil || labels[fleet] != nil
 	return out, true
@@ -104,10 +103,9 @@ func candidateOf(o map[string]any) (out candidate, isCandidate bool) {
 func refOf(o map[string]any) object.Ref {
 	text := func(m map[string]any, name string) string { s, _ := m[name].(string); return s }
 	metadata := object.Child(o, "metadata")
-	named := report.ClaimedObject{
+	return report.Object{
 		APIVersion: text(o, "apiVersion"), Kind: text(o, "kind"), Namespace: text(metadata, "namespace"), Name: text(metadata, "name"),
-	}
-	return report.Object{APIVersion: named.APIVersion, Kind: named.Kind, Namespace: named.Namespace, Name: named.Name}.Ref()
+	}.Ref()
 }
 
 // marksOf returns the deployers besides Helm whose labels and annotations an object has. Argo CD writes
@@ -149,7 +147,8 @@ func (c *claims) add(r *drift.Result) {
 	if in.Last != nil {
 		about.last, about.status = in.Last.Revision, in.Last.Status
 	}
-	c.releases[in.Release()] = about
+	c.releases[about.ReleaseName] = about
+	c.places = append(c.places, place{in.StorageNamespace, in.Name})
 	for _, o := range in.OldObjects {
 		if o.Name == "" {
 			continue
@@ -210,7 +209,12 @@ func (c *claims) own(ref object.Ref, by *compared, others []report.Claim) {
 	if len(others) == 0 {
 		return
 	}
-	all := c.shared[ref.Key]
+	shared := c.shared[ref.Key]
+	if shared == nil {
+		shared = &report.Overlap{ClaimedObject: claimedObject("", ref.Key, ref.APIVersion())}
+		c.shared[ref.Key] = shared
+	}
+	all := shared.Claims
 	for _, claim := range append(others, claimOf(by.ReleaseName, report.ClaimManifest)) {
 		switch i := slices.IndexFunc(all, func(o report.Claim) bool { return o.Compare(claim) == 0 }); {
 		case i < 0:
@@ -219,7 +223,7 @@ func (c *claims) own(ref object.Ref, by *compared, others []report.Claim) {
 			all[i] = claim
 		}
 	}
-	c.shared[ref.Key], c.versions[ref.Key] = all, ref.APIVersion()
+	shared.Claims = all
 }
 
 // claimOf returns the claim of a release.
@@ -231,10 +235,11 @@ func claimOf(r object.ReleaseName, by report.ClaimSource) report.Claim {
 func (c *claims) overlaps(cluster string) (out []report.Overlap) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for key, all := range c.shared {
-		claims := slices.Clone(all)
-		sort.Slice(claims, func(i, j int) bool { return claims[i].Compare(claims[j]) < 0 })
-		out = append(out, report.Overlap{ClaimedObject: claimedObject(cluster, key, c.versions[key]), Claims: claims})
+	for _, shared := range c.shared {
+		overlap := *shared
+		overlap.Cluster, overlap.Claims = cluster, slices.Clone(shared.Claims)
+		sort.Slice(overlap.Claims, func(i, j int) bool { return overlap.Claims[i].Compare(overlap.Claims[j]) < 0 })
+		out = append(out, overlap)
 	}
 	report.SortOverlaps(out)
 	return out

@@ -91,20 +91,12 @@ func (s Source) Compare(ctx context.Context, found Found, o Options) (Compared, 
 		case <-time.After(lastComparisons):
 		}
 	}
-	out := c.compared()
-	if err := ctx.Err(); err != nil {
+	out := Compared{Releases: c.reports(), Overlaps: c.claims.overlaps(c.Name)}
+	if err := ctx.Err(); err != nil { // orphans are looked for after all comparisons, and may be still
 		return out, fmt.Errorf("comparing releases: %w", err)
 	}
+	out.Orphans, out.Errors, out.OrphansSought = c.orphans, c.errors, c.isSought
 	return out, nil
-}
-
-// compared returns what was found. Orphans are looked for after all comparisons, so an interrupted one has none.
-func (c *comparison) compared() Compared {
-	out := Compared{Releases: c.reports(), Overlaps: c.claims.overlaps(c.Name)}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	out.Orphans, out.Errors, out.OrphansSought = slices.Clone(c.orphans), slices.Clone(c.errors), c.isSought
-	return out
 }
 
 // reports returns a report for each release. A release that was not compared before the context ended gets an error.

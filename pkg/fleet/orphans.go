@@ -34,8 +34,8 @@ func (c *comparison) findOrphans(ctx context.Context) {
 		group.Go(func() error {
 			found, err := c.judgeSafely(ctx, named, all)
 			if err != nil && ctx.Err() == nil {
-				c.unseen(named.Namespace, fmt.Errorf("it is not known whether %s of release %s in namespace %s are orphans: %w",
-					objectsNamed(all), named.Name, named.Namespace, err))
+				c.unseen(named.Namespace, fmt.Errorf("it is not known whether listed objects of release %s in namespace %s are orphans: %w",
+					named.Name, named.Namespace, err))
 				return nil
 			}
 			c.mu.Lock()
@@ -89,15 +89,6 @@ func (c *comparison) unseen(namespace string, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.errors = append(c.errors, e)
-}
-
-// objectsNamed names the first of the candidates and counts the others.
-func objectsNamed(all []candidate) string {
-	first := slices.MinFunc(all, func(a, b candidate) int { return a.Key.Compare(b.Key) })
-	if len(all) == 1 {
-		return first.Key.String()
-	}
-	return fmt.Sprintf("%s and %d more", first.Key, len(all)-1)
 }
 
 // judgeSafely is judge, with an error instead of a panic.
@@ -193,46 +184,40 @@ func (c *comparison) orphansOf(named object.ReleaseName, all []candidate, reason
 	return out
 }
 
-// identity is an object without its group; see claims.isClaimed.
-type identity struct{ kind, namespace, name string }
-
-func identityOf(key object.Key) identity { return identity{key.Kind, key.Namespace, key.Name} }
-
 // located returns the orphans of a release with the last stored revision that has each. It reads the records from the newest on, without
 // those of the given revisions, until it has found all.
 func (c *comparison) located(ctx context.Context, orphans []report.Orphan, r release.Released, without []int) []report.Orphan {
-	left := map[identity]*report.Orphan{}
-	for i := range orphans {
-		left[identityOf(orphans[i].Key())] = &orphans[i]
-	}
-	store := c.Storage.Listed(r.Last.Namespace, nil)
+	store, left := c.Storage.Listed(r.Last.Namespace, nil), len(orphans)
 	for _, entry := range slices.Backward(r.History.Entries) {
-		if len(left) == 0 {
+		if left == 0 {
 			break
 		}
 		if slices.Contains(without, entry.Revision) {
 			continue
 		}
 		objects, record, err := c.manifest(ctx, store, entry)
-		if err != nil {
-			for _, o := range left {
+		for i := range orphans {
+			o := &orphans[i]
+			switch {
+			case o.Revision != nil:
+			case err != nil:
 				o.Problem = c.Known.Scrub(fmt.Sprintf("revision %d could not be read: %v", entry.Revision, err))
+			case isIn(objects, o.Key()):
+				o.Revision = &report.Revision{Revision: record.Revision, Status: record.Status, Chart: record.Chart()}
+				if left--; o.Reason == report.OrphanUnrecorded {
+					o.Reason = report.OrphanDropped
+				}
 			}
-			continue
-		}
-		for _, o := range objects {
-			orphan := left[identityOf(o.Key)]
-			if orphan == nil {
-				continue
-			}
-			orphan.Revision = &report.Revision{Revision: record.Revision, Status: record.Status, Chart: record.Chart()}
-			if orphan.Reason == report.OrphanUnrecorded {
-				orphan.Reason = report.OrphanDropped
-			}
-			delete(left, identityOf(o.Key))
 		}
 	}
 	return orphans
+}
+
+// isIn reports whether objects have one of a key, in whatever group; see claims.isClaimed.
+func isIn(objects []object.Object, key object.Key) bool {
+	return slices.ContainsFunc(objects, func(o object.Object) bool {
+		return o.Kind == key.Kind && o.Namespace == key.Namespace && o.Name == key.Name
+	})
 }
 
 // manifest returns the objects of a stored revision.
@@ -302,7 +287,6 @@ func (c *comparison) isStoredOtherwise(ctx context.Context, named object.Release
 			return false, err
 		}
 		same, _ := storage.Releases(listed)
-		same = slices.DeleteFunc(same, func(r release.Released) bool { return storage == c.Storage && c.isCompared(r.Last) })
 		if isStored, err := c.isAmong(ctx, storage, same, named, mayBeElsewhere); err != nil || isStored {
 			return isStored, err
 		}
@@ -314,13 +298,19 @@ func (c *comparison) isStoredOtherwise(ctx context.Context, named object.Release
 func (c *comparison) isAmong(
 	ctx context.Context, storage *release.Storage, same []release.Released, named object.ReleaseName, mayBeElsewhere bool,
 ) (bool, error) {
-	if slices.ContainsFunc(same, func(r release.Released) bool { return r.Last.Namespace == named.Namespace }) {
-		return true, nil
-	}
-	if len(same) > maxSameName && mayBeElsewhere {
-		return false, errSameName
-	}
-	for _, r := range same[:min(len(same), maxSameName)] {
+	read := 0
+	for _, r := range same {
+		switch {
+		case r.Last.Namespace == named.Namespace:
+			return true, nil
+		case storage == c.Storage && c.isCompared(r.Last):
+			continue
+		case read == maxSameName && mayBeElsewhere:
+			return false, errSameName
+		case read == maxSameName:
+			continue
+		}
+		read++
 		record, err := storage.Listed(r.Last.Namespace, nil).Get(ctx, r.Last.Entry, release.Options{})
 		if err != nil {
 			return false, err
@@ -334,12 +324,7 @@ func (c *comparison) isAmong(
 
 // isCompared reports whether the release of a record was compared. If it were the one that objects name, they would have been its own.
 func (c *comparison) isCompared(l release.Listed) bool {
-	for named, about := range c.claims.releases {
-		if named.Name == l.Release && about.storage == l.Namespace {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(c.claims.places, place{l.Namespace, l.Release})
 }
 
 // otherStorages returns the storages in the cluster that the scan does not read: Helm may store some releases with another driver.

@@ -187,7 +187,7 @@ func TestOrphans(t *testing.T) {
 			},
 			selection: Selection{Namespace: "prod"},
 			all:       true,
-			want: "! it is not known whether ConfigMap prod/old of release gone in namespace prod are orphans: its records may be in another " +
+			want: "! it is not known whether listed objects of release gone in namespace prod are orphans: its records may be in another " +
 				"namespace, and too many releases have its name\n",
 		},
 		"of a release of Flux, and the role may not look elsewhere": {
@@ -202,7 +202,7 @@ func TestOrphans(t *testing.T) {
 			},
 			selection: Selection{Namespace: "prod"},
 			all:       true,
-			want: "! it is not known whether ConfigMap prod/old of release gone in namespace prod are orphans: its records may be in another " +
+			want: "! it is not known whether listed objects of release gone in namespace prod are orphans: its records may be in another " +
 				"namespace, and the role may not list those of all namespaces\n",
 		},
 		"of no release, and the role may not look elsewhere": {
@@ -308,7 +308,7 @@ func TestOrphans(t *testing.T) {
 			},
 			selection: Selection{Namespace: "prod"},
 			all:       true,
-			want: "! it is not known whether ConfigMap prod/old of release gone in namespace prod are orphans: find releases: " +
+			want: "! it is not known whether listed objects of release gone in namespace prod are orphans: find releases: " +
 				"list configmaps in namespace prod: /api/v1/namespaces/prod/configmaps (reading a release needs the verbs list and get on configmaps " +
 				"in namespace prod; see what you may do there with: kubectl auth can-i list configmaps -n prod)\n",
 		},

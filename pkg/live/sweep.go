@@ -170,7 +170,7 @@ func (s *Sweep) list(group []target) *sharedList {
 func (s *Sweep) begin(key listOf) *sharedList {
 	read := func(ctx context.Context, token string) (listPage, error) { return s.readPage(ctx, key, token) }
 	l := newSharedList(s.ctx, read, s.first)
-	l.see = s.watch.see
+	l.of, l.see = key, s.watch.see
 	if s.watch.whole {
 		s.begun[key] = l
 	}

@@ -26,6 +26,7 @@ type sharedList struct {
 	ctx context.Context
 	// read reads the page with a token.
 	read func(ctx context.Context, token string) (listPage, error)
+	of   listOf
 	// see is called with each object that was read; nil for none.
 	see func(o map[string]any)
 

@@ -3,11 +3,11 @@ package live
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -39,16 +39,11 @@ func (s *Sweep) Rest(ctx context.Context, namespaces []string) []error {
 			}
 		}
 	}
-	begun := map[string]*sharedList{}
-	keys := map[string]listOf{}
-	for key, l := range s.begun {
-		name := key.String() + "/" + key.namespace
-		begun[name], keys[name] = l, key
-	}
+	lists := slices.Collect(maps.Values(s.begun))
 	s.mu.Unlock()
-	errs := inParallel(object.SortedKeys(keys), func(name string) error {
-		if err := begun[name].readAll(ctx); err != nil {
-			return keys[name].failed(err)
+	errs := inParallel(lists, func(l *sharedList) error {
+		if err := l.readAll(ctx); err != nil {
+			return l.of.failed(err)
 		}
 		return nil
 	})
