@@ -29,9 +29,6 @@ func (o *TimeOptions) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.timeline, "timeline", false, "list the findings of all releases by time, the newest first")
 }
 
-// TimeFlags returns the names of the flags of AddFlags.
-func TimeFlags() []string { return NamesOf((&TimeOptions{}).AddFlags) }
-
 // Check refuses formats that the flags have no effect on.
 func (o *TimeOptions) Check(p *PrintOptions) error {
 	switch {
