@@ -31,6 +31,9 @@ func readWhole(resp *http.Response) ([]byte, error) {
 	resp.Header.Del("Content-Encoding")
 	resp.Header.Del("Content-Length")
 	resp.ContentLength, resp.Uncompressed = -1, true
+	if len(body) == 0 { // an answer without a body may have the header, too
+		return nil, nil
+	}
 	unzipper := unzippers.Get().(*gunzip.Reader)
 	defer unzippers.Put(unzipper)
 	var text bytes.Buffer

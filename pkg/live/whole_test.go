@@ -37,7 +37,7 @@ func TestReadWhole(t *testing.T) {
 	}))
 	defer server.Close()
 	for _, plain := range []bool{false, true} {
-		for path, isFine := range map[string]bool{"/": true, "/short": plain, "/damaged": plain, "/empty": plain} {
+		for path, isFine := range map[string]bool{"/": true, "/short": plain, "/damaged": plain, "/empty": true} {
 			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+path, nil) // a write is sent once
 			if err != nil {
 				t.Fatal(err)
@@ -55,7 +55,11 @@ func TestReadWhole(t *testing.T) {
 				continue
 			}
 			got, err := io.ReadAll(resp.Body)
-			if string(got) != text || err != nil || resp.Header.Get("Content-Encoding") != "" {
+			want := text
+			if path == "/empty" && !plain {
+				want = ""
+			}
+			if string(got) != want || err != nil || resp.Header.Get("Content-Encoding") != "" {
 				t.Errorf("%s: %d bytes, %v, %v", path, len(got), err, resp.Header)
 			}
 		}
