@@ -103,7 +103,13 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	return newPlan(ctx, from, q, app)
+	p, err := newPlan(ctx, from, q, app)
+	if err == nil && q.Tree != nil {
+		for _, remark := range q.Tree.remarks(app) {
+			p.warn(q.Tree.dir + ": " + remark)
+		}
+	}
+	return p, err
 }
 
 // newPlan reads everything else than the Application.

@@ -144,6 +144,18 @@ func (t *Tree) names() []name {
 	return slices.SortedFunc(maps.Keys(t.made), func(a, b name) int { return strings.Compare(a.namespace+"/"+a.name, b.namespace+"/"+b.name) })
 }
 
+// remarks returns what could not be found out about the tree but for one of its Applications, one line each.
+func (t *Tree) remarks(without *Application) []string {
+	out := slices.Clone(t.problems)
+	for _, m := range t.made {
+		if m.app != without && m.app.fault != nil {
+			out = append(out, m.app.fault.Error())
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // find returns an Application.
 func (t *Tree) find(namespace, app string) (*Application, error) {
 	if found := t.made[name{namespace, app}]; found != nil {
@@ -254,11 +266,10 @@ func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool 
 		return false // its maker has made it before: Applications that make each other end here
 	}
 	found := live[refTo("Application", at.namespace, at.name)]
-	if found.Err != nil {
-		e.problem(one, fmt.Sprintf("reading Application %s/%s: %s", at.namespace, at.name, found.Err.Message))
-	}
 	one.live = found.Object
-	one.app = one.over(found.Object)
+	if one.app = one.over(found.Object); found.Err != nil {
+		one.app.fault = fmt.Errorf("reading %s: %s", one.app.title(), found.Err.Message) // what it tracks and has applied is not known
+	}
 	e.made[at] = one
 	if one.isLoose && one.By == "" {
 		e.loose[inFile] = at
