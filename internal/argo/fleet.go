@@ -75,7 +75,7 @@ func (f Fleet) list(ctx context.Context) ([]*Application, error) {
 // newApplication decodes an Application. One that cannot be decoded has its fault.
 func newApplication(item map[string]any) *Application {
 	out := &Application{}
-	key := keyOf(item)
+	key := object.RefOf(item).Key
 	if err := tool.Decode(item, "Application "+key.Namespace+"/"+key.Name, out); err != nil {
 		return &Application{Metadata: meta{Namespace: key.Namespace, Name: key.Name}, fault: err}
 	}

@@ -126,17 +126,3 @@ func (d ignoreDifference) isAbout(key object.Key) bool {
 	return matchesGlob(d.Group, key.Group) && matchesGlob(d.Kind, key.Kind) && (d.Name == "" || d.Name == key.Name) &&
 		(d.Namespace == "" || d.Namespace == key.Namespace)
 }
-
-// keyOf returns the key of an object.
-func keyOf(content map[string]any) object.Key {
-	meta := object.Child(content, "metadata")
-	version, _ := content["apiVersion"].(string)
-	out := object.Key{}
-	if group, _, found := strings.Cut(version, "/"); found {
-		out.Group = group
-	}
-	out.Kind, _ = content["kind"].(string)
-	out.Namespace, _ = meta["namespace"].(string)
-	out.Name, _ = meta["name"].(string)
-	return out
-}

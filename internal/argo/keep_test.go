@@ -53,7 +53,7 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 			writeFile(t, filepath.Join(root, name), string(f.Data))
 		case f.Name == "cluster.yaml":
 			content := contentOf(t, string(f.Data))
-			key := keyOf(content)
+			key := object.RefOf(content).Key
 			from.Cluster.(keptCluster).objects[refTo("Application", key.Namespace, key.Name)] = content
 		case f.Name == "edits":
 			edits = string(f.Data)

@@ -37,7 +37,7 @@ func planOf(t *testing.T, ignoreDifferences, desired, live string) *Plan {
 		t.Fatal(err)
 	}
 	o := object.Object{Content: contentOf(t, desired)}
-	key := keyOf(o.Content)
+	key := object.RefOf(o.Content).Key
 	o.Ref = object.Ref{Key: key, Version: "v1"}
 	return &Plan{app: app, made: &rendered{objects: []object.Object{o}}, cluster: readCache{
 		reads{objects: objects{o.Ref: contentOf(t, live)}}, map[object.Ref]cluster.Live{},

@@ -58,7 +58,7 @@ func mergedOver(live, made map[string]any, isReplaced bool) (map[string]any, err
 		err = json.Unmarshal(current, &out)
 	}
 	if err != nil {
-		key := keyOf(made)
+		key := object.RefOf(made).Key
 		return nil, fmt.Errorf("Application %s/%s of the tree cannot be applied over the one of the cluster: %w", key.Namespace, key.Name, err)
 	}
 	return out, nil
@@ -70,7 +70,7 @@ func lastApplied(live, made map[string]any) map[string]any {
 	if applied := argocd.Applied(live); applied != nil {
 		return applied
 	}
-	key := keyOf(made)
+	key := object.RefOf(made).Key
 	out := made
 	for _, manager := range []string{argocd.Manager, "kubectl"} {
 		out = engine.Owned(refTo(key.Kind, key.Namespace, key.Name), out, live, manager)

@@ -198,7 +198,7 @@ func (e *expansion) add(ctx context.Context, answer appset.Answer) (added []*mad
 		if json.Unmarshal(m.JSON, &one.content) != nil {
 			continue // it was encoded by the child
 		}
-		key := keyOf(one.content)
+		key := object.RefOf(one.content).Key
 		if faults := validation.NameIsDNSSubdomain(key.Name, false); len(faults) > 0 {
 			e.problem(one, fmt.Sprintf("it makes an Application with the name %q, which no object may have", key.Name))
 			continue
@@ -235,7 +235,7 @@ func (t *Tree) problem(m *madeApp, what string) {
 // settle adds an Application of the tree, and reports whether it is new. One that an Application or a set makes takes the place of the
 // same one in a file, since the file is where its maker has it from.
 func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool {
-	key := keyOf(one.content)
+	key := object.RefOf(one.content).Key
 	at := name{key.Namespace, key.Name}
 	if one.isLoose {
 		if at.namespace = defaultNamespace; live[refTo("Application", e.q.Namespace, key.Name)].Object != nil {
@@ -448,7 +448,7 @@ func (m *madeApp) over(live map[string]any) *Application {
 	default:
 		merged, err := mergedOver(live, m.content, m.InSet)
 		if err != nil {
-			key := keyOf(m.content)
+			key := object.RefOf(m.content).Key
 			return &Application{Metadata: meta{Namespace: key.Namespace, Name: key.Name}, fault: err, inTree: true}
 		}
 		content = merged

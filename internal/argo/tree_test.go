@@ -116,7 +116,7 @@ func treeOf(t *testing.T, files map[string]string, links map[string]string, live
 	}
 	c := fakeCluster{objects: map[object.Ref]map[string]any{}}
 	for _, o := range live {
-		key := keyOf(o)
+		key := object.RefOf(o).Key
 		c.objects[refTo("Application", key.Namespace, key.Name)] = o
 	}
 	q := Question{Namespace: "team", ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {

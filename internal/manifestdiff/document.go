@@ -44,7 +44,7 @@ func split(manifest string) []*document {
 	for _, d := range all {
 		d.edited = d.body
 		d.content, _ = read(d.body)
-		d.ref = refOf(d.content)
+		d.ref = object.RefOf(d.content) // the document may leave out the namespace
 	}
 	return all
 }
@@ -66,20 +66,6 @@ func read(text string) (content map[string]any, known bool) {
 		return nil, false
 	}
 	return content, true
-}
-
-// refOf returns the identity of an object. It has the namespace of the document, which may leave it out.
-func refOf(content map[string]any) (ref object.Ref) {
-	apiVersion, _ := content["apiVersion"].(string)
-	group, version, found := strings.Cut(apiVersion, "/")
-	if !found {
-		group, version = "", apiVersion
-	}
-	ref.Group, ref.Version = group, version
-	ref.Kind, _ = content["kind"].(string)
-	ref.Name, _ = object.Child(content, "metadata")["name"].(string)
-	ref.Namespace, _ = object.Child(content, "metadata")["namespace"].(string)
-	return ref
 }
 
 // before and after return the text of the document on both sides.
@@ -105,7 +91,7 @@ func secretLines(text string, paths func(object.Ref, map[string]any) [][]any) []
 		body = text[strings.IndexByte(text, '\n'):]
 	}
 	content, known := read(body)
-	ref := refOf(content)
+	ref := object.RefOf(content)
 	var root yaml3.Node
 	if known && len(content) > 0 {
 		known = yaml3.Unmarshal([]byte(body), &root) == nil && len(root.Content) == 1 && isUnique(root.Content[0]) &&

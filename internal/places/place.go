@@ -97,7 +97,7 @@ func Find(file string, text []byte, of object.Key, name string) (int, error) {
 	for i, d := range documents {
 		if d.Err != nil {
 			err = d.Err
-		} else if isSameKind(d.Values(), of) {
+		} else if object.RefOf(d.Values()).GroupKind() == of.GroupKind() {
 			found = append(found, i)
 		}
 	}
@@ -109,16 +109,6 @@ func Find(file string, text []byte, of object.Key, name string) (int, error) {
 		return 0, fmt.Errorf("%s has no document, or several, that can be %s", file, name)
 	}
 	return i, nil
-}
-
-// isSameKind reports whether a document has the group and the kind of an object. Its version may be another.
-func isSameKind(document map[string]any, of object.Key) bool {
-	version, _ := document["apiVersion"].(string)
-	group, _, hasGroup := strings.Cut(version, "/")
-	if !hasGroup {
-		group = ""
-	}
-	return group == of.Group && document["kind"] == any(of.Kind)
 }
 
 // chooseDocument returns the document of an object among those of its kind: the one with its name, and with its namespace if there are

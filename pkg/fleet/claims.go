@@ -90,7 +90,7 @@ func candidateOf(o map[string]any) (out candidate, isCandidate bool) {
 		return out, false
 	}
 	annotations, labels := object.Child(metadata, "annotations"), object.Child(metadata, "labels")
-	out.Ref = refOf(o)
+	out.Ref = object.RefOf(o)
 	out.generateName, _ = metadata["generateName"].(string)
 	policy, _ := annotations[resourcePolicy].(string)
 	out.isKept = strings.EqualFold(strings.TrimSpace(policy), "keep")
@@ -99,20 +99,11 @@ func candidateOf(o map[string]any) (out candidate, isCandidate bool) {
 	return out, true
 }
 
-// refOf returns the identity of a live object.
-func refOf(o map[string]any) object.Ref {
-	text := func(m map[string]any, name string) string { s, _ := m[name].(string); return s }
-	metadata := object.Child(o, "metadata")
-	return report.Object{
-		APIVersion: text(o, "apiVersion"), Kind: text(o, "kind"), Namespace: text(metadata, "namespace"), Name: text(metadata, "name"),
-	}.Ref()
-}
-
 // marksOf returns the deployers besides Helm whose labels and annotations an object has. Argo CD writes
 // APPLICATION:GROUP/KIND:NAMESPACE/NAME, and an Application outside of its own namespace is NAMESPACE_NAME there. A copy of an object keeps
 // the mark of the original, which names another object and says nothing.
 func marksOf(o map[string]any) (out []report.Claim) {
-	metadata, key := object.Child(o, "metadata"), refOf(o).Key
+	metadata, key := object.Child(o, "metadata"), object.RefOf(o).Key
 	tracking, _ := object.Child(metadata, "annotations")["argocd.argoproj.io/tracking-id"].(string)
 	if parts := strings.SplitN(tracking, ":", 3); len(parts) == 3 && parts[0] != "" && parts[1] == key.Group+"/"+key.Kind {
 		namespace, name, _ := strings.Cut(parts[2], "/")
@@ -156,7 +147,7 @@ func (c *claims) add(r *drift.Result) {
 		live := in.Live[o.Ref]
 		c.own(o.Ref, about, otherClaims(in, live))
 		if live.Object != nil {
-			c.claim(refOf(live.Object).Key) // a cluster-scoped object may have a namespace in the manifest
+			c.claim(object.RefOf(live.Object).Key) // a cluster-scoped object may have a namespace in the manifest
 		}
 	}
 	for _, o := range slices.Concat(in.DesiredObjects, in.LastObjects) {

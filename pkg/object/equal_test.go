@@ -73,3 +73,21 @@ func TestKey(t *testing.T) {
 		t.Errorf("the version is %s, %s", ref.APIVersion(), ref.GVK())
 	}
 }
+
+// TestRefOf checks what objects say of themselves.
+func TestRefOf(t *testing.T) {
+	metadata := map[string]any{"namespace": "n", "name": "a"}
+	for _, test := range []struct {
+		object map[string]any
+		want   Ref
+	}{
+		{map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata}, Ref{Key{"apps", "Deployment", "n", "a"}, "v1"}},
+		{map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": metadata}, Ref{Key{"", "Pod", "n", "a"}, "v1"}},
+		{map[string]any{"apiVersion": 1, "kind": nil, "metadata": "a"}, Ref{}},
+		{nil, Ref{}},
+	} {
+		if got := RefOf(test.object); got != test.want {
+			t.Errorf("%v: got %v", test.object, got)
+		}
+	}
+}

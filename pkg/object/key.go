@@ -50,6 +50,19 @@ type Ref struct {
 	Version string
 }
 
+// RefOf returns the identity of an object as it names itself. What it does not name is empty.
+func RefOf(obj map[string]any) (ref Ref) {
+	metadata := Child(obj, "metadata")
+	ref.Version, _ = obj["apiVersion"].(string)
+	if group, version, isGrouped := strings.Cut(ref.Version, "/"); isGrouped {
+		ref.Group, ref.Version = group, version
+	}
+	ref.Kind, _ = obj["kind"].(string)
+	ref.Namespace, _ = metadata["namespace"].(string)
+	ref.Name, _ = metadata["name"].(string)
+	return ref
+}
+
 // APIVersion returns the version as manifests have it: "group/version", or "version" for the core group.
 func (r Ref) APIVersion() string {
 	if r.Group == "" {

@@ -230,12 +230,8 @@ func (s *saver) savedDocument(d render.Document) json.RawMessage {
 	}
 	var content map[string]any
 	if utiljson.Unmarshal(d.JSON, &content) == nil && content != nil {
-		group := ""
-		if version, _ := content["apiVersion"].(string); strings.Contains(version, "/") {
-			group, _, _ = strings.Cut(version, "/")
-		}
-		kind, _ := content["kind"].(string)
-		return s.object(group, kind, content)
+		ref := object.RefOf(content)
+		return s.object(ref.Group, ref.Kind, content)
 	}
 	var other any
 	if err := json.Unmarshal(d.JSON, &other); err != nil || s.masker == nil {

@@ -134,10 +134,9 @@ func (h *HelmRelease) Mode() string {
 
 // RefOf names an object of a kind.
 func RefOf(kind schema.GroupVersionKind, o map[string]any) object.Ref {
-	metadata, _ := o["metadata"].(map[string]any)
-	namespace, _ := metadata["namespace"].(string)
-	name, _ := metadata["name"].(string)
-	return object.Ref{Key: object.Key{Group: kind.Group, Kind: kind.Kind, Namespace: namespace, Name: name}, Version: kind.Version}
+	ref := object.RefOf(o)
+	ref.Group, ref.Version, ref.Kind = kind.Group, kind.Version, kind.Kind
+	return ref
 }
 
 // KindOf returns the kind of an object.
