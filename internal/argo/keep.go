@@ -345,24 +345,9 @@ func (k *Keeper) otherUser(file string) string {
 		if m == k.made || m.app.fault != nil {
 			continue
 		}
-		refs := map[string]*folder{}
-		var folders []*folder
-		for _, s := range m.app.sources() {
-			if !k.tree.has(s) {
-				continue
-			}
-			f, err := k.tree.folder(s)
-			if err == nil {
-				err = f.override(m.app.Metadata.Name)
-			}
-			if err != nil {
-				continue // its own report says so
-			}
-			if folders = append(folders, f); s.Ref != "" {
-				refs["$"+s.Ref] = f
-			}
-		}
-		for _, f := range folders {
+		all := k.tree.foldersOf(m.app)
+		refs := refsOf(all)
+		for _, f := range all {
 			if f.reads(file, refs, f.variables(m.app, m.app.Metadata.Name)) {
 				return m.app.title()
 			}
@@ -373,7 +358,7 @@ func (k *Keeper) otherUser(file string) string {
 
 // reads reports whether a chart reads a file.
 func (f *folder) reads(file string, refs map[string]*folder, variables map[string]string) bool {
-	if f.source.Ref != "" && f.source.Path == "" {
+	if f.isRef() {
 		return false
 	}
 	values, err := f.values(refs, variables)

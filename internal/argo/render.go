@@ -40,18 +40,15 @@ func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	refs, roots := map[string]*folder{}, []string(nil)
+	refs, roots := refsOf(all), []string(nil)
 	for _, f := range all {
-		if f.source.Ref != "" {
-			refs["$"+f.source.Ref] = f
-		}
 		roots = append(roots, f.root)
 	}
 	out := &rendered{answer: &drift.RenderedChart{}}
 	hasAgain, hasAtOnce := false, false
 	var parts []*drift.RenderedChart
 	for i, f := range all {
-		if f.source.Ref != "" && f.source.Path == "" && f.source.Chart == "" {
+		if f.isRef() {
 			out.revisions, out.inTree = append(out.revisions, f.revision), append(out.inTree, f.inTree)
 			continue
 		}

@@ -40,6 +40,22 @@ type folder struct {
 	inTree bool
 }
 
+// isRef reports whether the source makes nothing itself: others name its files by its ref.
+func (f *folder) isRef() bool {
+	return f.source.Ref != "" && f.source.Path == "" && f.source.Chart == ""
+}
+
+// refsOf returns the sources that have a ref, by how the paths of other sources begin.
+func refsOf(all []*folder) map[string]*folder {
+	out := map[string]*folder{}
+	for _, f := range all {
+		if f.source.Ref != "" {
+			out["$"+f.source.Ref] = f
+		}
+	}
+	return out
+}
+
 // folders fetches all sources. Done removes what was fetched; it is never nil.
 func (q Question) folders(ctx context.Context, a *Application) (out []*folder, done func(), err error) {
 	var all []func()

@@ -130,6 +130,24 @@ func (t *Tree) folder(s source) (*folder, error) {
 	return f, nil
 }
 
+// foldersOf returns the sources of an Application that are in the tree, without those that cannot be read: the report of the Application says
+// so.
+func (t *Tree) foldersOf(a *Application) (out []*folder) {
+	for _, s := range a.sources() {
+		if !t.has(s) {
+			continue
+		}
+		f, err := t.folder(s)
+		if err == nil {
+			err = f.override(a.Metadata.Name)
+		}
+		if err == nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 // all returns the Applications in the order of their names.
 func (t *Tree) all() []*Application {
 	var out []*Application
@@ -298,28 +316,13 @@ func (e *expansion) documentsOf(ctx context.Context, m *madeApp) []appset.Docume
 	if m.app.fault != nil || m.app.checkDestination() != nil {
 		return nil // its own report says so
 	}
-	refs, roots := map[string]*folder{}, []string{e.Root}
-	var folders []*folder
-	for _, s := range m.app.sources() {
-		if !e.has(s) {
+	all := e.foldersOf(m.app)
+	refs, roots := refsOf(all), []string{e.Root}
+	var out []appset.Document
+	for _, f := range all {
+		if f.isRef() {
 			continue
 		}
-		f, err := e.folder(s)
-		if err == nil {
-			err = f.override(m.app.Metadata.Name)
-		}
-		if err != nil {
-			continue // its own report says so
-		}
-		if s.Ref != "" {
-			refs["$"+s.Ref] = f
-		}
-		if s.Ref == "" || s.Path != "" {
-			folders = append(folders, f)
-		}
-	}
-	var out []appset.Document
-	for _, f := range folders {
 		found, err := e.render(ctx, m, f, refs, roots)
 		if err != nil {
 			e.problems = append(e.problems, m.app.title()+": whether it makes Applications is not known: "+err.Error())
