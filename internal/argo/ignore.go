@@ -16,8 +16,8 @@ import (
 // This file reads what Argo CD ignores: spec.ignoreDifferences, annotations of objects and the keys of argocd-cm, which count together
 // (argo-cd v3.6.1 util/argo/diff/ignore.go, util/argo/normalizers/diff_normalizer.go NewIgnoreNormalizer).
 
-// These are the keys of argocd-cm with what is ignored, and the annotation of an object. The first key has all kinds, and the second is one of
-// many, each of which ends with a group and a kind, or with all.
+// These are the keys of argocd-cm with what is ignored, and the annotation of an object. The first key has all kinds. The second
+// begins many keys: each ends with a group and a kind, or with all.
 const (
 	overridesKey     = "resource.customizations"
 	ignoreKey        = overridesKey + ".ignoreDifferences."
@@ -61,7 +61,7 @@ func systemIgnores(data map[string]any) []ignoreDifference {
 	return out
 }
 
-// ignores returns all that Argo CD ignores for the Application, in the order in which it removes it.
+// ignores returns all that Argo CD ignores for the Application, in the order of the removals.
 func (p *Plan) ignores() []ignoreDifference {
 	var out []ignoreDifference
 	for i, d := range p.app.Spec.IgnoreDifferences {

@@ -73,7 +73,7 @@ type Plan struct {
 	// charts are those of the sources, and kept is the one whose values absorb changes, or nil.
 	charts []chartOf
 	kept   *Keeper
-	// left is what Argo CD compares of the objects of which it ignores something, and selected are the rules for what expressions select.
+	// left has the objects that Argo CD ignores something of: what it compares of each. selected are the rules for what expressions select.
 	left     map[object.Key]argocd.Left
 	selected []report.RuleText
 	// broken is why Argo CD cannot compare the Application at all, or empty.

@@ -38,7 +38,7 @@ type Values interface {
 
 // Editor changes values in the layers of a working tree.
 type Editor struct {
-	// Layers are in the order in which they are looked at: the one that wins is the first.
+	// Layers are the sources of the values. The first one wins.
 	Layers []Layer
 	// Own is the number of the layer for a value that no layer has, and OwnName names its field.
 	Own     int

@@ -11,7 +11,7 @@ import (
 
 // This file reads an answer of the server as a whole.
 
-// unzippers keep the tables with which answers are unpacked.
+// unzippers keep the tables that unpack answers.
 var unzippers = sync.Pool{New: func() any { return &gunzip.Reader{} }}
 
 // acceptGzip returns the request as one whose answer may be compressed. net/http would ask for the same and unpack the answer piece by piece,

@@ -68,7 +68,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestBroken has expressions for which Argo CD compares nothing.
+// TestBroken has expressions that make Argo CD compare nothing.
 func TestBroken(t *testing.T) {
 	for _, expression := range []string{
 		`.spec.template.spec.containers[] | select(.name == "missing-quote)`, // TestNormalizeIllegalJQPathExpression
@@ -104,7 +104,7 @@ func TestSlow(t *testing.T) {
 	}
 }
 
-// TestNone checks that an object of which nothing is left is named.
+// TestNone checks that an object is named if nothing is left of it.
 func TestNone(t *testing.T) {
 	for _, expression := range []string{".", ".kind", ".kind) | 1 | (."} {
 		text := []byte(`{"kind":"A"}`)
