@@ -66,7 +66,7 @@ type pair struct {
 	from, managers []string
 }
 
-// pairs returns the objects of which Argo CD ignores something.
+// pairs returns the objects that Argo CD ignores something of.
 func (p *Plan) pairs(ctx context.Context, differences []ignoreDifference) []pair {
 	if p.made == nil {
 		return nil
@@ -123,7 +123,8 @@ func (p *Plan) comparesServerSide(desired map[string]any) bool {
 // util/argo/managedfields/managed_fields.go Normalize). What a custom kind has in lists with names is not known here.
 func (p *Plan) trust(one pair) (desired, live map[string]any) {
 	desired, live = one.of.Content, one.live
-	if len(one.owners()) == 0 {
+	owned := one.owned()
+	if len(owned) == 0 {
 		return desired, live
 	}
 	if !kinds.NativeApply().Scheme.Recognizes(one.of.GVK()) {
@@ -144,11 +145,9 @@ func (p *Plan) trust(one pair) (desired, live map[string]any) {
 	if err != nil {
 		return desired, live
 	}
-	for _, e := range owners.Entries(live, nil) {
-		if slices.Contains(one.managers, e.Manager) {
-			ignored := e.Fields.Intersection(differing.Modified)
-			sides[0], sides[1] = sides[0].RemoveItems(ignored), sides[1].RemoveItems(ignored)
-		}
+	for _, e := range owned {
+		ignored := e.Fields.Intersection(differing.Modified)
+		sides[0], sides[1] = sides[0].RemoveItems(ignored), sides[1].RemoveItems(ignored)
 	}
 	without := func(side *typed.TypedValue) map[string]any {
 		content, _ := side.AsValue().Unstructured().(map[string]any)
@@ -195,7 +194,12 @@ func (p *Plan) take(one pair, found ignored.Left) {
 		Group: globExpression(one.of.Group), Kind: globExpression(one.of.Kind), Name: exactExpression(one.of.Name),
 		Namespace: exactExpression(one.of.Namespace),
 	}}
-	if rule.Managers = one.owners(); len(rule.Managers) > 0 {
+	for _, e := range one.owned() {
+		if !slices.Contains(rule.Managers, e.Manager) {
+			rule.Managers = append(rule.Managers, e.Manager)
+		}
+	}
+	if len(rule.Managers) > 0 {
 		p.selected = append(p.selected, rule)
 		rule.Managers = nil
 	}
@@ -210,14 +214,12 @@ func (p *Plan) take(one pair, found ignored.Left) {
 	}
 }
 
-// owners returns the managers whose fields are ignored and that own something of the object.
-func (o *pair) owners() (out []string) {
-	for _, e := range owners.Entries(o.live, nil) {
-		if slices.Contains(o.managers, e.Manager) && !slices.Contains(out, e.Manager) {
-			out = append(out, e.Manager)
-		}
+// owned returns what the managers whose fields are ignored own of the object.
+func (o *pair) owned() []owners.Entry {
+	if len(o.managers) == 0 {
+		return nil
 	}
-	return out
+	return object.Filter(owners.Entries(o.live, nil), func(e owners.Entry) bool { return slices.Contains(o.managers, e.Manager) })
 }
 
 // breaks names the expressions that do not compile. Argo CD then compares no object of the Application (argo-cd v3.6.1 controller/state.go
@@ -235,10 +237,11 @@ func (p *Plan) breaks(broken []ignored.Broken, differences []ignoreDifference) {
 	}
 }
 
-// selection collects the places in which desired and live are the same once something has been removed.
+// selection collects the places where desired and live are the same once something has been removed.
 type selection struct{ paths []string }
 
-// sides are the values of one place: before and after the removal. Desired is the result of the apply if Argo CD compares that. A value that is not there is nil, and so is null.
+// sides are the values of one place: before and after the removal. Desired is the result of the apply if Argo CD compares that. A value that
+// is not there is nil, and so is null.
 type sides struct{ live, desired, leftLive, leftDesired any }
 
 // at returns the sides of the place that a step leads to.

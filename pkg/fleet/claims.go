@@ -103,11 +103,12 @@ func candidateOf(o map[string]any) (out candidate, isCandidate bool) {
 // APPLICATION:GROUP/KIND:NAMESPACE/NAME, and an Application outside of its own namespace is NAMESPACE_NAME there. A copy of an object keeps
 // the mark of the original, which names another object and says nothing.
 func marksOf(o map[string]any) (out []report.Claim) {
-	metadata, key := object.Child(o, "metadata"), object.RefOf(o).Key
+	metadata := object.Child(o, "metadata")
 	tracking, _ := object.Child(metadata, "annotations")["argocd.argoproj.io/tracking-id"].(string)
-	if parts := strings.SplitN(tracking, ":", 3); len(parts) == 3 && parts[0] != "" && parts[1] == key.Group+"/"+key.Kind {
+	if parts := strings.SplitN(tracking, ":", 3); len(parts) == 3 && parts[0] != "" {
+		key := object.RefOf(o).Key
 		namespace, name, _ := strings.Cut(parts[2], "/")
-		if name == key.Name && (key.Namespace == "" || namespace == key.Namespace) {
+		if parts[1] == key.Group+"/"+key.Kind && name == key.Name && (key.Namespace == "" || namespace == key.Namespace) {
 			claim := report.Claim{Kind: report.ClaimApplication, Name: parts[0], By: report.ClaimMark}
 			if of, app, isElsewhere := strings.Cut(parts[0], "_"); isElsewhere {
 				claim.Namespace, claim.Name = of, app

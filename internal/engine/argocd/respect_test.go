@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -47,17 +45,7 @@ func TestRespecting(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			groups := map[string]string{"Deployment": "apps", "PodDisruptionBudget": "policy", "Thing": "ex.com"}
 			ref := object.Ref{Key: object.Key{Group: groups[c.kind], Kind: c.kind}, Version: "v1"}
-			content := func(text string) map[string]any {
-				raw, err := yaml.YAMLToJSON([]byte(text))
-				var out map[string]any
-				if err == nil {
-					err = utiljson.Unmarshal(raw, &out)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				return out
-			}
+			content := func(text string) map[string]any { return contentOf(t, text) }
 			desired, live := content(c.desired), content(c.live)
 			got, err := Left{Desired: content(c.leftDesired), Live: content(c.leftLive)}.respecting(ref, desired, live)
 			if err != nil {

@@ -74,10 +74,16 @@ func TestWrite(t *testing.T) {
 // thing returns an object with a spec.
 func thing(t *testing.T, spec string) map[string]any {
 	t.Helper()
-	text, err := yaml.YAMLToJSON([]byte("{apiVersion: ex.com/v1, kind: Thing, metadata: {name: web, namespace: shop}, spec: " + spec + "}"))
+	return contentOf(t, "{apiVersion: ex.com/v1, kind: Thing, metadata: {name: web, namespace: shop}, spec: "+spec+"}")
+}
+
+// contentOf decodes YAML.
+func contentOf(t *testing.T, text string) map[string]any {
+	t.Helper()
+	raw, err := yaml.YAMLToJSON([]byte(text))
 	var out map[string]any
 	if err == nil {
-		err = utiljson.Unmarshal(text, &out)
+		err = utiljson.Unmarshal(raw, &out)
 	}
 	if err != nil {
 		t.Fatal(err)
