@@ -12,8 +12,10 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/argo"
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/deployer"
@@ -194,17 +196,14 @@ func (f *argoDiff) capture(
 // complete implements controlled.
 func (f *argoDiff) complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	kind, _, _ := strings.Cut(word, "/")
-	return cli.CompleteKind(ctx, c, argo.Kind(), kind+"/")
+	return cli.CompleteKind(ctx, c, api.Kind(), kind+"/")
 }
 
 // question returns a question about Applications. Foreign text is read in child processes.
 func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) argo.Question {
-	return argo.Question{
-		Source: o.Source, Fetch: limits.FetchChart, Known: s.Known, Now: time.Now(), Render: limits.RenderChart, ReadManifest: limits.ReadManifest,
-		Ignore: func(ctx context.Context, order ignored.Order) (ignored.Answer, error) {
-			return jobs.Run[ignored.Order, ignored.Answer](ctx, limits, "evaluating jqPathExpressions", jobArgoIgnore, order, nil)
-		},
-		Commit: func(ctx context.Context, order argo.CommitOrder) (dir, commit string, done func(), err error) {
+	from := source.Fetcher{
+		Source: o.Source, Fetch: limits.FetchChart,
+		Commit: func(ctx context.Context, order source.CommitOrder) (dir, commit string, done func(), err error) {
 			archive, err := program.Remote{URL: order.URL, Ref: order.Ref, IsOwn: !order.Foreign, Addresses: order.Addresses, Time: limits.Time,
 				MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
 			if err != nil {
@@ -212,6 +211,12 @@ func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Li
 			}
 			dir, done, err = files.Unpack(archive)
 			return dir, program.CommitOf(archive), done, err
+		},
+	}
+	return argo.Question{
+		Fetcher: from, Known: s.Known, Now: time.Now(), Render: limits.RenderChart, ReadManifest: limits.ReadManifest,
+		Ignore: func(ctx context.Context, order ignored.Order) (ignored.Answer, error) {
+			return jobs.Run[ignored.Order, ignored.Answer](ctx, limits, "evaluating jqPathExpressions", jobArgoIgnore, order, nil)
 		},
 	}
 }

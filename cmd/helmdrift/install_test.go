@@ -89,18 +89,18 @@ func sources(t *testing.T) (files []zip.File) {
 	for _, path := range checked.Valid {
 		path = filepath.ToSlash(strings.TrimPrefix(path, filepath.FromSlash("../../")))
 		if !strings.HasPrefix(path, "bin/") && !strings.HasPrefix(path, "dist/") {
-			files = append(files, source(path))
+			files = append(files, moduleFile(path))
 		}
 	}
 	return files
 }
 
-// source is a file of this module by its path below the root.
-type source string
+// moduleFile is a file of this module by its path below the root.
+type moduleFile string
 
-func (s source) Path() string                 { return string(s) }
-func (s source) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join("../..", string(s))) }
-func (s source) Open() (io.ReadCloser, error) { return os.Open(filepath.Join("../..", string(s))) }
+func (s moduleFile) Path() string                 { return string(s) }
+func (s moduleFile) Lstat() (os.FileInfo, error)  { return os.Lstat(filepath.Join("../..", string(s))) }
+func (s moduleFile) Open() (io.ReadCloser, error) { return os.Open(filepath.Join("../..", string(s))) }
 
 // goEnv returns a setting of the go command.
 func goEnv(t *testing.T, name string) string {

@@ -22,7 +22,7 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows lists which of our packages each package may import.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/argo/appset", "internal/argo/ignored", "internal/cli", "internal/config", "internal/confine", "internal/deployer", "internal/escape",
+		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/argo/api", "internal/argo/appset", "internal/argo/ignored", "internal/argo/source", "internal/cli", "internal/config", "internal/confine", "internal/deployer", "internal/escape",
 			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/garbage", "internal/helmfile", "internal/hint", "internal/jobs", "internal/kubeconfig",
 			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/reporting", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/terraform", "internal/valuesfile", "internal/waiting", "internal/worktree", "pkg/effect",
 			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
@@ -115,9 +115,13 @@ func arrows() map[string][]string {
 			"pkg/cluster", "pkg/drift", "pkg/object"},
 		"internal/flux/tree":     {"internal/secret", "internal/unknown", "internal/worktree"},
 		"internal/flux/fluxtest": {"pkg/cluster", "pkg/drift", "pkg/object", "pkg/report"},
-		"internal/argo": {"internal/deployer", "internal/address", "internal/argo/appset", "internal/argo/ignored", "internal/engine", "internal/engine/argocd", "internal/files", "internal/hint", "internal/ignore", "internal/kinds", "internal/once", "internal/owners",
-			"internal/places", "internal/secret", "internal/worktree", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release", "pkg/render",
-			"pkg/report", "pkg/threeway"},
+		"internal/argo": {"internal/argo/api", "internal/argo/appset", "internal/argo/ignored", "internal/argo/source", "internal/deployer",
+			"internal/engine", "internal/engine/argocd", "internal/hint", "internal/ignore", "internal/kinds", "internal/once", "internal/owners",
+			"internal/places", "internal/secret", "internal/worktree", "pkg/cluster", "pkg/drift", "pkg/live", "pkg/object", "pkg/release",
+			"pkg/render", "pkg/report", "pkg/threeway"},
+		"internal/argo/api": {"internal/deployer", "internal/hint", "pkg/object"},
+		"internal/argo/source": {"internal/address", "internal/argo/api", "internal/files", "internal/hint", "pkg/drift", "pkg/fetch",
+			"pkg/render"},
 		"internal/argo/appset":   {"internal/worktree", "pkg/render"},
 		"internal/argo/ignored":  {},
 		"internal/engine/argocd": {"internal/engine", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -36,7 +37,7 @@ func (p *Plan) decide(d difference) decision {
 	switch {
 	case a.Metadata.Deleted != "":
 		return decision{action: report.DeployerUninstall, reason: "the Application is being deleted", putsBack: report.PutsBackNever}
-	case isSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
+	case api.IsSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
 		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
 	case p.broken != "":
 		return decision{
@@ -44,9 +45,9 @@ func (p *Plan) decide(d difference) decision {
 		}
 	case isOut && p.forbidden != "":
 		return decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: p.forbidden, putsBack: report.PutsBackNever}
-	case !a.isAutomated() && isOut:
+	case !a.IsAutomated() && isOut:
 		return decision{action: report.DeployerNone, reason: "it is out of sync, and automated sync is off", putsBack: report.PutsBackHand}
-	case !a.isAutomated():
+	case !a.IsAutomated():
 		return decision{action: report.DeployerNone, reason: "it is in sync, and automated sync is off", putsBack: report.PutsBackHand}
 	}
 	out := decision{putsBack: report.PutsBackUpgrade}
@@ -94,19 +95,19 @@ func (p *Plan) attempted(revisions []string) (is bool, phase string) {
 	if len(p.app.Spec.Sources) == 0 {
 		was, sources = []string{state.SyncResult.Revision}, nil
 		if state.SyncResult.Source != nil {
-			sources = []source{*state.SyncResult.Source}
+			sources = []api.Source{*state.SyncResult.Source}
 		}
 	}
-	return slices.Equal(was, revisions) && haveSameSources(sources, p.app.sources()), state.Phase
+	return slices.Equal(was, revisions) && api.HaveSameSources(sources, p.app.Sources()), state.Phase
 }
 
 // changed says what is new since the last sync.
 func (p *Plan) changed(revisions []string) string {
-	sources, was, found := p.app.synced()
+	sources, was, found := p.app.Synced()
 	switch {
 	case !found:
 		return "it has never been synced"
-	case !haveSameSources(sources, p.app.sources()):
+	case !api.HaveSameSources(sources, p.app.Sources()):
 		return "its sources say something else than at the last sync"
 	case p.isFromTree():
 		return "the merge of the working tree is a new revision"

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -45,7 +46,7 @@ func TestDecide(t *testing.T) {
 		"a failed one of another commit": {"{spec: {syncPolicy: {automated: {}}}, status: {history: [{source: {path: a}, revision: r0}], " +
 			"operationState: {phase: Failed, syncResult: {source: {path: a}, revision: r0}}}}", changes, "sync", "next-upgrade", "another revision"},
 	} {
-		a := &Application{}
+		a := &api.Application{}
 		for _, text := range []string{"spec: {source: {path: a}}", synced, c.application} {
 			if err := yaml.Unmarshal([]byte(text), a); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -73,8 +74,8 @@ func (o objects) Read(_ context.Context, wanted []object.Ref) map[object.Ref]clu
 // TestWindows has the windows of a project, and whether they close at noon of a Saturday.
 func TestWindows(t *testing.T) {
 	noon := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	app := &Application{Metadata: meta{Name: "web", Namespace: "argocd"}}
-	app.Spec.Destination = destination{Server: inCluster, Namespace: "shop"}
+	app := &api.Application{Metadata: api.Metadata{Name: "web", Namespace: "argocd"}}
+	app.Spec.Destination = api.Destination{Server: api.InCluster, Namespace: "shop"}
 	for name, c := range map[string]struct{ windows, want string }{
 		"none":                      {"[]", ""},
 		"denied":                    {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, applications: ['*']}]", "denies it now"},
@@ -99,12 +100,12 @@ func TestWindows(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(c.windows), &windows); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		from := objects{refTo("AppProject", "argocd", "default"): {"spec": map[string]any{"syncWindows": windows}}}
-		project, err := readProject(t.Context(), from, app)
+		from := objects{api.RefTo("AppProject", "argocd", "default"): {"spec": map[string]any{"syncWindows": windows}}}
+		project, err := api.ReadProject(t.Context(), from, app)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := project.closed(app, noon)
+		got, err := project.Closed(app, noon)
 		if c.want == "error" {
 			if err == nil {
 				t.Errorf("%s: no error", name)

@@ -1,7 +1,7 @@
 // Package argo says what the next sync of an Application of Argo CD writes, and what to compare for that. It is a guest: it imports the core,
 // and only cmd/helmdrift knows it.
 //
-//	Application ─┬► folders: charts and commits ─► values ─► renderAll: namespaces, marks ─► desired ─┐
+//	Application ─┬► internal/argo/source: folders, values ─► renderAll: namespaces, marks ─► desired ──┐
 //	             ├► status.resources, live ─► findDeployed: applied, rendered or owned ─► old ────────┼─► a comparison: Plan.Target, Plan.Adapt
 //	             ├► syncOptions ─► internal/engine/argocd ─► what a sync writes ──────────────────────┘        │
 //	             ├► ignoreDifferences, argocd-cm ─► internal/argo/ignored ─► left, rules                       ▼

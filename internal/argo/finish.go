@@ -17,7 +17,7 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 		revisions = p.made.revisions
 	}
 	differs := p.differs(r, revisions)
-	if differs.prunes && !p.app.isAutomated() {
+	if differs.prunes && !p.app.IsAutomated() {
 		p.warn("a sync by hand prunes only with --prune, and is predicted without it")
 	}
 	d := p.decide(differs)
@@ -81,7 +81,7 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 // inputs returns the sources.
 func (p *Plan) inputs() []report.DeployerInput {
 	var out []report.DeployerInput
-	for i, s := range p.app.sources() {
+	for i, s := range p.app.Sources() {
 		in := report.DeployerInput{Use: "chart", Kind: "source", Name: s.RepoURL}
 		if s.Chart != "" {
 			in.Name += " " + s.Chart

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -33,7 +35,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(found, func(a, b *Application) int {
+	slices.SortFunc(found, func(a, b *api.Application) int {
 		return cmp.Or(live.CompareNamespaces(a.Spec.Destination.Namespace, b.Spec.Destination.Namespace),
 			cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})
@@ -45,10 +47,12 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	f.Question = fetched.question()
 	from := f.On.Unlabelled
 	from.Cluster = &sharedReads{Cluster: from.Cluster}
-	reports := deployer.Fleet[*Application]{
-		Title:   func(a *Application) report.Release { return titled(from.Name, a) },
-		Compare: func(own *secret.Known, a *Application) (report.Release, error) { return f.compare(ctx, own, from, a) },
-		Code:    CodeIncomplete, Known: f.Known, Each: f.On.EachUnlabelled, Progress: f.On.Show,
+	reports := deployer.Fleet[*api.Application]{
+		Title: func(a *api.Application) report.Release { return titled(from.Name, a) },
+		Compare: func(own *secret.Known, a *api.Application) (report.Release, error) {
+			return f.compare(ctx, own, from, a)
+		},
+		Code: CodeIncomplete, Known: f.Known, Each: f.On.EachUnlabelled, Progress: f.On.Show,
 	}.Start().All(found)
 	if len(found) == 0 && len(f.Tree.Problems()) == 0 && ctx.Err() == nil {
 		return nil, deployer.ErrNoObject
@@ -57,35 +61,25 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 }
 
 // list returns the Applications of the tree, or those of the cluster.
-func (f Fleet) list(ctx context.Context) ([]*Application, error) {
+func (f Fleet) list(ctx context.Context) ([]*api.Application, error) {
 	if f.Tree != nil {
 		return f.Tree.all(), nil
 	}
-	items, err := f.On.List(ctx, Kind(), f.On.Namespace)
+	items, err := f.On.List(ctx, api.Kind(), f.On.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	found := make([]*Application, len(items))
+	found := make([]*api.Application, len(items))
 	for i, item := range items {
-		found[i] = newApplication(item)
+		found[i] = api.Decoded(item)
 	}
 	return found, nil
 }
 
-// newApplication decodes an Application. One that cannot be decoded has its fault.
-func newApplication(item map[string]any) *Application {
-	out := &Application{}
-	key := object.RefOf(item).Key
-	if err := tool.Decode(item, "Application "+key.Namespace+"/"+key.Name, out); err != nil {
-		return &Application{Metadata: meta{Namespace: key.Namespace, Name: key.Name}, fault: err}
-	}
-	return out
-}
-
 // compare compares what Argo CD does next with one Application. Own has its secrets.
-func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connection, a *Application) (report.Release, error) {
-	if a.fault != nil {
-		return report.Release{}, a.fault
+func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connection, a *api.Application) (report.Release, error) {
+	if a.Fault != nil {
+		return report.Release{}, a.Fault
 	}
 	f.Known = own
 	plan, err := newPlan(ctx, from, f.Question, a)
@@ -102,7 +96,7 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connec
 }
 
 // titled returns a report that says which Application it is about.
-func titled(cluster string, a *Application) report.Release {
+func titled(cluster string, a *api.Application) report.Release {
 	return report.Release{
 		Name: a.Metadata.Name, Namespace: a.Spec.Destination.Namespace, StorageNamespace: a.Metadata.Namespace, Cluster: cluster,
 		Operation: report.OperationSync,
@@ -147,7 +141,7 @@ type checkout struct{ dir, commit string }
 func (k *fetched) question() Question {
 	out := k.Question
 	out.Fetch = k.Charts(out.Fetch)
-	out.Commit = func(ctx context.Context, o CommitOrder) (string, string, func(), error) {
+	out.Commit = func(ctx context.Context, o source.CommitOrder) (string, string, func(), error) {
 		at, err := k.commits.Get(commitKey{o.URL, o.Ref, o.Foreign}, func() (checkout, error) {
 			dir, commit, done, err := k.Question.Commit(ctx, o)
 			k.Keep(done)

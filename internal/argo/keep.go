@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/places"
@@ -24,8 +26,8 @@ import (
 
 // chartOf is a source that is a chart. Others are the sources that its paths can name.
 type chartOf struct {
-	folder  *folder
-	others  map[string]*folder
+	folder  *source.Folder
+	others  map[string]*source.Folder
 	request drift.ChartRequest
 }
 
@@ -54,16 +56,16 @@ type appLayer struct {
 func (p *Plan) Keep(ctx context.Context, t *Tree) (*Keeper, error) {
 	switch {
 	case p.app.Metadata.Deleted != "":
-		return nil, fmt.Errorf("%s is being deleted", p.app.title())
+		return nil, fmt.Errorf("%s is being deleted", p.app.Title())
 	case p.unmade != nil:
 		return nil, p.unmade
 	case len(p.charts) != 1:
-		return nil, hint.New(fmt.Errorf("%s has %d sources that are charts, and absorb changes the values of one", p.app.title(), len(p.charts)),
+		return nil, hint.New(fmt.Errorf("%s has %d sources that are charts, and absorb changes the values of one", p.app.Title(), len(p.charts)),
 			"for one of them: helmdrift absorb "+p.app.Metadata.Name+" CHART -f FILE --install")
 	}
 	k := &Keeper{ctx: ctx, plan: p, tree: t, made: t.made[name{p.app.Metadata.Namespace, p.app.Metadata.Name}], chart: p.charts[0]}
 	if k.at = []any{"spec", "source", "helm"}; len(p.app.Spec.Sources) > 0 {
-		k.at = []any{"spec", "sources", k.chart.folder.number, "helm"}
+		k.at = []any{"spec", "sources", k.chart.folder.Number, "helm"}
 	}
 	values, err := k.read(k.chart.folder, nil)
 	if err != nil {
@@ -72,7 +74,7 @@ func (p *Plan) Keep(ctx context.Context, t *Tree) (*Keeper, error) {
 	k.Editor = places.Editor{
 		OwnName: "helm.valuesObject", Controller: "Argo CD", Otherwise: "a file .argocd-source.yaml, or somebody who set it in the cluster, changes it",
 		Values: values, Read: func(file string) ([]byte, error) {
-			return readWithin(t.Root, filepath.Join(t.Root, filepath.FromSlash(file)))
+			return source.ReadWithin(t.Root, filepath.Join(t.Root, filepath.FromSlash(file)))
 		},
 	}
 	k.addLayers()
@@ -85,7 +87,7 @@ func (k *Keeper) Root() string { return k.tree.Root }
 
 // Application names the Application.
 func (p *Plan) Application() object.Key {
-	return refTo("Application", p.app.Metadata.Namespace, p.app.Metadata.Name).Key
+	return api.RefTo("Application", p.app.Metadata.Namespace, p.app.Metadata.Name).Key
 }
 
 // Remarks returns what the plan warns of, and what helmdrift cannot predict.
@@ -114,7 +116,7 @@ func (k *Keeper) Request(q drift.ChartRequest) drift.ChartRequest {
 	if err == nil {
 		text, err = json.Marshal(composed)
 	}
-	out.Values = render.ValueOptions{Files: []string{inlineValues}, Set: deployer.Integers(composed), Reuse: render.ReuseReset}
+	out.Values = render.ValueOptions{Files: []string{source.Inline}, Set: deployer.Integers(composed), Reuse: render.ReuseReset}
 	out.ReadFile = func(context.Context, string) ([]byte, error) { return text, err }
 	return out
 }
@@ -128,21 +130,21 @@ type appValues struct {
 }
 
 // read composes the values of a source again, with other contents of files of the tree.
-func (k *Keeper) read(f *folder, changed map[string][]byte) (appValues, error) {
-	values, err := f.values(k.chart.others, f.variables(k.plan.app, k.plan.instance()))
+func (k *Keeper) read(f *source.Folder, changed map[string][]byte) (appValues, error) {
+	values, err := f.Values(k.chart.others, f.Variables(k.plan.app, k.plan.instance()))
 	if err != nil {
 		return appValues{}, err
 	}
-	out := appValues{of: k, options: values.options, texts: map[string][]byte{}}
-	names, err := values.options.SetFileNames()
+	out := appValues{of: k, options: values.Options, texts: map[string][]byte{}}
+	names, err := values.Options.SetFileNames()
 	if err != nil {
 		return out, err
 	}
-	for _, file := range slices.Concat(values.options.Files, names) {
+	for _, file := range slices.Concat(values.Options.Files, names) {
 		text, isChanged := changed[k.inTree(file)]
 		switch {
-		case file == inlineValues:
-			text = values.inline
+		case file == source.Inline:
+			text = values.Inline
 		case !isChanged:
 			if text, err = k.chart.request.ReadFile(k.ctx, file); err != nil {
 				return out, err
@@ -197,7 +199,7 @@ func (v appValues) With(layer int, values map[string]any) (places.Values, error)
 func (k *Keeper) addLayers() {
 	values, _ := k.Values.(appValues)
 	const change = "change it there, or remove it so that other values count"
-	title := k.plan.app.title()
+	title := k.plan.app.Title()
 	for _, p := range []struct {
 		field       string
 		expressions []string
@@ -214,10 +216,10 @@ func (k *Keeper) addLayers() {
 			}})
 		}
 	}
-	own, at, hasInline := -1, len(k.layers), slices.Contains(values.options.Files, inlineValues)
+	own, at, hasInline := -1, len(k.layers), slices.Contains(values.options.Files, source.Inline)
 	k.layers = append(k.layers, k.inline())
 	for _, file := range slices.Backward(values.options.Files) {
-		if file == inlineValues {
+		if file == source.Inline {
 			continue
 		}
 		l := k.file(file, values.texts[file])
@@ -236,16 +238,16 @@ func (k *Keeper) addLayers() {
 
 // inline returns the values that the Application itself has. It has none at all if valuesObject is new.
 func (k *Keeper) inline() appLayer {
-	helm := k.chart.folder.source.Helm
+	helm := k.chart.folder.Source.Helm
 	if helm == nil {
-		helm = &helmSource{}
+		helm = &api.HelmSource{}
 	}
 	field, isText := "valuesObject", false
-	if !isSet(helm.ValuesObject) && helm.Values != "" {
+	if !api.IsSet(helm.ValuesObject) && helm.Values != "" {
 		field, isText = "values", true
 	}
 	out := appLayer{
-		Layer: places.Layer{Title: "helm." + field + " of " + k.plan.app.title()}, own: render.ValueOptions{Files: []string{inlineValues}},
+		Layer: places.Layer{Title: "helm." + field + " of " + k.plan.app.Title()}, own: render.ValueOptions{Files: []string{source.Inline}},
 	}
 	place, raw, err := k.application(append(slices.Clone(k.at), field), isText)
 	if err != nil {
@@ -254,9 +256,9 @@ func (k *Keeper) inline() appLayer {
 	}
 	out.Place, out.Raw = place, raw
 	// What somebody set in the cluster beside the tree does not count: the tree may set it, too.
-	if sources := newApplication(k.made.content).sources(); k.chart.folder.number < len(sources) && sources[k.chart.folder.number].Helm != nil {
-		text, _ := sources[k.chart.folder.number].Helm.inline() // it was decoded from JSON
-		out.Built, _ = appValues{texts: map[string][]byte{inlineValues: text}}.merged(out.own)
+	if sources := api.Decoded(k.made.content).Sources(); k.chart.folder.Number < len(sources) && sources[k.chart.folder.Number].Helm != nil {
+		text, _ := sources[k.chart.folder.Number].Helm.Inline() // it was decoded from JSON
+		out.Built, _ = appValues{texts: map[string][]byte{source.Inline: text}}.merged(out.own)
 	}
 	return out
 }
@@ -273,7 +275,7 @@ func (k *Keeper) application(path []any, isText bool) (*places.Place, map[string
 	if err != nil {
 		return nil, nil, err
 	}
-	document, err := places.Find(k.made.File, text, k.plan.Application(), k.plan.app.title())
+	document, err := places.Find(k.made.File, text, k.plan.Application(), k.plan.app.Title())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -313,13 +315,13 @@ func (k *Keeper) file(file string, text []byte) appLayer {
 // shown returns the name of a value file that is not in the tree, as the Application has it.
 func (k *Keeper) shown(file string) string {
 	for ref, other := range k.chart.others {
-		if inside, err := filepath.Rel(other.root, file); err == nil && filepath.IsLocal(inside) {
-			return ref + "/" + filepath.ToSlash(inside) + " of " + other.source.RepoURL
+		if inside, err := filepath.Rel(other.Root, file); err == nil && filepath.IsLocal(inside) {
+			return ref + "/" + filepath.ToSlash(inside) + " of " + other.Source.RepoURL
 		}
 	}
-	if f := k.chart.folder; !isRemote(file) {
-		if inside, err := filepath.Rel(f.dir, file); err == nil {
-			return filepath.ToSlash(inside) + " of " + f.source.RepoURL
+	if f := k.chart.folder; !source.IsRemote(file) {
+		if inside, err := filepath.Rel(f.Dir, file); err == nil {
+			return filepath.ToSlash(inside) + " of " + f.Source.RepoURL
 		}
 	}
 	return file
@@ -335,46 +337,25 @@ func (k *Keeper) regular(file string) ([]byte, error) {
 	case real != name:
 		return nil, fmt.Errorf("%s is a link, or in a folder that is one", file)
 	}
-	return readWithin(k.tree.Root, name)
+	return source.ReadWithin(k.tree.Root, name)
 }
 
 // otherUser returns another Application of the tree whose chart reads a file, or "": as a value file, as its defaults, or by a template.
 func (k *Keeper) otherUser(file string) string {
 	for _, key := range k.tree.names() {
 		m := k.tree.made[key]
-		if m == k.made || m.app.fault != nil {
+		if m == k.made || m.app.Fault != nil {
 			continue
 		}
 		all := k.tree.foldersOf(m.app)
-		refs := refsOf(all)
+		refs := source.Refs(all)
 		for _, f := range all {
-			if f.reads(file, refs, f.variables(m.app, m.app.Metadata.Name)) {
-				return m.app.title()
+			if f.Reads(file, refs, f.Variables(m.app, m.app.Metadata.Name)) {
+				return m.app.Title()
 			}
 		}
 	}
 	return ""
-}
-
-// reads reports whether a chart reads a file.
-func (f *folder) reads(file string, refs map[string]*folder, variables map[string]string) bool {
-	if f.isRef() {
-		return false
-	}
-	values, err := f.values(refs, variables)
-	set, _ := values.options.SetFileNames()
-	if err == nil && slices.Contains(slices.Concat(values.options.Files, set), file) {
-		return true
-	}
-	inside, err := filepath.Rel(f.dir, file)
-	if err != nil || !filepath.IsLocal(inside) {
-		return false
-	}
-	if kind, err := f.kind(); err != nil || kind != "chart" {
-		return false
-	}
-	mayRead, err := names(f.dir, ".Files")
-	return filepath.Base(file) == "values.yaml" || mayRead || err != nil
 }
 
 // Prove composes the values with the files of the last Rewrite. For each of its edits it returns why the tree refutes it, or "": Argo CD must
@@ -416,7 +397,7 @@ func (k *Keeper) Prove() ([]string, error) {
 func (k *Keeper) after() (map[string]any, error) {
 	f := *k.chart.folder
 	if text, isChanged := k.Texts()[k.made.File]; isChanged {
-		document, err := places.Find(k.made.File, text, k.plan.Application(), k.plan.app.title())
+		document, err := places.Find(k.made.File, text, k.plan.Application(), k.plan.app.Title())
 		if err != nil {
 			return nil, err
 		}
@@ -427,11 +408,11 @@ func (k *Keeper) after() (map[string]any, error) {
 		m := *k.made
 		m.content = places.With(content, k.plan.app.Metadata.Namespace, "metadata", "namespace")
 		app := m.over(m.live)
-		if app.fault != nil {
-			return nil, app.fault
+		if app.Fault != nil {
+			return nil, app.Fault
 		}
-		f.source = app.sources()[f.number]
-		if err := f.override(app.Metadata.Name); err != nil {
+		f.Source = app.Sources()[f.Number]
+		if err := f.Override(app.Metadata.Name); err != nil {
 			return nil, err
 		}
 	}

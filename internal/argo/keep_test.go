@@ -11,7 +11,9 @@ import (
 	"golang.org/x/tools/txtar"
 	"helm.sh/helm/v3/pkg/chartutil"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/casetest"
 	"github.com/helmdrift/helmdrift/internal/places/placestest"
 	"github.com/helmdrift/helmdrift/internal/worktree"
@@ -54,7 +56,7 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 		case f.Name == "cluster.yaml":
 			content := contentOf(t, string(f.Data))
 			key := object.RefOf(content).Key
-			from.Cluster.(keptCluster).objects[refTo("Application", key.Namespace, key.Name)] = content
+			from.Cluster.(keptCluster).objects[api.RefTo("Application", key.Namespace, key.Name)] = content
 		case f.Name == "edits":
 			edits = string(f.Data)
 		}
@@ -74,12 +76,12 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 			ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
 				return render.ReadDocuments(r.Manifest), nil
 			},
-			Commit: func(_ context.Context, o CommitOrder) (string, string, func(), error) {
+			Fetcher: source.Fetcher{Commit: func(_ context.Context, o source.CommitOrder) (string, string, func(), error) {
 				if o.URL != "https://git.example.com/charts" {
 					return "", "", func() {}, errors.New("there is no such repository")
 				}
 				return elsewhere, "c0ffee", func() {}, nil
-			}}
+			}}}
 		of := worktree.Tree{Root: root, Remotes: []string{"git@git.example.com:shop.git"}}
 		tree, err := NewTree(t.Context(), from, q, filepath.Join(root, "apps"), of,
 			func(_ context.Context, o appset.Order) (appset.Answer, error) { return appset.Build(o) })

@@ -12,6 +12,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/ignore"
@@ -67,7 +68,7 @@ type pair struct {
 }
 
 // pairs returns the objects that Argo CD ignores something of.
-func (p *Plan) pairs(ctx context.Context, differences []ignoreDifference) []pair {
+func (p *Plan) pairs(ctx context.Context, differences []api.IgnoreDifference) []pair {
 	if p.made == nil {
 		return nil
 	}
@@ -76,7 +77,7 @@ func (p *Plan) pairs(ctx context.Context, differences []ignoreDifference) []pair
 	for _, o := range p.made.objects {
 		one := pair{of: o}
 		for _, d := range differences {
-			if d.isAbout(o.Key) {
+			if d.IsAbout(o.Key) {
 				one.add(d)
 			}
 		}
@@ -157,7 +158,7 @@ func (p *Plan) trust(one pair) (desired, live map[string]any) {
 }
 
 // add adds a difference that is about the object.
-func (o *pair) add(d ignoreDifference) {
+func (o *pair) add(d api.IgnoreDifference) {
 	o.managers = append(o.managers, d.ManagedFieldsManagers...)
 	for _, pointer := range d.JSONPointers {
 		o.Steps = append(o.Steps, ignored.Step{Pointer: pointer})
@@ -166,7 +167,7 @@ func (o *pair) add(d ignoreDifference) {
 		o.Steps = append(o.Steps, ignored.Step{Expression: expression})
 	}
 	if len(d.JQPathExpressions) > 0 || len(d.ManagedFieldsManagers) > 0 {
-		o.from = append(o.from, d.from)
+		o.from = append(o.from, d.From)
 	}
 }
 
@@ -224,12 +225,12 @@ func (o *pair) owned() []owners.Entry {
 
 // breaks names the expressions that do not compile. Argo CD then compares no object of the Application (argo-cd v3.6.1 controller/state.go
 // CompareAppState), and does not sync it (controller/sync.go SyncAppState).
-func (p *Plan) breaks(broken []ignored.Broken, differences []ignoreDifference) {
+func (p *Plan) breaks(broken []ignored.Broken, differences []api.IgnoreDifference) {
 	for _, b := range broken {
 		from := ""
 		for _, d := range differences {
 			if slices.Contains(d.JQPathExpressions, b.Expression) {
-				from = d.from
+				from = d.From
 			}
 		}
 		p.broken = fmt.Sprintf("%s: the expression %q does not compile: %s", from, b.Expression, b.Reason)

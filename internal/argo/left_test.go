@@ -12,6 +12,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -32,7 +33,7 @@ func (r reads) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]clu
 // planOf returns a plan whose sources make an object that is live.
 func planOf(t *testing.T, ignoreDifferences, desired, live string) *Plan {
 	t.Helper()
-	app := &Application{Metadata: meta{Name: "web", Namespace: "argocd"}}
+	app := &api.Application{Metadata: api.Metadata{Name: "web", Namespace: "argocd"}}
 	if err := yaml.Unmarshal([]byte("spec: {ignoreDifferences: "+ignoreDifferences+"}"), app); err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +199,7 @@ func TestIgnores(t *testing.T) {
 	const web = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop, annotations: {argocd.argoproj.io/ignore-differences: " +
 		"'{jsonPointers: [/data/annotated], jqPathExpressions: [.no]}'}}, data: {a: b}}"
 	p := planOf(t, "[{kind: ConfigMap, name: web, jsonPointers: [/data/own]}]", web, web)
-	p.settings.ignores = systemIgnores(map[string]any{
+	p.settings.Ignores = api.SystemIgnores(map[string]any{
 		"resource.customizations": "apps/Deployment: {ignoreDifferences: 'jsonPointers: [/replaced]'}\n" +
 			"'*/ConfigMap': {ignoreDifferences: 'jqPathExpressions: [.data.all]'}\n",
 		"resource.customizations.ignoreDifferences.apps_Deployment": "jsonPointers: [/spec/one]",
@@ -209,7 +210,7 @@ func TestIgnores(t *testing.T) {
 	})
 	var got []string
 	for _, d := range p.ignores() {
-		got = append(got, strings.Join(slices.Concat([]string{d.from + ":", d.Group + "/" + d.Kind, d.Name}, d.JSONPointers, d.JQPathExpressions, d.ManagedFieldsManagers), " "))
+		got = append(got, strings.Join(slices.Concat([]string{d.From + ":", d.Group + "/" + d.Kind, d.Name}, d.JSONPointers, d.JQPathExpressions, d.ManagedFieldsManagers), " "))
 	}
 	want := []string{
 		"Application argocd/web ignoreDifferences[0]: /ConfigMap web /data/own",

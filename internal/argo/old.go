@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/owners"
@@ -96,8 +97,8 @@ func (p *Plan) deployedOf(ref object.Ref, desired *object.Object, live cluster.L
 
 // isSynced reports whether the last full sync that succeeded had the same sources at the same revisions.
 func (p *Plan) isSynced(made *rendered) bool {
-	sources, revisions, found := p.app.synced()
-	return found && !p.isFromTree() && haveSameSources(sources, p.app.sources()) && slices.Equal(revisions, made.revisions)
+	sources, revisions, found := p.app.Synced()
+	return found && !p.isFromTree() && api.HaveSameSources(sources, p.app.Sources()) && slices.Equal(revisions, made.revisions)
 }
 
 // wasSynced reports whether Argo CD has written an object that is in status.resources, which also has what the sources are to create. A full
@@ -109,7 +110,7 @@ func (p *Plan) wasSynced(key object.Key) bool {
 		return false
 	}
 	return state.SyncResult == nil || len(state.Operation.Sync.Resources) > 0 ||
-		slices.ContainsFunc(state.SyncResult.Resources, func(r syncedResource) bool {
+		slices.ContainsFunc(state.SyncResult.Resources, func(r api.SyncedResource) bool {
 			return r.HookType == "" && key == object.Key{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
 		})
 }

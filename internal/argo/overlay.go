@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"maps"
 
+	jsonpatch "github.com/evanphx/json-patch"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -51,7 +53,7 @@ func mergedOver(live, made map[string]any, isReplaced bool) (map[string]any, err
 	}
 	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current)
 	if err == nil {
-		current, err = merged(current, patch)
+		current, err = jsonpatch.MergePatch(current, patch)
 	}
 	out := map[string]any{}
 	if err == nil {
@@ -73,7 +75,7 @@ func lastApplied(live, made map[string]any) map[string]any {
 	key := object.RefOf(made).Key
 	out := made
 	for _, manager := range []string{argocd.Manager, "kubectl"} {
-		out = engine.Owned(refTo(key.Kind, key.Namespace, key.Name), out, live, manager)
+		out = engine.Owned(api.RefTo(key.Kind, key.Namespace, key.Name), out, live, manager)
 	}
 	return out
 }

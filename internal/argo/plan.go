@@ -2,17 +2,17 @@ package argo
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -23,14 +23,7 @@ import (
 // Question asks what Argo CD does next with an Application.
 type Question struct {
 	Namespace, Name string
-	// Chart is the chart of the user, if Own is set. It stands for the folder of the only source.
-	Chart *drift.Chart
-	Own   bool
-	// Source are the user's own logins and settings for fetching.
-	Source fetch.Options
-	// Fetch fetches a chart, and Commit fetches the files of a branch, a tag or a commit into a folder and returns the commit.
-	Fetch  func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
-	Commit func(ctx context.Context, o CommitOrder) (dir, commit string, done func(), err error)
+	source.Fetcher
 	// Tree is a working tree whose Applications are asked about, or nil.
 	Tree *Tree
 	// Render renders a chart, and ReadManifest reads a manifest.
@@ -44,22 +37,14 @@ type Question struct {
 	Now time.Time
 }
 
-// CommitOrder names a commit to fetch.
-type CommitOrder struct {
-	URL, Ref string
-	// Foreign is set if only a working tree names the address: it gets no credentials of the user, and git connects to these addresses alone.
-	Foreign   bool
-	Addresses []netip.Addr
-}
-
 // Plan is what Argo CD does next with an Application, and what to compare for it.
 type Plan struct {
 	// Target is what to compare, and Connection is what the comparison reads.
 	Target     drift.Target
 	Connection drift.Connection
 
-	app      *Application
-	settings settings
+	app      *api.Application
+	settings api.Settings
 	// isOwn is set if the user gave the chart, which need not be the one that Argo CD has.
 	isOwn   bool
 	from    drift.Connection
@@ -95,9 +80,9 @@ const (
 
 // New reads an Application and everything that decides what a sync of it writes. The caller closes the plan.
 func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
-	read := func() (*Application, error) { return Read(ctx, from.Cluster, q.Namespace, q.Name) }
+	read := func() (*api.Application, error) { return api.Read(ctx, from.Cluster, q.Namespace, q.Name) }
 	if q.Tree != nil {
-		read = func() (*Application, error) { return q.Tree.find(q.Namespace, q.Name) }
+		read = func() (*api.Application, error) { return q.Tree.find(q.Namespace, q.Name) }
 	}
 	app, err := read()
 	if err != nil {
@@ -113,13 +98,13 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 }
 
 // newPlan reads everything else than the Application.
-func newPlan(ctx context.Context, from drift.Connection, q Question, app *Application) (*Plan, error) {
-	if err := app.checkDestination(); err != nil {
+func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Application) (*Plan, error) {
+	if err := app.CheckDestination(); err != nil {
 		return nil, err
 	}
 	p := &Plan{app: app, isOwn: q.Own, from: from, Connection: from, cluster: readCache{from.Cluster, map[object.Ref]cluster.Live{}}}
 	var err error
-	if p.settings, err = readSettings(ctx, from.Cluster, app.Metadata.Namespace); err != nil {
+	if p.settings, err = api.ReadSettings(ctx, from.Cluster, app.Metadata.Namespace); err != nil {
 		return nil, err
 	}
 	p.findNamespace(ctx)
@@ -130,7 +115,7 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *Applic
 	p.askProject(ctx, q)
 	p.deployed = p.findDeployed(ctx, p.made)
 	p.ignore(ctx, q)
-	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.title(), NoLookup: true}}
+	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.Title(), NoLookup: true}}
 	p.Connection.Cluster = p.cluster
 	p.Connection.Records = func(string) (drift.Records, error) { return records{p}, nil }
 	p.Connection.Lookups = nil
@@ -157,12 +142,12 @@ func (p *Plan) lacks(message string) {
 
 // askProject finds out whether the project lets Argo CD sync.
 func (p *Plan) askProject(ctx context.Context, q Question) {
-	project, err := readProject(ctx, p.from.Cluster, p.app)
+	project, err := api.ReadProject(ctx, p.from.Cluster, p.app)
 	if err == nil {
-		p.closed, err = project.closed(p.app, q.Now)
+		p.closed, err = project.Closed(p.app, q.Now)
 	}
 	if p.projectUnread = err; err == nil && p.made != nil {
-		p.forbidden = project.forbids(p.app, p.made.objects)
+		p.forbidden = project.Forbids(p.app, p.made.objects)
 	}
 }
 
@@ -177,7 +162,7 @@ func (p *Plan) findNamespace(ctx context.Context) {
 	switch {
 	case live.Err != nil:
 		p.lacks("whether the sync creates namespace " + name + " is not known: " + live.Err.Message)
-	case isSet(p.app.Spec.SyncPolicy.ManagedNamespaceMetadata):
+	case api.IsSet(p.app.Spec.SyncPolicy.ManagedNamespaceMetadata):
 		p.lacks("managedNamespaceMetadata changes namespace " + name + ", which helmdrift does not compare")
 	case live.Object == nil:
 		p.creates = map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}
@@ -188,7 +173,7 @@ func (p *Plan) findNamespace(ctx context.Context) {
 func (p *Plan) options() argocd.Options {
 	out := argocd.Options{List: p.app.Spec.SyncPolicy.SyncOptions, Migrated: p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"],
 		Left: func(key object.Key) (argocd.Left, bool) { found, ignores := p.left[key]; return found, ignores }}
-	if p.app.isAutomated() {
+	if p.app.IsAutomated() {
 		out.Prune = p.app.Spec.SyncPolicy.Automated.Prune
 	}
 	return out
@@ -223,7 +208,7 @@ func (p *Plan) addLimits() {
 			p.lacks(option + ": " + what + ", which helmdrift does not predict")
 		}
 	}
-	if p.settings.namespace == "" {
+	if p.settings.Namespace == "" {
 		p.warn("there is no ConfigMap argocd-cm in " + strings.Join([]string{p.app.Metadata.Namespace, "argocd"}, " or ") +
 			", so the defaults of Argo CD count")
 	}

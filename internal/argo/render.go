@@ -13,6 +13,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -35,31 +37,31 @@ type rendered struct {
 
 // renderAll renders all sources of an Application.
 func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
-	all, done, err := q.folders(ctx, p.app)
+	all, done, err := q.Folders(ctx, p.app, q.Tree.local)
 	p.done = append(p.done, done)
 	if err != nil {
 		return nil, err
 	}
-	refs, roots := refsOf(all), []string(nil)
+	refs, roots := source.Refs(all), []string(nil)
 	for _, f := range all {
-		roots = append(roots, f.root)
+		roots = append(roots, f.Root)
 	}
 	out := &rendered{answer: &drift.RenderedChart{}}
 	hasAgain, hasAtOnce := false, false
 	var parts []*drift.RenderedChart
 	for i, f := range all {
-		if f.isRef() {
-			out.revisions, out.inTree = append(out.revisions, f.revision), append(out.inTree, f.inTree)
+		if f.IsRef() {
+			out.revisions, out.inTree = append(out.revisions, f.Revision), append(out.inTree, f.InTree)
 			continue
 		}
 		part, err := p.renderOne(ctx, q, f, refs, roots)
 		if err != nil {
-			return nil, sourceError(i, len(all), err)
+			return nil, source.WithNumber(i, len(all), err)
 		}
-		if f.isChart {
-			f.revision = part.Rendered.ChartVersion
+		if f.IsChart {
+			f.Revision = part.Rendered.ChartVersion
 		}
-		out.revisions, out.inTree = append(out.revisions, f.revision), append(out.inTree, f.inTree)
+		out.revisions, out.inTree = append(out.revisions, f.Revision), append(out.inTree, f.InTree)
 		hasAgain, hasAtOnce = hasAgain || part.Again != nil, hasAtOnce || part.AtOnce != nil
 		parts = append(parts, part)
 	}
@@ -75,15 +77,6 @@ func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
 
 // isFromTree reports whether a source is in the working tree.
 func (p *Plan) isFromTree() bool { return p.made != nil && slices.Contains(p.made.inTree, true) }
-
-// sourceError names the source of an error if there are several. The error of a template keeps its place.
-func sourceError(i, all int, err error) error {
-	var failed *render.Error
-	if all == 1 || errors.As(err, &failed) {
-		return err
-	}
-	return fmt.Errorf("source %d: %w", i+1, err)
-}
 
 // add adds what one source makes. If a source differs with each rendering, the second rendering has the objects of all.
 func (r *rendered) add(part *drift.RenderedChart, hasAgain, hasAtOnce bool) {
@@ -114,11 +107,11 @@ func (r *rendered) add(part *drift.RenderedChart, hasAgain, hasAtOnce bool) {
 }
 
 // renderOne renders one source.
-func (p *Plan) renderOne(ctx context.Context, q Question, f *folder, refs map[string]*folder, roots []string) (*drift.RenderedChart, error) {
-	if text, _ := json.Marshal(f.source); f.inTree && bytes.Contains(text, []byte("ARGOCD_APP_REVISION")) {
+func (p *Plan) renderOne(ctx context.Context, q Question, f *source.Folder, refs map[string]*source.Folder, roots []string) (*drift.RenderedChart, error) {
+	if text, _ := json.Marshal(f.Source); f.InTree && bytes.Contains(text, []byte("ARGOCD_APP_REVISION")) {
 		return nil, errors.New("it uses ARGOCD_APP_REVISION, and the commit of the working tree is yet to come")
 	}
-	kind, err := f.kind()
+	kind, err := f.Kind()
 	if err != nil {
 		return nil, hint.New(err, "for a part of the answer, compare what you have built: helmdrift diff app/NAME CHART with a folder of manifests")
 	}
@@ -142,8 +135,8 @@ func (p *Plan) renderOne(ctx context.Context, q Question, f *folder, refs map[st
 }
 
 // readDirectory reads a folder of manifests.
-func (p *Plan) readDirectory(ctx context.Context, q Question, f *folder) (*drift.RenderedChart, error) {
-	text, err := f.manifests()
+func (p *Plan) readDirectory(ctx context.Context, q Question, f *source.Folder) (*drift.RenderedChart, error) {
+	text, err := f.Manifests()
 	if err != nil {
 		return nil, err
 	}
@@ -151,18 +144,18 @@ func (p *Plan) readDirectory(ctx context.Context, q Question, f *folder) (*drift
 	if err != nil {
 		return nil, err
 	}
-	return &drift.RenderedChart{Manifest: documents, Rendered: render.Rendered{ChartName: cmp.Or(f.source.Path, "manifests"), ChartVersion: fmt.Sprintf("%.7s", f.revision)}}, nil
+	return &drift.RenderedChart{Manifest: documents, Rendered: render.Rendered{ChartName: cmp.Or(f.Source.Path, "manifests"), ChartVersion: fmt.Sprintf("%.7s", f.Revision)}}, nil
 }
 
 // renderChart renders a chart as helm template does: it is always an installation, and lookups find nothing.
-func (p *Plan) renderChart(ctx context.Context, q Question, f *folder, refs map[string]*folder, roots []string) (*drift.RenderedChart, error) {
-	values, err := f.values(refs, f.variables(p.app, p.instance()))
+func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, refs map[string]*source.Folder, roots []string) (*drift.RenderedChart, error) {
+	values, err := f.Values(refs, f.Variables(p.app, p.instance()))
 	if err != nil {
 		return nil, err
 	}
-	h := f.source.Helm
+	h := f.Source.Helm
 	if h == nil {
-		h = &helmSource{}
+		h = &api.HelmSource{}
 	}
 	capabilities, err := p.from.Cluster.Capabilities(ctx)
 	if err != nil {
@@ -172,17 +165,17 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *folder, refs map[
 		return nil, err
 	}
 	request := drift.ChartRequest{
-		Path: f.dir, Helm4: true, Install: true, ReleaseName: cmp.Or(h.ReleaseName, p.app.Metadata.Name),
-		Namespace: cmp.Or(h.Namespace, p.app.Spec.Destination.Namespace), Values: values.options, Capabilities: capabilities,
+		Path: f.Dir, Helm4: true, Install: true, ReleaseName: cmp.Or(h.ReleaseName, p.app.Metadata.Name),
+		Namespace: cmp.Or(h.Namespace, p.app.Spec.Destination.Namespace), Values: values.Options, Capabilities: capabilities,
 		Undiscovered: p.from.Cluster.Undiscovered(), Known: (*drift.Secrets)(q.Known), SkipSchemaValidation: h.SkipSchemaValidation,
-		ReadFile: values.readFile(roots, q.fetchRemote(p.app)),
+		ReadFile: values.ReadFile(roots, q.FetchRemote(p.app)),
 	}
 	p.charts = append(p.charts, chartOf{folder: f, others: refs, request: request})
 	out, err := q.Render(ctx, request)
 	if err != nil {
 		var failed *render.Error
 		if errors.As(err, &failed) {
-			failed.Message = strings.ReplaceAll(failed.Message, f.dir, ".")
+			failed.Message = strings.ReplaceAll(failed.Message, f.Dir, ".")
 		}
 		return nil, err
 	}
@@ -245,7 +238,7 @@ func isHook(content map[string]any) bool {
 // instance returns the name of the Application in the marks. One in another namespace than Argo CD has that in front, but helmdrift does not
 // know the namespace of Argo CD: it is that of the ConfigMap argocd-cm (argo-cd v3.6.1 util/argo/argo.go InstanceName).
 func (p *Plan) instance() string {
-	if p.settings.namespace == "" || p.settings.namespace == p.app.Metadata.Namespace {
+	if p.settings.Namespace == "" || p.settings.Namespace == p.app.Metadata.Namespace {
 		return p.app.Metadata.Name
 	}
 	return p.app.Metadata.Namespace + "_" + p.app.Metadata.Name
@@ -264,20 +257,20 @@ func (p *Plan) mark(o object.Object) map[string]any {
 		return content
 	}
 	annotations, labels := nonNil(u.GetAnnotations()), nonNil(u.GetLabels())
-	if p.settings.tracking != "label" {
+	if p.settings.Tracking != "label" {
 		namespace := cmp.Or(o.Namespace, p.app.Spec.Destination.Namespace)
 		annotations["argocd.argoproj.io/tracking-id"] = fmt.Sprintf("%s:%s/%s:%s/%s", p.instance(), o.Group, o.Kind, namespace, o.Name)
-		if delete(annotations, "argocd.argoproj.io/installation-id"); p.settings.installation != "" {
-			annotations["argocd.argoproj.io/installation-id"] = p.settings.installation
+		if delete(annotations, "argocd.argoproj.io/installation-id"); p.settings.Installation != "" {
+			annotations["argocd.argoproj.io/installation-id"] = p.settings.Installation
 		}
 		u.SetAnnotations(annotations)
 	}
-	switch p.settings.tracking {
+	switch p.settings.Tracking {
 	case "label":
-		labels[p.settings.label] = p.instance()
+		labels[p.settings.Label] = p.instance()
 		u.SetLabels(labels)
 	case "annotation+label":
-		labels[p.settings.label] = shortened(p.instance())
+		labels[p.settings.Label] = shortened(p.instance())
 		u.SetLabels(labels)
 	}
 	return u.Object

@@ -8,14 +8,15 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -56,7 +57,7 @@ type madeApp struct {
 	content map[string]any
 	// live is the one of the cluster, or nil, and app is the one after content is written over it.
 	live map[string]any
-	app  *Application
+	app  *api.Application
 	// isLoose is set if neither its file nor what makes it names its namespace.
 	isLoose bool
 }
@@ -105,43 +106,44 @@ func (t *Tree) Problems() []string {
 	return t.problems
 }
 
-// has reports whether a source is in the tree.
-func (t *Tree) has(s source) bool {
-	return t != nil && s.Chart == "" && t.Has(s.RepoURL, s.TargetRevision)
+// local returns the folder of a source, and false if the tree does not have it. A chart is loaded from the folder, so the path to it must not
+// leave the tree either.
+func (t *Tree) local(s api.Source) (f *source.Folder, has bool, err error) {
+	if t == nil || s.Chart != "" || !t.Has(s.RepoURL, s.TargetRevision) {
+		return nil, false, nil
+	}
+	f, err = t.folder(s)
+	return f, true, err
 }
 
-// folder returns the folder of a source in the tree. A chart is loaded from it, so the path to it must not leave the tree either.
-func (t *Tree) folder(s source) (*folder, error) {
-	f, err := folderIn(t.Root, s, "the working tree")
+func (t *Tree) folder(s api.Source) (*source.Folder, error) {
+	f, err := source.In(t.Root, s, "the working tree")
 	if err != nil {
 		return nil, err
 	}
-	real, err := filepath.EvalSymlinks(f.dir)
+	real, err := filepath.EvalSymlinks(f.Dir)
 	if errors.Is(err, fs.ErrNotExist) && s.Ref != "" {
 		real, err = t.Root, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	if inside, err := filepath.Rel(t.Root, real); err != nil || !filepath.IsLocal(inside) || isOfGit(t.Root, real) {
+	if inside, err := filepath.Rel(t.Root, real); err != nil || !filepath.IsLocal(inside) || source.IsOfGit(t.Root, real) {
 		return nil, fmt.Errorf("path %q is a link that leads out of the working tree", s.Path)
 	}
-	f.dir, f.inTree = real, true
+	f.Dir, f.InTree = real, true
 	return f, nil
 }
 
 // foldersOf returns the sources of an Application that are in the tree, without those that cannot be read: the report of the Application says
 // so.
-func (t *Tree) foldersOf(a *Application) (out []*folder) {
-	for _, s := range a.sources() {
-		if !t.has(s) {
-			continue
+func (t *Tree) foldersOf(a *api.Application) (out []*source.Folder) {
+	for _, s := range a.Sources() {
+		f, has, err := t.local(s)
+		if has && err == nil {
+			err = f.Override(a.Metadata.Name)
 		}
-		f, err := t.folder(s)
-		if err == nil {
-			err = f.override(a.Metadata.Name)
-		}
-		if err == nil {
+		if has && err == nil {
 			out = append(out, f)
 		}
 	}
@@ -149,8 +151,8 @@ func (t *Tree) foldersOf(a *Application) (out []*folder) {
 }
 
 // all returns the Applications in the order of their names.
-func (t *Tree) all() []*Application {
-	var out []*Application
+func (t *Tree) all() []*api.Application {
+	var out []*api.Application
 	for _, key := range t.names() {
 		out = append(out, t.made[key].app)
 	}
@@ -163,11 +165,11 @@ func (t *Tree) names() []name {
 }
 
 // remarks returns what could not be found out about the tree but for one of its Applications, one line each.
-func (t *Tree) remarks(without *Application) []string {
+func (t *Tree) remarks(without *api.Application) []string {
 	out := slices.Clone(t.problems)
 	for _, m := range t.made {
-		if m.app != without && m.app.fault != nil {
-			out = append(out, m.app.fault.Error())
+		if m.app != without && m.app.Fault != nil {
+			out = append(out, m.app.Fault.Error())
 		}
 	}
 	slices.Sort(out)
@@ -175,9 +177,9 @@ func (t *Tree) remarks(without *Application) []string {
 }
 
 // find returns an Application.
-func (t *Tree) find(namespace, app string) (*Application, error) {
+func (t *Tree) find(namespace, app string) (*api.Application, error) {
 	if found := t.made[name{namespace, app}]; found != nil {
-		return found.app, found.app.fault
+		return found.app, found.app.Fault
 	}
 	var elsewhere []string
 	for key := range t.made {
@@ -201,7 +203,7 @@ type expansion struct {
 	*Tree
 	from     drift.Connection
 	q        Question
-	settings map[string]settings
+	settings map[string]api.Settings
 	// loose are the Applications whose files do not name their namespace, by file and name.
 	loose map[name]name
 }
@@ -222,9 +224,9 @@ func (e *expansion) add(ctx context.Context, answer appset.Answer) (added []*mad
 			continue
 		}
 		if one.isLoose = key.Namespace == ""; one.isLoose {
-			refs = append(refs, refTo("Application", e.q.Namespace, key.Name), refTo("Application", defaultNamespace, key.Name))
+			refs = append(refs, api.RefTo("Application", e.q.Namespace, key.Name), api.RefTo("Application", defaultNamespace, key.Name))
 		} else {
-			refs = append(refs, refTo("Application", key.Namespace, key.Name))
+			refs = append(refs, api.RefTo("Application", key.Namespace, key.Name))
 		}
 		fresh = append(fresh, one)
 	}
@@ -256,7 +258,7 @@ func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool 
 	key := object.RefOf(one.content).Key
 	at := name{key.Namespace, key.Name}
 	if one.isLoose {
-		if at.namespace = defaultNamespace; live[refTo("Application", e.q.Namespace, key.Name)].Object != nil {
+		if at.namespace = defaultNamespace; live[api.RefTo("Application", e.q.Namespace, key.Name)].Object != nil {
 			at.namespace = e.q.Namespace
 		}
 		content, _ := object.Copy(one.content).(map[string]any)
@@ -283,10 +285,10 @@ func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool 
 	case was != nil && was.By != "":
 		return false // its maker has made it before: Applications that make each other end here
 	}
-	found := live[refTo("Application", at.namespace, at.name)]
+	found := live[api.RefTo("Application", at.namespace, at.name)]
 	one.live = found.Object
 	if one.app = one.over(found.Object); found.Err != nil {
-		one.app.fault = fmt.Errorf("reading %s: %s", one.app.title(), found.Err.Message) // what it tracks and has applied is not known
+		one.app.Fault = fmt.Errorf("reading %s: %s", one.app.Title(), found.Err.Message) // what it tracks and has applied is not known
 	}
 	e.made[at] = one
 	if one.isLoose && one.By == "" {
@@ -313,19 +315,19 @@ func isSameSpec(a, b map[string]any) bool {
 // documentsOf returns the Applications and the ApplicationSets among what an Application of the tree makes. It looks at the sources that
 // are in the tree. If these cannot be rendered, that is a problem only if they could have made one.
 func (e *expansion) documentsOf(ctx context.Context, m *madeApp) []appset.Document {
-	if m.app.fault != nil || m.app.checkDestination() != nil {
+	if m.app.Fault != nil || m.app.CheckDestination() != nil {
 		return nil // its own report says so
 	}
 	all := e.foldersOf(m.app)
-	refs, roots := refsOf(all), []string{e.Root}
+	refs, roots := source.Refs(all), []string{e.Root}
 	var out []appset.Document
 	for _, f := range all {
-		if f.isRef() {
+		if f.IsRef() {
 			continue
 		}
 		found, err := e.render(ctx, m, f, refs, roots)
 		if err != nil {
-			e.problems = append(e.problems, m.app.title()+": whether it makes Applications is not known: "+err.Error())
+			e.problems = append(e.problems, m.app.Title()+": whether it makes Applications is not known: "+err.Error())
 		}
 		out = append(out, found...)
 	}
@@ -333,7 +335,7 @@ func (e *expansion) documentsOf(ctx context.Context, m *madeApp) []appset.Docume
 }
 
 // render returns what one source makes of Argo CD's kinds.
-func (e *expansion) render(ctx context.Context, m *madeApp, f *folder, refs map[string]*folder, roots []string) ([]appset.Document, error) {
+func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, refs map[string]*source.Folder, roots []string) ([]appset.Document, error) {
 	if may, err := e.may(m, f, refs); err != nil || !may {
 		return nil, err
 	}
@@ -348,11 +350,11 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *folder, refs map[
 	}
 	var out []appset.Document
 	for _, o := range render.Objects(made.Manifest, p.parsing()).Objects {
-		if o.Group != group || o.Kind != "Application" && o.Kind != "ApplicationSet" {
+		if o.Group != api.Group || o.Kind != "Application" && o.Kind != "ApplicationSet" {
 			continue
 		}
-		document := appset.Document{By: m.app.title()}
-		if inside, err := filepath.Rel(e.Root, filepath.Join(f.dir, filepath.FromSlash(o.Source))); err == nil && o.Source != "" {
+		document := appset.Document{By: m.app.Title()}
+		if inside, err := filepath.Rel(e.Root, filepath.Join(f.Dir, filepath.FromSlash(o.Source))); err == nil && o.Source != "" {
 			document.File = filepath.ToSlash(inside)
 		}
 		if document.JSON, err = json.Marshal(o.Content); err == nil {
@@ -363,14 +365,14 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *folder, refs map[
 }
 
 // settingsOf reads the settings of Argo CD once for each namespace.
-func (e *expansion) settingsOf(ctx context.Context, namespace string) (settings, error) {
+func (e *expansion) settingsOf(ctx context.Context, namespace string) (api.Settings, error) {
 	if found, known := e.settings[namespace]; known {
 		return found, nil
 	}
-	found, err := readSettings(ctx, e.from.Cluster, namespace)
+	found, err := api.ReadSettings(ctx, e.from.Cluster, namespace)
 	if err == nil {
 		if e.settings == nil {
-			e.settings = map[string]settings{}
+			e.settings = map[string]api.Settings{}
 		}
 		e.settings[namespace] = found
 	}
@@ -379,70 +381,40 @@ func (e *expansion) settingsOf(ctx context.Context, namespace string) (settings,
 
 // may reports whether a source could make an Application: one of its files, or its values, names the group. To render each chart for that
 // would take as long as to compare it.
-func (e *expansion) may(m *madeApp, f *folder, refs map[string]*folder) (bool, error) {
-	kind, err := f.kind()
+func (e *expansion) may(m *madeApp, f *source.Folder, refs map[string]*source.Folder) (bool, error) {
+	kind, err := f.Kind()
 	if err != nil {
 		return false, nil //nolint:nilerr // its own report says so
 	}
-	if text, _ := json.Marshal(f.source); bytes.Contains(text, []byte(group)) {
+	if text, _ := json.Marshal(f.Source); bytes.Contains(text, []byte(api.Group)) {
 		return true, nil
 	}
-	found, known := e.mayMake[f.dir]
+	found, known := e.mayMake[f.Dir]
 	if !known {
-		if found, err = names(f.dir, group); err != nil {
+		if found, err = f.Mentions(api.Group); err != nil {
 			return false, err
 		}
-		e.mayMake[f.dir] = found
+		e.mayMake[f.Dir] = found
 	}
 	if found || kind != "chart" {
 		return found, nil
 	}
-	values, err := f.values(refs, f.variables(m.app, m.app.Metadata.Name))
+	values, err := f.Values(refs, f.Variables(m.app, m.app.Metadata.Name))
 	if err != nil {
 		return false, nil //nolint:nilerr // a value file may be in another repository; its own report says what is wrong
 	}
-	for _, file := range values.options.Files {
-		text, err := readWithin(e.Root, file)
-		if err == nil && bytes.Contains(text, []byte(group)) || isRemote(file) {
+	for _, file := range values.Options.Files {
+		text, err := source.ReadWithin(e.Root, file)
+		if err == nil && bytes.Contains(text, []byte(api.Group)) || source.IsRemote(file) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// names reports whether a file below a folder has a word, or is an archive, whose files are not looked at.
-func names(dir, word string) (bool, error) {
-	found := false
-	err := filepath.WalkDir(dir, func(file string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && entry.Name() == ".git":
-			return fs.SkipDir
-		case entry.IsDir():
-			return nil
-		case entry.Type()&fs.ModeSymlink != 0, filepath.Ext(file) == ".tgz":
-			found = true // the renderer says where links may lead
-			return fs.SkipAll
-		case !entry.Type().IsRegular():
-			return nil
-		}
-		info, err := entry.Info()
-		if err != nil || info.Size() > mostChart {
-			return errors.Join(err, errors.New("a file is too large"))
-		}
-		text, err := os.ReadFile(file) //nolint:gosec // it is no link, and below a folder of the tree
-		if found = bytes.Contains(text, []byte(word)); found && err == nil {
-			return fs.SkipAll
-		}
-		return err
-	})
-	return found, err
-}
-
 // over returns the Application as it is after it was written over the one of the cluster, which may be nil. The controller of a set
 // replaces the spec. Others apply it, so that fields stay which they have never applied.
-func (m *madeApp) over(live map[string]any) *Application {
+func (m *madeApp) over(live map[string]any) *api.Application {
 	content := m.content
 	switch {
 	case live == nil:
@@ -452,16 +424,16 @@ func (m *madeApp) over(live map[string]any) *Application {
 		merged, err := mergedOver(live, m.content, m.InSet)
 		if err != nil {
 			key := object.RefOf(m.content).Key
-			return &Application{Metadata: meta{Namespace: key.Namespace, Name: key.Name}, fault: err, inTree: true}
+			return &api.Application{Metadata: api.Metadata{Namespace: key.Namespace, Name: key.Name}, Fault: err, InTree: true}
 		}
 		content = merged
 	}
-	out := newApplication(content)
-	out.inTree, out.trusted = true, map[string]bool{}
+	out := api.Decoded(content)
+	out.InTree, out.Trusted = true, map[string]bool{}
 	if live != nil {
-		before := newApplication(live)
-		for _, s := range before.sources() {
-			out.trusted[s.RepoURL] = true
+		before := api.Decoded(live)
+		for _, s := range before.Sources() {
+			out.Trusted[s.RepoURL] = true
 		}
 	}
 	return out

@@ -13,7 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -117,7 +119,7 @@ func treeOf(t *testing.T, files map[string]string, links map[string]string, live
 	c := fakeCluster{objects: map[object.Ref]map[string]any{}}
 	for _, o := range live {
 		key := object.RefOf(o).Key
-		c.objects[refTo("Application", key.Namespace, key.Name)] = o
+		c.objects[api.RefTo("Application", key.Namespace, key.Name)] = o
 	}
 	q := Question{Namespace: "team", ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
 		return render.ReadDocuments(r.Manifest), nil
@@ -212,13 +214,13 @@ func TestTreeFolder(t *testing.T) {
 		"charts/web": "", "in": "", ".": "", "../x": "is outside of the repository", "out": "is a link that leads out of the working tree",
 		".git": "is a link that leads out", "git": "is a link that leads out", "missing": "the working tree has no folder missing",
 	} {
-		_, err := tree.folder(source{Path: path})
+		_, err := tree.folder(api.Source{Path: path})
 		if got := fmt.Sprint(err); fails == "" && err != nil || !strings.Contains(got, fails) {
 			t.Errorf("%s: %v, want %q", path, err, fails)
 		}
 	}
 	for _, name := range []string{"charts/web/git.yaml", ".git/config", "out/hostname"} {
-		if text, err := readWithin(tree.Root, filepath.Join(tree.Root, name)); err == nil {
+		if text, err := source.ReadWithin(tree.Root, filepath.Join(tree.Root, name)); err == nil {
 			t.Errorf("%s is read: %s", name, text)
 		}
 	}
@@ -228,13 +230,24 @@ func TestTreeFolder(t *testing.T) {
 func TestIsForeign(t *testing.T) {
 	made := &madeApp{content: readYAML(t, appOf("web", "x", ""))}
 	live := readYAML(t, appOf("web", "x", ""))
-	if a := made.over(live); a.isForeign("https://git.example.com/shop") || !a.isForeign("https://evil.example.com") {
+	if a := made.over(live); a.IsForeign("https://git.example.com/shop") || !a.IsForeign("https://evil.example.com") {
 		t.Error("the cluster names one and not the other")
 	}
-	if a := made.over(nil); !a.isForeign("https://git.example.com/shop") {
+	if a := made.over(nil); !a.IsForeign("https://git.example.com/shop") {
 		t.Error("only the tree names it")
 	}
-	if a := newApplication(live); a.isForeign("https://evil.example.com") {
+	if a := api.Decoded(live); a.IsForeign("https://evil.example.com") {
 		t.Error("there is no tree")
+	}
+}
+
+// writeFile writes a file and its folders.
+func writeFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

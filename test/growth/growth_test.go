@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/argo/api"
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/document"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/english"
@@ -68,6 +70,8 @@ func takers() map[string]func(text string) {
 		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s)); done() },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
 		"internal/terraform.Read":               func(s string) { _, _ = terraform.Read([]byte(s)); _, _ = terraform.Read(planOf(s)) },
+		"internal/argo/api.IsSet":               func(s string) { _ = api.IsSet([]byte(s)) },
+		"internal/argo/source.IsRemote":         func(s string) { _ = source.IsRemote(s) },
 		"internal/helmfile.ReadState":           func(s string) { _, _ = helmfile.ReadState([]byte(s)) },
 		"internal/helmfile.Secrets":             func(s string) { helmfile.Secrets([]byte(s)) },
 		"internal/hint.ShellWord":               func(s string) { hint.ShellWord(s) },

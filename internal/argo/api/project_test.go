@@ -1,4 +1,4 @@
-package argo
+package api
 
 import (
 	"strings"
@@ -11,8 +11,8 @@ import (
 
 // TestProjectForbids has what a project permits, and why it does not let an Application write a Deployment and a ClusterRole.
 func TestProjectForbids(t *testing.T) {
-	app := &Application{Metadata: meta{Name: "web", Namespace: "argocd"}}
-	app.Spec.Source = &source{RepoURL: "https://git.example.com/Team/shop.git"}
+	app := &Application{Metadata: Metadata{Name: "web", Namespace: "argocd"}}
+	app.Spec.Source = &Source{RepoURL: "https://git.example.com/Team/shop.git"}
 	made := []object.Object{
 		{Ref: object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}}},
 		{Ref: object.Ref{Key: object.Key{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "web"}}},
@@ -43,7 +43,7 @@ func TestProjectForbids(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		if got := p.forbids(app, made); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		if got := p.Forbids(app, made); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package argo
+package api
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ type project struct {
 	Spec struct {
 		SyncWindows        []window       `json:"syncWindows"`
 		SourceRepos        []string       `json:"sourceRepos"`
-		Destinations       []destination  `json:"destinations"`
+		Destinations       []Destination  `json:"destinations"`
 		ClusterWhitelist   []restriction  `json:"clusterResourceWhitelist"`
 		ClusterBlacklist   []restriction  `json:"clusterResourceBlacklist"`
 		NamespaceWhitelist *[]restriction `json:"namespaceResourceWhitelist"`
@@ -33,26 +33,26 @@ type restriction struct {
 	Name  string `json:"name"`
 }
 
-// project returns the name of the AppProject.
-func (a *Application) project() string { return cmp.Or(a.Spec.Project, "default") }
+// Project returns the name of the AppProject.
+func (a *Application) Project() string { return cmp.Or(a.Spec.Project, "default") }
 
-// readProject reads the AppProject of an Application. It is in the namespace of Argo CD.
-func readProject(ctx context.Context, from deployer.Reader, a *Application) (*project, error) {
+// ReadProject reads the AppProject of an Application. It is in the namespace of Argo CD.
+func ReadProject(ctx context.Context, from deployer.Reader, a *Application) (*project, error) {
 	for _, namespace := range slices.Compact([]string{a.Metadata.Namespace, "argocd"}) {
 		var out project
-		err := tool.Read(ctx, from, refTo("AppProject", namespace, a.project()), &out)
+		err := tool.Read(ctx, from, RefTo("AppProject", namespace, a.Project()), &out)
 		if err == nil || !errors.Is(err, deployer.ErrAbsent) {
 			return &out, err
 		}
 	}
-	return nil, fmt.Errorf("AppProject %s of %s: %w", a.project(), a.title(), deployer.ErrAbsent)
+	return nil, fmt.Errorf("AppProject %s of %s: %w", a.Project(), a.Title(), deployer.ErrAbsent)
 }
 
-// forbids returns why the project does not let an Application write some objects, or "".
-func (p *project) forbids(a *Application, objects []object.Object) string {
-	for _, s := range a.sources() {
+// Forbids returns why the project does not let an Application write some objects, or "".
+func (p *project) Forbids(a *Application, objects []object.Object) string {
+	for _, s := range a.Sources() {
 		if !p.permitsSource(s.RepoURL) {
-			return fmt.Sprintf("AppProject %s does not permit the repository %s", a.project(), s.RepoURL)
+			return fmt.Sprintf("AppProject %s does not permit the repository %s", a.Project(), s.RepoURL)
 		}
 	}
 	for _, o := range objects {
@@ -61,9 +61,9 @@ func (p *project) forbids(a *Application, objects []object.Object) string {
 		}
 		switch {
 		case !p.permits(o):
-			return fmt.Sprintf("AppProject %s does not permit %s, so a sync fails before it writes anything", a.project(), o.Key)
+			return fmt.Sprintf("AppProject %s does not permit %s, so a sync fails before it writes anything", a.Project(), o.Key)
 		case o.Namespace != "" && !p.permitsNamespace(o.Namespace):
-			return fmt.Sprintf("AppProject %s does not permit objects in namespace %s, so a sync fails before it writes anything", a.project(), o.Namespace)
+			return fmt.Sprintf("AppProject %s does not permit objects in namespace %s, so a sync fails before it writes anything", a.Project(), o.Namespace)
 		}
 	}
 	return ""
@@ -73,7 +73,7 @@ func (p *project) forbids(a *Application, objects []object.Object) string {
 func (p *project) permits(o object.Object) bool {
 	in := func(list []restriction) bool {
 		return slices.ContainsFunc(list, func(r restriction) bool {
-			return matchesPart(r.Kind, o.Kind) && matchesPart(r.Group, o.Group) && (r.Name == "" || matchesPart(r.Name, o.Name))
+			return MatchesPart(r.Kind, o.Kind) && MatchesPart(r.Group, o.Group) && (r.Name == "" || MatchesPart(r.Name, o.Name))
 		})
 	}
 	if o.Namespace != "" {
@@ -86,7 +86,7 @@ func (p *project) permits(o object.Object) bool {
 func (p *project) permitsNamespace(namespace string) bool {
 	isAny := false
 	for _, d := range p.Spec.Destinations {
-		server, name := matchesSigned(d.Server, inCluster), matchesSigned(d.Name, inClusterName)
+		server, name := matchesSigned(d.Server, InCluster), matchesSigned(d.Name, inClusterName)
 		inNamespace := matchesSigned(d.Namespace, namespace)
 		switch {
 		case (server || name) && inNamespace:
@@ -102,7 +102,7 @@ func (p *project) permitsNamespace(namespace string) bool {
 func (p *project) permitsSource(url string) bool {
 	isAny := false
 	for _, pattern := range p.Spec.SourceRepos {
-		matched := pattern == "*" || matchesGlob(normalURL(strings.TrimPrefix(pattern, "!")), normalURL(url), '/')
+		matched := pattern == "*" || MatchesGlob(normalURL(strings.TrimPrefix(pattern, "!")), normalURL(url), '/')
 		switch {
 		case denies(pattern) && matched:
 			return false
@@ -119,9 +119,9 @@ func denies(pattern string) bool { return strings.HasPrefix(pattern, "!") }
 // matchesSigned reports whether a text matches a pattern, or does not match one that denies.
 func matchesSigned(pattern, text string) bool {
 	if rest, found := strings.CutPrefix(pattern, "!"); found {
-		return !matchesGlob(rest, text)
+		return !MatchesGlob(rest, text)
 	}
-	return matchesGlob(pattern, text)
+	return MatchesGlob(pattern, text)
 }
 
 // normalURL returns the address of a repository as Argo CD compares it: in small letters, without .git.

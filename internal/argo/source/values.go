@@ -1,4 +1,4 @@
-package argo
+package source
 
 import (
 	"context"
@@ -11,27 +11,29 @@ import (
 	"slices"
 	"strings"
 
+	jsonpatch "github.com/evanphx/json-patch"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
 // This file composes the values of a chart as the repo-server does: value files in their order, then values, then parameters (argo-cd v3.6.1
 // reposerver/repository/repository.go helmTemplate, util/helm/cmd.go template).
 
-// inlineValues is the name of the values in the Application, which stand for a file.
-const inlineValues = "the values of the Application"
+// Inline is the name of the values in the Application, which stand for a file.
+const Inline = "the values of the Application"
 
 // composed are the values for a chart, and the contents of those that are no file.
 type composed struct {
-	options render.ValueOptions
-	inline  []byte
+	Options render.ValueOptions
+	Inline  []byte
 }
 
-// values composes the values of a source. Variables are those of [variables].
-func (f *folder) values(folders map[string]*folder, variables map[string]string) (composed, error) {
+// Values composes the values of a source. Variables are those of [variables].
+func (f *Folder) Values(folders map[string]*Folder, variables map[string]string) (composed, error) {
 	var out composed
-	h := f.source.Helm
+	h := f.Source.Helm
 	if h == nil {
 		return out, nil
 	}
@@ -39,19 +41,19 @@ func (f *folder) values(folders map[string]*folder, variables map[string]string)
 	if err != nil {
 		return out, err
 	}
-	out.options.Files = files
-	if out.inline, err = h.inline(); err != nil {
+	out.Options.Files = files
+	if out.Inline, err = h.Inline(); err != nil {
 		return out, err
 	}
-	if len(out.inline) > 0 {
-		out.options.Files = append(out.options.Files, inlineValues)
+	if len(out.Inline) > 0 {
+		out.Options.Files = append(out.Options.Files, Inline)
 	}
 	for _, p := range h.Parameters {
 		expression := p.Name + "=" + withCommas(expand(p.Value, variables))
 		if p.ForceString {
-			out.options.SetString = append(out.options.SetString, expression)
+			out.Options.SetString = append(out.Options.SetString, expression)
 		} else {
-			out.options.Set = append(out.options.Set, expression)
+			out.Options.Set = append(out.Options.Set, expression)
 		}
 	}
 	for _, p := range h.FileParameters {
@@ -59,18 +61,9 @@ func (f *folder) values(folders map[string]*folder, variables map[string]string)
 		if err != nil {
 			return out, fmt.Errorf("helm.fileParameters: %w", err)
 		}
-		out.options.SetFile = append(out.options.SetFile, p.Name+"="+withCommas(file))
+		out.Options.SetFile = append(out.Options.SetFile, p.Name+"="+withCommas(file))
 	}
 	return out, nil
-}
-
-// inline returns the values in the Application as text, or nil if it has none. valuesObject counts before values (argo-cd v3.6.1
-// pkg/apis/application/v1alpha1/values.go ValuesYAML).
-func (h *helmSource) inline() ([]byte, error) {
-	if len(h.ValuesObject) > 0 && string(h.ValuesObject) != "null" {
-		return yaml.JSONToYAML(h.ValuesObject)
-	}
-	return []byte(h.Values), nil
 }
 
 // withCommas escapes commas for a --set expression, except in a list (argo-cd v3.6.1 util/helm/cmd.go cleanSetParameters).
@@ -90,15 +83,15 @@ func withCommas(value string) string {
 	return out.String()
 }
 
-// variables returns the variables of the build environment (repository.go newEnv).
-func (f *folder) variables(a *Application, instance string) map[string]string {
-	first := func(n int) string { return f.revision[:min(n, len(f.revision))] }
+// Variables returns the variables of the build environment (repository.go newEnv).
+func (f *Folder) Variables(a *api.Application, instance string) map[string]string {
+	first := func(n int) string { return f.Revision[:min(n, len(f.Revision))] }
 	return map[string]string{
 		"ARGOCD_APP_NAME": instance, "ARGOCD_APP_NAMESPACE": a.Spec.Destination.Namespace,
-		"ARGOCD_APP_PROJECT_NAME": a.project(), "ARGOCD_APP_REVISION": f.revision,
+		"ARGOCD_APP_PROJECT_NAME": a.Project(), "ARGOCD_APP_REVISION": f.Revision,
 		"ARGOCD_APP_REVISION_SHORT": first(7), "ARGOCD_APP_REVISION_SHORT_8": first(8),
-		"ARGOCD_APP_SOURCE_REPO_URL": f.source.RepoURL, "ARGOCD_APP_SOURCE_PATH": f.source.Path,
-		"ARGOCD_APP_SOURCE_TARGET_REVISION": f.source.TargetRevision,
+		"ARGOCD_APP_SOURCE_REPO_URL": f.Source.RepoURL, "ARGOCD_APP_SOURCE_PATH": f.Source.Path,
+		"ARGOCD_APP_SOURCE_TARGET_REVISION": f.Source.TargetRevision,
 	}
 }
 
@@ -115,8 +108,8 @@ func expand(text string, variables map[string]string) string {
 
 // valueFiles returns the files of helm.valueFiles. A pattern means the files that match, in the order of their names, except those that the
 // list names itself; a file counts once (repository.go getResolvedValueFiles).
-func (f *folder) valueFiles(folders map[string]*folder, variables map[string]string) ([]string, error) {
-	h := f.source.Helm
+func (f *Folder) valueFiles(folders map[string]*Folder, variables map[string]string) ([]string, error) {
+	h := f.Source.Helm
 	explicit, out := map[string]bool{}, []string(nil)
 	for _, name := range h.ValueFiles {
 		if file, err := f.fileOf(name, folders, variables); err == nil && !isPattern(file) {
@@ -133,7 +126,7 @@ func (f *folder) valueFiles(folders map[string]*folder, variables map[string]str
 		if err != nil {
 			return nil, fmt.Errorf("helm.valueFiles: %w", err)
 		}
-		if !isRemote(file) && isPattern(file) {
+		if !IsRemote(file) && isPattern(file) {
 			found, err := matching(f.rootOf(name, folders), file)
 			if err != nil {
 				return nil, fmt.Errorf("helm.valueFiles: %s: %w", name, err)
@@ -148,7 +141,7 @@ func (f *folder) valueFiles(folders map[string]*folder, variables map[string]str
 			}
 			continue
 		}
-		if _, err := os.Stat(file); !isRemote(file) && errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(file); !IsRemote(file) && errors.Is(err, fs.ErrNotExist) {
 			if h.IgnoreMissingValueFiles {
 				continue
 			}
@@ -159,8 +152,8 @@ func (f *folder) valueFiles(folders map[string]*folder, variables map[string]str
 	return out, nil
 }
 
-// isRemote reports whether a value file is an address.
-func isRemote(file string) bool { return strings.Contains(file, "://") }
+// IsRemote reports whether a value file is an address.
+func IsRemote(file string) bool { return strings.Contains(file, "://") }
 
 // isPattern reports whether a path is a pattern.
 func isPattern(file string) bool { return strings.ContainsAny(file, "*?[") }
@@ -191,7 +184,7 @@ func matchesPath(pattern, parts []string) bool {
 		case at < len(pattern) && pattern[at] == "**":
 			star, taken = at, i
 			at++
-		case at < len(pattern) && matchesPart(pattern[at], parts[i]):
+		case at < len(pattern) && api.MatchesPart(pattern[at], parts[i]):
 			at++
 			i++
 		case star >= 0:
@@ -207,18 +200,12 @@ func matchesPath(pattern, parts []string) bool {
 	return at == len(pattern)
 }
 
-// matchesPart reports whether a name matches a pattern without slashes.
-func matchesPart(pattern, name string) bool {
-	matched, err := filepath.Match(pattern, name)
-	return err == nil && matched
-}
-
 // rootOf returns the root of the files that a name is relative to.
-func (f *folder) rootOf(name string, folders map[string]*folder) string {
+func (f *Folder) rootOf(name string, folders map[string]*Folder) string {
 	if other := folders[referenced(name)]; other != nil {
-		return other.root
+		return other.Root
 	}
-	return f.root
+	return f.Root
 }
 
 // referenced returns the name of the source that a path begins with, such as $values, or "".
@@ -232,16 +219,16 @@ func referenced(name string) string {
 
 // fileOf returns the file that a path in the Application names: relative to the folder of the source, from the root of its repository with a
 // slash in front, or in another source. It is never outside of the repository.
-func (f *folder) fileOf(name string, folders map[string]*folder, variables map[string]string) (string, error) {
-	root, at := f.root, f.dir
+func (f *Folder) fileOf(name string, folders map[string]*Folder, variables map[string]string) (string, error) {
+	root, at := f.Root, f.Dir
 	if other := folders[referenced(name)]; other != nil {
 		_, rest, _ := strings.Cut(name, "/")
-		root, at, name = other.root, other.root, rest
+		root, at, name = other.Root, other.Root, rest
 	} else if ref := referenced(name); ref != "" && variables[strings.Trim(ref[1:], "{}")] == "" {
 		return "", fmt.Errorf("%s: no source has the ref %s", name, ref[1:])
 	}
 	name = expand(name, variables)
-	if isRemote(name) {
+	if IsRemote(name) {
 		return name, nil
 	}
 	if strings.HasPrefix(name, "/") {
@@ -255,43 +242,43 @@ func (f *folder) fileOf(name string, folders map[string]*folder, variables map[s
 	return file, nil
 }
 
-// override changes a source as the files .argocd-source.yaml and .argocd-source-NAME.yaml in its folder say. They cannot change where it comes
+// Override changes a source as the files .argocd-source.yaml and .argocd-source-NAME.yaml in its folder say. They cannot change where it comes
 // from (repository.go mergeSourceParameters).
-func (f *folder) override(app string) error {
+func (f *Folder) Override(app string) error {
 	for _, name := range []string{".argocd-source.yaml", ".argocd-source-" + app + ".yaml"} {
-		text, err := readWithin(f.root, filepath.Join(f.dir, name))
+		text, err := ReadWithin(f.Root, filepath.Join(f.Dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err == nil {
 			text, err = yaml.YAMLToJSON(text)
 		}
-		own, _ := json.Marshal(f.source)
+		own, _ := json.Marshal(f.Source)
 		if err == nil {
-			own, err = merged(own, text)
+			own, err = jsonpatch.MergePatch(own, text)
 		}
-		changed := source{}
+		changed := api.Source{}
 		if err == nil {
 			err = json.Unmarshal(own, &changed)
 		}
 		if err != nil {
 			return fmt.Errorf("the file %s: %w", name, err)
 		}
-		was := f.source
+		was := f.Source
 		changed.Chart, changed.Path, changed.RepoURL, changed.TargetRevision = was.Chart, was.Path, was.RepoURL, was.TargetRevision
-		f.source = changed
+		f.Source = changed
 	}
 	return nil
 }
 
-// readWithin reads a file below a root. A link that leads out of it is an error, and so is a file of the repository itself: its settings may
+// ReadWithin reads a file below a root. A link that leads out of it is an error, and so is a file of the repository itself: its settings may
 // have credentials.
-func readWithin(root, name string) ([]byte, error) {
+func ReadWithin(root, name string) ([]byte, error) {
 	inside, err := filepath.Rel(root, name)
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(name); err == nil && isOfGit(root, real) {
+	if real, err := filepath.EvalSymlinks(name); err == nil && IsOfGit(root, real) {
 		return nil, fmt.Errorf("%s is in a folder .git", inside)
 	}
 	r, err := os.OpenRoot(root)
@@ -302,24 +289,24 @@ func readWithin(root, name string) ([]byte, error) {
 	return r.ReadFile(inside)
 }
 
-// isOfGit reports whether a path without links is below a folder .git of a root.
-func isOfGit(root, real string) bool {
+// IsOfGit reports whether a path without links is below a folder .git of a root.
+func IsOfGit(root, real string) bool {
 	inside, err := filepath.Rel(root, real)
 	return err == nil && slices.Contains(strings.Split(filepath.ToSlash(inside), "/"), ".git")
 }
 
-// readFile returns what reads the files of the values.
-func (c composed) readFile(roots []string, remote func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
+// ReadFile returns what reads the files of the values.
+func (c composed) ReadFile(roots []string, remote func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
 	return func(ctx context.Context, name string) ([]byte, error) {
-		if name == inlineValues {
-			return c.inline, nil
+		if name == Inline {
+			return c.Inline, nil
 		}
-		if isRemote(name) {
+		if IsRemote(name) {
 			return remote(ctx, name)
 		}
 		for _, root := range roots {
 			if inside, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(inside) {
-				return readWithin(root, name)
+				return ReadWithin(root, name)
 			}
 		}
 		return nil, fmt.Errorf("%s is outside of the repository", name)

@@ -1,10 +1,9 @@
-package argo
+package api
 
 import (
 	"fmt"
 	"time"
 
-	"github.com/gobwas/glob"
 	"github.com/robfig/cron/v3"
 )
 
@@ -20,9 +19,9 @@ type window struct {
 	UseAndOperator bool     `json:"andOperator"`
 }
 
-// closed returns why no sync window lets the controller sync an Application by itself now, or "" if it may (argo-cd v3.6.1
+// Closed returns why no sync window lets the controller sync an Application by itself now, or "" if it may (argo-cd v3.6.1
 // pkg/apis/application/v1alpha1/types.go SyncWindows.CanSync).
-func (p *project) closed(a *Application, now time.Time) (string, error) {
+func (p *project) Closed(a *Application, now time.Time) (string, error) {
 	hasAllow, allowed := false, false
 	for _, w := range p.Spec.SyncWindows {
 		if !w.matches(a) {
@@ -31,15 +30,15 @@ func (p *project) closed(a *Application, now time.Time) (string, error) {
 		active, err := w.isActive(now)
 		switch {
 		case err != nil:
-			return "", fmt.Errorf("AppProject %s: %w", a.project(), err)
+			return "", fmt.Errorf("AppProject %s: %w", a.Project(), err)
 		case w.Kind == "deny" && active:
-			return fmt.Sprintf("a sync window of AppProject %s denies it now: %s for %s", a.project(), w.Schedule, w.Duration), nil
+			return fmt.Sprintf("a sync window of AppProject %s denies it now: %s for %s", a.Project(), w.Schedule, w.Duration), nil
 		case w.Kind == "allow":
 			hasAllow, allowed = true, allowed || active
 		}
 	}
 	if hasAllow && !allowed {
-		return fmt.Sprintf("no sync window of AppProject %s allows it now", a.project()), nil
+		return fmt.Sprintf("no sync window of AppProject %s allows it now", a.Project()), nil
 	}
 	return "", nil
 }
@@ -86,16 +85,10 @@ func (w window) matches(a *Application) bool {
 func matchesAny(patterns, names []string) bool {
 	for _, pattern := range patterns {
 		for _, name := range names {
-			if name != "" && matchesGlob(pattern, name) {
+			if name != "" && MatchesGlob(pattern, name) {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-// matchesGlob reports whether a pattern as Argo CD has it matches a text: * crosses everything but separators.
-func matchesGlob(pattern, text string, separators ...rune) bool {
-	compiled, err := glob.Compile(pattern, separators...)
-	return err == nil && compiled.Match(text)
 }

@@ -1,4 +1,4 @@
-package argo
+package source
 
 import (
 	"encoding/json"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 )
 
 // TestValues composes the values of sources in a repository with two charts and another repository with the ref values.
@@ -19,7 +21,7 @@ func TestValues(t *testing.T) {
 		writeFile(t, filepath.Join(root, name), "x: 1\n")
 	}
 	writeFile(t, filepath.Join(other, "prod/web.yaml"), "x: 1\n")
-	folders := map[string]*folder{"$values": {root: other, dir: other}}
+	folders := map[string]*Folder{"$values": {Root: other, Dir: other}}
 	for name, c := range map[string]struct {
 		helm       string
 		files, set []string
@@ -34,7 +36,7 @@ func TestValues(t *testing.T) {
 		"the list itself wins":     {helm: "valueFiles: ['*.yaml', a.yaml]", files: []string{"b.yaml", "a.yaml"}},
 		"a variable in a path":     {helm: "valueFiles: ['env/$ARGOCD_APP_NAME.yaml']", files: []string{"env/prod.yaml"}},
 		"an address":               {helm: "valueFiles: ['https://example.com/v.yaml']", files: []string{"https://example.com/v.yaml"}},
-		"values come last":         {helm: "{valueFiles: [a.yaml], values: 'y: 2'}", files: []string{"a.yaml", inlineValues}},
+		"values come last":         {helm: "{valueFiles: [a.yaml], values: 'y: 2'}", files: []string{"a.yaml", Inline}},
 		"missing and ignored":      {helm: "{valueFiles: [no.yaml, a.yaml, 'no*.yaml'], ignoreMissingValueFiles: true}", files: []string{"a.yaml"}},
 		"missing":                  {helm: "valueFiles: [no.yaml]", fails: "there is no file"},
 		"no file matches":          {helm: "valueFiles: ['no*.yaml']", fails: "no file matches no*.yaml"},
@@ -48,12 +50,12 @@ func TestValues(t *testing.T) {
 		"two dollars":              {helm: "parameters: [{name: a, value: '$$x$no'}]", set: []string{"a=$x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &folder{root: root, dir: filepath.Join(root, "charts/web")}
-			f.source.Helm = &helmSource{}
-			if err := yaml.Unmarshal([]byte(c.helm), f.source.Helm); err != nil {
+			f := &Folder{Root: root, Dir: filepath.Join(root, "charts/web")}
+			f.Source.Helm = &api.HelmSource{}
+			if err := yaml.Unmarshal([]byte(c.helm), f.Source.Helm); err != nil {
 				t.Fatal(err)
 			}
-			got, err := f.values(folders, map[string]string{"ARGOCD_APP_NAME": "prod"})
+			got, err := f.Values(folders, map[string]string{"ARGOCD_APP_NAME": "prod"})
 			if c.fails != "" {
 				if err == nil || !strings.Contains(err.Error(), c.fails) {
 					t.Fatalf("%v, want %q", err, c.fails)
@@ -64,9 +66,9 @@ func TestValues(t *testing.T) {
 				t.Fatal(err)
 			}
 			var files []string
-			for _, file := range got.options.Files {
+			for _, file := range got.Options.Files {
 				file = strings.Replace(file, other, "OTHER", 1)
-				if inside, err := filepath.Rel(f.dir, file); err == nil && filepath.IsAbs(file) {
+				if inside, err := filepath.Rel(f.Dir, file); err == nil && filepath.IsAbs(file) {
 					file = filepath.ToSlash(inside)
 				}
 				files = append(files, file)
@@ -74,7 +76,7 @@ func TestValues(t *testing.T) {
 			if diff := cmp.Diff(c.files, files); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff(c.set, got.options.Set); diff != "" {
+			if diff := cmp.Diff(c.set, got.Options.Set); diff != "" {
 				t.Errorf("parameters (-want +got):\n%s", diff)
 			}
 		})
@@ -83,12 +85,12 @@ func TestValues(t *testing.T) {
 
 // TestInlineValues checks that valuesObject counts before values.
 func TestInlineValues(t *testing.T) {
-	h := helmSource{Values: "a: 1\n", ValuesObject: json.RawMessage(`{"b":2}`)}
-	if text, err := h.inline(); err != nil || string(text) != "b: 2\n" {
+	h := api.HelmSource{Values: "a: 1\n", ValuesObject: json.RawMessage(`{"b":2}`)}
+	if text, err := h.Inline(); err != nil || string(text) != "b: 2\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 	h.ValuesObject = nil
-	if text, err := h.inline(); err != nil || string(text) != "a: 1\n" {
+	if text, err := h.Inline(); err != nil || string(text) != "a: 1\n" {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -98,18 +100,18 @@ func TestOverride(t *testing.T) {
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, ".argocd-source.yaml"), "helm: {parameters: [{name: image.tag, value: v2}]}\nrepoURL: https://elsewhere.example.com\n")
 	writeFile(t, filepath.Join(dir, ".argocd-source-web.yaml"), "helm: {releaseName: shop}\n")
-	f := &folder{root: dir, dir: dir, source: source{RepoURL: "https://git.example.com/shop", Path: "charts/web"}}
-	if err := f.override("web"); err != nil {
+	f := &Folder{Root: dir, Dir: dir, Source: api.Source{RepoURL: "https://git.example.com/shop", Path: "charts/web"}}
+	if err := f.Override("web"); err != nil {
 		t.Fatal(err)
 	}
-	h := f.source.Helm
-	if h == nil || h.ReleaseName != "shop" || len(h.Parameters) != 1 || f.source.RepoURL != "https://git.example.com/shop" || f.source.Path != "charts/web" {
-		t.Errorf("%+v, %+v", f.source, h)
+	h := f.Source.Helm
+	if h == nil || h.ReleaseName != "shop" || len(h.Parameters) != 1 || f.Source.RepoURL != "https://git.example.com/shop" || f.Source.Path != "charts/web" {
+		t.Errorf("%+v, %+v", f.Source, h)
 	}
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, ".argocd-source-api.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.override("api"); err == nil {
+	if err := f.Override("api"); err == nil {
 		t.Error("a link that leads out of the repository was followed")
 	}
 }
@@ -118,22 +120,22 @@ func TestOverride(t *testing.T) {
 func TestFolderKind(t *testing.T) {
 	for name, c := range map[string]struct {
 		files  []string
-		source source
+		source api.Source
 		want   string
 		fails  string
 	}{
 		"a chart":             {files: []string{"Chart.yaml"}, want: "chart"},
 		"manifests":           {files: []string{"a.yaml"}, want: "directory"},
-		"manifests by choice": {files: []string{"Chart.yaml"}, source: source{Directory: &directorySource{}}, want: "directory"},
-		"a chart by choice":   {files: []string{"kustomization.yaml"}, source: source{Helm: &helmSource{}}, want: "chart"},
+		"manifests by choice": {files: []string{"Chart.yaml"}, source: api.Source{Directory: &api.DirectorySource{}}, want: "directory"},
+		"a chart by choice":   {files: []string{"kustomization.yaml"}, source: api.Source{Helm: &api.HelmSource{}}, want: "chart"},
 		"kustomize":           {files: []string{"kustomization.yml"}, fails: "kustomize makes the manifests"},
-		"a plugin":            {files: []string{"Chart.yaml"}, source: source{Plugin: json.RawMessage(`{}`)}, fails: "a config management plugin"},
+		"a plugin":            {files: []string{"Chart.yaml"}, source: api.Source{Plugin: json.RawMessage(`{}`)}, fails: "a config management plugin"},
 	} {
 		dir := t.TempDir()
 		for _, file := range c.files {
 			writeFile(t, filepath.Join(dir, file), "")
 		}
-		got, err := (&folder{root: dir, dir: dir, source: c.source}).kind()
+		got, err := (&Folder{Root: dir, Dir: dir, Source: c.source}).Kind()
 		if got != c.want || (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
@@ -147,15 +149,15 @@ func TestManifests(t *testing.T) {
 		writeFile(t, filepath.Join(dir, name), "name: "+name+"\n")
 	}
 	for name, c := range map[string]struct {
-		directory directorySource
+		directory api.DirectorySource
 		want      []string
 	}{
-		"one folder":  {directorySource{}, []string{"a.yaml", "b.json"}},
-		"all folders": {directorySource{Recurse: true}, []string{"a.yaml", "b.json", "sub/d.yml", "test/e.yaml"}},
-		"without":     {directorySource{Recurse: true, Exclude: "{test/*,b.json}"}, []string{"a.yaml", "sub/d.yml"}},
-		"only":        {directorySource{Recurse: true, Include: "*.yaml"}, []string{"a.yaml", "test/e.yaml"}},
+		"one folder":  {api.DirectorySource{}, []string{"a.yaml", "b.json"}},
+		"all folders": {api.DirectorySource{Recurse: true}, []string{"a.yaml", "b.json", "sub/d.yml", "test/e.yaml"}},
+		"without":     {api.DirectorySource{Recurse: true, Exclude: "{test/*,b.json}"}, []string{"a.yaml", "sub/d.yml"}},
+		"only":        {api.DirectorySource{Recurse: true, Include: "*.yaml"}, []string{"a.yaml", "test/e.yaml"}},
 	} {
-		text, err := (&folder{root: dir, dir: dir, source: source{Directory: &c.directory}}).manifests()
+		text, err := (&Folder{Root: dir, Dir: dir, Source: api.Source{Directory: &c.directory}}).Manifests()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +172,7 @@ func TestManifests(t *testing.T) {
 		}
 	}
 	writeFile(t, filepath.Join(dir, "f.jsonnet"), "{}")
-	if _, err := (&folder{root: dir, dir: dir}).manifests(); err == nil || !strings.Contains(err.Error(), "jsonnet") {
+	if _, err := (&Folder{Root: dir, Dir: dir}).Manifests(); err == nil || !strings.Contains(err.Error(), "jsonnet") {
 		t.Errorf("jsonnet: %v", err)
 	}
 	if err := os.Remove(filepath.Join(dir, "f.jsonnet")); err != nil {
@@ -179,7 +181,7 @@ func TestManifests(t *testing.T) {
 	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "link.yaml")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&folder{root: dir, dir: dir}).manifests(); err == nil {
+	if _, err := (&Folder{Root: dir, Dir: dir}).Manifests(); err == nil {
 		t.Error("a link that leads out of the repository was followed")
 	}
 }

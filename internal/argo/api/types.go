@@ -1,15 +1,17 @@
-package argo
+package api
 
 import (
 	"encoding/json"
 	"slices"
+
+	"sigs.k8s.io/yaml"
 )
 
 // This file has the fields of Argo CD's objects that decide what a sync writes. The types are our own: those of Argo CD would link a large part
 // of it.
 
-// meta is the metadata that matters here.
-type meta struct {
+// Metadata is the metadata that matters here.
+type Metadata struct {
 	Name        string            `json:"name"`
 	Namespace   string            `json:"namespace"`
 	Annotations map[string]string `json:"annotations"`
@@ -18,54 +20,55 @@ type meta struct {
 
 // Application is an object of this kind (argo-cd v3.6.1 pkg/apis/application/v1alpha1/types.go Application).
 type Application struct {
-	Metadata meta   `json:"metadata"`
-	Spec     spec   `json:"spec"`
-	Status   status `json:"status"`
+	Metadata Metadata `json:"metadata"`
+	Spec     spec     `json:"spec"`
+	Status   status   `json:"status"`
 	// Operation is set while somebody has asked for a sync that has not begun.
 	Operation json.RawMessage `json:"operation"`
-	// fault is why it could not be decoded.
-	fault error
-	// inTree is set if a working tree makes it, and trusted are the repositories that the Application in the cluster names.
-	inTree  bool
-	trusted map[string]bool
+	// Fault is why it could not be decoded.
+	Fault error `json:"-"`
+	// InTree is set if a working tree makes it, and trusted are the repositories that the Application in the cluster names.
+	InTree  bool            `json:"-"`
+	Trusted map[string]bool `json:"-"`
 }
 
-// isForeign reports whether only a working tree names a repository. Whoever proposes a change to the tree has chosen that address.
-func (a *Application) isForeign(address string) bool { return a.inTree && !a.trusted[address] }
+// IsForeign reports whether only a working tree names a repository. Whoever proposes a change to the tree has chosen that address.
+func (a *Application) IsForeign(address string) bool { return a.InTree && !a.Trusted[address] }
 
 // spec is what the Application asks for.
 type spec struct {
-	Source            *source            `json:"source"`
-	Sources           []source           `json:"sources"`
+	Source            *Source            `json:"source"`
+	Sources           []Source           `json:"sources"`
 	SourceHydrator    json.RawMessage    `json:"sourceHydrator"`
-	Destination       destination        `json:"destination"`
+	Destination       Destination        `json:"destination"`
 	Project           string             `json:"project"`
 	SyncPolicy        syncPolicy         `json:"syncPolicy"`
-	IgnoreDifferences []ignoreDifference `json:"ignoreDifferences"`
+	IgnoreDifferences []IgnoreDifference `json:"ignoreDifferences"`
 }
 
-type destination struct {
+// Destination names a cluster and a namespace.
+type Destination struct {
 	Server    string `json:"server"`
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 }
 
-// source is where manifests come from.
-type source struct {
+// Source is where manifests come from.
+type Source struct {
 	RepoURL        string           `json:"repoURL"`
 	Path           string           `json:"path"`
 	TargetRevision string           `json:"targetRevision"`
 	Chart          string           `json:"chart"`
 	Ref            string           `json:"ref"`
 	Name           string           `json:"name"`
-	Helm           *helmSource      `json:"helm"`
-	Directory      *directorySource `json:"directory"`
+	Helm           *HelmSource      `json:"helm"`
+	Directory      *DirectorySource `json:"directory"`
 	Kustomize      json.RawMessage  `json:"kustomize"`
 	Plugin         json.RawMessage  `json:"plugin"`
 }
 
-// helmSource says how a chart is rendered.
-type helmSource struct {
+// HelmSource says how a chart is rendered.
+type HelmSource struct {
 	ReleaseName             string          `json:"releaseName"`
 	ValueFiles              []string        `json:"valueFiles"`
 	IgnoreMissingValueFiles bool            `json:"ignoreMissingValueFiles"`
@@ -91,8 +94,8 @@ type fileParameter struct {
 	Path string `json:"path"`
 }
 
-// directorySource says which files of a folder are manifests.
-type directorySource struct {
+// DirectorySource says which files of a folder are manifests.
+type DirectorySource struct {
 	Recurse bool            `json:"recurse"`
 	Include string          `json:"include"`
 	Exclude string          `json:"exclude"`
@@ -112,7 +115,8 @@ type automated struct {
 	AllowEmpty bool  `json:"allowEmpty"`
 }
 
-type ignoreDifference struct {
+// IgnoreDifference says what is ignored of the objects that it names.
+type IgnoreDifference struct {
 	Group                 string   `json:"group"`
 	Kind                  string   `json:"kind"`
 	Name                  string   `json:"name"`
@@ -120,8 +124,8 @@ type ignoreDifference struct {
 	JSONPointers          []string `json:"jsonPointers"`
 	JQPathExpressions     []string `json:"jqPathExpressions"`
 	ManagedFieldsManagers []string `json:"managedFieldsManagers"`
-	// from names it in messages.
-	from string
+	// From names it in messages.
+	From string `json:"-"`
 }
 
 // status is what the controller says.
@@ -141,8 +145,8 @@ type historyEntry struct {
 	ID        int      `json:"id"`
 	Revision  string   `json:"revision"`
 	Revisions []string `json:"revisions"`
-	Source    *source  `json:"source"`
-	Sources   []source `json:"sources"`
+	Source    *Source  `json:"source"`
+	Sources   []Source `json:"sources"`
 }
 
 // resource is an object that the controller found in the sources or in the cluster.
@@ -168,31 +172,31 @@ type operationState struct {
 	SyncResult *struct {
 		Revision  string           `json:"revision"`
 		Revisions []string         `json:"revisions"`
-		Source    *source          `json:"source"`
-		Sources   []source         `json:"sources"`
-		Resources []syncedResource `json:"resources"`
+		Source    *Source          `json:"source"`
+		Sources   []Source         `json:"sources"`
+		Resources []SyncedResource `json:"resources"`
 	} `json:"syncResult"`
 }
 
-// syncedResource is an object of the last sync.
-type syncedResource struct {
+// SyncedResource is an object of the last sync.
+type SyncedResource struct {
 	resource
 	HookType string `json:"hookType"`
 }
 
-// sources returns the sources of the Application.
-func (a *Application) sources() []source {
+// Sources returns the sources of the Application.
+func (a *Application) Sources() []Source {
 	if len(a.Spec.Sources) > 0 {
 		return a.Spec.Sources
 	}
 	if a.Spec.Source != nil {
-		return []source{*a.Spec.Source}
+		return []Source{*a.Spec.Source}
 	}
 	return nil
 }
 
-// synced returns the sources and the revisions of the last full sync that succeeded, and false if there was none.
-func (a *Application) synced() (sources []source, revisions []string, found bool) {
+// Synced returns the sources and the revisions of the last full sync that succeeded, and false if there was none.
+func (a *Application) Synced() (sources []Source, revisions []string, found bool) {
 	if len(a.Status.History) == 0 {
 		return nil, nil, false
 	}
@@ -203,20 +207,32 @@ func (a *Application) synced() (sources []source, revisions []string, found bool
 	if last.Source == nil {
 		return nil, nil, false
 	}
-	return []source{*last.Source}, []string{last.Revision}, true
+	return []Source{*last.Source}, []string{last.Revision}, true
 }
 
-// isAutomated reports whether the controller syncs by itself (types.go IsAutomatedSyncEnabled).
-func (a *Application) isAutomated() bool {
+// IsAutomated reports whether the controller syncs by itself (types.go IsAutomatedSyncEnabled).
+func (a *Application) IsAutomated() bool {
 	auto := a.Spec.SyncPolicy.Automated
 	return auto != nil && (auto.Enabled == nil || *auto.Enabled)
 }
 
-// haveSameSources reports whether two lists of sources say the same.
-func haveSameSources(a, b []source) bool {
-	return slices.EqualFunc(a, b, func(a, b source) bool {
+// Inline returns the values in the Application as text, or nil if it has none. valuesObject counts before values (argo-cd v3.6.1
+// pkg/apis/application/v1alpha1/values.go ValuesYAML).
+func (h *HelmSource) Inline() ([]byte, error) {
+	if len(h.ValuesObject) > 0 && string(h.ValuesObject) != "null" {
+		return yaml.JSONToYAML(h.ValuesObject)
+	}
+	return []byte(h.Values), nil
+}
+
+// HaveSameSources reports whether two lists of sources say the same.
+func HaveSameSources(a, b []Source) bool {
+	return slices.EqualFunc(a, b, func(a, b Source) bool {
 		x, _ := json.Marshal(a)
 		y, _ := json.Marshal(b)
 		return string(x) == string(y)
 	})
 }
+
+// IsSet reports whether a field that is not decoded is there.
+func IsSet(raw []byte) bool { return len(raw) > 0 && string(raw) != "null" }

@@ -1,0 +1,328 @@
+package source
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/address"
+	"github.com/helmdrift/helmdrift/internal/argo/api"
+	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
+	"github.com/helmdrift/helmdrift/pkg/render"
+)
+
+// This file fetches the sources of an Application: charts from a repository, and the files of a commit.
+
+// Folder is a source whose files are on this machine.
+type Folder struct {
+	Source api.Source
+	// Number is its place among the sources of the Application.
+	Number int
+	// Root is the root of its repository, and dir is the folder in it that the source names.
+	Root, Dir string
+	// Revision is the commit, or the version of the chart.
+	Revision string
+	IsChart  bool
+	// InTree is set if it is in the working tree, whose commit is yet to come.
+	InTree bool
+}
+
+// IsRef reports whether the source makes nothing itself: others name its files by its ref.
+func (f *Folder) IsRef() bool {
+	return f.Source.Ref != "" && f.Source.Path == "" && f.Source.Chart == ""
+}
+
+// Refs returns the sources that have a ref, by how the paths of other sources begin.
+func Refs(all []*Folder) map[string]*Folder {
+	out := map[string]*Folder{}
+	for _, f := range all {
+		if f.Source.Ref != "" {
+			out["$"+f.Source.Ref] = f
+		}
+	}
+	return out
+}
+
+// Fetcher fetches the sources of Applications.
+type Fetcher struct {
+	// Chart is the chart of the user, if Own is set. It stands for the folder of the only source.
+	Chart *drift.Chart
+	Own   bool
+	// Source are the user's own logins and settings for fetching.
+	Source fetch.Options
+	// Fetch fetches a chart, and Commit fetches the files of a branch, a tag or a commit into a folder and returns the commit.
+	Fetch  func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
+	Commit func(ctx context.Context, o CommitOrder) (dir, commit string, done func(), err error)
+}
+
+// CommitOrder names a commit to fetch.
+type CommitOrder struct {
+	URL, Ref string
+	// Foreign is set if only a working tree names the address: it gets no credentials of the user, and git connects to these addresses alone.
+	Foreign   bool
+	Addresses []netip.Addr
+}
+
+// Local returns the folder of a source in a working tree, and false if the tree does not have the source.
+type Local func(s api.Source) (f *Folder, has bool, err error)
+
+// Folders returns all sources, and fetches those that the working tree does not have. Done removes what was fetched; it is never nil.
+func (q Fetcher) Folders(ctx context.Context, a *api.Application, tree Local) (out []*Folder, done func(), err error) {
+	var all []func()
+	done = func() {
+		for _, one := range all {
+			one()
+		}
+	}
+	sources := a.Sources()
+	switch {
+	case len(a.Spec.SourceHydrator) > 0:
+		return nil, done, fmt.Errorf("%s has a spec.sourceHydrator, which helmdrift does not resolve", a.Title())
+	case len(sources) == 0:
+		return nil, done, fmt.Errorf("%s has no source", a.Title())
+	case q.Own && len(sources) > 1:
+		return nil, done, fmt.Errorf("%s has several sources, so CHART could be any of them: leave it out", a.Title())
+	}
+	for i, s := range sources {
+		f, remove, err := q.folder(ctx, a, s, tree)
+		all = append(all, remove)
+		if err == nil {
+			f.Number = i
+			err = f.Override(a.Metadata.Name)
+		}
+		if err != nil {
+			return nil, done, WithNumber(i, len(sources), err)
+		}
+		if q.Own {
+			f.Revision = a.Status.Sync.Revision // whatever CHART holds, it stands for the revision that Argo CD has seen
+		}
+		out = append(out, f)
+	}
+	return out, done, nil
+}
+
+// folder fetches one source.
+func (q Fetcher) folder(ctx context.Context, a *api.Application, s api.Source, tree Local) (f *Folder, done func(), err error) {
+	done = func() {}
+	if q.Own {
+		path, remove, err := q.Chart.Fetch(ctx)
+		if err != nil {
+			return nil, done, err
+		}
+		return opened(s, path, remove)
+	}
+	if f, has, err := tree(s); has {
+		return f, done, err
+	}
+	switch {
+	case s.Chart != "":
+		return q.chart(ctx, a, s)
+	case !strings.HasPrefix(s.RepoURL, "https://") && !strings.HasPrefix(s.RepoURL, "http://"):
+		return nil, done, hint.New(fmt.Errorf("helmdrift fetches repositories over http and https, and not %s", s.RepoURL),
+			"give the folder of the source as CHART, from your own working tree")
+	}
+	order := CommitOrder{URL: s.RepoURL, Ref: s.TargetRevision, Foreign: a.IsForeign(s.RepoURL)}
+	if err := address.CheckURL(s.RepoURL, "repoURL", order.Foreign); err != nil {
+		return nil, done, err
+	}
+	if u, err := url.Parse(s.RepoURL); err == nil && order.Foreign {
+		order.Addresses = address.Lookup(u.Hostname())
+	}
+	dir, commit, done, err := q.Commit(ctx, order)
+	if err != nil {
+		return nil, done, hint.New(fmt.Errorf("fetching %s: %w", s.RepoURL, err), "give the folder of the source as CHART, from your own working tree")
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, done, err
+	}
+	f, err = In(dir, s, fmt.Sprintf("commit %.12s", commit))
+	if err != nil {
+		return nil, done, err
+	}
+	f.Revision = commit
+	return f, done, nil
+}
+
+// In returns the folder of a source below the root of its repository. In names the repository in messages.
+func In(root string, s api.Source, in string) (*Folder, error) {
+	f := &Folder{Source: s, Root: root, Dir: filepath.Join(root, filepath.FromSlash(s.Path))}
+	if inside, err := filepath.Rel(root, f.Dir); err != nil || !filepath.IsLocal(inside) {
+		return nil, fmt.Errorf("path %q is outside of the repository", s.Path)
+	}
+	if info, err := os.Stat(f.Dir); s.Ref == "" && (err != nil || !info.IsDir()) {
+		return nil, fmt.Errorf("%s has no folder %s", in, s.Path)
+	}
+	return f, nil
+}
+
+// chart fetches a chart from a repository of charts. A repository without a scheme is a registry.
+func (q Fetcher) chart(ctx context.Context, a *api.Application, s api.Source) (*Folder, func(), error) {
+	with := q.Source
+	with.Version, with.RepoURL, with.Devel, with.Remote, with.Plugins.Forbidden = s.TargetRevision, "", false, true, true
+	ref := s.Chart
+	if IsRemote(s.RepoURL) && !strings.HasPrefix(s.RepoURL, "oci://") {
+		with.RepoURL = s.RepoURL
+	} else {
+		ref = "oci://" + strings.TrimSuffix(strings.TrimPrefix(s.RepoURL, "oci://"), "/") + "/" + s.Chart
+	}
+	isForeign := a.IsForeign(s.RepoURL)
+	if err := address.CheckURL(cmp.Or(with.RepoURL, ref), "repoURL", isForeign); err != nil {
+		return nil, func() {}, err
+	}
+	with.Refuse = func(ip netip.Addr) error { return address.Check(ip, "repoURL", isForeign) }
+	path, done, err := q.Fetch(ctx, ref, with)
+	if err != nil {
+		return nil, func() {}, err
+	}
+	return opened(s, path, done)
+}
+
+// opened returns the folder of a chart that is a folder or an archive.
+func opened(s api.Source, path string, done func()) (*Folder, func(), error) {
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		real, err := filepath.EvalSymlinks(path)
+		return &Folder{Source: s, Root: real, Dir: real, IsChart: s.Chart != ""}, done, err
+	}
+	dir, remove, err := extracted(path)
+	both := func() {
+		remove()
+		done()
+	}
+	if err != nil {
+		return nil, both, fmt.Errorf("unpacking the chart: %w", err)
+	}
+	return &Folder{Source: s, Root: dir, Dir: dir, IsChart: true}, both, nil
+}
+
+// MostBytes is how many bytes the files of a chart may have.
+const MostBytes = 256 << 20
+
+// extracted unpacks the archive of a chart, as the repo-server does, so that value files can be files of the chart.
+func extracted(path string) (dir string, done func(), err error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the file was fetched for that
+	if err != nil {
+		return "", func() {}, err
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(text))
+	if err != nil {
+		return "", func() {}, err
+	}
+	archive, err := io.ReadAll(io.LimitReader(unzipped, MostBytes+1))
+	if err == nil && len(archive) > MostBytes {
+		err = errors.New("it is too large")
+	}
+	if err != nil {
+		return "", func() {}, err
+	}
+	if dir, done, err = files.Unpack(archive); err != nil {
+		return "", done, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", done, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || !entries[0].IsDir() {
+		return "", done, errors.Join(err, errors.New("a chart has one folder"))
+	}
+	return filepath.Join(dir, entries[0].Name()), done, nil
+}
+
+// Kind is what a folder is for the repo-server: a chart, manifests, or something that helmdrift does not build.
+func (f *Folder) Kind() (string, error) {
+	has := func(names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool {
+			_, err := os.Stat(filepath.Join(f.Dir, name))
+			return !errors.Is(err, fs.ErrNotExist)
+		})
+	}
+	s := f.Source
+	switch {
+	case api.IsSet(s.Plugin):
+		return "", errors.New("a config management plugin makes the manifests, which helmdrift does not run")
+	case s.Helm != nil || f.IsChart:
+		return "chart", nil
+	case api.IsSet(s.Kustomize):
+		return "", errNoKustomize
+	case s.Directory != nil:
+		return "directory", nil
+	case has("Chart.yaml"):
+		return "chart", nil
+	case has("kustomization.yaml", "kustomization.yml", "Kustomization"):
+		return "", errNoKustomize
+	}
+	return "directory", nil
+}
+
+var errNoKustomize = errors.New("kustomize makes the manifests, which helmdrift does not build for Argo CD")
+
+// Manifests returns the text of all files of a folder of manifests.
+func (f *Folder) Manifests() (string, error) {
+	d := f.Source.Directory
+	if d == nil {
+		d = &api.DirectorySource{}
+	}
+	if api.IsSet(d.Jsonnet) && string(d.Jsonnet) != "{}" {
+		return "", errors.New("jsonnet makes the manifests, which helmdrift does not run")
+	}
+	var out strings.Builder
+	err := filepath.WalkDir(f.Dir, func(name string, entry fs.DirEntry, err error) error {
+		inside, _ := filepath.Rel(f.Dir, name)
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && name != f.Dir && (!d.Recurse || entry.Name() == ".git"):
+			return filepath.SkipDir
+		case entry.IsDir(), !slices.Contains([]string{".yaml", ".yml", ".json", ".jsonnet"}, filepath.Ext(name)):
+			return nil
+		case d.Exclude != "" && api.MatchesGlob(d.Exclude, filepath.ToSlash(inside)), d.Include != "" && !api.MatchesGlob(d.Include, filepath.ToSlash(inside)):
+			return nil
+		case filepath.Ext(name) == ".jsonnet":
+			return fmt.Errorf("%s is jsonnet, which helmdrift does not run", inside)
+		}
+		text, err := ReadWithin(f.Root, name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&out, "---\n# Source: %s\n%s\n", filepath.ToSlash(inside), text)
+		if out.Len() > MostBytes {
+			return errors.New("the manifests are too large")
+		}
+		return nil
+	})
+	return out.String(), err
+}
+
+// FetchRemote returns what fetches a value file of an Application from an address.
+func (q Fetcher) FetchRemote(a *api.Application) func(context.Context, string) ([]byte, error) {
+	return func(ctx context.Context, url string) ([]byte, error) {
+		if err := address.CheckURL(url, "the address of a value file", a.InTree); err != nil {
+			return nil, err
+		}
+		with := q.Source
+		with.Refuse = func(ip netip.Addr) error { return address.Check(ip, "the address of a value file", a.InTree) }
+		return fetch.File(ctx, url, with)
+	}
+}
+
+// WithNumber names the source of an error if there are several. The error of a template keeps its place.
+func WithNumber(i, all int, err error) error {
+	var failed *render.Error
+	if all == 1 || errors.As(err, &failed) {
+		return err
+	}
+	return fmt.Errorf("source %d: %w", i+1, err)
+}
