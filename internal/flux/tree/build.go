@@ -209,11 +209,3 @@ func decode(value map[string]any, out any) error {
 	}
 	return json.Unmarshal(text, out)
 }
-
-// title names an object in messages.
-func title(kind, namespace, name string) string {
-	if namespace == "" {
-		return kind + " " + name
-	}
-	return kind + " " + namespace + "/" + name
-}
