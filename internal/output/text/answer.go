@@ -11,6 +11,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
@@ -76,7 +77,7 @@ func (t *text) answer(a answer) {
 // releaseAnswer returns the answer for one release.
 func (t *text) releaseAnswer(rel report.Release, opts layout.Options) answer {
 	all := []report.Release{rel}
-	c := countsOf(all)
+	c := counts.Of(all)
 	lines := []answerLine{
 		t.deployerLine(rel.Deployer),
 		t.stateLine(rel.State(), all, layout.JoinNonEmpty("; ", t.found(rel), t.newestEdit(all))),
@@ -91,15 +92,15 @@ func (t *text) releaseAnswer(rel report.Release, opts layout.Options) answer {
 // title names a release, the revision that it was compared with, and what it is to become.
 func (t *text) title(rel report.Release) string {
 	origin := t.origin(rel)
-	if rel.Old != nil && rel.Old.Status == "deployed" && isPreview(rel.Operation) && t.Width > 0 { // as readers expect
+	if rel.Old != nil && rel.Old.Status == "deployed" && counts.IsPreview(rel.Operation) && t.Width > 0 { // as readers expect
 		origin = slices.DeleteFunc(origin, func(part string) bool { return part == t.Label("deployed") })
 	}
 	return strings.Join(append([]string{"release " + t.ReleaseName(rel, rel.Namespace)}, origin...), t.Dot)
 }
 
 // serverLine returns the line that says what the API server answered.
-func serverLine(c counts) answerLine {
-	return answerLine{label: "server", said: layout.Enumerate(c.server()), isLoud: c.dryRuns[report.DryRunDisagrees] > 0}
+func serverLine(c counts.Counts) answerLine {
+	return answerLine{label: "server", said: layout.Enumerate(c.Server()), isLoud: c.DryRuns[report.DryRunDisagrees] > 0}
 }
 
 // stateLine returns the line that says whether something drifted. What a baseline knows is still there, so such releases do not look clean.
@@ -194,51 +195,51 @@ func (t *text) editors(releases []report.Release, most int) string {
 }
 
 // operationLine says what Helm does next, effects on pods first.
-func (t *text) operationLine(releases []report.Release, c counts) answerLine {
-	l := answerLine{label: "upgrade", said: layout.Enumerate(c.does())}
+func (t *text) operationLine(releases []report.Release, c counts.Counts) answerLine {
+	l := answerLine{label: "upgrade", said: layout.Enumerate(c.Does())}
 	if len(releases) == 0 {
 		return l
 	}
 	for _, rel := range releases {
-		if isPreview(rel.Operation) {
+		if counts.IsPreview(rel.Operation) {
 			l.label = string(rel.Operation)
 		}
 	}
 	effects, isLoud := t.effects(releases)
-	l.isLoud = isLoud || c.actions[report.ActionFail] > 0
-	l.said, l.short = layout.JoinNonEmpty("; ", effects, l.said), layout.JoinNonEmpty("; ", effects, layout.Enumerate(c.doesInShort()))
+	l.isLoud = isLoud || c.Actions[report.ActionFail] > 0
+	l.said, l.short = layout.JoinNonEmpty("; ", effects, l.said), layout.JoinNonEmpty("; ", effects, layout.Enumerate(c.DoesInShort()))
 	return l
 }
 
 // advice says what the reader can do about a release.
-func (t *text) advice(rel report.Release, c counts, opts layout.Options) string {
-	op := operationName(rel.Operation)
-	_, lost := c.edits.Divided()
+func (t *text) advice(rel report.Release, c counts.Counts, opts layout.Options) string {
+	op := counts.OperationName(rel.Operation)
+	_, lost := c.Edits.Divided()
 	n := found.In(rel)
 	switch fields, objects := rel.ToPutBack(); {
 	case opts.FixFollows:
 		return "see the fix below"
 	case rel.Terminating:
 		return "nothing can be put back while the namespace is being deleted"
-	case c.renderErrors > 0:
+	case c.RenderErrors > 0:
 		return "correct the chart or its values: the error says where"
 	case hasWarning(rel, report.WarnRecordElsewhere):
 		return "find out which record is the copy, then compare again"
 	case len(opts.Plan) > 0:
 		return t.Escape(opts.Fix) + partOf(workOf(opts.Plan), fields, objects) + keepEdits
-	case c.actions[report.ActionFail] > 0 && failsOnlyOnConflicts(rel):
+	case c.Actions[report.ActionFail] > 0 && failsOnlyOnConflicts(rel):
 		return op + " --force-conflicts takes the fields over, or keep the edits: helmdrift absorb"
-	case c.actions[report.ActionFail] > 0:
+	case c.Actions[report.ActionFail] > 0:
 		return "resolve what " + op + " fails on, then compare again"
-	case isPreview(rel.Operation) && c.releaseErrors+c.objectErrors > 0, fields+objects == 0 && rel.HasError():
+	case counts.IsPreview(rel.Operation) && c.ReleaseErrors+c.ObjectErrors > 0, fields+objects == 0 && rel.HasError():
 		return "resolve the error, then compare again"
-	case isPreview(rel.Operation) && len(lost) > 0:
+	case counts.IsPreview(rel.Operation) && len(lost) > 0:
 		return "keep the edits: helmdrift absorb, or let " + op + " undo them"
-	case isPreview(rel.Operation) && c.actions[report.ActionAdopt] > 0:
+	case counts.IsPreview(rel.Operation) && c.Actions[report.ActionAdopt] > 0:
 		return "look at what " + op + " adopts: it overwrites the values of others there"
-	case isPreview(rel.Operation) && c.written() > 0:
+	case counts.IsPreview(rel.Operation) && c.Written() > 0:
 		return op + " destroys no edit"
-	case isPreview(rel.Operation), fields+objects == 0:
+	case counts.IsPreview(rel.Operation), fields+objects == 0:
 		return "nothing"
 	case n.Fields+n.Missing == 0:
 		return "wait until the objects are gone, then compare again"

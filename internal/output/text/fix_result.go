@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -34,9 +35,9 @@ func (t *text) fixSummary(r *report.FixResult) []string {
 	if r.After == nil {
 		return withNonEmpty([]string{said, "the release could not be compared again, so it is not known what remains"}, notUpClause(r))
 	}
-	c := countsOf(r.After.Releases)
-	lines := []string{layout.JoinNonEmpty("; ", t.stateClause(r, said, c), c.extras(c.unmanaged))}
-	return withNonEmpty(append(lines, c.incomplete(r.After.Summary, 0)...), notUpClause(r))
+	c := counts.Of(r.After.Releases)
+	lines := []string{layout.JoinNonEmpty("; ", t.stateClause(r, said, c), c.Extras(c.Unmanaged))}
+	return withNonEmpty(append(lines, c.Incomplete(r.After.Summary, 0)...), notUpClause(r))
 }
 
 // withNonEmpty appends a line if it is not empty.
@@ -88,7 +89,7 @@ func dryRunClause(r *report.FixResult) string {
 }
 
 // stateClause says what was written together with what remains. It says that the release is as Helm deployed it only if all of it was seen.
-func (t *text) stateClause(r *report.FixResult, said string, c counts) string {
+func (t *text) stateClause(r *report.FixResult, said string, c counts.Counts) string {
 	rel := comparedRelease(r)
 	fields, objects := rel.ToPutBack()
 	remains := amount(fields, objects)
@@ -99,7 +100,7 @@ func (t *text) stateClause(r *report.FixResult, said string, c counts) string {
 		return said + "; no drift seen, but not everything could be read"
 	case remains == "" && isUnfinished(r):
 		return said
-	case remains == "" && c.ignored+c.known > 0:
+	case remains == "" && c.Ignored+c.Known > 0:
 		return t.Label(r.Name) + asDeployed(rel) + ", except for what rules ignore: " + said
 	case remains == "":
 		return t.Label(r.Name) + asDeployed(rel) + ": " + said

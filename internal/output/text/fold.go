@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
 	"github.com/helmdrift/helmdrift/internal/output/urgency"
@@ -60,7 +61,7 @@ const (
 func foldRelease(rel report.Release, listsEdits bool) folds {
 	var f folds
 	left := slices.Clone(rel.Objects)
-	if isPreview(rel.Operation) {
+	if counts.IsPreview(rel.Operation) {
 		f.groups = takeGroups(left, report.CauseChange)
 		f.volatile = takeVolatile(left)
 	} else if !listsEdits {
@@ -115,7 +116,7 @@ func placeOf(left, whole report.Object) place {
 func takeVolatile(objects []report.Object) []member {
 	isVolatile := func(i, j int) bool {
 		f := objects[i].Fields[j]
-		return objects[i].Action != report.ActionFail && f.Class == report.ClassVolatile && f.Cause == report.CauseChange && !isIgnored(f)
+		return objects[i].Action != report.ActionFail && f.Class == report.ClassVolatile && f.Cause == report.CauseChange && !counts.IsIgnored(f)
 	}
 	n := 0
 	for i, o := range objects {
@@ -161,7 +162,7 @@ func (t *text) objects(rel report.Release) {
 			t.Prose(t.Escape(note.String()))
 		}
 		columns := sides.OldLive
-		if isPreview(rel.Operation) {
+		if counts.IsPreview(rel.Operation) {
 			columns = sides.OldDesired
 		}
 		t.groups(f.groups, columns)
@@ -174,7 +175,7 @@ func (t *text) objects(rel report.Release) {
 		t.cutBody(from)
 	}
 	last := func() { t.foldedObjects(f, rel) }
-	if isPreview(rel.Operation) {
+	if counts.IsPreview(rel.Operation) {
 		t.Blocks(first, created, each, last)
 		return
 	}
@@ -196,7 +197,7 @@ func (t *text) createdObjects(objects []report.Object, rel report.Release) {
 	if len(objects) == 0 {
 		return
 	}
-	t.Prose(operationName(rel.Operation) + " creates " + english.Count(len(objects), "object") + ":")
+	t.Prose(counts.OperationName(rel.Operation) + " creates " + english.Count(len(objects), "object") + ":")
 	names := map[layout.Kind][]string{}
 	for _, o := range objects {
 		k := t.KindOf(o)
@@ -209,7 +210,7 @@ func (t *text) createdObjects(objects []report.Object, rel report.Release) {
 
 // foldedObjects writes the counts of the objects that are not interesting by themselves.
 func (t *text) foldedObjects(f folds, rel report.Release) {
-	op := operationName(rel.Operation)
+	op := counts.OperationName(rel.Operation)
 	t.volatileFields(f.volatile, op)
 	messageOf := func(o report.Object) string { return o.DryRun.Message }
 	for _, message := range layout.Distinct(f.refused, messageOf) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/consequences"
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/edits"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
@@ -28,7 +29,7 @@ func (t *text) object(o report.Object, rel report.Release) {
 			o.Fields, made = consequences.Split(o)
 		}
 		sections := []section{driftSection(o.Fields)}
-		if isPreview(rel.Operation) {
+		if counts.IsPreview(rel.Operation) {
 			sections = previewSections(o)
 		}
 		for i := range sections {
@@ -83,7 +84,7 @@ func listsFields(o report.Object, op report.Operation) bool {
 	case len(o.Fields) == 0 || o.Action == report.ActionCreate:
 		return false
 	case o.Action == report.ActionDelete:
-		return isPreview(op)
+		return counts.IsPreview(op)
 	}
 	return true
 }
@@ -94,23 +95,23 @@ func (t *text) fate(o report.Object, rel report.Release) string {
 		return "could not be compared: " + t.Message(o.Error.Message)
 	}
 	does := []string{t.action(o, rel)}
-	if isPreview(rel.Operation) && (o.Action == report.ActionUpdate || o.Action == report.ActionReplace) {
+	if counts.IsPreview(rel.Operation) && (o.Action == report.ActionUpdate || o.Action == report.ActionReplace) {
 		stay, lost := edits.Of(o.Fields).Divided()
 		does = append(append(does, lost...), stay...)
 	}
-	said := operationName(rel.Operation) + " " + layout.Enumerate(does)
+	said := counts.OperationName(rel.Operation) + " " + layout.Enumerate(does)
 	switch {
 	case o.Missing:
 		said = "missing; " + said
 	case o.Terminating:
 		said = "being deleted; " + said
-	case o.Drifted && isPreview(rel.Operation):
+	case o.Drifted && counts.IsPreview(rel.Operation):
 		said = "drifted; " + said
 	}
 	if n := len(o.Fields); n > 0 && !listsFields(o, rel.Operation) {
 		said += ", with " + english.Count(n, "field") + " that differ"
 	}
-	if rule := o.IgnoredBy; rule != nil && allIgnored(o.Fields) {
+	if rule := o.IgnoredBy; rule != nil && counts.AllIgnored(o.Fields) {
 		said += t.Dot + t.ignoredBy(rule)
 	}
 	return said
@@ -276,7 +277,7 @@ func releaseNote(rel report.Release) sharedNote {
 		all = append(all, o.Fields...)
 		having += layout.OneIf(len(o.Fields) > 0)
 	}
-	if n := sharedNoteOf(all); isPreview(rel.Operation) && having > 1 && n.uncertain {
+	if n := sharedNoteOf(all); counts.IsPreview(rel.Operation) && having > 1 && n.uncertain {
 		return n
 	}
 	return sharedNote{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/urgency"
@@ -124,7 +125,7 @@ func (t *text) inColour(state report.State, said string) string {
 // foundCell returns what could not be seen in a release, and then what was found. A release that could not be read must not look clean.
 func foundCell(e entry) string {
 	var unseen layout.Clauses
-	switch objects := countsOf([]report.Release{e.Release}).objectErrors; {
+	switch objects := counts.Of([]report.Release{e.Release}).ObjectErrors; {
 	case len(e.Errors) > 0 && e.Compared == 0:
 		unseen = append(unseen, "could not be compared")
 	case objects > 0:

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
@@ -45,8 +46,8 @@ func (p Phrases) Message(m report.Message) string { return p.messageOf(m) }
 
 // Answer returns what the report says as a whole: the last lines of the text, apart from what could not be seen.
 func (p Phrases) Answer(r *report.Report) Answer {
-	c := countsOf(r.Releases)
-	out := Answer{Drift: c.drift(r), Operation: c.operation(r.Releases), Effect: p.effectSentence(r.Releases)}
+	c := counts.Of(r.Releases)
+	out := Answer{Drift: c.Drift(r), Operation: c.Operation(r.Releases), Effect: p.effectSentence(r.Releases)}
 	if len(r.Releases) == 0 && r.Scan != nil {
 		out.Drift = p.noReleases(r)
 	}
@@ -54,9 +55,9 @@ func (p Phrases) Answer(r *report.Report) Answer {
 	if left != "" {
 		left = "not compared by design: " + p.Escape(left)
 	}
-	others := []string{c.extras(c.unmentioned()), c.unlistedCounts(true), left, serverSentence(c)}
+	others := []string{c.Extras(c.Unmentioned()), c.UnlistedCounts(true), left, serverSentence(c)}
 	out.Others = slices.DeleteFunc(others, func(line string) bool { return line == "" })
-	out.Unseen = append(out.Unseen, c.incomplete(r.Summary, len(r.Errors))...)
+	out.Unseen = append(out.Unseen, c.Incomplete(r.Summary, len(r.Errors))...)
 	for _, t := range p.scanTroubles(r.Errors) {
 		out.Unseen = append(out.Unseen, layout.JoinNonEmpty(": ", t.subject, t.message))
 	}
@@ -71,8 +72,8 @@ func (p Phrases) Answer(r *report.Report) Answer {
 }
 
 // serverSentence says what the API server answered. It is empty if it was not asked.
-func serverSentence(c counts) string {
-	if said := c.server(); len(said) > 0 {
+func serverSentence(c counts.Counts) string {
+	if said := c.Server(); len(said) > 0 {
 		return "the server " + layout.Enumerate(said)
 	}
 	return ""
@@ -84,7 +85,7 @@ func (p Phrases) effectSentence(releases []report.Release) string {
 	if said == "" {
 		return ""
 	}
-	return subject(releases) + " " + said
+	return counts.Subject(releases) + " " + said
 }
 
 // Release returns the words about a release.

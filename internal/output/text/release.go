@@ -7,34 +7,11 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
-
-// operationName returns what the report predicts, as the subject of a sentence.
-func operationName(op report.Operation) string {
-	if isPreview(op) {
-		return "the " + string(op)
-	}
-	return "the next upgrade"
-}
-
-// isPreview reports whether somebody is about to run the operation. Such a report separates the changes of the operation from drift. A
-// report of drift, or of an operation of a later version, does not.
-func isPreview(op report.Operation) bool {
-	switch op {
-	case report.OperationUpgrade, report.OperationRollback, report.OperationInstall, report.OperationSync:
-		return true
-	case report.OperationDrift:
-	}
-	return false
-}
-
-// isInstall reports whether the operation has no revision to start from.
-func isInstall(rel report.Release) bool {
-	return rel.Operation == report.OperationInstall && rel.Old == nil
-}
 
 // release writes one release: the answer, warnings and errors, and the objects.
 func (t *text) release(rel report.Release, head answer) {
@@ -45,7 +22,7 @@ func (t *text) release(rel report.Release, head answer) {
 		t.Line("")
 	}
 	switch hasFields := slices.ContainsFunc(rel.Objects, func(o report.Object) bool { return listsFields(o, rel.Operation) }); {
-	case hasFields && isPreview(rel.Operation):
+	case hasFields && counts.IsPreview(rel.Operation):
 		t.legend("path", "deployed"+t.Arrow+"desired", "who")
 	case hasFields:
 		t.legend("what the next upgrade does", "path", "deployed"+t.Arrow+"live now", "who")
@@ -69,7 +46,7 @@ func (t *text) shown(rel report.Release) report.Release {
 	for _, o := range rel.Objects {
 		if !isSilent(o) {
 			n := layout.Conflicts(o)
-			o.Fields = slices.DeleteFunc(slices.Clone(o.Fields), isIgnored)
+			o.Fields = slices.DeleteFunc(slices.Clone(o.Fields), counts.IsIgnored)
 			o.OnlyConflicts = n > 0 && layout.Conflicts(o) == n // or the reason of the object names the rest
 			objects = append(objects, o)
 		}
@@ -84,7 +61,7 @@ func isSilent(o report.Object) bool {
 	switch {
 	case o.Error != nil || o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees:
 		return false
-	case !allIgnored(o.Fields):
+	case !counts.AllIgnored(o.Fields):
 		return false
 	case o.IgnoredBy != nil:
 		return true
@@ -101,33 +78,33 @@ func hasWarning(rel report.Release, code string) bool {
 // releaseFound says in one clause what was found in a release. It says "no drift" only if everything was seen and no baseline knows a
 // finding.
 func releaseFound(rel report.Release) string {
-	c := countsOf([]report.Release{rel})
+	c := counts.Of([]report.Release{rel})
 	said := found.In(rel).Drift(rel.Compared)
-	switch incomplete := c.objectErrors+c.releaseErrors > 0; {
-	case isInstall(rel) && rel.Last != nil:
+	switch incomplete := c.ObjectErrors+c.ReleaseErrors > 0; {
+	case counts.IsInstall(rel) && rel.Last != nil:
 		said = "not installed"
-	case isInstall(rel):
+	case counts.IsInstall(rel):
 		said = "not installed yet"
 	case rel.Compared == 0 && incomplete:
 		return "could not be compared"
-	case c.drifted == 0 && incomplete:
-		said = layout.NoDrift(rel) + " seen in " + english.Count(rel.Compared-c.objectErrors, "object")
-	case c.drifted == 0:
+	case c.Drifted == 0 && incomplete:
+		said = layout.NoDrift(rel) + " seen in " + english.Count(rel.Compared-c.ObjectErrors, "object")
+	case c.Drifted == 0:
 		said = layout.NoDrift(rel) + " in " + english.Count(rel.Compared, "object")
 	}
-	if c.objectErrors > 0 {
-		said += fmt.Sprintf(", %d could not be compared", c.objectErrors)
+	if c.ObjectErrors > 0 {
+		said += fmt.Sprintf(", %d could not be compared", c.ObjectErrors)
 	}
-	if n := c.allLeftOut(); n > 0 {
+	if n := c.AllLeftOut(); n > 0 {
 		said += fmt.Sprintf(", %d left out", n)
 	}
 	if rel.Terminating {
 		said = "its namespace is being deleted, " + said
 	}
-	if c.renderErrors > 0 {
+	if c.RenderErrors > 0 {
 		said += ", the chart could not be rendered"
 	}
-	if c.releaseErrors > 0 {
+	if c.ReleaseErrors > 0 {
 		said += ", incomplete"
 	}
 	return said

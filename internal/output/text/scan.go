@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/environments"
 	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
@@ -105,13 +106,13 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 	if len(all) == 0 {
 		return answer{t.noReleases(r), []answerLine{unread, {label: "do", said: "helmdrift list -A lists the releases of all namespaces"}}}
 	}
-	c := countsOf(r.Releases)
-	found := t.stateLine(all[0].state, r.Releases, c.drift(r))
-	switch drift := driftIn(r); {
+	c := counts.Of(r.Releases)
+	found := t.stateLine(all[0].state, r.Releases, c.Drift(r))
+	switch drift := counts.DriftIn(r); {
 	case drift != "":
 		found = t.stateLine(report.StateDrifted, r.Releases, layout.JoinNonEmpty("; ", drift, t.newestEdit(r.Releases)))
 	case unread.said != "":
-		found, unread = t.stateLine(report.StateError, r.Releases, c.drift(r)), answerLine{}
+		found, unread = t.stateLine(report.StateError, r.Releases, c.Drift(r)), answerLine{}
 	}
 	a := answer{t.states(r, all), []answerLine{
 		deployersLine(r.Releases),
@@ -129,7 +130,7 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 		advice = "resolve the errors, then compare again"
 	case len(all) == 1 || len(drifted) == 1:
 		one := slices.Concat(drifted, all)[0].Release
-		advice = t.advice(one, countsOf([]report.Release{one}), opts)
+		advice = t.advice(one, counts.Of([]report.Release{one}), opts)
 	case len(drifted) > 0:
 		advice = "one release: helmdrift diff NAME -n NAMESPACE, then helmdrift fix"
 	}

@@ -1,4 +1,4 @@
-package text
+package counts
 
 import (
 	"fmt"
@@ -15,43 +15,44 @@ import (
 // recreate is an action for readers only: it creates a missing object again.
 const recreate report.Action = "re-create"
 
-// counts are the numbers in first and last lines that the summary of the report lacks, because it does not count actions.
-type counts struct {
-	actions              map[report.Action]int
-	drifted, terminating int // objects
+// Counts are the numbers in first and last lines that the summary of the report lacks, because it does not count actions.
+type Counts struct {
+	Actions map[report.Action]int
+	// Drifted counts objects.
+	Drifted int
+	DryRuns map[string]int
+	// Ignored and Known are fields and whole objects that rules silence, or that a baseline knows. Unmanaged are fields that no manifest
+	// names.
+	Ignored, Known, Unmanaged int
+	// What the comparison could not see, by what it could not.
+	ObjectErrors, ReleaseErrors, RenderErrors int
+	Edits                                     edits.Counts
 
-	conflicts int // fields
-	dryRuns   map[string]int
-
-	// These are counted apart: fields and whole objects that rules silence, or that a baseline knows; fields of a class; fields that no
-	// manifest names; and fields by forgotten writers, which are not listed.
-	ignored, known, volatile, autoscaled, unmanaged, forgotten int
-
+	terminating int // objects
+	conflicts   int // fields
+	// volatile and autoscaled are fields of a class, and forgotten are fields by forgotten writers, which are not listed.
+	volatile, autoscaled, forgotten int
 	// leftOut counts what flags such as --only leave out, by the flag.
 	leftOut map[string]int
-
-	objectErrors, releaseErrors, renderErrors int
-
-	// allPreviews means that each release is a preview.
+	// allPreviews is set if each release is a preview.
 	allPreviews bool
-	edits       edits.Counts
 	// changed counts the fields that nobody touched and the operation writes, changedObjects the objects with such fields, and unmade
 	// the changes that the operation does not make. deletedEdits counts the objects that are deleted with edits on them.
 	changed, changedObjects, unmade, deletedEdits int
 }
 
-// countsOf counts over releases.
-func countsOf(releases []report.Release) counts {
-	c := counts{
-		actions: map[report.Action]int{}, dryRuns: map[string]int{}, allPreviews: len(releases) > 0, edits: edits.Counts{},
+// Of counts over releases.
+func Of(releases []report.Release) Counts {
+	c := Counts{
+		Actions: map[report.Action]int{}, DryRuns: map[string]int{}, allPreviews: len(releases) > 0, Edits: edits.Counts{},
 		leftOut: map[string]int{},
 	}
 	for _, rel := range releases {
 		for _, e := range rel.Errors {
-			c.renderErrors += layout.OneIf(e.Code == report.ErrorRender)
-			c.releaseErrors += layout.OneIf(e.Code != report.ErrorRender)
+			c.RenderErrors += layout.OneIf(e.Code == report.ErrorRender)
+			c.ReleaseErrors += layout.OneIf(e.Code != report.ErrorRender)
 		}
-		c.allPreviews = c.allPreviews && isPreview(rel.Operation)
+		c.allPreviews = c.allPreviews && IsPreview(rel.Operation)
 		for _, o := range rel.Objects {
 			c.object(o)
 		}
@@ -60,23 +61,23 @@ func countsOf(releases []report.Release) counts {
 }
 
 // object counts what becomes of an object, and its findings. An object that could not be seen counts as an error alone.
-func (c *counts) object(o report.Object) {
-	c.drifted += layout.OneIf(o.Drifted)
+func (c *Counts) object(o report.Object) {
+	c.Drifted += layout.OneIf(o.Drifted)
 	c.terminating += layout.OneIf(o.Terminating && o.IgnoredBy == nil)
 	if o.DryRun != nil {
-		c.dryRuns[o.DryRun.Result]++
+		c.DryRuns[o.DryRun.Result]++
 	}
 	if o.Error != nil {
-		c.objectErrors++
+		c.ObjectErrors++
 		return
 	}
 	c.forgotten += o.Forgotten
 	switch {
 	case o.IgnoredBy != nil && o.IgnoredBy.LeftOut: // somebody asked for other objects
 	case o.Action == report.ActionCreate && o.Missing:
-		c.actions[recreate]++
+		c.Actions[recreate]++
 	default:
-		c.actions[o.Action]++
+		c.Actions[o.Action]++
 	}
 	if o.Gone() || o.Action == report.ActionFail || o.IgnoredBy != nil && o.IgnoredBy.KnownSince != nil {
 		c.silenced(o.IgnoredBy)
@@ -90,20 +91,20 @@ func (c *counts) object(o report.Object) {
 }
 
 // silenced counts what a rule, a baseline or a flag silences. Rule is nil if nothing does.
-func (c *counts) silenced(rule *report.IgnoreRule) {
+func (c *Counts) silenced(rule *report.IgnoreRule) {
 	switch {
 	case rule == nil:
 	case rule.LeftOut:
 		c.leftOut[rule.Rule]++
 	case rule.KnownSince != nil:
-		c.known++
+		c.Known++
 	default:
-		c.ignored++
+		c.Ignored++
 	}
 }
 
-// allLeftOut counts what all flags leave out.
-func (c *counts) allLeftOut() int {
+// AllLeftOut counts what all flags leave out.
+func (c *Counts) AllLeftOut() int {
 	n := 0
 	for _, some := range c.leftOut {
 		n += some
@@ -112,14 +113,14 @@ func (c *counts) allLeftOut() int {
 }
 
 // field counts a finding by its verdict. A finding that is silenced, or whose object fails or is deleted, does not count as a write.
-func (c *counts) field(f report.Finding, o report.Object) {
+func (c *Counts) field(f report.Finding, o report.Object) {
 	c.silenced(f.IgnoredBy)
 	if f.Silenced() {
-		c.volatile += layout.OneIf(!isIgnored(f) && f.Class == report.ClassVolatile)
-		c.autoscaled += layout.OneIf(!isIgnored(f) && f.Class == report.ClassAutoscaled)
+		c.volatile += layout.OneIf(!IsIgnored(f) && f.Class == report.ClassVolatile)
+		c.autoscaled += layout.OneIf(!IsIgnored(f) && f.Class == report.ClassAutoscaled)
 		return
 	}
-	c.unmanaged += layout.OneIf(!f.Managed)
+	c.Unmanaged += layout.OneIf(!f.Managed)
 	isConflict := f.Verdict == report.Conflict
 	if o.Action == report.ActionDelete || f.Blocked && !isConflict {
 		return // the action says what becomes of the field, or nothing becomes of it
@@ -129,7 +130,7 @@ func (c *counts) field(f report.Finding, o report.Object) {
 	switch {
 	case o.IgnoredBy != nil || isConflict:
 	case isEdit:
-		c.edits[e]++
+		c.Edits[e]++
 	case f.Verdict == report.Ignore:
 		c.unmade++
 	default:
@@ -137,10 +138,10 @@ func (c *counts) field(f report.Finding, o report.Object) {
 	}
 }
 
-// written counts the objects that the operation writes.
-func (c *counts) written() int {
+// Written counts the objects that the operation writes.
+func (c *Counts) Written() int {
 	n := 0
-	for action, count := range c.actions {
+	for action, count := range c.Actions {
 		if action == recreate || action.Writes() {
 			n += count
 		}
@@ -148,9 +149,9 @@ func (c *counts) written() int {
 	return n
 }
 
-// extras counts what --fail-on does not select by default but a reader may look for. Unmanaged is how many unmanaged fields were not
+// Extras counts what --fail-on does not select by default but a reader may look for. Unmanaged is how many unmanaged fields were not
 // mentioned yet.
-func (c *counts) extras(unmanaged int) string {
+func (c *Counts) Extras(unmanaged int) string {
 	var said layout.Clauses
 	said.Count(unmanaged, "unmanaged field")
 	said.Count(c.volatile, "volatile field")
@@ -158,17 +159,17 @@ func (c *counts) extras(unmanaged int) string {
 	return strings.Join(said, "; ")
 }
 
-// unlistedCounts counts what the report leaves out, and names the flags that list it.
-func (c *counts) unlistedCounts(showsIgnored bool) string {
+// UnlistedCounts counts what the report leaves out, and names the flags that list it.
+func (c *Counts) UnlistedCounts(showsIgnored bool) string {
 	forgotten, silenced := "", ""
 	if c.forgotten > 0 {
 		forgotten = english.Count(c.forgotten, "field") + " by forgotten writers (see --show-controllers)"
 	}
-	if c.ignored > 0 {
-		silenced = fmt.Sprintf("%d ignored by rules", c.ignored)
+	if c.Ignored > 0 {
+		silenced = fmt.Sprintf("%d ignored by rules", c.Ignored)
 	}
-	if c.known > 0 {
-		silenced = layout.JoinNonEmpty(", ", silenced, fmt.Sprintf("%d known from the baseline", c.known))
+	if c.Known > 0 {
+		silenced = layout.JoinNonEmpty(", ", silenced, fmt.Sprintf("%d known from the baseline", c.Known))
 	}
 	for _, flag := range slices.Sorted(maps.Keys(c.leftOut)) {
 		silenced = layout.JoinNonEmpty(", ", silenced, fmt.Sprintf("%d left out by %s", c.leftOut[flag], flag))
@@ -179,13 +180,13 @@ func (c *counts) unlistedCounts(showsIgnored bool) string {
 	return layout.JoinNonEmpty("; ", forgotten, silenced)
 }
 
-// unmentioned counts the unmanaged fields that the line about the operation does not mention, because their object is not reached.
-func (c *counts) unmentioned() int { return c.unmanaged - c.edits.Unmanaged() }
+// Unmentioned counts the unmanaged fields that the line about the operation does not mention, because their object is not reached.
+func (c *Counts) Unmentioned() int { return c.Unmanaged - c.Edits.Unmanaged() }
 
-// isIgnored reports whether a rule or the baseline silences a finding.
-func isIgnored(f report.Finding) bool { return f.IgnoredBy != nil }
+// IsIgnored reports whether a rule or the baseline silences a finding.
+func IsIgnored(f report.Finding) bool { return f.IgnoredBy != nil }
 
-// allIgnored reports whether rules and the baseline silence all findings.
-func allIgnored(fields []report.Finding) bool {
-	return !slices.ContainsFunc(fields, func(f report.Finding) bool { return !isIgnored(f) })
+// AllIgnored reports whether rules and the baseline silence all findings.
+func AllIgnored(fields []report.Finding) bool {
+	return !slices.ContainsFunc(fields, func(f report.Finding) bool { return !IsIgnored(f) })
 }

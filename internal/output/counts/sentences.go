@@ -1,0 +1,160 @@
+package counts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/edits"
+	"github.com/helmdrift/helmdrift/internal/output/found"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Drift answers the first question: has the cluster left what Helm deployed? A release that is not installed has nothing to leave.
+func (c *Counts) Drift(r *report.Report) string {
+	s := r.Summary
+	compared := english.Count(s.Objects, "object") + " compared"
+	switch {
+	case s.Releases == 0:
+		return "no release compared"
+	case s.DriftedObjects > 0:
+	case !slices.ContainsFunc(r.Releases, func(rel report.Release) bool { return !IsInstall(rel) }):
+		return ""
+	case s.Errors > c.RenderErrors || c.ObjectErrors > 0:
+		return fmt.Sprintf("%s seen in %d of %s", layout.NoDrift(r.Releases...), s.Objects-c.ObjectErrors, english.Count(s.Objects, "object"))
+	case s.DriftedReleases > 0:
+		return "a namespace is being deleted: " + compared
+	default:
+		return layout.NoDrift(r.Releases...) + ": " + compared
+	}
+	said := "drifted: " + DriftIn(r)
+	if s.Releases > 1 {
+		said += fmt.Sprintf(" (%d of %s)", s.DriftedReleases, english.Count(s.Releases, "release"))
+	}
+	return said
+}
+
+// DriftIn says what drifted in all releases.
+func DriftIn(r *report.Report) string {
+	var n found.Counts
+	for _, rel := range r.Releases {
+		n.Add(found.In(rel))
+	}
+	return n.Drift(r.Summary.Objects)
+}
+
+// Operation answers the second question: what will Helm do? It is empty if nothing is known of it.
+func (c *Counts) Operation(releases []report.Release) string {
+	does := c.Does()
+	if len(does) == 0 || len(releases) == 0 {
+		return ""
+	}
+	return Subject(releases) + " " + layout.Enumerate(does)
+}
+
+// Does says what Helm will do. It begins with failures, goes on with the edits that are lost and with what else changes, and ends with the
+// edits that stay.
+func (c *Counts) Does() layout.Clauses {
+	stay, lost := c.Edits.Divided()
+	changed := ""
+	if c.changed > 0 {
+		changed = "changes " + english.Count(c.changed, "field") + " in " + english.Count(c.changedObjects, "object")
+	}
+	if n := c.Actions[report.ActionKeep]; n > 0 {
+		stay = append(layout.Clauses{"leaves " + english.Count(n, "dropped object") + " in the cluster"}, stay...)
+	}
+	return c.doing(lost, changed, stay)
+}
+
+// DoesInShort is does for a narrow terminal: it counts edits without saying how each is undone.
+func (c *Counts) DoesInShort() layout.Clauses {
+	left, all := 0, 0
+	for e, n := range c.Edits {
+		left += n * layout.OneIf(e.Verb == edits.Leaves)
+		all += n
+	}
+	var lost, changed, stay layout.Clauses
+	lost.Add("undoes", all-left, "edit")
+	changed.Add("changes", c.changed, "field")
+	stay.Add(edits.Leaves, left, "edit")
+	if n := c.Actions[report.ActionKeep]; n > 0 {
+		rest := strings.TrimPrefix(layout.Enumerate(stay), edits.Leaves+" ")
+		stay = layout.Clauses{layout.JoinNonEmpty(" and ", "leaves "+english.Count(n, "dropped object"), rest)}
+	}
+	return c.doing(lost, layout.Enumerate(changed), stay)
+}
+
+// doing says what Helm will do with clauses about edits that are lost, changes, and edits that stay.
+func (c *Counts) doing(lost layout.Clauses, changed string, stay layout.Clauses) layout.Clauses {
+	var does layout.Clauses
+	does.Add("fails on", c.Actions[report.ActionFail], "object")
+	does.Add("conflicts on", c.conflicts, "field")
+	does.Add("does not reach", c.Actions[report.ActionSkip], "object")
+	does = append(does, lost...)
+	if changed != "" {
+		does = append(does, changed)
+	}
+	does.Add("does not make", c.unmade, "change")
+	c.objectClauses(&does)
+	does = append(does, stay...)
+	fails, writes := c.Actions[report.ActionFail] > 0, c.Written() > 0
+	switch {
+	case fails && !writes:
+		does = append(does, "changes no object")
+	case len(does) == 0 && writes:
+		does = append(does, "changes only what does not count as drift")
+	case len(does) == 0 && c.ReleaseErrors+c.ObjectErrors+c.RenderErrors == 0:
+		does = append(does, "changes nothing")
+	}
+	return does
+}
+
+// objectClauses say which objects come and go.
+func (c *Counts) objectClauses(does *layout.Clauses) {
+	does.AddVerbs("object", layout.Verb{Name: "re-creates", N: c.Actions[recreate]}, layout.Verb{Name: "creates", N: c.Actions[report.ActionCreate]},
+		layout.Verb{Name: "adopts", N: c.Actions[report.ActionAdopt]}, layout.Verb{Name: "replaces", N: c.Actions[report.ActionReplace]},
+		layout.Verb{Name: "deletes", N: c.Actions[report.ActionDelete]})
+	if n := c.deletedEdits; c.allPreviews && n > 0 {
+		(*does)[len(*does)-1] += fmt.Sprintf(" (%d drifted)", n)
+	}
+}
+
+// Subject returns who acts: the operation if all releases have the same one.
+func Subject(releases []report.Release) string {
+	op := OperationName(releases[0].Operation)
+	for _, rel := range releases {
+		if OperationName(rel.Operation) != op {
+			return "Helm"
+		}
+	}
+	return op
+}
+
+// Server says what the API server answered, if it was asked. A disagreement is a bug of this program, and comes first.
+func (c *Counts) Server() layout.Clauses {
+	var said layout.Clauses
+	if n := c.DryRuns[report.DryRunDisagrees]; n > 0 {
+		said = append(said, "disagrees on "+english.Count(n, "object")+" (please report it)")
+	}
+	said.Add("agrees on", c.DryRuns[report.DryRunAgrees], "object")
+	said.Add("could not be asked about", c.DryRuns[report.DryRunRefused], "object")
+	return said
+}
+
+// Incomplete says what could not be seen. It includes errors that the summary counts but no release lists, except those about what could
+// not be searched, because a scan says more about these.
+func (c *Counts) Incomplete(s report.Summary, unsearched int) []string {
+	var lines []string
+	if c.ObjectErrors > 0 {
+		lines = append(lines, english.Count(c.ObjectErrors, "object")+" could not be compared")
+	}
+	if c.RenderErrors > 0 {
+		lines = append(lines, "the chart could not be rendered, so what it would change is not known")
+	}
+	if n := max(c.ReleaseErrors, s.Errors-c.ObjectErrors-c.RenderErrors-unsearched); n > 0 {
+		lines = append(lines, "the comparison is incomplete: "+english.Count(n, "error"))
+	}
+	return lines
+}
