@@ -27,7 +27,7 @@
 //
 // A release that is compared alone lists its records, reads one or two of them, and lists or gets its objects. In a fleet, the records of
 // all releases are listed once, and only their metadata. Each release still costs one request for its record. Its objects come from lists,
-// one for each kind, that several releases share (live.Sweep). Definitions of custom resources, OpenAPI documents, autoscalers and
+// one for each kind, that several releases share (internal/sweep). Definitions of custom resources, OpenAPI documents, autoscalers and
 // namespaces are read once for all.
 //
 // [Source.Share] gives the same to comparisons that a Source does not make itself.

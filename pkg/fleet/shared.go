@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/sweep"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
@@ -31,17 +32,17 @@ type Sharing struct {
 func (s Source) Share(ctx context.Context, wide bool) Sharing {
 	out := Sharing{
 		Connection: drift.LiveConnection(s.Cluster, s.Name, s.Storage),
-		cluster:    &shared{Cluster: s.Cluster, storage: s.Storage, sweep: s.Cluster.Sweep(ctx, wide), wide: wide},
+		cluster:    &shared{Cluster: s.Cluster, storage: s.Storage, sweep: sweep.New(ctx, s.Cluster, wide), wide: wide},
 	}
 	out.Cluster = out.cluster
 	return out
 }
 
-// ShareAll starts comparisons of objects that need not have Helm's label; see live.Cluster.SweepAll. The caller closes it.
+// ShareAll starts comparisons of objects that need not have Helm's label; see sweep.All. The caller closes it.
 func (s Source) ShareAll(ctx context.Context) Sharing {
 	out := s.Share(ctx, false)
 	out.cluster.sweep.Close()
-	out.cluster.sweep = s.Cluster.SweepAll(ctx)
+	out.cluster.sweep = sweep.All(ctx, s.Cluster)
 	return out
 }
 
@@ -119,7 +120,7 @@ func (s Sharing) Changed(ctx context.Context, releases []drift.Target) []bool {
 func (s Sharing) Widen(ctx context.Context) {
 	if !s.cluster.wide {
 		s.cluster.sweep.Close()
-		s.cluster.sweep, s.cluster.wide = s.cluster.Sweep(ctx, true), true
+		s.cluster.sweep, s.cluster.wide = sweep.New(ctx, s.cluster.Cluster, true), true
 	}
 }
 
@@ -131,7 +132,7 @@ func (s Sharing) Close() { s.cluster.sweep.Close() }
 type shared struct {
 	*live.Cluster
 	storage *release.Storage
-	sweep   *live.Sweep
+	sweep   *sweep.Sweep
 	// wide reports whether namespaces and autoscalers are listed for the whole cluster.
 	wide bool
 

@@ -18,18 +18,19 @@ import (
 	"k8s.io/client-go/rest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/helmdrift/helmdrift/internal/livetest"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 func TestConnectSendsTwoRequestsAndKeepsTheConfig(t *testing.T) {
-	f := newFakeAPI(t)
-	cfg := &rest.Config{Host: f.url, UserAgent: "before", QPS: 7}
+	f := livetest.New(t)
+	cfg := &rest.Config{Host: f.URL, UserAgent: "before", QPS: 7}
 	c, err := Connect(t.Context(), cfg, Options{UserAgent: "helmdrift/1.2.3"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRequests(t, f, "/api", "/apis")
+	livetest.WantRequests(t, f, "/api", "/apis")
 	if cfg.UserAgent != "before" || cfg.QPS != 7 || cfg.WrapTransport != nil || cfg.RateLimiter != nil {
 		t.Error("Connect changed the caller's config")
 	}
@@ -39,10 +40,10 @@ func TestConnectSendsTwoRequestsAndKeepsTheConfig(t *testing.T) {
 	if err := errors.Join(err, err2); err != nil {
 		t.Fatal(err)
 	}
-	if want := slices.Repeat([]string{"helmdrift/1.2.3"}, 4); !slices.Equal(f.agents, want) {
-		t.Errorf("user agents %q", f.agents)
+	if want := slices.Repeat([]string{"helmdrift/1.2.3"}, 4); !slices.Equal(f.Agents, want) {
+		t.Errorf("user agents %q", f.Agents)
 	}
-	if c.server != f.url {
+	if c.server != f.URL {
 		t.Errorf("server %q", c.server)
 	}
 }
@@ -71,9 +72,9 @@ func TestRateLimit(t *testing.T) {
 		{"user, none", false, Options{QPS: -1}, -1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			f := newFakeAPI(t)
-			f.fair = test.fair
-			c := f.connect(test.opts)
+			f := livetest.New(t)
+			f.Fair = test.fair
+			c := connect(f, test.opts)
 			if got := c.discover.RESTClient().GetRateLimiter().QPS(); got != test.want {
 				t.Errorf("%g requests per second, want %g", got, test.want)
 			}
@@ -82,9 +83,9 @@ func TestRateLimit(t *testing.T) {
 }
 
 func TestRateLimitIsSharedAndEndsWithTheContext(t *testing.T) {
-	f := newFakeAPI(t)
-	refs := f.addMany("ConfigMap", "prod", "a", 2)
-	c := f.connect(Options{QPS: 0.001, Burst: 3})                // discovery takes two of the three requests
+	f := livetest.New(t)
+	refs := f.AddMany("ConfigMap", "prod", "a", 2)
+	c := connect(f, Options{QPS: 0.001, Burst: 3})               // discovery takes two of the three requests
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // the next request could be sent in 1000 s, which is refused at once
 	defer cancel()
 	var codes []string
@@ -124,9 +125,9 @@ func TestConnectErrors(t *testing.T) {
 		answer     http.HandlerFunc
 	}{
 		"credentials": {"credentials refused by", "log in", func(w http.ResponseWriter, _ *http.Request) {
-			status(w, 401, metav1.StatusReasonUnauthorized, "Unauthorized")
+			livetest.SendStatus(w, 401, metav1.StatusReasonUnauthorized, "Unauthorized")
 		}},
-		"role": {"discovery forbidden by", "system:discovery", func(w http.ResponseWriter, _ *http.Request) { forbid(w) }},
+		"role": {"discovery forbidden by", "system:discovery", func(w http.ResponseWriter, _ *http.Request) { livetest.Forbid(w) }},
 		"another service": {"cannot use", "--kube-apiserver", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("<html>welcome</html>"))
 		}},
@@ -178,16 +179,16 @@ var thing = object.Ref{Key: object.Key{Group: "ex.com", Kind: "Thing", Namespace
 
 func TestStaleGroupAffectsOnlyItsObjects(t *testing.T) {
 	for _, legacy := range []bool{false, true} {
-		f := newFakeAPI(t)
-		f.legacy = legacy
-		f.kinds[slices.IndexFunc(f.kinds, func(k fakeKind) bool { return k.kind == "Thing" })].stale = true
-		fine := f.addMany("ConfigMap", "prod", "a", 1)
-		c := f.connect(Options{})
+		f := livetest.New(t)
+		f.Legacy = legacy
+		f.Kinds[slices.IndexFunc(f.Kinds, func(k livetest.Kind) bool { return k.Kind == "Thing" })].Stale = true
+		fine := f.AddMany("ConfigMap", "prod", "a", 1)
+		c := connect(f, Options{})
 		got := c.Read(t.Context(), append(fine, thing))
-		mustError(t, got[thing], cluster.CodeDiscovery, `cannot get Thing.ex.com "t" in namespace "prod": `, "discovery of group ex.com failed: ")
+		livetest.MustError(t, got[thing], cluster.CodeDiscovery, `cannot get Thing.ex.com "t" in namespace "prod": `, "discovery of group ex.com failed: ")
 		delete(got, thing)
-		mustFind(t, got, fine)
-		wantRequests(t, f, configMaps+"/a-000")
+		livetest.MustFind(t, got, fine)
+		livetest.WantRequests(t, f, configMaps+"/a-000")
 
 		if groups := c.Undiscovered(); !slices.Equal(groups, []string{"ex.com"}) {
 			t.Error(groups)
@@ -205,10 +206,10 @@ func TestStaleGroupAffectsOnlyItsObjects(t *testing.T) {
 
 func TestScopeAndVersions(t *testing.T) {
 	for _, legacy := range []bool{false, true} {
-		f := newFakeAPI(t)
-		f.legacy = legacy
-		f.kinds = append(f.kinds, fakeKind{group: "autoscaling", version: "v1", kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers"})
-		c := f.connect(Options{})
+		f := livetest.New(t)
+		f.Legacy = legacy
+		f.Kinds = append(f.Kinds, livetest.Kind{Group: "autoscaling", Version: "v1", Kind: "HorizontalPodAutoscaler", Plural: "horizontalpodautoscalers"})
+		c := connect(f, Options{})
 		for kind, want := range map[string][2]bool{"ConfigMap": {true, true}, "Namespace": {false, true}, "Nothing": {false, false}} {
 			namespaced, known := c.Scope(schema.GroupVersionKind{Version: "v1", Kind: kind})
 			if got := [2]bool{namespaced, known}; got != want {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/livetest"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -26,9 +27,9 @@ func objectOf(text string) *unstructured.Unstructured {
 	return object
 }
 
-func (f *fakeAPI) resource(kind string) schema.GroupVersionResource {
-	k := f.kind(kind)
-	return schema.GroupVersionResource{Group: k.group, Version: k.version, Resource: k.plural}
+func resourceOf(f *livetest.Server, kind string) schema.GroupVersionResource {
+	k := f.Kind(kind)
+	return schema.GroupVersionResource{Group: k.Group, Version: k.Version, Resource: k.Plural}
 }
 
 // patch and create return requests like those of a comparison.
@@ -50,15 +51,15 @@ func written(ref object.Ref, method cluster.Method) cluster.Request {
 }
 
 // echo answers a dry run with a fixed object and stores what it was sent.
-func (f *fakeAPI) echo(sent map[string]string) func(http.ResponseWriter, *http.Request) {
+func echo(f *livetest.Server, sent map[string]string) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
-			f.t.Error(err)
+			f.T.Error(err)
 		}
-		f.mu.Lock()
+		f.Mu.Lock()
 		sent[r.Method+" "+r.URL.String()+" "+r.Header.Get("Content-Type")] = string(body)
-		f.mu.Unlock()
+		f.Mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Warning", `299 - "unknown field"`)
 		_, _ = io.WriteString(w, `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"answer"},"big":9007199254740993}`)
@@ -66,17 +67,17 @@ func (f *fakeAPI) echo(sent map[string]string) func(http.ResponseWriter, *http.R
 }
 
 func TestDryRunSendsWhatHelmSends(t *testing.T) {
-	f := newFakeAPI(t)
+	f := livetest.New(t)
 	sent := map[string]string{}
-	f.judge = f.echo(sent)
-	patched, created := f.add("Deployment", "prod", "web", nil), f.ref("ConfigMap", "prod", "new")
-	replaced, blind := f.add("Service", "prod", "web", nil), f.ref("Service", "prod", "gone")
-	wide := f.add("ClusterRole", "", "reader", nil)
+	f.Judge = echo(f, sent)
+	patched, created := f.Add("Deployment", "prod", "web", nil), f.Ref("ConfigMap", "prod", "new")
+	replaced, blind := f.Add("Service", "prod", "web", nil), f.Ref("Service", "prod", "gone")
+	wide := f.Add("ClusterRole", "", "reader", nil)
 	wide.Namespace = "prod" // a manifest may name one; the API has no such path
-	f.objects[f.kind("Service").collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "41"
+	f.Objects[f.Kind("Service").Collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "41"
 
 	requests := []cluster.Request{patch(patched), create(created), written(replaced, cluster.MethodReplace), written(blind, cluster.MethodReplace), patch(wide)}
-	for ref, answer := range f.connect(Options{}).DryRun(t.Context(), requests, "helm") {
+	for ref, answer := range connect(f, Options{}).DryRun(t.Context(), requests, "helm") {
 		if answer.Rejected != "" || answer.Refused != "" || answer.Object["big"] != int64(9007199254740993) {
 			t.Errorf("%v: %+v", ref, answer)
 		}
@@ -101,12 +102,12 @@ func TestDryRunSendsWhatHelmSends(t *testing.T) {
 // TestDryRunReplacesChangedObject checks that a replacement uses the current resourceVersion if the object has
 // changed since it was read, as Helm does.
 func TestDryRunReplacesChangedObject(t *testing.T) {
-	f := newFakeAPI(t)
-	moved := f.add("Service", "prod", "web", nil)
-	f.objects[f.kind("Service").collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "42"
+	f := livetest.New(t)
+	moved := f.Add("Service", "prod", "web", nil)
+	f.Objects[f.Kind("Service").Collection("prod")+"/web"]["metadata"].(map[string]any)["resourceVersion"] = "42"
 	sent := map[string]string{}
-	echo := f.echo(sent)
-	f.judge = func(w http.ResponseWriter, r *http.Request) {
+	echo := echo(f, sent)
+	f.Judge = func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if !strings.Contains(string(body), `"resourceVersion":"42"`) {
 			w.Header().Set("Content-Type", "application/json")
@@ -119,7 +120,7 @@ func TestDryRunReplacesChangedObject(t *testing.T) {
 	}
 	request := written(moved, cluster.MethodReplace)
 	request.Body = []byte(strings.Replace(string(request.Body), `"metadata":{`, `"metadata":{"resourceVersion":"41",`, 1))
-	if answer := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{request}, "helm")[moved]; answer.Object == nil {
+	if answer := connect(f, Options{}).DryRun(t.Context(), []cluster.Request{request}, "helm")[moved]; answer.Object == nil {
 		t.Errorf("%+v", answer)
 	}
 }
@@ -127,40 +128,40 @@ func TestDryRunReplacesChangedObject(t *testing.T) {
 // TestDryRunSkipsOtherServers checks that nothing is sent to a server unless it is known to be the Kubernetes API
 // server.
 func TestDryRunSkipsOtherServers(t *testing.T) {
-	f := newFakeAPI(t)
+	f := livetest.New(t)
 	withDefinitions(f)
-	f.kinds = append(f.kinds,
-		fakeKind{group: "ex.com", version: "v2", kind: "Thing", plural: "things"},
-		fakeKind{group: "dead.io", version: "v1", kind: "Dead", plural: "deads", stale: true},
-		fakeKind{group: "apiregistration.k8s.io", version: "v1", kind: "APIService", plural: "apiservices", cluster: true})
-	definition := f.kind("CustomResourceDefinition").collection("") + "/things.ex.com"
-	f.objects[definition]["spec"] = map[string]any{"versions": []any{
+	f.Kinds = append(f.Kinds,
+		livetest.Kind{Group: "ex.com", Version: "v2", Kind: "Thing", Plural: "things"},
+		livetest.Kind{Group: "dead.io", Version: "v1", Kind: "Dead", Plural: "deads", Stale: true},
+		livetest.Kind{Group: "apiregistration.k8s.io", Version: "v1", Kind: "APIService", Plural: "apiservices", Cluster: true})
+	definition := f.Kind("CustomResourceDefinition").Collection("") + "/things.ex.com"
+	f.Objects[definition]["spec"] = map[string]any{"versions": []any{
 		map[string]any{"name": "v1", "served": true}, map[string]any{"name": "v3", "served": false}}}
-	f.intercept = failing(-1, "/others.ex.com", forbid)
+	f.Intercept = livetest.Failing(-1, "/others.ex.com", livetest.Forbid)
 	sent := map[string]string{}
-	f.judge = f.echo(sent)
+	f.Judge = echo(f, sent)
 
-	other := f.ref("Thing", "prod", "two")
+	other := f.Ref("Thing", "prod", "two")
 	other.Version = "v2"
 	refused := map[object.Ref]string{
-		f.ref("Aggregated", "prod", "a"): "not asked: its API server may not support dry runs (agg.io/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
-		f.ref("Other", "prod", "a"): `not asked: cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; ` +
+		f.Ref("Aggregated", "prod", "a"): "not asked: its API server may not support dry runs (agg.io/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
+		f.Ref("Other", "prod", "a"): `not asked: cannot get customresourcedefinitions.apiextensions.k8s.io "others.ex.com": forbidden: User "ci" cannot do this; ` +
 			"its API server may not support dry runs (ex.com/v1 is neither built in nor known to be defined by a CustomResourceDefinition)",
 		other: "not asked: its API server may not support dry runs (ex.com/v2 is neither built in nor known to be defined by a CustomResourceDefinition)",
 		{Key: object.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}: "the server does not serve no.such/v1 Kind",
-		f.ref("Dead", "prod", "a"):        "cannot patch Dead.dead.io \"a\" in namespace \"prod\": discovery of group dead.io failed: ",
-		f.ref("ConfigMap", "prod", "a/b"): "its name is not valid",
-		f.ref("ConfigMap", "", "a"):       "its namespace is not valid",
+		f.Ref("Dead", "prod", "a"):        "cannot patch Dead.dead.io \"a\" in namespace \"prod\": discovery of group dead.io failed: ",
+		f.Ref("ConfigMap", "prod", "a/b"): "its name is not valid",
+		f.Ref("ConfigMap", "", "a"):       "its namespace is not valid",
 	}
 	var requests []cluster.Request
 	for _, ref := range slices.Collect(maps.Keys(refused)) {
 		requests = append(requests, patch(ref))
 	}
-	asked := []object.Ref{f.ref("Thing", "prod", "one"), f.ref("APIService", "", "v1.ex.com"), f.ref("CustomResourceDefinition", "", "things.ex.com")}
+	asked := []object.Ref{f.Ref("Thing", "prod", "one"), f.Ref("APIService", "", "v1.ex.com"), f.Ref("CustomResourceDefinition", "", "things.ex.com")}
 	for _, ref := range asked {
 		requests = append(requests, patch(ref))
 	}
-	got := f.connect(Options{}).DryRun(t.Context(), requests, "helm")
+	got := connect(f, Options{}).DryRun(t.Context(), requests, "helm")
 	if len(got) != len(requests) || len(sent) != len(asked) {
 		t.Errorf("%d answers to %d requests, %d were sent", len(got), len(requests), len(sent))
 	}
@@ -227,10 +228,10 @@ func TestDryRunAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFakeAPI(t)
-			ref := f.ref("ConfigMap", "prod", "web")
-			c := f.connect(Options{})
-			f.judge = func(w http.ResponseWriter, _ *http.Request) { refuse(w, tc.status) }
+			f := livetest.New(t)
+			ref := f.Ref("ConfigMap", "prod", "web")
+			c := connect(f, Options{})
+			f.Judge = func(w http.ResponseWriter, _ *http.Request) { refuse(w, tc.status) }
 			got := c.DryRun(t.Context(), []cluster.Request{patch(ref)}, "helm")[ref]
 			if diff := cmp.Diff(cluster.Answer{Rejected: tc.rejected, Refused: tc.refused}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -252,10 +253,10 @@ func refuse(w http.ResponseWriter, s metav1.Status) {
 // TestDryRunIgnoresProxies checks that an answer of a proxy in front of the API server is no rejection.
 func TestDryRunIgnoresProxies(t *testing.T) {
 	for _, code := range []int{400, 403, 404, 422} {
-		f := newFakeAPI(t)
-		ref := f.ref("ConfigMap", "prod", "web")
-		f.judge = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>blocked</html>", code) }
-		got := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{create(ref)}, "helm")[ref]
+		f := livetest.New(t)
+		ref := f.Ref("ConfigMap", "prod", "web")
+		f.Judge = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<html>blocked</html>", code) }
+		got := connect(f, Options{}).DryRun(t.Context(), []cluster.Request{create(ref)}, "helm")[ref]
 		if got.Rejected != "" || !strings.HasPrefix(got.Refused, `cannot create configmaps "web" in namespace "prod": `) {
 			t.Errorf("%d: %+v", code, got)
 		}
@@ -265,25 +266,25 @@ func TestDryRunIgnoresProxies(t *testing.T) {
 // TestDryRunOfDependentObjects checks that an object that only the upgrade itself creates proves nothing when it is
 // missing.
 func TestDryRunOfDependentObjects(t *testing.T) {
-	f := newFakeAPI(t)
-	f.kinds = append(f.kinds, fakeKind{version: "v1", kind: "Pod", plural: "pods"})
-	f.judge = func(w http.ResponseWriter, r *http.Request) {
+	f := livetest.New(t)
+	f.Kinds = append(f.Kinds, livetest.Kind{Version: "v1", Kind: "Pod", Plural: "pods"})
+	f.Judge = func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.Contains(r.URL.Path, "/pods"):
-			status(w, 403, metav1.StatusReasonForbidden, `pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`)
+			livetest.SendStatus(w, 403, metav1.StatusReasonForbidden, `pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`)
 		case strings.Contains(r.URL.Path, "/namespaces/new/"):
-			status(w, 404, metav1.StatusReasonNotFound, `namespaces "new" not found`)
+			livetest.SendStatus(w, 404, metav1.StatusReasonNotFound, `namespaces "new" not found`)
 		default:
-			f.echo(map[string]string{})(w, r)
+			echo(f, map[string]string{})(w, r)
 		}
 	}
-	pod, config := f.ref("Pod", "prod", "web"), f.ref("ConfigMap", "new", "new")
-	alone := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{create(pod), create(config)}, "helm")
+	pod, config := f.Ref("Pod", "prod", "web"), f.Ref("ConfigMap", "new", "new")
+	alone := connect(f, Options{}).DryRun(t.Context(), []cluster.Request{create(pod), create(config)}, "helm")
 	if alone[pod].Rejected == "" || alone[config].Rejected != `namespaces "new" not found` {
 		t.Errorf("%+v", alone)
 	}
-	together := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{
-		create(f.ref("Namespace", "", "new")), create(f.ref("ServiceAccount", "prod", "sa")), create(pod), create(config)}, "helm")
+	together := connect(f, Options{}).DryRun(t.Context(), []cluster.Request{
+		create(f.Ref("Namespace", "", "new")), create(f.Ref("ServiceAccount", "prod", "sa")), create(pod), create(config)}, "helm")
 	want := map[object.Ref]string{
 		pod:    `cannot be tried before Helm has created ServiceAccount "sa": pods "web" is forbidden: error looking up service account prod/sa: serviceaccount "sa" not found`,
 		config: `cannot be tried before Helm has created Namespace "new": namespaces "new" not found`,
@@ -298,8 +299,8 @@ func TestDryRunOfDependentObjects(t *testing.T) {
 // TestDryRunOfSecrets checks what is shown of an answer about a Secret, which may quote it: only parts that cannot
 // contain a value, or whole values, which are masked later.
 func TestDryRunOfSecrets(t *testing.T) {
-	f := newFakeAPI(t)
-	ref := f.ref("Secret", "prod", "web")
+	f := livetest.New(t)
+	ref := f.Ref("Secret", "prod", "web")
 	canary := strings.Repeat("c4n4ry ", 60)
 	for _, tc := range []struct {
 		code                    int
@@ -310,17 +311,17 @@ func TestDryRunOfSecrets(t *testing.T) {
 		{500, `Internal error occurred: failed calling webhook "a.b": it said ` + canary, `the server failed (500): failed calling webhook "a.b"`, "c4n4ry"},
 		{500, "Internal error: " + canary, "the server failed (500)", "c4n4ry"},
 	} {
-		f.judge = func(w http.ResponseWriter, _ *http.Request) {
-			status(w, tc.code, metav1.StatusReason(map[int]string{403: "Forbidden", 400: "BadRequest"}[tc.code]), tc.message)
+		f.Judge = func(w http.ResponseWriter, _ *http.Request) {
+			livetest.SendStatus(w, tc.code, metav1.StatusReason(map[int]string{403: "Forbidden", 400: "BadRequest"}[tc.code]), tc.message)
 		}
-		got := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{create(ref)}, "helm")[ref]
+		got := connect(f, Options{}).DryRun(t.Context(), []cluster.Request{create(ref)}, "helm")[ref]
 		text := got.Refused + got.Rejected
 		if !strings.Contains(text, tc.want) || tc.mustLack != "" && strings.Contains(text, tc.mustLack) {
 			t.Errorf("%+v, want %q", got, tc.want)
 		}
 	}
 	broken := cluster.Request{Ref: ref, Method: cluster.MethodCreate, Body: []byte(`{"kind":"Secret","data":"` + canary)}
-	got := f.connect(Options{}).DryRun(t.Context(), []cluster.Request{broken}, "helm")[ref]
+	got := connect(f, Options{}).DryRun(t.Context(), []cluster.Request{broken}, "helm")[ref]
 	if !strings.HasPrefix(got.Refused, `cannot create secrets "web" in namespace "prod": `) || strings.Contains(got.Refused, "c4n4ry") {
 		t.Errorf("%+v", got)
 	}
@@ -329,16 +330,16 @@ func TestDryRunOfSecrets(t *testing.T) {
 // TestDryRunIsRepeated checks that a dry run, which changes nothing, is repeated like a read, with its whole body.
 func TestDryRunIsRepeated(t *testing.T) {
 	for _, code := range []int{429, 503} {
-		f := newFakeAPI(t)
-		ref := f.ref("ConfigMap", "prod", "web")
-		c := f.connect(Options{})
+		f := livetest.New(t)
+		ref := f.Ref("ConfigMap", "prod", "web")
+		c := connect(f, Options{})
 		sent := map[string]string{}
-		f.judge = f.echo(sent)
-		f.intercept = failing(1, "/configmaps", func(w http.ResponseWriter) { status(w, code, "", "later") })
+		f.Judge = echo(f, sent)
+		f.Intercept = livetest.Failing(1, "/configmaps", func(w http.ResponseWriter) { livetest.SendStatus(w, code, "", "later") })
 		if got := c.DryRun(t.Context(), []cluster.Request{create(ref)}, "helm")[ref]; got.Object == nil {
 			t.Errorf("%d: %+v", code, got)
 		}
-		wantRequests(t, f, configMaps, configMaps)
+		livetest.WantRequests(t, f, configMaps, configMaps)
 		for _, body := range sent {
 			if !strings.Contains(body, `"name":"web"`) {
 				t.Errorf("the last attempt sent %q", body)

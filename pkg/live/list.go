@@ -9,10 +9,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
+// HelmSelector selects the label that Helm sets on every object it creates (helm v3.22.0 pkg/action/validate.go setMetadataVisitor). An
+// object may have lost the label, so what a list with it lacks is read by name.
+const HelmSelector = "app.kubernetes.io/managed-by=Helm"
+
 const (
-	// helmSelector selects the label that Helm sets on every object it creates (helm v3.22.0 pkg/action/validate.go
-	// setMetadataVisitor). An object may have lost the label, so what the list lacks is read by name.
-	helmSelector = "app.kubernetes.io/managed-by=Helm"
 	// minPage is the smallest page size. A page has room for pageFactor times the wanted objects.
 	minPage    = 50
 	pageFactor = 4
@@ -22,7 +23,7 @@ const (
 func (c *Cluster) listJob(group []target) job {
 	return job{group, func(ctx context.Context) (answers, []target) {
 		found := answers{}
-		if err := c.listPages(ctx, group, found); err != nil && !mayGetInstead(err) {
+		if err := c.listPages(ctx, group, found); err != nil && !MayGetInstead(err) {
 			for _, t := range unanswered(found, group) {
 				found[t.ref] = cluster.Live{Err: t.objectError("list", err)}
 			}
@@ -34,7 +35,7 @@ func (c *Cluster) listJob(group []target) job {
 // listPages adds the wanted objects to found. It stops at the first page that has less than half of the objects that
 // were still wanted, because then most of the following pages belong to others.
 func (c *Cluster) listPages(ctx context.Context, group []target, found answers) error {
-	options := metav1.ListOptions{LabelSelector: helmSelector, Limit: int64(max(minPage, pageFactor*len(group)))}
+	options := metav1.ListOptions{LabelSelector: HelmSelector, Limit: int64(max(minPage, pageFactor*len(group)))}
 	for {
 		wanted := unanswered(found, group)
 		matched, next, err := c.listPage(ctx, wanted, options, found)
@@ -79,10 +80,10 @@ func unanswered(found answers, group []target) []target {
 	return out
 }
 
-// mayGetInstead reports whether objects may be readable by name after their list failed: the role may not allow
+// MayGetInstead reports whether objects may be readable by name after their list failed: the role may not allow
 // lists, the continue token may have expired (410), or one broken object turns the whole list into an internal error.
 // More requests do not help if the server is overloaded, and cannot succeed without credentials.
-func mayGetInstead(err error) bool {
+func MayGetInstead(err error) bool {
 	switch code, _ := classify(err); code {
 	case cluster.CodeThrottled, cluster.CodeTimeout, cluster.CodeCanceled, cluster.CodeUnauthorized, cluster.CodeConnection:
 		return false

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/livetest"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -24,9 +25,9 @@ func TestReadRejectsOtherObjects(t *testing.T) {
 		"another group":     {obj("ex.com/v1", "ConfigMap", "prod", "a"), "ex.com/v1 ConfigMap prod/a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI(t)
-			ref := f.add("ConfigMap", "prod", "a", nil)
-			f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+			f := livetest.New(t)
+			ref := f.Add("ConfigMap", "prod", "a", nil)
+			f.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
 				if !strings.HasSuffix(r.URL.Path, "/configmaps/a") {
 					return false
 				}
@@ -34,7 +35,7 @@ func TestReadRejectsOtherObjects(t *testing.T) {
 				_, _ = io.WriteString(w, answer.body)
 				return true
 			}
-			c := f.connect(Options{})
+			c := connect(f, Options{})
 			got := c.Read(t.Context(), []object.Ref{ref})[ref]
 			if got.Err == nil || got.Err.Code != cluster.CodeOtherObject || got.Object != nil || got.Absence != "" ||
 				!strings.Contains(got.Err.Message, `configmaps "a" in namespace "prod": the server answered with `+answer.names+",") {

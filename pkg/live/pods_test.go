@@ -9,14 +9,16 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/internal/livetest"
 )
 
 // TestSelect checks that a list is read page by page with its selector, and that what cannot be read is named.
 func TestSelect(t *testing.T) {
-	f := newFakeAPI(t)
-	f.addMany("ConfigMap", "prod", "conf", selectPage+3)
-	f.add("ConfigMap", "prod", "other", map[string]any{"app": "web"})
-	c := f.connect(Options{})
+	f := livetest.New(t)
+	f.AddMany("ConfigMap", "prod", "conf", selectPage+3)
+	f.Add("ConfigMap", "prod", "other", map[string]any{"app": "web"})
+	c := connect(f, Options{})
 	of := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	all, err := c.Select(t.Context(), of, "prod", metav1.ListOptions{})
 	if err != nil || len(all) != selectPage+4 {
@@ -26,11 +28,11 @@ func TestSelect(t *testing.T) {
 	if err != nil || len(one) != 1 {
 		t.Errorf("%d objects: %v", len(one), err)
 	}
-	if want := "/api/v1/namespaces/prod/configmaps?limit=500"; !slices.Equal(f.seen(), []string{want, want, want}) {
-		t.Errorf("requests %q", f.seen())
+	if want := "/api/v1/namespaces/prod/configmaps?limit=500"; !slices.Equal(f.Seen(), []string{want, want, want}) {
+		t.Errorf("requests %q", f.Seen())
 	}
-	f.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
-		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
+	f.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+		livetest.SendStatus(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
 		return true
 	}
 	if _, err := c.Select(t.Context(), of, "prod", metav1.ListOptions{}); err == nil || err.Error() != "configmaps: forbidden" {
@@ -40,10 +42,10 @@ func TestSelect(t *testing.T) {
 
 // TestLog checks the request for a log, and that the result is bounded whatever the server sends.
 func TestLog(t *testing.T) {
-	f := newFakeAPI(t)
-	c := f.connect(Options{})
+	f := livetest.New(t)
+	c := connect(f, Options{})
 	var asked string
-	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+	f.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		asked = r.URL.Path + "?" + r.URL.Query().Encode()
 		fmt.Fprint(w, strings.Repeat("line\n", logLimit))
 		return true
@@ -59,8 +61,8 @@ func TestLog(t *testing.T) {
 	if _, err := c.Log(t.Context(), "prod", "../secrets/web", "app", false, 1); err == nil || asked != "" {
 		t.Errorf("asked %q: %v", asked, err)
 	}
-	f.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
-		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
+	f.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+		livetest.SendStatus(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
 		return true
 	}
 	if _, err := c.Log(t.Context(), "prod", "web-1", "app", false, 1); err == nil || err.Error() != "pods/log: forbidden" {

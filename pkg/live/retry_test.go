@@ -14,6 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/helmdrift/helmdrift/internal/livetest"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -150,23 +151,25 @@ func TestOnlyReadsAreRepeated(t *testing.T) {
 // TestReadSurvivesTemporaryFailures runs the whole stack, with client-go on top, over a real connection.
 func TestReadSurvivesTemporaryFailures(t *testing.T) {
 	for name, fail := range map[string]func(w http.ResponseWriter){
-		"throttled": func(w http.ResponseWriter) { status(w, 429, metav1.StatusReasonTooManyRequests, "slow down") },
+		"throttled": func(w http.ResponseWriter) {
+			livetest.SendStatus(w, 429, metav1.StatusReasonTooManyRequests, "slow down")
+		},
 		"told when": func(w http.ResponseWriter) {
 			w.Header().Set("Retry-After", "0")
-			status(w, 429, metav1.StatusReasonTooManyRequests, "slow down")
+			livetest.SendStatus(w, 429, metav1.StatusReasonTooManyRequests, "slow down")
 		},
-		"new leader": func(w http.ResponseWriter) { status(w, 500, "", "etcdserver: leader changed") },
+		"new leader": func(w http.ResponseWriter) { livetest.SendStatus(w, 500, "", "etcdserver: leader changed") },
 		"broken off": func(w http.ResponseWriter) { breakOff(w) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFakeAPI(t)
-			refs := f.addMany("ConfigMap", "prod", "a", 4)
-			c := f.connect(Options{})
-			f.intercept = failing(1, "/configmaps", fail)
-			mustFind(t, c.Read(t.Context(), refs), refs)
+			f := livetest.New(t)
+			refs := f.AddMany("ConfigMap", "prod", "a", 4)
+			c := connect(f, Options{})
+			f.Intercept = livetest.Failing(1, "/configmaps", fail)
+			livetest.MustFind(t, c.Read(t.Context(), refs), refs)
 			page := configMaps + "?limit=50"
-			wantRequests(t, f, page, page)
+			livetest.WantRequests(t, f, page, page)
 		})
 	}
 }
@@ -182,7 +185,7 @@ func breakOff(w http.ResponseWriter) {
 // atOnce refuses the request and allows a retry without a pause.
 func atOnce(w http.ResponseWriter, code int, reason metav1.StatusReason) {
 	w.Header().Set("Retry-After", "0")
-	status(w, code, reason, "not now")
+	livetest.SendStatus(w, code, reason, "not now")
 }
 
 func TestLastingFailuresEndAsErrors(t *testing.T) {
@@ -194,16 +197,16 @@ func TestLastingFailuresEndAsErrors(t *testing.T) {
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
-			f := newFakeAPI(t)
-			ref := f.add("ConfigMap", "prod", "a", nil)
-			c := f.connect(Options{})
+			f := livetest.New(t)
+			ref := f.Add("ConfigMap", "prod", "a", nil)
+			c := connect(f, Options{})
 			var sent atomic.Int32
-			f.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+			f.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
 				sent.Add(1)
 				test(w)
 				return true
 			}
-			mustError(t, c.Read(t.Context(), []object.Ref{ref})[ref], code, `configmaps "a"`)
+			livetest.MustError(t, c.Read(t.Context(), []object.Ref{ref})[ref], code, `configmaps "a"`)
 			if sent.Load() != maxAttempts {
 				t.Errorf("sent %d times", sent.Load())
 			}

@@ -7,16 +7,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chartutil"
+
+	"github.com/helmdrift/helmdrift/internal/livetest"
 )
 
 func TestCapabilities(t *testing.T) {
-	f := newFakeAPI(t)
-	f.kinds = append(f.kinds, fakeKind{group: "dead.io", version: "v1", kind: "Dead", plural: "deads", stale: true})
-	got, err := f.connect(Options{}).Capabilities(t.Context())
+	f := livetest.New(t)
+	f.Kinds = append(f.Kinds, livetest.Kind{Group: "dead.io", Version: "v1", Kind: "Dead", Plural: "deads", Stale: true})
+	got, err := connect(f, Options{}).Capabilities(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantRequests(t, f, "/version")
+	livetest.WantRequests(t, f, "/version")
 	if got.KubeVersion != (chartutil.KubeVersion{Version: "v1.36.3", Major: "1", Minor: "36"}) || got.HelmVersion.Version == "" {
 		t.Errorf("%+v", got)
 	}
@@ -25,7 +27,7 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("has %s: %v", has, !want)
 		}
 	}
-	helm, err := action.GetVersionSet(f.connect(Options{}).discover)
+	helm, err := action.GetVersionSet(connect(f, Options{}).discover)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,16 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/helmdrift/helmdrift/internal/livetest"
 )
 
 // TestRemoteLookups checks that a client in another process can read the cluster without the credentials, and can do
 // nothing else.
 func TestRemoteLookups(t *testing.T) {
-	f := newFakeAPI(t)
-	f.add("ConfigMap", "prod", "web", nil)
-	cfg := &rest.Config{Host: f.url, BearerToken: "hunter2"}
+	f := livetest.New(t)
+	f.Add("ConfigMap", "prod", "web", nil)
+	cfg := &rest.Config{Host: f.URL, BearerToken: "hunter2"}
 	server, send, err := lookupSender(Lookups(cfg, Options{}))
-	if err != nil || server != f.url {
+	if err != nil || server != f.URL {
 		t.Fatalf("%s, %v", server, err)
 	}
 	asked := 0
@@ -43,8 +45,8 @@ func TestRemoteLookups(t *testing.T) {
 	if _, err := maps.Get(t.Context(), "none", metav1.GetOptions{}); !isObjectNotFound(err) {
 		t.Errorf("error %v", err)
 	}
-	if asked != 3 || len(f.seen()) != 2 {
-		t.Errorf("asked %d times, the server saw %v", asked, f.seen())
+	if asked != 3 || len(f.Seen()) != 2 {
+		t.Errorf("asked %d times, the server saw %v", asked, f.Seen())
 	}
 	if err := maps.Delete(t.Context(), "web", metav1.DeleteOptions{}); err == nil || !strings.Contains(err.Error(), "DELETE /api/v1/namespaces/prod/configmaps/web is refused") {
 		t.Errorf("a deletion: %v", err)

@@ -14,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/helmdrift/helmdrift/internal/livetest"
 )
 
 // rendered renders one template with Helm's own engine.
@@ -31,71 +33,71 @@ func rendered(cfg *rest.Config, template string) (string, error) {
 }
 
 func TestLookupsAreReplayed(t *testing.T) {
-	f := newFakeAPI(t)
-	f.legacy = true
-	f.add("ConfigMap", "prod", "web", nil)
-	f.add("ConfigMap", "prod", "other", nil)
+	f := livetest.New(t)
+	f.Legacy = true
+	f.Add("ConfigMap", "prod", "web", nil)
+	f.Add("ConfigMap", "prod", "other", nil)
 	const template = `{{ $n := .Release.Namespace -}}
 {{ (lookup "v1" "ConfigMap" $n "web").metadata.labels }} {{ (lookup "v1" "ConfigMap" $n "web").big }}
 {{ lookup "v1" "ConfigMap" $n "missing" }} {{ range (lookup "v1" "ConfigMap" $n "").items }}{{ .metadata.name }} {{ end -}}
 {{ (lookup "ex.com/v1" "Thing" $n "").items }}`
 	const want = "map[app.kubernetes.io/managed-by:Helm] 9007199254740993\nmap[] other web []"
 
-	cfg := Lookups(&rest.Config{Host: f.url}, Options{UserAgent: "helmdrift/test"})
+	cfg := Lookups(&rest.Config{Host: f.URL}, Options{UserAgent: "helmdrift/test"})
 	for range 2 {
 		got, err := rendered(cfg, template)
 		if err != nil || got != want {
 			t.Errorf("rendered %q, error %v; want %q", got, err, want)
 		}
 		// Later changes must not appear in the second rendering.
-		f.add("ConfigMap", "prod", "web", map[string]any{"changed": "meanwhile"})
-		f.add("ConfigMap", "prod", "missing", nil)
+		f.Add("ConfigMap", "prod", "web", map[string]any{"changed": "meanwhile"})
+		f.Add("ConfigMap", "prod", "missing", nil)
 	}
-	wantRequests(t, f, "/api/v1", configMaps, configMaps+"/missing", configMaps+"/web", "/apis/ex.com/v1",
+	livetest.WantRequests(t, f, "/api/v1", configMaps, configMaps+"/missing", configMaps+"/web", "/apis/ex.com/v1",
 		"/apis/ex.com/v1/namespaces/prod/things")
-	for _, agent := range f.agents {
+	for _, agent := range f.Agents {
 		if agent != "helmdrift/test" {
 			t.Errorf("user agent %q", agent)
 		}
 	}
 
 	// Another config has its own recording.
-	if got, err := rendered(Lookups(&rest.Config{Host: f.url}, Options{}), template); err != nil || !strings.Contains(got, "meanwhile") {
+	if got, err := rendered(Lookups(&rest.Config{Host: f.URL}, Options{}), template); err != nil || !strings.Contains(got, "meanwhile") {
 		t.Errorf("rendered %q, error %v", got, err)
 	}
 }
 
 func TestForbiddenLookup(t *testing.T) {
-	f := newFakeAPI(t)
-	f.legacy = true
-	f.intercept = failing(-1, "/configmaps/web", forbid)
-	cfg := Lookups(&rest.Config{Host: f.url}, Options{})
+	f := livetest.New(t)
+	f.Legacy = true
+	f.Intercept = livetest.Failing(-1, "/configmaps/web", livetest.Forbid)
+	cfg := Lookups(&rest.Config{Host: f.URL}, Options{})
 	for range 2 {
 		_, err := rendered(cfg, `{{ lookup "v1" "ConfigMap" "prod" "web" }}`)
 		if err == nil || !strings.Contains(err.Error(), `error calling lookup: things "a" is forbidden`) {
 			t.Errorf("error %v", err)
 		}
 	}
-	wantRequests(t, f, "/api/v1", configMaps+"/web")
+	livetest.WantRequests(t, f, "/api/v1", configMaps+"/web")
 }
 
 // TestLookupsRetryBrokenConnections checks that a broken connection is no answer: the transport repeats the request,
 // and nothing is recorded.
 func TestLookupsRetryBrokenConnections(t *testing.T) {
-	f := newFakeAPI(t)
-	f.legacy = true
-	f.add("ConfigMap", "prod", "web", nil)
-	f.intercept = failing(1, "/configmaps/web", breakOff)
-	got, err := rendered(Lookups(&rest.Config{Host: f.url}, Options{}), `{{ (lookup "v1" "ConfigMap" "prod" "web").kind }}`)
+	f := livetest.New(t)
+	f.Legacy = true
+	f.Add("ConfigMap", "prod", "web", nil)
+	f.Intercept = livetest.Failing(1, "/configmaps/web", breakOff)
+	got, err := rendered(Lookups(&rest.Config{Host: f.URL}, Options{}), `{{ (lookup "v1" "ConfigMap" "prod" "web").kind }}`)
 	if err != nil || got != "ConfigMap" {
 		t.Errorf("rendered %q, error %v", got, err)
 	}
-	wantRequests(t, f, "/api/v1", configMaps+"/web", configMaps+"/web")
+	livetest.WantRequests(t, f, "/api/v1", configMaps+"/web", configMaps+"/web")
 
-	cfg := Lookups(&rest.Config{Host: f.url}, Options{QPS: -1})
+	cfg := Lookups(&rest.Config{Host: f.URL}, Options{QPS: -1})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	client := dynamic.NewForConfigOrDie(cfg).Resource(f.resource("ConfigMap")).Namespace("prod")
+	client := dynamic.NewForConfigOrDie(cfg).Resource(resourceOf(f, "ConfigMap")).Namespace("prod")
 	if _, err := client.Get(ctx, "web", metav1.GetOptions{}); err == nil {
 		t.Error("an interrupted lookup returned an object")
 	}
@@ -107,18 +109,18 @@ func TestLookupsRetryBrokenConnections(t *testing.T) {
 // TestLookupsDistinguishMediaTypes checks that the Accept header is part of the question: one address serves whole
 // objects, metadata or a table.
 func TestLookupsDistinguishMediaTypes(t *testing.T) {
-	f := newFakeAPI(t)
-	f.intercept = func(w http.ResponseWriter, r *http.Request) bool {
+	f := livetest.New(t)
+	f.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		_, _ = io.WriteString(w, r.Header.Get("Accept"))
 		return true
 	}
-	client, err := rest.HTTPClientFor(Lookups(&rest.Config{Host: f.url}, Options{}))
+	client, err := rest.HTTPClientFor(Lookups(&rest.Config{Host: f.URL}, Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, accept := range []string{"a/b", "c/d", "a/b"} {
 		req := request(t, t.Context(), http.MethodGet)
-		req.URL.Scheme, req.URL.Host = "http", strings.TrimPrefix(f.url, "http://")
+		req.URL.Scheme, req.URL.Host = "http", strings.TrimPrefix(f.URL, "http://")
 		req.Header.Set("Accept", accept)
 		resp, err := client.Do(req)
 		if err != nil {
@@ -128,28 +130,28 @@ func TestLookupsDistinguishMediaTypes(t *testing.T) {
 			t.Errorf("accepting %q brought %q, error %v", accept, body, err)
 		}
 	}
-	if n := len(f.seen()); n != 2 {
+	if n := len(f.Seen()); n != 2 {
 		t.Errorf("%d requests", n)
 	}
 }
 
 // TestConcurrentLookups checks that questions that are asked at the same time get the same answer.
 func TestConcurrentLookups(t *testing.T) {
-	f := newFakeAPI(t)
-	f.add("ConfigMap", "prod", "web", nil)
-	cfg := Lookups(&rest.Config{Host: f.url}, Options{})
+	f := livetest.New(t)
+	f.Add("ConfigMap", "prod", "web", nil)
+	cfg := Lookups(&rest.Config{Host: f.URL}, Options{})
 	versions := make([]string, 20)
-	f.intercept = func(w http.ResponseWriter, _ *http.Request) bool {
-		f.mu.Lock()
-		defer f.mu.Unlock()
+	f.Intercept = func(w http.ResponseWriter, _ *http.Request) bool {
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = io.WriteString(w, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"`+strings.Repeat("1", len(f.requests))+`"}}`)
+		_, _ = io.WriteString(w, `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"`+strings.Repeat("1", len(f.Requests))+`"}}`)
 		return true
 	}
 	var group sync.WaitGroup
 	for i := range versions {
 		group.Go(func() {
-			object, err := dynamic.NewForConfigOrDie(cfg).Resource(f.resource("ConfigMap")).Namespace("prod").Get(t.Context(), "web", metav1.GetOptions{})
+			object, err := dynamic.NewForConfigOrDie(cfg).Resource(resourceOf(f, "ConfigMap")).Namespace("prod").Get(t.Context(), "web", metav1.GetOptions{})
 			if err != nil {
 				t.Error(err)
 				return
@@ -167,8 +169,8 @@ func TestConcurrentLookups(t *testing.T) {
 }
 
 func TestLookupsRefuseWrites(t *testing.T) {
-	f := newFakeAPI(t)
-	client := dynamic.NewForConfigOrDie(Lookups(&rest.Config{Host: f.url}, Options{})).Resource(f.resource("ConfigMap")).Namespace("prod")
+	f := livetest.New(t)
+	client := dynamic.NewForConfigOrDie(Lookups(&rest.Config{Host: f.URL}, Options{})).Resource(resourceOf(f, "ConfigMap")).Namespace("prod")
 	dry := metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}
 	for what, err := range map[string]error{
 		"POST": func() error {
@@ -181,7 +183,7 @@ func TestLookupsRefuseWrites(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	wantRequests(t, f)
+	livetest.WantRequests(t, f)
 }
 
 func TestLookupsKeepTheConfig(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/helmdrift/helmdrift/internal/livetest"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -31,11 +32,11 @@ func apply(ref object.Ref) cluster.Request {
 }
 
 func TestWriteSends(t *testing.T) {
-	f := newFakeAPI(t)
+	f := livetest.New(t)
 	sent := map[string]string{}
-	f.judge, f.store = f.echo(sent), f.echo(sent)
-	c := f.connect(Options{})
-	config, role := f.ref("ConfigMap", "prod", "web"), f.ref("ClusterRole", "", "reader")
+	f.Judge, f.Store = echo(f, sent), echo(f, sent)
+	c := connect(f, Options{})
+	config, role := f.Ref("ConfigMap", "prod", "web"), f.Ref("ClusterRole", "", "reader")
 	role.Namespace = "prod" // a manifest may name one; the API has no such path
 	for _, try := range []struct {
 		request cluster.Request
@@ -89,15 +90,15 @@ func TestWriteIsSentOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFakeAPI(t)
-			ref := f.ref("ConfigMap", "prod", "web")
+			f := livetest.New(t)
+			ref := f.Ref("ConfigMap", "prod", "web")
 			var sent atomic.Int32
-			f.store = func(w http.ResponseWriter, _ *http.Request) {
+			f.Store = func(w http.ResponseWriter, _ *http.Request) {
 				sent.Add(1)
 				w.Header().Set("Retry-After", "0")
 				test.answer(w)
 			}
-			c := f.connect(Options{})
+			c := connect(f, Options{})
 			for i, request := range []cluster.Request{jsonPatch(ref), apply(ref), create(ref)} {
 				_, err := c.Write(t.Context(), request, "helm", false)
 				if err == nil || sent.Load() != int32(i+1) || statusCode(err) != test.code {
@@ -109,26 +110,26 @@ func TestWriteIsSentOnce(t *testing.T) {
 }
 
 func TestWriteKeepsRetryAfter(t *testing.T) {
-	f := newFakeAPI(t)
-	f.store = func(w http.ResponseWriter, _ *http.Request) {
+	f := livetest.New(t)
+	f.Store = func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7")
 		http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
 	}
-	_, err := f.connect(Options{}).Write(t.Context(), jsonPatch(f.ref("ConfigMap", "prod", "web")), "helm", false)
+	_, err := connect(f, Options{}).Write(t.Context(), jsonPatch(f.Ref("ConfigMap", "prod", "web")), "helm", false)
 	if seconds, told := apierrors.SuggestsClientDelay(err); !told || seconds != 7 {
 		t.Errorf("%v: %d %v", err, seconds, told)
 	}
 }
 
 func TestWriteEndsWithItsContext(t *testing.T) {
-	f := newFakeAPI(t)
+	f := livetest.New(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	f.store = func(http.ResponseWriter, *http.Request) {
+	f.Store = func(http.ResponseWriter, *http.Request) {
 		cancel()
 		<-done
 	}
-	_, err := f.connect(Options{}).Write(ctx, jsonPatch(f.ref("ConfigMap", "prod", "web")), "helm", false)
+	_, err := connect(f, Options{}).Write(ctx, jsonPatch(f.Ref("ConfigMap", "prod", "web")), "helm", false)
 	close(done)
 	if !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "127.0.0.1") {
 		t.Error(err)
@@ -169,9 +170,9 @@ func TestWriteErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFakeAPI(t)
-			f.store = func(w http.ResponseWriter, _ *http.Request) { refuse(w, test.status) }
-			_, err := f.connect(Options{}).Write(t.Context(), jsonPatch(f.ref("Secret", "prod", "web")), "helm", false)
+			f := livetest.New(t)
+			f.Store = func(w http.ResponseWriter, _ *http.Request) { refuse(w, test.status) }
+			_, err := connect(f, Options{}).Write(t.Context(), jsonPatch(f.Ref("Secret", "prod", "web")), "helm", false)
 			var status apierrors.APIStatus
 			if !errors.As(err, &status) || !test.is(err) || err.Error() != test.want {
 				t.Fatalf("%T %v, want %q", err, err, test.want)
@@ -190,22 +191,22 @@ func TestWriteErrors(t *testing.T) {
 // TestWriteRefusesUnsent checks that a request that must not or cannot be sent is refused in the form of the server's
 // refusals.
 func TestWriteRefusesUnsent(t *testing.T) {
-	f := newFakeAPI(t)
+	f := livetest.New(t)
 	withDefinitions(f)
-	f.kinds = append(f.kinds, fakeKind{group: "dead.io", version: "v1", kind: "Dead", plural: "deads", stale: true})
-	f.judge = func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }
-	f.store = f.judge
-	c := f.connect(Options{})
-	broken := create(f.ref("Secret", "prod", "web"))
+	f.Kinds = append(f.Kinds, livetest.Kind{Group: "dead.io", Version: "v1", Kind: "Dead", Plural: "deads", Stale: true})
+	f.Judge = func(http.ResponseWriter, *http.Request) { t.Error("it was sent") }
+	f.Store = f.Judge
+	c := connect(f, Options{})
+	broken := create(f.Ref("Secret", "prod", "web"))
 	broken.Body = []byte(`{"kind":"Secret","data":"hunter2`)
 	for _, test := range []struct {
 		request cluster.Request
 		dryRun  bool
 		want    string
 	}{
-		{jsonPatch(f.ref("Aggregated", "prod", "a")), true, "no request was sent for aggregateds.agg.io \"a\" in namespace \"prod\": its API server may not support dry runs"},
-		{jsonPatch(f.ref("Dead", "prod", "a")), false, "discovery of group dead.io failed"},
-		{jsonPatch(f.ref("ConfigMap", "prod", "a/b")), false, "its name is not valid"},
+		{jsonPatch(f.Ref("Aggregated", "prod", "a")), true, "no request was sent for aggregateds.agg.io \"a\" in namespace \"prod\": its API server may not support dry runs"},
+		{jsonPatch(f.Ref("Dead", "prod", "a")), false, "discovery of group dead.io failed"},
+		{jsonPatch(f.Ref("ConfigMap", "prod", "a/b")), false, "its name is not valid"},
 		{jsonPatch(object.Ref{Key: object.Key{Group: "no.such", Kind: "Kind", Name: "a"}, Version: "v1"}), false, "the server does not serve no.such/v1 Kind"},
 		{broken, false, "the body of the create request is not an API object"},
 	} {
@@ -214,27 +215,27 @@ func TestWriteRefusesUnsent(t *testing.T) {
 			t.Errorf("%v, want %q", err, test.want)
 		}
 	}
-	if _, err := c.Get(t.Context(), f.ref("ConfigMap", "", "a")); !apierrors.IsBadRequest(err) {
+	if _, err := c.Get(t.Context(), f.Ref("ConfigMap", "", "a")); !apierrors.IsBadRequest(err) {
 		t.Error(err)
 	}
 }
 
 func TestGet(t *testing.T) {
-	f := newFakeAPI(t)
-	there, gone := f.add("ConfigMap", "prod", "web", nil), f.ref("ConfigMap", "prod", "gone")
-	c := f.connect(Options{})
-	f.intercept = failing(1, "/web", func(w http.ResponseWriter) { atOnce(w, 503, "") })
+	f := livetest.New(t)
+	there, gone := f.Add("ConfigMap", "prod", "web", nil), f.Ref("ConfigMap", "prod", "gone")
+	c := connect(f, Options{})
+	f.Intercept = livetest.Failing(1, "/web", func(w http.ResponseWriter) { atOnce(w, 503, "") })
 	if object, err := c.Get(t.Context(), there); err != nil || object["big"] != int64(9007199254740993) {
 		t.Errorf("%v, %v", object, err)
 	}
 	if object, err := c.Get(t.Context(), gone); object != nil || err != nil {
 		t.Errorf("%v, %v", object, err)
 	}
-	f.intercept = failing(-1, "", func(w http.ResponseWriter) { http.Error(w, "<html>", http.StatusNotFound) })
+	f.Intercept = livetest.Failing(-1, "", func(w http.ResponseWriter) { http.Error(w, "<html>", http.StatusNotFound) })
 	if object, err := c.Get(t.Context(), there); object != nil || statusCode(err) != 404 {
 		t.Errorf("answer of a proxy: %v, %v", object, err)
 	}
-	f.intercept = failing(-1, "", breakOff)
+	f.Intercept = livetest.Failing(-1, "", breakOff)
 	if object, err := c.Get(t.Context(), there); object != nil || err == nil || strings.Contains(err.Error(), "127.0.0.1") {
 		t.Errorf("%v, %v", object, err)
 	}

@@ -28,7 +28,7 @@ func guests() []guest {
 		}},
 		{"forecast", "forecastGuest", []string{"internal/forecast", "cmd/helmdrift/forecast.go"}},
 		{"fleet", "fleetGuest", []string{
-			"pkg/fleet", "internal/search", "cmd/helmdrift/scan.go", "cmd/helmdrift/list.go",
+			"pkg/fleet", "internal/search", "internal/sweep", "cmd/helmdrift/scan.go", "cmd/helmdrift/list.go",
 		}},
 		{"snapshot", "snapshotGuest", []string{"pkg/snapshot", "cmd/helmdrift/snapshot.go"}},
 		{"history", "historyGuest", []string{

@@ -1,4 +1,4 @@
-package live
+package sweep
 
 import (
 	"context"
@@ -6,14 +6,19 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
+// listFrom is how many objects of a namespace are wanted when its list begins.
+const listFrom = 3
+
 // Sweep reads the objects of many releases with lists that they share. The API server lists objects by namespace and then by name. If the
-// releases are read in that order (CompareNamespaces), one paged list of each kind goes along with them: a page is read when a release
+// releases are read in that order (live.CompareNamespaces), one paged list of each kind goes along with them: a page is read when a release
 // needs it, and dropped when the releases of its namespaces are done. So the memory does not grow with the number of releases.
 //
 // What the lists do not have is read as Cluster.Read does: objects that lost Helm's label, objects in a namespace that was dropped or is
@@ -21,7 +26,7 @@ import (
 //
 // A Sweep is safe for concurrent use. Close ends its requests.
 type Sweep struct {
-	cluster *Cluster
+	cluster *live.Cluster
 	// wide reports whether lists go across all namespaces. Otherwise each namespace has lists of
 	// its own.
 	wide bool
@@ -51,17 +56,17 @@ type listOf struct {
 	namespace string
 }
 
-// Sweep starts to read many releases. If wide is set, it lists across namespaces, which is cheaper if most namespaces have releases.
-func (c *Cluster) Sweep(ctx context.Context, wide bool) *Sweep {
+// New starts to read many releases. If wide is set, it lists across namespaces, which is cheaper if most namespaces have releases.
+func New(ctx context.Context, c *live.Cluster, wide bool) *Sweep {
 	ctx, cancel := context.WithCancel(ctx)
-	return &Sweep{cluster: c, wide: wide, selector: helmSelector, ctx: ctx, cancel: cancel, lists: map[listOf]*sharedList{},
+	return &Sweep{cluster: c, wide: wide, selector: live.HelmSelector, ctx: ctx, cancel: cancel, lists: map[listOf]*sharedList{},
 		wanted: map[listOf]int{}, silent: map[schema.GroupVersionResource]error{}}
 }
 
-// SweepAll starts to read many objects that need not have Helm's label. It lists by namespace alone, and lists neither Secrets, among which
+// All starts to read many objects that need not have Helm's label. It lists by namespace alone, and lists neither Secrets, among which
 // are the records of Helm, nor objects without a namespace: such lists would mostly have what belongs to others.
-func (c *Cluster) SweepAll(ctx context.Context) *Sweep {
-	s := c.Sweep(ctx, false)
+func All(ctx context.Context, c *live.Cluster) *Sweep {
+	s := New(ctx, c, false)
 	s.selector = ""
 	return s
 }
@@ -76,7 +81,7 @@ func (s *Sweep) Window(first, last string) {
 	moved := first != s.first
 	s.first, s.last = first, last
 	maps.DeleteFunc(s.lists, func(of listOf, _ *sharedList) bool {
-		return of.namespace != "" && CompareNamespaces(of.namespace, first) < 0
+		return of.namespace != "" && live.CompareNamespaces(of.namespace, first) < 0
 	})
 	lists := slices.Collect(maps.Values(s.lists))
 	if s.watch.whole {
@@ -93,22 +98,16 @@ func (s *Sweep) Window(first, last string) {
 
 // Read returns what Cluster.Read returns.
 func (s *Sweep) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
-	return s.cluster.read(ctx, wanted, s.planJobs)
-}
-
-// planJobs returns the jobs of the first round: one for each shared list, and those of Cluster.Read for what has none.
-func (s *Sweep) planJobs(targets []target) []job {
-	var jobs []job
-	for _, group := range groups(targets) {
-		if err := s.silence(group[0].GroupVersionResource); err != nil {
-			jobs = append(jobs, failedJob(group, err))
-		} else if list := s.list(group); list != nil {
-			jobs = append(jobs, list.job(s.cluster, group))
-		} else {
-			jobs = append(jobs, s.cluster.groupJobs(group)...)
+	return s.cluster.ReadFrom(ctx, wanted, func(group live.Group) live.Find {
+		if err := s.silence(group.GroupVersionResource); err != nil {
+			return func(context.Context) (map[string]*unstructured.Unstructured, error) { return nil, err }
 		}
-	}
-	return jobs
+		list := s.list(group)
+		if list == nil {
+			return nil
+		}
+		return func(ctx context.Context) (map[string]*unstructured.Unstructured, error) { return list.find(ctx, group) }
+	})
 }
 
 // silence returns the error of a kind whose list was not answered in time; nil for other kinds.
@@ -118,24 +117,13 @@ func (s *Sweep) silence(of schema.GroupVersionResource) error {
 	return s.silent[of]
 }
 
-// failedJob returns the job that answers all targets of a group with an error of their list.
-func failedJob(group []target, err error) job {
-	return job{group, func(context.Context) (answers, []target) {
-		found := answers{}
-		for _, t := range group {
-			found[t.ref] = cluster.Live{Err: t.objectError("list", err)}
-		}
-		return found, nil
-	}}
-}
-
 // readPage reads a page of a list, and remembers that the kind did not answer in time.
-func (s *Sweep) readPage(ctx context.Context, of listOf, token string) (listPage, error) {
+func (s *Sweep) readPage(ctx context.Context, of listOf, token string) (live.Page, error) {
 	if err := s.silence(of.GroupVersionResource); err != nil {
-		return listPage{}, err
+		return live.Page{}, err
 	}
-	page, err := s.cluster.readPage(ctx, of, s.selector, token)
-	if err != nil && isTimeout(err) && ctx.Err() == nil {
+	page, err := s.cluster.ReadPage(ctx, of.GroupVersionResource, of.namespace, s.selector, pageSize, token)
+	if err != nil && live.ErrorCode(err) == cluster.CodeTimeout && ctx.Err() == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.silent[of.GroupVersionResource] = err
@@ -145,20 +133,20 @@ func (s *Sweep) readPage(ctx context.Context, of listOf, token string) (listPage
 
 // list returns the list that should have the targets of a group, or nil if they should be read by name. The list may not have begun. The
 // list of a namespace begins only when several of its objects were wanted, because it may be long.
-func (s *Sweep) list(group []target) *sharedList {
-	t := group[0]
-	key := listOf{GroupVersionResource: t.GroupVersionResource}
+func (s *Sweep) list(group live.Group) *sharedList {
+	key := listOf{GroupVersionResource: group.GroupVersionResource}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	namespace := t.namespace()
-	switch outside := CompareNamespaces(namespace, s.first) < 0 || CompareNamespaces(namespace, s.last) > 0; {
-	case !t.isListed() || t.namespaced && outside, s.selector == "" && (!t.namespaced || t.Group == "" && t.Resource == "secrets"):
+	namespace := group.Namespace
+	switch outside := live.CompareNamespaces(namespace, s.first) < 0 || live.CompareNamespaces(namespace, s.last) > 0; {
+	case !group.Listed || group.Namespaced && outside,
+		s.selector == "" && (!group.Namespaced || group.Group == "" && group.Resource == "secrets"):
 		return nil
-	case t.namespaced && !s.wide:
+	case group.Namespaced && !s.wide:
 		key.namespace = namespace
 	}
 	if s.lists[key] == nil {
-		if s.wanted[key] += len(group); key.namespace != "" && s.wanted[key] < listFrom && !s.watch.whole {
+		if s.wanted[key] += len(group.Names); key.namespace != "" && s.wanted[key] < listFrom && !s.watch.whole {
 			return nil
 		}
 		s.lists[key] = s.begin(key)
@@ -168,7 +156,7 @@ func (s *Sweep) list(group []target) *sharedList {
 
 // begin begins a list. The caller holds the lock.
 func (s *Sweep) begin(key listOf) *sharedList {
-	read := func(ctx context.Context, token string) (listPage, error) { return s.readPage(ctx, key, token) }
+	read := func(ctx context.Context, token string) (live.Page, error) { return s.readPage(ctx, key, token) }
 	l := newSharedList(s.ctx, read, s.first)
 	l.of, l.see = key, s.watch.see
 	if s.watch.whole {

@@ -1,4 +1,4 @@
-package live
+package sweep
 
 import (
 	"context"
@@ -14,27 +14,41 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
+	"github.com/helmdrift/helmdrift/internal/livetest"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // allConfigMaps is the list of ConfigMaps that goes across namespaces.
 const allConfigMaps = "/api/v1/configmaps"
 
-// newSweep returns a sweep of a fake server whose releases are in the namespaces from first to last.
-func newSweep(t *testing.T, f *fakeAPI, wide bool, first, last string) *Sweep {
+// connect connects to a fake API server, and forgets the requests of that.
+func connect(t *testing.T, f *livetest.Server) *live.Cluster {
 	t.Helper()
-	s := f.connect(Options{}).Sweep(t.Context(), wide)
+	c, err := live.Connect(t.Context(), &rest.Config{Host: f.URL}, live.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Reset()
+	return c
+}
+
+// newSweep returns a sweep of a fake server whose releases are in the namespaces from first to last.
+func newSweep(t *testing.T, f *livetest.Server, wide bool, first, last string) *Sweep {
+	t.Helper()
+	s := New(t.Context(), connect(t, f), wide)
 	t.Cleanup(s.Close)
 	s.Window(first, last)
 	return s
 }
 
 // counts counts the requests by path, without pages.
-func counts(f *fakeAPI) map[string]int {
+func counts(f *livetest.Server) map[string]int {
 	out := map[string]int{}
-	for _, request := range f.seen() {
+	for _, request := range f.Seen() {
 		path, _, _ := strings.Cut(request, "?")
 		out[path]++
 	}
@@ -43,7 +57,7 @@ func counts(f *fakeAPI) map[string]int {
 
 func TestCompareNamespaces(t *testing.T) {
 	names := []string{"b", "a", "a-b", "a0", "a-", "aa"}
-	slices.SortFunc(names, CompareNamespaces)
+	slices.SortFunc(names, live.CompareNamespaces)
 	if diff := cmp.Diff([]string{"a-", "a-b", "a", "a0", "aa", "b"}, names); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -51,42 +65,42 @@ func TestCompareNamespaces(t *testing.T) {
 
 // TestSweepReadsInOrder reads namespaces whose names sort around the slash in the keys of etcd. One list has the objects of all.
 func TestSweepReadsInOrder(t *testing.T) {
-	f := newFakeAPI(t)
+	f := livetest.New(t)
 	refs := map[string][]object.Ref{}
 	names := []string{"a-b", "a", "a0", "b"}
 	for _, name := range names {
-		f.namespace(name)
-		refs[name] = f.addMany("ConfigMap", name, "m", 2)
+		f.Namespace(name)
+		refs[name] = f.AddMany("ConfigMap", name, "m", 2)
 	}
 	s := newSweep(t, f, true, "a-b", "a-b")
 	for i, name := range names {
 		s.Window(name, names[min(i+1, len(names)-1)])
-		mustFind(t, s.Read(t.Context(), refs[name]), refs[name])
+		livetest.MustFind(t, s.Read(t.Context(), refs[name]), refs[name])
 	}
-	wantRequests(t, f, allConfigMaps+"?limit=250")
+	livetest.WantRequests(t, f, allConfigMaps+"?limit=250")
 }
 
 // TestSweepPages reads objects on both sides of each page boundary. After a page that has passed a namespace, it knows which objects
 // the namespace lacks.
 func TestSweepPages(t *testing.T) {
-	for _, size := range []int{sweepPage - 1, sweepPage, sweepPage + 1, 2 * sweepPage} {
-		f := newFakeAPI(t)
+	for _, size := range []int{pageSize - 1, pageSize, pageSize + 1, 2 * pageSize} {
+		f := livetest.New(t)
 		var refs []object.Ref
 		for _, name := range []string{"a", "b", "c"} {
-			f.namespace(name)
-			refs = append(refs, f.addMany("ConfigMap", name, "m", size)...)
+			f.Namespace(name)
+			refs = append(refs, f.AddMany("ConfigMap", name, "m", size)...)
 		}
 		s := newSweep(t, f, true, "a", "c")
 		for i := range 3 {
-			part := append([]object.Ref{f.ref("ConfigMap", refs[i*size].Namespace, "zz")}, refs[i*size:(i+1)*size]...)
+			part := append([]object.Ref{f.Ref("ConfigMap", refs[i*size].Namespace, "zz")}, refs[i*size:(i+1)*size]...)
 			got := s.Read(t.Context(), part)
 			if got[part[0]].Absence != cluster.AbsentObject {
 				t.Errorf("%d: %+v", size, got[part[0]])
 			}
 			delete(got, part[0])
-			mustFind(t, got, part[1:])
+			livetest.MustFind(t, got, part[1:])
 		}
-		if pages, want := counts(f)[allConfigMaps], (3*size+sweepPage-1)/sweepPage; pages != want {
+		if pages, want := counts(f)[allConfigMaps], (3*size+pageSize-1)/pageSize; pages != want {
 			t.Errorf("%d objects in each namespace took %d pages, not %d", size, pages, want)
 		}
 	}
@@ -94,46 +108,46 @@ func TestSweepPages(t *testing.T) {
 
 // TestSweepNarrow lists each namespace by itself, and cluster-scoped objects once.
 func TestSweepNarrow(t *testing.T) {
-	f := newFakeAPI(t)
-	roles := f.addMany("ClusterRole", "", "r", 4)
+	f := livetest.New(t)
+	roles := f.AddMany("ClusterRole", "", "r", 4)
 	s := newSweep(t, f, false, "a", "b")
 	for i, name := range []string{"a", "b", "a", "b"} {
-		f.namespace(name)
-		refs := append(f.addMany("ConfigMap", name, "m", 3), roles[i])
-		mustFind(t, s.Read(t.Context(), refs), refs)
+		f.Namespace(name)
+		refs := append(f.AddMany("ConfigMap", name, "m", 3), roles[i])
+		livetest.MustFind(t, s.Read(t.Context(), refs), refs)
 	}
-	wantRequests(t, f, "/api/v1/namespaces/a/configmaps?limit=250", "/api/v1/namespaces/b/configmaps?limit=250",
+	livetest.WantRequests(t, f, "/api/v1/namespaces/a/configmaps?limit=250", "/api/v1/namespaces/b/configmaps?limit=250",
 		"/apis/rbac.authorization.k8s.io/v1/clusterroles?limit=250")
 }
 
 // TestSweepMissesNothing reads by name what a list does not have: an object without Helm's label, one that does not exist, and objects
 // outside of the window of namespaces.
 func TestSweepMissesNothing(t *testing.T) {
-	f := newFakeAPI(t)
+	f := livetest.New(t)
 	for _, name := range []string{"a", "b", "c"} {
-		f.namespace(name)
+		f.Namespace(name)
 	}
-	labelled, bare := f.addMany("ConfigMap", "b", "m", 1)[0], f.add("ConfigMap", "b", "bare", map[string]any{})
-	before, behind := f.addMany("ConfigMap", "a", "m", 1)[0], f.addMany("ConfigMap", "c", "m", 1)[0]
-	gone := f.ref("ConfigMap", "b", "gone")
+	labelled, bare := f.AddMany("ConfigMap", "b", "m", 1)[0], f.Add("ConfigMap", "b", "bare", map[string]any{})
+	before, behind := f.AddMany("ConfigMap", "a", "m", 1)[0], f.AddMany("ConfigMap", "c", "m", 1)[0]
+	gone := f.Ref("ConfigMap", "b", "gone")
 	s := newSweep(t, f, true, "b", "b")
 	got := s.Read(t.Context(), []object.Ref{labelled, bare, before, behind, gone})
 	if got[gone].Absence != cluster.AbsentObject {
 		t.Errorf("gone: %+v", got[gone])
 	}
 	delete(got, gone)
-	mustFind(t, got, []object.Ref{labelled, bare, before, behind})
-	wantRequests(t, f, "/api/v1/configmaps?limit=250", "/api/v1/namespaces/a/configmaps/m-000", "/api/v1/namespaces/b/configmaps/bare",
+	livetest.MustFind(t, got, []object.Ref{labelled, bare, before, behind})
+	livetest.WantRequests(t, f, "/api/v1/configmaps?limit=250", "/api/v1/namespaces/a/configmaps/m-000", "/api/v1/namespaces/b/configmaps/bare",
 		"/api/v1/namespaces/b/configmaps/gone", "/api/v1/namespaces/c/configmaps/m-000")
 }
 
 // TestSweepDrops checks that the objects of namespaces before the window are not held, and are read by themselves if they are wanted again.
 func TestSweepDrops(t *testing.T) {
-	f := newFakeAPI(t)
+	f := livetest.New(t)
 	refs := map[string][]object.Ref{}
 	for _, name := range []string{"a", "b", "c"} {
-		f.namespace(name)
-		refs[name] = f.addMany("ConfigMap", name, "m", 200)
+		f.Namespace(name)
+		refs[name] = f.AddMany("ConfigMap", name, "m", 200)
 	}
 	s := newSweep(t, f, true, "a", "a")
 	held := func() (n int) {
@@ -142,18 +156,18 @@ func TestSweepDrops(t *testing.T) {
 		}
 		return n
 	}
-	mustFind(t, s.Read(t.Context(), refs["a"]), refs["a"])
+	livetest.MustFind(t, s.Read(t.Context(), refs["a"]), refs["a"])
 	s.Window("c", "c")
 	if n := held(); n != 0 {
 		t.Errorf("%d objects are held before anything of the window was read", n)
 	}
-	mustFind(t, s.Read(t.Context(), refs["c"]), refs["c"])
+	livetest.MustFind(t, s.Read(t.Context(), refs["c"]), refs["c"])
 	if n := held(); n != 200 {
 		t.Errorf("%d objects are held of a window with 200", n)
 	}
-	f.reset()
-	mustFind(t, s.Read(t.Context(), refs["a"][:1]), refs["a"][:1])
-	wantRequests(t, f, "/api/v1/namespaces/a/configmaps/m-000")
+	f.Reset()
+	livetest.MustFind(t, s.Read(t.Context(), refs["a"][:1]), refs["a"][:1])
+	livetest.WantRequests(t, f, "/api/v1/namespaces/a/configmaps/m-000")
 }
 
 // expire answers lists with a continue token once with 410 and the given new token. "" stands for a server that cannot continue.
@@ -187,16 +201,16 @@ func TestSweepExpires(t *testing.T) {
 		"no token":  func(string) string { return "" },
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFakeAPI(t)
+			f := livetest.New(t)
 			refs := map[string][]object.Ref{}
 			for _, name := range []string{"a", "b", "c"} {
-				f.namespace(name)
-				refs[name] = f.addMany("ConfigMap", name, "m", sweepPage)
+				f.Namespace(name)
+				refs[name] = f.AddMany("ConfigMap", name, "m", pageSize)
 			}
-			f.intercept = expire(renewed)
+			f.Intercept = expire(renewed)
 			s := newSweep(t, f, true, "a", "c")
 			for _, name := range []string{"a", "b", "c"} {
-				mustFind(t, s.Read(t.Context(), refs[name]), refs[name])
+				livetest.MustFind(t, s.Read(t.Context(), refs[name]), refs[name])
 			}
 			own := counts(f)["/api/v1/namespaces/c/configmaps"]
 			if offered := renewed("1") != ""; offered != (own == 0) {
@@ -208,13 +222,13 @@ func TestSweepExpires(t *testing.T) {
 
 // TestSweepForbidden reads as a role that may not list across namespaces. The server refuses once, not for each release.
 func TestSweepForbidden(t *testing.T) {
-	f := newFakeAPI(t)
-	f.intercept = failing(-1, allConfigMaps, forbid)
+	f := livetest.New(t)
+	f.Intercept = livetest.Failing(-1, allConfigMaps, livetest.Forbid)
 	s := newSweep(t, f, true, "a", "c")
 	for _, name := range []string{"a", "b", "c"} {
-		f.namespace(name)
-		refs := f.addMany("ConfigMap", name, "m", 3)
-		mustFind(t, s.Read(t.Context(), refs), refs)
+		f.Namespace(name)
+		refs := f.AddMany("ConfigMap", name, "m", 3)
+		livetest.MustFind(t, s.Read(t.Context(), refs), refs)
 	}
 	if n := counts(f)[allConfigMaps]; n != 1 {
 		t.Errorf("%d lists across namespaces", n)
@@ -224,19 +238,19 @@ func TestSweepForbidden(t *testing.T) {
 // TestSweepWithoutAnswer checks that a list that fails for a reason that concerns everything is an error of each object, and that the next
 // release asks again.
 func TestSweepWithoutAnswer(t *testing.T) {
-	f := newFakeAPI(t)
-	f.namespace("a")
-	refs := f.addMany("ConfigMap", "a", "m", 3)
+	f := livetest.New(t)
+	f.Namespace("a")
+	refs := f.AddMany("ConfigMap", "a", "m", 3)
 	unauthorized := func(w http.ResponseWriter) {
-		status(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")
+		livetest.SendStatus(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")
 	}
-	f.intercept = failing(1, allConfigMaps, unauthorized)
+	f.Intercept = livetest.Failing(1, allConfigMaps, unauthorized)
 	s := newSweep(t, f, true, "a", "a")
 	for ref, got := range s.Read(t.Context(), refs) {
-		mustError(t, got, cluster.CodeUnauthorized, "cannot list", ref.Name)
+		livetest.MustError(t, got, cluster.CodeUnauthorized, "cannot list", ref.Name)
 	}
-	mustFind(t, s.Read(t.Context(), refs), refs)
-	wantRequests(t, f, allConfigMaps+"?limit=250", allConfigMaps+"?limit=250")
+	livetest.MustFind(t, s.Read(t.Context(), refs), refs)
+	livetest.WantRequests(t, f, allConfigMaps+"?limit=250", allConfigMaps+"?limit=250")
 }
 
 // TestSweepEqualsRead lets many readers read random objects of random namespaces, present or not, while the window moves. Each gets what
@@ -244,18 +258,18 @@ func TestSweepWithoutAnswer(t *testing.T) {
 func TestSweepEqualsRead(t *testing.T) {
 	for _, wide := range []bool{true, false} {
 		t.Run(fmt.Sprint("wide ", wide), func(t *testing.T) {
-			f := newFakeAPI(t)
+			f := livetest.New(t)
 			random := rand.New(rand.NewPCG(1, 2))
 			names := []string{"a-b", "a", "a0", "b-", "b", "c", "d", "e"}
 			releases := make([][]object.Ref, 4*len(names))
 			for _, name := range names {
-				f.namespace(name)
-				f.addMany("ConfigMap", name, "other", 40+random.IntN(120))
+				f.Namespace(name)
+				f.AddMany("ConfigMap", name, "other", 40+random.IntN(120))
 			}
 			for i := range releases {
 				releases[i] = randomRelease(f, random, names[i/4], names[random.IntN(len(names))], i)
 			}
-			alone := f.connect(Options{})
+			alone := connect(t, f)
 			s := newSweep(t, f, wide, names[0], names[0])
 			sweepAll(t, s, names, releases, func(i int) {
 				if diff := cmp.Diff(alone.Read(t.Context(), releases[i]), s.Read(t.Context(), releases[i])); diff != "" {
@@ -268,22 +282,22 @@ func TestSweepEqualsRead(t *testing.T) {
 
 // randomRelease returns the objects of a release in a namespace. Some have lost Helm's label, some do not exist, and some are in another
 // namespace or in none.
-func randomRelease(f *fakeAPI, random *rand.Rand, home, other string, number int) (refs []object.Ref) {
+func randomRelease(f *livetest.Server, random *rand.Rand, home, other string, number int) (refs []object.Ref) {
 	kinds := []string{"ConfigMap", "Secret", "Deployment", "Thing"}
 	for i := range 1 + random.IntN(20) {
 		kind, namespace, name := kinds[random.IntN(len(kinds))], home, fmt.Sprintf("r%d-%d", number, i)
 		switch random.IntN(12) {
 		case 0:
-			refs = append(refs, f.ref(kind, namespace, name))
+			refs = append(refs, f.Ref(kind, namespace, name))
 		case 1:
-			refs = append(refs, f.add(kind, namespace, name, map[string]any{}))
+			refs = append(refs, f.Add(kind, namespace, name, map[string]any{}))
 		case 2:
-			refs = append(refs, f.add(kind, other, name, nil))
+			refs = append(refs, f.Add(kind, other, name, nil))
 		case 3:
-			refs = append(refs, f.add("ClusterRole", "", name, nil))
+			refs = append(refs, f.Add("ClusterRole", "", name, nil))
 			refs[len(refs)-1].Namespace = ""
 		default:
-			refs = append(refs, f.add(kind, namespace, name, nil))
+			refs = append(refs, f.Add(kind, namespace, name, nil))
 		}
 	}
 	return refs
@@ -292,13 +306,13 @@ func randomRelease(f *fakeAPI, random *rand.Rand, home, other string, number int
 // TestSweepWaitsTogether lets a server withhold a page. Meanwhile the window moves, and other lists are read. All readers that wait for
 // the page get its error.
 func TestSweepWaitsTogether(t *testing.T) {
-	f := newFakeAPI(t)
+	f := livetest.New(t)
 	for _, name := range []string{"a", "b"} {
-		f.namespace(name)
+		f.Namespace(name)
 	}
-	maps, secrets := f.addMany("ConfigMap", "b", "m", 3), f.addMany("Secret", "b", "s", 3)
+	maps, secrets := f.AddMany("ConfigMap", "b", "m", 3), f.AddMany("Secret", "b", "s", 3)
 	answer := make(chan struct{})
-	f.intercept = withhold(answer)
+	f.Intercept = withhold(answer)
 	s := newSweep(t, f, true, "a", "b")
 	var readers sync.WaitGroup
 	for range 5 {
@@ -314,7 +328,7 @@ func TestSweepWaitsTogether(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	s.Window("b", "b")
-	mustFind(t, s.Read(t.Context(), secrets), secrets)
+	livetest.MustFind(t, s.Read(t.Context(), secrets), secrets)
 	close(answer)
 	readers.Wait()
 }
@@ -326,24 +340,24 @@ func withhold(answer chan struct{}) func(http.ResponseWriter, *http.Request) boo
 			return false
 		}
 		<-answer
-		status(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")
+		livetest.SendStatus(w, http.StatusUnauthorized, metav1.StatusReasonUnauthorized, "Unauthorized")
 		return true
 	}
 }
 
 // TestSweepEnds checks that a reader returns when its context ends, although the server withholds the page.
 func TestSweepEnds(t *testing.T) {
-	f := newFakeAPI(t)
-	f.namespace("a")
-	refs := f.addMany("ConfigMap", "a", "m", 3)
+	f := livetest.New(t)
+	f.Namespace("a")
+	refs := f.AddMany("ConfigMap", "a", "m", 3)
 	answer := make(chan struct{})
-	f.intercept = withhold(answer)
+	f.Intercept = withhold(answer)
 	defer close(answer)
 	s := newSweep(t, f, true, "a", "a")
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(20*time.Millisecond, cancel)
 	for _, got := range s.Read(ctx, refs) {
-		mustError(t, got, cluster.CodeCanceled)
+		livetest.MustError(t, got, cluster.CodeCanceled)
 	}
 }
 

@@ -1,4 +1,4 @@
-package live
+package sweep
 
 import (
 	"context"
@@ -6,10 +6,14 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
+
+// inFlight is the number of lists that are read at the same time at the end of a sweep.
+const inFlight = 16
 
 // watch says who sees the objects that a sweep lists.
 type watch struct {
@@ -41,12 +45,18 @@ func (s *Sweep) Rest(ctx context.Context, namespaces []string) []error {
 	}
 	lists := slices.Collect(maps.Values(s.begun))
 	s.mu.Unlock()
-	errs := inParallel(lists, func(l *sharedList) error {
-		if err := l.readAll(ctx); err != nil {
-			return l.of.failed(err)
-		}
-		return nil
-	})
+	errs := make([]error, len(lists))
+	var group errgroup.Group
+	group.SetLimit(inFlight)
+	for i, l := range lists {
+		group.Go(func() error {
+			if err := l.readAll(ctx); err != nil {
+				errs[i] = l.of.failed(err)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // no list returns an error
 	return slices.DeleteFunc(errs, func(err error) bool { return err == nil })
 }
 

@@ -1,4 +1,4 @@
-package live
+package sweep
 
 import (
 	"net/http"
@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/helmdrift/helmdrift/internal/livetest"
+	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -29,16 +31,16 @@ func (w *watched) see(o map[string]any) {
 // and the namespaces where nothing of the kind was wanted.
 func TestSweepWatch(t *testing.T) {
 	for _, wide := range []bool{true, false} {
-		f := newFakeAPI(t)
+		f := livetest.New(t)
 		for _, name := range []string{"a", "b", "c"} {
-			f.namespace(name)
-			f.addMany("ConfigMap", name, "m", 2*sweepPage+1)
+			f.Namespace(name)
+			f.AddMany("ConfigMap", name, "m", 2*pageSize+1)
 		}
 		s := newSweep(t, f, wide, "a", "a")
 		var w watched
 		s.Watch(w.see, true)
-		wanted := []object.Ref{f.ref("ConfigMap", "a", "m-000")}
-		mustFind(t, s.Read(t.Context(), wanted), wanted)
+		wanted := []object.Ref{f.Ref("ConfigMap", "a", "m-000")}
+		livetest.MustFind(t, s.Read(t.Context(), wanted), wanted)
 		s.Window("b", "b") // drops the list of a
 		if errs := s.Rest(t.Context(), []string{"a", "b"}); len(errs) > 0 {
 			t.Fatal(errs)
@@ -48,7 +50,7 @@ func TestSweepWatch(t *testing.T) {
 		if wide {
 			namespaces = 3
 		}
-		if got := len(slices.Compact(w.names)); got != namespaces*(2*sweepPage+1) || got != len(w.names) {
+		if got := len(slices.Compact(w.names)); got != namespaces*(2*pageSize+1) || got != len(w.names) {
 			t.Errorf("wide %v: %d objects, %d of them different", wide, len(w.names), got)
 		}
 	}
@@ -56,19 +58,19 @@ func TestSweepWatch(t *testing.T) {
 
 // TestSweepRestRefused checks that a list that is refused is an error, although its objects could be read by name.
 func TestSweepRestRefused(t *testing.T) {
-	f := newFakeAPI(t)
-	f.namespace("a")
-	maps, things := f.addMany("ConfigMap", "a", "m", 1), f.addMany("Thing", "a", "t", 1)
-	f.intercept = failing(-1, allConfigMaps, func(w http.ResponseWriter) {
-		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
+	f := livetest.New(t)
+	f.Namespace("a")
+	maps, things := f.AddMany("ConfigMap", "a", "m", 1), f.AddMany("Thing", "a", "t", 1)
+	f.Intercept = livetest.Failing(-1, allConfigMaps, func(w http.ResponseWriter) {
+		livetest.SendStatus(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
 	})
 	s := newSweep(t, f, true, "a", "a")
 	var w watched
 	s.Watch(w.see, true)
-	mustFind(t, s.Read(t.Context(), maps), maps)
-	mustFind(t, s.Read(t.Context(), things), things)
+	livetest.MustFind(t, s.Read(t.Context(), maps), maps)
+	livetest.MustFind(t, s.Read(t.Context(), things), things)
 	errs := s.Rest(t.Context(), nil)
-	if len(errs) != 1 || ErrorCode(errs[0]) != "forbidden" || !strings.HasPrefix(errs[0].Error(), "cannot list configmaps in all namespaces: ") {
+	if len(errs) != 1 || live.ErrorCode(errs[0]) != "forbidden" || !strings.HasPrefix(errs[0].Error(), "cannot list configmaps in all namespaces: ") {
 		t.Errorf("%v", errs)
 	}
 	if len(w.names) != 1 {
