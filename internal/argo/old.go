@@ -161,7 +161,7 @@ func (p *Plan) record() *release.Record {
 func (d deployed) manifest() string {
 	var out strings.Builder
 	for _, document := range d.documents {
-		text, err := yaml.JSONToYAML(document.JSON)
+		text, err := yaml.JSONToYAML(document.Text())
 		if err != nil {
 			continue
 		}

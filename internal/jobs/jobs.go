@@ -81,7 +81,7 @@ type manifestAnswer struct {
 // a child process, whose start takes some 50 ms.
 func (l Limits) ReadManifest(ctx context.Context, r *release.Record) ([]render.Document, error) {
 	if render.NeedsNoBounds(r.Manifest) {
-		return render.ReadDocuments(r.Manifest), nil
+		return render.DecodeDocuments(r.Manifest), nil
 	}
 	name := fmt.Sprintf("the manifest of revision %d of %s", r.Revision, r.Name)
 	order := manifestOrder{Text: r.Manifest, Memory: l.Memory.Value()}

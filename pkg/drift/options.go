@@ -110,7 +110,7 @@ func (o Options) withDefaults() Options {
 	}
 	if o.ReadManifest == nil {
 		o.ReadManifest = func(_ context.Context, r *release.Record) ([]render.Document, error) {
-			return render.ReadDocuments(r.Manifest), nil
+			return render.DecodeDocuments(r.Manifest), nil
 		}
 	}
 	if o.Render == nil {

@@ -229,7 +229,7 @@ func (c *comparison) manifest(ctx context.Context, store *release.Store, entry r
 	read := c.ReadManifest
 	if read == nil {
 		read = func(_ context.Context, r *release.Record) ([]render.Document, error) {
-			return render.ReadDocuments(r.Manifest), nil
+			return render.DecodeDocuments(r.Manifest), nil
 		}
 	}
 	documents, err := read(ctx, record)

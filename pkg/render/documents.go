@@ -23,38 +23,29 @@ const sniffLength = 4096
 // sourcePrefix begins the comment that Helm writes above each document (helm v3.22.0 pkg/action/action.go renderResources).
 const sourcePrefix = "# Source: "
 
-// Document is one document of a manifest as JSON, or the reason why it cannot be read.
-type Document struct {
-	// Source is the template that the document's comment names, or "" if there is none.
-	Source string
-	JSON   []byte
-	// Fault says why the document cannot be read. It is "" if it can.
-	Fault string
-}
-
 var (
 	errSeparator  = errors.New("has text on the line of a --- separator, which helm cannot read")
 	errJSONSeries = errors.New("follows a series of JSON values but is not JSON")
 )
 
 // splitDocuments splits a manifest as YAMLOrJSONDecoder does. The decoder itself is of no use here: it hides the text
-// of the documents, so that their comments are lost, and it stops after an error.
-func splitDocuments(manifest string) []Document {
+// of the documents, so that their comments are lost, and it stops after an error. ReadYAML reads one document.
+func splitDocuments(manifest string, readYAML func(chunk []byte) Document) []Document {
 	if _, _, isJSON := utilyaml.GuessJSONStream(strings.NewReader(manifest), sniffLength); !isJSON {
-		return splitYAML(manifest)
+		return splitYAML(manifest, readYAML)
 	}
 	documents, rest := splitJSON(manifest)
-	return append(documents, splitYAML(rest)...)
+	return append(documents, splitYAML(rest, readYAML)...)
 }
 
 // splitYAML splits a text at its separator lines.
-func splitYAML(text string) []Document {
+func splitYAML(text string, readYAML func(chunk []byte) Document) []Document {
 	var documents []Document
 	for chunk, err := range yamlChunks(strings.NewReader(text)) {
 		if err != nil {
 			documents = append(documents, Document{Fault: err.Error()})
 		} else {
-			documents = append(documents, yamlDocument(chunk))
+			documents = append(documents, readYAML(chunk))
 		}
 	}
 	return documents
@@ -159,12 +150,6 @@ func sourceComment(chunk []byte) string {
 		}
 	}
 	return ""
-}
-
-// isEmpty reports whether Helm skips the document, because it has no content, only comments, or null.
-func (d Document) isEmpty() bool {
-	text := bytes.TrimSpace(d.JSON)
-	return len(text) == 0 || bytes.Equal(text, []byte("null"))
 }
 
 // A YAML alias stands for a whole value, so a short text can expand to a very long document: a value of 300 KB with a thousand

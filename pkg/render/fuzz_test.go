@@ -24,6 +24,10 @@ func FuzzManifest(f *testing.F) {
 		f.Add(`{"apiVersion":"v1","kind":"List",` + items + `:[{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"}}]}`)
 	}
 	f.Add("apiVersion: a/b/c\nkind: Secret\n")
+	for _, value := range []string{"1.0", "1.5", "1e3", "-0.0", "0x1F", "0o17", "017", "9223372036854775808", "-9223372036854775808", ".inf", "2001-01-01",
+		"!!binary aGk=", "!!str 1", "yes", "~", `"\xff"`, "{1: a}", "{true: a}", "{~: a}", "{a: 1, a: 2}", "[1, {b: 2.50}]", "{<<: {a: 1}, b: 2}"} {
+		f.Add("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {value: " + value + "}\n")
+	}
 	f.Fuzz(func(t *testing.T, manifest string) {
 		m := Parse(manifest, ParseOptions{Namespace: "prod", Scope: scope})
 		for _, o := range m.Objects {
@@ -43,8 +47,10 @@ func FuzzManifest(f *testing.F) {
 			t.Fatalf("helm reads it, Parse does not: %v", m.Errors)
 		}
 		// cmp takes minutes for documents with expanded aliases.
-		if got := decodeAll(manifest); !reflect.DeepEqual(want, got) && !ambiguous(manifest, want) {
-			t.Errorf("objects (-helm +got):\n%s", cmp.Diff(want, got))
+		for name, read := range map[string]func(string) []Document{"read": ReadDocuments, "decoded": DecodeDocuments} {
+			if got := decodeAll(read(manifest)); !reflect.DeepEqual(want, got) && !ambiguous(manifest, want) {
+				t.Errorf("%s objects (-helm +got):\n%s", name, cmp.Diff(want, got))
+			}
 		}
 	})
 }
@@ -102,9 +108,9 @@ func asHelm(manifest string) ([]map[string]any, error) {
 }
 
 // decodeAll runs the part of Parse that Helm's local builder covers.
-func decodeAll(manifest string) []map[string]any {
+func decodeAll(documents []Document) []map[string]any {
 	var objects []map[string]any
-	for _, doc := range splitDocuments(manifest) {
+	for _, doc := range documents {
 		contents, _ := doc.decode()
 		for _, u := range contents {
 			if u.GetNamespace() == "" {

@@ -225,17 +225,18 @@ func (s *saver) savedRevision(r *release.Record) Revision {
 
 // savedDocument returns a document of a manifest. A document that is not a map holds no object.
 func (s *saver) savedDocument(d render.Document) json.RawMessage {
-	if len(d.JSON) == 0 || d.Fault != "" {
+	text := d.Text()
+	if len(text) == 0 || d.Fault != "" {
 		return nil
 	}
 	var content map[string]any
-	if utiljson.Unmarshal(d.JSON, &content) == nil && content != nil {
+	if utiljson.Unmarshal(text, &content) == nil && content != nil {
 		ref := object.RefOf(content)
 		return s.object(ref.Group, ref.Kind, content)
 	}
 	var other any
-	if err := json.Unmarshal(d.JSON, &other); err != nil || s.masker == nil {
-		return json.RawMessage(d.JSON)
+	if err := json.Unmarshal(text, &other); err != nil || s.masker == nil {
+		return json.RawMessage(text)
 	}
 	return s.encode(s.masker.Value(other))
 }

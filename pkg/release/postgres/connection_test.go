@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -76,4 +78,16 @@ func TestConnectionString(t *testing.T) {
 	t.Setenv("PGPORT", "hunter2")
 	_, err := Open("", 0)
 	wantError(t, err, "psql", "the environment variable PGPORT cannot be used")
+}
+
+// late is a context that does not say yet that its time is over, as on a busy machine.
+type late struct{ context.Context }
+
+func (late) Err() error { return nil }
+
+// TestInterruptedWrite explains the end of a write that pq hides, although the context does not say that its time is over.
+func TestInterruptedWrite(t *testing.T) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	wantError(t, explain(late{ctx}, errors.New("write tcp 127.0.0.1:1->127.0.0.1:2: i/o timeout")), "--request-timeout", "does not answer in time")
 }

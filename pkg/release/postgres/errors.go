@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/lib/pq"
 	"github.com/lib/pq/pqerror"
@@ -25,7 +26,7 @@ func explain(ctx context.Context, err error) error {
 		return err
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) || errors.As(err, &network) && network.Timeout():
+	case isOver(ctx) || errors.As(err, &network) && network.Timeout():
 		return hint.New(errors.New("the database does not answer in time"), "--request-timeout sets the limit; "+
 			"check the host and the port in "+connectionVariable+", and the network between")
 	case errors.As(err, &answer):
@@ -37,6 +38,13 @@ func explain(ctx context.Context, err error) error {
 		return hint.New(fmt.Errorf("cannot reach the database: %w", err), "check the host and the port in "+connectionVariable)
 	}
 	return hint.New(fmt.Errorf("read from the database: %w", err), "check the host, the port and the TLS parameters in "+connectionVariable)
+}
+
+// isOver reports whether the time of a context is over. On a busy machine, the connection can end before the context says so, and pq hides
+// the timeout of a write in an error of its own (pq v1.12.3 conn.go safeRetryError).
+func isOver(ctx context.Context) bool {
+	end, has := ctx.Deadline()
+	return has && !time.Now().Before(end)
 }
 
 // explainAnswer returns the explained error for an answer of the server.
