@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
-	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -92,7 +91,7 @@ func (p *Plan) deployedOf(ref object.Ref, desired *object.Object, live cluster.L
 	if isSame && desired != nil {
 		return wanted, report.OldRendered
 	}
-	return engine.Owned(ref, wanted, live.Object, argocd.Manager), report.OldOwned
+	return argocd.Owned(ref, wanted, live.Object, argocd.Manager), report.OldOwned
 }
 
 // isSynced reports whether the last full sync that succeeded had the same sources at the same revisions.

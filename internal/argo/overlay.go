@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
-	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -75,7 +74,7 @@ func lastApplied(live, made map[string]any) map[string]any {
 	key := object.RefOf(made).Key
 	out := made
 	for _, manager := range []string{argocd.Manager, "kubectl"} {
-		out = engine.Owned(api.RefTo(key.Kind, key.Namespace, key.Name), out, live, manager)
+		out = argocd.Owned(api.RefTo(key.Kind, key.Namespace, key.Name), out, live, manager)
 	}
 	return out
 }

@@ -102,7 +102,7 @@ func rewrittenLists(gvk schema.GroupVersionKind, live map[string]any) *fieldpath
 // decodeNative returns an object as its Go type, or nil if the type is not known or the object does not decode into it.
 func decodeNative(gvk schema.GroupVersionKind, live map[string]any) runtime.Object {
 	typed, err := kinds.NativeApply().Scheme.New(gvk)
-	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(withoutManagedFields(live), typed) != nil {
+	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(WithoutManagedFields(live), typed) != nil {
 		return nil
 	}
 	return typed

@@ -74,7 +74,7 @@ func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (m
 	if result, certain := p.withoutPatch(old, desired, live, s); certain {
 		return result, nil
 	}
-	live = withoutManagedFields(live)
+	live = WithoutManagedFields(live)
 	patch, err := p.patch(old, desired, live)
 	if err != nil {
 		return nil, err
@@ -110,8 +110,8 @@ func (p ClientSide) applyStrategic(live map[string]any, patch []byte) (map[strin
 	return strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(runtime.DeepCopyJSON(live), decoded, meta)
 }
 
-// withoutManagedFields returns an object without its managedFields. The result shares the rest with live.
-func withoutManagedFields(live map[string]any) map[string]any {
+// WithoutManagedFields returns an object without its managedFields. The result shares the rest with live.
+func WithoutManagedFields(live map[string]any) map[string]any {
 	meta := maps.Clone(object.Child(live, "metadata"))
 	if meta == nil {
 		return live

@@ -71,7 +71,7 @@ func (s serverSide) uncertainties(types versionedTypes, desired, live map[string
 		switch {
 		case err != nil || without.Refusal != got.Refusal:
 			out = append(out, Uncertainty{Reason: reason, Affects: Acting, Clears: err == nil && without.Refusal == ""})
-		case !object.Equal(withoutManagedFields(without.Result), withoutManagedFields(got.Result)):
+		case !object.Equal(WithoutManagedFields(without.Result), WithoutManagedFields(got.Result)):
 			out = append(out, Uncertainty{Reason: reason, Matches: entry.touches})
 		}
 	}
@@ -87,7 +87,7 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 		theirs, err := s.result(desired, before, c.ForceConflicts)
 		fails := err != nil || theirs.Refusal != ""
 		switch {
-		case err != nil || !object.Equal(withoutManagedFields(theirs.Result), withoutManagedFields(got.Result)):
+		case err != nil || !object.Equal(WithoutManagedFields(theirs.Result), WithoutManagedFields(got.Result)):
 			out = append(out, Uncertainty{Reason: d.Uncertainty(), Spreads: fails, Clears: !fails})
 		case theirs.Refusal != got.Refusal:
 			out = append(out, Uncertainty{Reason: d.Uncertainty(), Affects: Acting, Spreads: fails, Clears: !fails})

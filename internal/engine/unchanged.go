@@ -293,7 +293,7 @@ func (t versionedTypes) appliesNothing(deployer string, desired, live map[string
 	if !ok {
 		return false
 	}
-	is, err := t.TypeConverter.ObjectToTyped(&unstructured.Unstructured{Object: withoutManagedFields(live)})
+	is, err := t.TypeConverter.ObjectToTyped(&unstructured.Unstructured{Object: WithoutManagedFields(live)})
 	if err != nil {
 		return false
 	}

@@ -1,4 +1,4 @@
-package engine
+package argocd
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -6,6 +6,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -25,7 +26,7 @@ func Owned(ref object.Ref, desired, live map[string]any, manager string) map[str
 	if native := kinds.NativeApply(); native.Scheme.Recognizes(ref.GVK()) {
 		types = native.Types
 	}
-	is, err := types.ObjectToTyped(&unstructured.Unstructured{Object: withoutManagedFields(live)}, typed.AllowDuplicates)
+	is, err := types.ObjectToTyped(&unstructured.Unstructured{Object: engine.WithoutManagedFields(live)}, typed.AllowDuplicates)
 	if err != nil {
 		return desired
 	}
