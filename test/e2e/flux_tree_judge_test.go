@@ -269,6 +269,12 @@ func (p *fluxPrediction) revision() (fluxRevision, error) {
 	return out, err
 }
 
+// isStored reports whether Helm has the release.
+func (p *fluxPrediction) isStored() bool {
+	_, err := p.manifest()
+	return err == nil
+}
+
 // judgeTree compares what the reports say of the tree with what kustomize-controller says of it.
 func (p *fluxPrediction) judgeTree(fault string) error {
 	if said := p.treeFault(); (said != "") != (fault != "") {
@@ -297,6 +303,8 @@ func (p *fluxPrediction) judgeDecision() error {
 		done = "install"
 	case p.before == (fluxRevision{}) && after.version > 1:
 		done = "upgrade" // of a release that was there
+	case after == (fluxRevision{}) && p.fails() && p.isStored():
+		// Flux forgets its revisions before it upgrades what somebody else upgraded, and makes none if the chart cannot be rendered.
 	case p.before.target != after.target || p.before.chart != after.chart && after.version == 1:
 		done = "reinstall"
 	case p.before.version != after.version:
