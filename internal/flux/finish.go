@@ -62,15 +62,19 @@ func differs(n int) string {
 // unknownContent begins the warning that the chart may have changed.
 const unknownContent = "whether the chart has changed under the same version is not known: "
 
-// notRolledOut returns how many objects an upgrade to the chart of the source would change although Flux does not make it.
+// notRolledOut returns how many objects an upgrade to the chart of the preview would change although Flux does not make it. Drifted may be
+// the comparison with another upgrade.
 func (p *Plan) notRolledOut(ctx context.Context, drifted *drift.Result) int {
 	unknown := func(why string) int {
 		p.warn(CodeWarning, unknownContent+why)
 		return 0
 	}
 	result, err := drifted.WithChart(ctx, p.Preview)
-	if err != nil {
+	switch {
+	case err != nil:
 		return unknown(err.Error())
+	case result == drifted:
+		return 0 // the preview is what is deployed
 	}
 	would := result.Report(threeway.Mask{})
 	if len(would.Errors) > 0 {

@@ -190,8 +190,9 @@ func (r *Result) WithDesired(ctx context.Context, desired []object.Object) (*thr
 	return r.run.compareInput(ctx, in)
 }
 
-// WithChart compares the release of a comparison without a chart again, as Compare does with a chart, but reads no record and no live object
-// again. If the chart renders the objects that are deployed, the result is r itself.
+// WithChart compares the release again, as Compare does with a chart, but reads no record and no live object again. If the chart renders the
+// objects that are deployed, the result is r itself. What a post-renderer prints does not say which template an object comes from, so that
+// does not count.
 func (r *Result) WithChart(ctx context.Context, t Target) (*Result, error) {
 	if r.Loaded.Old == nil || r.Loaded.Old.Values == nil {
 		return r.run.Compare(ctx, t)
@@ -201,10 +202,14 @@ func (r *Result) WithChart(ctx context.Context, t Target) (*Result, error) {
 	fetched := again.fetchChart(ctx)
 	defer fetched.close()
 	in, err := again.withChartOrError(ctx, r.Loaded, fetched, r.Comparison.Input)
+	isSame := func(desired, old object.Object) bool {
+		desired.Source = old.Source
+		return reflect.DeepEqual(desired, old)
+	}
 	switch old := r.Comparison.Input; {
 	case err != nil:
 		return nil, err
-	case len(in.Errors) == len(old.Errors) && reflect.DeepEqual(in.DesiredObjects, old.OldObjects):
+	case len(in.Errors) == len(old.Errors) && slices.EqualFunc(in.DesiredObjects, old.OldObjects, isSame):
 		return r, nil
 	}
 	comparison, err := again.compareInput(ctx, in)

@@ -5,9 +5,11 @@ module github.com/helmdrift/helmdrift/test/flux
 go 1.26.8
 
 tool (
+	filippo.io/age/cmd/age-keygen
 	github.com/fluxcd/helm-controller
 	github.com/fluxcd/kustomize-controller
 	github.com/fluxcd/source-controller
+	github.com/getsops/sops/v3/cmd/sops
 )
 
 // The go.mod files of the controllers have these replacements, which a module that requires them does not get.

@@ -46,8 +46,10 @@ var treesFlag = flag.String("trees", "", "a `folder` with working trees of Flux 
 //	git clone --depth 1 https://github.com/fluxcd/flux2-kustomize-helm-example /tmp/trees/example    # and more
 //	go test -run TestPublicTrees -v . -args -trees /tmp/trees
 //
-// A tree starts where its Kustomizations say: at each folder with one that no other Kustomization builds. Variables of ConfigMaps and
-// Secrets that the tree does not have, and what SOPS encrypted, are unknown to both. PATH is empty meanwhile, so that no program runs.
+// A tree starts where its Kustomizations say: at each folder with one that no other Kustomization builds, or at the folder above it whose
+// kustomization.yaml includes it. Variables of ConfigMaps and Secrets that the tree does not have, and what SOPS encrypted, are unknown to
+// both. PATH is empty meanwhile, so that no program runs. The GitRepository flux-system, and each one whose address ends in the name of
+// the folder, is the tree; a folder OWNER+NAME has the name NAME.
 func TestPublicTrees(t *testing.T) {
 	if *treesFlag == "" {
 		t.Skip("-trees names no folder")
@@ -97,7 +99,7 @@ func (s tally) String() string {
 type publicTree struct {
 	root   string
 	starts []string
-	// remotes are the addresses that its Kustomizations have as their source in flux-system.
+	// remotes are the addresses of the GitRepositories that are the tree.
 	remotes []string
 	// sources are the folders of sources that are not the whole tree.
 	sources map[[3]string]string
@@ -106,6 +108,9 @@ type publicTree struct {
 	// artifacts are copies as source-controller keeps them, by folder and spec.ignore.
 	artifacts map[[2]string]string
 }
+
+// kustomizationNames are the names of a file for kustomize.
+var kustomizationNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
 var (
 	isKustomization = regexp.MustCompile(`(?m)^apiVersion:\s*"?kustomize\.toolkit\.fluxcd\.io/`)
@@ -117,19 +122,24 @@ func startsOf(t *testing.T, root string) *publicTree {
 	t.Helper()
 	out := &publicTree{root: root, names: map[string]bool{}, artifacts: map[[2]string]string{}, sources: map[[3]string]string{}}
 	has, built := map[string]bool{}, map[string][]string{} // folders with Kustomizations; folders that are built, and who builds them
+	includers := map[string]string{}                       // folders that a kustomization.yaml includes, and the folder of that file
+	repository := root[strings.LastIndexAny(root, "+/")+1:]
 	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() && e.Name() == ".git" {
 			return cmp.Or(err, fs.SkipDir)
 		}
-		if ext := filepath.Ext(name); !e.Type().IsRegular() || ext != ".yaml" && ext != ".yml" {
+		if !e.Type().IsRegular() {
 			return nil
 		}
 		text, err := os.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		for _, one := range namedVariable.FindAllSubmatch(text, -1) {
+		for _, one := range namedVariable.FindAllSubmatch(text, -1) { // those of files that a ConfigMap is made of, too
 			out.names[string(one[1])] = true
+		}
+		if ext := filepath.Ext(name); ext != ".yaml" && ext != ".yml" && e.Name() != "Kustomization" {
+			return nil
 		}
 		dir, _ := filepath.Rel(root, filepath.Dir(name))
 		for _, document := range regexp.MustCompile(`(?m)^---.*$`).Split(string(text), -1) {
@@ -140,12 +150,25 @@ func startsOf(t *testing.T, root string) *publicTree {
 					Path string `json:"path"`
 					URL  string `json:"url"`
 				} `json:"spec"`
+				Resources []string `json:"resources"`
 			}
 			if yaml.Unmarshal([]byte(document), &o) != nil {
 				continue
 			}
-			if o.Kind == "GitRepository" && o.Metadata.Name == "flux-system" && o.Spec.URL != "" {
+			isTree := o.Metadata.Name == "flux-system" || path.Base(strings.TrimSuffix(o.Spec.URL, ".git")) == repository
+			if o.Kind == "GitRepository" && isTree && o.Spec.URL != "" {
 				out.remotes = append(out.remotes, o.Spec.URL)
+			}
+			if slices.Contains(kustomizationNames, e.Name()) {
+				for _, one := range o.Resources {
+					included := path.Join(dir, one)
+					if ext := path.Ext(one); ext == ".yaml" || ext == ".yml" {
+						included = path.Dir(included)
+					}
+					if included != dir {
+						includers[included] = dir
+					}
+				}
 			}
 			if o.Kind == "Kustomization" && isKustomization.MatchString(document) && !strings.Contains(o.Spec.Path, "$") {
 				has[dir] = true
@@ -177,6 +200,9 @@ func startsOf(t *testing.T, root string) *publicTree {
 			if len(to) < len(start) {
 				start = to // it builds itself, as "flux bootstrap" writes it
 			}
+		}
+		for by := start; start != "-" && by != ""; by = includers[by] {
+			start = by
 		}
 		if start != "-" {
 			starts[start] = true
@@ -313,7 +339,8 @@ func (p *publicTree) compare(t *testing.T, start string, sum *tally) {
 		case isMade:
 			p.compareMaker(t, start+": "+maker.String(), folder, value, made, objects, twice, sum)
 		case isFailed && (strings.HasPrefix(said, "its source") || strings.HasPrefix(said, "it is suspended") ||
-			strings.HasPrefix(said, "it deploys to another cluster")): // not looked at
+			strings.HasPrefix(said, "it deploys to another cluster") ||
+			strings.HasPrefix(said, "it has no namespace")): // not looked at, or not there because the API server refuses it
 		case isFailed:
 			sum.refused++
 			if _, theirErr := p.judge(t, folder, value, objects); theirErr == nil {
@@ -437,15 +464,14 @@ func (p *publicTree) judge(t *testing.T, folder string, by map[string]any, objec
 // keep returns a function that gives a folder back its kustomization.
 func keep(t *testing.T, dir string) func() {
 	t.Helper()
-	names := []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 	had := map[string][]byte{}
-	for _, name := range names {
+	for _, name := range kustomizationNames {
 		if text, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
 			had[name] = text
 		}
 	}
 	return func() {
-		for _, name := range names {
+		for _, name := range kustomizationNames {
 			name, text := filepath.Join(dir, name), had[name]
 			_ = os.Remove(name)
 			if text != nil {
@@ -481,7 +507,7 @@ func (p *publicTree) variables(spec unstructured.Unstructured, objects map[[3]st
 		}
 		for key := range p.names {
 			if !known[key] {
-				out.texts[[3]string{kind, name, key}] = unknown.Text
+				out.texts[[3]string{kind, name, key}] = unknown.Any
 			}
 		}
 	}
@@ -522,13 +548,13 @@ func standIn(res *resource.Resource) error {
 			raw, err := base64.StdEncoding.DecodeString(fmt.Sprint(value))
 			switch {
 			case strings.HasPrefix(fmt.Sprint(value), "ENC[AES256_GCM,"):
-				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(unknown.Text)), true
+				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(unknownFor(fmt.Sprint(value)))), true
 			case err != nil:
 			case strings.HasPrefix(key, "sops_") && data["sops_mac"] != nil:
 				delete(data, key)
 			case bytes.HasPrefix(raw, []byte("ENC[AES256_GCM,")), bytes.Contains(raw, []byte("mac: ENC[")), bytes.Contains(raw,
 				[]byte(`"mac": "ENC[`)), bytes.Contains(raw, []byte("sops_mac=ENC[")):
-				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(unknown.Text)), true
+				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(unknownFor(string(raw)))), true
 			}
 		}
 	}
@@ -539,14 +565,25 @@ func standIn(res *resource.Resource) error {
 	if text, err = json.Marshal(o); err != nil {
 		return err
 	}
-	text = regexp.MustCompile(`"ENC\[AES256_GCM,[^"]*"`).ReplaceAll(text, []byte(`"`+unknown.Text+`"`))
+	text = regexp.MustCompile(`"ENC\[AES256_GCM,[^"]*"`).ReplaceAllFunc(text, func(sealed []byte) []byte {
+		return []byte(`"` + unknownFor(strings.Trim(string(sealed), `"`)) + `"`)
+	})
 	return res.UnmarshalJSON(text)
+}
+
+// unknownFor returns what stands for something that SOPS encrypted. An encrypted text is never empty. Anything else, such as a number or a
+// whole file, may be empty or false.
+func unknownFor(sealed string) string {
+	if strings.HasSuffix(sealed, ",type:str]") {
+		return unknown.Text
+	}
+	return unknown.Any
 }
 
 // namesUnknown reports whether a document of the values is not known.
 func namesUnknown(h *helmv2.HelmRelease, all texts) bool {
 	return slices.ContainsFunc(h.Spec.ValuesFrom, func(ref helmv2.ValuesReference) bool {
-		return ref.TargetPath == "" && all[[3]string{ref.Kind, ref.Name, ref.GetValuesKey()}] == unknown.Text
+		return ref.TargetPath == "" && strings.HasPrefix(all[[3]string{ref.Kind, ref.Name, ref.GetValuesKey()}], unknown.Text)
 	})
 }
 
