@@ -262,11 +262,12 @@ soak: planes ## scans a fleet 100 times while others deploy
 
 # test/flux says which versions. bin/flux also gets the definitions of their kinds.
 FLUX := github.com/fluxcd/helm-controller github.com/fluxcd/kustomize-controller github.com/fluxcd/source-controller
+SOPS := github.com/getsops/sops/v3/cmd/sops filippo.io/age/cmd/age-keygen
 
 bin/flux/helm-controller: test/flux/go.mod
 	@echo "compiling the controllers of Flux: 8 minutes of processor time, once"
 	@mkdir -p bin/flux
-	cd test/flux && go build -ldflags='-s -w' -o $(CURDIR)/bin/flux/ $(FLUX)
+	cd test/flux && go build -ldflags='-s -w' -o $(CURDIR)/bin/flux/ $(FLUX) $(SOPS)
 	cd test/flux && cp -f $$(go list -m -f '{{.Dir}}/config/crd/bases/*.yaml' $(FLUX)) $(CURDIR)/bin/flux
 
 flux: planes bin/flux/helm-controller ## tries what docs/gitops.md says of Flux with its controllers, which are compiled first

@@ -23,7 +23,9 @@ import (
 type fluxPrediction struct {
 	// Case is the case of the release, whose last report is the prediction.
 	*Case
-	name   string
+	name string
+	// from are the flags that name the tree.
+	from   []string
 	r      ref
 	before fluxRevision
 	// stored are the objects of the release as they are before.
@@ -70,18 +72,23 @@ const unknownText = "helmdrift-unknown"
 const treeDir = "repo/clusters/prod"
 
 // predict asks what Flux does with HelmReleases once the tree is merged. For a single HelmRelease and for all of them the answer must be
-// the same.
+// the same. Flags come before the names.
 func (f *fluxTree) predict(names []string) (string, error) {
-	f.predicted = nil
+	flags := 0
+	for flags < len(names) && strings.HasPrefix(names[flags], "-") {
+		flags++
+	}
+	from := append([]string{"--from", treeDir}, names[:flags]...)
+	names, f.predicted = names[flags:], nil
 	text := strings.Builder{}
 	single := map[string]string{}
 	for _, name := range names {
-		p := &fluxPrediction{Case: f.forRelease(), name: name}
+		p := &fluxPrediction{Case: f.forRelease(), name: name, from: from}
 		var err error
 		if p.r, err = f.ref("helmreleases.helm.toolkit.fluxcd.io/" + name); err != nil {
 			return "", err
 		}
-		out, err := p.diff("hr/"+name, "--from", treeDir)
+		out, err := p.diff(append([]string{"hr/" + name}, from...)...)
 		if err != nil {
 			return out.stderr, err
 		}
@@ -101,7 +108,7 @@ func (f *fluxTree) predict(names []string) (string, error) {
 		single[name] = p.report().Deployer.Action + ": " + p.report().Deployer.Reason
 		f.predicted = append(f.predicted, p)
 	}
-	all, err := f.binary("diff", "--from", treeDir, "-o", "json")
+	all, err := f.binary(append([]string{"diff", "-o", "json"}, from...)...)
 	if err != nil {
 		return text.String(), err
 	}
@@ -419,7 +426,7 @@ func (p *fluxPrediction) judgeAfter() error {
 		return nil
 	}
 	said := p.report().Deployer.Action
-	for _, args := range [][]string{{"hr/" + p.name}, {"hr/" + p.name, "--from", treeDir}} {
+	for _, args := range [][]string{{"hr/" + p.name}, append([]string{"hr/" + p.name}, p.from...)} {
 		one := *p.Case
 		out, err := one.diff(args...)
 		if err != nil {

@@ -227,7 +227,7 @@ func newTreeScript(seed uint64, files []txtar.File) []byte {
 	return txtar.Format(&txtar.Archive{Comment: []byte(s.script.String()), Files: files})
 }
 
-// fluxTreeScripts returns the scripts of testdata/flux/tree and random ones. Those without a tree of their own get that of tree.txtar.
+// fluxTreeScripts returns the scripts of testdata/flux/tree and random ones. All have the files of tree.txtar.
 func fluxTreeScripts(t *testing.T) (out []string) {
 	t.Helper()
 	const dir, base = "testdata/flux/tree", "testdata/flux/tree/tree.txtar"
@@ -243,12 +243,14 @@ func fluxTreeScripts(t *testing.T) (out []string) {
 	all, err := filepath.Glob(filepath.Join(dir, "*.txtar"))
 	must(t, err)
 	for _, name := range all {
-		if script, err := txtar.ParseFile(name); err != nil || len(script.Files) > 0 {
-			must(t, err)
+		if name == base {
 			out = append(out, name)
-		} else {
-			write(filepath.Base(name), txtar.Format(&txtar.Archive{Comment: script.Comment, Files: files}))
+			continue
 		}
+		script, err := txtar.ParseFile(name)
+		must(t, err)
+		script.Files = slices.Concat(files, script.Files)
+		write(filepath.Base(name), txtar.Format(script))
 	}
 	for i := range uint64(*fluxTrees) {
 		write(fmt.Sprintf("tree-seed-%d.txtar", *fluxSeed+i), newTreeScript(*fluxSeed+i, files))

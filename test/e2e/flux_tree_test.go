@@ -30,7 +30,7 @@ const fluxParallel = 3
 
 // TestFluxTree runs the scripts of testdata/flux/tree, where Flux deploys from a Git repository: source-controller clones it,
 // kustomize-controller builds it, and helm-controller deploys what it makes. Each script has a helm-controller of its own, which it may
-// end. Besides the commands of TestStories and the command publish and push of TestFlux, the scripts have:
+// end. PATH has sops and age-keygen. Besides the commands of TestStories and the command publish and push of TestFlux, the scripts have:
 //
 //	repository         makes a Git repository of the folder repo, serves it, and makes a GitRepository of Flux of it, git, and the
 //	                   Kustomization that repo/clusters/prod/root.yaml has
@@ -39,7 +39,8 @@ const fluxParallel = 3
 //	                   sees everything that changed at once. One that was only stopped might see the HelmRelease before its chart, and
 //	                   would upgrade twice.
 //	settle             asks every source of a chart to look again, and waits until they have
-//	predict NAME...    runs diff hr/NAME --from repo/clusters/prod for each name and prints the lines of the reports and the exit codes
+//	predict [FLAG...] NAME...
+//	                   runs diff hr/NAME --from repo/clusters/prod for each name and prints the lines of the reports and the exit codes
 //	merge              commits and pushes the tree, lets Flux act on it, and checks that it does what was predicted; see fluxTree.judge
 func TestFluxTree(t *testing.T) {
 	if *fluxDir == "" {
@@ -72,6 +73,7 @@ func TestFluxTree(t *testing.T) {
 		if err := openStory(env); err != nil {
 			return err
 		}
+		env.Setenv("PATH", *fluxDir+string(filepath.ListSeparator)+env.Getenv("PATH"))
 		f := &fluxTree{Case: env.Values[caseKey{}].(*Case)}
 		f.start = func() {
 			if f.controller != (fluxController{}) {

@@ -1,5 +1,5 @@
-// The controllers of Flux that make flux compiles for TestFlux in test/e2e. There is no code here: the controllers need other versions of
-// Kubernetes and Helm than the tests do.
+// The controllers of Flux that make flux compiles for TestFlux in test/e2e, and sops and age-keygen, whose libraries kustomize-controller
+// has too. There is no code here: the controllers need other versions of Kubernetes and Helm than the tests do.
 module github.com/helmdrift/helmdrift/test/flux
 
 go 1.26.8
