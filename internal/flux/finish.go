@@ -69,6 +69,7 @@ func (p *Plan) notRolledOut(ctx context.Context, drifted *drift.Result) int {
 		p.warn(CodeWarning, unknownContent+why)
 		return 0
 	}
+	p.previews = true
 	result, err := drifted.WithChart(ctx, p.Preview)
 	switch {
 	case err != nil:

@@ -59,6 +59,10 @@ type Plan struct {
 	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known, or the upgrade to this chart with the
 	// values that are deployed if Flux may have another one of the same version. Otherwise its chart is nil.
 	Preview drift.Target
+	// kept is the HelmRelease whose post-renderers the preview has, if they are not those of release. Previews is set once the preview is
+	// compared.
+	kept     *api.HelmRelease
+	previews bool
 	// Connection is what the comparison reads.
 	Connection drift.Connection
 
@@ -553,7 +557,7 @@ func (p *Plan) addKept(q Question, path string, s situation) {
 	out.PostRender = func(ctx context.Context, manifest []byte) ([]byte, error) {
 		return q.PostRender(ctx, renderOrder(was, manifest))
 	}
-	p.Preview = drift.Target{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), Chart: out}
+	p.Preview, p.kept = drift.Target{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), Chart: out}, was
 }
 
 // Secrets returns the secrets of the values and of the variables of a tree, which a report must not show wherever the chart puts them.
@@ -585,7 +589,11 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 	o.Ignore = slices.Concat(p.ignoreRules(), o.Ignore)
 	o.Render = func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
 		run := func(ctx context.Context, q drift.ChartRequest) (*drift.RenderedChart, error) {
-			return p.render(ctx, q, renderOrder(h, nil))
+			by := h
+			if p.previews && p.kept != nil {
+				by = p.kept
+			}
+			return p.render(ctx, q, renderOrder(by, nil))
 		}
 		answer, err := run(ctx, q)
 		if err == nil && o.Unknown != "" {

@@ -80,6 +80,9 @@ func (f *fluxTree) predict(names []string) (string, error) {
 	}
 	from := append([]string{"--from", treeDir}, names[:flags]...)
 	names, f.predicted = names[flags:], nil
+	if err := f.awaitKustomizations(); err != nil {
+		return "", err
+	}
 	text := strings.Builder{}
 	single := map[string]string{}
 	for _, name := range names {
@@ -131,6 +134,34 @@ func (f *fluxTree) predict(names []string) (string, error) {
 		}
 	}
 	return text.String(), nil
+}
+
+// awaitKustomizations waits until kustomize-controller has looked at each Kustomization as it is. One that somebody has just resumed applies
+// what it missed.
+func (f *fluxTree) awaitKustomizations() error {
+	const resource = "kustomizations.kustomize.toolkit.fluxcd.io"
+	all, err := f.list(resource)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), fluxTimeout)
+	defer cancel()
+	for _, o := range all {
+		r, err := f.ref(resource + "/" + o.GetName())
+		if err != nil {
+			return err
+		}
+		err = f.cluster.waitFor(ctx, r, "its reconciliation", func(now *unstructured.Unstructured) bool {
+			isSuspended, _, _ := unstructured.NestedBool(now.Object, "spec", "suspend")
+			_, reason := conditionOf(now, "Ready")
+			return isSuspended || now.GetDeletionTimestamp() != nil || isSettled(now) && reason != "DependencyNotReady" &&
+				observedBy(now, "Ready") == now.GetGeneration()
+		})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // forRelease returns a copy of the case, for another release.

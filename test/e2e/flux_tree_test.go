@@ -273,6 +273,18 @@ func conditionOf(o *unstructured.Unstructured, kind string) (status, reason stri
 	return "", ""
 }
 
+// observedBy returns the generation of the object that a condition is about.
+func observedBy(o *unstructured.Unstructured, kind string) int64 {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, condition := range conditions {
+		if c, ok := condition.(map[string]any); ok && c["type"] == kind {
+			generation, _ := c["observedGeneration"].(int64)
+			return generation
+		}
+	}
+	return 0
+}
+
 // settleSources asks the repositories of charts, and then the charts, to look again.
 func (f *fluxTree) settleSources() error {
 	for _, kind := range []string{"helmrepositories", "ocirepositories", "helmcharts"} {
