@@ -189,7 +189,9 @@ func TestPostRender(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"image: nginx:2", "image: last", "team: shop", "helm.toolkit.fluxcd.io/name: web", "note: x"} {
+	for _, want := range []string{
+		`"image":"nginx:2"`, `"image":"last"`, `"team":"shop"`, `"helm.toolkit.fluxcd.io/name":"web"`, `"note":"x"`,
+	} {
 		if !strings.Contains(string(got), want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

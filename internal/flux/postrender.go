@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 
 	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -72,12 +74,14 @@ func PostRender(_ context.Context, o RenderOrder) ([]byte, error) {
 }
 
 // addMetadata adds labels and annotations to the metadata of every object; those of the origin win (fluxcd/helm-controller v1.6.0
-// internal/postrender/transformer.go transform, labelTransformer, common_renderer.go). The manifest is then as kustomize writes it.
+// internal/postrender/transformer.go transform, labelTransformer, common_renderer.go). The manifest then has the objects as kustomize writes
+// them, as JSON.
 func addMetadata(manifest []byte, common api.CommonMetadata, origin map[string]string) ([]byte, error) {
 	objects, err := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory()).NewResMapFromBytes(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("kustomize cannot read the manifest: %w", err)
 	}
+	out := bytes.Buffer{}
 	for _, o := range objects.Resources() {
 		labels, annotations := o.GetLabels(), o.GetAnnotations()
 		maps.Copy(labels, common.Labels)
@@ -85,14 +89,18 @@ func addMetadata(manifest []byte, common api.CommonMetadata, origin map[string]s
 		if err := o.SetLabels(labels); err != nil {
 			return nil, fmt.Errorf("kustomize: %w", err)
 		}
-		if maps.Copy(annotations, common.Annotations); len(common.Annotations) == 0 {
-			continue
+		if maps.Copy(annotations, common.Annotations); len(common.Annotations) > 0 {
+			if err := o.SetAnnotations(annotations); err != nil {
+				return nil, fmt.Errorf("kustomize: %w", err)
+			}
 		}
-		if err := o.SetAnnotations(annotations); err != nil {
+		text, err := tree.JSONOf(o)
+		if err != nil {
 			return nil, fmt.Errorf("kustomize: %w", err)
 		}
+		fmt.Fprintf(&out, "---\n%s\n", text)
 	}
-	return objects.AsYaml()
+	return out.Bytes(), nil
 }
 
 // kustomized passes a manifest through patches and images (fluxcd/helm-controller v1.6.0 internal/postrender/kustomize.go Run,

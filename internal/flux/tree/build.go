@@ -142,11 +142,8 @@ func (f *files) shorten(err error) error {
 // valuesOf returns an object as the controller reads it from the result: the items of a List are objects of their own, and a kustomization
 // of kustomize itself is none (fluxcd/pkg/ssa v0.76.1 utils/object.go ReadObjects).
 func valuesOf(r *resource.Resource) ([]map[string]any, error) {
-	text, err := r.AsYAML()
+	text, err := JSONOf(r)
 	if err != nil {
-		return nil, err
-	}
-	if text, err = yaml.YAMLToJSON(text); err != nil {
 		return nil, err
 	}
 	return objectsOf(text)
