@@ -234,8 +234,8 @@ writes: planes ## compares what a fix of N forged or copied records writes, by t
 
 # test/argocd says which version. It needs Go 1.27, which go downloads as a module. bin/argocd also gets the definitions of its kinds, and
 # the script by which it looks for signatures of commits.
-bin/argocd/argocd: test/argocd/go.mod test/argocd/main.go
-	@echo "compiling Argo CD: 1,750 packages, once"
+bin/argocd/argocd: test/argocd/go.mod test/argocd/main.go test/argocd/manifests.go
+	@echo "compiling Argo CD: 1,970 packages, once"
 	@mkdir -p bin/argocd
 	cd test/argocd && GOTOOLCHAIN=auto go build -ldflags='-s -w' -o $(CURDIR)/bin/argocd/argocd .
 	cd test/argocd && cp -f $$(GOTOOLCHAIN=auto go list -m -f '{{.Dir}}/manifests/crds/app*-crd.yaml' github.com/argoproj/argo-cd/v3) \
@@ -251,11 +251,15 @@ bin/argocd/helm: test/e2e/go.mod
 OWN_NETWORK := unshare --map-root-user --net sh -c 'ip link set lo up && exec "$$@"' sh
 
 SYNCS ?= 20
+SETS ?= 40
 
-argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm ## compares SYNCS random syncs with what Argo CD does, and the charts in ARGO_CHARTS
+argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm ## compares SYNCS random syncs and SETS random ApplicationSets with what Argo CD does, and the charts in ARGO_CHARTS
 	cd test/argocd && GOTOOLCHAIN=auto go vet ./story && GOTOOLCHAIN=auto go test -c -o $(CURDIR)/bin/argocd/story.test ./story
-	cd test/argocd/story && $(OWN_NETWORK) $(CURDIR)/bin/argocd/story.test -test.timeout 60m -test.v -syncs $(SYNCS) \
-		$(if $(ARGO_CHARTS),-charts $(ARGO_CHARTS)) -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
+	rm -rf bin/argocd/sets && mkdir bin/argocd/sets
+	cd test/argocd/story && $(OWN_NETWORK) $(CURDIR)/bin/argocd/story.test -test.timeout 60m -test.v -syncs $(SYNCS) -sets $(SETS) \
+		-sets.dir $(CURDIR)/bin/argocd/sets $(if $(ARGO_CHARTS),-charts $(ARGO_CHARTS)) -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
+	go test -count=1 ./internal/argo/appset -run TestRecorded -recorded $(CURDIR)/bin/argocd/sets
+	$(if $(ARGO_CHARTS),go test -count=1 -timeout 60m -v ./internal/argo -run TestRenderings -argocd $(CURDIR)/bin/argocd -charts $(ARGO_CHARTS))
 
 soak: planes ## scans a fleet 100 times while others deploy
 	cd test/e2e && go test -count=1 -timeout 2h -run 'TestFleet/Soak' -soak.scans=100 .

@@ -124,7 +124,7 @@ func arrows() map[string][]string {
 		"internal/argo/api": {"internal/deployer", "internal/hint", "pkg/object"},
 		"internal/argo/source": {"internal/address", "internal/argo/api", "internal/files", "internal/hint", "pkg/drift", "pkg/fetch",
 			"pkg/render"},
-		"internal/argo/appset":   {"internal/worktree", "pkg/render"},
+		"internal/argo/appset":   {"internal/argo/api", "internal/worktree", "pkg/render"},
 		"internal/argo/ignored":  {},
 		"internal/engine/argocd": {"internal/engine", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/once":          {},

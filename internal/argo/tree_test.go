@@ -93,7 +93,26 @@ func (c fakeCluster) Read(_ context.Context, wanted []object.Ref) map[object.Ref
 	return out
 }
 
+func (c fakeCluster) List(_ context.Context, kind schema.GroupVersionKind, namespace string) (out []map[string]any, err error) {
+	for ref, o := range c.objects {
+		if ref.Kind == kind.Kind && ref.Namespace == namespace {
+			out = append(out, o)
+		}
+	}
+	return out, nil
+}
+
 func (c fakeCluster) Scope(schema.GroupVersionKind) (namespaced, known bool) { return true, true }
+
+// clusterOf has objects of Argo CD.
+func clusterOf(live []map[string]any) fakeCluster {
+	c := fakeCluster{objects: map[object.Ref]map[string]any{}}
+	for _, o := range live {
+		key := object.RefOf(o).Key
+		c.objects[api.RefTo(key.Kind, key.Namespace, key.Name)] = o
+	}
+	return c
+}
 
 // appOf is an Application whose source is a folder of the tree.
 func appOf(name, path, more string) string {
@@ -116,11 +135,7 @@ func treeOf(t *testing.T, files map[string]string, links map[string]string, live
 			t.Fatal(err)
 		}
 	}
-	c := fakeCluster{objects: map[object.Ref]map[string]any{}}
-	for _, o := range live {
-		key := object.RefOf(o).Key
-		c.objects[api.RefTo("Application", key.Namespace, key.Name)] = o
-	}
+	c := clusterOf(live)
 	q := Question{Namespace: "team", ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
 		return render.ReadDocuments(r.Manifest), nil
 	}}
@@ -157,7 +172,7 @@ func TestTree(t *testing.T) {
 		"a child": {files: map[string]string{"roots/x.yaml": appOf("root", "children", ""), "children/x.yaml": appOf("child", "apps", ""), "apps/x.yaml": "kind: ConfigMap"},
 			want: []string{"argocd/child", "argocd/root"}},
 		"a set of a child": {files: map[string]string{"roots/x.yaml": appOf("root", "children", ""), "children/x.yaml": "apiVersion: argoproj.io/v1alpha1\n" +
-			"kind: ApplicationSet\nmetadata: {name: s}\nspec: {generators: [{list: {elements: [{a: b}]}}], template: {metadata: {name: 'x-{{a}}'}, spec: {}}}\n"},
+			"kind: ApplicationSet\nmetadata: {name: s}\nspec: {generators: [{list: {elements: [{a: b}]}}], template: {metadata: {name: 'x-{{a}}'}, spec: {destination: {name: in-cluster}}}}\n"},
 			want: []string{"argocd/root", "argocd/x-b"}},
 		"a cycle": {files: map[string]string{"roots/x.yaml": appOf("root", "children", ""), "children/x.yaml": appOf("child", "roots", "")},
 			want: []string{"argocd/child", "argocd/root"}},
@@ -198,7 +213,7 @@ func TestManyApplications(t *testing.T) {
 		}
 		return "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: " + name + "}\nspec:\n  generators: [{matrix: {generators: [" +
 			elements("a", 100) + ", " + elements("b", 60) + "]}}]\n" +
-			"  template: {metadata: {name: '" + name + "-{{a}}-{{b}}'}, spec: {source: {repoURL: 'https://git.example.com/shop', path: x}}}\n"
+			"  template: {metadata: {name: '" + name + "-{{a}}-{{b}}'}, spec: {destination: {name: in-cluster}, source: {repoURL: 'https://git.example.com/shop', path: x}}}\n"
 	}
 	tree := treeOf(t, map[string]string{"roots/a.yaml": set("a"), "roots/b.yaml": set("b"), "x/x.yaml": "kind: ConfigMap"}, nil)
 	if all := strings.Join(tree.Problems(), "\n"); len(tree.all()) != maxApplications || !strings.Contains(all, "more than 10000 Applications") {

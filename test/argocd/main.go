@@ -1,5 +1,6 @@
-// Command argocd is the application-controller or the repo-server of Argo CD, whichever its first argument names. TestArgoCD runs both.
-// Argo CD's own program also links its API server, its command line and others, which takes half as long again to compile.
+// Command argocd has the parts of Argo CD that tests need: its application-controller, its applicationset-controller and its repo-server, and
+// manifests, which renders sources as the repo-server does. The first argument says which. Argo CD's own program also links its API server, its
+// command line and others, which takes half as long again to compile.
 package main
 
 import (
@@ -7,14 +8,18 @@ import (
 	"os"
 
 	controller "github.com/argoproj/argo-cd/v3/cmd/argocd-application-controller/commands"
+	sets "github.com/argoproj/argo-cd/v3/cmd/argocd-applicationset-controller/commands"
 	reposerver "github.com/argoproj/argo-cd/v3/cmd/argocd-repo-server/commands"
 	"github.com/spf13/cobra"
 )
 
 func main() {
-	commands := map[string]func() *cobra.Command{"application-controller": controller.NewCommand, "repo-server": reposerver.NewCommand}
+	commands := map[string]func() *cobra.Command{
+		"application-controller": controller.NewCommand, "applicationset-controller": sets.NewCommand, "repo-server": reposerver.NewCommand,
+		"manifests": newManifests,
+	}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: argocd application-controller|repo-server [flags]")
+		fmt.Fprintln(os.Stderr, "usage: argocd application-controller|applicationset-controller|repo-server|manifests [flags]")
 		os.Exit(1)
 	}
 	command := commands[os.Args[1]]()

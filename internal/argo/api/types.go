@@ -2,9 +2,14 @@ package api
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // This file has the fields of Argo CD's objects that decide what a sync writes. The types are our own: those of Argo CD would link a large part
@@ -15,6 +20,7 @@ type Metadata struct {
 	Name        string            `json:"name"`
 	Namespace   string            `json:"namespace"`
 	Annotations map[string]string `json:"annotations"`
+	Finalizers  []string          `json:"finalizers"`
 	Deleted     string            `json:"deletionTimestamp"`
 }
 
@@ -25,8 +31,9 @@ type Application struct {
 	Status   status   `json:"status"`
 	// Operation is set while somebody has asked for a sync that has not begun.
 	Operation json.RawMessage `json:"operation"`
-	// Fault is why it could not be decoded.
-	Fault error `json:"-"`
+	// Dropped says why Argo CD deletes it although it is not being deleted yet, and Fault is why it could not be decoded.
+	Dropped string `json:"-"`
+	Fault   error  `json:"-"`
 	// InTree is set if a working tree makes it, and trusted are the repositories that the Application in the cluster names.
 	InTree  bool            `json:"-"`
 	Trusted map[string]bool `json:"-"`
@@ -34,6 +41,29 @@ type Application struct {
 
 // IsForeign reports whether only a working tree names a repository. Whoever proposes a change to the tree has chosen that address.
 func (a *Application) IsForeign(address string) bool { return a.InTree && !a.Trusted[address] }
+
+// Goes says why the Application goes, or returns "".
+func (a *Application) Goes() string {
+	if a.Metadata.Deleted != "" {
+		return "the Application is being deleted"
+	}
+	return a.Dropped
+}
+
+// Finalizer makes Argo CD delete the objects of an Application that goes. It may have a stage behind a slash.
+const Finalizer = "resources-finalizer.argocd.argoproj.io"
+
+// Cascades reports whether the objects of the Application go with it (types.go CascadedDeletion).
+func (a *Application) Cascades() bool {
+	return slices.ContainsFunc(a.Metadata.Finalizers, func(f string) bool { return f == Finalizer || strings.HasPrefix(f, Finalizer+"/") })
+}
+
+// Has reports whether the controller has seen that an object belongs to the Application, in its sources or in the cluster.
+func (a *Application) Has(key object.Key) bool {
+	return slices.ContainsFunc(a.Status.Resources, func(r resource) bool {
+		return !r.Hook && key == object.Key{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+	})
+}
 
 // spec is what the Application asks for.
 type spec struct {
@@ -236,3 +266,16 @@ func HaveSameSources(a, b []Source) bool {
 
 // IsSet reports whether a field that is not decoded is there.
 func IsSet(raw []byte) bool { return len(raw) > 0 && string(raw) != "null" }
+
+// CheckTypes returns an error if a field of an Application, or of a patch of one, has another type than Argo CD gives it.
+func CheckTypes(content map[string]any) error {
+	text, err := json.Marshal(content)
+	if err == nil {
+		err = json.Unmarshal(text, &Application{})
+	}
+	var wrong *json.UnmarshalTypeError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("%s is a %s, which is another type than Argo CD gives it", wrong.Field, wrong.Value)
+	}
+	return err
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 )
 
@@ -64,7 +65,7 @@ func lines(t *testing.T, answer Answer) (out []string) {
 func setOf(generators, name, project, more string) string {
 	text, _ := json.Marshal(project)
 	return "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: set, namespace: argocd}\nspec:\n  goTemplate: true\n" +
-		more + "  generators: " + generators + "\n  template: {metadata: {name: '" + name + "'}, spec: {project: " + string(text) + "}}\n"
+		more + "  generators: " + generators + "\n  template: {metadata: {name: '" + name + "'}, spec: {destination: {name: in-cluster}, project: " + string(text) + "}}\n"
 }
 
 // plainOf is one whose templates are in the plain form.
@@ -97,8 +98,8 @@ func TestGenerators(t *testing.T) {
 		"a selector of expressions": {set: setOf(
 			`[{list: {elements: [{name: a, x: "1"}, {name: b, x: "2"}, {name: c}]}, selector: {matchExpressions: [{key: x, operator: NotIn, values: ["1"]}]}}]`,
 			"{{.name}}", "", ""), want: []string{"b", "c"}},
-		"folders": {set: setOf("[{git: {"+git+"directories: [{path: apps/*}, {path: apps/not, exclude: true}]}}]", "{{.path.basename}}",
-			"{{.path.path}} {{index .path.segments 0}}", ""), want: []string{"one apps/one apps", "two_x apps/two_x apps"}},
+		"folders": {set: setOf("[{git: {"+git+"directories: [{path: apps/*}, {path: apps/not, exclude: true}]}}]", "{{.path.basenameNormalized}}",
+			"{{.path.path}} {{index .path.segments 0}}", ""), want: []string{"one apps/one apps", "two-x apps/two_x apps"}},
 		"folders, plain": {set: plainOf("[{git: {"+git+"directories: [{path: apps/*}, {path: apps/not, exclude: true}], values: {v: '{{path[1]}}!'}}}]",
 			"{{path.basenameNormalized}}", "{{path}} {{values.v}}"), want: []string{"one apps/one one!", "two-x apps/two_x two_x!"}},
 		"hidden and empty folders are none": {set: setOf("[{git: {"+git+"directories: [{path: '*'}, {path: .hidden/*}]}}]", "{{.path.basename}}", "", ""),
@@ -138,15 +139,25 @@ func TestGenerators(t *testing.T) {
 		"a patch": {set: setOf("[{list: {elements: [{name: a, big: true}]}}]", "{{.name}}", "p",
 			"  templatePatch: |\n    metadata: {name: '{{.name}}-patched'}\n    spec: {project: other{{if .big}}, x: y{{end}}}\n"), want: []string{"a-patched p"}},
 		"a patch with a directive": {set: setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", "p", "  templatePatch: '{spec: {$patch: delete}}'\n"),
-			fails: "a directive of a strategic patch"},
-		"twice the same name": {set: setOf("[{list: {elements: [{name: a}, {name: a}]}}]", "{{.name}}", "", ""), want: []string{"a"},
-			fails: "it generates two Applications with the name a"},
-		"no parameters": {set: setOf("[{list: {elements: [{}]}}]", "{{x", "", ""), want: []string{"{{x"}},
+			fails: "it generates the Application a, which is refused: spec.destination has neither"},
+		"a patch that is none": {set: setOf("[{list: {elements: [{name: a}]}}, {list: {elements: [{name: b}]}}]", "{{.name}}", "p", "  templatePatch: '[]'\n"),
+			fails: "spec.templatePatch is no object in YAML"},
+		"twice the same name": {set: setOf("[{list: {elements: [{name: a}, {name: b}, {name: a}]}}]", "{{.name}}", "", ""), want: []string{"b"},
+			fails: "it generates several Applications with the name a, and Argo CD changes none of them"},
+		"one failure stops all": {set: setOf("[{list: {elements: [{name: a}]}}, {list: {elements: [{}], elementsYaml: x}}]", "{{.name}}", "", ""),
+			fails: "spec.generators[1]: list: elementsYaml is no list of objects: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal"},
+		"a name that is none": {set: setOf("[{list: {elements: [{name: a_b}, {name: c}]}}]", "{{.name}}", "", ""), want: []string{"c"},
+			fails: `metadata.name: Invalid value: "a_b"`},
+		"no parameters": {set: setOf("[{list: {elements: [{}]}}]", "x", "{{x", ""), want: []string{"x {{x"}},
 		"others keep their Applications": {set: setOf("[{clusters: {}}, {list: {elements: [{name: a}]}}]", "{{.name}}", "", ""), want: []string{"a"},
 			fails: "ApplicationSet argocd/set: spec.generators[0]: the generator clusters asks for what is not in the tree"},
 		"a generator that does not exist": {set: setOf("[{magic: {}}]", "x", "", ""), fails: "there is no generator magic"},
 		"the environment":                 {set: setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", `{{ env "HOME" }}`, ""), fails: `function "env" not defined`},
 		"a name of the network":           {set: setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", `{{ getHostByName "x" }}`, ""), fails: `function "getHostByName" not defined`},
+		"slugs": {set: setOf("[{list: {elements: [{name: a, t: 'A long/Name, with.dots_and-more'}]}}]", "{{.name}}",
+			"{{ slugify .t }} {{ slugify 9 .t }} {{ slugify 10 false .t }} {{ slugify 3 `abcdef` }}", ""),
+			want: []string{"a a-long-name-with-dots-and-more a-long a-long-nam abc"}},
+		"a slug of a number": {set: setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", "{{ slugify 3 }}", ""), fails: "slugify: argument 1 has the wrong type"},
 		"tpl": {set: setOf("[{list: {elements: [{name: a, t: '{{ .name | upper }}'}]}}]", "{{.name}}", "{{ tpl .t . }} {{ normalize `A_b` }}", ""),
 			want: []string{"a A a-b"}},
 		"tpl in itself": {set: setOf("[{list: {elements: [{name: a, t: '{{ tpl .t . }}'}]}}]", "{{.name}}", "{{ tpl .t . }}", ""), fails: "tpl calls itself more than 3 times"},
@@ -185,8 +196,9 @@ func TestSets(t *testing.T) {
 	if err := yaml.Unmarshal(m.JSON, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]any{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": map[string]any{"name": "a", "namespace": "argocd"},
-		"spec": map[string]any{"project": "p"}}
+	want := map[string]any{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
+		"metadata": map[string]any{"name": "a", "namespace": "argocd", "finalizers": []any{api.Finalizer}},
+		"spec":     map[string]any{"project": "p", "destination": map[string]any{"name": "in-cluster"}}}
 	if diff := cmp.Diff(want, got); diff != "" || !m.InSet || !m.CreateOnly || m.By != "ApplicationSet argocd/set" || m.File != "set.yaml" {
 		t.Error(diff, m)
 	}
@@ -243,7 +255,8 @@ func TestHostile(t *testing.T) {
 		"a link out":               {links: map[string]string{"x.yaml": "/etc/hostname"}, fails: "x.yaml: it is a link that leads out of the tree"},
 		"a link to .git":           {files: map[string]string{".git/config": "x"}, links: map[string]string{"x.yaml": ".git/config"}, fails: "it is a link into a folder .git"},
 		"a folder that is a link":  {links: map[string]string{"x": "/etc"}},
-		"parameters out":           {files: map[string]string{"x.yaml": setOf(git+"files: [{path: '../../etc/*'}, {path: /etc/hostname}]}}]", "x", "", "")}},
+		"parameters out":           {files: map[string]string{"x.yaml": setOf(git+"files: [{path: '../../etc/*'}]}}]", "x", "", "")}, fails: `the pattern "../../etc/*" is outside of the repository`},
+		"parameters of a machine":  {files: map[string]string{"x.yaml": setOf(git+"files: [{path: /etc/hostname}]}}]", "x", "", "")}, fails: `the pattern "/etc/hostname" is outside of the repository`},
 		"parameters through links": {files: map[string]string{"x.yaml": setOf(git+"files: [{path: out.txt}]}}]", "x", "", "")}, links: map[string]string{"out.txt": "/etc/hostname"}},
 		"parameters of .git": {files: map[string]string{"x.yaml": setOf(git+"files: [{path: g.txt}, {path: .git/config}]}}]", "x", "", ""), ".git/config": "a: b"},
 			links: map[string]string{"g.txt": ".git/config"}, fails: "g.txt: it is a link into a folder .git"},

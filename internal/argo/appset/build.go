@@ -53,7 +53,18 @@ type Made struct {
 // Answer is what the tree makes. Problems say what could not be found out.
 type Answer struct {
 	Made     []Made
+	Sets     []Set
 	Problems []string
+}
+
+// Set is an ApplicationSet of the tree.
+type Set struct {
+	// Namespace is empty if the tree does not say it. By is the object that makes it, or empty.
+	Namespace, Name, By string
+	// Makes are the names of the Applications that it generates, also of those that are refused.
+	Makes []string
+	// Keeps is set if it deletes no Application that it generates no longer, or if not all are known.
+	Keeps bool
 }
 
 // builder carries out an order.
@@ -174,7 +185,7 @@ func (b *builder) add(content map[string]any, file, by string) (isOwn bool) {
 	case "Application":
 		b.addMade(content, Made{File: file, By: by})
 	case "ApplicationSet":
-		b.generate(content, file)
+		b.generate(content, file, by)
 	default:
 		return false
 	}

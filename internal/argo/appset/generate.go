@@ -9,8 +9,13 @@ import (
 	"strings"
 
 	"dario.cat/mergo"
-	jsonpatch "github.com/evanphx/json-patch/v5"
+	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 )
 
 // This file generates the Applications of an ApplicationSet (argo-cd v3.6.1 applicationset/controllers/template/template.go
@@ -40,8 +45,6 @@ type set struct {
 type generation struct {
 	*builder
 	set set
-	// names are those of the Applications so far.
-	names map[string]bool
 }
 
 // params are the parameters of one Application.
@@ -52,9 +55,13 @@ func (g *generation) title() string {
 	return strings.TrimSuffix("ApplicationSet "+strings.TrimPrefix(g.set.Metadata.Namespace+"/"+g.set.Metadata.Name, "/"), "/")
 }
 
-// generate adds the Applications of an ApplicationSet. What goes wrong is a problem of the set.
-func (b *builder) generate(content map[string]any, file string) {
-	g := &generation{builder: b, names: map[string]bool{}}
+// elsewhereError is about a generator whose parameters are not in the tree. Argo CD may find them.
+type elsewhereError struct{ error }
+
+// generate adds the Applications of an ApplicationSet. What goes wrong is a problem of the set. If something fails, Argo CD changes none of its
+// Applications (argo-cd v3.6.1 applicationset/controllers/applicationset_controller.go Reconcile).
+func (b *builder) generate(content map[string]any, file, by string) {
+	g := &generation{builder: b}
 	text, err := json.Marshal(content)
 	if err == nil {
 		err = json.Unmarshal(text, &g.set)
@@ -67,58 +74,132 @@ func (b *builder) generate(content map[string]any, file string) {
 		b.problem(g.title(), errors.New("ignoreApplicationDifferences keeps fields of the Applications in the cluster, which helmdrift "+
 			"does not resolve"))
 	}
+	var made []map[string]any
+	fails, isKnown := false, true
 	for i, generator := range g.set.Spec.Generators {
 		found, err := g.transform(generator, g.set.Spec.Template, nil, 0)
-		if err != nil {
+		var elsewhere elsewhereError
+		switch {
+		case errors.As(err, &elsewhere):
 			b.problem(g.title(), fmt.Errorf("spec.generators[%d]: %w", i, err))
+			isKnown = false
+		case err != nil:
+			b.problem(g.title(), fmt.Errorf("spec.generators[%d]: %w; Argo CD then changes none of its Applications", i, err))
+			fails = true
 		}
 		for _, one := range found {
-			g.addAll(one, file)
+			all, err := g.renderAll(one)
+			if err != nil {
+				b.problem(g.title(), fmt.Errorf("%w; Argo CD then changes none of its Applications", err))
+				fails = true
+			}
+			made = append(made, all...)
 		}
+	}
+	set := Set{Namespace: g.set.Metadata.Namespace, Name: g.set.Metadata.Name, By: by, Keeps: fails || !isKnown || !g.allows("delete")}
+	for _, one := range made {
+		set.Makes = append(set.Makes, nameOf(one))
+	}
+	b.answer.Sets = append(b.answer.Sets, set)
+	if !fails {
+		g.addValid(made, file)
 	}
 }
 
-// addAll adds the Applications of a result.
-func (g *generation) addAll(from result, file string) {
+// allows reports whether the set may update or delete Applications that exist. Its controller may have another policy, which the tree does not say
+// (argo-cd v3.6.1 pkg/apis/application/v1alpha1/applicationset_types.go ApplicationsSyncPolicy).
+func (g *generation) allows(change string) bool {
+	policy := "sync"
+	if p := g.set.Spec.SyncPolicy; p != nil && p.ApplicationsSync != nil {
+		policy = *p.ApplicationsSync
+	}
+	return policy == "sync" || policy == "create-"+change
+}
+
+// renderAll makes the Applications of a result.
+func (g *generation) renderAll(from result) (out []map[string]any, err error) {
 	for _, p := range from.params {
-		if g.isFull {
-			return
-		}
 		made, err := g.render(from.template, p)
 		if err != nil {
-			g.problem(g.title(), err)
-			return // most likely the others have the same fault
+			return nil, err
 		}
-		metadata, _ := made["metadata"].(map[string]any)
-		name, _ := metadata["name"].(string)
-		switch {
-		case name == "":
-			g.problem(g.title(), errors.New("it generates an Application without a name"))
-			continue
-		case g.names[name]:
-			g.problem(g.title(), fmt.Errorf("it generates two Applications with the name %s, which Argo CD refuses", name))
-			continue
+		out = append(out, made)
+	}
+	return out, nil
+}
+
+// addValid adds the Applications that Argo CD accepts and the API server stores (applicationset_controller.go validateGeneratedApplications). Of
+// those with the same name, it accepts none. Whether their projects exist is not looked at.
+func (g *generation) addValid(made []map[string]any, file string) {
+	count := map[string]int{}
+	for _, one := range made {
+		count[nameOf(one)]++
+	}
+	for _, one := range made {
+		name := nameOf(one)
+		switch err := check(one); {
+		case count[name] == 0: // the message was there
+		case count[name] > 1:
+			count[name] = 0
+			g.problem(g.title(), fmt.Errorf("it generates several Applications with the name %s, and Argo CD changes none of them", name))
+		case err != nil:
+			g.problem(g.title(), fmt.Errorf("it generates the Application %s, which is refused: %w", name, err))
+		default:
+			g.addMade(one, Made{File: file, By: g.title(), InSet: true, CreateOnly: !g.allows("update")})
 		}
-		g.names[name] = true
-		policy := g.set.Spec.SyncPolicy
-		isCreateOnly := policy != nil && policy.ApplicationsSync != nil && strings.HasPrefix(*policy.ApplicationsSync, "create-") &&
-			*policy.ApplicationsSync != "create-update"
-		g.addMade(made, Made{File: file, By: g.title(), InSet: true, CreateOnly: isCreateOnly})
 	}
 }
 
-// render makes an Application of a template and its parameters. It is in the namespace of the set.
+// nameOf returns the name of an Application.
+func nameOf(content map[string]any) string {
+	metadata, _ := content["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	return name
+}
+
+// check returns why Argo CD or the API server refuses an Application.
+func check(content map[string]any) error {
+	text, err := json.Marshal(content)
+	var a struct {
+		Metadata metav1.ObjectMeta
+		Spec     struct{ Destination struct{ Server, Name string } }
+	}
+	if err == nil {
+		err = errors.Join(json.Unmarshal(text, &a), api.CheckTypes(content))
+	}
+	if err != nil {
+		return err
+	}
+	switch d := a.Spec.Destination; {
+	case a.Metadata.Name == "":
+		return errors.New("it has no name")
+	case d.Server == "" && d.Name == "":
+		return errors.New("spec.destination has neither a server nor a name")
+	case d.Server != "" && d.Name != "":
+		return errors.New("spec.destination has both a server and a name")
+	}
+	return validation.ValidateObjectMeta(&a.Metadata, a.Metadata.Namespace != "", validation.NameIsDNSSubdomain, field.NewPath("metadata")).ToAggregate()
+}
+
+// render makes an Application of a template and its parameters. It is in the namespace of the set. Without parameters, the template stays as it
+// is. With them, an Application whose template has no finalizer gets that of Argo CD: deleting it deletes its objects
+// (applicationset/utils/utils.go RenderTemplateParams).
 func (g *generation) render(template map[string]any, p params) (map[string]any, error) {
 	content := map[string]any{"apiVersion": Group + "/v1alpha1", "kind": "Application"}
-	for _, field := range []string{"metadata", "spec"} {
-		value, err := g.replaceAll(template[field], p, g.set.Spec.GoTemplateOptions)
+	for _, part := range []string{"metadata", "spec"} {
+		value, err := g.replaceAll(template[part], p, g.set.Spec.GoTemplateOptions)
 		if len(p) == 0 {
-			value, err = template[field], nil
+			value, err = template[part], nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		content[field] = value
+		if value != nil {
+			content[part] = value
+		}
+	}
+	if metadata, isMap := content["metadata"].(map[string]any); isMap && len(p) > 0 && isEmpty(metadata["finalizers"]) && !g.preserves() {
+		metadata["finalizers"] = []any{api.Finalizer}
 	}
 	content, err := g.patched(content, p)
 	if err != nil {
@@ -136,8 +217,13 @@ func (g *generation) render(template map[string]any, p params) (map[string]any, 
 	return content, nil
 }
 
-// patched applies spec.templatePatch. It cannot change the project (argo-cd v3.6.1 applicationset/controllers/template/patch.go). Of the
-// directives of a strategic patch there is none here; without them, it is a merge patch for an Application, whose lists have no keys.
+// preserves reports whether the objects of an Application stay if the set no longer makes it.
+func (g *generation) preserves() bool {
+	return g.set.Spec.SyncPolicy != nil && g.set.Spec.SyncPolicy.PreserveResourcesOnDeletion
+}
+
+// patched applies spec.templatePatch, a strategic patch. It cannot change the project (argo-cd v3.6.1
+// applicationset/controllers/template/patch.go).
 func (g *generation) patched(content map[string]any, p params) (map[string]any, error) {
 	if g.set.Spec.TemplatePatch == nil {
 		return content, nil
@@ -146,35 +232,48 @@ func (g *generation) patched(content map[string]any, p params) (map[string]any, 
 	if err != nil {
 		return nil, fmt.Errorf("spec.templatePatch: %w", err)
 	}
-	patch, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		return nil, fmt.Errorf("spec.templatePatch is not YAML: %w", err)
+	var patch map[string]any
+	if err := yaml.Unmarshal([]byte(text), &patch); err != nil {
+		return nil, fmt.Errorf("spec.templatePatch is no object in YAML: %w", err)
 	}
-	if strings.TrimSpace(string(patch)) == "null" {
-		return content, nil
-	}
-	if strings.Contains(string(patch), `"$`) {
-		return nil, errors.New("spec.templatePatch has a directive of a strategic patch, which helmdrift does not apply")
-	}
-	before, err := json.Marshal(content)
-	if err != nil {
-		return nil, err
-	}
-	after, err := jsonpatch.MergePatch(before, patch)
-	if err != nil {
-		return nil, fmt.Errorf("spec.templatePatch: %w", err)
-	}
-	out := map[string]any{}
-	if err := json.Unmarshal(after, &out); err != nil {
+	if err := api.CheckTypes(patch); err != nil {
 		return nil, fmt.Errorf("spec.templatePatch: %w", err)
 	}
 	was, _ := content["spec"].(map[string]any)
+	project := was["project"]
+	out, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(copied(content), patch, patchRules("Application"))
+	if err != nil {
+		return nil, fmt.Errorf("spec.templatePatch: %w", err)
+	}
 	if spec, isMap := out["spec"].(map[string]any); isMap {
-		if spec["project"] = was["project"]; was["project"] == nil {
+		if spec["project"] = project; project == nil {
 			delete(spec, "project")
 		}
 	}
 	return out, nil
+}
+
+// patchRules has what a strategic patch of an Application needs to know of a field, whose name it is: nearly all lists are replaced.
+type patchRules string
+
+// Name implements strategicpatch.LookupPatchMeta.
+func (r patchRules) Name() string { return string(r) }
+
+// LookupPatchMetadataForStruct implements strategicpatch.LookupPatchMeta. Argo CD does not know the fields of values, so it cannot merge them.
+func (r patchRules) LookupPatchMetadataForStruct(key string) (strategicpatch.LookupPatchMeta, strategicpatch.PatchMeta, error) {
+	if r == "valuesObject" {
+		return nil, strategicpatch.PatchMeta{}, fmt.Errorf("valuesObject.%s cannot be merged", key)
+	}
+	return patchRules(key), strategicpatch.PatchMeta{}, nil
+}
+
+// LookupPatchMetadataForSlice implements strategicpatch.LookupPatchMeta.
+func (r patchRules) LookupPatchMetadataForSlice(key string) (strategicpatch.LookupPatchMeta, strategicpatch.PatchMeta, error) {
+	rules, meta, err := r.LookupPatchMetadataForStruct(key)
+	if r == "metadata" && key == "finalizers" {
+		meta.SetPatchStrategies([]string{"merge"})
+	}
+	return rules, meta, err
 }
 
 // result is what one generator makes: a template, and the parameters of each Application.
@@ -228,7 +327,7 @@ func (g *generation) run(kind string, spec map[string]any, outer params, depth i
 	case "merge":
 		do = func(spec map[string]any, _ params, depth int) ([]params, error) { return g.merge(spec, depth) }
 	case "clusters", "scmProvider", "pullRequest", "plugin", "clusterDecisionResource", "oci":
-		return nil, fmt.Errorf("the generator %s asks for what is not in the tree, so its Applications are not known", kind)
+		return nil, elsewhereError{fmt.Errorf("the generator %s asks for what is not in the tree, so its Applications are not known", kind)}
 	default:
 		return nil, fmt.Errorf("there is no generator %s", kind)
 	}

@@ -20,7 +20,7 @@ func (g *generation) git(spec map[string]any) ([]params, error) {
 	repository, _ := spec["repoURL"].(string)
 	revision, _ := spec["revision"].(string)
 	if !g.tree.Has(repository, revision) {
-		return nil, fmt.Errorf("%s at revision %q is not this working tree, so its Applications are not known", repository, revision)
+		return nil, elsewhereError{fmt.Errorf("%s at revision %q is not this working tree, so its Applications are not known", repository, revision)}
 	}
 	directories, err := patternsOf(spec, "directories")
 	if err != nil {
@@ -68,10 +68,7 @@ func (g *generation) directories(spec map[string]any, patterns []pathPattern) (o
 	for _, folder := range all {
 		isIn, isOut := false, false
 		for _, p := range patterns {
-			matched, err := path.Match(p.path, folder)
-			if err != nil {
-				return nil, fmt.Errorf("the pattern %q cannot be read", p.path)
-			}
+			matched, _ := path.Match(p.path, folder) // a pattern that cannot be read matches nothing
 			isIn, isOut = isIn || matched && !p.exclude, isOut || matched && p.exclude
 		}
 		if !isIn || isOut {
@@ -216,7 +213,9 @@ func pathspec(pattern string) (func(string) bool, error) {
 	if strings.HasPrefix(pattern, ":") {
 		return nil, fmt.Errorf("the pattern %q has magic of git, which helmdrift does not know", pattern)
 	}
-	pattern = strings.TrimPrefix(path.Clean("/"+pattern), "/")
+	if pattern = path.Clean(pattern); path.IsAbs(pattern) || pattern == ".." || strings.HasPrefix(pattern, "../") {
+		return nil, fmt.Errorf("the pattern %q is outside of the repository", pattern)
+	}
 	var out strings.Builder
 	for i := 0; i < len(pattern); i++ {
 		switch letter := pattern[i]; letter {
@@ -245,6 +244,6 @@ func pathspec(pattern string) (func(string) bool, error) {
 		return nil, fmt.Errorf("the pattern %q cannot be read", pattern)
 	}
 	return func(name string) bool {
-		return pattern == "" || name == pattern || strings.HasPrefix(name, pattern+"/") || compiled.MatchString(name)
+		return pattern == "." || name == pattern || strings.HasPrefix(name, pattern+"/") || compiled.MatchString(name)
 	}, nil
 }

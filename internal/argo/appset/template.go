@@ -113,7 +113,7 @@ func functions() template.FuncMap {
 		delete(out, name)
 	}
 	out["normalize"] = normalize
-	out["slugify"] = func(...any) (string, error) { return "", errors.New("helmdrift does not have the function slugify") }
+	out["slugify"] = slugify
 	out["toYaml"] = func(value any) (string, error) {
 		text, err := yaml.Marshal(value)
 		return strings.TrimSuffix(string(text), "\n"), err
@@ -161,6 +161,43 @@ func normalize(name string) string {
 	const most = 253
 	name = otherLetters.ReplaceAllString(strings.ToLower(name), "-")
 	return strings.Trim(name[:min(most, len(name))], "-.")
+}
+
+// dashes matches what becomes one dash in a slug.
+var dashes = regexp.MustCompile(`[^a-z0-9]+`)
+
+// slugify returns a text as a part of an address: slugify [LENGTH [SMART]] TEXT. If it is smart, a text that is too long ends before a dash
+// (utils.go SlugifyName, which replaces everything but a-z, 0-9, - and . before its library sees the text).
+func slugify(args ...any) (string, error) {
+	most, isSmart, text, isRight := 50, true, "", true
+	for i, arg := range args {
+		switch {
+		case i == len(args)-1:
+			text, isRight = arg.(string)
+		case i == 0:
+			most, isRight = arg.(int)
+		case i == 1:
+			isSmart, isRight = arg.(bool)
+		}
+		if !isRight {
+			return "", fmt.Errorf("slugify: argument %d has the wrong type", i+1)
+		}
+	}
+	text = normalize(text)
+	if !isSmart {
+		if most < 0 {
+			return "", errors.New("slugify: the length is negative")
+		}
+		text = text[:min(most, len(text))]
+	}
+	text = strings.Trim(dashes.ReplaceAllString(text, "-"), "-")
+	if !isSmart || most <= 0 || len(text) <= most {
+		return text, nil
+	}
+	if at := strings.LastIndexByte(text[:most+1], '-'); at >= 0 {
+		return text[:at], nil
+	}
+	return text[:most], nil
 }
 
 // shortened returns the beginning of a text for a message.

@@ -30,7 +30,7 @@ func TestArgoCD(t *testing.T) {
 		t.Skip("-programs names no folder: make argocd runs this test")
 	}
 	testscript.Run(t, testscript.Params{Dir: "testdata", UpdateScripts: *update, Setup: setup, Cmds: map[string]func(*testscript.TestScript, bool, []string){
-		"apply": apply, "syncs": randomSyncs, "charts": publicCharts,
+		"apply": apply, "syncs": randomSyncs, "charts": publicCharts, "sets": applicationSets,
 	}})
 }
 
@@ -65,15 +65,18 @@ func setup(env *testscript.Env) error {
 		s.run("git", "-C", "charts", "add", "."),
 		s.run("git", "-C", "charts", "-c", "user.name=test", "-c", "user.email=test@example.com", "commit", "-qm", "charts"),
 		s.serveGit,
-		s.run("kubectl", "apply", "--server-side", "-f", s.definition("application"), "-f", s.definition("appproject")),
+		s.run("kubectl", "apply", "--server-side", "-f", s.definition("application"), "-f", s.definition("appproject"), "-f", s.definition("applicationset")),
 		// kubectl wait fails on a definition that has no status yet.
 		s.run("sh", "-c", `for i in 1 2 3 4 5; do kubectl wait --for=condition=Established "$@" && exit; sleep 1; done; exit 1`, "sh",
-			"-f", s.definition("application"), "-f", s.definition("appproject")),
+			"-f", s.definition("application"), "-f", s.definition("appproject"), "-f", s.definition("applicationset")),
 		s.run("kubectl", "apply", "-f", "argocd.yaml"),
 		s.start("argocd", "repo-server", "--address=127.0.0.1", "--port="+repoServer, "--disable-tls", "--client-ca-path=",
 			"--redis="+redis.Addr(), "--metrics-address=127.0.0.1", "--metrics-port="+freePort()),
 		s.start("argocd", "application-controller", "--namespace=argocd", "--redis="+redis.Addr(), "--app-resync=5",
 			"--repo-server=127.0.0.1:"+repoServer, "--repo-server-plaintext", "--metrics-port="+freePort()),
+		s.start("argocd", "applicationset-controller", "--namespace=argocd", "--applicationset-namespaces=*", "--enable-scm-providers=false",
+			"--argocd-repo-server=127.0.0.1:"+repoServer, "--repo-server-plaintext", "--metrics-addr=127.0.0.1:"+freePort(),
+			"--probe-addr=127.0.0.1:"+freePort(), "--webhook-addr=127.0.0.1:"+freePort()),
 	}
 	for _, step := range steps {
 		if err := step(); err != nil {
