@@ -35,8 +35,10 @@ func (p *Plan) decide(d difference) decision {
 	auto := a.Spec.SyncPolicy.Automated
 	isOut := d.changes || d.prunes
 	switch {
-	case a.Metadata.Deleted != "":
-		return decision{action: report.DeployerUninstall, reason: "the Application is being deleted", putsBack: report.PutsBackNever}
+	case a.Goes() != "" && !a.Cascades():
+		return decision{action: report.DeployerNone, reason: a.Goes() + "; it lacks the finalizer " + api.Finalizer + ", so its objects stay", putsBack: report.PutsBackNever}
+	case a.Goes() != "":
+		return decision{action: report.DeployerUninstall, reason: a.Goes(), putsBack: report.PutsBackNever}
 	case api.IsSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
 		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
 	case p.broken != "":

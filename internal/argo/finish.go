@@ -17,7 +17,7 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 		revisions = p.made.revisions
 	}
 	differs := p.differs(r, revisions)
-	if differs.prunes && !p.app.IsAutomated() {
+	if differs.prunes && !p.app.IsAutomated() && p.app.Goes() == "" {
 		p.warn("a sync by hand prunes only with --prune, and is predicted without it")
 	}
 	d := p.decide(differs)

@@ -60,10 +60,14 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	return reports, ctx.Err()
 }
 
-// list returns the Applications of the tree, or those of the cluster.
+// list returns the Applications of the tree and those that it drops, or those of the cluster.
 func (f Fleet) list(ctx context.Context) ([]*api.Application, error) {
 	if f.Tree != nil {
-		return f.Tree.all(), nil
+		gone, err := f.Tree.dropped(ctx, f.On.Unlabelled.Cluster)
+		if err != nil {
+			f.On.Fail(report.Message{Code: CodeIncomplete, Message: err.Error()})
+		}
+		return append(f.Tree.all(), gone...), nil
 	}
 	items, err := f.On.List(ctx, api.Kind(), f.On.Namespace)
 	if err != nil {

@@ -82,7 +82,7 @@ const (
 func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
 	read := func() (*api.Application, error) { return api.Read(ctx, from.Cluster, q.Namespace, q.Name) }
 	if q.Tree != nil {
-		read = func() (*api.Application, error) { return q.Tree.find(q.Namespace, q.Name) }
+		read = func() (*api.Application, error) { return q.Tree.find(ctx, from.Cluster, q.Namespace, q.Name) }
 	}
 	app, err := read()
 	if err != nil {
@@ -107,8 +107,13 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	if p.settings, err = api.ReadSettings(ctx, from.Cluster, app.Metadata.Namespace); err != nil {
 		return nil, err
 	}
-	p.findNamespace(ctx)
-	if p.made, p.unmade = p.renderAll(ctx, q); ctx.Err() != nil {
+	if app.Goes() != "" {
+		p.made = &rendered{answer: &drift.RenderedChart{}} // its sources do not matter any more
+	} else {
+		p.findNamespace(ctx)
+		p.made, p.unmade = p.renderAll(ctx, q)
+	}
+	if ctx.Err() != nil {
 		p.Close()
 		return nil, ctx.Err()
 	}
@@ -171,11 +176,9 @@ func (p *Plan) findNamespace(ctx context.Context) {
 
 // options returns the options of the next sync. A sync by hand prunes if the user says so, and is predicted without that.
 func (p *Plan) options() argocd.Options {
-	out := argocd.Options{List: p.app.Spec.SyncPolicy.SyncOptions, Migrated: p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"],
-		Left: func(key object.Key) (argocd.Left, bool) { found, ignores := p.left[key]; return found, ignores }}
-	if p.app.IsAutomated() {
-		out.Prune = p.app.Spec.SyncPolicy.Automated.Prune
-	}
+	out := optionsOf(p.app)
+	out.Migrated = p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"]
+	out.Left = func(key object.Key) (argocd.Left, bool) { found, ignores := p.left[key]; return found, ignores }
 	return out
 }
 

@@ -38,8 +38,11 @@ type Tree struct {
 	worktree.Tree
 	// dir is the folder that the user named.
 	dir string
-	// made are the Applications, by namespace and name.
-	made map[name]*madeApp
+	// made are the Applications, by namespace and name, and sets are the ApplicationSets. Namespace is where those may be whose files name none,
+	// besides that of Argo CD.
+	made      map[name]*madeApp
+	sets      []appset.Set
+	namespace string
 	// problems say what could not be found out.
 	problems []string
 	// search searches the tree, and found is what that finds without what Applications make.
@@ -58,8 +61,9 @@ type madeApp struct {
 	// live is the one of the cluster, or nil, and app is the one after content is written over it.
 	live map[string]any
 	app  *api.Application
-	// isLoose is set if neither its file nor what makes it names its namespace.
-	isLoose bool
+	// isLoose is set if neither its file nor what makes it names its namespace. isWhole is set if all of its sources are in the tree, and it is
+	// known which objects of Argo CD they make.
+	isLoose, isWhole bool
 }
 
 // Search searches a working tree in a child process.
@@ -68,7 +72,7 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // NewTree finds the Applications that a working tree makes. Namespace is that of Applications which name none, if the cluster has them
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
-	t := &Tree{Tree: of, dir: dir, made: map[name]*madeApp{}, search: search, mayMake: map[string]bool{}}
+	t := &Tree{Tree: of, dir: dir, made: map[name]*madeApp{}, namespace: q.Namespace, search: search, mayMake: map[string]bool{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
 	if err != nil {
@@ -176,10 +180,19 @@ func (t *Tree) remarks(without *api.Application) []string {
 	return out
 }
 
-// find returns an Application.
-func (t *Tree) find(namespace, app string) (*api.Application, error) {
+// find returns an Application of the tree, or one that it drops.
+func (t *Tree) find(ctx context.Context, from reading, namespace, app string) (*api.Application, error) {
 	if found := t.made[name{namespace, app}]; found != nil {
 		return found.app, found.app.Fault
+	}
+	gone, err := t.dropped(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range gone {
+		if a.Metadata.Namespace == namespace && a.Metadata.Name == app {
+			return a, a.Fault
+		}
 	}
 	var elsewhere []string
 	for key := range t.made {
@@ -210,7 +223,7 @@ type expansion struct {
 
 // add adds the Applications of an answer, laid over those of the cluster, and returns the new ones.
 func (e *expansion) add(ctx context.Context, answer appset.Answer) (added []*madeApp) {
-	e.problems = append(e.problems, answer.Problems...)
+	e.problems, e.sets = append(e.problems, answer.Problems...), append(e.sets, answer.Sets...)
 	var fresh []*madeApp
 	var refs []object.Ref
 	for _, m := range answer.Made {
@@ -291,6 +304,9 @@ func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool 
 		one.app.Fault = fmt.Errorf("reading %s: %s", one.app.Title(), found.Err.Message) // what it tracks and has applied is not known
 	}
 	e.made[at] = one
+	if was != nil {
+		one.isWhole = was.isWhole // its documents are there if it says the same
+	}
 	if one.isLoose && one.By == "" {
 		e.loose[inFile] = at
 	}
@@ -320,6 +336,7 @@ func (e *expansion) documentsOf(ctx context.Context, m *madeApp) []appset.Docume
 	}
 	all := e.foldersOf(m.app)
 	refs, roots := source.Refs(all), []string{e.Root}
+	m.isWhole = len(all) == len(m.app.Sources())
 	var out []appset.Document
 	for _, f := range all {
 		if f.IsRef() {
@@ -328,6 +345,7 @@ func (e *expansion) documentsOf(ctx context.Context, m *madeApp) []appset.Docume
 		found, err := e.render(ctx, m, f, refs, roots)
 		if err != nil {
 			e.problems = append(e.problems, m.app.Title()+": whether it makes Applications is not known: "+err.Error())
+			m.isWhole = false
 		}
 		out = append(out, found...)
 	}

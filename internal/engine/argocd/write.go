@@ -32,8 +32,9 @@ const clientSideManager = "kubectl-client-side-apply"
 type Options struct {
 	// List has the options of spec.syncPolicy.syncOptions, such as ServerSideApply=true.
 	List []string
-	// Prune is set if the sync deletes what desired no longer has.
-	Prune bool
+	// Prune is set if the sync deletes what desired no longer has. Removes is set if Argo CD deletes the Application itself; Prune then says
+	// whether its objects go with it.
+	Prune, Removes bool
 	// Migrated is the field manager whose client-side fields are handed over before a server-side apply. The default is that of kubectl apply.
 	Migrated string
 	// Left returns what is left of an object without what Argo CD ignores, or false if it ignores nothing. With
@@ -47,7 +48,7 @@ type Left struct{ Desired, Live, Result map[string]any }
 
 // Deployment returns how Argo CD deploys with these options.
 func (o Options) Deployment() *engine.Deployment {
-	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Refused: o.refused, Leaves: o.leaves}}
+	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Refused: o.refused, Leaves: o.Leaves}}
 }
 
 // Has reports whether an option is set for all objects.
@@ -99,15 +100,25 @@ func (o Options) refused(desired map[string]any) string {
 	return fmt.Sprintf("metadata.annotations: Too long: may not be more than %d bytes", mostAnnotations)
 }
 
-// leaves implements engine.Sync (sync_context.go pruneObject, isPruningDisabled). A resource policy of Helm does not keep an object.
-func (o Options) leaves(live map[string]any) string {
-	own := ""
-	for _, option := range slices.Concat(o.List, optionsOf(live)) { // the annotation of the object wins
-		if value, found := strings.CutPrefix(option, "Prune="); found {
-			own = value
-		}
-	}
-	switch {
+// Leaves implements engine.Sync (sync_context.go pruneObject, isPruningDisabled). A resource policy of Helm does not keep an object that a sync
+// prunes. It keeps one from going with the Application, and so do other reasons (argo-cd v3.6.1 controller/appcontroller.go shouldBeDeleted).
+func (o Options) Leaves(live map[string]any) string {
+	prune, deletion := o.valueOf("Prune=", live), o.valueOf("Delete=", live)
+	policy, _ := object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"].(string)
+	version, _ := live["apiVersion"].(string)
+	switch own := prune; {
+	case o.Removes && !o.Prune:
+		return "the Application lacks the finalizer that deletes its objects"
+	case o.Removes && live["kind"] == "CustomResourceDefinition" && strings.HasPrefix(version, "apiextensions.k8s.io/"):
+		return "definitions stay when an Application goes"
+	case o.Removes && deletion == "false":
+		return "Delete=false"
+	case o.Removes && deletion == "confirm":
+		return "Delete=confirm: somebody has to confirm the deletion"
+	case o.Removes && policy == "keep":
+		return "helm.sh/resource-policy: keep"
+	case o.Removes:
+		return ""
 	case !o.Prune:
 		return "the sync does not prune"
 	case own == "false":
@@ -116,6 +127,16 @@ func (o Options) leaves(live map[string]any) string {
 		return "Prune=confirm: somebody has to confirm the deletion"
 	}
 	return ""
+}
+
+// valueOf returns the value of an option. The annotation of the object wins.
+func (o Options) valueOf(prefix string, live map[string]any) (out string) {
+	for _, option := range slices.Concat(o.List, optionsOf(live)) {
+		if value, found := strings.CutPrefix(option, prefix); found {
+			out = value
+		}
+	}
+	return out
 }
 
 // write implements engine.Sync.

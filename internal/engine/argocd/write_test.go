@@ -124,6 +124,30 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestRemoves has objects of an Application that goes, and why they stay.
+func TestRemoves(t *testing.T) {
+	const object = "apiVersion: v1, kind: ConfigMap, metadata: {name: web"
+	for _, c := range []struct{ live, options, leaves string }{
+		{live: "{" + object + "}}"},
+		{live: "{" + object + ", annotations: {argocd.argoproj.io/sync-options: Prune=false}}}"},
+		{live: "{" + object + ", annotations: {argocd.argoproj.io/sync-options: Delete=false}}}", leaves: "Delete=false"},
+		{live: "{" + object + "}}", options: "Delete=false", leaves: "Delete=false"},
+		{live: "{" + object + ", annotations: {argocd.argoproj.io/sync-options: Delete=true}}}", options: "Delete=false"},
+		{live: "{" + object + ", annotations: {helm.sh/resource-policy: keep}}}", leaves: "helm.sh/resource-policy: keep"},
+		{live: "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}", leaves: "definitions stay when an Application goes"},
+	} {
+		for _, cascades := range []bool{true, false} {
+			want := c.leaves
+			if !cascades {
+				want = "the Application lacks the finalizer that deletes its objects"
+			}
+			if got := (Options{List: []string{c.options}, Removes: true, Prune: cascades}).Leaves(contentOf(t, c.live)); got != want {
+				t.Errorf("%s, cascades %t: %q, want %q", c.live, cascades, got, want)
+			}
+		}
+	}
+}
+
 // TestRefused checks that an object is refused whose annotation of a client-side apply would be too long.
 func TestRefused(t *testing.T) {
 	large := map[string]any{"spec": strings.Repeat("x", mostAnnotations)}
