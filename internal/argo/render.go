@@ -11,7 +11,9 @@ import (
 	"slices"
 	"strings"
 
+	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
@@ -124,12 +126,13 @@ func (p *Plan) renderOne(ctx context.Context, q Question, f *source.Folder, refs
 	if err != nil {
 		return nil, err
 	}
-	out.Manifest = p.marked(out.Manifest, out)
+	hooks := out.Rendered.Hooks
+	out.Manifest, out.Rendered.Hooks = p.marked(out.Manifest, hooks)
 	if out.Again != nil {
-		out.Again = p.marked(out.Again, nil)
+		out.Again, _ = p.marked(out.Again, hooks)
 	}
 	if out.AtOnce != nil {
-		out.AtOnce = p.marked(out.AtOnce, nil)
+		out.AtOnce, _ = p.marked(out.AtOnce, hooks)
 	}
 	return out, nil
 }
@@ -157,15 +160,16 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 	if h == nil {
 		h = &api.HelmSource{}
 	}
-	capabilities, err := p.from.Cluster.Capabilities(ctx)
+	capabilities, err := p.capabilities(ctx, h)
 	if err != nil {
 		return nil, err
 	}
-	if capabilities, err = render.OverrideCapabilities(capabilities, h.KubeVersion, h.APIVersions); err != nil {
-		return nil, err
+	name := cmp.Or(h.ReleaseName, p.app.Metadata.Name)
+	if err := chartutil.ValidateReleaseName(name); err != nil {
+		return nil, hint.New(fmt.Errorf("the release of the chart cannot have the name %s: %w", name, err), "set helm.releaseName in the source")
 	}
 	request := drift.ChartRequest{
-		Path: f.Dir, Helm4: true, Install: true, ReleaseName: cmp.Or(h.ReleaseName, p.app.Metadata.Name),
+		Path: f.Dir, Helm4: true, Install: true, ReleaseName: name,
 		Namespace: cmp.Or(h.Namespace, p.app.Spec.Destination.Namespace), Values: values.Options, Capabilities: capabilities,
 		Undiscovered: p.from.Cluster.Undiscovered(), Known: (*drift.Secrets)(q.Known), SkipSchemaValidation: h.SkipSchemaValidation,
 		ReadFile: values.ReadFile(roots, q.FetchRemote(p.app)),
@@ -188,32 +192,62 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 	return out, nil
 }
 
+// capabilities returns what templates see of the cluster: its version without what a vendor adds to it, and its API versions, or those of the
+// Application, besides those that Helm knows (gitops-engine v3.6.1 pkg/utils/kube/ctl.go GetServerVersion, repository.go helmTemplate).
+func (p *Plan) capabilities(ctx context.Context, h *api.HelmSource) (*chartutil.Capabilities, error) {
+	found, err := p.from.Cluster.Capabilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	of := cmp.Or(h.KubeVersion, found.KubeVersion.Version)
+	plain, err := version.ParseGeneric(of)
+	if err != nil {
+		return nil, fmt.Errorf("%q is not a version of Kubernetes: %w", of, err)
+	}
+	extra := h.APIVersions
+	if len(extra) == 0 {
+		extra = found.APIVersions
+	}
+	out := *found
+	out.APIVersions = chartutil.DefaultVersionSet
+	return render.OverrideCapabilities(&out, plain.String(), extra)
+}
+
 // parsing says how the documents of the Application are read.
 func (p *Plan) parsing() render.ParseOptions {
 	return render.ParseOptions{Namespace: p.app.Spec.Destination.Namespace, Scope: p.from.Cluster.Scope}
 }
 
-// marked returns documents with one object each, in their namespaces, with the marks of Argo CD. Hooks are not among them; they are added to
-// out if it is not nil. A document that cannot be read stays as it is.
-func (p *Plan) marked(documents []render.Document, out *drift.RenderedChart) []render.Document {
+// marked returns documents with one object each, in their namespaces, with the marks of Argo CD. Hooks are not among them: hooks are those of
+// the chart, and those that it finds are added. Of an object and a hook with the same name, Argo CD takes the last, and the hooks of a chart
+// come last (controller/state.go NormalizeTargetObjects). A document that cannot be read stays as it is.
+func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]render.Document, []render.Hook) {
 	var all []render.Document
+	var keys []object.Key
+	replaced := map[object.Key]bool{}
+	found := slices.Clone(hooks)
 	for _, document := range documents {
-		found := render.Objects([]render.Document{document}, p.parsing())
-		if len(found.Errors) > 0 {
-			all = append(all, document)
+		parsed := render.Objects([]render.Document{document}, p.parsing())
+		if len(parsed.Errors) > 0 {
+			all, keys = append(all, document), append(keys, object.Key{})
 			continue
 		}
-		for _, o := range found.Objects {
-			if isHook(o.Content) {
-				if out != nil {
-					out.Rendered.Hooks = append(out.Rendered.Hooks, render.Hook{Kind: o.Kind, Name: o.Name, Path: o.Source})
-				}
+		for _, o := range parsed.Objects {
+			isOfChart := slices.ContainsFunc(hooks, func(h render.Hook) bool { return h.Kind == o.Kind && h.Name == o.Name })
+			if replaced[o.Key] = isHook(o.Content) || isOfChart; isHook(o.Content) {
+				found = append(found, render.Hook{Kind: o.Kind, Name: o.Name, Path: o.Source})
 				continue
 			}
-			all = append(all, documentOf(p.mark(o), o.Source))
+			all, keys = append(all, documentOf(p.mark(o), o.Source)), append(keys, o.Key)
 		}
 	}
-	return all
+	out := all[:0]
+	for i, document := range all {
+		if !replaced[keys[i]] {
+			out = append(out, document)
+		}
+	}
+	return out, found
 }
 
 // documentOf returns a document with an object.
