@@ -247,8 +247,15 @@ func newRandomApplication(t *testing.T, chart string, n int) *randomApplication 
 		}
 		a.addValues(helm, values)
 	}
+	a.write(t)
+	return a
+}
+
+// write writes the files of the repository besides those of the chart.
+func (a *randomApplication) write(t *testing.T) {
+	t.Helper()
 	for name, text := range a.files {
-		name = filepath.Join(root, name)
+		name = filepath.Join(a.root, name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +263,6 @@ func newRandomApplication(t *testing.T, chart string, n int) *randomApplication 
 			t.Fatal(err)
 		}
 	}
-	return a
 }
 
 func (a *randomApplication) percent(n int) bool { return a.IntN(100) < n }
@@ -599,4 +605,59 @@ func (a *randomApplication) render(t *testing.T) (map[string]any, error) {
 		out[nameOf(content)] = content
 	}
 	return out, nil
+}
+
+// TestRendering has what a chart sees and makes in Argo CD, where that differs from helm upgrade.
+func TestRendering(t *testing.T) {
+	const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: "
+	const hook = ", annotations: {helm.sh/hook: pre-install}}\n"
+	const asks = `{version: "{{ .Capabilities.KubeVersion }} {{ .Capabilities.KubeVersion.Minor }}", own: "{{ .Capabilities.APIVersions.Has "ex.com/v1" }}", ` +
+		`cluster: "{{ .Capabilities.APIVersions.Has "apps/v1/Deployment" }}", helm: "{{ .Capabilities.APIVersions.Has "policy/v1beta1" }}", ` +
+		`kinds: "{{ .Capabilities.APIVersions.Has "coordination.k8s.io/v1/Lease" }}"}`
+	for name, c := range map[string]struct {
+		app, helm, template string
+		want, fails         string
+	}{
+		"the cluster": {template: configMap + "a}\ndata: " + asks + "\n",
+			want: `{"a":{"cluster":"true","helm":"true","kinds":"true","own":"false","version":"v1.33.4 33"}}`},
+		"the Application": {helm: "{kubeVersion: 1.31.0-eks-1, apiVersions: [ex.com/v1]}", template: configMap + "a}\ndata: " + asks + "\n",
+			want: `{"a":{"cluster":"false","helm":"true","kinds":"false","own":"true","version":"v1.31.0 31"}}`},
+		"kinds that Helm does not know": {helm: "{apiVersions: [ex.com/v1]}", template: configMap + "a}\ndata: {x: '{{ .Capabilities.APIVersions.Has \"example.com/v1\" }}'}\n",
+			want: `{"a":{"x":"false"}}`},
+		"a version that is none":      {helm: "{kubeVersion: new}", template: configMap + "a}\n", fails: `"new" is not a version of Kubernetes`},
+		"a name that is too long":     {app: strings.Repeat("x", 54), template: configMap + "a}\n", fails: "the release of the chart cannot have the name xxx"},
+		"the name of the release":     {app: strings.Repeat("x", 54), helm: "{releaseName: short}", template: configMap + "{{ .Release.Name }}}\n", want: `{"short":null}`},
+		"a hook with the same name":   {template: configMap + "a}\n---\n" + configMap + "b}\n---\n" + configMap + "a" + hook, want: `{"b":null}`},
+		"a hook of Argo CD before it": {template: configMap + "a, annotations: {argocd.argoproj.io/hook: Sync}}\n---\n" + configMap + "a}\n", want: `{"a":null}`},
+		"a hook of Argo CD after it":  {template: configMap + "a}\n---\n" + configMap + "a, annotations: {argocd.argoproj.io/hook: Sync}}\n", want: `{}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			helm := map[string]any{}
+			if err := yaml.Unmarshal([]byte(c.helm), &helm); err != nil {
+				t.Fatal(err)
+			}
+			a := &randomApplication{root: t.TempDir(), revision: "main", name: cmp.Or(c.app, "web"), namespace: "shop", server: "v1.33.4-gke.1415000",
+				sources: []map[string]any{{"repoURL": "https://git.example.com/charts", "path": "chart", "helm": helm}},
+				files:   map[string]string{"chart/Chart.yaml": "{apiVersion: v2, name: web, version: 1.0.0}\n", "chart/templates/a.yaml": c.template}}
+			a.write(t)
+			made, err := a.render(t)
+			if c.fails != "" {
+				if err == nil || !strings.Contains(err.Error(), c.fails) {
+					t.Fatalf("%v, want %q", err, c.fails)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := map[string]any{}
+			for _, o := range made {
+				content, _ := o.(map[string]any)
+				got[fmt.Sprint(object.Child(content, "metadata")["name"])] = content["data"]
+			}
+			if text := asText(got); text != c.want {
+				t.Errorf("got  %s\nwant %s", text, c.want)
+			}
+		})
+	}
 }
