@@ -2,18 +2,17 @@ package argo
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
-	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -21,19 +20,18 @@ import (
 // This file finds the Applications of the cluster that Argo CD deletes because the tree makes them no longer: those that an ApplicationSet made,
 // and those that another Application made and prunes. An Application that somebody has applied by hand stays.
 
-// reading is what dropping needs of a cluster.
-type reading interface {
-	Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live
-	List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
+// maker is an Application that may have made others. Makes are the objects of Argo CD that it makes of the tree, and nil if all that the tree
+// makes count.
+type maker struct {
+	*api.Application
+	makes map[object.Key]bool
 }
 
-var _ reading = drift.Cluster(nil)
-
 // dropped returns the Applications that Argo CD deletes because of the tree. An error says what is not known.
-func (t *Tree) dropped(ctx context.Context, from reading) (out []*api.Application, err error) {
+func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (out []*api.Application, err error) {
 	var live []map[string]any
 	for _, namespace := range t.namespaces() {
-		items, err := from.List(ctx, api.Kind(), namespace)
+		items, err := from.Cluster.List(ctx, api.Kind(), namespace)
 		if err != nil {
 			return nil, fmt.Errorf("which Applications of namespace %s the tree drops is not known: %w", namespace, err)
 		}
@@ -41,15 +39,15 @@ func (t *Tree) dropped(ctx context.Context, from reading) (out []*api.Applicatio
 	}
 	slices.SortFunc(live, func(a, b map[string]any) int { return object.RefOf(a).Compare(object.RefOf(b).Key) })
 	isGone := map[name]bool{}
-	for makers := t.all(); len(makers) > 0; {
-		var gone []*api.Application
+	for makers := t.makers(ctx, from, q, live); len(makers) > 0; {
+		var gone []maker
 		for _, item := range live {
 			key := object.RefOf(item).Key
 			at := name{key.Namespace, key.Name}
 			if t.made[at] != nil || isGone[at] {
 				continue
 			}
-			why, err := t.deletes(ctx, from, item, makers)
+			why, err := t.deletes(ctx, from.Cluster, item, makers)
 			if err != nil {
 				return nil, err
 			}
@@ -57,12 +55,43 @@ func (t *Tree) dropped(ctx context.Context, from reading) (out []*api.Applicatio
 				isGone[at] = true
 				a := api.Decoded(item)
 				a.Dropped = "the tree drops the Application, and " + why
-				gone = append(gone, a)
+				out, gone = append(out, a), append(gone, maker{Application: a})
 			}
 		}
-		out, makers = append(out, gone...), gone
+		makers = gone
 	}
 	return out, nil
+}
+
+// makers returns the Applications that may have made others and prune them: those of the tree, and those of the cluster that the tree does not
+// make, whose sources are in it, such as the one that somebody has applied by hand to begin with.
+func (t *Tree) makers(ctx context.Context, from drift.Connection, q Question, live []map[string]any) (out []maker) {
+	for _, m := range t.made {
+		if m.isWhole {
+			out = append(out, maker{Application: m.app})
+		}
+	}
+	q.Tree = t
+	e := &expansion{Tree: t, from: from, q: q}
+	for _, item := range live {
+		key := object.RefOf(item).Key
+		m := &madeApp{content: item, app: api.Decoded(item)}
+		if t.made[name{key.Namespace, key.Name}] != nil || !optionsOf(m.app).Prune || !m.app.HasGroup(api.Group) || len(t.foldersOf(m.app)) != len(m.app.Sources()) {
+			continue
+		}
+		makes := map[object.Key]bool{}
+		for _, document := range e.documentsOf(ctx, m) {
+			var content map[string]any
+			if json.Unmarshal(document.JSON, &content) == nil {
+				makes[object.RefOf(content).Key] = true
+			}
+		}
+		if m.isWhole {
+			out = append(out, maker{m.app, makes})
+		}
+	}
+	slices.SortFunc(out, func(a, b maker) int { return strings.Compare(a.Title(), b.Title()) })
+	return out
 }
 
 // namespaces returns those where the Applications are that the tree may drop.
@@ -89,11 +118,11 @@ func (t *Tree) namespaces() []string {
 
 // deletes says why Argo CD deletes an Application of the cluster that the tree does not make, or returns "". Makers are Applications of the tree,
 // or others that go.
-func (t *Tree) deletes(ctx context.Context, from reading, item map[string]any, makers []*api.Application) (string, error) {
+func (t *Tree) deletes(ctx context.Context, from drift.Cluster, item map[string]any, makers []maker) (string, error) {
 	key := object.RefOf(item).Key
 	set := setOf(item)
 	if set == "" {
-		return t.prunes(item, makers), nil
+		return prunes(item, makers), nil
 	}
 	isSet := func(s appset.Set) bool { return s.Name == set && (s.Namespace == "" || s.Namespace == key.Namespace) }
 	if slices.ContainsFunc(t.sets, isSet) {
@@ -112,7 +141,7 @@ func (t *Tree) deletes(ctx context.Context, from reading, item map[string]any, m
 	if live.Object == nil || policy == "create-only" || policy == "create-update" {
 		return "", nil // such a set lets go of its Applications
 	}
-	if why := t.prunes(live.Object, makers); why != "" {
+	if why := prunes(live.Object, makers); why != "" {
 		return "so does it drop ApplicationSet " + key.Namespace + "/" + set + ", which made it: " + why, nil
 	}
 	return "", nil
@@ -128,19 +157,16 @@ func setOf(item map[string]any) string {
 	return ""
 }
 
-// prunes says which Application prunes an object of Argo CD that it made, or returns "".
-func (t *Tree) prunes(item map[string]any, makers []*api.Application) string {
+// prunes says which Application deletes an object of Argo CD that it made, or returns "".
+func prunes(item map[string]any, makers []maker) string {
 	key := object.RefOf(item).Key
-	for _, maker := range makers {
-		if !maker.Has(key) {
-			continue
-		}
-		made := t.made[name{maker.Metadata.Namespace, maker.Metadata.Name}]
+	for _, m := range makers {
 		switch {
-		case maker.Dropped != "" && optionsOf(maker).Leaves(item) == "":
-			return maker.Title() + ", which made it, goes"
-		case maker.Dropped == "" && made != nil && made.isWhole && optionsOf(maker).Leaves(item) == "":
-			return maker.Title() + " prunes it"
+		case !m.Has(key), m.makes[key], optionsOf(m.Application).Leaves(item) != "":
+		case m.Dropped != "":
+			return m.Title() + ", which made it, goes"
+		default:
+			return m.Title() + " prunes it"
 		}
 	}
 	return ""

@@ -1,10 +1,15 @@
 package argo
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
 // TestDropped has a cluster, a tree, and which Applications Argo CD then deletes. The tree has Application root, whose folder is children.
@@ -19,6 +24,8 @@ func TestDropped(t *testing.T) {
 		template  = "template: {metadata: {name: 'a-{{x}}'}, spec: {destination: {name: in-cluster}}}"
 		liveSet   = "{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, metadata: {name: a, namespace: argocd}, spec: {syncPolicy: {applicationsSync: "
 	)
+	// by is an Application that the tree does not make.
+	by := strings.NewReplacer("name: root", "name: by", "spec: {}", "spec: {syncPolicy: {automated: {prune: true}}, source: {repoURL: 'https://git.example.com/shop', path: children}}").Replace(root)
 	rootOfSet := strings.Replace(root, "kind: Application, namespace: argocd, name: web", "kind: ApplicationSet, namespace: argocd, name: a", 1)
 	for name, c := range map[string]struct {
 		root     string
@@ -26,25 +33,28 @@ func TestDropped(t *testing.T) {
 		live     []string
 		want     []string
 	}{
-		"root prunes it":          {root: auto, live: []string{root, web}, want: []string{"web: Application argocd/root prunes it"}},
-		"root makes it":           {root: auto, children: appOf("web", "x", ""), live: []string{root, web}},
-		"root does not prune":     {root: "  syncPolicy: {automated: {}}\n", live: []string{root, web}},
-		"root is synced by hand":  {live: []string{root, web}},
-		"root never made it":      {root: auto, live: []string{strings.Replace(root, "name: web}", "name: other}", 1), web}},
-		"it is kept":              {root: auto, live: []string{root, strings.Replace(web, "name: web", "name: web, annotations: {argocd.argoproj.io/sync-options: Prune=false}", 1)}},
-		"a source is elsewhere":   {root: "  sources: [{repoURL: 'https://git.example.com/shop', path: children}, {repoURL: 'https://other.example.com', path: x}]\n" + auto, live: []string{root, web}},
-		"what makes them goes":    {root: auto, live: []string{root, strings.Replace(strings.Replace(root, "name: web}", "name: leaf}", 1), "name: root", "name: web", 1), strings.Replace(web, "name: web", "name: leaf", 1)}, want: []string{"web: Application argocd/root prunes it", "leaf: Application argocd/web, which made it, goes"}},
-		"what makes them lets go": {root: auto, live: []string{root, strings.Replace(web, "spec: {}", "spec: {}, status: {"+strings.Replace(resources, "web", "leaf", 1)+"}", 1), strings.Replace(web, "name: web", "name: leaf", 1)}, want: []string{"web: Application argocd/root prunes it"}},
-		"a set makes others":      {children: setHead + "spec: {generators: [{list: {elements: [{x: b}]}}], " + template + "}\n", live: []string{ofSet}, want: []string{"a-web: ApplicationSet argocd/a deletes it"}},
-		"a set makes it":          {children: setHead + "spec: {generators: [{list: {elements: [{x: web}]}}], " + template + "}\n", live: []string{ofSet}},
-		"a set makes it wrongly":  {children: setHead + "spec: {generators: [{list: {elements: [{x: web}, {x: web}]}}], " + template + "}\n", live: []string{ofSet}},
-		"a set keeps it":          {children: setHead + "spec: {syncPolicy: {applicationsSync: create-update}, generators: [{list: {elements: [{x: b}]}}], " + template + "}\n", live: []string{ofSet}},
-		"a set that fails":        {children: setHead + "spec: {generators: [{list: {elements: [{x: 1}]}}], " + template + "}\n", live: []string{ofSet}},
-		"a set that asks":         {children: setHead + "spec: {generators: [{clusters: {}}], " + template + "}\n", live: []string{ofSet}},
-		"the set goes":            {root: auto, live: []string{rootOfSet, ofSet, liveSet + "sync}}}"}, want: []string{"a-web: so does it drop ApplicationSet argocd/a, which made it: Application argocd/root prunes it"}},
-		"the set goes and keeps":  {root: auto, live: []string{rootOfSet, ofSet, liveSet + "create-only}}}"}},
-		"the set stays":           {live: []string{rootOfSet, ofSet, liveSet + "sync}}}"}},
-		"by hand":                 {root: auto, live: []string{web}},
+		"root prunes it":                     {root: auto, live: []string{root, web}, want: []string{"web: Application argocd/root prunes it"}},
+		"root makes it":                      {root: auto, children: appOf("web", "x", ""), live: []string{root, web}},
+		"root does not prune":                {root: "  syncPolicy: {automated: {}}\n", live: []string{root, web}},
+		"root is synced by hand":             {live: []string{root, web}},
+		"root never made it":                 {root: auto, live: []string{strings.Replace(root, "name: web}", "name: other}", 1), web}},
+		"it is kept":                         {root: auto, live: []string{root, strings.Replace(web, "name: web", "name: web, annotations: {argocd.argoproj.io/sync-options: Prune=false}", 1)}},
+		"a source is elsewhere":              {root: "  sources: [{repoURL: 'https://git.example.com/shop', path: children}, {repoURL: 'https://other.example.com', path: x}]\n" + auto, live: []string{root, web}},
+		"what makes them goes":               {root: auto, live: []string{root, strings.Replace(strings.Replace(root, "name: web}", "name: leaf}", 1), "name: root", "name: web", 1), strings.Replace(web, "name: web", "name: leaf", 1)}, want: []string{"web: Application argocd/root prunes it", "leaf: Application argocd/web, which made it, goes"}},
+		"what makes them lets go":            {root: auto, live: []string{root, strings.Replace(web, "spec: {}", "spec: {}, status: {"+strings.Replace(resources, "web", "leaf", 1)+"}", 1), strings.Replace(web, "name: web", "name: leaf", 1)}, want: []string{"web: Application argocd/root prunes it"}},
+		"a set makes others":                 {children: setHead + "spec: {generators: [{list: {elements: [{x: b}]}}], " + template + "}\n", live: []string{ofSet}, want: []string{"a-web: ApplicationSet argocd/a deletes it"}},
+		"a set makes it":                     {children: setHead + "spec: {generators: [{list: {elements: [{x: web}]}}], " + template + "}\n", live: []string{ofSet}},
+		"a set makes it wrongly":             {children: setHead + "spec: {generators: [{list: {elements: [{x: web}, {x: web}]}}], " + template + "}\n", live: []string{ofSet}},
+		"a set keeps it":                     {children: setHead + "spec: {syncPolicy: {applicationsSync: create-update}, generators: [{list: {elements: [{x: b}]}}], " + template + "}\n", live: []string{ofSet}},
+		"a set that fails":                   {children: setHead + "spec: {generators: [{list: {elements: [{x: 1}]}}], " + template + "}\n", live: []string{ofSet}},
+		"a set that asks":                    {children: setHead + "spec: {generators: [{clusters: {}}], " + template + "}\n", live: []string{ofSet}},
+		"the set goes":                       {root: auto, live: []string{rootOfSet, ofSet, liveSet + "sync}}}"}, want: []string{"a-web: so does it drop ApplicationSet argocd/a, which made it: Application argocd/root prunes it"}},
+		"the set goes and keeps":             {root: auto, live: []string{rootOfSet, ofSet, liveSet + "create-only}}}"}},
+		"the set stays":                      {live: []string{rootOfSet, ofSet, liveSet + "sync}}}"}},
+		"by hand":                            {root: auto, live: []string{web}},
+		"one of the cluster prunes it":       {live: []string{by, web}, want: []string{"web: Application argocd/by prunes it"}},
+		"one of the cluster makes it":        {children: strings.Replace(appOf("web", "x", ""), "{name: web", "{namespace: argocd, name: web", 1), live: []string{by, web}},
+		"one of the cluster is of elsewhere": {live: []string{strings.Replace(by, "path: children", "chart: children", 1), web}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := map[string]string{"roots/x.yaml": appOf("root", "children", "") + c.root, "children/x.yaml": c.children}
@@ -52,8 +62,11 @@ func TestDropped(t *testing.T) {
 			for _, text := range c.live {
 				live = append(live, readYAML(t, text))
 			}
+			q := Question{ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
+				return render.ReadDocuments(r.Manifest), nil
+			}}
 			var got []string
-			gone, err := treeOf(t, files, nil, live...).dropped(t.Context(), clusterOf(live))
+			gone, err := treeOf(t, files, nil, live...).dropped(t.Context(), drift.Connection{Cluster: clusterOf(live)}, q)
 			if err != nil {
 				t.Fatal(err)
 			}

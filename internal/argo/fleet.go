@@ -63,7 +63,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 // list returns the Applications of the tree and those that it drops, or those of the cluster.
 func (f Fleet) list(ctx context.Context) ([]*api.Application, error) {
 	if f.Tree != nil {
-		gone, err := f.Tree.dropped(ctx, f.On.Unlabelled.Cluster)
+		gone, err := f.Tree.dropped(ctx, f.On.Unlabelled, f.Question)
 		if err != nil {
 			f.On.Fail(report.Message{Code: CodeIncomplete, Message: err.Error()})
 		}

@@ -89,7 +89,7 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 			return nil, err
 		}
 		q.Tree = tree
-		app, err := tree.find(t.Context(), from.Cluster, "argocd", "web")
+		app, err := tree.find(t.Context(), from, q)
 		if err != nil {
 			return nil, err
 		}

@@ -82,7 +82,7 @@ const (
 func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
 	read := func() (*api.Application, error) { return api.Read(ctx, from.Cluster, q.Namespace, q.Name) }
 	if q.Tree != nil {
-		read = func() (*api.Application, error) { return q.Tree.find(ctx, from.Cluster, q.Namespace, q.Name) }
+		read = func() (*api.Application, error) { return q.Tree.find(ctx, from, q) }
 	}
 	app, err := read()
 	if err != nil {

@@ -181,11 +181,12 @@ func (t *Tree) remarks(without *api.Application) []string {
 }
 
 // find returns an Application of the tree, or one that it drops.
-func (t *Tree) find(ctx context.Context, from reading, namespace, app string) (*api.Application, error) {
+func (t *Tree) find(ctx context.Context, from drift.Connection, q Question) (*api.Application, error) {
+	namespace, app := q.Namespace, q.Name
 	if found := t.made[name{namespace, app}]; found != nil {
 		return found.app, found.app.Fault
 	}
-	gone, err := t.dropped(ctx, from)
+	gone, err := t.dropped(ctx, from, q)
 	if err != nil {
 		return nil, err
 	}

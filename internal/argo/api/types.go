@@ -65,6 +65,11 @@ func (a *Application) Has(key object.Key) bool {
 	})
 }
 
+// HasGroup reports whether an object of an API group belongs to the Application.
+func (a *Application) HasGroup(group string) bool {
+	return slices.ContainsFunc(a.Status.Resources, func(r resource) bool { return !r.Hook && r.Group == group })
+}
+
 // spec is what the Application asks for.
 type spec struct {
 	Source            *Source            `json:"source"`
