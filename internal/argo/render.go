@@ -29,7 +29,7 @@ import (
 // rendered is what the sources make.
 type rendered struct {
 	answer *drift.RenderedChart
-	// objects are those of the manifest.
+	// objects are those of the manifest, without the namespace that the sync creates.
 	objects []object.Object
 	// revisions are those of the sources, in their order. A source whose revision is not known has "".
 	revisions []string
@@ -70,10 +70,13 @@ func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
 	for _, part := range parts {
 		out.add(part, hasAgain, hasAtOnce)
 	}
-	if p.creates != nil {
-		out.answer.Manifest = append([]render.Document{documentOf(p.creates, "")}, out.answer.Manifest...)
-	}
 	out.objects = render.Objects(out.answer.Manifest, p.parsing()).Objects
+	isNamespace := func(o object.Object) bool { return o.Key == p.namespace.Key }
+	if p.creates == nil || slices.ContainsFunc(out.objects, isNamespace) { // the one of the sources counts
+		p.creates = nil
+		return out, nil
+	}
+	out.answer.Manifest = append([]render.Document{documentOf(p.creates, "")}, out.answer.Manifest...)
 	return out, nil
 }
 
@@ -127,12 +130,13 @@ func (p *Plan) renderOne(ctx context.Context, q Question, f *source.Folder, refs
 		return nil, err
 	}
 	hooks := out.Rendered.Hooks
-	out.Manifest, out.Rendered.Hooks = p.marked(out.Manifest, hooks)
-	if out.Again != nil {
-		out.Again, _ = p.marked(out.Again, hooks)
-	}
-	if out.AtOnce != nil {
-		out.AtOnce, _ = p.marked(out.AtOnce, hooks)
+	for _, documents := range []*[]render.Document{&out.Again, &out.AtOnce, &out.Manifest} {
+		if *documents == nil {
+			continue
+		}
+		if *documents, out.Rendered.Hooks, err = p.marked(*documents, hooks); err != nil {
+			return nil, err
+		}
 	}
 	return out, nil
 }
@@ -221,8 +225,8 @@ func (p *Plan) parsing() render.ParseOptions {
 // marked returns documents with one object each, in their namespaces, with the marks of Argo CD. Hooks are not among them: hooks are those of
 // the chart, and those that it finds are added. Of an object and a hook with the same name, Argo CD takes the last, and the hooks of a chart
 // come last (controller/state.go NormalizeTargetObjects). A document that cannot be read stays as it is.
-func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]render.Document, []render.Hook) {
-	var all []render.Document
+func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]render.Document, []render.Hook, error) {
+	all := []render.Document{}
 	var keys []object.Key
 	replaced := map[object.Key]bool{}
 	found := slices.Clone(hooks)
@@ -238,7 +242,11 @@ func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]rende
 				found = append(found, render.Hook{Kind: o.Kind, Name: o.Name, Path: o.Source})
 				continue
 			}
-			all, keys = append(all, documentOf(p.mark(o), o.Source)), append(keys, o.Key)
+			content, err := p.mark(o)
+			if err != nil {
+				return nil, nil, err
+			}
+			all, keys = append(all, documentOf(content, o.Source)), append(keys, o.Key)
 		}
 	}
 	out := all[:0]
@@ -247,7 +255,7 @@ func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]rende
 			out = append(out, document)
 		}
 	}
-	return out, found
+	return out, found, nil
 }
 
 // documentOf returns a document with an object.
@@ -279,16 +287,22 @@ func (p *Plan) instance() string {
 }
 
 // mark returns an object with its namespace and the marks of Argo CD (argo-cd v3.6.1 util/argo/resource_tracking.go SetAppInstance,
-// controller/state.go NormalizeTargetObjects). A definition has no marks.
-func (p *Plan) mark(o object.Object) map[string]any {
+// controller/state.go NormalizeTargetObjects). A definition has no marks. If one of the others cannot be marked, there is no manifest at all.
+func (p *Plan) mark(o object.Object) (map[string]any, error) {
 	content, _ := object.Copy(o.Content).(map[string]any)
 	u := unstructured.Unstructured{Object: content}
-	if o.Problem != "" || object.Child(content, "metadata") == nil {
-		return content
+	if object.Child(content, "metadata") == nil {
+		return content, nil
 	}
 	u.SetNamespace(o.Namespace)
 	if o.Kind == "CustomResourceDefinition" && o.Group == "apiextensions.k8s.io" {
-		return content
+		return content, nil
+	}
+	for _, field := range []string{"annotations", "labels"} {
+		if _, _, err := unstructured.NestedStringMap(content, "metadata", field); err != nil && p.marks(field) && object.Child(content, "metadata")[field] != nil {
+			return nil, hint.New(fmt.Errorf("%s of %s: Argo CD cannot mark the object, so it makes no manifests of the Application: %w", field, o.Key, err),
+				"quote numbers and true and false in its template")
+		}
 	}
 	annotations, labels := nonNil(u.GetAnnotations()), nonNil(u.GetLabels())
 	if p.settings.Tracking != "label" {
@@ -307,7 +321,12 @@ func (p *Plan) mark(o object.Object) map[string]any {
 		labels[p.settings.Label] = shortened(p.instance())
 		u.SetLabels(labels)
 	}
-	return u.Object
+	return u.Object, nil
+}
+
+// marks reports whether Argo CD marks objects in their annotations, or in their labels.
+func (p *Plan) marks(field string) bool {
+	return p.settings.Tracking == "annotation+label" || (p.settings.Tracking == "label") == (field == "labels")
 }
 
 // shortened returns a text as the value of a label: at most 63 letters. The last one is a letter or a digit.

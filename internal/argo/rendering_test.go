@@ -449,7 +449,7 @@ func (a *randomApplication) changed(value any) any {
 		}
 		return one[any](a, []any{}, []any{map[string]any{"name": "a", "value": "b"}}, []any{"a", "b"})
 	case map[string]any:
-		return one[any](a, map[string]any{"a": "b"}, map[string]any{"a/b": "c", "d": "1"}, map[string]any{})
+		return one[any](a, map[string]any{"a": "b"}, map[string]any{"a/b": "c", "d": "1"}, map[string]any{}, map[string]any{"a": 5})
 	}
 	return one[any](a, "x", 5, true, []any{}, map[string]any{"a": "b"}, "")
 }
@@ -627,6 +627,9 @@ func TestRendering(t *testing.T) {
 		"a version that is none":      {helm: "{kubeVersion: new}", template: configMap + "a}\n", fails: `"new" is not a version of Kubernetes`},
 		"a name that is too long":     {app: strings.Repeat("x", 54), template: configMap + "a}\n", fails: "the release of the chart cannot have the name xxx"},
 		"the name of the release":     {app: strings.Repeat("x", 54), helm: "{releaseName: short}", template: configMap + "{{ .Release.Name }}}\n", want: `{"short":null}`},
+		"a number in an annotation":   {template: configMap + "a, annotations: {a: 5}}\n", fails: "annotations of ConfigMap shop/a: Argo CD cannot mark the object"},
+		"a number in a label":         {template: configMap + "a, labels: {a: 5}}\n", want: `{"a":null}`},
+		"a namespace that is none":    {template: configMap + "a, namespace: 5}\n", want: `{"a":null}`},
 		"a hook with the same name":   {template: configMap + "a}\n---\n" + configMap + "b}\n---\n" + configMap + "a" + hook, want: `{"b":null}`},
 		"a hook of Argo CD before it": {template: configMap + "a, annotations: {argocd.argoproj.io/hook: Sync}}\n---\n" + configMap + "a}\n", want: `{"a":null}`},
 		"a hook of Argo CD after it":  {template: configMap + "a}\n---\n" + configMap + "a, annotations: {argocd.argoproj.io/hook: Sync}}\n", want: `{}`},
