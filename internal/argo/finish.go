@@ -2,8 +2,6 @@ package argo
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -31,26 +29,40 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 		Action: d.action, Otherwise: d.otherwise, Reason: d.reason, PutsBack: d.putsBack, Inputs: p.inputs(),
 	}
 	for i := range r.Objects {
-		o := &r.Objects[i]
-		o.OldFrom = p.deployed.from[o.Key()]
-		if isBinding(o) && slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return strings.HasPrefix(f.Path, "roleRef") && f.Verdict != report.Ignore }) {
-			p.lacks(fmt.Sprintf("the role of %s changes: before a client-side apply, Argo CD deletes the binding and creates it again, which helmdrift does not "+
-				"predict", o.Key()))
-		}
+		r.Objects[i].OldFrom = p.deployed.from[r.Objects[i].Key()]
 	}
+	p.noteRecreated(r, !differs.changes && !differs.prunes)
 	r.Warnings = append(r.Warnings, p.warnings...)
 	r.Errors = append(r.Errors, p.problems...)
 }
 
-// isBinding reports whether an object is a binding of a role that a sync reconciles before it applies the object (gitops-engine v3.6.1
-// pkg/utils/kube/resource_ops.go rbacReconcile).
-func isBinding(o *report.Object) bool {
-	return strings.HasPrefix(o.APIVersion, "rbac.authorization.k8s.io/") && strings.HasSuffix(o.Kind, "RoleBinding") && o.Engine != report.EngineApply
+// noteRecreated says which objects the sync deletes and creates again.
+func (p *Plan) noteRecreated(r *report.Release, isSynced bool) {
+	if p.made == nil {
+		return
+	}
+	sync, live, desired := p.options(), map[object.Key]map[string]any{}, map[object.Key]map[string]any{}
+	for ref, found := range p.cluster.known {
+		live[ref.Key] = found.Object
+	}
+	for _, o := range p.made.objects {
+		desired[o.Key] = o.Content
+	}
+	for i := range r.Objects {
+		o := &r.Objects[i]
+		is, will, fails := live[o.Key()], desired[o.Key()], o.Action == report.ActionFail
+		if why := sync.Recreates(will, is, fails); why != "" && (fails || !isSynced) {
+			p.lacks(fmt.Sprintf("%s: %s, which helmdrift does not predict", o.Key(), why))
+		}
+		if sync.Rebinds(will, is) {
+			o.Notes.Add("its role changes, so Argo CD deletes it and creates it again")
+		}
+	}
 }
 
 // differs returns how the Application differs from its sources, as far as Argo CD looks at it.
 func (p *Plan) differs(r *report.Release, revisions []string) difference {
-	out := difference{revisions: revisions, isEmpty: p.made != nil && len(p.made.objects) == 0}
+	out := difference{revisions: revisions, changes: p.app.HasChangedNamespace(), isEmpty: p.made != nil && len(p.made.objects) == 0}
 	isMade := map[object.Key]bool{}
 	if p.made != nil {
 		for _, o := range p.made.objects {
@@ -58,6 +70,9 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 		}
 	}
 	for _, o := range r.Objects {
+		if p.creates != nil && o.Key() == p.namespace.Key {
+			continue // Argo CD does not compare a namespace that is not in the sources
+		}
 		if o.IgnoredBy != nil {
 			continue
 		}

@@ -63,7 +63,21 @@ func (p *Plan) findDeployed(ctx context.Context, made *rendered) deployed {
 		out.documents = append(out.documents, documentOf(content, source))
 		out.from[ref.Key] = from
 	}
+	p.addNamespace(ctx, &out)
 	return out
+}
+
+// addNamespace adds the namespace if an earlier sync has set its metadata. The controller does not list it.
+func (p *Plan) addNamespace(ctx context.Context, out *deployed) {
+	if p.creates == nil || len(p.app.Status.History) == 0 || out.from[p.namespace.Key] != "" {
+		return
+	}
+	live := p.cluster.Read(ctx, []object.Ref{p.namespace})[p.namespace].Object
+	if live == nil {
+		return
+	}
+	out.documents = append(out.documents, documentOf(engine.Owned(p.namespace, p.creates, live, argocd.Manager), ""))
+	out.from[p.namespace.Key] = report.OldOwned
 }
 
 // deployedOf returns what Argo CD deployed of an object, or nil if it deployed none as far as that is known.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
@@ -52,9 +54,10 @@ type Plan struct {
 	// made is what the sources make, and unmade is why that is not known.
 	made   *rendered
 	unmade error
-	// creates is the namespace that the sync creates, or nil.
-	creates  map[string]any
-	deployed deployed
+	// creates is the namespace that the sync creates, or whose metadata it sets, or nil. namespace names it.
+	creates   map[string]any
+	namespace object.Ref
+	deployed  deployed
 	// charts are those of the sources, and kept is the one whose values absorb changes, or nil.
 	charts []chartOf
 	kept   *Keeper
@@ -152,11 +155,16 @@ func (p *Plan) askProject(ctx context.Context, q Question) {
 		p.closed, err = project.Closed(p.app, q.Now)
 	}
 	if p.projectUnread = err; err == nil && p.made != nil {
-		p.forbidden = project.Forbids(p.app, p.made.objects)
+		all := p.made.objects
+		if p.creates != nil {
+			all = slices.Concat(all, render.Objects([]render.Document{documentOf(p.creates, "")}, p.parsing()).Objects)
+		}
+		p.forbidden = project.Forbids(p.app, all)
 	}
 }
 
-// findNamespace finds out whether the sync creates the namespace of the objects (argo-cd v3.6.1 controller/sync_namespace.go syncNamespace).
+// findNamespace finds out whether the sync creates the namespace of the objects, or sets its metadata by a server-side apply (argo-cd v3.6.1
+// controller/sync_namespace.go syncNamespace).
 func (p *Plan) findNamespace(ctx context.Context) {
 	name := p.app.Spec.Destination.Namespace
 	if name == "" || !slices.Contains(p.app.Spec.SyncPolicy.SyncOptions, "CreateNamespace=true") {
@@ -164,13 +172,22 @@ func (p *Plan) findNamespace(ctx context.Context) {
 	}
 	ref := object.Ref{Key: object.Key{Kind: "Namespace", Name: name}, Version: "v1"}
 	live := p.cluster.Read(ctx, []object.Ref{ref})[ref]
+	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	managed := p.app.Spec.SyncPolicy.ManagedNamespaceMetadata
+	p.namespace = ref
+	if managed != nil {
+		if len(managed.Labels) > 0 {
+			namespace.SetLabels(managed.Labels)
+		}
+		annotations := nonNil(managed.Annotations)
+		annotations["argocd.argoproj.io/sync-options"] = "ServerSideApply=true"
+		namespace.SetAnnotations(annotations)
+	}
 	switch {
 	case live.Err != nil:
 		p.lacks("whether the sync creates namespace " + name + " is not known: " + live.Err.Message)
-	case api.IsSet(p.app.Spec.SyncPolicy.ManagedNamespaceMetadata):
-		p.lacks("managedNamespaceMetadata changes namespace " + name + ", which helmdrift does not compare")
-	case live.Object == nil:
-		p.creates = map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}
+	case managed != nil, live.Object == nil:
+		p.creates = namespace.Object
 	}
 }
 
@@ -203,14 +220,6 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 
 // addLimits names what changes the outcome and is not predicted.
 func (p *Plan) addLimits() {
-	sync := p.options()
-	for option, what := range map[string]string{
-		"Force=true": "the sync deletes and creates again what the API server refuses to change",
-	} {
-		if sync.Has(option) {
-			p.lacks(option + ": " + what + ", which helmdrift does not predict")
-		}
-	}
 	if p.settings.Namespace == "" {
 		p.warn("there is no ConfigMap argocd-cm in " + strings.Join([]string{p.app.Metadata.Namespace, "argocd"}, " or ") +
 			", so the defaults of Argo CD count")

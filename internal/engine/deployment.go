@@ -29,6 +29,8 @@ type Sync struct {
 	Write func(w Writer, ref object.Ref, desired, live map[string]any) (Written, error)
 	// Refused returns why the API server refuses to create or update an object as it is written, or "". It adds to what is refused to everybody.
 	Refused func(desired map[string]any) string
+	// Recreates reports whether it deletes a live object and creates it again, so that each of its fields can change.
+	Recreates func(desired, live map[string]any) bool
 	// Leaves returns why it leaves a live object that desired no longer has, or "" if it deletes the object.
 	Leaves func(live map[string]any) string
 }

@@ -51,7 +51,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 		if d.Engine != "" && p.desired != nil && !object.Equal(d.Live, d.Result) {
 			reason = apiserver.Join(reason, c.refusedToSync(d.desiredText))
 		}
-		if reason == "" && !object.Equal(d.Live, d.Result) {
+		if reason == "" && !object.Equal(d.Live, d.Result) && !(c.in.By.Syncs() && c.in.By.Sync.Recreates(d.desiredText, d.liveText)) {
 			update := apiserver.Update{Ref: p.subject().Ref, Definition: c.in.Schemas[p.subject().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
 			reason = update.Refused(d.Engine != report.EngineStrategic)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -63,6 +64,13 @@ func (a *Application) Has(key object.Key) bool {
 	return slices.ContainsFunc(a.Status.Resources, func(r resource) bool {
 		return !r.Hook && key == object.Key{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
 	})
+}
+
+// HasChangedNamespace reports whether spec.syncPolicy.managedNamespaceMetadata is another one than at the last sync (types.go
+// HasChangedManagedNamespaceMetadata).
+func (a *Application) HasChangedNamespace() bool {
+	is, state := a.Spec.SyncPolicy.ManagedNamespaceMetadata, a.Status.OperationState
+	return is != nil && state != nil && state.SyncResult != nil && !reflect.DeepEqual(is, state.SyncResult.ManagedNamespaceMetadata)
 }
 
 // HasGroup reports whether an object of an API group belongs to the Application.
@@ -138,9 +146,16 @@ type DirectorySource struct {
 }
 
 type syncPolicy struct {
-	Automated                *automated      `json:"automated"`
-	SyncOptions              []string        `json:"syncOptions"`
-	ManagedNamespaceMetadata json.RawMessage `json:"managedNamespaceMetadata"`
+	Automated   *automated `json:"automated"`
+	SyncOptions []string   `json:"syncOptions"`
+	// ManagedNamespaceMetadata is what the sync sets on the namespace with CreateNamespace=true.
+	ManagedNamespaceMetadata *NamespaceMetadata `json:"managedNamespaceMetadata"`
+}
+
+// NamespaceMetadata is metadata of a namespace.
+type NamespaceMetadata struct {
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
 }
 
 type automated struct {
@@ -210,6 +225,8 @@ type operationState struct {
 		Source    *Source          `json:"source"`
 		Sources   []Source         `json:"sources"`
 		Resources []SyncedResource `json:"resources"`
+		// ManagedNamespaceMetadata is what that sync has set.
+		ManagedNamespaceMetadata *NamespaceMetadata `json:"managedNamespaceMetadata"`
 	} `json:"syncResult"`
 }
 

@@ -48,7 +48,7 @@ type Left struct{ Desired, Live, Result map[string]any }
 
 // Deployment returns how Argo CD deploys with these options.
 func (o Options) Deployment() *engine.Deployment {
-	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Refused: o.refused, Leaves: o.Leaves}}
+	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Refused: o.refused, Recreates: o.Rebinds, Leaves: o.Leaves}}
 }
 
 // Has reports whether an option is set for all objects.
@@ -77,6 +77,33 @@ func (o Options) method(desired map[string]any) (method report.ApplyMethod, repl
 		method = report.ApplyClientSide
 	}
 	return method, o.isSet("Replace=true", desired)
+}
+
+// Recreates says why a sync deletes a live object and creates it again, or returns "". Only the annotation Force=true makes it do so: for all
+// objects of an Application, that is no option (sync_context.go applyObject). IsRefused is set if the API server refuses the write.
+func (o Options) Recreates(desired, live map[string]any, isRefused bool) string {
+	if desired == nil || live == nil || !(Options{}).isSet("Force=true", desired, live) {
+		return ""
+	}
+	method, _ := o.method(desired)
+	switch isReplaced := o.isSet("Replace=true", desired, live); {
+	case isReplaced && live["kind"] != "CustomResourceDefinition" && live["kind"] != "Namespace":
+		return "Force=true and Replace=true delete it and create it again"
+	case !isReplaced && method == report.ApplyClientSide && isRefused:
+		return "the API server refuses the change, so Force=true deletes it and creates it again"
+	}
+	return ""
+}
+
+// Rebinds reports whether a sync deletes the binding of a role and creates it again, because its role is another one: kubectl auth reconcile does
+// so before a client-side apply (gitops-engine v3.6.1 pkg/utils/kube/resource_ops.go rbacReconcile, k8s.io/component-helpers v0.37
+// auth/rbac/reconciliation/reconcile_rolebindings.go).
+func (o Options) Rebinds(desired, live map[string]any) bool {
+	kind, _ := desired["kind"].(string)
+	method, _ := o.method(desired)
+	return desired["apiVersion"] == "rbac.authorization.k8s.io/v1" && (kind == "RoleBinding" || kind == "ClusterRoleBinding") && live != nil &&
+		method == report.ApplyClientSide && !o.isSet("Replace=true", desired, live) && !object.Equal(desired["roleRef"], live["roleRef"]) &&
+		object.Child(object.Child(live, "metadata"), "annotations")["rbac.authorization.kubernetes.io/autoupdate"] != "false"
 }
 
 // mostAnnotations is how many bytes the names and values of all annotations may have (k8s.io/apimachinery v0.37 pkg/api/validation/objectmeta.go
@@ -202,7 +229,10 @@ func (o Options) writeAll(w engine.Writer, ref object.Ref, desired, live map[str
 		done.Result = withLastApplied(done.Result, live)
 		return done, err
 	}
-	return w.Merge(ref, Applied(live), withLastApplied(desired, live), live)
+	if desired = withLastApplied(desired, live); o.Rebinds(desired, live) {
+		return w.Replace(desired), nil
+	}
+	return w.Merge(ref, Applied(live), desired, live)
 }
 
 // withLastApplied returns an object with the annotation of live. A client-side apply writes a new one each time, and a server-side apply removes

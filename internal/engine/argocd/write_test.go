@@ -148,6 +148,55 @@ func TestRemoves(t *testing.T) {
 	}
 }
 
+// TestRecreates has options of the Application and of an object, and whether a sync deletes the object and creates it again.
+func TestRecreates(t *testing.T) {
+	for _, c := range []struct {
+		list        []string
+		own         string
+		isRefused   bool
+		isRecreated bool
+	}{
+		{list: []string{"Force=true", "Replace=true"}, isRefused: true},
+		{own: "Force=true"},
+		{own: "Force=true", isRefused: true, isRecreated: true},
+		{own: "Force=true,ServerSideApply=true", isRefused: true},
+		{own: "Force=true, Replace=true", isRecreated: true},
+		{list: []string{"Replace=true"}, own: "Force=true", isRecreated: true},
+	} {
+		live := contentOf(t, "{apiVersion: v1, kind: Service, metadata: {name: web, annotations: {argocd.argoproj.io/sync-options: '"+c.own+"'}}}")
+		if got := (Options{List: c.list}).Recreates(live, live, c.isRefused); (got != "") != c.isRecreated {
+			t.Errorf("%+v: %q", c, got)
+		}
+		if got := (Options{List: c.list}).Recreates(live, nil, c.isRefused); got != "" {
+			t.Errorf("a new object: %q", got)
+		}
+	}
+}
+
+// TestRebinds has bindings, and whether a sync deletes them and creates them again.
+func TestRebinds(t *testing.T) {
+	binding := func(role, more string) map[string]any {
+		return contentOf(t, "{apiVersion: rbac.authorization.k8s.io/v1, kind: RoleBinding, metadata: {name: web"+more+"}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: "+role+"}}")
+	}
+	for name, c := range map[string]struct {
+		options       []string
+		desired, live map[string]any
+		want          bool
+	}{
+		"another role": {desired: binding("a", ""), live: binding("b", ""), want: true},
+		"the same":     {desired: binding("a", ""), live: binding("a", ", labels: {a: b}")},
+		"a new one":    {desired: binding("a", "")},
+		"server-side":  {options: []string{"ServerSideApply=true"}, desired: binding("a", ""), live: binding("b", "")},
+		"replaced":     {options: []string{"Replace=true"}, desired: binding("a", ""), live: binding("b", "")},
+		"protected":    {desired: binding("a", ""), live: binding("b", ", annotations: {rbac.authorization.kubernetes.io/autoupdate: 'false'}")},
+		"another kind": {desired: contentOf(t, "{apiVersion: v1, kind: RoleBinding, roleRef: a}"), live: binding("b", "")},
+	} {
+		if got := (Options{List: c.options}).Rebinds(c.desired, c.live); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 // TestRefused checks that an object is refused whose annotation of a client-side apply would be too long.
 func TestRefused(t *testing.T) {
 	large := map[string]any{"spec": strings.Repeat("x", mostAnnotations)}

@@ -36,7 +36,9 @@ type syncCase struct {
 	ignored   []any
 	serverNow bool
 	prune     bool
-	log       []string
+	// namespaced is the metadata that a sync sets on the namespace, or nil.
+	namespaced map[string]any
+	log        []string
 }
 
 // randomSyncs is the command syncs.
@@ -93,6 +95,11 @@ func (c *syncCase) run() error {
 	c.serverNow = c.percent(50)
 	c.ignored = []any{map[string]any{"group": "apps", "kind": "Deployment", "jsonPointers": []string{"/spec/replicas"}}}
 	c.ignoreByExpressions()
+	if c.percent(30) {
+		c.namespaced = map[string]any{"labels": map[string]any{"team": "shop", "env": "prod"}, "annotations": map[string]any{"note": "x"}}
+		c.options = append(c.options, "CreateNamespace=true")
+		c.note("managedNamespaceMetadata")
+	}
 	if err := c.writeChart(false); err != nil {
 		return err
 	}
@@ -275,7 +282,7 @@ func (r *predicted) keeps(was *predicted) error {
 
 // objects returns the objects of the Application, without what the API server and controllers keep.
 func (c *syncCase) objects() (map[string]map[string]any, error) {
-	text, err := c.kubectl("", "get", "deployments,configmaps,services,roles,things.ex.com", "-n", c.name, "-o", "json")
+	text, err := c.kubectl("", "get", "deployments,configmaps,services,roles,rolebindings,things.ex.com", "-n", c.name, "-o", "json")
 	if err != nil {
 		return nil, err
 	}
@@ -283,8 +290,15 @@ func (c *syncCase) objects() (map[string]map[string]any, error) {
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		return nil, err
 	}
+	if text, err = c.kubectl("", "get", "namespace", c.name, "-o", "json"); err != nil {
+		return nil, err
+	}
+	var namespace map[string]any
+	if err := json.Unmarshal([]byte(text), &namespace); err != nil {
+		return nil, err
+	}
 	out := map[string]map[string]any{}
-	for _, o := range list.Items {
+	for _, o := range append(list.Items, namespace) {
 		meta, _ := o["metadata"].(map[string]any)
 		if meta["name"] == "kube-root-ca.crt" {
 			continue
@@ -319,6 +333,14 @@ func (c *syncCase) change() error {
 			c.options = append(c.options, option)
 			c.note("%s", option)
 		}
+	}
+	if c.percent(15) { // this is an option of one object only
+		c.options = append(c.options, "Force=true")
+		c.note("Force=true")
+	}
+	if c.namespaced != nil && c.percent(40) {
+		c.namespaced = map[string]any{"labels": map[string]any{"team": c.one("shop", "store")}, "annotations": map[string]any{"other": "y"}}
+		c.note("managedNamespaceMetadata: %s", asText(c.namespaced))
 	}
 	if !c.serverNow && c.percent(10) {
 		c.options = append(c.options, "Replace=true")
@@ -371,7 +393,13 @@ func (c *syncCase) edit() error {
 		_, err := c.kubectl("", "patch", object, "-n", c.name, "--field-manager="+manager, "--type=merge", "-p", body)
 		return err
 	}
-	switch c.random.IntN(11) {
+	if c.namespaced != nil && c.percent(30) {
+		return patch("namespace/"+c.name, c.one(`{"metadata":{"labels":{"team":"edited"}}}`, `{"metadata":{"labels":{"extra":"1"}}}`, `{"metadata":{"annotations":{"note":null}}}`,
+			`{"metadata":{"labels":{"env":null},"annotations":{"argocd.argoproj.io/sync-options":null}}}`))
+	}
+	switch c.random.IntN(12) {
+	case 11:
+		return patch("rolebinding/web", c.one(`{"metadata":{"labels":{"level":"edited","extra":"1"}}}`, `{"subjects":[{"kind":"ServiceAccount","name":"eve"}]}`))
 	case 0:
 		return patch("configmap/settings", `{"data":{"level":"debug"}}`)
 	case 1:
@@ -408,10 +436,12 @@ func (c *syncCase) edit() error {
 
 // writeChart commits the chart of the Application. Another one has other values, adds objects and drops some.
 func (c *syncCase) writeChart(changes bool) error {
-	values := map[string]any{"level": "info", "replicas": 1, "size": 2, "optional": true, "verb": "get", "more": ""}
+	values := map[string]any{"level": "info", "replicas": 1, "size": 2, "optional": true, "verb": "get", "more": "", "role": "web"}
 	if changes {
 		for range 1 + c.random.IntN(3) {
-			switch c.random.IntN(7) {
+			switch c.random.IntN(8) {
+			case 7:
+				values["role"] = "other"
 			case 0:
 				values["level"] = "warn"
 			case 1:
@@ -466,13 +496,17 @@ func (c *syncCase) syncOptions() []string {
 // applyApplication writes the Application. A window of its project keeps Argo CD from syncing it by itself, so that automated prune can be
 // on, and allows a sync by hand.
 func (c *syncCase) applyApplication() error {
+	policy := map[string]any{"automated": map[string]any{"prune": c.prune}, "syncOptions": c.syncOptions()}
+	if c.namespaced != nil {
+		policy["managedNamespaceMetadata"] = c.namespaced
+	}
 	app := map[string]any{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": map[string]any{"name": c.name, "namespace": "argocd"},
 		"spec": map[string]any{
 			"project": "by-hand", "destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": c.name},
 			"source":            map[string]any{"repoURL": c.ts.Getenv("REPO"), "path": c.name, "targetRevision": "main"},
 			"ignoreDifferences": c.ignored,
-			"syncPolicy":        map[string]any{"automated": map[string]any{"prune": c.prune}, "syncOptions": c.syncOptions()},
+			"syncPolicy":        policy,
 		},
 	}
 	_, err := c.kubectl(asText(app), "apply", "--server-side", "--force-conflicts", "-f", "-")
