@@ -18,6 +18,9 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 	if differs.prunes && !p.app.IsAutomated() && p.app.Goes() == "" {
 		p.warn("a sync by hand prunes only with --prune, and is predicted without it")
 	}
+	if p.broken == "" {
+		p.broken = p.refusedDryRun(r)
+	}
 	d := p.decide(differs)
 	if p.unmade != nil {
 		d = decision{action: report.DeployerUnknown, reason: "the sources could not be rendered", putsBack: report.PutsBackUnknown}
@@ -36,18 +39,42 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 	r.Errors = append(r.Errors, p.problems...)
 }
 
-// noteRecreated says which objects the sync deletes and creates again.
-func (p *Plan) noteRecreated(r *report.Release, isSynced bool) {
-	if p.made == nil {
-		return
-	}
-	sync, live, desired := p.options(), map[object.Key]map[string]any{}, map[object.Key]map[string]any{}
+// sides returns the objects of the sources and those of the cluster.
+func (p *Plan) sides() (desired, live map[object.Key]map[string]any) {
+	desired, live = map[object.Key]map[string]any{}, map[object.Key]map[string]any{}
 	for ref, found := range p.cluster.known {
 		live[ref.Key] = found.Object
 	}
 	for _, o := range p.made.objects {
 		desired[o.Key] = o.Content
 	}
+	return desired, live
+}
+
+// refusedDryRun says why the API server refuses the dry run of a server-side apply by which Argo CD compares an object, or returns "". One such
+// object keeps it from comparing the whole Application (gitops-engine v3.6.1 pkg/diff/diff.go serverSideDiff).
+func (p *Plan) refusedDryRun(r *report.Release) string {
+	if p.made == nil {
+		return ""
+	}
+	desired, live := p.sides()
+	for i := range r.Objects {
+		o := &r.Objects[i]
+		will, is := desired[o.Key()], live[o.Key()]
+		if will != nil && is != nil && (o.Action == report.ActionFail || p.options().Rebinds(will, is)) && p.comparesServerSide(will) {
+			return "the API server refuses the dry run of " + o.Key().String()
+		}
+	}
+	return ""
+}
+
+// noteRecreated says which objects the sync deletes and creates again.
+func (p *Plan) noteRecreated(r *report.Release, isSynced bool) {
+	if p.made == nil {
+		return
+	}
+	sync := p.options()
+	desired, live := p.sides()
 	for i := range r.Objects {
 		o := &r.Objects[i]
 		is, will, fails := live[o.Key()], desired[o.Key()], o.Action == report.ActionFail

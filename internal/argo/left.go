@@ -9,11 +9,14 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -91,7 +94,7 @@ func (p *Plan) pairs(ctx context.Context, differences []api.IgnoreDifference) []
 		if one.live = live[one.of.Ref].Object; one.live == nil {
 			continue // it is created, or the comparison says why it could not be read
 		}
-		desired, live := p.trust(one)
+		desired, live := p.trust(ctx, one)
 		var errs [3]error
 		one.Desired, errs[0] = json.Marshal(desired)
 		one.Live, errs[1] = json.Marshal(live)
@@ -121,24 +124,25 @@ func (p *Plan) comparesServerSide(desired map[string]any) bool {
 }
 
 // trust returns desired and live without the fields that differ and that one of the managers owns (argo-cd v3.6.1
-// util/argo/managedfields/managed_fields.go Normalize). What a custom kind has in lists with names is not known here.
-func (p *Plan) trust(one pair) (desired, live map[string]any) {
+// util/argo/managedfields/managed_fields.go Normalize).
+func (p *Plan) trust(ctx context.Context, one pair) (desired, live map[string]any) {
 	desired, live = one.of.Content, one.live
 	owned := one.owned()
 	if len(owned) == 0 {
 		return desired, live
 	}
-	if !kinds.NativeApply().Scheme.Recognizes(one.of.GVK()) {
+	types := p.typesOf(ctx, one.of.GVK())
+	if types == nil {
 		if sync := p.options(); sync.Has("RespectIgnoreDifferences=true") || sync.Has("ApplyOutOfSyncOnly=true") {
 			p.lacks(fmt.Sprintf("ignoreDifferences names field managers of %s together with RespectIgnoreDifferences or ApplyOutOfSyncOnly, whose "+
-				"fields helmdrift does not leave out of what it predicts for a custom kind", one.of.Key))
+				"fields helmdrift cannot leave out of what it predicts, since the cluster does not say which types they have", one.of.Key))
 		}
 		return desired, live
 	}
 	var sides [2]*typed.TypedValue
 	for i, content := range []map[string]any{desired, live} {
 		var err error
-		if sides[i], err = kinds.NativeApply().Types.ObjectToTyped(&unstructured.Unstructured{Object: content}); err != nil {
+		if sides[i], err = types.ObjectToTyped(&unstructured.Unstructured{Object: content}); err != nil {
 			return desired, live // Argo CD leaves out nothing either
 		}
 	}
@@ -155,6 +159,26 @@ func (p *Plan) trust(one pair) (desired, live map[string]any) {
 		return content
 	}
 	return without(sides[0]), without(sides[1])
+}
+
+// typesOf returns the types of a kind, or nil if the cluster does not say them.
+func (p *Plan) typesOf(ctx context.Context, kind schema.GroupVersionKind) managedfields.TypeConverter {
+	if kinds.NativeApply().Scheme.Recognizes(kind) {
+		return kinds.NativeApply().Types
+	}
+	if found, isKnown := p.types[kind.GroupVersion()]; isKnown {
+		return found
+	}
+	if p.types == nil {
+		p.types = map[schema.GroupVersion]managedfields.TypeConverter{}
+	}
+	var out managedfields.TypeConverter
+	documents, _ := p.from.Cluster.OpenAPI(ctx, []schema.GroupVersion{kind.GroupVersion()})
+	if types, err := engine.NewApplyTypes(documents[kind.GroupVersion()]); err == nil {
+		out = types.Converter
+	}
+	p.types[kind.GroupVersion()] = out
+	return out
 }
 
 // add adds a difference that is about the object.

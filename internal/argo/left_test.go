@@ -2,13 +2,16 @@ package argo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
@@ -17,6 +20,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // reads is a cluster with some objects.
@@ -131,6 +135,65 @@ func TestTrusted(t *testing.T) {
 		}
 		if text := strings.Join(paths, " "); text != c.want {
 			t.Errorf("%s: got %q, want %q", name, text, c.want)
+		}
+	}
+}
+
+// thingTypes has the types of a custom kind, whose list has names.
+type thingTypes struct {
+	drift.Cluster
+	document string
+}
+
+func (c thingTypes) OpenAPI(_ context.Context, wanted []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
+	return map[schema.GroupVersion][]byte{wanted[0]: []byte(c.document)}, nil
+}
+
+// TestTrustedCustom has a custom kind whose list has names: what a manager owns of one item is not compared. If the cluster does not say the
+// types, that is an error only where it matters.
+func TestTrustedCustom(t *testing.T) {
+	const document = `{"components": {"schemas": {"thing": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "ex.com", "version": "v1", "kind": "Thing"}],
+		"properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+		"spec": {"type": "object", "properties": {"list": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
+		"items": {"type": "object", "properties": {"name": {"type": "string"}, "a": {"type": "string"}, "b": {"type": "string"}}}}}}}}}}}`
+	const head = "apiVersion: ex.com/v1, kind: Thing, metadata: {name: web, namespace: shop"
+	const owned = `, managedFields: [{manager: robot, operation: Update, apiVersion: ex.com/v1, fieldsType: FieldsV1, fieldsV1: {'f:spec': {'f:list': {'k:{"name":"x"}': {'f:a': {}}}}}}]`
+	for name, c := range map[string]struct{ document, options, want, fails string }{
+		"the types are known":     {document: document, options: "[RespectIgnoreDifferences=true]", want: `{"list":[{"b":"1","name":"x"}]}`},
+		"they are not":            {options: "[]", want: `{"list":[{"a":"1","b":"1","name":"x"}]}`},
+		"they are not, and count": {options: "[RespectIgnoreDifferences=true]", want: `{"list":[{"a":"1","b":"1","name":"x"}]}`, fails: "does not say which types"},
+	} {
+		p := planOf(t, "[{group: ex.com, kind: Thing, managedFieldsManagers: [robot]}], syncPolicy: {syncOptions: "+c.options+"}",
+			"{"+head+"}, spec: {list: [{name: x, a: '1', b: '1'}]}}", "{"+head+owned+"}, spec: {list: [{name: x, a: '2', b: '2'}]}}")
+		p.from.Cluster = thingTypes{document: c.document}
+		p.ignore(t.Context(), Question{Ignore: here})
+		left := p.left[p.made.objects[0].Key]
+		if got, _ := json.Marshal(left.Desired["spec"]); string(got) != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+		if text := fmt.Sprint(p.problems); (c.fails != "") != (len(p.problems) > 0) || !strings.Contains(text, c.fails) {
+			t.Errorf("%s: %s, want %q", name, text, c.fails)
+		}
+	}
+}
+
+// TestRefusedDryRun checks that an object whose dry run the API server refuses keeps Argo CD from comparing, if it compares by dry runs.
+func TestRefusedDryRun(t *testing.T) {
+	const thing = "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}}"
+	for _, c := range []struct {
+		options string
+		action  report.Action
+		want    string
+	}{
+		{"[ServerSideApply=true]", report.ActionFail, "the API server refuses the dry run of Service shop/web"},
+		{"[ServerSideApply=true]", report.ActionUpdate, ""},
+		{"[]", report.ActionFail, ""},
+	} {
+		p := planOf(t, "[], syncPolicy: {syncOptions: "+c.options+"}", thing, thing)
+		p.cluster.Read(t.Context(), []object.Ref{p.made.objects[0].Ref})
+		r := &report.Release{Objects: []report.Object{{APIVersion: "v1", Kind: "Service", Namespace: "shop", Name: "web", Action: c.action}}}
+		if got := p.refusedDryRun(r); got != c.want {
+			t.Errorf("%s, %s: %q", c.options, c.action, got)
 		}
 	}
 }

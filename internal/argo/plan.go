@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
@@ -64,6 +66,8 @@ type Plan struct {
 	// left has the objects that Argo CD ignores something of: what it compares of each. selected are the rules for what expressions select.
 	left     map[object.Key]argocd.Left
 	selected []report.RuleText
+	// types are those of custom kinds, as far as they were needed.
+	types map[schema.GroupVersion]managedfields.TypeConverter
 	// broken is why Argo CD cannot compare the Application at all, or empty.
 	broken string
 	// closed is why no sync window lets the controller sync by itself now, and forbidden why a sync fails because of the project; both may be

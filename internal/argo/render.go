@@ -224,7 +224,7 @@ func (p *Plan) parsing() render.ParseOptions {
 
 // marked returns documents with one object each, in their namespaces, with the marks of Argo CD. Hooks are not among them: hooks are those of
 // the chart, and those that it finds are added. Of an object and a hook with the same name, Argo CD takes the last, and the hooks of a chart
-// come last (controller/state.go NormalizeTargetObjects). A document that cannot be read stays as it is.
+// come last (argo-cd v3.6.1 controller/state.go NormalizeTargetObjects). A document that cannot be read stays as it is.
 func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]render.Document, []render.Hook, error) {
 	all := []render.Document{}
 	var keys []object.Key

@@ -182,8 +182,8 @@ func check(content map[string]any) error {
 }
 
 // render makes an Application of a template and its parameters. It is in the namespace of the set. Without parameters, the template stays as it
-// is. With them, an Application whose template has no finalizer gets that of Argo CD: deleting it deletes its objects
-// (applicationset/utils/utils.go RenderTemplateParams).
+// is. With them, an Application whose template has no finalizer gets that of Argo CD: deleting it deletes its objects (argo-cd v3.6.1
+// applicationset/utils/utils.go RenderTemplateParams).
 func (g *generation) render(template map[string]any, p params) (map[string]any, error) {
 	content := map[string]any{"apiVersion": Group + "/v1alpha1", "kind": "Application"}
 	for _, part := range []string{"metadata", "spec"} {
