@@ -81,6 +81,9 @@ With --from, they are those of a working tree, and --write changes each value wh
 the HelmRelease, or in the ConfigMap that spec.valuesFrom names. app/NAME --from does the same for an
 Application of Argo CD: in its values, or in a value file of the tree.
 
+With --helmfile, they are those of a release of a helmfile, and --write changes its values files: those
+that are plain YAML and that nothing else of the helmfile reads.
+
 With --plan ADDRESS, they are those of a helm_release in a plan of Terraform or OpenTofu. -o hcl prints
 the changed values for its configuration, which absorb does not write.
 
@@ -102,6 +105,7 @@ A secret is never written into values or patches. absorb reads the cluster and w
   helmdrift absorb hr/web -n shop -o flux
   helmdrift absorb hr/web -n shop --from clusters/prod --write
   helmdrift absorb app/web -n argocd --from clusters/prod --write
+  helmdrift absorb web --helmfile helmfile.yaml -e prod --write
   helmdrift absorb --plan plan.json helm_release.web -o hcl`,
 		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: o.controllers.complete(c),
@@ -115,7 +119,7 @@ A secret is never written into values or patches. absorb reads the cluster and w
 	fs.BoolVar(&o.unmanaged, "unmanaged", false, "also absorb fields that no manifest names and that somebody added")
 	o.choose.AddFlags(fs, "keep")
 	cli.AddPatchFlag(fs, &o.patch, "keep it")
-	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file, or with --from into the working tree")
+	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file, or with --from or --helmfile into the files that have the values")
 	fs.IntVar(&o.maxSideEffects, "max-side-effects", 0,
 		"absorb a field only if no more than `N` fields of other objects move with it")
 	if o.open != nil {
@@ -373,7 +377,7 @@ func absorbHelp() []cli.FlagGroup {
 		cli.Group("What to absorb", "write", "only", "skip", "patch", "unmanaged", "max-side-effects", "snapshot"),
 		cli.Group("What Flux deploys", "from", "local-source", "sops", "allow-remote-bases", "with-source-credentials"),
 		cli.Group("What Terraform deploys", "plan"),
-		cli.Group("What helmfile deploys", "helmfile", "environment"),
+		cli.Group("What helmfile deploys", "helmfile", "environment", "state-values-file", "state-values-set", "state-values-set-string"),
 		cli.Group("What to ignore", cli.IgnoreFlags()...),
 		cli.Group("Output", "output", "color"),
 	}, cli.DesiredGroups("revision", "install", "skip-crds", "create-namespace"), cli.CommonGroups())

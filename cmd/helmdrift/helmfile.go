@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/helmfile"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -79,7 +81,19 @@ func (h *helmfileDiff) addFlags(fs *pflag.FlagSet) {
 	h.flags = fs
 	fs.StringVar(&h.path, "helmfile", "",
 		"compare what helmfile does next with the releases of this `file`; runs helmfile, and the programs that the file names")
+	h.addChoice(fs)
+}
+
+// addChoice adds the flags that choose from a helmfile.
+func (h *helmfileDiff) addChoice(fs *pflag.FlagSet) {
 	fs.StringVarP(&h.environment, "environment", "e", "", "with --helmfile, the `environment` of the helmfile")
+	for i, usage := range []string{
+		"with --helmfile, a `file` of values for its templates; may be repeated",
+		"with --helmfile, set a value for its templates, as `name=value`; may be repeated",
+		"with --helmfile, set a text for its templates, as `name=value`; may be repeated",
+	} {
+		fs.StringArray(helmfile.StateFlags()[i], nil, usage)
+	}
 }
 
 // addKeepFlags implements objectFile.
@@ -87,12 +101,12 @@ func (h *helmfileDiff) addKeepFlags(fs *pflag.FlagSet) {
 	h.flags = fs
 	fs.StringVar(&h.path, "helmfile", "",
 		"with RELEASE, take chart and values as this `file` gives them to Helm; runs helmfile, and the programs that the file names")
-	fs.StringVarP(&h.environment, "environment", "e", "", "with --helmfile, the `environment` of the helmfile")
+	h.addChoice(fs)
 }
 
 // isNamed implements objectFile.
 func (h *helmfileDiff) isNamed() bool {
-	return h.flags.Changed("helmfile") || h.flags.Changed("environment")
+	return slices.ContainsFunc(slices.Concat([]string{"helmfile", "environment"}, helmfile.StateFlags()), h.flags.Changed)
 }
 
 // words implements objectFile.
@@ -106,11 +120,7 @@ func (h *helmfileDiff) open(ctx context.Context, o *cli.CompareOptions, names []
 
 // keep implements objectFile.
 func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []string) (d cli.Session, out kept, err error) {
-	refusals := append(h.refused(), withoutFix(guest{}), cli.Refusal{Flags: []string{"write"}, Advice: "copy the values into the file that the helmfile names"})
-	if err := cli.Refuse(h.flags, refusals, "--helmfile"); err != nil {
-		return d, out, err
-	}
-	if err := h.check(); err != nil {
+	if err := errors.Join(cli.Refuse(h.flags, h.refused(), "--helmfile"), h.check()); err != nil {
 		return d, out, err
 	}
 	if len(names) != 1 {
@@ -122,17 +132,40 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 	}
 	out.close, out.learned = found.Close, found.Secrets
 	step, d, err := h.begin(ctx, o, found, "absorb")
-	if err == nil && step.Target.Chart == nil {
-		err = errors.New("helmfile uninstalls the release")
+	if err == nil {
+		err = h.keepFiles(&out, found, step)
 	}
 	if err != nil {
 		d.Quiet()
 		found.Close()
 		return d, kept{}, err
 	}
+	out.of = report.ObjectKey{Key: step.Release()}
 	d.Target = step.Target
 	d.Use(d.Connection, step.Adapt(d.Options))
 	return d, out, nil
+}
+
+// keepFiles lets absorb change the values files of the release. It is an error if there are none only if they are to be written. The formats
+// values and helmfile print what overrides all of them.
+func (h *helmfileDiff) keepFiles(out *kept, found *helmfile.Loaded, step *helmfile.Step) error {
+	if step.Target.Chart == nil {
+		return errors.New("helmfile uninstalls the release")
+	}
+	format := h.flags.Lookup("output").Value.String()
+	if !h.flags.Changed("write") && slices.Contains([]string{string(output.Values), string(output.Helmfile)}, format) {
+		return nil
+	}
+	keeper, err := found.Keep(step)
+	switch {
+	case err == nil:
+		out.tree, out.check = keeper, keeper.CheckEdits
+	case h.flags.Changed("write"):
+		return err
+	default:
+		out.warnings = append(out.warnings, report.Message{Code: helmfile.CodeWarning, Message: err.Error()})
+	}
+	return nil
 }
 
 // refused implements objectFile.
@@ -149,7 +182,9 @@ func (h *helmfileDiff) refused() []cli.Refusal {
 }
 
 // takes implements objectFile.
-func (h *helmfileDiff) takes() []string { return []string{"helmfile", "environment", "selector"} }
+func (h *helmfileDiff) takes() []string {
+	return append([]string{"helmfile", "environment", "selector"}, helmfile.StateFlags()...)
+}
 
 // check implements objectFile.
 func (h *helmfileDiff) check() error {
@@ -174,6 +209,15 @@ func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []
 		ReadSecrets: func(ctx context.Context, documents [][]byte) ([]helmfile.Secret, error) {
 			return jobs.Run[[][]byte, []helmfile.Secret](ctx, limits, "reading what helm-secrets has decrypted", jobHelmfileSecrets, documents, nil)
 		},
+	}
+	for _, name := range helmfile.StateFlags() {
+		values, err := h.flags.GetStringArray(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, value := range values {
+			loader.StateValues = append(loader.StateValues, helmfile.StateValue{Flag: name, Value: value})
+		}
 	}
 	if f := h.flags.Lookup("selector"); f != nil && f.Changed {
 		loader.Selectors = []string{f.Value.String()}

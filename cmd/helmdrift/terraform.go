@@ -92,7 +92,7 @@ func (t *terraformDiff) choose(
 
 // keep implements objectFile.
 func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, addresses []string) (d cli.Session, out kept, err error) {
-	refusals := append(t.refused(), withoutFix(guest{}), cli.Refusal{Flags: []string{"write"}, Advice: "absorb writes no HCL; -o hcl prints the values for the configuration"})
+	refusals := append(t.refused(), cli.Refusal{Flags: []string{"write"}, Advice: "absorb writes no HCL; -o hcl prints the values for the configuration"})
 	if err := cli.Refuse(t.flags, refusals, "--plan"); err != nil {
 		return d, out, err
 	}
@@ -137,7 +137,7 @@ func (t *terraformDiff) begin(
 // refused implements objectFile.
 func (t *terraformDiff) refused() []cli.Refusal {
 	return []cli.Refusal{
-		{Flags: []string{"helmfile", "environment"}, Advice: "diff -A --next --plan FILE --helmfile FILE has one report of both"},
+		{Flags: []string{"helmfile", "environment", "state-values-file", "state-values-set", "state-values-set-string"}, Advice: "diff -A --next --plan FILE --helmfile FILE has one report of both"},
 		{Flags: append([]string{"snapshot"}, controllerFlags()...), Advice: "a plan is another source of what comes next"},
 		{Flags: []string{"contexts", "all-contexts", "selector", "filter", "exclude", "status", "shard"},
 			Advice: "--plan FILE ADDRESS and -n choose from the releases of the plan, and --kube-context chooses the cluster"},

@@ -14,6 +14,8 @@ type Loader struct {
 	// File is the file or the folder of the helmfile. Environment, Context and Selectors are the flags of helmfile; each may be empty.
 	File, Environment, Context string
 	Selectors                  []string
+	// StateValues are flags of helmfile with values for its templates: state-values-set, state-values-set-string and state-values-file.
+	StateValues []StateValue
 	// Env are variables for helmfile in addition to those of this process, as NAME=value.
 	Env []string
 	// Self is the path of this program, which stands in the place of helm.
@@ -25,6 +27,14 @@ type Loader struct {
 	ReadSecrets func(ctx context.Context, documents [][]byte) ([]Secret, error)
 }
 
+// StateValue is a flag of helmfile that gives values to templates, and its value.
+type StateValue struct{ Flag, Value string }
+
+// StateFlags are the names of these flags, in the order in which helmfile reads them.
+func StateFlags() []string {
+	return []string{"state-values-file", "state-values-set", "state-values-set-string"}
+}
+
 // Loaded is what a run of helmfile has found. Its charts are there until it is closed.
 type Loaded struct {
 	Releases []Release
@@ -33,6 +43,9 @@ type Loaded struct {
 	// Secrets are what helm-secrets has decrypted.
 	Secrets *secret.Known
 	run     *Run
+	// file is the helmfile, and state is that of all its releases.
+	file  string
+	state *State
 }
 
 // Close removes the charts.
@@ -50,7 +63,7 @@ func (l Loader) Load(ctx context.Context) (*Loaded, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--helmfile %s: %w", l.File, err)
 	}
-	out := &Loaded{}
+	out := &Loaded{file: l.File, state: state}
 	if out.Helm, err = runner.HelmVersion(ctx, state.Helm); err != nil {
 		return nil, err
 	}
@@ -92,6 +105,9 @@ func (l Loader) arguments() []string {
 	}
 	if l.Context != "" {
 		out = append(out, "--kube-context", l.Context)
+	}
+	for _, v := range l.StateValues {
+		out = append(out, "--"+v.Flag, v.Value)
 	}
 	for _, selector := range l.Selectors {
 		out = append(out, "--selector", selector)

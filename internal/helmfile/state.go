@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -17,6 +20,18 @@ type State struct {
 	// Helm is the program that helmfile calls as helm.
 	Helm     string
 	Releases []Declared
+	// Reads are the files with values of environments and of nested helmfiles. Environments are the names of all environments.
+	Reads        []Entry
+	Environments []string
+}
+
+// Entry is an item of a list of values or secrets.
+type Entry struct {
+	// Text is the file or the address as the helmfile has it. It is empty if the helmfile has the values themselves.
+	Text string
+	// Path is the absolute path of the file, which may be a pattern. It is empty if the entry is none on this machine.
+	Path     string
+	IsSecret bool
 }
 
 // Declared is a release that a helmfile has.
@@ -30,6 +45,10 @@ type Declared struct {
 	IsInstalled bool
 	// OnlyUpgrade are flags that helmfile gives helm upgrade, and not helm diff.
 	OnlyUpgrade []string
+	// Values are its values and then its secrets, in the order of the values files that Helm gets. Reads are the files of set.
+	Values, Reads []Entry
+	// ChartFolder is the absolute path of the chart if it can be a folder.
+	ChartFolder string
 }
 
 // document is what is read of a document of helmfile build (helmfile v1.8.0 pkg/state/state.go).
@@ -42,13 +61,27 @@ type document struct {
 		SyncArgs    []string `json:"syncArgs"`
 	} `json:"helmDefaults"`
 	OverrideNamespace string `json:"namespace"`
-	Releases          []struct {
+	Environments      map[string]struct {
+		Values  []any `json:"values"`
+		Secrets []any `json:"secrets"`
+	} `json:"environments"`
+	Values    []any `json:"values"`
+	Helmfiles []struct {
+		Values []any `json:"values"`
+	} `json:"helmfiles"`
+	Releases []struct {
 		options
 		Name        string `json:"name"`
 		Namespace   string `json:"namespace"`
 		KubeContext string `json:"kubeContext"`
 		Chart       string `json:"chart"`
 		Installed   *bool  `json:"installed"`
+		Values      []any  `json:"values"`
+		Secrets     []any  `json:"secrets"`
+		Prefix      string `json:"valuesPathPrefix"`
+		Set         []struct {
+			File string `json:"file"`
+		} `json:"set"`
 	} `json:"releases"`
 }
 
@@ -73,11 +106,29 @@ func ReadState(text []byte) (*State, error) {
 			return nil, fmt.Errorf("the helmfiles call two programs as helm, %s and %s", out.Helm, d.HelmBinary)
 		}
 		out.Helm = cmp.Or(out.Helm, d.HelmBinary)
+		at := folderOf(part, d.FilePath)
+		out.Reads = append(out.Reads, at.entries("", d.Values, false)...)
+		for _, nested := range d.Helmfiles {
+			out.Reads = append(out.Reads, at.entries("", nested.Values, false)...)
+		}
+		for _, name := range slices.Sorted(maps.Keys(d.Environments)) {
+			e := d.Environments[name]
+			out.Reads = slices.Concat(out.Reads, at.entries("", e.Values, false), at.entries("", e.Secrets, true))
+			if !slices.Contains(out.Environments, name) {
+				out.Environments = append(out.Environments, name)
+			}
+		}
 		for _, r := range d.Releases {
 			if r.Name == "" {
 				return nil, errors.New("helmfile build prints a release without a name")
 			}
+			var reads []any
+			for _, set := range r.Set {
+				reads = append(reads, set.File)
+			}
 			out.Releases = append(out.Releases, Declared{
+				Values: append(at.entries(r.Prefix, r.Values, false), at.entries(r.Prefix, r.Secrets, true)...),
+				Reads:  at.entries("", reads, false), ChartFolder: at.entries("", []any{r.Chart}, false)[0].Path,
 				Name: r.Name, Namespace: cmp.Or(r.Namespace, d.OverrideNamespace), Context: cmp.Or(r.KubeContext, d.Defaults.KubeContext),
 				File: d.FilePath, Chart: r.Chart, IsInstalled: r.Installed == nil || *r.Installed,
 				OnlyUpgrade: append(r.flags(d.Defaults.options),
@@ -90,6 +141,43 @@ func ReadState(text []byte) (*State, error) {
 
 // errState is the error of a document. That of the library quotes values.
 var errState = errors.New("it is not a state of helmfile as helmdrift knows it")
+
+// folder is the absolute path of the folder of a helmfile, or "" if it is not known.
+type folder string
+
+// folderOf returns the folder of the helmfile that a document was made of. helmfile prints its path in the comment in front, and in filepath
+// from the folder where it loaded the file, unless that is absolute.
+func folderOf(document []byte, file string) folder {
+	if filepath.IsAbs(file) {
+		return folder(filepath.Dir(file))
+	}
+	for line := range bytes.Lines(document) {
+		source, isSource := bytes.CutPrefix(bytes.TrimSpace(line), []byte("#  Source: "))
+		if isSource && filepath.IsAbs(string(source)) {
+			return folder(filepath.Dir(string(source)))
+		}
+	}
+	return ""
+}
+
+// entries returns the entries of a list. Prefix stands in front of each name of a file.
+func (f folder) entries(prefix string, items []any, areSecret bool) []Entry {
+	out := make([]Entry, len(items))
+	for i, item := range items {
+		text, isText := item.(string)
+		if out[i].IsSecret = areSecret; !isText {
+			continue
+		}
+		switch out[i].Text = prefix + text; {
+		case strings.Contains(out[i].Text, "://") || strings.HasPrefix(text, "ref+"):
+		case filepath.IsAbs(out[i].Text):
+			out[i].Path = filepath.Clean(out[i].Text)
+		case f != "":
+			out[i].Path = filepath.Join(string(f), out[i].Text)
+		}
+	}
+	return out
+}
 
 // documents returns the documents of a text. helmfile begins each of them with a line that only has three hyphens.
 func documents(text []byte) (out [][]byte) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
@@ -54,8 +55,8 @@ type Step struct {
 
 // New reads the records of a release and decides what helmfile does with it.
 func New(ctx context.Context, from drift.Connection, q Question, r Release) (*Step, error) {
-	if r.Fault != "" {
-		return nil, errors.New(r.Fault)
+	if why := cmp.Or(r.Fault, r.refusedBy(q.Helm)); why != "" {
+		return nil, errors.New(why)
 	}
 	s := &Step{release: r, helm: q.Helm}
 	records, err := from.Records(r.Namespace)
@@ -95,6 +96,23 @@ func (r *Release) decide(history release.History) report.DeployerAction {
 		return report.DeployerUpgrade
 	}
 	return report.DeployerInstall
+}
+
+// refusedBy says why helmfile sync and helmfile apply fail with a major version of Helm before they call it, although helmfile diff does not
+// (helmfile v1.8.0 pkg/state/state.go flagsForUpgrade).
+func (r *Release) refusedBy(helm string) string {
+	has := func(flag string) bool { return r.IsInstalled && slices.Contains(r.OnlyUpgrade, flag) }
+	switch {
+	case helm == "3" && has("--force-conflicts"):
+		return "helmfile fails to upgrade it: forceConflicts needs Helm 4"
+	case helm == "3" && has("--rollback-on-failure"):
+		return "helmfile fails to upgrade it: rollbackOnFailure needs Helm 4"
+	case has("--force") && has("--force-conflicts"):
+		return "helmfile fails to upgrade it: force and forceConflicts exclude each other"
+	case has("--atomic") && has("--rollback-on-failure"):
+		return "helmfile fails to upgrade it: atomic and rollbackOnFailure exclude each other"
+	}
+	return ""
 }
 
 func (s *Step) warn(message string) {

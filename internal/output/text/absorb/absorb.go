@@ -250,12 +250,22 @@ func (t *text) summary(r *absorption.Result, absorbed, left int) string {
 		return fmt.Sprintf("%s changed: %s absorbed, %d left", file, english.Count(absorbed, "field"), left)
 	case len(r.Files) > 0:
 	case r.ValuesOf != nil:
-		return "the changes apply to the values of " + t.KeyName(*r.ValuesOf, layout.Scope{}) +
-			"; -o flux prints them as a patch of it, and --from FOLDER changes a working tree"
+		return "the changes apply to the values of " + t.KeyName(*r.ValuesOf, layout.Scope{}) + "; " + printedBy(r.ValuesOf.Kind)
 	case r.Operation == report.OperationInstall && r.ValuesFile == "":
 		return "the changes apply to the values of the chart; -o values prints them as a file for -f"
 	case r.ValuesFile == "":
 		return fmt.Sprintf("the changes apply to %s; -o values prints them as a file for helm upgrade --reuse-values -f", file)
 	}
 	return "--write changes " + file
+}
+
+// printedBy says how the changes are printed for what has the values.
+func printedBy(kind string) string {
+	switch kind {
+	case "helm_release":
+		return "-o hcl prints them as an item for its values"
+	case "helmfile release":
+		return "-o helmfile prints them as an item for its values"
+	}
+	return "-o flux prints them as a patch of it, and --from FOLDER changes a working tree"
 }

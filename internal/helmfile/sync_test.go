@@ -1,0 +1,472 @@
+package helmfile
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/program"
+)
+
+var (
+	helmfileProgram = flag.String("helmfile", "", "the program helmfile; without it, TestSync is skipped")
+	helmPrograms    = flag.String("helms", "helm", "the programs of Helm to try, with commas between them")
+	helmfileTests   = flag.String("inputs", "", "the folder test of the source of helmfile; TestSync tries its integration tests")
+	onlyInputs      = flag.String("input", "", "only the inputs whose name contains this text")
+	generated       = flag.Int("generated", 20, "how many helmfiles to generate")
+	encrypted       = flag.String("sops", "", "an encrypted file of YAML; Helm then has the plugins helm-secrets and helm-diff")
+	firstSeed       = flag.Int("seed", 1, "the seed of the first of them")
+)
+
+// These are the names of this test program while it stands in the place of helm: for helmdrift, and for what helmfile sync really calls.
+const syncName = "record-helm-upgrade"
+
+func TestMain(m *testing.M) {
+	dir, _ := os.Getwd()
+	caller := Caller{Program: os.Args[0], Dir: dir, Err: os.Stderr, Pass: func(helm string, args []string, copyTo io.Writer) int {
+		return program.Pass(helm, args, os.Stdin, os.Stdout, os.Stderr, copyTo)
+	}}
+	switch filepath.Base(os.Args[0]) {
+	case Name:
+		os.Exit(Serve(caller, os.Args[1:]))
+	case syncName:
+		os.Exit(serveSync(caller, os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// serveSync stands in the place of helm while helmfile sync runs. It records each upgrade and each uninstall and makes none.
+func serveSync(c Caller, args []string) int {
+	var s settings
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(c.Program), settingsName))
+	if err == nil {
+		err = json.Unmarshal(text, &s)
+	}
+	switch words := commandOf(args); {
+	case err != nil:
+	case words[0] == "upgrade":
+		err = s.record(s.upgrade(c, args))
+	case !isHarmless(words):
+		err = s.record(Call{Args: args, Dir: c.Dir, Refused: true})
+	default:
+		return c.Pass(s.Helm, args, nil)
+	}
+	if err != nil {
+		fmt.Fprintln(c.Err, "Error:", err)
+		return 1
+	}
+	return 0
+}
+
+// upgrade records a call of helm upgrade as that of a diff which gets the same arguments. It copies all that the arguments name.
+func (s settings) upgrade(c Caller, args []string) Call {
+	i := slices.Index(args, "upgrade")
+	out := Call{Args: slices.Concat([]string{"diff"}, args[i:i+1], args[:i], args[i+2:]), Dir: c.Dir, Files: map[string][]byte{}}
+	a, err := parseUpgrade(out)
+	if err != nil || args[i+1] != "--install" {
+		out.Fault = fmt.Sprintf("helm gets %q: %v", args, err)
+		return out
+	}
+	for _, name := range a.files() {
+		if out.Files[name], err = readFile(inDir(c.Dir, name)); err != nil {
+			out.Fault = err.Error()
+		}
+	}
+	if chart := inDir(c.Dir, a.chart); exists(chart) {
+		if out.Chart, err = s.keep(chart); err != nil {
+			out.Fault = err.Error()
+		}
+	}
+	return out
+}
+
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
+}
+
+// parseUpgrade reads the arguments of a call of upgrade. All flags count there.
+func parseUpgrade(c Call) (*arguments, error) {
+	var words, flags []string
+	for i := 0; i < len(c.Args); i++ {
+		if strings.HasPrefix(c.Args[i], "-") || len(words) == 4 {
+			flags = append(flags, c.Args[i])
+			if c.Args[i] == "--kube-context" {
+				i++
+				flags = append(flags, c.Args[i])
+			}
+			continue
+		}
+		words = append(words, c.Args[i])
+	}
+	return parse(Call{Args: words}, flags...)
+}
+
+// TestSync compares what is recorded of a helmfile with the helm upgrade that helmfile sync calls for it. It needs the cluster of the
+// kubeconfig, only to read it.
+func TestSync(t *testing.T) {
+	if *helmfileProgram == "" {
+		t.Skip("it needs the program helmfile: -args -helmfile FILE -inputs FOLDER -helms HELM3,HELM4")
+	}
+	t.Setenv("PATH", filepath.Dir(*helmfileProgram)+":"+os.Getenv("PATH"))
+	for _, helm := range strings.Split(*helmPrograms, ",") {
+		version, err := exec.Command(helm, "version", "--short").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(string(version[:2]), func(t *testing.T) {
+			for _, in := range append(integrationInputs(t), generatedInputs(t, strings.HasPrefix(string(version), "v4"))...) {
+				t.Run(in.name, func(t *testing.T) {
+					t.Parallel()
+					in.compare(t, helm)
+				})
+			}
+		})
+	}
+}
+
+// input is a helmfile and how to call helmfile with it.
+type input struct {
+	name, file, environment string
+	// set are values for its templates.
+	set []string
+	// copy writes the files of the input into a folder.
+	copy func(t *testing.T, to string)
+	// mustRun is set if helmfile needs no network for it.
+	mustRun bool
+}
+
+// compare compares the two ways.
+func (in input) compare(t *testing.T, helm string) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.copy(t, dir)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := []string{"HELMFILE_HELM_BINARY=" + helm, "HELMFILE_CACHE_HOME=" + filepath.Join(dir, "cache-of-helmfile")}
+	var values []StateValue
+	for _, set := range in.set {
+		values = append(values, StateValue{"state-values-set", set})
+	}
+	loader := Loader{
+		File: filepath.Join(dir, in.file), Environment: in.environment, StateValues: values, Env: env, Self: self,
+		ReadState: func(_ context.Context, text []byte) (*State, error) { return ReadState(text) },
+		ReadSecrets: func(_ context.Context, all [][]byte) (out []Secret, _ error) {
+			for _, text := range all {
+				out = append(out, Secrets(text)...)
+			}
+			return out, nil
+		},
+	}
+	real, failed := sync(t, loader, helm)
+	found, err := loader.Load(t.Context())
+	if failed != nil && !in.mustRun && (err != nil || slices.ContainsFunc(found.Releases, func(r Release) bool { return r.Fault != "" })) {
+		t.Skipf("helmfile sync fails: %.600v", failed)
+	}
+	if err != nil {
+		t.Fatalf("sync: %v, recording: %v", failed, err)
+	}
+	defer found.Close()
+	ours, refused := map[string]string{}, ""
+	for _, r := range found.Releases {
+		name := r.Namespace + "/" + r.Name
+		switch {
+		case !r.IsInstalled:
+			ours[name] = "uninstalled"
+		case r.Fault != "":
+			ours[name] = r.Fault
+		case r.refusedBy(found.Helm) != "":
+			refused = r.refusedBy(found.Helm)
+		default:
+			ours[name] = described(t, r.arguments, r.call)
+		}
+	}
+	if (failed == nil) != (refused == "") {
+		t.Errorf("sync: %v, recording: %q", failed, refused)
+	}
+	if failed != nil || refused != "" {
+		return
+	}
+	for name, text := range ours {
+		if text == "uninstalled" && real[name] == "" { // helmfile asks for what is not there, and uninstalls nothing
+			delete(ours, name)
+		}
+	}
+	if len(real) == 0 && len(ours) == 0 {
+		t.Log("no release")
+	}
+	if diff := cmp.Diff(real, ours); diff != "" {
+		t.Errorf("helm upgrade (-) and what is recorded (+) differ:\n%s", diff)
+	}
+}
+
+// sync lets helmfile sync run, and returns what it calls for each release.
+func sync(t *testing.T, l Loader, helm string) (out map[string]string, failed error) {
+	run, err := NewRun(l.Self, helm)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(run.Close)
+	as := filepath.Join(run.folder, syncName)
+	if err := os.Symlink(l.Self, as); err != nil {
+		t.Fatal(err)
+	}
+	runner := program.Helmfile{Env: append(slices.Clone(l.Env), "TMPDIR="+run.Temp())}
+	if _, failed = runner.Run(t.Context(), append(l.arguments(), "--helm-binary", as, "sync")...); failed != nil {
+		return nil, failed
+	}
+	calls, err := run.calls()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out = map[string]string{}
+	for _, call := range calls {
+		if call.Refused {
+			words := commandOf(call.Args)
+			namespace := ""
+			if i := slices.Index(call.Args, "--namespace"); i >= 0 {
+				namespace = call.Args[i+1]
+			}
+			out[namespace+"/"+words[1]] = "uninstalled"
+			continue
+		}
+		a, err := parseUpgrade(call)
+		if err != nil || call.Fault != "" {
+			t.Errorf("%s%v", call.Fault, err)
+			continue
+		}
+		out[a.namespace+"/"+a.name] = described(t, a, call)
+	}
+	return out, nil
+}
+
+// described describes the arguments of an upgrade with the contents of the files that they name.
+func described(t *testing.T, a *arguments, call Call) string {
+	t.Helper()
+	var out strings.Builder
+	for _, name := range a.files() {
+		var values any
+		if err := yaml.Unmarshal(call.Files[name], &values); err != nil {
+			t.Error(err)
+		}
+		text, err := yaml.Marshal(values)
+		if err != nil {
+			t.Error(err)
+		}
+		fmt.Fprintf(&out, "values:\n%s", text)
+	}
+	chart := call.Chart
+	if chart == "" {
+		chart = inDir(call.Dir, a.chart)
+	}
+	copied := *a
+	copied.values.Files = nil
+	if exists(chart) {
+		copied.chart = ""
+		fmt.Fprintf(&out, "chart:\n%s", contents(t, chart))
+	}
+	fmt.Fprintf(&out, "%+v\n", copied)
+	return out.String()
+}
+
+// contents returns the files of a chart with their texts, without what differs from one run to the next.
+func contents(t *testing.T, chart string) string {
+	var out bytes.Buffer
+	err := filepath.WalkDir(chart, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		inside, _ := filepath.Rel(chart, name)
+		if strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".tgz") {
+			text = nil
+		}
+		fmt.Fprintf(&out, "-- %s\n%s", inside, text)
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	return out.String()
+}
+
+// integrationInputs are those of helmfile's own tests that have a helmfile. Of a folder with several files, each is an input.
+func integrationInputs(t *testing.T) (out []input) {
+	t.Helper()
+	if *helmfileTests == "" {
+		return nil
+	}
+	root := filepath.Join(*helmfileTests, "integration")
+	cases := filepath.Join(root, "test-cases")
+	seen := map[string]bool{}
+	charts := serveCharts(t, filepath.Join(root, "charts", "raw"))
+	t.Setenv("ISSUE_1172_BUZZ", "example.com/web")
+	err := filepath.WalkDir(cases, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(d.Name(), ".yaml") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		inside, _ := filepath.Rel(root, name)
+		isHelmfile := bytes.Contains(text, []byte("\nreleases:")) || bytes.HasPrefix(text, []byte("releases:")) || bytes.Contains(text, []byte("\nhelmfiles:")) || bytes.HasPrefix(text, []byte("helmfiles:"))
+		if dir := filepath.Dir(inside); filepath.Base(dir) == "helmfile.d" {
+			inside = dir
+		}
+		if err != nil || !isHelmfile || strings.Contains(inside, "/output/") || seen[inside] {
+			return err
+		}
+		seen[inside] = true
+		environments := []string{""}
+		for _, e := range []string{"dev", "direct", "reverse", "test", "karma"} {
+			if bytes.Contains(text, []byte("\n  "+e+":")) {
+				environments = append(environments, e)
+			}
+		}
+		var set []string
+		for _, value := range []string{"foo=bar", "grafanaEnabled=true"} {
+			if name, _, _ := strings.Cut(value, "="); bytes.Contains(text, []byte(".Values."+name)) || strings.Contains(inside, "state-values-set") {
+				set = append(set, value)
+			}
+		}
+		for _, e := range environments {
+			title, _ := filepath.Rel("test-cases", inside)
+			in := input{name: strings.TrimSuffix(title+" "+e, " "), file: inside, environment: e, set: set}
+			in.copy = func(t *testing.T, to string) { copyIntegration(t, root, to, charts) }
+			if strings.Contains(in.name, *onlyInputs) {
+				out = append(out, in)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// copyIntegration copies the integration tests of helmfile into a folder. Their repositories become one on this machine, and their secrets are
+// encrypted as their scripts do it.
+func copyIntegration(t *testing.T, from, to, charts string) {
+	t.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	repository := regexp.MustCompile(`url: "?https://[^ \n]*`)
+	err := filepath.WalkDir(to, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return errors.Join(err, os.Chmod(name, 0o755)) // the module cache has them read-only
+		}
+		mode := fs.FileMode(0o644)
+		if strings.HasSuffix(name, "sh") {
+			mode = 0o755
+		}
+		text, err := os.ReadFile(name)
+		if err == nil {
+			err = os.Chmod(name, mode)
+		}
+		if err == nil && strings.Contains(filepath.Base(name), ".yaml") {
+			err = os.WriteFile(name, repository.ReplaceAll(text, []byte("url: "+charts)), mode)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *encrypted == "" {
+		return
+	}
+	for from, name := range map[string]string{
+		"secretssops/input/env-1.secrets.yaml": "secretssops/input/tmp/env-1.secrets.sops.yaml",
+		"secretssops/input/env-2.secrets.yaml": "secretssops/input/tmp/env-2.secrets.sops.yaml",
+		"hcl-secrets/input/secrets.yaml":       "hcl-secrets/input/tmp/secrets.yaml",
+		"hcl-secrets/input/secrets.hcl":        "hcl-secrets/input/tmp/secrets.hcl",
+	} {
+		name = filepath.Join(to, "test-cases", name)
+		text, err := exec.Command("sops", "--encrypt", filepath.Join(to, "test-cases", from)).Output()
+		if err == nil {
+			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, text, 0o644))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// serveCharts serves a repository where each chart that the integration tests name is one chart with other names and versions. It returns the
+// address.
+func serveCharts(t *testing.T, chart string) string {
+	t.Helper()
+	var index strings.Builder
+	index.WriteString("apiVersion: v1\nentries:\n")
+	archives := map[string][]byte{}
+	for _, of := range []string{
+		"raw 0.1.0 0.2.3", "nginx 13.2.27", "elasticsearch 7.17.3 8.5.1 19.0.1", "azuredisk-csi-driver v1.23.0", "ingress-nginx 4.9.0 4.11.2", "importvalues 0.1.0",
+		"kube-prometheus-stack 45.0.0", "rook-ceph 1.15.1", "vector 0.40.0", "grafana 3.2.9",
+	} {
+		words := strings.Fields(of)
+		fmt.Fprintf(&index, "  %s:\n", words[0])
+		for _, version := range words[1:] {
+			file := words[0] + "-" + version + ".tgz"
+			fmt.Fprintf(&index, "  - {apiVersion: v2, name: %s, version: %s, urls: [%s]}\n", words[0], version, file)
+			archives["/"+file] = packed(t, chart, words[0], version)
+		}
+	}
+	archives["/index.yaml"] = []byte(index.String())
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, found := archives[r.URL.Path]
+		if !found {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write(text)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// packed returns the archive of a chart under another name.
+func packed(t *testing.T, chart, name, version string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	archive := tar.NewWriter(zip)
+	err := filepath.WalkDir(chart, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		inside, _ := filepath.Rel(chart, file)
+		if inside == "Chart.yaml" {
+			text = []byte("apiVersion: v2\nname: " + name + "\nversion: " + version + "\n")
+		}
+		err = errors.Join(err, archive.WriteHeader(&tar.Header{Name: name + "/" + filepath.ToSlash(inside), Mode: 0o644, Size: int64(len(text))}))
+		_, failed := archive.Write(text)
+		return errors.Join(err, failed)
+	})
+	if err = errors.Join(err, archive.Close(), zip.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
