@@ -23,6 +23,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -134,6 +135,21 @@ const (
 // leaves the old one.
 func Replace(name string, content []byte, mode fs.FileMode) error {
 	return replace(name, content, Private, func(file *os.File) error { return file.Chmod(mode) })
+}
+
+// TempDir makes a folder for temporary files, which only this user can read. If there is no place for it, the error names the variable that
+// chooses one.
+func TempDir() (string, error) {
+	dir, err := os.MkdirTemp("", "helmdrift-")
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		variable := "TMPDIR"
+		if runtime.GOOS == "windows" {
+			variable = "TMP"
+		}
+		return "", fmt.Errorf("temporary files need a folder that can be written, and %s is none: %w; %s names it", os.TempDir(), at.Err, variable)
+	}
+	return dir, err
 }
 
 // Change is a new content of a file. Name is relative to a folder.

@@ -13,7 +13,7 @@ import (
 
 // Unpack returns a new folder with the files of a tar archive. Done removes it; it is never nil.
 func Unpack(archive []byte) (dir string, done func(), err error) {
-	if dir, err = os.MkdirTemp("", "helmdrift-"); err != nil {
+	if dir, err = TempDir(); err != nil {
 		return "", func() {}, err
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, unpack(archive, dir)

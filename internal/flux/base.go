@@ -67,7 +67,7 @@ func (b *Bases) fetch(ctx context.Context, base tree.Base) (dir string, done fun
 	if err != nil {
 		return "", done, err
 	}
-	if dir, err = os.MkdirTemp("", "helmdrift-"); err != nil {
+	if dir, err = files.TempDir(); err != nil {
 		return "", done, err
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, os.WriteFile(filepath.Join(dir, path.Base(at.Path)), text, 0o600)

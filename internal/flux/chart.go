@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/files"
+
 	"github.com/Masterminds/semver/v3"
 	"helm.sh/helm/v4/pkg/chart/common"
 
@@ -64,7 +66,7 @@ const maxValuesFile = 5 << 20
 // PrepareChart carries out an order (fluxcd/source-controller v1.9.3 internal/helm/chart/builder_remote.go Build, builder_local.go Build).
 func PrepareChart(_ context.Context, o ChartOrder) (ChartAnswer, error) {
 	if o.Artifact != nil {
-		dir, err := os.MkdirTemp("", "helmdrift-")
+		dir, err := files.TempDir()
 		if err != nil {
 			return ChartAnswer{}, err
 		}
@@ -151,7 +153,7 @@ func (o ChartOrder) change(loaded *chart.Chart) (ChartAnswer, error) {
 			return ChartAnswer{}, err
 		}
 	}
-	dir, err := os.MkdirTemp("", "helmdrift-")
+	dir, err := files.TempDir()
 	if err != nil {
 		return ChartAnswer{}, err
 	}

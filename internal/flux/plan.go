@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/files"
+
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
@@ -236,7 +238,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	if answer.Archive == nil {
 		return path, p.checkContent(path, q.Own)
 	}
-	dir, err := os.MkdirTemp("", "helmdrift-")
+	dir, err := files.TempDir()
 	if err != nil {
 		return "", err
 	}

@@ -1,6 +1,7 @@
 package helmfile
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -49,7 +50,9 @@ type generator struct {
 	*rand.Rand
 	files    map[string]string
 	releases int
-	helm4    bool
+	// name is that of the next release, if it is set.
+	name  string
+	helm4 bool
 	// secrets is a file for helm-secrets, or empty without the plugins of Helm that these need: secrets and diff.
 	secrets string
 }
@@ -164,8 +167,9 @@ func (g *generator) someReleases(up string, n int) (out []any) {
 		out = append(out, g.release(up))
 	}
 	if first := out[0].(table); g.chance(30) { // the same name in another namespace
+		g.releases, g.name = g.releases-1, first["name"].(string)
 		other := g.release(up)
-		other["name"], other["namespace"] = first["name"], "another"
+		other["namespace"], g.name = "another", ""
 		out = append(out, other)
 	}
 	if len(out) > 1 && up == "." && g.chance(40) { // a selector of a nested helmfile may leave out what is needed
@@ -181,14 +185,14 @@ func (g *generator) someReleases(up string, n int) (out []any) {
 
 func (g *generator) release(up string) table {
 	g.releases++
-	name := fmt.Sprint("web", g.releases)
+	name := cmp.Or(g.name, fmt.Sprint("web", g.releases))
 	r := table{"name": name, "chart": up + "/charts/web", "labels": table{"tier": oneOf(g, "front", "back")}}
 	if g.chance(60) {
 		r["namespace"] = oneOf(g, "shop", "prod", "{{`{{ .Environment.Name }}`}}")
 	}
 	var values []any
 	for i := range g.IntN(5) {
-		values = append(values, g.values(r, up, fmt.Sprint(name, "-", i)))
+		values = append(values, g.values(r, up, fmt.Sprint(name, "-", len(g.files), "-", i)))
 	}
 	if values != nil {
 		r["values"] = values
@@ -250,7 +254,7 @@ func (g *generator) release(up string) table {
 		r["hooks"] = []any{table{"events": []any{"prepare", "presync", "postsync", "cleanup"}, "command": "echo", "args": []any{"{{`{{ .Event.Name }}`}}"}}}
 	}
 	target := table{"version": "v1", "kind": "ConfigMap", "name": name}
-	if r["chart"] == up+"/charts/web" && g.chance(30) {
+	if r["chart"] == up+"/charts/web" && r["forceNamespace"] == nil && g.chance(30) { // a patch does not find an object that is moved
 		switch g.IntN(4) {
 		case 0:
 			r["strategicMergePatches"] = []any{table{"apiVersion": "v1", "kind": "ConfigMap", "metadata": table{"name": name}, "data": table{"patched": "yes"}}}

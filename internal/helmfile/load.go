@@ -53,35 +53,42 @@ func (l *Loaded) Close() { l.run.Close() }
 
 // Load runs helmfile.
 func (l Loader) Load(ctx context.Context) (*Loaded, error) {
-	args := l.arguments()
-	runner := program.Helmfile{MaxOutput: l.MaxOutput, Env: l.Env}
-	text, err := runner.Run(ctx, append(args, "build")...)
+	run, err := NewRun(l.Self)
 	if err != nil {
-		return nil, fmt.Errorf("--helmfile %s: %w", l.File, err)
-	}
-	state, err := l.ReadState(ctx, text)
-	if err != nil {
-		return nil, fmt.Errorf("--helmfile %s: %w", l.File, err)
-	}
-	out := &Loaded{file: l.File, state: state}
-	if out.Helm, err = runner.HelmVersion(ctx, state.Helm); err != nil {
 		return nil, err
 	}
-	if out.run, err = NewRun(l.Self, state.Helm); err != nil {
-		return nil, err
-	}
-	if err := out.record(ctx, l, runner, append(args, "--helm-binary", out.run.Program), state); err != nil {
+	out := &Loaded{file: l.File, run: run}
+	if err := out.load(ctx, l); err != nil {
 		out.Close()
 		return nil, err
 	}
 	return out, nil
 }
 
+func (l *Loaded) load(ctx context.Context, by Loader) error {
+	args := by.arguments()
+	runner := program.Helmfile{MaxOutput: by.MaxOutput, Env: by.Env}
+	text, err := runner.Run(ctx, append(args, "build")...)
+	if err == nil {
+		l.state, err = by.ReadState(ctx, text)
+	}
+	if err != nil {
+		return fmt.Errorf("--helmfile %s: %w", by.File, err)
+	}
+	if l.Helm, err = runner.HelmVersion(ctx, l.state.Helm); err == nil {
+		err = l.run.passTo(l.state.Helm)
+	}
+	if err != nil {
+		return err
+	}
+	return l.record(ctx, by, runner, append(args, "--helm-binary", l.run.Program))
+}
+
 // record finds out how helmfile calls helm, and what helm-secrets decrypts.
-func (l *Loaded) record(ctx context.Context, by Loader, runner program.Helmfile, args []string, state *State) error {
+func (l *Loaded) record(ctx context.Context, by Loader, runner program.Helmfile, args []string) error {
 	temp := l.run.Temp()
 	runner.Env = append(runner.Env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
-	all, calls, err := l.run.Record(ctx, runner.Run, args, state)
+	all, calls, err := l.run.Record(ctx, runner.Run, args, l.state)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,10 @@ import (
 // TestRecord runs a helmfile that fails before it calls helm for two of three releases. It runs again for each of these, without the selector,
 // and the fault of one costs no other.
 func TestRecord(t *testing.T) {
-	run, err := NewRun(os.Args[0], "real-helm")
+	run, err := NewRun(os.Args[0])
+	if err == nil {
+		err = run.passTo("real-helm")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

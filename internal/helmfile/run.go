@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/files"
 )
 
 // This file is the folder of a run of helmfile, and what was recorded in it.
@@ -21,19 +23,15 @@ type Run struct {
 	Program string
 }
 
-// NewRun makes the folder for a run. Self is the path of this program, and helm is the real helm.
-func NewRun(self, helm string) (*Run, error) {
-	folder, err := os.MkdirTemp("", "helmdrift-helmfile")
+// NewRun makes the folder for a run. Self is the path of this program.
+func NewRun(self string) (*Run, error) {
+	folder, err := files.TempDir()
 	if err != nil {
 		return nil, err
 	}
 	r := &Run{folder: folder, Program: filepath.Join(folder, Name)}
 	if runtime.GOOS == "windows" {
 		r.Program += ".exe"
-	}
-	text, err := json.Marshal(settings{Helm: helm, Folder: folder, Temp: r.Temp()})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, settingsName), text, 0o600)
 	}
 	for _, name := range []string{callsName, chartsName, tempName} {
 		err = errors.Join(err, os.Mkdir(filepath.Join(folder, name), 0o700))
@@ -46,6 +44,15 @@ func NewRun(self, helm string) (*Run, error) {
 		return nil, fmt.Errorf("preparing the run of helmfile: %w", err)
 	}
 	return r, nil
+}
+
+// passTo sets the real helm.
+func (r *Run) passTo(helm string) error {
+	text, err := json.Marshal(settings{Helm: helm, Folder: r.folder, Temp: r.Temp()})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.folder, settingsName), text, 0o600)
 }
 
 // Temp is the folder for the temporary files of helmfile.

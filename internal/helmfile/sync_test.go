@@ -225,7 +225,10 @@ func (in input) compare(t *testing.T, helm string) {
 
 // sync lets helmfile sync run, and returns what it calls for each release.
 func sync(t *testing.T, l Loader, helm string) (out map[string]string, failed error) {
-	run, err := NewRun(l.Self, helm)
+	run, err := NewRun(l.Self)
+	if err == nil {
+		err = run.passTo(helm)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/files"
+
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
@@ -50,7 +52,7 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	if strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, ": *^~\\") {
 		return nil, fmt.Errorf("%q is no branch, tag or commit", ref)
 	}
-	dir, err := os.MkdirTemp("", "helmdrift-")
+	dir, err := files.TempDir()
 	if err != nil {
 		return nil, err
 	}

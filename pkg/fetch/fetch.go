@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/files"
+
 	"helm.sh/helm/v3/pkg/downloader"
 	"helm.sh/helm/v3/pkg/getter"
 )
@@ -74,7 +76,7 @@ func Chart(ctx context.Context, ref string, o Options) (path string, done func()
 	case !o.Remote && (filepath.IsAbs(ref) || strings.HasPrefix(ref, ".")):
 		err = problem{message: "no such file or directory"}
 	default:
-		if f.dir, err = os.MkdirTemp("", "helmdrift-"); err == nil {
+		if f.dir, err = files.TempDir(); err == nil {
 			done = func() { _ = os.RemoveAll(f.dir) }
 			path, err = await(ctx, func() (string, error) { return f.download(ref) })
 		}

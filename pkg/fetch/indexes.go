@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+
+	"github.com/helmdrift/helmdrift/internal/files"
 )
 
 // Indexes keeps the indexes of repositories, so that several calls of Chart fetch each of them once. The zero value is ready to use. Close
@@ -23,7 +25,7 @@ func (x *Indexes) file(key indexKey, read func() ([]byte, error)) (string, error
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.files == nil {
-		dir, err := os.MkdirTemp("", "helmdrift-")
+		dir, err := files.TempDir()
 		if err != nil {
 			return "", err
 		}

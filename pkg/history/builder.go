@@ -27,7 +27,7 @@ type Builder struct {
 }
 
 // releaseKey identifies a release.
-type releaseKey struct{ cluster, namespace, name string }
+type releaseKey struct{ cluster, namespace, name, deployer string }
 
 // release is a release with the findings so far.
 type release struct {
@@ -77,11 +77,11 @@ func (b *Builder) addRelease(r report.Release, at time.Time) {
 		b.out.Previews++
 		return
 	}
-	key := releaseKey{r.Cluster, cmp.Or(r.StorageNamespace, r.Namespace), r.Name}
+	key := releaseKey{r.Cluster, cmp.Or(r.StorageNamespace, r.Namespace), r.Name, r.Deployer.Tool()}
 	rel := b.releases[key]
 	if rel == nil {
 		rel = &release{Release: past.Release{Versions: report.CustomVersions{}}, findings: map[findingKey]*finding{}}
-		rel.Name, rel.Namespace, rel.Cluster, rel.FirstSeen = r.Name, key.namespace, r.Cluster, at
+		rel.Name, rel.Namespace, rel.Cluster, rel.Deployer, rel.FirstSeen = r.Name, key.namespace, r.Cluster, key.deployer, at
 		b.releases[key] = rel
 	}
 	rel.LastSeen = at
@@ -110,7 +110,8 @@ func (b *Builder) History(helmdrift string) *past.History {
 		out.Releases = append(out.Releases, rel.history())
 	}
 	slices.SortFunc(out.Releases, func(a, b past.Release) int {
-		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Deployer, b.Deployer))
 	})
 	return &out
 }

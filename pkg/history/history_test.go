@@ -202,6 +202,32 @@ func TestReleases(t *testing.T) {
 	}
 }
 
+// TestDeployers checks that a release which two deployers name has two histories, so that what only one of them compares does not end.
+func TestDeployers(t *testing.T) {
+	var b Builder
+	for n := range 2 {
+		r := of(n+1, replicas(int64(5)))
+		flux, helmfile := r.Releases[0], of(n + 1).Releases[0]
+		flux.Deployer, helmfile.Deployer = &report.Deployer{Controller: report.ControllerFlux}, &report.Deployer{Controller: "helmfile"}
+		r.Releases = []report.Release{flux, helmfile}
+		r.Recount()
+		if err := b.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var said []string
+	for _, rel := range b.History("test").Releases {
+		state := "no findings"
+		for _, f := range rel.Findings {
+			state = fmt.Sprint(f.State, " in ", f.Periods, " period")
+		}
+		said = append(said, fmt.Sprintf("%s: %d reports, %s", rel.Deployer, rel.Reports, state))
+	}
+	if diff := cmp.Diff([]string{"Flux: 2 reports, there in 1 period", "helmfile: 2 reports, no findings"}, said); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestMemory checks that thousands of reports that each change a large value take no more memory than a
 // few.
 func TestMemory(t *testing.T) {

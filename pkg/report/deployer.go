@@ -93,12 +93,14 @@ const (
 	ControllerArgo = "argocd-application-controller"
 )
 
-// Tool returns the name of what the controller belongs to, such as Flux.
+// Tool returns the name of what the controller belongs to, such as Flux. That of a nil Deployer is empty.
 func (d *Deployer) Tool() string {
-	switch d.Controller {
-	case ControllerFlux:
+	switch {
+	case d == nil:
+		return ""
+	case d.Controller == ControllerFlux:
 		return "Flux"
-	case ControllerArgo:
+	case d.Controller == ControllerArgo:
 		return "Argo CD"
 	}
 	return d.Controller

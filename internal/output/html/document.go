@@ -125,10 +125,13 @@ type owner struct {
 // release is what the page says of a release.
 type release struct {
 	// Slug stands for the release in links.
-	Slug        string   `json:"slug"`
-	Name        string   `json:"name"`
-	State       string   `json:"state"`
-	Answer      string   `json:"answer"`
+	Slug   string `json:"slug"`
+	Name   string `json:"name"`
+	State  string `json:"state"`
+	Answer string `json:"answer"`
+	// Deployer says what the controller does next, and By names it if not all releases have the same.
+	Deployer    string   `json:"deployer,omitempty"`
+	By          string   `json:"by,omitempty"`
 	Found       string   `json:"found,omitempty"`
 	Origin      []string `json:"origin,omitempty"`
 	Effect      string   `json:"effect,omitempty"`
@@ -152,8 +155,13 @@ func newData(r *report.Report, phrases text.Phrases) *data {
 	slices.SortStableFunc(releases, func(a, b report.Release) int {
 		return cmp.Compare(slices.Index(urgency, a.State()), slices.Index(urgency, b.State()))
 	})
+	several := slices.ContainsFunc(releases, func(rel report.Release) bool { return rel.Deployer.Tool() != releases[0].Deployer.Tool() })
 	for i, rel := range releases {
-		d.Releases = append(d.Releases, d.release(rel))
+		out := d.release(rel)
+		if several {
+			out.By = d.phrases.Escape(rel.Deployer.Tool())
+		}
+		d.Releases = append(d.Releases, out)
 		for _, o := range rel.Objects {
 			d.Objects = append(d.Objects, d.object(i, o, rel))
 		}
@@ -167,6 +175,9 @@ func (d *data) release(r report.Release) release {
 	out := release{
 		Slug: unique(d.slugs, d.slug(r)), Name: said.Name, State: string(r.State()), Answer: said.Answer, Found: said.Found, Origin: said.Origin,
 		Errors: d.messages(r.Errors), Warnings: d.messages(r.Warnings), Fix: layout.FixCommand(r),
+	}
+	if r.Deployer != nil {
+		out.Deployer = d.phrases.Escape(r.Deployer.Says())
 	}
 	if e := r.Effect; e != nil {
 		out.Effect = d.phrases.Escape(forecast(e.Text, e.Inexact))

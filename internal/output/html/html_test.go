@@ -163,6 +163,28 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// TestDeployers checks that the page says what deploys each of two releases, with and without scripts.
+func TestDeployers(t *testing.T) {
+	release := func(controller, reason string) report.Release {
+		return report.Release{Name: "web", Namespace: "prod", Deployer: &report.Deployer{Controller: controller, Action: report.DeployerUpgrade, Reason: reason}}
+	}
+	doc := documentOf(t, release(report.ControllerFlux, "values changed"), release("helmfile", "the chart changed"))
+	said := [][2]string{}
+	for _, r := range dataOf(t, doc).Releases {
+		said = append(said, [2]string{r.By, r.Deployer})
+		if !strings.Contains(doc, "<p>"+r.Deployer+"</p>") {
+			t.Errorf("without scripts the page does not say %q", r.Deployer)
+		}
+	}
+	want := [][2]string{{"Flux", "Flux upgrades it: values changed"}, {"helmfile", "helmfile upgrades it: the chart changed"}}
+	if diff := cmp.Diff(want, said); diff != "" {
+		t.Error(diff)
+	}
+	if one := dataOf(t, documentOf(t, release("helmfile", "x"))).Releases[0]; one.By != "" {
+		t.Errorf("a page of one release says %q beside its name", one.By)
+	}
+}
+
 // documentOf returns the page of a report of releases.
 func documentOf(t *testing.T, releases ...report.Release) string {
 	t.Helper()

@@ -47,12 +47,7 @@ func deployersLine(releases []report.Release) answerLine {
 }
 
 // toolCell returns what deploys a release.
-func toolCell(e entry) string {
-	if e.Deployer == nil {
-		return ""
-	}
-	return e.Deployer.Tool()
-}
+func toolCell(e entry) string { return e.Deployer.Tool() }
 
 // hasSeveralTools reports whether not all releases are deployed by the same.
 func hasSeveralTools(all []entry) bool {

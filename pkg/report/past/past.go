@@ -40,6 +40,8 @@ type Release struct {
 	// Namespace is the namespace of the records, as for -n.
 	Namespace string `json:"namespace"`
 	Cluster   string `json:"cluster"`
+	// Deployer is what deploys the release, such as Flux, if the reports say it. A release that two of them name has two histories.
+	Deployer string `json:"deployer,omitempty"`
 	// FirstSeen and LastSeen are the times of the first and the last report on the release. Reports is the number of these reports, and
 	// Unknown is how many have an error: what they do not list may be there.
 	FirstSeen time.Time `json:"firstSeen"`

@@ -196,6 +196,7 @@ function releaseHead(release, level) {
     make(level, null, release.name + " ", badge(stateTones[release.state] || "change", release.state)),
     isOnly(release) ? null : make("p", { class: "fate" }, release.answer),
     !isOnly(release) && release.found && release.found !== release.answer ? make("p", null, "Found: " + release.found) : null,
+    release.deployer ? make("p", null, release.deployer) : null,
     make("p", { class: "faint" }, (release.origin || []).join(" · ")),
     ...texts("Error", "bad", release.errors), ...texts("Warning", "drift", release.warnings),
     release.effect ? make("div", { class: "box effect " + (goesDown ? "bad" : "change") }, make("b", null, "Effect: "), release.effect,
@@ -209,7 +210,7 @@ function overview() {
   const listed = all.slice(0, 200);
   const rows = listed.map((r) => make("tr", null,
     make("td", null, badge(stateTones[r.state] || "change", r.state)),
-    make("td", null, make("a", { href: fragmentOf({ release: r }, state.filters) }, r.name)),
+    make("td", null, make("a", { href: fragmentOf({ release: r }, state.filters) }, r.name), r.by ? " · " + r.by : ""),
     make("td", null, r.found || r.answer), make("td", { class: "short" }, r.oldest ? ageOf(Date.parse(r.oldest)).replace(" before the report", "") : ""),
     make("td", null, (r.editors || [])[0] || "", r.editors && r.editors.length > 1 ? " +" + (r.editors.length - 1) : "")));
   const heading = (names) => make("tr", null, names.map((name) => make("th", { scope: "col" }, name)));

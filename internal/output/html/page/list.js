@@ -70,7 +70,7 @@ function rowElement(row, i) {
 
 function releaseRow(release) {
   return make("a", { class: "entry release" },
-    make("span", null, make("span", { class: "cut" }, release.name), make("span", { class: "signs" },
+    make("span", null, make("span", { class: "cut" }, release.by ? release.name + " · " + release.by : release.name), make("span", { class: "signs" },
       make("span", { class: stateTones[release.state] || "change" }, release.state))),
     make("span", { class: "faint" }, make("span", { class: "cut" }, release.found || release.answer)));
 }

@@ -92,7 +92,7 @@ func (t *text) releaseHistory(r past.Release, shown []past.Finding) {
 	if len(shown) == 0 {
 		said = append(said, "nothing listed")
 	}
-	t.Headline("release " + t.ReleaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace) + ": " + strings.Join(said, t.Dot))
+	t.Headline("release " + t.name(r) + ": " + strings.Join(said, t.Dot))
 	last := ""
 	for _, f := range shown {
 		if name := t.KeyName(f.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}); name != last {
@@ -224,8 +224,15 @@ func NewPhrases() Phrases {
 func (p Phrases) Totals(h *past.History) []string { return totals(h) }
 
 // Release returns the name of a release.
-func (p Phrases) Release(r past.Release) string {
-	return p.ReleaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace)
+func (p Phrases) Release(r past.Release) string { return p.name(r) }
+
+// name returns the name of a release, with what deploys it if that is known.
+func (t *text) name(r past.Release) string {
+	name := t.ReleaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace)
+	if r.Deployer != "" {
+		name += " (" + t.Escape(r.Deployer) + ")"
+	}
+	return name
 }
 
 // Finding are the words about a finding. Value, Managers and Flapping may be empty.
