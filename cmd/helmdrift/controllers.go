@@ -37,8 +37,8 @@ func newControllers(all guest) controllers {
 	return out
 }
 
-// isNext reports whether --next is set.
-func (c controllers) isNext() bool { return c.flags != nil && c.flags.Next }
+// isAll reports whether --next or --from is set, which compare all objects of controllers.
+func (c controllers) isAll() bool { return c.flags != nil && (c.flags.Next || c.flags.From != "") }
 
 // controllerFlags returns the names of the flags that controllers share.
 func controllerFlags() []string { return cli.NamesOf((&cli.ControllerOptions{}).AddFlags) }

@@ -133,8 +133,8 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 			if err := cli.AcceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
 				return err
 			}
-			if len(files) > 0 && (o.scan == nil || !o.controllers.isNext()) {
-				return runDiffFile(cmd.Context(), files[0], c, o, args, cmd.Flags())
+			if len(files) > 0 && (o.scan == nil || !o.controllers.isAll()) {
+				return runDiffFile(cmd.Context(), files, c, o, args, cmd.Flags())
 			}
 			if controlled != nil {
 				return controlled.run(cmd.Context(), s, o, args, cmd.Flags())

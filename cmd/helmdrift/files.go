@@ -3,7 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"sync/atomic"
 
@@ -21,8 +21,9 @@ import (
 // objectFile is such a file.
 type objectFile interface {
 	addFlags(*pflag.FlagSet)
-	// isNamed reports whether the flag is set.
+	// isNamed reports whether the flag is set, and each returns one for each file that it names.
 	isNamed() bool
+	each() []objectFile
 	words() fileWords
 	// refused returns the flags that the file decides, and takes those that only it has. check refuses a flag that names no file.
 	refused() []cli.Refusal
@@ -52,8 +53,13 @@ type openFile interface {
 }
 
 // namedFiles returns the files of tools that flags name.
-func namedFiles(files []objectFile) []objectFile {
-	return slices.DeleteFunc(slices.Clone(files), func(f objectFile) bool { return !f.isNamed() })
+func namedFiles(files []objectFile) (out []objectFile) {
+	for _, f := range files {
+		if f.isNamed() {
+			out = append(out, f.each()...)
+		}
+	}
+	return out
 }
 
 // fileFlags returns the names of the flags that name files of tools.
@@ -69,9 +75,14 @@ func withoutFix(all guest) cli.Refusal {
 	return cli.Refusal{Flags: append([]string{"fix"}, fixFlags(all)...), Advice: "put back the drift of a release: helmdrift fix RELEASE"}
 }
 
-// runDiffFile compares what a tool does next with the chosen releases of a file.
-func runDiffFile(ctx context.Context, file objectFile, c *cli.Connection, o diffOptions, args []string, flags *pflag.FlagSet) error {
+// runDiffFile compares what a tool does next with the chosen releases of a file, which is the first one.
+func runDiffFile(ctx context.Context, files []objectFile, c *cli.Connection, o diffOptions, args []string, flags *pflag.FlagSet) error {
+	file := files[0]
 	words := file.words()
+	if len(files) > 1 && files[1].words() == words {
+		return hint.New(fmt.Errorf("%s names several files", words.flag),
+			fmt.Sprintf("diff -A --next %s FILE %s FILE has one report of all of them", words.flag, words.flag))
+	}
 	if err := cli.Refuse(flags, append(file.refused(), withoutFix(o.guests)), words.flag); err != nil {
 		return err
 	}

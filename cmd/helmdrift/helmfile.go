@@ -35,7 +35,9 @@ const (
 // helmfileGuest returns diff of a helmfile as a guest.
 func helmfileGuest() guest {
 	return guest{
-		file: func(s cli.Streams, c *cli.Connection) objectFile { return &helmfileDiff{Streams: s, connection: c} },
+		file: func(s cli.Streams, c *cli.Connection) objectFile {
+			return &helmfileDiff{Streams: s, connection: c, selectors: new([]string)}
+		},
 		jobs: map[string]confine.Job{
 			jobHelmfileState: confine.NewJob(func(_ context.Context, _ *confine.Parent, text []byte) (*helmfile.State, error) {
 				return helmfile.ReadState(text)
@@ -70,8 +72,11 @@ func serveHelmfile(args []string) int {
 type helmfileDiff struct {
 	cli.Streams
 	connection *cli.Connection
-	// path is the file or folder of the helmfile, and environment is its environment.
+	// path is the file or folder of the helmfile, and environment is its environment. paths are all that the flag of diff names.
 	path, environment string
+	paths             []string
+	// selectors are those of the flag --selector, once a helmfile was loaded.
+	selectors *[]string
 	// flags are those of the command.
 	flags *pflag.FlagSet
 }
@@ -79,8 +84,8 @@ type helmfileDiff struct {
 // addFlags implements objectFile.
 func (h *helmfileDiff) addFlags(fs *pflag.FlagSet) {
 	h.flags = fs
-	fs.StringVar(&h.path, "helmfile", "",
-		"compare what helmfile does next with the releases of this `file`; runs helmfile, and the programs that the file names")
+	fs.StringArrayVar(&h.paths, "helmfile", nil,
+		"compare what helmfile does next with the releases of this `file`; runs helmfile, and the programs that the file names; with --next or --from, may be repeated")
 	h.addChoice(fs)
 }
 
@@ -107,6 +112,19 @@ func (h *helmfileDiff) addKeepFlags(fs *pflag.FlagSet) {
 // isNamed implements objectFile.
 func (h *helmfileDiff) isNamed() bool {
 	return slices.ContainsFunc(slices.Concat([]string{"helmfile", "environment"}, helmfile.StateFlags()), h.flags.Changed)
+}
+
+// each implements objectFile.
+func (h *helmfileDiff) each() (out []objectFile) {
+	for _, path := range h.paths {
+		one := *h
+		one.path = path
+		out = append(out, &one)
+	}
+	if out == nil { // absorb has one
+		out = append(out, h)
+	}
+	return out
 }
 
 // words implements objectFile.
@@ -220,10 +238,11 @@ func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []
 		}
 	}
 	if f := h.flags.Lookup("selector"); f != nil && f.Changed {
-		loader.Selectors = []string{f.Value.String()}
+		*h.selectors = []string{f.Value.String()}
 		_ = f.Value.Set("") // nothing else may read it
 		f.Changed = false
 	}
+	loader.Selectors = *h.selectors
 	out, err := loader.Load(ctx)
 	if err != nil {
 		return nil, err

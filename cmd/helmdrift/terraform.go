@@ -43,8 +43,9 @@ func terraformGuest() guest {
 type terraformDiff struct {
 	cli.Streams
 	connection *cli.Connection
-	// plan is the file with the JSON of the plan, or "-".
-	plan string
+	// plan is the file with the JSON of the plan, or "-". plans are all that the flag of diff names.
+	plan  string
+	plans []string
 	// flags are those of the command.
 	flags *pflag.FlagSet
 }
@@ -52,8 +53,8 @@ type terraformDiff struct {
 // addFlags implements objectFile.
 func (t *terraformDiff) addFlags(fs *pflag.FlagSet) {
 	t.flags = fs
-	fs.StringVar(&t.plan, "plan", "",
-		"compare what Terraform or OpenTofu does next with the releases of a plan: a `file` of terraform show -json, or -")
+	fs.StringArrayVar(&t.plans, "plan", nil,
+		"compare what Terraform or OpenTofu does next with the releases of a plan: a `file` of terraform show -json, or -; with --next or --from, may be repeated")
 }
 
 // addKeepFlags implements objectFile.
@@ -65,6 +66,19 @@ func (t *terraformDiff) addKeepFlags(fs *pflag.FlagSet) {
 
 // isNamed implements objectFile.
 func (t *terraformDiff) isNamed() bool { return t.flags.Changed("plan") }
+
+// each implements objectFile.
+func (t *terraformDiff) each() (out []objectFile) {
+	for _, plan := range t.plans {
+		one := *t
+		one.plan = plan
+		out = append(out, &one)
+	}
+	if out == nil { // absorb has one
+		out = append(out, t)
+	}
+	return out
+}
 
 // words implements objectFile.
 func (t *terraformDiff) words() fileWords { return fileWords{"--plan", "plan", "ADDRESS"} }
