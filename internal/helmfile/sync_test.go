@@ -22,6 +22,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/program"
@@ -166,7 +167,10 @@ func (in input) compare(t *testing.T, helm string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := []string{"HELMFILE_HELM_BINARY=" + helm, "HELMFILE_CACHE_HOME=" + filepath.Join(dir, "cache-of-helmfile")}
+	env := []string{"HELMFILE_HELM_BINARY=" + helm, "KUBECONFIG=" + contexts(t, dir)}
+	for _, name := range []string{"HELMFILE_CACHE_HOME", "HELM_CACHE_HOME", "HELM_CONFIG_HOME"} {
+		env = append(env, name+"="+filepath.Join(dir, "of", name))
+	}
 	var values []StateValue
 	for _, set := range in.set {
 		values = append(values, StateValue{"state-values-set", set})
@@ -221,6 +225,23 @@ func (in input) compare(t *testing.T, helm string) {
 	if diff := cmp.Diff(real, ours); diff != "" {
 		t.Errorf("helm upgrade (-) and what is recorded (+) differ:\n%s", diff)
 	}
+}
+
+// contexts writes a kubeconfig with the contexts that the integration tests name, which are the current one.
+func contexts(t *testing.T, dir string) string {
+	t.Helper()
+	config, err := clientcmd.NewDefaultClientConfigLoadingRules().Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"minikube", "test-context"} {
+		config.Contexts[name] = config.Contexts[config.CurrentContext]
+	}
+	name := filepath.Join(dir, "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, name); err != nil {
+		t.Fatal(err)
+	}
+	return name
 }
 
 // sync lets helmfile sync run, and returns what it calls for each release.
@@ -343,7 +364,7 @@ func integrationInputs(t *testing.T) (out []input) {
 		seen[inside] = true
 		environments := []string{""}
 		for _, e := range []string{"dev", "direct", "reverse", "test", "karma"} {
-			if bytes.Contains(text, []byte("\n  "+e+":")) {
+			if bytes.Contains(text, []byte("\n  "+e+":")) || e == "dev" && strings.Contains(inside, "v1-subhelmfile") {
 				environments = append(environments, e)
 			}
 		}
@@ -426,7 +447,7 @@ func serveCharts(t *testing.T, chart string) string {
 	archives := map[string][]byte{}
 	for _, of := range []string{
 		"raw 0.1.0 0.2.3", "nginx 13.2.27", "elasticsearch 7.17.3 8.5.1 19.0.1", "azuredisk-csi-driver v1.23.0", "ingress-nginx 4.9.0 4.11.2", "importvalues 0.1.0",
-		"kube-prometheus-stack 45.0.0", "rook-ceph 1.15.1", "vector 0.40.0", "grafana 3.2.9",
+		"kube-prometheus-stack 15.4.6", "rook-ceph 1.12.3", "vector 0.40.0", "grafana 3.2.9",
 	} {
 		words := strings.Fields(of)
 		fmt.Fprintf(&index, "  %s:\n", words[0])
