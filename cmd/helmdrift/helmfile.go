@@ -170,6 +170,7 @@ func (h *helmfileDiff) keepFiles(out *kept, found *helmfile.Loaded, step *helmfi
 	if step.Target.Chart == nil {
 		return errors.New("helmfile uninstalls the release")
 	}
+	out.warnings = step.Remarks()
 	format := h.flags.Lookup("output").Value.String()
 	if !h.flags.Changed("write") && slices.Contains([]string{string(output.Values), string(output.Helmfile)}, format) {
 		return nil

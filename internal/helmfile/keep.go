@@ -316,6 +316,15 @@ func (s *Step) Release() object.Key {
 	return object.Key{Kind: kind, Namespace: s.release.Namespace, Name: s.release.Name}
 }
 
+// Remarks warns that values are not found which helmfile has rendered before Helm gets the chart.
+func (s *Step) Remarks() []report.Message {
+	if s.release.call.Chart == "" {
+		return nil
+	}
+	return []report.Message{{Code: CodeWarning,
+		Message: "helmfile prepares the chart, for example because of jsonPatches: a value that it renders before Helm gets the chart is not found"}}
+}
+
 // CheckEdits warns that other environments may read what an edit changes.
 func (k *Keeper) CheckEdits(paths [][]any) []report.Message {
 	others := k.state.Environments
