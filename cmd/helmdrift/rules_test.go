@@ -167,7 +167,7 @@ func arrows() map[string][]string {
 		"internal/escape":            {},
 		"internal/terminal":          {"internal/escape"},
 		"internal/valuesfile":        {"pkg/object"},
-		"internal/places":            {"internal/files", "internal/valuesfile", "pkg/object"},
+		"internal/places":            {"internal/files", "internal/valuesfile", "pkg/object", "pkg/render"},
 		"internal/places/placestest": {"internal/files", "internal/unified", "internal/valuesfile", "pkg/object"},
 		"internal/output/schema":     {},
 		"internal/secret/secrettest": {},

@@ -3,9 +3,7 @@ package argo
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,8 +38,7 @@ type Keeper struct {
 	made  *madeApp
 	chart chartOf
 	// at is the path to the helm of the source in the Application.
-	at     []any
-	layers []appLayer
+	at []any
 }
 
 // appLayer is one source of the values of an Application.
@@ -121,21 +118,13 @@ func (k *Keeper) Request(q drift.ChartRequest) drift.ChartRequest {
 	return out
 }
 
-// appValues are the values of an Application. They implement places.Values.
-type appValues struct {
-	of      *Keeper
-	options render.ValueOptions
-	// texts are the contents of the files.
-	texts map[string][]byte
-}
-
 // read composes the values of a source again, with other contents of files of the tree.
-func (k *Keeper) read(f *source.Folder, changed map[string][]byte) (appValues, error) {
+func (k *Keeper) read(f *source.Folder, changed map[string][]byte) (places.Merged, error) {
 	values, err := f.Values(k.chart.others, f.Variables(k.plan.app, k.plan.instance()))
 	if err != nil {
-		return appValues{}, err
+		return places.Merged{}, err
 	}
-	out := appValues{of: k, options: values.Options, texts: map[string][]byte{}}
+	out := places.Merged{Options: values.Options, Texts: map[string][]byte{}}
 	names, err := values.Options.SetFileNames()
 	if err != nil {
 		return out, err
@@ -150,7 +139,7 @@ func (k *Keeper) read(f *source.Folder, changed map[string][]byte) (appValues, e
 				return out, err
 			}
 		}
-		out.texts[file] = text
+		out.Texts[file] = text
 	}
 	return out, nil
 }
@@ -164,40 +153,11 @@ func (k *Keeper) inTree(file string) string {
 	return filepath.ToSlash(inside)
 }
 
-// merged merges values of some options.
-func (v appValues) merged(o render.ValueOptions) (map[string]any, error) {
-	o.ReadFile = func(name string) ([]byte, error) { return v.texts[name], nil }
-	return o.Merged(true)
-}
-
-// Compose implements places.Values.
-func (v appValues) Compose() (map[string]any, error) { return v.merged(v.options) }
-
-// Of implements places.Values.
-func (v appValues) Of(layer int) (map[string]any, bool) {
-	values, err := v.merged(v.of.layers[layer].own)
-	return values, err == nil
-}
-
-// With implements places.Values.
-func (v appValues) With(layer int, values map[string]any) (places.Values, error) {
-	text, err := json.Marshal(values)
-	if err != nil {
-		return nil, errors.New("the values are no JSON")
-	}
-	file := v.of.layers[layer].own.Files[0]
-	if !slices.Contains(v.options.Files, file) { // the Application had no values of its own
-		v.options.Files = append(slices.Clone(v.options.Files), file)
-	}
-	v.texts = maps.Clone(v.texts)
-	v.texts[file] = text
-	return v, nil
-}
-
 // addLayers adds the sources of the values, those first that win: parameters, the values of the Application, and value files from the last to
 // the first.
 func (k *Keeper) addLayers() {
-	values, _ := k.Values.(appValues)
+	values, _ := k.Values.(places.Merged)
+	var layers []appLayer
 	const change = "change it there, or remove it so that other values count"
 	title := k.plan.app.Title()
 	for _, p := range []struct {
@@ -205,35 +165,36 @@ func (k *Keeper) addLayers() {
 		expressions []string
 		own         func(expression string) render.ValueOptions
 	}{
-		{"fileParameters", values.options.SetFile, func(e string) render.ValueOptions { return render.ValueOptions{SetFile: []string{e}} }},
-		{"parameters", values.options.SetString, func(e string) render.ValueOptions { return render.ValueOptions{SetString: []string{e}} }},
-		{"parameters", values.options.Set, func(e string) render.ValueOptions { return render.ValueOptions{Set: []string{e}} }},
+		{"fileParameters", values.Options.SetFile, func(e string) render.ValueOptions { return render.ValueOptions{SetFile: []string{e}} }},
+		{"parameters", values.Options.SetString, func(e string) render.ValueOptions { return render.ValueOptions{SetString: []string{e}} }},
+		{"parameters", values.Options.Set, func(e string) render.ValueOptions { return render.ValueOptions{Set: []string{e}} }},
 	} {
 		for _, expression := range slices.Backward(p.expressions) {
 			parameter, _, _ := strings.Cut(expression, "=")
-			k.layers = append(k.layers, appLayer{own: p.own(expression), Layer: places.Layer{
+			layers = append(layers, appLayer{own: p.own(expression), Layer: places.Layer{
 				Title: fmt.Sprintf("helm.%s of %s, as %s", p.field, title, parameter), Fault: "a parameter wins over all other values; " + change,
 			}})
 		}
 	}
-	own, at, hasInline := -1, len(k.layers), slices.Contains(values.options.Files, source.Inline)
-	k.layers = append(k.layers, k.inline())
-	for _, file := range slices.Backward(values.options.Files) {
+	own, at, hasInline := -1, len(layers), slices.Contains(values.Options.Files, source.Inline)
+	layers = append(layers, k.inline())
+	for _, file := range slices.Backward(values.Options.Files) {
 		if file == source.Inline {
 			continue
 		}
-		l := k.file(file, values.texts[file])
+		l := k.file(file, values.Texts[file])
 		if l.Place != nil && !hasInline && own < 0 {
-			own = len(k.layers)
+			own = len(layers)
 		}
-		k.layers = append(k.layers, l)
+		layers = append(layers, l)
 	}
 	if k.Own = own; own < 0 {
 		k.Own = at
 	}
-	for _, l := range k.layers {
-		k.Layers = append(k.Layers, l.Layer)
+	for _, l := range layers {
+		k.Layers, values.Own = append(k.Layers, l.Layer), append(values.Own, l.own)
 	}
+	k.Values = values
 }
 
 // inline returns the values that the Application itself has. It has none at all if valuesObject is new.
@@ -258,7 +219,7 @@ func (k *Keeper) inline() appLayer {
 	// What somebody set in the cluster beside the tree does not count: the tree may set it, too.
 	if sources := api.Decoded(k.made.content).Sources(); k.chart.folder.Number < len(sources) && sources[k.chart.folder.Number].Helm != nil {
 		text, _ := sources[k.chart.folder.Number].Helm.Inline() // it was decoded from JSON
-		out.Built, _ = appValues{texts: map[string][]byte{source.Inline: text}}.merged(out.own)
+		out.Built, _ = places.Merged{Texts: map[string][]byte{source.Inline: text}}.Alone(out.own)
 	}
 	return out
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,46 +70,11 @@ func (l *Loaded) Keep(s *Step) (*Keeper, error) {
 	return k, nil
 }
 
-// merged are the values that Helm merges of files and flags. It implements places.Values.
-type merged struct {
-	options render.ValueOptions
-	texts   map[string][]byte
-	// layers are the options that compose each source alone.
-	layers []render.ValueOptions
-}
-
-func (m merged) compose(o render.ValueOptions) (map[string]any, error) {
-	o.ReadFile = func(name string) ([]byte, error) { return m.texts[name], nil }
-	return o.Merged(true)
-}
-
-// Compose implements places.Values.
-func (m merged) Compose() (map[string]any, error) { return m.compose(m.options) }
-
-// Of implements places.Values.
-func (m merged) Of(layer int) (map[string]any, bool) {
-	values, err := m.compose(m.layers[layer])
-	return values, err == nil
-}
-
-// With implements places.Values.
-func (m merged) With(layer int, values map[string]any) (places.Values, error) {
-	text, err := json.Marshal(values)
-	if err != nil {
-		return nil, errors.New("the values are no JSON")
-	}
-	m.texts = maps.Clone(m.texts)
-	m.texts[m.layers[layer].Files[0]] = text
-	return m, nil
-}
-
 // read finds the sources of the values, those first that win: flags, and files from the last to the first.
-func (k *Keeper) read() (merged, error) {
+func (k *Keeper) read() (places.Merged, error) {
 	r := k.release
 	given := r.arguments.values
-	out := merged{options: render.ValueOptions{
-		Files: given.Files, JSON: given.JSON, Set: given.Set, SetString: given.SetString, SetFile: given.SetFile, Literal: given.Literal,
-	}, texts: r.call.Files}
+	out := places.Merged{Options: given, Texts: r.call.Files}
 	for _, of := range []struct {
 		expressions []string
 		own         func(expression string) render.ValueOptions
@@ -123,7 +87,7 @@ func (k *Keeper) read() (merged, error) {
 	} {
 		for _, expression := range slices.Backward(of.expressions) {
 			name, _, _ := strings.Cut(expression, "=")
-			out.layers = append(out.layers, of.own(expression))
+			out.Own = append(out.Own, of.own(expression))
 			k.Layers = append(k.Layers, places.Layer{
 				Title: fmt.Sprintf("set of the release, as %.80s", name), Fault: "it wins over all values files; change it there, or remove it",
 			})
@@ -145,7 +109,7 @@ func (k *Keeper) read() (merged, error) {
 		}
 		l.Yields = k.Own >= 0
 		k.Layers = append(k.Layers, l)
-		out.layers = append(out.layers, render.ValueOptions{Files: []string{name}})
+		out.Own = append(out.Own, render.ValueOptions{Files: []string{name}})
 	}
 	if k.Own < 0 {
 		why := "it has none"
