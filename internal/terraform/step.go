@@ -80,6 +80,9 @@ func New(ctx context.Context, from drift.Connection, q Question, r Release) (*St
 	s.decision = r.decide(history)
 	s.checkAge(history)
 	s.chooseTarget(q)
+	if s.decision.action == report.DeployerInstall && s.Target.Chart == nil { // there is no drift to compare instead
+		return nil, fmt.Errorf("%s: %s", r.Address, s.problems[len(s.problems)-1].Message)
+	}
 	return s, nil
 }
 
@@ -241,7 +244,11 @@ func (s *Step) lacksPostRenderer() {
 		s.warn(unknownContent + "--post-renderer " + hint.ShellWord(program) + " lets the post-renderer of the plan run")
 		return
 	}
-	s.lacks("the upgrade is not predicted, because the plan names the post-renderer " + program +
+	what := "the upgrade"
+	if s.decision.action == report.DeployerInstall {
+		what = "the installation"
+	}
+	s.lacks(what + " is not predicted, because the plan names the post-renderer " + program +
 		" and helmdrift runs no program of a plan by itself: --post-renderer " + hint.ShellWord(program) + " allows it")
 }
 
