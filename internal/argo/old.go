@@ -76,7 +76,7 @@ func (p *Plan) addNamespace(ctx context.Context, out *deployed) {
 	if live == nil {
 		return
 	}
-	out.documents = append(out.documents, documentOf(engine.Owned(p.namespace, p.creates, live, argocd.Manager), ""))
+	out.documents = append(out.documents, documentOf(argocd.Owned(p.namespace, p.creates, live, argocd.Manager), ""))
 	out.from[p.namespace.Key] = report.OldOwned
 }
 
