@@ -36,7 +36,8 @@ func (p *Plan) decide(d difference) decision {
 	isOut := d.changes || d.prunes
 	switch {
 	case a.Goes() != "" && !a.Cascades():
-		return decision{action: report.DeployerNone, reason: a.Goes() + "; it lacks the finalizer " + api.Finalizer + ", so its objects stay", putsBack: report.PutsBackNever}
+		reason := a.Goes() + "; it lacks the finalizer " + api.Finalizer + ", so its objects stay"
+		return decision{action: report.DeployerNone, reason: reason, putsBack: report.PutsBackNever}
 	case a.Goes() != "":
 		return decision{action: report.DeployerUninstall, reason: a.Goes(), putsBack: report.PutsBackNever}
 	case api.IsSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":

@@ -76,7 +76,8 @@ func (t *Tree) makers(ctx context.Context, from drift.Connection, q Question, li
 	for _, item := range live {
 		key := object.RefOf(item).Key
 		m := &madeApp{content: item, app: api.Decoded(item)}
-		if t.made[name{key.Namespace, key.Name}] != nil || !optionsOf(m.app).Prune || !m.app.HasGroup(api.Group) || len(t.foldersOf(m.app)) != len(m.app.Sources()) {
+		isInTree := t.made[name{key.Namespace, key.Name}] != nil
+		if isInTree || !optionsOf(m.app).Prune || !m.app.HasGroup(api.Group) || len(t.foldersOf(m.app)) != len(m.app.Sources()) {
 			continue
 		}
 		makes := map[object.Key]bool{}

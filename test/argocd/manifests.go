@@ -66,8 +66,8 @@ func newManifests() *cobra.Command {
 	}}
 }
 
-// render renders the sources as the repo-server does, and completes the objects as the controller does (argo-cd v3.6.1 controller/state.go GetRepoObjs,
-// CompareAppState).
+// render renders the sources as the repo-server does, and completes the objects as the controller does (argo-cd v3.6.1 controller/state.go
+// GetRepoObjs, CompareAppState).
 func (o order) render(ctx context.Context) ([]*unstructured.Unstructured, error) {
 	refs, paths := map[string]*v1alpha1.RefTarget{}, utilio.NewRandomizedTempPaths(o.Root)
 	for _, s := range o.Sources {
