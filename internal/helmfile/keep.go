@@ -204,7 +204,7 @@ func (k *Keeper) sharedBy(file string) string {
 	const both = " reads it too, and a change would be in both"
 	here := k.release
 	times := 0
-	for _, d := range k.state.Releases {
+	for _, d := range slices.Concat(k.state.Releases, k.state.Disabled) {
 		isHere := d.Name == here.Name && d.File == here.File && slices.Equal(d.Values, here.Values)
 		for _, e := range slices.Concat(d.Values, d.Reads) {
 			if e.is(file) {

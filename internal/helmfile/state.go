@@ -20,6 +20,8 @@ type State struct {
 	// Helm is the program that helmfile calls as helm.
 	Helm     string
 	Releases []Declared
+	// Disabled are the releases that helmfile leaves alone because of their conditions.
+	Disabled []Declared
 	// Reads are the files with values of environments and of nested helmfiles. Environments are the names of all environments.
 	Reads        []Entry
 	Environments []string
@@ -65,7 +67,9 @@ type document struct {
 		Values  []any `json:"values"`
 		Secrets []any `json:"secrets"`
 	} `json:"environments"`
-	Values    []any `json:"values"`
+	// Rendered are the values of templates and conditions.
+	Rendered  map[string]any `json:"renderedvalues"`
+	Values    []any          `json:"values"`
 	Helmfiles []struct {
 		Values []any `json:"values"`
 	} `json:"helmfiles"`
@@ -76,6 +80,7 @@ type document struct {
 		KubeContext string `json:"kubeContext"`
 		Chart       string `json:"chart"`
 		Installed   *bool  `json:"installed"`
+		Condition   string `json:"condition"`
 		Values      []any  `json:"values"`
 		Secrets     []any  `json:"secrets"`
 		Prefix      string `json:"valuesPathPrefix"`
@@ -126,7 +131,11 @@ func ReadState(text []byte) (*State, error) {
 			for _, set := range r.Set {
 				reads = append(reads, set.File)
 			}
-			out.Releases = append(out.Releases, Declared{
+			to := &out.Releases
+			if !isEnabled(r.Condition, d.Rendered) {
+				to = &out.Disabled
+			}
+			*to = append(*to, Declared{
 				Values: append(at.entries(r.Prefix, r.Values, false), at.entries(r.Prefix, r.Secrets, true)...),
 				Reads:  at.entries("", reads, false), ChartFolder: at.entries("", []any{r.Chart}, false)[0].Path,
 				Name: r.Name, Namespace: cmp.Or(r.Namespace, d.OverrideNamespace), Context: cmp.Or(r.KubeContext, d.Defaults.KubeContext),
@@ -141,6 +150,27 @@ func ReadState(text []byte) (*State, error) {
 
 // errState is the error of a document. That of the library quotes values.
 var errState = errors.New("it is not a state of helmfile as helmdrift knows it")
+
+// isEnabled reports whether the condition of a release holds, such as web.enabled (helmfile v1.8.0 pkg/state/state.go ConditionEnabled). If
+// helmfile cannot tell, it fails by itself.
+func isEnabled(condition string, values map[string]any) bool {
+	switch strings.ToLower(condition) {
+	case "", "true":
+		return true
+	case "false":
+		return false
+	}
+	keys := strings.Split(condition, ".")
+	for _, key := range keys[:len(keys)-1] {
+		below, isMap := values[key].(map[string]any)
+		if !isMap {
+			return true
+		}
+		values = below
+	}
+	enabled, _ := values["enabled"].(bool)
+	return enabled || keys[len(keys)-1] != "enabled"
+}
 
 // folder is the absolute path of the folder of a helmfile, or "" if it is not known.
 type folder string

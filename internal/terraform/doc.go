@@ -26,6 +26,6 @@
 //
 // # Tests
 //
-// The plans in testdata/read have the forms of versions 2 and 3 of the provider, and say what Read finds in each of them. The story
-// terraform in test/e2e compares plans with a cluster.
+// The plans in testdata/read have the forms of versions 2 and 3 of the provider, and say what Read finds in each of them. OpenTofu and the
+// provider made those whose names say so. The story terraform in test/e2e compares plans with a cluster.
 package terraform
