@@ -198,6 +198,12 @@ func (*Decoded) GobEncode() ([]byte, error) {
 	return nil, errors.New("a decoded document cannot go to another process")
 }
 
+// GobDecode implements gob.GobDecoder, without which gob refuses every Document from another process. It fails as GobEncode does.
+func (*Decoded) GobDecode([]byte) error {
+	_, err := (*Decoded)(nil).GobEncode()
+	return err
+}
+
 // plainYAML reads a YAML document, which need not be plain.
 func plainYAML(chunk []byte) Document {
 	object := decodePlain(chunk)

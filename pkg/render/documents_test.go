@@ -1,6 +1,7 @@
 package render
 
 import (
+	"bytes"
 	"encoding/gob"
 	"io"
 	"testing"
@@ -46,5 +47,21 @@ func TestNotPlain(t *testing.T) {
 		if object := decodePlain([]byte(text)); object != nil {
 			t.Errorf("%s: %v", text, object)
 		}
+	}
+}
+
+// TestGob sends documents to another process: those that ReadDocuments has read arrive, and a decoded one fails.
+func TestGob(t *testing.T) {
+	const text = "a: 1\n"
+	var sent bytes.Buffer
+	if err := gob.NewEncoder(&sent).Encode(ReadDocuments(text)); err != nil {
+		t.Fatal(err)
+	}
+	var got []Document
+	if err := gob.NewDecoder(&sent).Decode(&got); err != nil || len(got) != 1 || string(got[0].JSON) != `{"a":1}` {
+		t.Errorf("%v arrive: %v", got, err)
+	}
+	if err := gob.NewEncoder(&sent).Encode(DecodeDocuments(text)); err == nil {
+		t.Error("a decoded document is sent")
 	}
 }
