@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/files"
-
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/internal/files"
-
 	"helm.sh/helm/v3/pkg/downloader"
 	"helm.sh/helm/v3/pkg/getter"
+
+	"github.com/helmdrift/helmdrift/internal/files"
 )
 
 // Options are Helm's flags and settings for finding a chart. A field without a comment is the flag of its name. The zero value finds
