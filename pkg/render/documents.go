@@ -223,10 +223,11 @@ func (p *Decoded) take() map[string]any {
 	return decodePlain(p.text)
 }
 
-// decodePlain returns the object of a plain document, or nil if it is not plain. A document with items, which may be a list, counts as none.
+// decodePlain returns the object of a plain document, or nil if it is not plain. A document with items, which may be a list,
+// counts as none, and so does one that may have aliases.
 func decodePlain(chunk []byte) map[string]any {
 	var tree any
-	if yaml2.Unmarshal(chunk, &tree) != nil { // the library that yaml.YAMLToJSON calls
+	if mayHaveAliases(chunk) || yaml2.Unmarshal(chunk, &tree) != nil { // the library that yaml.YAMLToJSON calls
 		return nil
 	}
 	value, isPlain := plainValue(tree)

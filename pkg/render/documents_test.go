@@ -43,7 +43,7 @@ func TestNotPlain(t *testing.T) {
 			t.Errorf("%s: %v", value, object)
 		}
 	}
-	for _, text := range []string{"items: []", "[]", "a", "", "a: [", "items:\nkind: List"} {
+	for _, text := range []string{"items: []", "[]", "a", "", "a: [", "items:\nkind: List", "kind: A\na: &b {c: d}\ne: *b"} {
 		if object := decodePlain([]byte(text)); object != nil {
 			t.Errorf("%s: %v", text, object)
 		}

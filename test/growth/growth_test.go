@@ -95,6 +95,7 @@ func takers() map[string]func(text string) {
 		"pkg/render.ReadChunk":                  func(s string) { render.ReadChunk(s) },
 		"pkg/render.NeedsNoBounds":              func(s string) { render.NeedsNoBounds(s) },
 		"pkg/render.ReadDocuments":              func(s string) { render.ReadDocuments(s) },
+		"pkg/render.DecodeDocuments":            func(s string) { render.DecodeDocuments(s) },
 		"pkg/repair.ParseSelector":              func(s string) { _, _ = repair.ParseSelector(s) },
 		"pkg/release/postgres.Secrets":          func(s string) { postgres.Secrets(s) },
 		"pkg/report.NotesOf":                    func(s string) { report.NotesOf(s) },
@@ -123,7 +124,7 @@ var notTried = map[string]bool{
 	"pkg/object.TablePath": true,
 	"internal/config.Read": true, "internal/links.TreeOf": true, "internal/links.IsSystem": true, "internal/links.Check": true,
 	"internal/files.Open": true, "internal/worktree.Find": true, "internal/saved.Baseline": true, "internal/saved.Newest": true,
-	"internal/output/reporttest.Check": true,
+	"internal/output/reporttest.Check": true, "internal/helmfile.NewRun": true,
 	"internal/secret/secrettest.Parts": true, "internal/address.Lookup": true,
 }
 
