@@ -185,8 +185,8 @@ func (d Document) isEmpty() bool {
 	return len(text) == 0 || bytes.Equal(text, []byte("null"))
 }
 
-// Decoded is a YAML document that is a map of texts, whole numbers, true, false, null, and lists and maps of these. Most documents of charts
-// are. It is decoded at once, which takes three quarters of the time of the way through JSON, and gives the same object.
+// Decoded is a YAML document that is a map of texts, whole numbers, true, false, null, and lists and maps of these, as most documents of
+// charts are. It is decoded at once, which takes three quarters of the time of the way through JSON, and gives the same object.
 type Decoded struct {
 	text []byte
 	// object is what was decoded, for the first who takes it, because who takes it may change it.
