@@ -112,7 +112,11 @@ func (p Program) do(ctx context.Context, c *child, o order, calls map[string]Cal
 			return nil, c.said.explain(ended, o.Limits.Memory > 0)
 		}
 	}
-	if last.Fault != nil {
+	switch {
+	case last.Fault == nil:
+	case ctx.Err() != nil: // a call ended with the time, and the child answered that as its own error before it was killed
+		return nil, context.Cause(ctx)
+	default:
 		return nil, last.Fault
 	}
 	return last.Body, nil
