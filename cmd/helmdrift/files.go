@@ -62,6 +62,17 @@ func namedFiles(files []objectFile) (out []objectFile) {
 	return out
 }
 
+// eachFile returns one for each of the files that a flag of diff names, or itself for absorb, whose flag names one.
+func eachFile(names []string, one func(name string) objectFile, itself objectFile) (out []objectFile) {
+	for _, name := range names {
+		out = append(out, one(name))
+	}
+	if out == nil {
+		out = append(out, itself)
+	}
+	return out
+}
+
 // fileFlags returns the names of the flags that name files of tools.
 func fileFlags(all guest) (out []string) {
 	for _, create := range all.files {

@@ -115,16 +115,12 @@ func (h *helmfileDiff) isNamed() bool {
 }
 
 // each implements objectFile.
-func (h *helmfileDiff) each() (out []objectFile) {
-	for _, path := range h.paths {
+func (h *helmfileDiff) each() []objectFile {
+	return eachFile(h.paths, func(path string) objectFile {
 		one := *h
 		one.path = path
-		out = append(out, &one)
-	}
-	if out == nil { // absorb has one
-		out = append(out, h)
-	}
-	return out
+		return &one
+	}, h)
 }
 
 // words implements objectFile.

@@ -68,16 +68,12 @@ func (t *terraformDiff) addKeepFlags(fs *pflag.FlagSet) {
 func (t *terraformDiff) isNamed() bool { return t.flags.Changed("plan") }
 
 // each implements objectFile.
-func (t *terraformDiff) each() (out []objectFile) {
-	for _, plan := range t.plans {
+func (t *terraformDiff) each() []objectFile {
+	return eachFile(t.plans, func(plan string) objectFile {
 		one := *t
 		one.plan = plan
-		out = append(out, &one)
-	}
-	if out == nil { // absorb has one
-		out = append(out, t)
-	}
-	return out
+		return &one
+	}, t)
 }
 
 // words implements objectFile.

@@ -555,9 +555,6 @@ func (p *Plan) addKept(q Question, path string, s situation) {
 	if out.Values = (render.ValueOptions{Reuse: render.ReuseAfterReset}); was.Spec.Upgrade.PreserveValues {
 		out.Values.Reuse = render.ReuseValues
 	}
-	out.PostRender = func(ctx context.Context, manifest []byte) ([]byte, error) {
-		return q.PostRender(ctx, renderOrder(was, manifest))
-	}
 	p.Preview, p.kept = drift.Target{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), Chart: out}, was
 }
 

@@ -14,9 +14,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// listFrom is how many objects of a namespace are wanted when its list begins.
-const listFrom = 3
-
 // Sweep reads the objects of many releases with lists that they share. The API server lists objects by namespace and then by name. If the
 // releases are read in that order (live.CompareNamespaces), one paged list of each kind goes along with them: a page is read when a release
 // needs it, and dropped when the releases of its namespaces are done. So the memory does not grow with the number of releases.
@@ -146,7 +143,7 @@ func (s *Sweep) list(group live.Group) *sharedList {
 		key.namespace = namespace
 	}
 	if s.lists[key] == nil {
-		if s.wanted[key] += len(group.Names); key.namespace != "" && s.wanted[key] < listFrom && !s.watch.whole {
+		if s.wanted[key] += len(group.Names); key.namespace != "" && s.wanted[key] < live.ListFrom && !s.watch.whole {
 			return nil
 		}
 		s.lists[key] = s.begin(key)

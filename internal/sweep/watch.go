@@ -9,11 +9,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
-
-// inFlight is the number of lists that are read at the same time at the end of a sweep.
-const inFlight = 16
 
 // watch says who sees the objects that a sweep lists.
 type watch struct {
@@ -47,7 +45,7 @@ func (s *Sweep) Rest(ctx context.Context, namespaces []string) []error {
 	s.mu.Unlock()
 	errs := make([]error, len(lists))
 	var group errgroup.Group
-	group.SetLimit(inFlight)
+	group.SetLimit(live.InFlight)
 	for i, l := range lists {
 		group.Go(func() error {
 			if err := l.readAll(ctx); err != nil {

@@ -109,9 +109,7 @@ func (o Options) withDefaults() Options {
 		o.Known = &Secrets{}
 	}
 	if o.ReadManifest == nil {
-		o.ReadManifest = func(_ context.Context, r *release.Record) ([]render.Document, error) {
-			return render.DecodeDocuments(r.Manifest), nil
-		}
+		o.ReadManifest = ReadManifest
 	}
 	if o.Render == nil {
 		o.Render = RenderChart

@@ -45,6 +45,11 @@ type RenderedChart struct {
 	Manifest, Again, AtOnce []render.Document
 }
 
+// ReadManifest reads the manifest of a record in this process. It is the default of Options.ReadManifest.
+func ReadManifest(_ context.Context, r *release.Record) ([]render.Document, error) {
+	return render.DecodeDocuments(r.Manifest), nil
+}
+
 // RenderChart renders a chart and reads its manifests in this process. It is the default of Options.Render. If the chart or its values are
 // wrong, the error is a *render.Error with the file and line.
 func RenderChart(ctx context.Context, q ChartRequest) (*RenderedChart, error) {

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -228,9 +229,7 @@ func (c *comparison) manifest(ctx context.Context, store *release.Store, entry r
 	}
 	read := c.ReadManifest
 	if read == nil {
-		read = func(_ context.Context, r *release.Record) ([]render.Document, error) {
-			return render.DecodeDocuments(r.Manifest), nil
-		}
+		read = drift.ReadManifest
 	}
 	documents, err := read(ctx, record)
 	if err != nil {

@@ -6,15 +6,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// inFlight is the number of requests that run at the same time.
-const inFlight = 16
+// InFlight is the number of requests that run at the same time.
+const InFlight = 16
 
 // inParallel applies f to each item, with a bounded number of calls at a time, and returns the results in the order
 // of the items.
 func inParallel[T, R any](items []T, f func(T) R) []R {
 	results := make([]R, len(items))
 	var group errgroup.Group
-	group.SetLimit(inFlight)
+	group.SetLimit(InFlight)
 	for i, item := range items {
 		group.Go(func() error {
 			results[i] = f(item)

@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	// A group is listed if it has at least listFrom objects in a namespace, or more than clusterListAbove objects of
+	// A group is listed if it has at least ListFrom objects in a namespace, or more than clusterListAbove objects of
 	// a cluster-scoped kind, whose list contains the objects of every release in the cluster.
-	listFrom         = 3
+	ListFrom         = 3
 	clusterListAbove = 10
 )
 
@@ -144,7 +144,7 @@ func groups(targets []target) [][]target {
 // isWorthListing reports whether a list is cheaper than a get for each object of the group.
 func isWorthListing(group []target) bool {
 	first := group[0]
-	return first.isListed() && (first.namespaced && len(group) >= listFrom || len(group) > clusterListAbove)
+	return first.isListed() && (first.namespaced && len(group) >= ListFrom || len(group) > clusterListAbove)
 }
 
 // getJobs returns one job for each target.
