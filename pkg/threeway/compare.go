@@ -3,13 +3,162 @@ package threeway
 import (
 	"runtime"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/ignore"
+	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/verdict"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
+
+// Input is everything that the comparison of one release needs. Compare does not change it. The [Comparison] refers to it, so the caller
+// must not change it either.
+//
+// Name, the namespaces, Operation, ApplyMethod, the objects and Live are needed. Everything else may be left out. Other modules must
+// leave out fields whose types are in internal packages. pkg/drift fills in everything.
+type Input struct {
+	// Name, Namespace and StorageNamespace of the release; Namespace is the record's own.
+	Name, Namespace, StorageNamespace string
+	// Cluster is the name of the cluster in reports.
+	Cluster   string
+	Operation report.Operation
+
+	// Old is the revision of OldObjects; nil if nothing is installed. Last is the last revision. Reports show both.
+	Old, Last *report.Revision
+	// Desired says where DesiredObjects come from, and with Helm "4" that Helm 4 writes them; nil means Helm 3.
+	Desired *report.Desired
+	// ApplyMethod is how the operation writes. By default Helm uses the method of the last revision.
+	ApplyMethod report.ApplyMethod
+
+	// Migrates is set if Helm turns its own earlier client-side writes into an apply before it applies server-side.
+	Migrates bool
+	// ForceConflicts is Helm 4's flag: a server-side apply takes over what others own.
+	ForceConflicts bool
+	// By is who makes the operation, whoever made the last one. It is nil for the helm command.
+	By *Deployment
+	// ForceReplace is --force, or Helm 4's --force-replace: Helm replaces live objects and does not patch them. Helm rejects
+	// it together with server-side apply.
+	ForceReplace bool
+	// TakeOwnership is Helm's flag: Helm adopts live objects, whoever owns them.
+	TakeOwnership bool
+
+	// OldObjects are the objects of the stored manifest, in its order, and DesiredObjects are what Helm would send. For drift both are the
+	// same. Each Key occurs once, as render.Parse returns them.
+	OldObjects     []object.Object
+	DesiredObjects []object.Object
+	// LastObjects is the manifest of the last revision if that is not old and the user did not choose old; nil otherwise.
+	LastObjects []object.Object
+	// NotCompared is passed on to the report.
+	NotCompared []report.NotCompared
+	// Hooks are the hooks that Helm runs in the course of the operation.
+	Hooks []Hook
+	// Definitions are the objects of the chart's crds folder, which an install writes before it builds the manifest. Brings are the kinds
+	// that these define.
+	Definitions []object.Object
+	Brings      []schema.GroupKind
+	// CreateNamespace says that an install creates StorageNamespace if it does not exist, before it stores the record.
+	CreateNamespace bool
+
+	// Live holds what was read, for every Ref of old and desired. A Ref that it lacks counts as an object that could not be read.
+	Live map[object.Ref]cluster.Live
+	// Terminating are the namespaces that are being deleted, as far as they could be read. Records is the resource that stores the
+	// release's records: secrets or configmaps, or empty if they are not in the cluster.
+	Terminating map[string]bool
+	Records     string
+	// NamespacesUnread are the errors of the namespaces that could not be read. They may be being deleted.
+	NamespacesUnread []report.Message
+	// Others says which other releases, named by annotations of live objects, exist.
+	Others map[object.ReleaseName]OtherRelease
+	// Schemas holds the schemas of custom kinds from their CRDs. Other kinds are compared without a schema, and
+	// Comparison.Needs lists the schemas that would help.
+	Schemas map[schema.GroupKind]*kinds.CustomSchema
+	// SchemasUnread are the kinds whose definition could not be read.
+	SchemasUnread map[schema.GroupKind]bool
+	// ApplyTypes are the schemas for the server-side apply of custom resources.
+	ApplyTypes map[schema.GroupVersion]*engine.ApplyTypes
+	// Unknown is the text that stands in desired for values that are not known, or "" if there are none.
+	Unknown string
+	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
+	Autoscaled map[object.Key]object.Autoscaler
+	// AutoscalersUnseen is set if some autoscalers could not be read, so that one of them may have set replicas.
+	AutoscalersUnseen bool
+
+	// Rules silence findings. Managers are names of field managers in addition to the known ones. ShowControllers reports fields
+	// that controllers wrote and no manifest names.
+	Rules           []ignore.Rule
+	Managers        owners.Managers
+	ShowControllers bool
+
+	// Warnings and Errors are passed on to the report.
+	Warnings, Errors []report.Message
+
+	// Known holds more secrets than the objects have, such as the Secrets that a chart looked up. It is nil if there are none.
+	Known *secret.Known
+}
+
+// ServerSide reports whether the operation applies server-side.
+func (in Input) ServerSide() bool { return in.ApplyMethod == report.ApplyServerSide }
+
+// Release returns the name of the release.
+func (in Input) Release() object.ReleaseName {
+	return object.ReleaseName{Namespace: in.Namespace, Name: in.Name}
+}
+
+// helm4 reports whether Helm 4 does the operation.
+func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
+
+// Deployment says how a program deploys that is not the helm command.
+type Deployment engine.Deployment
+
+// Syncs reports whether a program deploys that does not call Helm's library. A nil Deployment is the helm command.
+func (d *Deployment) Syncs() bool { return (*engine.Deployment)(d).Syncs() }
+
+// Hook is an object that Helm runs beside the manifest.
+type Hook struct {
+	Kind, Name string
+	// Path is the template, and Event is pre-upgrade, post-rollback …
+	Path, Event string
+	// First is set if Helm runs it before it writes the manifest. Weight orders the hooks of one event.
+	First  bool
+	Weight int
+	// DeletedBefore is set if Helm deletes an existing object before it creates the hook, and DeletedAfter if Helm deletes the hook after
+	// it succeeded.
+	DeletedBefore, DeletedAfter bool
+}
+
+// OtherRelease says whether a release exists. Problem says why that is not known, and is empty if it is known.
+type OtherRelease struct {
+	Exists  bool
+	Problem string
+}
+
+// Comparison is one release compared, every value in clear. It never leaves the process; Report masks it. It is not safe for concurrent
+// use, and its values must not be changed.
+type Comparison struct {
+	// Input is what was compared.
+	Input Input
+	// Objects are all objects of old and desired, in Helm's install order (helm v3.22.0 pkg/releaseutil/kind_sorter.go InstallOrder).
+	Objects []ObjectComparison
+	// Warnings and Errors are those of the input and of the comparison itself.
+	Warnings, Errors []report.Message
+	// known holds the secrets of the objects. It is made on first use.
+	known *secret.Known
+
+	job *comparer
+}
+
+// Finding is one field with a verdict, its values in clear. It never leaves the process: Comparison.Report masks it. Its fields Path,
+// Verdict, Cause, Managed, Class, IgnoredBy, Certain, Old, Desired, Live, After, Notes and Owners are the fields of a
+// [report.Finding] before masking; a nil value is an absent side.
+type Finding = verdict.Finding
 
 // Compare compares one release. It is pure: Needs lists what could be read to make the answer better.
 func Compare(in Input) *Comparison {
@@ -17,13 +166,50 @@ func Compare(in Input) *Comparison {
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
 	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Concat(in.Errors, in.NamespacesUnread)
-	c.settle(nil)
+	c.settle()
 	c.warnOfRules()
 	c.warnOfDuplicates()
 	c.warnOfDeployer()
 	c.failOnUnseenAutoscalers()
 	c.failOnUnseenDefinitions()
 	c.noteGroupChanges()
+	return c
+}
+
+// comparer compares the objects of one release.
+type comparer struct {
+	in     Input
+	writer engine.Writer
+	walker verdict.Walker
+	// hooks are the input's hooks in the order Helm runs them.
+	hooks []Hook
+	// asWritten is set for objects that Helm sends as the chart has them, without metadata of its own.
+	asWritten bool
+	// redefined are the custom kinds whose definitions the install changes before it writes the manifest.
+	redefined map[schema.GroupKind]bool
+	// unread are those whose definitions the install writes and that could not be read.
+	unread map[schema.GroupKind]bool
+}
+
+// newComparer returns a comparer. It looks for the field manager of the release only if needed; most client-side comparisons do not need
+// it.
+func newComparer(in Input) *comparer {
+	plainStatus := map[schema.GroupVersionKind]bool{}
+	for ref, live := range in.Live {
+		if live.PlainStatus {
+			plainStatus[ref.GVK()] = true
+		}
+	}
+	c := &comparer{in: in, hooks: inOrder(in.Hooks), asWritten: in.By.Syncs(), writer: engine.Writer{
+		ServerSide: in.ServerSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
+		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Helm4: in.helm4(),
+		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, PlainStatus: plainStatus, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),
+		By: (*engine.Deployment)(in.By),
+	}}
+	c.walker = verdict.Walker{
+		Command: in.Operation.Command(), Release: in.Name, Managers: in.Managers, Deployer: c.writer.Deployer, Autoscaled: in.Autoscaled, Unknown: in.Unknown,
+	}
+	c.redefine()
 	return c
 }
 
@@ -49,26 +235,25 @@ func (c *comparer) compareAll(all []pair) []ObjectComparison {
 	return out
 }
 
-// compare compares one object: it finds the live states, decides what Helm does, and applies the ignore rules.
-func (c *comparer) compare(p pair) ObjectComparison {
-	out := ObjectComparison{Object: *p.subject(), key: p.key, index: p.index}
-	c = c.writerOf(p.index, p.subject().Content)
-	found, err := c.find(p)
-	if err != nil {
-		out.Err = err
+// helmText returns a manifest's object as Helm sends it.
+func (c *comparer) helmText(content map[string]any) map[string]any {
+	if c.asWritten {
+		return content
 	}
-	texts := textsOf(p, found.object())
-	rules, remarks := ignore.ForObject(c.in.Rules, c.in.Name, out.Ref, texts...)
-	d := c.decide(p, found, rules, err)
-	out.decision, out.remarks = d, remarks // settle adds the outcome
-	out.Missing, out.Terminating = d.missing, d.terminating
-	out.Notes.Add(out.Note)
-	for _, note := range d.notes {
-		out.Notes.Add(note)
-	}
-	out.IgnoredBy = rules.Object(out.Gone(), texts[0])
-	if !slices.ContainsFunc(d.Findings, func(f verdict.Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
-		out.conflictsIgnoredBy = rules.Conflicts()
-	}
-	return out
+	return object.HelmMetadata(content, c.in.Name, c.in.Namespace)
 }
+
+// Deployer returns the field manager that Helm writes the release as. Its type is internal: Manager is the name, and Known is false if
+// the cluster does not show it, so that the name is Helm's default.
+func (c *Comparison) Deployer() owners.Deployer { return c.job.writer.Deployer() }
+
+// DesiredForm returns the normal form of another text of desired, as it is compared with live. The object is that of a comparison.
+func (c *Comparison) DesiredForm(o *ObjectComparison, content map[string]any) map[string]any {
+	f := kinds.NewNormalizer(o.Key, c.job.writer.ShapeOf(o.Ref), o.liveText)
+	form := f.Manifest(c.job.helmText(content)).Object()
+	plain, _ := kinds.PlainNulls(form).(map[string]any)
+	return plain
+}
+
+// warn adds warnings.
+func (c *Comparison) warn(messages ...report.Message) { c.Warnings = append(c.Warnings, messages...) }

@@ -12,52 +12,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// decide returns what Helm does with an object, or the zero decision if the object could not be read.
-func (c *comparer) decide(p pair, f found, rules ignore.ObjectRules, unseen *report.ObjectError) decision {
-	switch main := p.subject(); {
-	case main.Problem != "":
-		return decision{failures: []failure{{scope: scopeAll, reason: main.Problem}}}
-	case main.Name == "":
-		return c.decideUnnamed(p, rules)
-	case unseen != nil:
-		return decision{}
-	}
-	d := c.decideNamed(p, f, rules)
-	if note := c.terminatingNote(p.subject().Ref, f.object()); note != "" {
-		d.terminating = p.old != nil && p.desired != nil
-		d.notes = append(report.Notes{note}, d.notes...)
-	}
-	c.refuse(&d, p)
-	c.refuseTwoNames(&d, p)
-	if p.isDefinition() {
-		d.stopInstall(p.desired.Source)
-	}
-	c.noteControlCharacters(&d, p)
-	return d
-}
-
-// decideNamed decides about an object that has a name, and so a known live state.
-func (c *comparer) decideNamed(p pair, f found, rules ignore.ObjectRules) decision {
-	switch ref := p.subject().Ref; {
-	case p.isDefinition():
-		return c.decideDefinition(p, f, rules)
-	case p.old == nil && f.live.Absence == cluster.AbsentKind && slices.Contains(c.in.Brings, ref.GroupKind()):
-		return decision{action: report.ActionCreate, write: write{method: cluster.MethodCreate, waitsFor: "its CustomResourceDefinition"}}
-	case f.was.Absence == cluster.AbsentKind || f.live.Absence == cluster.AbsentKind:
-		return c.decideUnserved(p, f, rules)
-	case f.live.Object == nil:
-		return c.decideMissing(p, f.live.Absence)
-	case p.old == nil && c.in.Operation == report.OperationRollback && !c.in.ServerSide():
-		return c.decideRolledBack(p, rules, f.live.Object)
-	case p.old == nil:
-		return c.decideAdopted(p, rules, f.live.Object)
-	case p.desired == nil:
-		return c.decideDropped(p, rules, f.live.Object)
-	case p.old.Version != p.desired.Version:
-		return c.decideConverted(p, rules, f.was.Object, f.live.Object)
-	}
-	return c.decideUpdate(p, rules, f.live.Object, p.old.Content)
-}
+// This file decides about objects that are not just updated (object.go): the chart adds or drops them, they are not live, or they have no
+// name. versions.go has those that change their API version, and definitions.go the objects of the crds folder.
 
 // decideMissing decides about an object that is not live.
 func (c *comparer) decideMissing(p pair, why cluster.Absence) decision {
@@ -218,24 +174,6 @@ func (c *comparer) decideDropped(p pair, rules ignore.ObjectRules, live map[stri
 	c.failHook(&d, p.old, hook)
 	d.Old, d.Live, d.liveText = compared.Old, compared.Live, compared.liveText
 	d.Controllers, d.Forgotten, d.wantsSchema = compared.Controllers, compared.Forgotten, compared.wantsSchema
-	return d
-}
-
-// decideUpdate decides about an object that Helm patches or replaces. Original is the text that Helm computes its patch from.
-func (c *comparer) decideUpdate(p pair, rules ignore.ObjectRules, live, original map[string]any) decision {
-	d := decision{fields: c.compareFields(p, rules, live, original)}
-	if d.unpatched != nil {
-		d.fail(scopeDeletions, d.unpatched.Error())
-		return d
-	}
-	if d.conflict != "" {
-		reason := fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", p.desired.Namespace, p.desired.Name, p.desired.GVK(), d.conflict)
-		d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, onlyConflicts: true})
-	}
-	d.write = write{method: cluster.MethodPatch, original: original}
-	if d.Engine == report.EngineReplace {
-		d.write = write{method: cluster.MethodReplace}
-	}
 	return d
 }
 

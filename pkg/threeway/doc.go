@@ -3,6 +3,7 @@
 //
 //	Input (old, desired, live, rules) ─► Compare
 //	    pairs       match old and desired by group, kind, namespace and name
+//	    object      find live, and compare the object by itself
 //	    decide      what Helm does with the object: create, adopt, update, delete, keep, convert …
 //	    fields      internal/engine: live after Helm's write; internal/kinds: normal forms; internal/verdict: a finding per field
 //	    refuse      internal/apiserver: what the server would reject

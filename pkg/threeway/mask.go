@@ -97,15 +97,6 @@ func (m *masker) scrub(text string) string {
 	return m.known.Scrub(text)
 }
 
-// hides reports whether a finding's values are masked.
-func (m *masker) hides(f verdict.Finding) bool {
-	if m.showsAll {
-		return false
-	}
-	place := m.placeAt(f.Path)
-	return slices.ContainsFunc([]any{f.Old, f.Desired, f.Live, f.After}, func(v any) bool { return place.Holds(v) || m.known.Holds(v) })
-}
-
 // placeAt returns the place of a path.
 func (m *masker) placeAt(path object.Path) secret.Place {
 	place := m.root

@@ -14,20 +14,43 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file computes what becomes of each object. It uses the decisions about all objects and, after a dry run, the answers of the API
-// server. Nobody changes a decision, and each call of settle computes every outcome anew.
+// This file computes what becomes of each object once the decisions about all objects are known, and after a dry run the answers of the API
+// server. Nobody changes a decision: before each call of settle, every outcome is computed anew from its decision.
 
-// outcome is what becomes of an object.
-type outcome struct {
-	// Findings are the fields with a verdict.
-	Findings []verdict.Finding
-	// Reason says why Helm takes this Action. BlockedBy are the objects whose failure makes Helm skip this one.
-	Reason    string
-	BlockedBy []report.ObjectKey
-	// failure is why Helm fails on the object. It is the zero value if Helm does not fail on it.
-	failure failure
-	// deletes is set if Helm deletes the object unless another one fails.
-	deletes bool
+// scope is how far a failure reaches: which other objects Helm does not process because of it.
+type scope int
+
+const (
+	// scopeNothing: Helm has processed all other objects when it fails.
+	scopeNothing scope = iota
+	// scopeDeletions: Helm processes the other objects, but deletes none.
+	scopeDeletions
+	// scopeLater: Helm does not process the objects after this one.
+	scopeLater
+	// scopeManifest: Helm runs the hooks before this one, and ends before it writes the manifest.
+	scopeManifest
+	// scopeRecord: Helm has built the manifest and looked at what exists, cannot store the record, and ends before it writes anything.
+	scopeRecord
+	// scopeAll: the upgrade ends before it writes anything, and before it stores the record.
+	scopeAll
+)
+
+// failure is why Helm fails on an object, and how far that reaches.
+type failure struct {
+	scope  scope
+	reason string
+	// onlyConflicts is set if a server-side apply fails on conflicts alone.
+	onlyConflicts bool
+}
+
+// furthestFailure returns the failure with the widest scope. If there are several, it returns the last.
+func furthestFailure(failures []failure) (out failure, ok bool) {
+	for _, f := range failures {
+		if !ok || f.scope >= out.scope {
+			out, ok = f, true
+		}
+	}
+	return out, ok
 }
 
 // settlement is what the answer of the API server settles about an object. The zero value settles nothing.
@@ -38,50 +61,6 @@ type settlement struct {
 	rejected string
 	// succeeds is set if the server takes a write that was predicted to fail on conflicts.
 	succeeds bool
-}
-
-// settle computes the outcomes of all objects.
-func (c *Comparison) settle(settled map[object.Key]settlement) {
-	for i := range c.Objects {
-		o := &c.Objects[i]
-		o.Action, o.outcome = o.decision.outcome(settled[o.key])
-	}
-	if c.Input.Operation == report.OperationInstall {
-		c.applyInstallRules()
-	}
-	c.failRecord()
-	if !c.Input.By.Syncs() {
-		propagateFailures(c.Objects)
-	}
-}
-
-// outcome returns what becomes of an object if no other one fails: the failure with the widest scope, if there is one, or else its action.
-// ActionNone with findings that an upgrade writes is an update.
-func (d decision) outcome(s settlement) (report.Action, outcome) {
-	out := outcome{Findings: slices.Clone(d.Findings), Reason: d.reason}
-	for i := range out.Findings {
-		s.applyTo(&out.Findings[i])
-	}
-	fails, ok := furthestFailure(d.failures)
-	switch {
-	case s.succeeds:
-		out.Reason = ""
-		return report.ActionUpdate, out
-	case s.rejected != "":
-		out.fail(scopeDeletions, s.rejected)
-		return report.ActionFail, out
-	case ok:
-		out.Reason, out.failure = fails.reason, fails
-		return report.ActionFail, out
-	case d.action != "" && d.action != report.ActionNone:
-		out.deletes = d.action == report.ActionDelete
-		return d.action, out
-	case !slices.ContainsFunc(d.Findings, verdict.Finding.Writes):
-		return report.ActionNone, out
-	case d.Engine == report.EngineReplace:
-		return report.ActionReplace, out
-	}
-	return report.ActionUpdate, out
 }
 
 // applyTo settles a finding.
@@ -95,6 +74,17 @@ func (s settlement) applyTo(f *verdict.Finding) {
 	if s.settles && !f.Certain {
 		f.Certain, f.Notes = true, slices.Clone(f.Notes)
 		f.Notes.Add("the server's dry run settles it")
+	}
+}
+
+// settle adds to the outcomes what the failure of one object means for the others.
+func (c *Comparison) settle() {
+	if c.Input.Operation == report.OperationInstall {
+		c.applyInstallRules()
+	}
+	c.failRecord()
+	if !c.Input.By.Syncs() {
+		propagateFailures(c.Objects)
 	}
 }
 
@@ -310,4 +300,32 @@ func (c *Comparison) noteGroupChanges() {
 		gone.Notes.Add(fmt.Sprintf("this deletes %s as well: both are one object, served under two API groups", stays.key))
 		stays.Notes.Add(fmt.Sprintf("Helm deletes what it has just updated: it also deletes %s, and both are one object, served under two API groups", gone.key))
 	}
+}
+
+// isCertain reports whether all verdicts on the object are certain.
+func (o *ObjectComparison) isCertain() bool {
+	return !slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return !f.Certain })
+}
+
+// isWritten reports whether Helm sends a write for the object. Helm does so even if a failure is predicted, unless the failure ends
+// the upgrade before any write.
+func (o *ObjectComparison) isWritten() bool {
+	switch o.Action {
+	case report.ActionNone, report.ActionUpdate, report.ActionReplace, report.ActionAdopt, report.ActionCreate:
+		return o.method != ""
+	case report.ActionFail:
+		return o.method != "" && o.failure.scope < scopeManifest
+	case report.ActionDelete, report.ActionKeep, report.ActionSkip:
+	}
+	return false
+}
+
+// isCreated reports whether the upgrade creates the object, and its kind exists.
+func (o ObjectComparison) isCreated() bool {
+	return o.Action == report.ActionCreate && o.waitsFor == ""
+}
+
+// anyStopsAll reports whether a failing object ends the upgrade before it writes anything.
+func anyStopsAll(objects []ObjectComparison) bool {
+	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope >= scopeRecord })
 }

@@ -173,3 +173,15 @@ func releaseRefs(in Input) []object.Ref {
 	slices.SortFunc(out, func(a, b object.Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
 	return slices.Compact(out)
 }
+
+// textsOf returns old's, desired's and live's text of an object. An absent text is nil.
+func textsOf(p pair, live map[string]any) []map[string]any {
+	out := []map[string]any{nil, nil, live}
+	if p.old != nil {
+		out[0] = p.old.Content
+	}
+	if p.desired != nil {
+		out[1] = p.desired.Content
+	}
+	return out
+}

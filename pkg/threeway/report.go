@@ -105,6 +105,15 @@ func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.F
 	return out
 }
 
+// hides reports whether a finding's values are masked.
+func (m *masker) hides(f verdict.Finding) bool {
+	if m.showsAll {
+		return false
+	}
+	place := m.placeAt(f.Path)
+	return slices.ContainsFunc([]any{f.Old, f.Desired, f.Live, f.After}, func(v any) bool { return place.Holds(v) || m.known.Holds(v) })
+}
+
 // shownRule returns a rule with secrets replaced: a path that somebody wrote may hold one.
 func shownRule(r *report.IgnoreRule, scrub func(string) string) *report.IgnoreRule {
 	if r == nil {

@@ -37,7 +37,11 @@ func (c *Comparison) Verify(answers map[object.Ref]cluster.Answer) *Comparison {
 			o.DryRun = &dryRun
 		}
 	}
-	out.settle(settled)
+	for i := range out.Objects {
+		o := &out.Objects[i]
+		o.Action, o.outcome = o.decision.outcome(settled[o.key])
+	}
+	out.settle()
 	return &out
 }
 
