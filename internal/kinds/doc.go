@@ -18,8 +18,8 @@
 //   - A Service without an address has no internal traffic policy, which the server stores, but does not return.
 //   - Every side has the API's defaults: from a table that is generated from Kubernetes (defaults.json), and by rules for those that
 //     depend on a sibling (defaults.go lists them).
-//   - If two spellings mean the same and the server keeps what was written, a manifest takes live's spelling (normalizer.go).
-//   - A null of a manifest is kept as a mark of its own, because what it becomes depends on the write (normalizer.go).
+//   - If two spellings mean the same and the server keeps what was written, a manifest takes live's spelling (spelling.go).
+//   - A null of a manifest is kept as a mark of its own, because what it becomes depends on the write (nulls.go).
 //
 // # Sources
 //

@@ -8,6 +8,159 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
+// State is one side of an object (old, desired, live or result) at one place.
+type State struct {
+	// Value is the normal form with defaults. Present reports whether the side has the place.
+	Value   any
+	Present bool
+	// Written is what the manifest says, including zero values and nulls. Named reports whether the manifest names the place.
+	Written any
+	Named   bool
+}
+
+// Field returns the state of a field or map key. Everything below a null of a manifest counts as named, because it is absent on
+// purpose.
+func (s State) Field(name string) State {
+	var out State
+	if m, ok := s.Value.(map[string]any); ok {
+		out.Value, out.Present = m[name], object.Has(m, name)
+	}
+	switch m := s.Written.(type) {
+	case map[string]any:
+		out.Written, out.Named = m[name], object.Has(m, name)
+	case nil:
+		out.Named = s.Named
+	}
+	return out
+}
+
+// Item returns the state of the list item that a step names, or of all items with that name together. The written list has its items at
+// the same indexes as the normal form.
+func (s State) Item(step object.Step) State {
+	list, _ := s.Value.([]any)
+	written, _ := s.Written.([]any)
+	var values, texts []any
+	for _, i := range step.Indexes(list) {
+		values = append(values, list[i])
+		if i < len(written) {
+			texts = append(texts, written[i])
+		}
+	}
+	if len(values) == 0 {
+		return State{Named: s.Named && s.Written == nil}
+	}
+	return State{Value: object.OneOrList(values), Present: true, Written: object.OneOrList(texts), Named: len(texts) > 0}
+}
+
+// Shown returns the state for people: it has every value that a manifest writes, even if the server would leave it out.
+func (s State) Shown() State {
+	if !s.Present && s.Named && s.Written != nil {
+		s.Value, s.Present = s.Written, true
+	}
+	return s
+}
+
+// IsUnstored reports whether a manifest writes more than a zero value, and the server stores nothing.
+func (s State) IsUnstored() bool { return !s.Present && s.Named && !object.IsZero(s.Written) }
+
+// WrittenOr returns what the manifest writes, or else the given value. A finding on a whole subtree shows it, because the normal form
+// has all defaults.
+func (s State) WrittenOr(value any) any {
+	if value != nil && s.Named && s.Written != nil {
+		return s.Written
+	}
+	return value
+}
+
+// Same reports whether the server would store the same for both states.
+func (s State) Same(o State) bool {
+	return s.Present == o.Present && (!s.Present || object.Equal(s.Value, o.Value))
+}
+
+// Object returns the value if it is a map, such as a whole object, and nil otherwise.
+func (s State) Object() map[string]any {
+	m, _ := s.Value.(map[string]any)
+	return m
+}
+
+// Lookup returns the state at a path below s.
+func (s State) Lookup(path object.Path) State {
+	return object.Follow(s, path, State.Field, State.Item)
+}
+
+// Normalizer brings the texts of one object to comparable states: typed, with defaults, and in live's spelling if two spellings mean the
+// same.
+type Normalizer struct {
+	key   object.Key
+	Shape *Shape
+	// text is live as it was read, and live holds the values of its normal form before defaults. It is made on first use, because in most
+	// manifests nothing depends on live.
+	text map[string]any
+	live *liveValues
+	// keepsSpelling is set if each side keeps its own spelling.
+	keepsSpelling bool
+	// Respelled reports whether live's spelling replaced another one somewhere.
+	Respelled bool
+}
+
+// NewNormalizer returns the normalizer of an object. Live is the object that was read, or nil if there is none.
+func NewNormalizer(key object.Key, s *Shape, live map[string]any) *Normalizer {
+	return &Normalizer{key: key, Shape: s, text: live}
+}
+
+// AsSpelled returns a normalizer that makes the same normal forms, except that each side keeps its own spelling.
+func (n *Normalizer) AsSpelled() *Normalizer {
+	return &Normalizer{key: n.key, Shape: n.Shape, text: n.text, live: n.live, keepsSpelling: true}
+}
+
+// Manifest returns the state of a manifest's text, with what the manifest names.
+func (n *Normalizer) Manifest(text map[string]any) State {
+	value := n.normalForm(text, asStored)
+	written, _ := normalObject(text, n.Shape, asWritten)
+	return State{Value: value, Present: value != nil, Written: written, Named: true}
+}
+
+// ManifestOfOtherVersion returns the state of a manifest's text that was written for another version of the API. It has no defaults,
+// because the defaults of this version prove nothing for the other.
+func (n *Normalizer) ManifestOfOtherVersion(text map[string]any) State {
+	out := n.Manifest(text)
+	out.Value = n.WithoutDefaults(text)
+	return out
+}
+
+// Stored returns the state of an object as the API server returns it, or would return it.
+func (n *Normalizer) Stored(object map[string]any) State {
+	value := n.normalForm(object, asRead)
+	return State{Value: value, Present: value != nil}
+}
+
+// WithoutDefaults returns the normal form of a manifest's text without defaults.
+func (n *Normalizer) WithoutDefaults(text map[string]any) any {
+	normal, loose := normalObject(text, n.Shape, asStored)
+	if loose {
+		return n.aligned(normal)
+	}
+	return normal
+}
+
+// normalForm returns the normal form of a text with defaults.
+func (n *Normalizer) normalForm(text map[string]any, f fidelity) map[string]any {
+	out, loose := normalObject(text, n.Shape, f)
+	if out == nil {
+		return nil
+	}
+	if out["metadata"] == nil {
+		out["metadata"] = map[string]any{} // every object has it
+	}
+	if loose && !object.IsSameMap(text, n.text) { // live needs no alignment with itself
+		out = n.aligned(out)
+	}
+	FillDefaults(out, n.Shape)
+	removeAdmitted(n.key, out)
+	removeHidden(n.key, out)
+	return out
+}
+
 // fidelity says what a normal form keeps of a text.
 type fidelity int
 
@@ -189,7 +342,7 @@ func (n *normalization) normalMap(v map[string]any, s *Shape) map[string]any {
 			out[k] = n.null()
 		case n.fidelity == asWritten:
 			out[k] = nil
-		// A null of a manifest may have become the zero value, or may have removed the key; what live has tells (normalizer.go).
+		// A null of a manifest may have become the zero value, or may have removed the key; what live has tells (nulls.go).
 		case s.nulls == nullDeletes && n.fidelity == asRead:
 			out[k] = zeroOf(s.Elem)
 		case s.nulls == nullDeletes:

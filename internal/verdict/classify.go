@@ -1,10 +1,93 @@
 package verdict
 
 import (
+	"cmp"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// Finding is one field with a verdict, and its values in clear. A nil value is an absent side. A Finding never leaves
+// the process: Comparison.Report masks it.
+type Finding struct {
+	Path object.Path
+	// Classification has the verdict, and whatever else decides whether the finding counts.
+	report.Classification
+	// Certain is false if the verdict could not be decided without a write, and a note says why.
+	Certain bool
+	// Template is the file of the chart that generates a volatile value.
+	Template string
+	// Old, Desired and Live are the sides. After is the value after an upgrade, if it equals none of them.
+	Old, Desired, Live, After any
+	Notes                     report.Notes
+	Owners                    []report.Owner
+	// Unrecorded is set if the API server does not record who wrote the live value, and a note says why.
+	Unrecorded bool
+	// Blocked is set if nothing happens to the field because the write of its object fails or is not reached.
+	Blocked bool
+	// Pruned is set if the API server drops the field because the installation changes the definition of the kind. That happens even if Helm
+	// does not get to the object.
+	Pruned bool
+	// OfLast is set if live has, or may have, what the last revision wrote. That revision is not old because it failed.
+	OfLast bool
+	// DroppedByLast is set with OfLast if the last revision no longer names the field, and live is as that revision left it.
+	DroppedByLast bool
+}
+
+// Writes reports whether the upgrade changes the field.
+func (f Finding) Writes() bool { return f.Verdict.Writes() }
+
+// Acts reports whether the upgrade changes the field or fails on it.
+func (f Finding) Acts() bool { return f.Writes() || f.Verdict == report.Conflict }
+
+// IsAffectedBy reports whether an uncertainty affects the finding.
+func (f Finding) IsAffectedBy(d engine.Uncertainty) bool {
+	if d.Matches != nil && !d.Matches(f.Path) {
+		return false
+	}
+	switch d.Affects {
+	case engine.Acting:
+		return f.Acts()
+	case engine.Writing:
+		return f.Writes()
+	case engine.Conflicting:
+		return f.Verdict == report.Conflict
+	case engine.AnyFinding:
+	}
+	return true
+}
+
+// Sort sorts findings by path.
+func Sort(findings []Finding) {
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
+}
+
+// entry is the outcome for one place of the walk.
+type entry struct {
+	Finding
+	weight weight
+	// isDefault is set if the entry is silent because live's value is the API's default.
+	isDefault bool
+	// presence holds which of old, desired and live have the field.
+	presence presence
+	// goesAlong is set if the field is removed only because what holds it is.
+	goesAlong bool
+}
+
+// weight says how an entry counts when the subtree around it is folded.
+type weight int
+
+const (
+	// silent is not a finding, and does not keep the subtree from becoming one.
+	silent weight = iota
+	// soft is a finding that follows from others: a default that is added or removed together with its parent.
+	soft
+	// hard is a finding of its own.
+	hard
 )
 
 // classify returns the entry for one place, with the rule that silences it. The walk does not go below the place.
@@ -311,73 +394,4 @@ func (w *objectWalk) isDefault(path object.Path, value any) bool {
 	kinds.FillDefaults(without, w.Shape)
 	filled, ok := path.Lookup(without)
 	return ok && object.Equal(filled, value)
-}
-
-// IsReplicas reports whether the path is the replicas of a workload. An autoscaler may set them.
-func IsReplicas(path object.Path) bool {
-	return len(path) == 2 && path[0].Form == object.FieldStep && path[0].Name == "spec" && path[1].Form == object.FieldStep && path[1].Name == "replicas"
-}
-
-// isSwitchedOff reports whether the replicas are 0 under an autoscaler that does not scale to 0. The autoscaler is then disabled, and
-// will not raise them again (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler). So they are drift where
-// old has other replicas, even if no manifest names them because the autoscaler sets them.
-func (w *objectWalk) isSwitchedOff(path object.Path, n States) bool {
-	return w.autoscaler.Name != "" && !w.autoscaler.ToZero && isZeroReplicas(path, n.Live)
-}
-
-func isZeroReplicas(path object.Path, live kinds.State) bool {
-	return IsReplicas(path) && live.Present && object.Equal(live.Value, int64(0))
-}
-
-// MaySwitchOff reports whether the finding does not count, but would if the object had an autoscaler that does not scale to 0:
-// classifyWithoutRules treats such replicas as managed.
-func (f Finding) MaySwitchOff() bool {
-	counts := f.Managed || f.Cause == report.CauseChange || f.Silenced()
-	return !counts && IsReplicas(f.Path) && object.Equal(f.Live, int64(0)) && !object.IsZero(f.Old)
-}
-
-// isScaled reports whether somebody may have edited the place although it has no owner: the API server forgets who wrote the replicas
-// when they are scaled to 0, or for a second time (tried on 1.36.3; apimachinery v0.36.3 managedfields ScaleHandler). It excludes custom
-// resources, where a webhook may have set the value.
-func (w *objectWalk) isScaled(path object.Path, owners []report.Owner) bool {
-	return !w.Shape.Custom && IsReplicas(path) && len(owners) == 0
-}
-
-// withScaledOld returns old with the replicas that an autoscaler has set, if the operation removes that autoscaler. They are not drift. A
-// new value is a change by the operation, and no autoscaler undoes it.
-func (w *objectWalk) withScaledOld(path object.Path, n States) kinds.State {
-	if w.autoscaler.Leaves && IsReplicas(path) && n.Live.Present && !w.isSwitchedOff(path, n) {
-		n.Old.Value, n.Old.Present = n.Live.Value, true
-	}
-	return n.Old
-}
-
-// noteReplicas explains replicas that an autoscaler set before the operation removes it, and replicas that are 0: the autoscaler did not
-// set them, and the API server records no owner.
-func (w *objectWalk) noteReplicas(e *entry, n States) {
-	if w.autoscaler.Leaves && IsReplicas(e.Path) && e.Cause == report.CauseChange {
-		e.Notes.Add(w.autoscaler.Name + " has set the replicas, and no longer scales this object after " + w.command)
-	}
-	if !isZeroReplicas(e.Path, n.Live) || e.Cause == report.CauseChange {
-		return
-	}
-	if w.isSwitchedOff(e.Path, n) {
-		e.Notes.Add(w.autoscaler.Name + " does not scale to 0, and Kubernetes disables an autoscaler whose target has 0 replicas")
-	}
-	if len(e.Owners) == 0 && w.owners.IsRecorded() {
-		e.Unrecorded = true
-		e.Notes.Add("the API server does not record who scales to 0")
-	}
-}
-
-// autoscalerNote names the autoscaler that sets the replicas, and explains what the operation does to them.
-func (w *objectWalk) autoscalerNote(f Finding) string {
-	note := w.autoscaler.Name + " sets the replicas"
-	switch {
-	case f.Verdict == report.Ignore || f.Verdict == report.Conflict:
-		return note
-	case !w.autoscaler.ToZero && object.Equal(f.Desired, int64(0)):
-		return note + "; " + w.command + " sets them to 0, which disables it"
-	}
-	return note + "; " + w.command + " resets them until it scales again"
 }

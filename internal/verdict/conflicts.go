@@ -12,6 +12,12 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
+// conflictPlace is one place that makes an apply fail, with the server's message about each of the managers.
+type conflictPlace struct {
+	path  object.Path
+	notes report.Notes
+}
+
 // conflictPlaces finds the places of the server's conflicts. For a Secret, the server names fields of stringData as the apply sends them,
 // and the normal form has them in data.
 func (o Object) conflictPlaces() []conflictPlace {

@@ -3,74 +3,11 @@ package verdict
 import (
 	"slices"
 
-	"github.com/helmdrift/helmdrift/internal/engine"
-	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// States are old, desired, live and result at one place, and the state of the last revision if it is not old.
-type States struct {
-	Old, Desired, Live, Result, Last kinds.State
-	// Again is a second rendering of desired, or desired itself if that is the same. AtOnce is a second rendering at the same time: it
-	// differs from Again only if Again was rendered with a later clock.
-	Again, AtOnce kinds.State
-	// leaving is set if Helm's patch removes a parent of the place.
-	leaving bool
-	// StoresNulls is set if each write stores a null of the manifest as the zero value, as a server-side apply does. A client-side
-	// release stores the null once, at install, and a later patch removes it.
-	StoresNulls bool
-}
-
-// Object is one object to compare.
-type Object struct {
-	Key    object.Key
-	Shape  *kinds.Shape
-	Engine report.Engine
-	// Text is the object as it was read.
-	Text map[string]any
-	// States are the normal forms. Spelled are the states in their own spelling, or nil if no value was respelled.
-	States  States
-	Spelled *States
-	// Conflicts are the conflicts of a server-side apply.
-	Conflicts []engine.Conflict
-	// Unpatched is set if Helm's patch cannot be made, so that there is no result.
-	Unpatched bool
-	// NullsStored is set if old was applied server-side, which stores the nulls of its manifest.
-	NullsStored bool
-	// Template is the file of the chart that the object comes from, and Volatile is set if a second rendering of the object differs.
-	Template string
-	Volatile bool
-	// LastRevision is the number of the last revision if it is not old, or else 0. LastVersion is the API version of its manifest if
-	// neither old's manifest nor live has that version. It is empty for most objects.
-	LastRevision int
-	LastVersion  string
-	// Kept is the path of an autoscaler's metrics if the apply drops them and the API server keeps them. It is nil for most objects.
-	Kept object.Path
-	// Rules are the ignore rules for the object.
-	Rules ignore.ObjectRules
-	// Allocated are the fields that the server or a controller fills in. If it is nil, they are those of the table (allocations.go).
-	Allocated *AllocatedFields
-}
-
-func (n States) field(name string) States {
-	return n.mapStates(func(s kinds.State) kinds.State { return s.Field(name) })
-}
-
-func (n States) item(step object.Step) States {
-	return n.mapStates(func(s kinds.State) kinds.State { return s.Item(step) })
-}
-
-func (n States) mapStates(below func(kinds.State) kinds.State) States {
-	return States{
-		Old: below(n.Old), Desired: below(n.Desired), Live: below(n.Live), Result: below(n.Result), Last: below(n.Last),
-		Again: below(n.Again), AtOnce: below(n.AtOnce), leaving: n.isRemoved(), StoresNulls: n.StoresNulls,
-	}
-}
-
-// isRemoved reports whether Helm's patch removes the place or a parent of it.
-func (n States) isRemoved() bool { return n.leaving || n.Live.Present && !n.Result.Present }
+// This file has what the walk asks of the states at one place.
 
 // comparedStates returns the states that are compared, desired first, since desired decides the order of lists.
 func (n States) comparedStates() []kinds.State {
@@ -169,11 +106,6 @@ func (n States) sameAfter(strip func(any) any) bool {
 		return s
 	})
 	return n.hasConverged() && n.Old.Same(n.Live)
-}
-
-// lookup returns the states at a path.
-func (n States) lookup(path object.Path) States {
-	return object.Follow(n, path, States.field, States.item)
 }
 
 // presence holds which of three states have a place.

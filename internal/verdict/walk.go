@@ -6,23 +6,71 @@ import (
 	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// walkOf returns the walk of an object.
-func (w Walker) walkOf(o Object) *objectWalk {
-	n := o.States
-	o.Rules = o.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
-	out := &objectWalk{
-		Object: o, command: w.Command, unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key], owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer),
-		live: n.Live.Object(), old: n.Old.Object(), result: n.Result.Object(), conflicts: o.conflictPlaces(),
-	}
-	out.allocated = sync.OnceValue(func() *AllocatedFields { return cmp.Or(out.Allocated, AllocatedFor(out.Key, out.old, out.Text)) })
-	out.called = sync.OnceValue(func() *AllocatedFields { return AllocatedFor(out.Key, out.Text, out.result) })
-	return out
+// Walker has what the comparisons of all objects of a release share. Nobody changes it.
+type Walker struct {
+	// Command is the helm command that does the upgrade, for notes.
+	Command string
+	// Release is the name of the release, Managers are the field managers that the user names, and Deployer finds the one that Helm writes
+	// the release as (owners.New).
+	Release  string
+	Managers owners.Managers
+	Deployer func() owners.Deployer
+	// Autoscaled holds the autoscaler of each object whose replicas an autoscaler sets.
+	Autoscaled map[object.Key]object.Autoscaler
+	// Unknown is the text that stands in desired for values that are not known, or "" if there are none.
+	Unknown string
+}
+
+// Object is one object to compare.
+type Object struct {
+	Key    object.Key
+	Shape  *kinds.Shape
+	Engine report.Engine
+	// Text is the object as it was read.
+	Text map[string]any
+	// States are the normal forms. Spelled are the states in their own spelling, or nil if no value was respelled.
+	States  States
+	Spelled *States
+	// Conflicts are the conflicts of a server-side apply.
+	Conflicts []engine.Conflict
+	// Unpatched is set if Helm's patch cannot be made, so that there is no result.
+	Unpatched bool
+	// NullsStored is set if old was applied server-side, which stores the nulls of its manifest.
+	NullsStored bool
+	// Template is the file of the chart that the object comes from, and Volatile is set if a second rendering of the object differs.
+	Template string
+	Volatile bool
+	// LastRevision is the number of the last revision if it is not old, or else 0. LastVersion is the API version of its manifest if
+	// neither old's manifest nor live has that version. It is empty for most objects.
+	LastRevision int
+	LastVersion  string
+	// Kept is the path of an autoscaler's metrics if the apply drops them and the API server keeps them. It is nil for most objects.
+	Kept object.Path
+	// Rules are the ignore rules for the object.
+	Rules ignore.ObjectRules
+	// Allocated are the fields that the server or a controller fills in. If it is nil, they are those of the table (allocations.go).
+	Allocated *AllocatedFields
+}
+
+// States are old, desired, live and result at one place, and the state of the last revision if it is not old.
+type States struct {
+	Old, Desired, Live, Result, Last kinds.State
+	// Again is a second rendering of desired, or desired itself if that is the same. AtOnce is a second rendering at the same time: it
+	// differs from Again only if Again was rendered with a later clock.
+	Again, AtOnce kinds.State
+	// leaving is set if Helm's patch removes a parent of the place.
+	leaving bool
+	// StoresNulls is set if each write stores a null of the manifest as the zero value, as a server-side apply does. A client-side
+	// release stores the null once, at install, and a later patch removes it.
+	StoresNulls bool
 }
 
 // Compare returns the findings on an object, in the order of their paths.
@@ -37,16 +85,46 @@ func (w Walker) Compare(o Object) []Finding {
 		noteDropped(out)
 	}
 	walk.noteKept(out)
-	return walk.withConflicts(out, o.States, literal)
+	if len(walk.conflicts) > 0 {
+		out = walk.withConflicts(out, o.States, literal)
+	}
+	return out
 }
 
-// noteKept explains why metrics that the chart drops are kept.
-func (w *objectWalk) noteKept(findings []Finding) {
-	for i := range findings {
-		if f := &findings[i]; w.Kept != nil && f.Verdict == report.Ignore && f.Path.Equal(w.Kept) {
-			f.Notes = report.NotesOf("no longer in the manifest, but the API server keeps it, as the object was written at both versions of its API")
-		}
+// objectWalk walks the states of one object. Its fields are set once, before the walk.
+type objectWalk struct {
+	Object
+	command    string
+	owners     *owners.Ownership
+	autoscaler object.Autoscaler
+	unknown    string
+	// live, old and result are the whole objects in normal form, or nil if absent.
+	live, old, result map[string]any
+	// allocated returns the fields that the server or a controller fills in. Called returns those that it fills in because live asks for it,
+	// whatever Helm deployed.
+	allocated, called func() *AllocatedFields
+	// conflicts are the places that make a server-side apply fail.
+	conflicts []conflictPlace
+}
+
+// walkOf returns the walk of an object.
+func (w Walker) walkOf(o Object) *objectWalk {
+	n := o.States
+	o.Rules = o.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
+	out := &objectWalk{
+		Object: o, command: w.Command, unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key], owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer),
+		live: n.Live.Object(), old: n.Old.Object(), result: n.Result.Object(), conflicts: o.conflictPlaces(),
 	}
+	out.allocated = sync.OnceValue(func() *AllocatedFields { return cmp.Or(out.Allocated, AllocatedFor(out.Key, out.old, out.Text)) })
+	out.called = sync.OnceValue(func() *AllocatedFields { return AllocatedFor(out.Key, out.Text, out.result) })
+	return out
+}
+
+// withWholes returns the walk with other normal forms of the whole objects.
+func (w *objectWalk) withWholes(n States) *objectWalk {
+	out := *w
+	out.live, out.old, out.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
+	return &out
 }
 
 // findings walks the object and returns its findings in the order of their paths.
@@ -140,6 +218,29 @@ func (w *objectWalk) walkList(path object.Path, n States, s *kinds.Shape, steps 
 	return out
 }
 
+func (n States) field(name string) States {
+	return n.mapStates(func(s kinds.State) kinds.State { return s.Field(name) })
+}
+
+func (n States) item(step object.Step) States {
+	return n.mapStates(func(s kinds.State) kinds.State { return s.Item(step) })
+}
+
+func (n States) mapStates(below func(kinds.State) kinds.State) States {
+	return States{
+		Old: below(n.Old), Desired: below(n.Desired), Live: below(n.Live), Result: below(n.Result), Last: below(n.Last),
+		Again: below(n.Again), AtOnce: below(n.AtOnce), leaving: n.isRemoved(), StoresNulls: n.StoresNulls,
+	}
+}
+
+// isRemoved reports whether Helm's patch removes the place or a parent of it.
+func (n States) isRemoved() bool { return n.leaving || n.Live.Present && !n.Result.Present }
+
+// lookup returns the states at a path.
+func (n States) lookup(path object.Path) States {
+	return object.Follow(n, path, States.field, States.item)
+}
+
 // fold replaces the findings of a subtree that some states lack by one finding, if they agree in owner, class and presence: an added
 // container is one finding, not one for each of its fields. Managed and unmanaged findings are never folded into one.
 func (w *objectWalk) fold(path object.Path, n States, entries []entry) []entry {
@@ -175,6 +276,15 @@ func (w *objectWalk) fold(path object.Path, n States, entries []entry) []entry {
 	whole.OfLast = first.OfLast && !slices.ContainsFunc(decisive, func(e entry) bool { return !e.OfLast })
 	whole.DroppedByLast = whole.OfLast && !slices.ContainsFunc(decisive, func(e entry) bool { return !e.DroppedByLast })
 	return []entry{whole}
+}
+
+// noteKept explains why metrics that the chart drops are kept.
+func (w *objectWalk) noteKept(findings []Finding) {
+	for i := range findings {
+		if f := &findings[i]; w.Kept != nil && f.Verdict == report.Ignore && f.Path.Equal(w.Kept) {
+			f.Notes = report.NotesOf("no longer in the manifest, but the API server keeps it, as the object was written at both versions of its API")
+		}
+	}
 }
 
 // isIgnoredInPart reports whether rules silence some of the entries but not all. Then each is reported by itself.
