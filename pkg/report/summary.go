@@ -1,37 +1,37 @@
 package report
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "slices"
 
-// New returns a report of releases, in their order, with the counts of its summary. Version is the version of the program, and now is
-// the time of the comparison; the report has it in UTC and whole seconds. The report keeps the list of releases; nil becomes an empty
-// list.
-func New(version string, now time.Time, releases []Release) *Report {
-	if releases == nil {
-		releases = []Release{}
-	}
-	r := &Report{APIVersion: APIVersion, Kind: KindReport, Helmdrift: version, Time: now.UTC().Truncate(time.Second), Releases: releases}
-	for _, release := range releases {
-		r.Summary.add(release)
-	}
-	return r
+// Summary counts over all releases. A finding that a rule or a class silences counts in Ignored and nowhere else.
+type Summary struct {
+	Releases        int `json:"releases"`
+	DriftedReleases int `json:"driftedReleases"`
+	// Objects counts all compared objects, including those that are not listed. Missing and Terminating count objects that are gone or
+	// are being deleted, unless a rule silences that; they are among DriftedObjects.
+	Objects        int `json:"objects"`
+	DriftedObjects int `json:"driftedObjects"`
+	Missing        int `json:"missing"`
+	Terminating    int `json:"terminating,omitempty"`
+	// Errors counts what could not be read or compared: errors of the report, of releases and of objects.
+	Errors int `json:"errors"`
+	// Managed and Unmanaged count findings on fields that a manifest names, and on fields that none names. Fields counts both by
+	// verdict.
+	Managed   int         `json:"managed"`
+	Unmanaged int         `json:"unmanaged"`
+	Ignored   int         `json:"ignored"`
+	Fields    FieldCounts `json:"fields"`
+	// Restarts counts the pods that the operation restarts, and Downtime counts the workloads that have no ready pod for a time.
+	Restarts int `json:"restarts,omitempty"`
+	Downtime int `json:"downtime,omitempty"`
 }
 
-// NewScan returns the report of a selection of releases. It sorts them in place by cluster, namespace and name. Errors are about what
-// could not be searched, and scan says what the selection covers. The other arguments are the same as for [New].
-func NewScan(version string, now time.Time, releases []Release, errors []ScanError, scan Scan) *Report {
-	slices.SortStableFunc(releases, func(a, b Release) int {
-		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.StorageNamespace, b.StorageNamespace), cmp.Compare(a.Name, b.Name))
-	})
-	r := New(version, now, releases)
-	SortOrphans(scan.Orphans)
-	SortOverlaps(scan.Overlaps)
-	r.Errors, r.Scan = errors, &scan
-	r.Summary.Errors += len(errors)
-	return r
+// FieldCounts counts findings by verdict.
+type FieldCounts struct {
+	Add       int `json:"add"`
+	Remove    int `json:"remove"`
+	Overwrite int `json:"overwrite"`
+	Ignore    int `json:"ignore"`
+	Conflict  int `json:"conflict"`
 }
 
 // Recount decides again what drifted, and counts the summary again. It is needed after a change to the findings of a report, for

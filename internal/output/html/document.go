@@ -12,7 +12,6 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/environments"
-	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -122,27 +121,46 @@ type owner struct {
 	Time        string `json:"time,omitempty"`
 }
 
-// release is what the page says of a release.
-type release struct {
-	// Slug stands for the release in links.
-	Slug   string `json:"slug"`
-	Name   string `json:"name"`
-	State  string `json:"state"`
-	Answer string `json:"answer"`
-	// Deployer says what the controller does next, and By names it if not all releases have the same.
-	Deployer    string   `json:"deployer,omitempty"`
-	By          string   `json:"by,omitempty"`
-	Found       string   `json:"found,omitempty"`
-	Origin      []string `json:"origin,omitempty"`
-	Effect      string   `json:"effect,omitempty"`
-	Down        []string `json:"down,omitempty"`
-	Errors      []string `json:"errors,omitempty"`
-	Warnings    []string `json:"warnings,omitempty"`
-	NotCompared []string `json:"notCompared,omitempty"`
-	// Fix is the command that puts back what drifted.
-	Fix     string   `json:"fix,omitempty"`
-	Oldest  string   `json:"oldest,omitempty"`
-	Editors []string `json:"editors,omitempty"`
+// object is what the page says of an object.
+type object struct {
+	// Release is the index of its release, and ID stands for the object in links.
+	Release int    `json:"release"`
+	ID      string `json:"id"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Fate    string `json:"fate"`
+	// Whole is what was found of the object as a whole, and Cause is its cause, as for a field; both are empty for most.
+	Whole    string  `json:"whole,omitempty"`
+	Cause    string  `json:"cause,omitempty"`
+	Drifted  bool    `json:"drifted,omitempty"`
+	Silenced bool    `json:"silenced,omitempty"`
+	Source   string  `json:"source,omitempty"`
+	Remarks  []int   `json:"remarks,omitempty"`
+	Effect   *effect `json:"effect,omitempty"`
+	Fields   []field `json:"fields,omitempty"`
+}
+
+// field is a finding. A side without the field has no key. Desired is true if the desired value equals the old one.
+type field struct {
+	ID       string `json:"id"`
+	Path     string `json:"path"`
+	Verdict  string `json:"verdict"`
+	Cause    string `json:"cause"`
+	Drifted  bool   `json:"drifted,omitempty"`
+	Silenced bool   `json:"silenced,omitempty"`
+	Masked   bool   `json:"masked,omitempty"`
+	// Unmanaged is set if no manifest names the field.
+	Unmanaged bool  `json:"unmanaged,omitempty"`
+	Old       any   `json:"old,omitempty"`
+	Desired   any   `json:"desired,omitempty"`
+	Live      any   `json:"live,omitempty"`
+	Owners    []int `json:"owners,omitempty"`
+	Remarks   []int `json:"remarks,omitempty"`
+	// Format is the format of the sides if they are documents, and Inside has the indexes of what differs inside them.
+	Format string `json:"format,omitempty"`
+	Inside []int  `json:"inside,omitempty"`
+	// Marked are the lines of the sides that differ. It is nil if no side has several lines.
+	Marked *marked `json:"marked,omitempty"`
 }
 
 // newData returns the data of a report. Releases stand in the order of their urgency, as in text.
@@ -169,50 +187,96 @@ func newData(r *report.Report, phrases text.Phrases) *data {
 	return d
 }
 
-// release returns what the page says of a release.
-func (d *data) release(r report.Release) release {
-	said := d.phrases.Release(r)
-	out := release{
-		Slug: unique(d.slugs, d.slug(r)), Name: said.Name, State: string(r.State()), Answer: said.Answer, Found: said.Found, Origin: said.Origin,
-		Errors: d.messages(r.Errors), Warnings: d.messages(r.Warnings), Fix: layout.FixCommand(r),
+// object returns what the page says of an object of the release with the index.
+func (d *data) object(release int, o report.Object, r report.Release) object {
+	escape, said := d.phrases.Escape, d.phrases.Object(o, r)
+	id := escape(o.ID)
+	if id == "" { // reports of early versions
+		id = "object"
 	}
-	if r.Deployer != nil {
-		out.Deployer = d.phrases.Escape(r.Deployer.Says())
+	out := object{
+		Release: release, ID: unique(d.objectIDs, fmt.Sprint(release, " ", id))[len(fmt.Sprint(release, " ")):],
+		Kind: said.Kind, Name: said.Name, Fate: said.Fate, Drifted: o.Drifted, Source: escape(o.Source), Effect: d.effect(o.Effect),
+		Remarks: d.remarks(d.objectRemarks(o)),
 	}
-	if e := r.Effect; e != nil {
-		out.Effect = d.phrases.Escape(forecast(e.Text, e.Inexact))
-		for _, key := range e.Downtime {
-			out.Down = append(out.Down, d.phrases.Escape(key.String()))
-		}
-	}
-	for _, n := range r.NotCompared {
-		out.NotCompared = append(out.NotCompared, d.phrases.Escape(fmt.Sprintf("%s %s (%s)", n.Kind, n.Name, n.Reason)))
-	}
-	if at, known := r.OldestEdit(); known {
-		out.Oldest = stamp(&at)
-	}
-	for _, name := range r.Editors() {
-		out.Editors = append(out.Editors, d.phrases.Escape(name))
+	out.Whole, out.Cause = whole(o)
+	out.Silenced = out.Whole != "" && out.Whole != wholeError && (o.IgnoredBy != nil || o.Known)
+	for _, f := range o.Fields {
+		out.Fields = append(out.Fields, d.field(f))
 	}
 	return out
 }
 
-// slug returns the text that stands for a release in links: the cluster if it is known, then the namespace and the name.
-func (d *data) slug(r report.Release) string {
-	name := cmp.Or(r.StorageNamespace, r.Namespace) + "~" + r.Name
-	if r.Cluster != "" {
-		name = r.Cluster + "~" + name
+// field returns a finding.
+func (d *data) field(f report.Finding) field {
+	escape := d.phrases.Escape
+	out := field{
+		ID: escape(f.ID), Path: escape(f.Path), Verdict: escape(string(f.Verdict)), Cause: escape(string(f.Cause)), Drifted: f.Drifted(),
+		Silenced: f.Silenced(), Masked: f.Masked, Unmanaged: !f.Managed, Remarks: d.remarks(d.phrases.Remarks(f)),
 	}
-	return d.phrases.Escape(name)
+	if !f.Masked {
+		out.Old, out.Desired, out.Live = d.side(f.Old), d.side(f.Desired), d.side(f.Live)
+		if out.Old != nil && out.Old == out.Desired {
+			out.Desired = true
+		}
+		out.mark()
+	}
+	if f.Inside != nil {
+		out.Format, out.Inside = escape(f.Inside.Format), d.remarks(d.phrases.Inside(f))
+	}
+	for _, o := range f.Owners {
+		out.Owners = append(out.Owners, d.owner(o))
+	}
+	return out
 }
 
-// messages returns the texts of warnings or errors.
-func (d *data) messages(all []report.Message) []string {
-	var texts []string
-	for _, m := range all {
-		texts = append(texts, d.phrases.Message(m))
+// lines is a string of several lines, and tree a list or a map as indented JSON. Every other value is a text of one line.
+type (
+	lines struct {
+		Lines string `json:"lines"`
 	}
-	return texts
+	tree struct {
+		Tree string `json:"tree"`
+	}
+)
+
+// side returns a value of a finding as the data has it; nil if the side lacks the field. Two sides are equal if they are written alike.
+func (d *data) side(value any) any {
+	switch v := value.(type) {
+	case nil:
+		return nil
+	case string:
+		// Only text in quotes has escapes, so a text that needs one is written on one line.
+		if escaped := d.escapeLines(v); strings.Contains(strings.TrimSuffix(v, "\n"), "\n") && escaped == v {
+			return lines{escaped}
+		}
+	case map[string]any, []any:
+		if text, ok := indented(v); ok {
+			return tree{d.escapeLines(text)}
+		}
+	}
+	return d.phrases.Value(value)
+}
+
+// escapeLines escapes each line of a text.
+func (d *data) escapeLines(text string) string {
+	all := strings.Split(text, "\n")
+	for i := range all {
+		all[i] = d.phrases.Escape(all[i])
+	}
+	return strings.Join(all, "\n")
+}
+
+// indented returns a value as indented JSON. It returns false for a value that no API server can have sent.
+func indented(value any) (string, bool) {
+	var out bytes.Buffer
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(value); err != nil {
+		return "", false
+	}
+	return strings.TrimSuffix(out.String(), "\n"), true
 }
 
 // owner returns the index of a field manager.
@@ -258,14 +322,6 @@ func stamp(at *time.Time) string {
 		return ""
 	}
 	return at.UTC().Format(time.RFC3339)
-}
-
-// forecast joins what an effect is and why it is not exact.
-func forecast(text, inexact string) string {
-	if inexact == "" {
-		return text
-	}
-	return text + " (not exact: " + inexact + ")"
 }
 
 // encode returns the data as JSON that may stand in a script element: the encoder writes <, >, & and the line separators of Unicode as
