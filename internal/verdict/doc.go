@@ -2,7 +2,7 @@
 // object together (old, desired, live, and result: live after Helm's own patch), and makes a [Finding] for each place where they differ.
 //
 //	Object (its States) ─► Walker.Compare
-//	             walk        goes down maps and keyed lists, and folds a one-sided subtree into one finding
+//	             walk        goes down maps and keyed lists, makes the findings, and folds those of a one-sided subtree into one
 //	             classify    the verdict on one place: the table below, and what Helm's patch really does
 //	             allocations the fields that the API server and controllers fill in
 //	             spelling    what a write changes in the spelling alone; conflicts: what a server-side apply fails on

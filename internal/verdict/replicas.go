@@ -6,7 +6,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Replicas are set by people, by charts and by autoscalers, and the API server forgets some of the writers. This file says when they are drift.
+// Replicas are set by people, by charts and by autoscalers, and the API server forgets some of the writers. This file says when they are
+// drift.
 
 // IsReplicas reports whether the path is the replicas of a workload. An autoscaler may set them.
 func IsReplicas(path object.Path) bool {

@@ -73,6 +73,33 @@ type States struct {
 	StoresNulls bool
 }
 
+// Finding is one field with a verdict, and its values in clear. A nil value is an absent side. A Finding never leaves
+// the process: Comparison.Report masks it.
+type Finding struct {
+	Path object.Path
+	// Classification has the verdict, and whatever else decides whether the finding counts.
+	report.Classification
+	// Certain is false if the verdict could not be decided without a write, and a note says why.
+	Certain bool
+	// Template is the file of the chart that generates a volatile value.
+	Template string
+	// Old, Desired and Live are the sides. After is the value after an upgrade, if it equals none of them.
+	Old, Desired, Live, After any
+	Notes                     report.Notes
+	Owners                    []report.Owner
+	// Unrecorded is set if the API server does not record who wrote the live value, and a note says why.
+	Unrecorded bool
+	// Blocked is set if nothing happens to the field because the write of its object fails or is not reached.
+	Blocked bool
+	// Pruned is set if the API server drops the field because the installation changes the definition of the kind. That happens even if Helm
+	// does not get to the object.
+	Pruned bool
+	// OfLast is set if live has, or may have, what the last revision wrote. That revision is not old because it failed.
+	OfLast bool
+	// DroppedByLast is set with OfLast if the last revision no longer names the field, and live is as that revision left it.
+	DroppedByLast bool
+}
+
 // Compare returns the findings on an object, in the order of their paths.
 func (w Walker) Compare(o Object) []Finding {
 	walk := w.walkOf(o)
@@ -138,6 +165,30 @@ func (w *objectWalk) findings(n States) []Finding {
 	Sort(out)
 	return out
 }
+
+// entry is the outcome for one place of the walk.
+type entry struct {
+	Finding
+	weight weight
+	// isDefault is set if the entry is silent because live's value is the API's default.
+	isDefault bool
+	// presence holds which of old, desired and live have the field.
+	presence presence
+	// goesAlong is set if the field is removed only because what holds it is.
+	goesAlong bool
+}
+
+// weight says how an entry counts when the subtree around it is folded.
+type weight int
+
+const (
+	// silent is not a finding, and does not keep the subtree from becoming one.
+	silent weight = iota
+	// soft is a finding that follows from others: a default that is added or removed together with its parent.
+	soft
+	// hard is a finding of its own.
+	hard
+)
 
 // walk compares one place and everything below it.
 func (w *objectWalk) walk(path object.Path, n States, s *kinds.Shape) []entry {
@@ -278,76 +329,113 @@ func (w *objectWalk) fold(path object.Path, n States, entries []entry) []entry {
 	return []entry{whole}
 }
 
-// noteKept explains why metrics that the chart drops are kept.
-func (w *objectWalk) noteKept(findings []Finding) {
-	for i := range findings {
-		if f := &findings[i]; w.Kept != nil && f.Verdict == report.Ignore && f.Path.Equal(w.Kept) {
-			f.Notes = report.NotesOf("no longer in the manifest, but the API server keeps it, as the object was written at both versions of its API")
+// classify returns the entry for one place, with the rule that silences it. The walk does not go below the place.
+func (w *objectWalk) classify(path object.Path, n States) entry {
+	written := n.Old
+	n.Old = w.withStoredNulls(path, n)
+	n.Old = w.withAllocatedBelow(path, n)
+	e := w.classifyWithoutRules(path, n)
+	switch {
+	case e.Verdict == "":
+		return e
+	case w.Shape.Custom:
+		e.Old = w.valueOf(written.Shown())
+	case w.allocated().At(path).HasFields():
+		e.Old = w.valueOf(written.WithoutNulls(n.Live.Value).Shown())
+	}
+	if e.IgnoredBy = w.Rules.Field(path, e.Owners, e.Managed); e.IgnoredBy == nil {
+		e.IgnoredBy = w.Rules.FieldByParts(path, e.Managed, n.sameAfter)
+	}
+	return e
+}
+
+// classifyWithoutRules returns the finding at path, and its weight for folding its parent.
+func (w *objectWalk) classifyWithoutRules(path object.Path, n States) entry {
+	e := w.verdict(path, n, n.isManaged() || w.isSwitchedOff(path, n) && !object.IsZero(n.Old.Value))
+	if e.Verdict == "" {
+		return entry{weight: silent}
+	}
+	w.setClass(&e, w.classOf(path, n))
+	w.noteReplicas(&e, n)
+	w.noteOverwritten(&e)
+	switch {
+	case e.Managed:
+		e.weight = hard
+		w.markLast(&e.Finding, n)
+		return e
+	case e.Verdict == report.Ignore:
+		return w.classifyUnmanaged(e, n)
+	case w.Engine == report.EngineReplace && !w.isEdit(e.Owners):
+		e.Cause, e.weight = report.CauseChange, hard // Helm changes it
+		if isDefaulted(n) {
+			e.weight = soft
+		}
+	case isDefaulted(n) || n.leaving && len(e.Owners) == 0 && w.isDefault(path, n.Live.Value):
+		e.weight = soft
+	default:
+		e.weight = hard
+	}
+	return e
+}
+
+// verdict decides what happens to one place, by the table in the package comment and by Helm's own patch. The verdict is empty if
+// there is nothing to report.
+func (w *objectWalk) verdict(path object.Path, n States, managed bool) entry {
+	n = n.withoutNulls()
+	if w.Unpatched {
+		n.Result = n.Live
+		if managed {
+			n.Result = n.Desired
 		}
 	}
-}
-
-// isIgnoredInPart reports whether rules silence some of the entries but not all. Then each is reported by itself.
-func isIgnoredInPart(entries []entry) bool {
-	said := object.Filter(entries, func(e entry) bool { return e.weight != silent })
-	ignored := object.Filter(said, func(e entry) bool { return e.IgnoredBy != nil })
-	return len(ignored) > 0 && len(ignored) < len(said)
-}
-
-// isEditedDefault reports whether somebody, or a failed last revision, added a subtree that holds only defaults but is not a default
-// itself: the API would set each of its leaves to this value, but would not create the subtree.
-func (w *objectWalk) isEditedDefault(path object.Path, n States, entries []entry) bool {
-	added := n.presence() == presence{false, false, true} && n.Live.Same(n.Result)
-	inherited := slices.ContainsFunc(entries, func(e entry) bool { return !e.isDefault })
-	return added && !inherited && !w.isDefault(path, n.Live.Value) && (w.isLeftByLast(path, n) || w.isEdit(w.owners.OwnersOf(path)))
-}
-
-// decisiveEntries returns the entries that decide about their subtree: the hard ones; if there are none, the managed soft ones; otherwise
-// all soft ones.
-func decisiveEntries(entries []entry) []entry {
-	for _, isDecisive := range []func(entry) bool{
-		func(e entry) bool { return e.weight == hard },
-		func(e entry) bool { return e.weight == soft && e.Managed },
-		func(e entry) bool { return e.weight == soft },
-	} {
-		if out := object.Filter(entries, isDecisive); len(out) > 0 {
-			return out
-		}
+	e := entry{presence: n.presence(), goesAlong: w.goesAlong(n)}
+	v, notes := w.verdictWithNotes(n, managed)
+	if v == "" {
+		return e
 	}
-	return nil
-}
-
-// causeOfAll returns the cause of a subtree from its findings. Silent entries, such as allocations, do not count.
-func causeOfAll(entries []entry) report.Cause {
-	first := entries[0].Cause
-	if slices.ContainsFunc(entries, func(e entry) bool { return e.Cause != first }) {
-		return report.CauseBoth
+	e.Finding = Finding{
+		Path: path, Classification: report.Classification{Verdict: v, Cause: causeOf(n.hasDrifted(), n.hasChanged()), Managed: managed}, Certain: true,
+		Old: w.valueOf(n.Old.Shown()), Desired: w.valueOf(n.Desired.Shown()), Live: w.valueOf(n.Live), Notes: notes,
 	}
-	return first
-}
-
-// mayFold reports whether all findings can be folded into one.
-func mayFold(entries []entry) bool {
-	first := entries[0]
-	return !slices.ContainsFunc(entries[1:], func(e entry) bool {
-		return e.presence != first.presence || e.Managed != first.Managed || e.Class != first.Class ||
-			!slices.EqualFunc(e.Owners, first.Owners, owners.AreSame)
-	})
-}
-
-// addListNote adds a note on how the items of a list were matched.
-func (e *entry) addListNote(note string) {
-	if e.weight != silent {
-		e.Notes.Add(note)
+	if n.isDropped() {
+		e.Desired = nil
 	}
+	if v != report.Ignore && n.Result.Present && (n.isDropped() || !n.Result.Same(n.Desired)) {
+		e.After = w.valueOf(n.Result)
+	}
+	if n.Live.Present {
+		e.Owners = w.owners.OwnersOf(path)
+	}
+	return e
 }
 
-// noteDropped explains why a field of a Service that the chart does not drop is removed.
-func noteDropped(findings []Finding) {
-	for i := range findings {
-		f := &findings[i]
-		if f.Verdict == report.Remove && len(f.Notes) > 0 && apiserver.DependsOnType(f.Path) {
-			f.Notes = report.NotesOf("the API server drops it: a Service that is as the upgrade makes this one has no use for it")
-		}
+// valueOf returns the value of a state as a finding holds it.
+func (w *objectWalk) valueOf(s kinds.State) any {
+	switch {
+	case !s.Present:
+		return nil
+	case w.Shape.Custom && s.Value == nil:
+		return object.Null{}
 	}
+	return object.Copy(s.Value)
+}
+
+// classifyUnmanaged decides whether a field that no manifest names is an edit.
+func (w *objectWalk) classifyUnmanaged(e entry, n States) entry {
+	switch {
+	case !n.Live.Present:
+		return entry{weight: silent}
+	case w.isDefault(e.Path, n.Live.Value):
+		return entry{weight: silent, isDefault: true}
+	case w.isLeftByLast(e.Path, n):
+		w.markLeftByLast(&e)
+		return e
+	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
+		e.weight = hard
+		return e
+	case owners.AreForgotten(e.Owners):
+		e.weight = soft // it counts, and folds into what another writer added around it
+		return e
+	}
+	return entry{weight: silent}
 }
