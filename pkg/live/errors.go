@@ -222,3 +222,10 @@ func isConnectionLost(err error) bool {
 	var lost *connectionLostError
 	return errors.As(err, &lost) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
+
+// recoverError turns a panic into an error. It is called by defer.
+func recoverError(err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("internal error: %s", oneLine(fmt.Sprint(p)))
+	}
+}

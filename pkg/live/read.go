@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -13,6 +14,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
+
+// InFlight is the number of requests that run at the same time.
+const InFlight = 16
 
 const (
 	// A group is listed if it has at least ListFrom objects in a namespace, or more than clusterListAbove objects of
@@ -182,6 +186,22 @@ func (a answers) run(ctx context.Context, jobs []job) (left []target) {
 		left = append(left, r.left...)
 	}
 	return left
+}
+
+// inParallel applies f to each item, with a bounded number of calls at a time, and returns the results in the order
+// of the items.
+func inParallel[T, R any](items []T, f func(T) R) []R {
+	results := make([]R, len(items))
+	var group errgroup.Group
+	group.SetLimit(InFlight)
+	for i, item := range items {
+		group.Go(func() error {
+			results[i] = f(item)
+			return nil
+		})
+	}
+	_ = group.Wait() // no item returns an error
+	return results
 }
 
 // get reads one object by name.

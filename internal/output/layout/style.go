@@ -92,6 +92,3 @@ func (s Style) Paint(text string, attributes ...color.Attribute) string {
 	c.EnableColor() // the caller has decided; the library would ask the environment and stdout
 	return c.Sprint(text)
 }
-
-// Escape makes any text of the report safe within a line.
-func (s Style) Escape(text string) string { return escape.Text(text, s.ASCII) }

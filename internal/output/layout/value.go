@@ -31,6 +31,9 @@ func (s Style) Value(v any) string {
 	return s.Escape(strings.TrimSuffix(string(encoded), "\n"))
 }
 
+// Escape makes any text of the report safe within a line.
+func (s Style) Escape(text string) string { return escape.Text(text, s.ASCII) }
+
 // Label returns a name, in quotes only if it could be taken for something around it.
 func (s Style) Label(name string) string {
 	return s.Quoted(name, name != "" && !strings.ContainsAny(name, ` "`))
