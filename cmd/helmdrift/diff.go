@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -16,7 +14,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/hint"
-	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/reporting"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -99,7 +96,7 @@ its flags --yes, --prune, --no-restart, --backup, --wait, --wait-timeout, --time
 
 Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-8: ~ overwrite, = ignore)
 
-` + cli.ExitHelp,
+` + reporting.ExitHelp,
 		Example: `  helmdrift diff web -n prod
   helmdrift diff -A
   helmdrift diff web -n dev,stage,prod
@@ -281,8 +278,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	return repair.Check(flags)
 }
 
-// runDiff compares, prints the report, and with --fix puts back what drifted. With --fix and a format for programs, stdout holds one
-// document: the result of the fix, which contains the report.
+// runDiff compares a release of the cluster.
 func runDiff(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error {
 	if err := o.ReadBaseline(); err != nil {
 		return err
@@ -294,43 +290,21 @@ func runDiff(ctx context.Context, s cli.Streams, o diffOptions, args []string, f
 	return o.report(ctx, s, d, flags, time.Now, nil, nil)
 }
 
-// report compares and prints the report; see runDiff. The clock gives the time of the report. Learned and finish are those of
-// reporting.Flags.Release.
+// report compares, prints the report, and with --fix puts back what drifted. The clock gives the time of the report. Learned and finish are
+// those of reporting.Flags.Release.
 func (o *diffOptions) report(
 	ctx context.Context, s cli.Streams, d cli.Session, flags *pflag.FlagSet, clock func() time.Time, learned *secret.Known,
 	finish func(*drift.Result, *report.Release),
 ) error {
-	result, err := d.Compare(ctx)
-	if err != nil {
-		return err
-	}
-	now := clock()
-	// From here on, all secrets are masked unless --show-secrets is set.
-	report := report.New(version, now, []report.Release{o.Release(result, learned, finish)})
-	look := o.Look(s, report, now)
-	if d.Target.Chart != nil {
-		look.CI.ChartDir = chartDir(d.Target.Chart.Ref)
-	}
-	if o.fix && o.Format != output.Text {
-		return fixing.Run{Session: d, Flags: o.repairFlags(), Streams: s, Before: result, Version: version}.Do(ctx)
-	}
-	look.Text.FixFollows = o.fix
-	// If fix would see the same findings, text and page name its command. Only text has its plan, which costs time.
-	isWhole := o.IsWhole() && o.Revision == 0 && d.Target.Chart == nil
-	if !o.fix && report.Releases[0].Drifted && isWhole && !result.RecordElsewhere() {
-		look.Text.Fix = fixCommand(d.Target, flags)
-		if look.Text.IsPlanned = o.Format == output.Text && !o.Quiet; look.Text.IsPlanned {
-			look.Text.Plan = o.Planned(result.Comparison)
-		}
-	}
-	if err := o.Print(s, report, look); err != nil {
-		return err
+	run := reporting.Run{Flags: &o.Flags, Session: d, Streams: s, Clock: clock, Version: version, Learned: learned, Finish: finish}
+	if o.Revision == 0 {
+		run.FixCommand = fixCommand(d.Target, flags)
 	}
 	if o.fix {
-		fmt.Fprintln(s.Out)
-		return fixing.Run{Session: d, Flags: o.repairFlags(), Streams: s, Before: result, Version: version}.Do(ctx)
+		repair := o.repairFlags()
+		run.Fix = &repair
 	}
-	return o.FailOn.Status(report)
+	return run.Do(ctx)
 }
 
 // repairFlags returns the flags of the fix that follows the report.
@@ -379,14 +353,4 @@ func diffShortHelp() []cli.FlagGroup {
 		cli.Group("Choose the cluster", "kube-context", "kubeconfig"),
 		cli.Group("Other", "help"),
 	}
-}
-
-// chartDir returns the folder of a chart relative to the working directory, or "" if the chart is not a folder in it. CI systems take the
-// working directory for the root of the repository.
-func chartDir(ref string) string {
-	info, err := os.Stat(ref)
-	if err != nil || !info.IsDir() || !filepath.IsLocal(ref) {
-		return ""
-	}
-	return filepath.ToSlash(filepath.Clean(ref))
 }

@@ -1,14 +1,15 @@
 // Command helmdrift shows what drifted in a Helm release, who changed it, and what the next helm upgrade will do about it. helmdrift fix
 // puts back what drifted.
 //
-// This package has the commands and the guests. internal/cli has what the commands share: flags, the way to a comparison, and exit codes.
-// pkg/drift makes the comparison, internal/output prints it, and pkg/repair plans and writes a fix.
+// This package has the commands and the guests. internal/cli has what the commands share: flags, and the way to a comparison.
+// internal/reporting has the way from there to a printed report and an exit code. pkg/drift makes the comparison, internal/output writes
+// the report, and pkg/repair plans and writes a fix.
 //
 // # What a command does
 //
 // Every command calls straight down. Nothing below calls back up, except for the questions of a child process (see below):
 //
-//	main ─► run ─► newRoot ─┬─► runDiff ─► Begin ─► Session.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
+//	main ─► run ─► newRoot ─┬─► runDiff ─► Begin ─► reporting.Run.Do ─► Session.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
 //	                        │                              │
 //	                        │                              └─ with --fix ─┐
 //	                        │                                             ▼

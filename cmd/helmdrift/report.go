@@ -10,6 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/reporting"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/report/accept"
 )
@@ -18,15 +19,15 @@ import (
 
 // reportOptions are the flags of report: which findings count, and how the report looks.
 type reportOptions struct {
-	cli.PrintOptions
+	reporting.PrintOptions
 	cli.IgnoreOptions
 	filter cli.SavedFilter
-	cli.TimeOptions
+	reporting.TimeOptions
 }
 
 // newReport returns the command report.
 func newReport(s cli.Streams) *cobra.Command {
-	o := reportOptions{PrintOptions: cli.NewPrintOptions()}
+	o := reportOptions{PrintOptions: reporting.NewPrintOptions()}
 	cmd := &cobra.Command{
 		Use:   "report FILE|DIR...",
 		Short: "Print saved reports in any format, several as one",
@@ -35,7 +36,7 @@ is standard input, and a DIR stands for its newest report. Parts of a fleet (dif
 complete: a part that is missing or there twice is an error. --fail-on and --ignore apply as in
 helmdrift diff; a rule that needs more than a report has is refused.
 
-` + cli.ExitHelp,
+` + reporting.ExitHelp,
 		Example: `  helmdrift diff -A -o json > fleet.json; helmdrift report fleet.json
   helmdrift report part-0.json part-1.json part-2.json -o prometheus
   helmdrift report fleet.json --since 1h --timeline

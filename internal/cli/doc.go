@@ -1,8 +1,8 @@
-// Package cli is what the commands of helmdrift share: the way from flags to a comparison, and the way from a report to stdout and an
-// exit code. It knows neither a command nor a guest; cmd/helmdrift has these.
+// Package cli is what the commands of helmdrift share: the way from flags to a comparison, and what may be printed where. It knows neither
+// a command nor a guest; cmd/helmdrift has these. internal/reporting and internal/fixing say what becomes of the comparison.
 //
 //	flags ─► Connection ─────┐
-//	         DesiredOptions ─┼─► CompareOptions.Begin ─► Session.Compare ─► a report ─► PrintOptions.Print ─► FailOn.Status ─► exit code
+//	         DesiredOptions ─┼─► CompareOptions.Begin ─► Session.Compare ─► drift.Result
 //	         IgnoreOptions ──┘
 //
 // # Files
@@ -11,8 +11,6 @@
 //
 //	session.go, chart.go, saved.go       from the flags to a comparison: with a cluster, or with one that somebody saved
 //	choice.go, pick.go                   which fields and objects a command takes: --only, --skip and --patch
-//	times.go                             --since and --timeline
-//	print.go, fail_on.go, baseline.go    from a report to its output and an exit code
 //	suggest.go                           what the user may have meant by a release or a namespace that is not there
 //	offline.go                           commands that ask no cluster, and their filter of releases
 //	completion.go                        what the shell completes from a cluster
@@ -22,6 +20,7 @@
 //	connection.go, context_flag.go       which cluster, and as whom
 //	limits.go                            the limits of work on text that others wrote
 //	streams.go, invocation.go            stdin, stdout, stderr, what may be printed there, and how the user started the program
+//	exit.go                              exit codes
 //	flags.go                             values of flags, and the messages for wrong ones
 //
 // # Flags

@@ -1,17 +1,23 @@
 package reporting
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/saved"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Flags are the flags of diff that say which findings count and how the report looks.
 type Flags struct {
-	cli.PrintOptions
-	cli.TimeOptions
+	PrintOptions
+	TimeOptions
 	// Choose are --only and --skip, and chooser applies them.
 	Choose  cli.ChoiceFlags
 	chooser *cli.Chooser
@@ -21,7 +27,7 @@ type Flags struct {
 }
 
 // NewFlags returns the defaults.
-func NewFlags() Flags { return Flags{PrintOptions: cli.NewPrintOptions()} }
+func NewFlags() Flags { return Flags{PrintOptions: NewPrintOptions()} }
 
 // AddFlags adds the flags but those of PrintOptions, which also say how the shell completes them.
 func (f *Flags) AddFlags(fs *pflag.FlagSet) {
@@ -46,3 +52,93 @@ func (f *Flags) ReadBaseline() (err error) {
 	f.known, err = saved.Baseline(f.baseline)
 	return err
 }
+
+// PrintOptions are the flags about how a report looks and where it goes.
+type PrintOptions struct {
+	Format output.Format
+	// files get the report too, each in its own format.
+	files       reportFiles
+	FailOn      FailOn
+	Color       cli.OneOf
+	showIgnored bool
+	// verbose lists every release of a selection, with its details.
+	verbose bool
+	// Quiet prints nothing to stdout, and noPager never starts a pager.
+	Quiet, noPager bool
+	// ShowSecrets is set if the report has secrets in clear. Only diff can do that.
+	ShowSecrets bool
+}
+
+// NewPrintOptions returns the defaults: text, and the default of --fail-on.
+func NewPrintOptions() PrintOptions {
+	return PrintOptions{Format: output.Text, FailOn: defaultFailOn(), Color: cli.NewColor()}
+}
+
+// AddFlags adds the flags, and their completion in the shell.
+func (o *PrintOptions) AddFlags(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	cli.AddOutputFlag(cmd, &o.Format, "format of the report", output.Formats())
+	fs.Var(&o.files, "report", "also write the report in a format to a file, as `FORMAT=FILE` (may be repeated)")
+	fs.Var(&o.FailOn, "fail-on", failOnUsage())
+	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
+	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and all fields of all releases")
+	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print errors only: the exit code has the answer, and files of --report are written")
+	fs.BoolVar(&o.noPager, "no-pager", false, "never show a long report in a pager [HELMDRIFT_PAGER, PAGER]")
+	cli.AddColorFlag(fs, &o.Color)
+	_ = cmd.RegisterFlagCompletionFunc("fail-on", cobra.FixedCompletions(o.FailOn.completions(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("report", completeReportFile)
+}
+
+// Writes reports whether the report is printed, or written to a file, in a format.
+func (o *PrintOptions) Writes(format output.Format) bool {
+	return o.Format == format || slices.ContainsFunc(o.files, func(f reportFile) bool { return f.format == format })
+}
+
+// completeReportFile completes the format of --report, and leaves the file to the shell.
+func completeReportFile(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var out []string
+	for _, name := range output.Formats() {
+		out = append(out, name+"=")
+	}
+	return out, cobra.ShellCompDirectiveNoSpace
+}
+
+// reportFiles is the value of --report.
+type reportFiles []reportFile
+
+// reportFile is a file that gets a report in a format.
+type reportFile struct {
+	format output.Format
+	path   string
+}
+
+// String returns the file in the form of the flag.
+func (f reportFile) String() string { return string(f.format) + "=" + f.path }
+
+// String returns the files, separated by commas.
+func (f *reportFiles) String() string {
+	var out []string
+	for _, file := range *f {
+		out = append(out, file.String())
+	}
+	return strings.Join(out, ",")
+}
+
+// Set adds a file.
+func (f *reportFiles) Set(text string) error {
+	name, path, found := strings.Cut(text, "=")
+	if !found || path == "" {
+		return fmt.Errorf("must be FORMAT=FILE; formats are %s", strings.Join(output.Formats(), ", "))
+	}
+	file := reportFile{path: path}
+	if err := file.format.Set(name); err != nil {
+		return err
+	}
+	*f = append(*f, file)
+	return nil
+}
+
+// Type returns the placeholder in help texts.
+func (f *reportFiles) Type() string { return "FORMAT=FILE" }
+
+var _ pflag.Value = (*reportFiles)(nil)

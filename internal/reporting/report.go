@@ -1,19 +1,87 @@
 package reporting
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/accept"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
+
+// This file leads from a comparison to what is printed: it makes the report, prints it, and writes it into files in further formats.
+
+// Run is one run of diff of one release: what the user asked for, and what is compared.
+type Run struct {
+	*Flags
+	Session cli.Session
+	Streams cli.Streams
+	// Clock gives the time of the report, and Version is that of helmdrift.
+	Clock   func() time.Time
+	Version string
+	// FixCommand is the command that puts back what drifts. It is empty if fix would compare with another revision.
+	FixCommand string
+	// Fix has the flags of the fix that follows the report. It is nil if none does.
+	Fix *fixing.Flags
+	// Learned and Finish are those of Flags.Release.
+	Learned *secret.Known
+	Finish  func(*drift.Result, *report.Release)
+}
+
+// Do compares, prints the report, and with Fix puts back what drifted. With Fix and a format for programs, stdout holds one document: the
+// result of the fix, which contains the report.
+func (r Run) Do(ctx context.Context) error {
+	result, err := r.Session.Compare(ctx)
+	if err != nil {
+		return err
+	}
+	now, target := r.Clock(), r.Session.Target
+	// From here on, all secrets are masked unless --show-secrets is set.
+	all := report.New(r.Version, now, []report.Release{r.Release(result, r.Learned, r.Finish)})
+	look := r.Look(r.Streams, all, now)
+	if target.Chart != nil {
+		look.CI.ChartDir = chartDir(target.Chart.Ref)
+	}
+	if r.Fix != nil && r.Format != output.Text {
+		return r.fix(ctx, result)
+	}
+	look.Text.FixFollows = r.Fix != nil
+	// If fix would see the same findings, text and page name its command. Only text has its plan, which costs time.
+	isWhole := r.baseline == "" && !r.HasSince() && target.Chart == nil
+	if r.Fix == nil && all.Releases[0].Drifted && isWhole && r.FixCommand != "" && !result.RecordElsewhere() {
+		look.Text.Fix = r.FixCommand
+		if look.Text.IsPlanned = r.Format == output.Text && !r.Quiet; look.Text.IsPlanned {
+			look.Text.Plan = r.planned(result.Comparison)
+		}
+	}
+	if err := r.Print(r.Streams, all, look); err != nil {
+		return err
+	}
+	if r.Fix != nil {
+		fmt.Fprintln(r.Streams.Out)
+		return r.fix(ctx, result)
+	}
+	return r.FailOn.Status(all)
+}
+
+// fix puts back what the comparison found.
+func (r Run) fix(ctx context.Context, result *drift.Result) error {
+	return fixing.Run{Session: r.Session, Flags: *r.Fix, Streams: r.Streams, Before: result, Version: r.Version}.Do(ctx)
+}
 
 // Release returns the report of a comparison. It accepts what the baseline has, and has a patch only if the patch is printed. Learned has
 // secrets besides those of the objects, and finish adds to the report what a deployer does; both may be nil.
@@ -30,7 +98,7 @@ func (f *Flags) Release(
 	if f.baseline != "" {
 		accept.Known(&out, f.known, "--baseline "+filepath.Base(f.baseline))
 		if !f.ShowSecrets {
-			cli.MaskKnown(&out, result.Comparison.Scrub)
+			maskKnown(&out, result.Comparison.Scrub)
 		}
 	}
 	f.chooser.LeaveOut(&out, result.Comparison)
@@ -51,11 +119,81 @@ func (f *Flags) Look(s cli.Streams, r *report.Report, now time.Time) output.Opti
 	return look
 }
 
-// IsWhole reports whether every finding of a comparison counts that fix would see too.
-func (f *Flags) IsWhole() bool { return f.baseline == "" && !f.TimeOptions.HasSince() }
+// Print writes the report to its files and then to stdout. The files come first, because the reader of stdout may be gone.
+func (o *PrintOptions) Print(s cli.Streams, r *report.Report, look output.Options) error {
+	look.Text.ShowIgnored, look.Text.Verbose = o.showIgnored, o.verbose
+	look.CI.Fails, look.CI.FailsOn = o.FailOn.selects, func(word string) bool { return o.FailOn[word] }
+	if err := o.writeFiles(s, r, look); err != nil {
+		return err
+	}
+	if o.FailOn.lacksEffects(r) {
+		s.Print("Error: ", "--fail-on restart,downtime depends on what is not known; the warnings of the report say what")
+	}
+	switch {
+	case o.Quiet:
+		return o.printErrors(s, r, look.Text.Now)
+	case o.Format != output.Text || o.noPager:
+		return output.Write(s.Out, o.Format, r, look)
+	}
+	doc, err := output.Document(o.Format, r, look)
+	if err != nil {
+		return err
+	}
+	if paged, err := s.Page(doc); !paged {
+		return err
+	}
+	// The pager has taken the report away, or left its last lines on the screen.
+	_, err = s.Out.Write(text.Head(r, look.Text))
+	return err
+}
 
-// Planned returns what a fix would write, for the answer of the report. If a fix cannot be planned, it is empty: fix itself reports why.
-func (f *Flags) Planned(c *threeway.Comparison) []report.FixPlan {
+// printErrors prints on stderr why exit code 1 follows, if no report says it.
+func (o *PrintOptions) printErrors(s cli.Streams, r *report.Report, now time.Time) error {
+	if r.Disputed() {
+		s.Print("Error: ", "the dry run by the API server contradicts the prediction; without -q, the report says where")
+	}
+	look := s.Display(s.Err, o.Color, now).Text
+	look.Verbose = o.verbose
+	_, err := s.Err.Write(text.Errors(r, look))
+	return err
+}
+
+// writeFiles writes the report to the files of --report and, in the format of GitHub Actions, to the summary of the job. It tries all
+// files, even if one of them cannot be written.
+func (o *PrintOptions) writeFiles(s cli.Streams, r *report.Report, look output.Options) error {
+	// A file is not a terminal, so its bytes do not depend on one.
+	look.Text.Width, look.Text.Color, look.Text.Unicode = 0, false, true
+	mode := files.Public
+	if o.ShowSecrets {
+		mode = files.Private
+	}
+	var errs []error
+	for _, f := range o.files {
+		text, err := output.Document(f.format, r, look)
+		if err == nil {
+			err = files.Update(f.path, text, mode)
+		}
+		switch {
+		case err != nil:
+			errs = append(errs, fmt.Errorf("--report %s: %w", f, err))
+		case terminal.IsTerminal(s.Err) && !o.Quiet:
+			fmt.Fprintln(s.Err, "wrote "+s.Terminal().File(f.path))
+		}
+	}
+	if summary := s.Env("GITHUB_STEP_SUMMARY"); o.Writes(output.GitHub) && summary != "" {
+		text, err := output.Document(output.Markdown, r, look)
+		if err == nil {
+			err = files.Append(summary, text, mode)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("the summary of the job: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// planned returns what a fix would write, for the answer of the report. If a fix cannot be planned, it is empty: fix itself reports why.
+func (f *Flags) planned(c *threeway.Comparison) []report.FixPlan {
 	defer func() { _ = recover() }()
 	only, skip, err := cli.Selectors(f.chooser.In(c))
 	if err != nil {
@@ -66,4 +204,14 @@ func (f *Flags) Planned(c *threeway.Comparison) []report.FixPlan {
 		return nil
 	}
 	return plan.Result(threeway.Mask{}, nil).Plan
+}
+
+// chartDir returns the folder of a chart relative to the working directory, or "" if the chart is not a folder in it. CI systems take the
+// working directory for the root of the repository.
+func chartDir(ref string) string {
+	info, err := os.Stat(ref)
+	if err != nil || !info.IsDir() || !filepath.IsLocal(ref) {
+		return ""
+	}
+	return filepath.ToSlash(filepath.Clean(ref))
 }

@@ -1,4 +1,4 @@
-package cli
+package reporting
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func TestMaskKnown(t *testing.T) {
 		"a list without one":     {"Deployment", "spec.args", []any{"-v"}, false},
 	} {
 		r := report.Release{Objects: []report.Object{{Kind: c.kind, Fields: []report.Finding{{Path: c.path, KnownLive: c.was}}}}}
-		MaskKnown(&r, scrub)
+		maskKnown(&r, scrub)
 		if text, _ := r.Objects[0].Fields[0].KnownLive.(string); (text == secret.Mask) != c.masked {
 			t.Errorf("%s: the value is %q, want it masked: %t", name, text, c.masked)
 		}

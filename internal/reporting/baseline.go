@@ -1,4 +1,4 @@
-package cli
+package reporting
 
 import (
 	"encoding/json"
@@ -10,9 +10,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// MaskKnown masks the live values that a baseline has for the findings of a release, where they may be secret. A baseline that was made
+// maskKnown masks the live values that a baseline has for the findings of a release, where they may be secret. A baseline that was made
 // with --show-secrets has secrets, and a field that holds none now may have held one then. Scrub removes the secrets of the comparison.
-func MaskKnown(r *report.Release, scrub func(string) string) {
+func maskKnown(r *report.Release, scrub func(string) string) {
 	for _, o := range r.Objects {
 		for i := range o.Fields {
 			if f := &o.Fields[i]; f.KnownLive != nil && mayHoldSecret(o, *f, scrub) {

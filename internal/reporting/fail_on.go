@@ -1,4 +1,4 @@
-package cli
+package reporting
 
 import (
 	"errors"
@@ -7,23 +7,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file turns a report into an exit code. The rules read reports and not comparisons, so anybody with the JSON of a report can
 // apply them too. A finding that is ignored, or known from the baseline, never sets an exit code.
-
-// These are the exit codes of every command. They depend on what was found, never on the output format.
-const (
-	// ExitClean means that --fail-on selects nothing of what was found.
-	ExitClean = 0
-	// ExitFailure means a usage error, a failure, or an incomplete comparison. It takes precedence over ExitSelected, so that 2 means
-	// that the report is complete.
-	ExitFailure = 1
-	// ExitSelected means that --fail-on selects something that was found.
-	ExitSelected = 2
-)
 
 // ExitHelp is the part of the help of diff that explains the exit codes.
 const ExitHelp = `Exit codes:
@@ -33,12 +23,6 @@ const ExitHelp = `Exit codes:
      and something that they depend on is not known
   2  something that --fail-on selects: by default drift, a conflict, an object on which the
      upgrade fails, or a release that Flux uninstalls`
-
-// ExitStatus is an error that only carries an exit code. A report has already said why.
-type ExitStatus int
-
-// Error makes ExitStatus an error. It is never printed.
-func (s ExitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
 
 // FailOn is the value of --fail-on: the set of kinds of findings that make diff exit with 2.
 //
@@ -136,9 +120,9 @@ func (f FailOn) Status(r *report.Report) error {
 	}
 	switch {
 	case r.HasError(), r.Disputed(), f.lacksEffects(r):
-		return ExitStatus(ExitFailure)
+		return cli.ExitStatus(cli.ExitFailure)
 	case slices.ContainsFunc(r.Releases, f.selectsRelease), f.selectsClaims(r.Scan):
-		return ExitStatus(ExitSelected)
+		return cli.ExitStatus(cli.ExitSelected)
 	}
 	return nil
 }

@@ -1,9 +1,10 @@
-package cli
+package reporting
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -97,7 +98,7 @@ func TestFailOnClaims(t *testing.T) {
 		}
 	}
 	unread := &report.Report{Scan: orphans(false), Errors: []report.ScanError{{}}}
-	if err := (FailOn{"orphan": true}).Status(unread); err != ExitStatus(ExitFailure) { //nolint:errorlint // it is never wrapped
+	if err := (FailOn{"orphan": true}).Status(unread); err != cli.ExitStatus(cli.ExitFailure) { //nolint:errorlint // it is never wrapped
 		t.Errorf("%v with an error of the scan", err)
 	}
 }
