@@ -80,12 +80,3 @@ func (e *ReleaseEffect) Map(f func(string) string) *ReleaseEffect {
 	out.Text, out.Inexact = f(e.Text), f(e.Inexact)
 	return &out
 }
-
-// mapped returns a list with f applied to its texts; nil stays nil.
-func mapped(list []string, f func(string) string) []string {
-	var out []string
-	for _, text := range list {
-		out = append(out, f(text))
-	}
-	return out
-}

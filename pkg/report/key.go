@@ -71,23 +71,3 @@ const (
 	ManagerController ManagerGroup = "controller"
 	ManagerUnknown    ManagerGroup = ""
 )
-
-// Key returns the identity of the object, whatever its version.
-func (o Object) Key() object.Key {
-	group, _ := o.groupVersion()
-	return object.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
-}
-
-// Ref returns the identity of the object with its version.
-func (o Object) Ref() object.Ref {
-	_, version := o.groupVersion()
-	return object.Ref{Key: o.Key(), Version: version}
-}
-
-// groupVersion splits APIVersion; the group of a core kind is empty.
-func (o Object) groupVersion() (group, version string) {
-	if group, version, ok := strings.Cut(o.APIVersion, "/"); ok {
-		return group, version
-	}
-	return "", o.APIVersion
-}

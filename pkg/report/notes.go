@@ -43,3 +43,12 @@ func (n *Notes) UnmarshalJSON(raw []byte) error {
 	*n = NotesOf(text)
 	return nil
 }
+
+// mapped returns a list with f applied to its texts; nil stays nil.
+func mapped(list []string, f func(string) string) []string {
+	var out []string
+	for _, text := range list {
+		out = append(out, f(text))
+	}
+	return out
+}

@@ -3,9 +3,9 @@ package report
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -21,12 +21,6 @@ const (
 	KindHistory      = "History"
 	KindAbsorbResult = "AbsorbResult"
 )
-
-// CodeAutoscalers is the code of an error of a release: autoscalers could not be read, so nobody knows whether replicas are drift.
-const CodeAutoscalers = "autoscalers-unread"
-
-// CodeDefinition is the code of an error of a release: a custom resource differs, and its definition could not be read.
-const CodeDefinition = "definition-unread"
 
 // Report is the contract of helmdrift diff: every output format is a view of it. [New] and [NewScan] make one, and [Read] reads a saved
 // one. It holds only masked values, unless the caller asked for others with threeway.Mask.
@@ -105,6 +99,38 @@ type Scan struct {
 type Shard struct {
 	Index int `json:"index"`
 	Count int `json:"count"`
+}
+
+// Summary counts over all releases. A finding that a rule or a class silences counts in Ignored and nowhere else.
+type Summary struct {
+	Releases        int `json:"releases"`
+	DriftedReleases int `json:"driftedReleases"`
+	// Objects counts all compared objects, including those that are not listed. Missing and Terminating count objects that are gone or
+	// are being deleted, unless a rule silences that; they are among DriftedObjects.
+	Objects        int `json:"objects"`
+	DriftedObjects int `json:"driftedObjects"`
+	Missing        int `json:"missing"`
+	Terminating    int `json:"terminating,omitempty"`
+	// Errors counts what could not be read or compared: errors of the report, of releases and of objects.
+	Errors int `json:"errors"`
+	// Managed and Unmanaged count findings on fields that a manifest names, and on fields that none names. Fields counts both by
+	// verdict.
+	Managed   int         `json:"managed"`
+	Unmanaged int         `json:"unmanaged"`
+	Ignored   int         `json:"ignored"`
+	Fields    FieldCounts `json:"fields"`
+	// Restarts counts the pods that the operation restarts, and Downtime counts the workloads that have no ready pod for a time.
+	Restarts int `json:"restarts,omitempty"`
+	Downtime int `json:"downtime,omitempty"`
+}
+
+// FieldCounts counts findings by verdict.
+type FieldCounts struct {
+	Add       int `json:"add"`
+	Remove    int `json:"remove"`
+	Overwrite int `json:"overwrite"`
+	Ignore    int `json:"ignore"`
+	Conflict  int `json:"conflict"`
 }
 
 // ApplyMethod is how Helm writes objects.
@@ -193,60 +219,6 @@ type Desired struct {
 	// Helm is the major version of the Helm that is predicted: "3" or "4".
 	Helm string `json:"helm,omitempty"`
 }
-
-// Message is a warning or an error about a release.
-type Message struct {
-	// Code is for programs and keeps its meaning; Message is for people.
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	// Object, File and Line say what the message is about, if it is about one object or a place in a file. Lines count from 1.
-	Object string `json:"object,omitempty"`
-	File   string `json:"file,omitempty"`
-	Line   int    `json:"line,omitempty"`
-	// Subject is what an error of a release is about, if that is one thing that could not be read.
-	Subject *Subject `json:"subject,omitempty"`
-}
-
-// String returns the message with its file and line in front, as compilers print it.
-func (m Message) String() string {
-	switch {
-	case m.File == "":
-		return m.Message
-	case m.Line == 0:
-		return m.File + ": " + m.Message
-	}
-	return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Message)
-}
-
-// ErrorRender is the code of the error that the chart could not be rendered. It is part of the contract.
-const ErrorRender = "render"
-
-// ErrorNotFound is the code of the error that no release has a given name. It is part of the contract.
-const ErrorNotFound = "not-found"
-
-// ErrorOrphans is the code of the error that some orphans may not have been seen. The releases of the place were found and compared.
-const ErrorOrphans = "orphans-unseen"
-
-// ErrorSelection is the code of the error, or the warning, that a flag names nothing of what was compared.
-const ErrorSelection = "selection"
-
-// ErrorSource is the code of the error that a source of releases, such as a helmfile or a working tree, could not be read, or not as a whole.
-// What the report has of other sources stands.
-const ErrorSource = "source"
-
-// WarnRecordElsewhere is the code of the warning that a record may be a copy: it is not stored in the namespace that it names. The code
-// is part of the contract.
-const WarnRecordElsewhere = "record-elsewhere"
-
-// WarnOtherRelease is the code of the warning that the annotations of a live object name another existing release. The code is part of the
-// contract.
-const WarnOtherRelease = "other-release"
-
-// WarnNoTime is the code of the warning that findings have no time, which a flag such as --since looks at.
-const WarnNoTime = "no-time"
-
-// WarnMasked is the code of the warning that values of a chart were not compared with masked values of a snapshot.
-const WarnMasked = "masked"
 
 // These are the reasons for a hook, and for a field that is masked in a snapshot.
 const (
@@ -435,4 +407,24 @@ func (f *Finding) sides() iter.Seq2[string, *any] {
 		_ = yield("old", &f.Old) && yield("desired", &f.Desired) && yield("live", &f.Live) && yield("after", &f.After) &&
 			yield("knownLive", &f.KnownLive)
 	}
+}
+
+// Key returns the identity of the object, whatever its version.
+func (o Object) Key() object.Key {
+	group, _ := o.groupVersion()
+	return object.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
+// Ref returns the identity of the object with its version.
+func (o Object) Ref() object.Ref {
+	_, version := o.groupVersion()
+	return object.Ref{Key: o.Key(), Version: version}
+}
+
+// groupVersion splits APIVersion; the group of a core kind is empty.
+func (o Object) groupVersion() (group, version string) {
+	if group, version, ok := strings.Cut(o.APIVersion, "/"); ok {
+		return group, version
+	}
+	return "", o.APIVersion
 }

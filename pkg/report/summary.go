@@ -2,38 +2,6 @@ package report
 
 import "slices"
 
-// Summary counts over all releases. A finding that a rule or a class silences counts in Ignored and nowhere else.
-type Summary struct {
-	Releases        int `json:"releases"`
-	DriftedReleases int `json:"driftedReleases"`
-	// Objects counts all compared objects, including those that are not listed. Missing and Terminating count objects that are gone or
-	// are being deleted, unless a rule silences that; they are among DriftedObjects.
-	Objects        int `json:"objects"`
-	DriftedObjects int `json:"driftedObjects"`
-	Missing        int `json:"missing"`
-	Terminating    int `json:"terminating,omitempty"`
-	// Errors counts what could not be read or compared: errors of the report, of releases and of objects.
-	Errors int `json:"errors"`
-	// Managed and Unmanaged count findings on fields that a manifest names, and on fields that none names. Fields counts both by
-	// verdict.
-	Managed   int         `json:"managed"`
-	Unmanaged int         `json:"unmanaged"`
-	Ignored   int         `json:"ignored"`
-	Fields    FieldCounts `json:"fields"`
-	// Restarts counts the pods that the operation restarts, and Downtime counts the workloads that have no ready pod for a time.
-	Restarts int `json:"restarts,omitempty"`
-	Downtime int `json:"downtime,omitempty"`
-}
-
-// FieldCounts counts findings by verdict.
-type FieldCounts struct {
-	Add       int `json:"add"`
-	Remove    int `json:"remove"`
-	Overwrite int `json:"overwrite"`
-	Ignore    int `json:"ignore"`
-	Conflict  int `json:"conflict"`
-}
-
 // Recount decides again what drifted, and counts the summary again. It is needed after a change to the findings of a report, for
 // example by package accept.
 func (r *Report) Recount() {
