@@ -79,7 +79,9 @@ var variable = regexp.MustCompile(`^[A-Za-z][A-Z0-9a-z]*(_[A-Za-z0-9]+)*$`)
 
 // readsVariables are the packages that get env. Only main reads the environment, and gives it on as the function env (TestHouseRules).
 func readsVariables() []string {
-	return []string{".", "../../internal/cli", "../../pkg/fleet", "../../internal/config", "../../internal/garbage", "../../internal/terminal"}
+	return []string{
+		".", "../../internal/cli", "../../internal/reporting", "../../pkg/fleet", "../../internal/config", "../../internal/garbage", "../../internal/terminal",
+	}
 }
 
 // variablesInCode returns the environment variables that the code reads: arguments of env, and lists of names that are passed to it.
