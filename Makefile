@@ -255,10 +255,11 @@ SETS ?= 40
 
 argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm ## compares SYNCS random syncs and SETS random ApplicationSets with what Argo CD does, and the charts in ARGO_CHARTS
 	cd test/argocd && GOTOOLCHAIN=auto go vet ./story && GOTOOLCHAIN=auto go test -c -o $(CURDIR)/bin/argocd/story.test ./story
-	rm -rf bin/argocd/sets && mkdir bin/argocd/sets
-	cd test/argocd/story && $(OWN_NETWORK) $(CURDIR)/bin/argocd/story.test -test.timeout 60m -test.v -syncs $(SYNCS) -sets $(SETS) \
-		-sets.dir $(CURDIR)/bin/argocd/sets $(if $(ARGO_CHARTS),-charts $(ARGO_CHARTS)) -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
+	rm -rf bin/argocd/sets bin/argocd/syncs && mkdir bin/argocd/sets bin/argocd/syncs
+	cd test/argocd/story && $(OWN_NETWORK) $(CURDIR)/bin/argocd/story.test -test.timeout 120m -test.v -syncs $(SYNCS) -sets $(SETS) \
+		-sets.dir $(CURDIR)/bin/argocd/sets -syncs.dir $(CURDIR)/bin/argocd/syncs $(if $(ARGO_CHARTS),-charts $(ARGO_CHARTS)) -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
 	go test -count=1 ./internal/argo/appset -run TestRecorded -recorded $(CURDIR)/bin/argocd/sets
+	go test -count=1 -v ./internal/engine/argocd -run TestRecordedManagers -recorded $(CURDIR)/bin/argocd/syncs
 	$(if $(ARGO_CHARTS),go test -count=1 -timeout 60m -v ./internal/argo -run TestRenderings -argocd $(CURDIR)/bin/argocd -charts $(ARGO_CHARTS))
 
 soak: planes ## scans a fleet 100 times while others deploy

@@ -47,15 +47,20 @@ func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (
 			if t.made[at] != nil || isGone[at] {
 				continue
 			}
-			why, err := t.deletes(ctx, from.Cluster, item, makers)
+			fate, err := t.fateOf(ctx, from, item, makers)
 			if err != nil {
 				return nil, err
 			}
-			if why != "" {
-				isGone[at] = true
-				a := api.Decoded(item)
-				a.Dropped = "the tree drops the Application, and " + why
-				out, gone = append(out, a), append(gone, maker{Application: a})
+			if fate == (fates{}) {
+				continue
+			}
+			isGone[at] = true
+			a := api.Decoded(item)
+			if out = append(out, a); fate.goes != "" {
+				a.Dropped = "the tree drops the Application, and " + fate.goes
+				gone = append(gone, maker{Application: a})
+			} else {
+				a.Kept = "the tree drops the Application, but it stays: " + fate.stays
 			}
 		}
 		makers = gone
@@ -117,60 +122,99 @@ func (t *Tree) namespaces() []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// deletes says why Argo CD deletes an Application of the cluster that the tree does not make, or returns "". Makers are Applications of the tree,
-// or others that go.
-func (t *Tree) deletes(ctx context.Context, from drift.Cluster, item map[string]any, makers []maker) (string, error) {
+// fates says what becomes of an Application that the tree drops: why it goes, or why it stays although what made it goes or drops it. Both are
+// empty if nothing has made it that the tree is about.
+type fates struct{ goes, stays string }
+
+// fateOf says what Argo CD does with an Application of the cluster that the tree does not make. Makers are Applications of the tree, or others
+// that go.
+func (t *Tree) fateOf(ctx context.Context, from drift.Connection, item map[string]any, makers []maker) (fates, error) {
 	key := object.RefOf(item).Key
-	set := setOf(item)
-	if set == "" {
-		return prunes(item, makers), nil
+	owner, kind := ownerOf(item)
+	if kind != "ApplicationSet" {
+		why, _ := prunes(item, makers)
+		return fates{goes: why}, nil
 	}
-	isSet := func(s appset.Set) bool { return s.Name == set && (s.Namespace == "" || s.Namespace == key.Namespace) }
-	if slices.ContainsFunc(t.sets, isSet) {
-		makes := func(s appset.Set) bool { return isSet(s) && (s.Keeps || slices.Contains(s.Makes, key.Name)) }
+	title := "ApplicationSet " + key.Namespace + "/" + owner
+	isSet := func(s appset.Set) bool { return s.Name == owner && (s.Namespace == "" || s.Namespace == key.Namespace) }
+	if at := slices.IndexFunc(t.sets, isSet); at >= 0 {
+		makes := func(s appset.Set) bool { return isSet(s) && (s.IsPartial || slices.Contains(s.Makes, key.Name)) }
 		if slices.ContainsFunc(t.sets, makes) {
-			return "", nil
+			return fates{}, nil
 		}
-		return "ApplicationSet " + key.Namespace + "/" + set + " deletes it", nil
+		controller, err := t.controllerOf(ctx, from, key.Namespace)
+		switch policy := t.sets[at].Policy; {
+		case err != nil:
+			return fates{}, fmt.Errorf("whether %s deletes Application %s is not known: %w", title, key.Name, err)
+		case !controller.Deletes(policy):
+			return fates{stays: title + " deletes none (" + controller.Says(policy) + ")"}, nil
+		}
+		return fates{goes: title + " deletes it"}, nil
 	}
-	ref := api.RefTo("ApplicationSet", key.Namespace, set)
-	live := from.Read(ctx, []object.Ref{ref})[ref]
+	ref := api.RefTo("ApplicationSet", key.Namespace, owner)
+	live := from.Cluster.Read(ctx, []object.Ref{ref})[ref]
 	if live.Err != nil {
-		return "", fmt.Errorf("reading ApplicationSet %s/%s, which made Application %s: %s", key.Namespace, set, key.Name, live.Err.Message)
+		return fates{}, fmt.Errorf("reading %s, which made Application %s: %s", title, key.Name, live.Err.Message)
 	}
-	policy, _, _ := unstructured.NestedString(live.Object, "spec", "syncPolicy", "applicationsSync")
-	if live.Object == nil || policy == "create-only" || policy == "create-update" {
-		return "", nil // such a set lets go of its Applications
+	if live.Object == nil {
+		return fates{}, nil
 	}
-	if why := prunes(live.Object, makers); why != "" {
-		return "so does it drop ApplicationSet " + key.Namespace + "/" + set + ", which made it: " + why, nil
+	why, propagation := prunes(live.Object, makers)
+	if why == "" {
+		return fates{}, nil
 	}
-	return "", nil
+	controller, err := t.controllerOf(ctx, from, key.Namespace)
+	if err != nil {
+		return fates{}, fmt.Errorf("whether Application %s goes with %s is not known: %w", key.Name, title, err)
+	}
+	return goesWith(live.Object, title, why, propagation, controller), nil
 }
 
-// setOf returns the name of the ApplicationSet that made an Application, or "".
-func setOf(item map[string]any) string {
+// goesWith says what becomes of an Application whose ApplicationSet is deleted. Kubernetes deletes it with its owner, unless the controller has let
+// go of it before: it does so if it may not delete Applications, but it comes in time for certain only if a finalizer holds the set and the
+// deletion is not one in the foreground (argo-cd v3.6.1 docs/operator-manual/applicationset/Controlling-Resource-Modification.md).
+func goesWith(set map[string]any, title, why, propagation string, controller api.SetController) fates {
+	own, _, _ := unstructured.NestedString(set, "spec", "syncPolicy", "applicationsSync")
+	isHeld := slices.Contains((&unstructured.Unstructured{Object: set}).GetFinalizers(), api.Finalizer)
+	goes := "so does it drop " + title + ", which made it: " + why
+	switch policy := controller.Says(own); {
+	case propagation == "orphan":
+		return fates{stays: title + " is deleted with PrunePropagationPolicy=orphan"}
+	case controller.Deletes(own):
+	case propagation == "background" && isHeld:
+		return fates{stays: title + ", which goes, lets go of it (" + policy + ")"}
+	case propagation == "background":
+		goes += "; " + policy + " does not keep it, since the ApplicationSet lacks the finalizer " + api.Finalizer
+	default:
+		goes += "; " + policy + " does not keep it for certain, since the ApplicationSet is deleted in the foreground"
+	}
+	return fates{goes: goes}
+}
+
+// ownerOf returns the name and the kind of the object of Argo CD that controls an Application, or of another controller, or "".
+func ownerOf(item map[string]any) (name, kind string) {
 	for _, owner := range (&unstructured.Unstructured{Object: item}).GetOwnerReferences() {
-		if owner.Kind == "ApplicationSet" && owner.Controller != nil && *owner.Controller && strings.HasPrefix(owner.APIVersion, api.Group+"/") {
-			return owner.Name
+		if owner.Controller != nil && *owner.Controller {
+			return owner.Name, owner.Kind
 		}
 	}
-	return ""
+	return "", ""
 }
 
-// prunes says which Application deletes an object of Argo CD that it made, or returns "".
-func prunes(item map[string]any, makers []maker) string {
+// prunes says which Application deletes an object of Argo CD that it made, or returns "", and how: in the foreground, in the background, or so
+// that what the object owns stays.
+func prunes(item map[string]any, makers []maker) (why, propagation string) {
 	key := object.RefOf(item).Key
 	for _, m := range makers {
 		switch {
 		case !m.Has(key), m.makes[key], optionsOf(m.Application).Leaves(item) != "":
 		case m.Dropped != "":
-			return m.Title() + ", which made it, goes"
+			return m.Title() + ", which made it, goes", m.Propagation()
 		default:
-			return m.Title() + " prunes it"
+			return m.Title() + " prunes it", m.Propagation()
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // optionsOf returns how Argo CD deletes what an Application made: with the Application itself, or because its sources make it no longer.

@@ -1,8 +1,6 @@
 package argo
 
 import (
-	"fmt"
-
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -30,6 +28,9 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 	r.Deployer = &report.Deployer{
 		Kind: "Application", Namespace: p.app.Metadata.Namespace, Name: p.app.Metadata.Name, Controller: report.ControllerArgo,
 		Action: d.action, Otherwise: d.otherwise, Reason: d.reason, PutsBack: d.putsBack, Inputs: p.inputs(),
+	}
+	if p.app.Goes() != "" {
+		r.Desired = nil // nobody renders its sources any more
 	}
 	for i := range r.Objects {
 		r.Objects[i].OldFrom = p.deployed.from[r.Objects[i].Key()]
@@ -61,30 +62,12 @@ func (p *Plan) refusedDryRun(r *report.Release) string {
 	for i := range r.Objects {
 		o := &r.Objects[i]
 		will, is := desired[o.Key()], live[o.Key()]
-		if will != nil && is != nil && (o.Action == report.ActionFail || p.options().Rebinds(will, is)) && p.comparesServerSide(will) {
+		isRefused := o.Action == report.ActionFail || p.recreated.get(o.Key()).IsRefused
+		if will != nil && is != nil && isRefused && p.comparesServerSide(will) {
 			return "the API server refuses the dry run of " + o.Key().String()
 		}
 	}
 	return ""
-}
-
-// noteRecreated says which objects the sync deletes and creates again.
-func (p *Plan) noteRecreated(r *report.Release, isSynced bool) {
-	if p.made == nil {
-		return
-	}
-	sync := p.options()
-	desired, live := p.sides()
-	for i := range r.Objects {
-		o := &r.Objects[i]
-		is, will, fails := live[o.Key()], desired[o.Key()], o.Action == report.ActionFail
-		if why := sync.Recreates(will, is, fails); why != "" && (fails || !isSynced) {
-			p.lacks(fmt.Sprintf("%s: %s, which helmdrift does not predict", o.Key(), why))
-		}
-		if sync.Rebinds(will, is) {
-			o.Notes.Add("its role changes, so Argo CD deletes it and creates it again")
-		}
-	}
 }
 
 // differs returns how the Application differs from its sources, as far as Argo CD looks at it.

@@ -227,7 +227,7 @@ func (k *Keeper) inline() appLayer {
 // application returns a place in the file of the Application, and the values that it has.
 func (k *Keeper) application(path []any, isText bool) (*places.Place, map[string]any, error) {
 	switch m := k.made; {
-	case m.InSet:
+	case m.Set != "":
 		return nil, nil, fmt.Errorf("%s makes the Application: change its template", m.By)
 	case m.File == "":
 		return nil, nil, fmt.Errorf("%s makes the Application, and its file is not known: change what makes it", m.By)

@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
@@ -15,29 +18,9 @@ import (
 
 // This file writes an Application of a working tree over the one of the cluster.
 
-// mergedOver returns the live Application after the one of the tree is written over it. An apply is the one of kubectl for custom
-// resources: a field that the last one set and the tree does not is removed, and fields that nobody applied stay, such as status and
-// operation. The controller of an ApplicationSet replaces the spec instead (argo-cd v3.6.1
-// applicationset/controllers/applicationset_controller.go).
-func mergedOver(live, made map[string]any, isReplaced bool) (map[string]any, error) {
-	if isReplaced {
-		out := maps.Clone(live)
-		metadata := maps.Clone(object.Child(live, "metadata"))
-		for _, field := range []string{"labels", "annotations"} {
-			both := maps.Clone(object.Child(metadata, field))
-			if own := object.Child(object.Child(made, "metadata"), field); own != nil {
-				if both == nil {
-					both = map[string]any{}
-				}
-				maps.Copy(both, own)
-			}
-			if both != nil {
-				metadata[field] = both
-			}
-		}
-		out["metadata"], out["spec"] = metadata, made["spec"]
-		return out, nil
-	}
+// mergedOver returns the live Application after the one of the tree is applied over it as kubectl applies custom resources: a field that the last
+// apply set and the tree does not is removed, and fields that nobody applied stay, such as status and operation.
+func mergedOver(live, made map[string]any) (map[string]any, error) {
 	current, err := json.Marshal(live)
 	if err != nil {
 		return nil, err
@@ -63,6 +46,41 @@ func mergedOver(live, made map[string]any, isReplaced bool) (map[string]any, err
 		return nil, fmt.Errorf("Application %s/%s of the tree cannot be applied over the one of the cluster: %w", key.Namespace, key.Name, err)
 	}
 	return out, nil
+}
+
+// stagedFinalizers are the beginnings of finalizers that the controller of ApplicationSets leaves on an Application.
+var stagedFinalizers = []string{"pre-delete-finalizer.argocd.argoproj.io", "post-delete-finalizer.argocd.argoproj.io"}
+
+// replacedOver returns the live Application after the controller of ApplicationSets has written the one of its set over it: labels, annotations
+// and finalizers are those of the set, besides what the controller keeps, and so is the spec (argo-cd v3.6.1
+// applicationset/controllers/applicationset_controller.go createOrUpdateInCluster).
+func replacedOver(live, made map[string]any, keeps api.Preserved) map[string]any {
+	out, is := maps.Clone(live), &unstructured.Unstructured{Object: live}
+	will := &unstructured.Unstructured{Object: map[string]any{"metadata": maps.Clone(object.Child(live, "metadata"))}}
+	from := &unstructured.Unstructured{Object: made}
+	kept := func(made, live map[string]string, names []string) map[string]string {
+		all := nonNil(made)
+		for _, name := range names {
+			if value, found := live[name]; found {
+				all[name] = value
+			}
+		}
+		if len(all) == 0 {
+			return nil // which removes the field
+		}
+		return all
+	}
+	will.SetAnnotations(kept(from.GetAnnotations(), is.GetAnnotations(), keeps.Annotations))
+	will.SetLabels(kept(from.GetLabels(), is.GetLabels(), keeps.Labels))
+	finalizers := from.GetFinalizers()
+	for _, finalizer := range is.GetFinalizers() {
+		if slices.ContainsFunc(stagedFinalizers, func(begin string) bool { return strings.HasPrefix(finalizer, begin) }) {
+			finalizers = append(finalizers, finalizer)
+		}
+	}
+	will.SetFinalizers(finalizers)
+	out["metadata"], out["spec"] = will.Object["metadata"], made["spec"]
+	return out
 }
 
 // lastApplied returns what the last apply of an Application set. A server-side one leaves no annotation, but its manager owns the fields: that is

@@ -70,6 +70,8 @@ type Plan struct {
 	types map[schema.GroupVersion]managedfields.TypeConverter
 	// broken is why Argo CD cannot compare the Application at all, or empty.
 	broken string
+	// recreated are the objects that the sync deletes and creates again.
+	recreated recreations
 	// closed is why no sync window lets the controller sync by itself now, and forbidden why a sync fails because of the project; both may be
 	// empty. projectUnread is why that is not known.
 	closed, forbidden string
@@ -132,6 +134,9 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	p.Connection.Records = func(string) (drift.Records, error) { return records{p}, nil }
 	p.Connection.Lookups = nil
 	p.addLimits()
+	if app.Kept != "" {
+		p.warn(app.Kept)
+	}
 	return p, nil
 }
 
@@ -200,6 +205,7 @@ func (p *Plan) options() argocd.Options {
 	out := optionsOf(p.app)
 	out.Migrated = p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"]
 	out.Left = func(key object.Key) (argocd.Left, bool) { found, ignores := p.left[key]; return found, ignores }
+	out.Recreated = p.recreated.set
 	return out
 }
 
@@ -212,6 +218,7 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 	}
 	o.TakeOwnership, o.ForceConflicts, o.ForceReplace, o.FromFlux = false, false, false, false
 	o.Ignore = slices.Concat(p.rules(), o.Ignore)
+	o.Forecast = p.forecast(o.Forecast)
 	o.ReadManifest = func(context.Context, *release.Record) ([]render.Document, error) { return p.deployed.documents, nil }
 	o.Render = func(context.Context, drift.ChartRequest) (*drift.RenderedChart, error) {
 		if p.unmade != nil {

@@ -2,6 +2,7 @@ package argo
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,6 +49,8 @@ type Tree struct {
 	// search searches the tree, and found is what that finds without what Applications make.
 	search Search
 	found  appset.Answer
+	// controllers say what Argo CD may change for the sets of a namespace, once that is needed.
+	controllers map[string]api.SetController
 	// mayMake has the folders of charts, and whether one of their files could be an Application.
 	mayMake map[string]bool
 }
@@ -61,6 +64,8 @@ type madeApp struct {
 	// live is the one of the cluster, or nil, and app is the one after content is written over it.
 	live map[string]any
 	app  *api.Application
+	// controller is that of the set that makes it, if it is live.
+	controller api.SetController
 	// isLoose is set if neither its file nor what makes it names its namespace. isWhole is set if all of its sources are in the tree, and it is
 	// known which objects of Argo CD they make.
 	isLoose, isWhole bool
@@ -72,7 +77,8 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // NewTree finds the Applications that a working tree makes. Namespace is that of Applications which name none, if the cluster has them
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
-	t := &Tree{Tree: of, dir: dir, made: map[name]*madeApp{}, namespace: q.Namespace, search: search, mayMake: map[string]bool{}}
+	t := &Tree{Tree: of, dir: dir, made: map[name]*madeApp{}, namespace: q.Namespace, search: search, mayMake: map[string]bool{},
+		controllers: map[string]api.SetController{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
 	if err != nil {
@@ -247,7 +253,7 @@ func (e *expansion) add(ctx context.Context, answer appset.Answer) (added []*mad
 	slices.SortFunc(refs, func(a, b object.Ref) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	live := e.from.Cluster.Read(ctx, slices.Compact(refs))
 	for _, one := range fresh {
-		if e.settle(one, live) {
+		if e.settle(ctx, one, live) {
 			added = append(added, one)
 		}
 	}
@@ -268,7 +274,7 @@ func (t *Tree) problem(m *madeApp, what string) {
 
 // settle adds an Application of the tree, and reports whether it is new. One that an Application or a set makes takes the place of the
 // same one in a file, since the file is where its maker has it from.
-func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool {
+func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Ref]cluster.Live) bool {
 	key := object.RefOf(one.content).Key
 	at := name{key.Namespace, key.Name}
 	if one.isLoose {
@@ -301,8 +307,14 @@ func (e *expansion) settle(one *madeApp, live map[object.Ref]cluster.Live) bool 
 	}
 	found := live[api.RefTo("Application", at.namespace, at.name)]
 	one.live = found.Object
+	var err error
+	if one.Set != "" && found.Object != nil {
+		one.controller, err = e.controllerOf(ctx, e.from, at.namespace)
+	}
 	if one.app = one.over(found.Object); found.Err != nil {
 		one.app.Fault = fmt.Errorf("reading %s: %s", one.app.Title(), found.Err.Message) // what it tracks and has applied is not known
+	} else if err != nil {
+		one.app.Fault = fmt.Errorf("whether %s changes %s is not known: %w", one.By, one.app.Title(), err)
 	}
 	e.made[at] = one
 	if was != nil {
@@ -398,6 +410,22 @@ func (e *expansion) settingsOf(ctx context.Context, namespace string) (api.Setti
 	return found, err
 }
 
+// controllerOf returns what Argo CD may change for the ApplicationSets of a namespace.
+func (t *Tree) controllerOf(ctx context.Context, from drift.Connection, namespace string) (api.SetController, error) {
+	if found, known := t.controllers[namespace]; known {
+		return found, nil
+	}
+	settings, err := api.ReadSettings(ctx, from.Cluster, namespace)
+	if err != nil {
+		return api.SetController{}, err
+	}
+	found, err := api.ReadSetController(ctx, from.Cluster, cmp.Or(settings.Namespace, defaultNamespace))
+	if err == nil {
+		t.controllers[namespace] = found
+	}
+	return found, err
+}
+
 // may reports whether a source could make an Application: one of its files, or its values, names the group. To render each chart for that
 // would take as long as to compare it.
 func (e *expansion) may(m *madeApp, f *source.Folder, refs map[string]*source.Folder) (bool, error) {
@@ -431,24 +459,15 @@ func (e *expansion) may(m *madeApp, f *source.Folder, refs map[string]*source.Fo
 	return false, nil
 }
 
-// over returns the Application as it is after it was written over the one of the cluster, which may be nil. The controller of a set
-// replaces the spec. Others apply it, so that fields stay which they have never applied.
+// over returns the Application as it is after it was written over the one of the cluster, which may be nil.
 func (m *madeApp) over(live map[string]any) *api.Application {
-	content := m.content
-	switch {
-	case live == nil:
-	case m.CreateOnly:
-		content = live
-	default:
-		merged, err := mergedOver(live, m.content, m.InSet)
-		if err != nil {
-			key := object.RefOf(m.content).Key
-			return &api.Application{Metadata: api.Metadata{Namespace: key.Namespace, Name: key.Name}, Fault: err, InTree: true}
-		}
-		content = merged
+	content, kept, err := m.contentOver(live)
+	if err != nil {
+		key := object.RefOf(m.content).Key
+		return &api.Application{Metadata: api.Metadata{Namespace: key.Namespace, Name: key.Name}, Fault: err, InTree: true}
 	}
 	out := api.Decoded(content)
-	out.InTree, out.Trusted = true, map[string]bool{}
+	out.InTree, out.Trusted, out.Kept = true, map[string]bool{}, kept
 	if live != nil {
 		before := api.Decoded(live)
 		for _, s := range before.Sources() {
@@ -456,4 +475,26 @@ func (m *madeApp) over(live map[string]any) *api.Application {
 		}
 	}
 	return out
+}
+
+// contentOver returns the object after it was written over live. The controller of a set replaces it, unless it may change none that exists: then
+// kept says why. Others apply it, so that fields stay which they have never applied.
+func (m *madeApp) contentOver(live map[string]any) (content map[string]any, kept string, err error) {
+	owner, kind := ownerOf(live)
+	switch {
+	case live == nil:
+		return m.content, "", nil
+	case m.Set == "":
+		content, err = mergedOver(live, m.content)
+		return content, "", err
+	case owner != "" && (kind != "ApplicationSet" || owner != m.Set):
+		return live, fmt.Sprintf("%s makes this Application, but cannot change it: it belongs to %s %s", m.By, kind, owner), nil
+	case owner != "" && !m.controller.Updates(m.Policy):
+		if !isSameSpec(live, m.content) {
+			kept = fmt.Sprintf("%s changes no Application that exists (%s), so what the tree says about this one does not count", m.By,
+				m.controller.Says(m.Policy))
+		}
+		return live, kept, nil
+	}
+	return replacedOver(live, m.content, m.controller.Keeps(m.Preserved)), "", nil
 }

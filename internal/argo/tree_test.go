@@ -42,17 +42,15 @@ func TestMergedOver(t *testing.T) {
 	for name, c := range map[string]struct {
 		// applied is the spec of the last client-side apply, and owned are the managed fields of spec.
 		live, applied, owned, made, want string
-		isReplaced                       bool
 	}{
 		"the tree wins":               {live: "{a: 1, b: 2}", made: "{a: 3}", want: "{a: 3, b: 2}"},
 		"what was applied is removed": {live: "{a: 1, b: 2, c: 3}", applied: "{a: 1, b: 2}", made: "{a: 1}", want: "{a: 1, c: 3}"},
 		"lists are replaced":          {live: "{l: [1, 2]}", applied: "{l: [1]}", made: "{l: [3]}", want: "{l: [3]}"},
 		"inside":                      {live: "{s: {a: 1, b: 2}}", applied: "{s: {a: 1}}", made: "{s: {c: 3}}", want: "{s: {b: 2, c: 3}}"},
 		"what was applied by the server is removed": {live: "{a: 1, b: 2, c: 3}", owned: "{f:a: {}, f:b: {}}", made: "{a: 1}", want: "{a: 1, c: 3}"},
-		"a set replaces it":                         {live: "{a: 1, b: 2}", made: "{a: 3}", want: "{a: 3}", isReplaced: true},
-		"nothing changes":                           {live: "{a: 1}", applied: "{a: 1}", made: "{a: 1}", want: "{a: 1}"},
-		"a source becomes several":                  {live: "{source: {path: x}}", applied: "{source: {path: x}}", made: "{sources: [{path: x}]}", want: "{sources: [{path: x}]}"},
-		"a large number keeps its digits":           {live: "{a: 1}", made: "{a: 9007199254740993}", want: "{a: 9007199254740993}"},
+		"nothing changes":                 {live: "{a: 1}", applied: "{a: 1}", made: "{a: 1}", want: "{a: 1}"},
+		"a source becomes several":        {live: "{source: {path: x}}", applied: "{source: {path: x}}", made: "{sources: [{path: x}]}", want: "{sources: [{path: x}]}"},
+		"a large number keeps its digits": {live: "{a: 1}", made: "{a: 9007199254740993}", want: "{a: 9007199254740993}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			live := readYAML(t, head+"metadata: {name: web, labels: {a: live, b: live}}, status: {x: 1}, operation: {sync: {}}, spec: "+c.live+"}")
@@ -64,7 +62,7 @@ func TestMergedOver(t *testing.T) {
 				object.Child(live, "metadata")["managedFields"] = []any{readYAML(t,
 					"{manager: argocd-controller, operation: Apply, apiVersion: argoproj.io/v1alpha1, fieldsType: FieldsV1, fieldsV1: {f:spec: "+c.owned+"}}")}
 			}
-			got, err := mergedOver(live, readYAML(t, head+"metadata: {name: web, labels: {a: tree}}, spec: "+c.made+"}"), c.isReplaced)
+			got, err := mergedOver(live, readYAML(t, head+"metadata: {name: web, labels: {a: tree}}, spec: "+c.made+"}"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,8 +106,7 @@ func (c fakeCluster) Scope(schema.GroupVersionKind) (namespaced, known bool) { r
 func clusterOf(live []map[string]any) fakeCluster {
 	c := fakeCluster{objects: map[object.Ref]map[string]any{}}
 	for _, o := range live {
-		key := object.RefOf(o).Key
-		c.objects[api.RefTo(key.Kind, key.Namespace, key.Name)] = o
+		c.objects[object.RefOf(o)] = o
 	}
 	return c
 }
@@ -154,6 +151,61 @@ func titles(tree *Tree) (out []string) {
 		out = append(out, a.Metadata.Namespace+"/"+a.Metadata.Name)
 	}
 	return out
+}
+
+// TestReplacedOver has an Application that a set makes, over one of the cluster: what the set says, what its controller may do, and what becomes
+// of the annotations, labels and finalizers, of spec.project, and of what the report says.
+func TestReplacedOver(t *testing.T) {
+	const owned = "ownerReferences: [{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, name: set, controller: true}]"
+	for name, c := range map[string]struct {
+		policy, live, controller string
+		preserved                api.Preserved
+		want, kept               string
+	}{
+		"what the set does not say goes": {live: owned + ", labels: {a: live, b: live}, annotations: {c: live}, finalizers: [x]", want: "labels: {a: tree}, finalizers: [tree]"},
+		"what the set preserves stays": {live: owned + ", labels: {a: live, b: live}, annotations: {c: live, d: live}", want: "labels: {a: live}, annotations: {c: live}, finalizers: [tree]",
+			preserved: api.Preserved{Annotations: []string{"c", "e"}, Labels: []string{"a"}}},
+		"what Argo CD itself keeps": {live: owned + ", annotations: {notified.notifications.argoproj.io: live, argocd.argoproj.io/refresh: live}, finalizers: [post-delete-finalizer.argocd.argoproj.io/cleanup]",
+			want: "labels: {a: tree}, annotations: {argocd.argoproj.io/refresh: live, notified.notifications.argoproj.io: live}, finalizers: [tree, post-delete-finalizer.argocd.argoproj.io/cleanup]"},
+		"what the controller preserves": {live: owned + ", labels: {b: live, c: live}, annotations: {b: live, c: live}", want: "labels: {a: tree, b: live}, annotations: {c: live}, finalizers: [tree]",
+			controller: "data: {applicationsetcontroller.global.preserved.annotations: 'c, d', applicationsetcontroller.global.preserved.labels: b}"},
+		"a set that updates nothing": {live: owned + ", labels: {a: live}", policy: "create-delete", want: "labels: {a: live}",
+			kept: "ApplicationSet argocd/set changes no Application that exists (applicationsSync: create-delete), so what the tree says about this one does not count"},
+		"a set that may update": {live: owned, policy: "create-update", want: "labels: {a: tree}, finalizers: [tree]"},
+		"a controller that updates nothing": {live: owned, policy: "sync", controller: "data: {applicationsetcontroller.policy: create-only}",
+			kept: "ApplicationSet argocd/set changes no Application that exists (the policy create-only of its controller), so what the tree says about this one does not count"},
+		"a controller whose policy does not count": {live: owned, policy: "sync", want: "labels: {a: tree}, finalizers: [tree]",
+			controller: "data: {applicationsetcontroller.policy: create-only, applicationsetcontroller.enable.policy.override: 'true'}"},
+		"one that nobody owns is adopted": {live: "labels: {a: live}", policy: "create-only", want: "labels: {a: tree}, finalizers: [tree]"},
+		"one of another set": {live: strings.Replace(owned, "name: set", "name: other", 1),
+			kept: "ApplicationSet argocd/set makes this Application, but cannot change it: it belongs to ApplicationSet other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			live := readYAML(t, head+"metadata: {name: web, namespace: argocd, "+c.live+"}, spec: {project: live}}")
+			made := &madeApp{content: readYAML(t, head+"metadata: {name: web, namespace: argocd, labels: {a: tree}, finalizers: [tree]}, spec: {project: tree}}")}
+			made.By, made.Set, made.Policy, made.Preserved = "ApplicationSet argocd/set", "set", c.policy, c.preserved
+			var err error
+			made.controller, err = api.ReadSetController(t.Context(), clusterOf([]map[string]any{
+				readYAML(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: argocd-cmd-params-cm, namespace: argocd}, "+c.controller+"}"),
+			}), "argocd")
+			if err != nil {
+				t.Fatal(err)
+			}
+			content, kept, err := made.contentOver(live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			is, _ := object.Copy(object.Child(content, "metadata")).(map[string]any)
+			for _, field := range []string{"name", "namespace", "ownerReferences"} {
+				delete(is, field)
+			}
+			project := map[bool]string{true: "live", false: "tree"}[c.kept != ""]
+			want := readYAML(t, "{metadata: {"+c.want+"}, kept: '"+c.kept+"', spec: {project: "+project+"}}")
+			if diff := cmp.Diff(want, map[string]any{"metadata": is, "kept": kept, "spec": content["spec"]}); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
 }
 
 // TestTree has trees whose Applications make others.

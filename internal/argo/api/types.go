@@ -32,8 +32,10 @@ type Application struct {
 	Status   status   `json:"status"`
 	// Operation is set while somebody has asked for a sync that has not begun.
 	Operation json.RawMessage `json:"operation"`
-	// Dropped says why Argo CD deletes it although it is not being deleted yet, and Fault is why it could not be decoded.
+	// Dropped says why Argo CD deletes it although it is not being deleted yet, and Fault is why it could not be decoded. Kept says why it stays as
+	// it is although a working tree says something else.
 	Dropped string `json:"-"`
+	Kept    string `json:"-"`
 	Fault   error  `json:"-"`
 	// InTree is set if a working tree makes it, and trusted are the repositories that the Application in the cluster names.
 	InTree  bool            `json:"-"`
@@ -57,6 +59,23 @@ const Finalizer = "resources-finalizer.argocd.argoproj.io"
 // Cascades reports whether the objects of the Application go with it (types.go CascadedDeletion).
 func (a *Application) Cascades() bool {
 	return slices.ContainsFunc(a.Metadata.Finalizers, func(f string) bool { return f == Finalizer || strings.HasPrefix(f, Finalizer+"/") })
+}
+
+// Propagation returns how Argo CD deletes what the Application has made: in the foreground, in the background, or with orphan, so that what the
+// deleted objects own stays (types.go GetPropagationPolicy, argo-cd v3.6.1 controller/sync.go SyncAppState).
+func (a *Application) Propagation() string {
+	if a.Goes() != "" {
+		if slices.Contains(a.Metadata.Finalizers, Finalizer+"/background") {
+			return "background"
+		}
+		return "foreground"
+	}
+	for _, policy := range []string{"background", "foreground", "orphan"} {
+		if slices.Contains(a.Spec.SyncPolicy.SyncOptions, "PrunePropagationPolicy="+policy) {
+			return policy
+		}
+	}
+	return "foreground"
 }
 
 // Has reports whether the controller has seen that an object belongs to the Application, in its sources or in the cluster.

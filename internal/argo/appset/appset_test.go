@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,7 +187,7 @@ func TestGenerators(t *testing.T) {
 
 // TestSets has what a set says about its Applications.
 func TestSets(t *testing.T) {
-	text := setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", "p", "  syncPolicy: {applicationsSync: create-only}\n")
+	text := setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", "p", "  syncPolicy: {applicationsSync: create-only}\n  preservedFields: {labels: [team]}\n")
 	answer, problems := build(t, grow(t, map[string]string{"set.yaml": text}), ".")
 	if problems != "" || len(answer.Made) != 1 {
 		t.Fatal(problems, answer)
@@ -199,7 +200,7 @@ func TestSets(t *testing.T) {
 	want := map[string]any{"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
 		"metadata": map[string]any{"name": "a", "namespace": "argocd", "finalizers": []any{api.Finalizer}},
 		"spec":     map[string]any{"project": "p", "destination": map[string]any{"name": "in-cluster"}}}
-	if diff := cmp.Diff(want, got); diff != "" || !m.InSet || !m.CreateOnly || m.By != "ApplicationSet argocd/set" || m.File != "set.yaml" {
+	if diff := cmp.Diff(want, got); diff != "" || m.Set != "set" || m.Policy != "create-only" || !slices.Equal(m.Preserved.Labels, []string{"team"}) || m.By != "ApplicationSet argocd/set" || m.File != "set.yaml" {
 		t.Error(diff, m)
 	}
 }

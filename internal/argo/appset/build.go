@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -45,9 +46,10 @@ type Made struct {
 	JSON []byte
 	// File is the file that it comes from, relative to the root of the tree, and By is the object that makes it. Each may be empty.
 	File, By string
-	// InSet is set if an ApplicationSet makes it, whose controller replaces the whole spec. CreateOnly is set if it changes no Application
-	// that exists.
-	InSet, CreateOnly bool
+	// Set is the name of the ApplicationSet that makes it, or empty. Its controller replaces the whole spec and what Preserved does not name of
+	// the metadata. Policy is its applicationsSync, or empty.
+	Set, Policy string
+	Preserved   api.Preserved
 }
 
 // Answer is what the tree makes. Problems say what could not be found out.
@@ -63,8 +65,10 @@ type Set struct {
 	Namespace, Name, By string
 	// Makes are the names of the Applications that it generates, also of those that are refused.
 	Makes []string
-	// Keeps is set if it deletes no Application that it generates no longer, or if not all are known.
-	Keeps bool
+	// IsPartial is set if it makes more than that, or may do so: a part of it fails, or asks for what is not in the tree.
+	IsPartial bool
+	// Policy is its applicationsSync, or empty.
+	Policy string
 }
 
 // builder carries out an order.

@@ -34,10 +34,11 @@ type set struct {
 		Template          map[string]any   `json:"template"`
 		TemplatePatch     *string          `json:"templatePatch"`
 		SyncPolicy        *struct {
-			PreserveResourcesOnDeletion bool    `json:"preserveResourcesOnDeletion"`
-			ApplicationsSync            *string `json:"applicationsSync"`
+			PreserveResourcesOnDeletion bool   `json:"preserveResourcesOnDeletion"`
+			ApplicationsSync            string `json:"applicationsSync"`
 		} `json:"syncPolicy"`
-		IgnoreApplicationDifferences []any `json:"ignoreApplicationDifferences"`
+		PreservedFields              api.Preserved `json:"preservedFields"`
+		IgnoreApplicationDifferences []any         `json:"ignoreApplicationDifferences"`
 	} `json:"spec"`
 }
 
@@ -96,7 +97,7 @@ func (b *builder) generate(content map[string]any, file, by string) {
 			made = append(made, all...)
 		}
 	}
-	set := Set{Namespace: g.set.Metadata.Namespace, Name: g.set.Metadata.Name, By: by, Keeps: fails || !isKnown || !g.allows("delete")}
+	set := Set{Namespace: g.set.Metadata.Namespace, Name: g.set.Metadata.Name, By: by, IsPartial: fails || !isKnown, Policy: g.policy()}
 	for _, one := range made {
 		set.Makes = append(set.Makes, nameOf(one))
 	}
@@ -106,14 +107,12 @@ func (b *builder) generate(content map[string]any, file, by string) {
 	}
 }
 
-// allows reports whether the set may update or delete Applications that exist. Its controller may have another policy, which the tree does not say
-// (argo-cd v3.6.1 pkg/apis/application/v1alpha1/applicationset_types.go ApplicationsSyncPolicy).
-func (g *generation) allows(change string) bool {
-	policy := "sync"
-	if p := g.set.Spec.SyncPolicy; p != nil && p.ApplicationsSync != nil {
-		policy = *p.ApplicationsSync
+// policy returns applicationsSync of the set, or "".
+func (g *generation) policy() string {
+	if g.set.Spec.SyncPolicy == nil {
+		return ""
 	}
-	return policy == "sync" || policy == "create-"+change
+	return g.set.Spec.SyncPolicy.ApplicationsSync
 }
 
 // renderAll makes the Applications of a result.
@@ -145,7 +144,9 @@ func (g *generation) addValid(made []map[string]any, file string) {
 		case err != nil:
 			g.problem(g.title(), fmt.Errorf("it generates the Application %s, which is refused: %w", name, err))
 		default:
-			g.addMade(one, Made{File: file, By: g.title(), InSet: true, CreateOnly: !g.allows("update")})
+			g.addMade(one, Made{
+				File: file, By: g.title(), Set: g.set.Metadata.Name, Policy: g.policy(), Preserved: g.set.Spec.PreservedFields,
+			})
 		}
 	}
 }

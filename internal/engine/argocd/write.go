@@ -40,6 +40,9 @@ type Options struct {
 	// Left returns what is left of an object without what Argo CD ignores, or false if it ignores nothing. With
 	// RespectIgnoreDifferences=true a sync leaves what it ignores. Left may be nil.
 	Left func(key object.Key) (Left, bool)
+	// Recreated is told about each write of a live object whether the sync deletes the object and creates it again. Several goroutines call it.
+	// It may be nil.
+	Recreated func(object.Key, Recreation)
 }
 
 // Left is what is left of an object without what Argo CD ignores. Result is live after a server-side apply, if Argo CD compares that with live,
@@ -48,7 +51,7 @@ type Left struct{ Desired, Live, Result map[string]any }
 
 // Deployment returns how Argo CD deploys with these options.
 func (o Options) Deployment() *engine.Deployment {
-	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Refused: o.refused, Recreates: o.Rebinds, Leaves: o.Leaves}}
+	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Refused: o.refused, Recreates: o.mayRecreate, Leaves: o.Leaves}}
 }
 
 // Has reports whether an option is set for all objects.
@@ -77,22 +80,6 @@ func (o Options) method(desired map[string]any) (method report.ApplyMethod, repl
 		method = report.ApplyClientSide
 	}
 	return method, o.isSet("Replace=true", desired)
-}
-
-// Recreates says why a sync deletes a live object and creates it again, or returns "". Only the annotation Force=true makes it do so: for all
-// objects of an Application, that is no option (sync_context.go applyObject). IsRefused is set if the API server refuses the write.
-func (o Options) Recreates(desired, live map[string]any, isRefused bool) string {
-	if desired == nil || live == nil || !(Options{}).isSet("Force=true", desired, live) {
-		return ""
-	}
-	method, _ := o.method(desired)
-	switch isReplaced := o.isSet("Replace=true", desired, live); {
-	case isReplaced && live["kind"] != "CustomResourceDefinition" && live["kind"] != "Namespace":
-		return "Force=true and Replace=true delete it and create it again"
-	case !isReplaced && method == report.ApplyClientSide && isRefused:
-		return "the API server refuses the change, so Force=true deletes it and creates it again"
-	}
-	return ""
 }
 
 // Rebinds reports whether a sync deletes the binding of a role and creates it again, because its role is another one: kubectl auth reconcile does
@@ -181,8 +168,16 @@ func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string
 		}
 	}
 	done, err := o.writeAll(w, ref, sent, live)
-	if err == nil && o.Has("ApplyOutOfSyncOnly=true") && o.isInSync(w, ref, left) {
+	var again Recreation
+	switch {
+	case err != nil:
+	case o.Has("ApplyOutOfSyncOnly=true") && o.isInSync(w, ref, left):
 		done.Result = live
+	default:
+		done, again = o.recreate(w, ref, sent, live, done)
+	}
+	if o.Recreated != nil {
+		o.Recreated(ref.Key, again)
 	}
 	return done, err
 }

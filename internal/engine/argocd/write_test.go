@@ -148,27 +148,48 @@ func TestRemoves(t *testing.T) {
 	}
 }
 
-// TestRecreates has options of the Application and of an object, and whether a sync deletes the object and creates it again.
+// TestRecreates has options of the Application and of a Deployment, whether the sync changes its selector, which is immutable, and what becomes
+// of it: it is patched, replaced, or deleted and created again.
 func TestRecreates(t *testing.T) {
+	const again = "deletes it and creates it again"
 	for _, c := range []struct {
-		list        []string
-		own         string
-		isRefused   bool
-		isRecreated bool
+		list, own string
+		changes   bool
+		engine    report.Engine
+		why       string
 	}{
-		{list: []string{"Force=true", "Replace=true"}, isRefused: true},
-		{own: "Force=true"},
-		{own: "Force=true", isRefused: true, isRecreated: true},
-		{own: "Force=true,ServerSideApply=true", isRefused: true},
-		{own: "Force=true, Replace=true", isRecreated: true},
-		{list: []string{"Replace=true"}, own: "Force=true", isRecreated: true},
+		{list: "Force=true", changes: true, engine: report.EngineStrategic},
+		{own: "Force=true", engine: report.EngineStrategic},
+		{own: "Force=true", changes: true, engine: report.EngineReplace, why: again},
+		{own: "Force=true,ServerSideApply=true", changes: true, engine: report.EngineApply},
+		{own: "Force=true, Replace=true", engine: report.EngineReplace, why: "delete it and create it again"},
+		{list: "Replace=true", own: "Force=true", changes: true, engine: report.EngineReplace, why: "delete it and create it again"},
+		{list: "Replace=true", engine: report.EngineReplace},
 	} {
-		live := contentOf(t, "{apiVersion: v1, kind: Service, metadata: {name: web, annotations: {argocd.argoproj.io/sync-options: '"+c.own+"'}}}")
-		if got := (Options{List: c.list}).Recreates(live, live, c.isRefused); (got != "") != c.isRecreated {
-			t.Errorf("%+v: %q", c, got)
+		app := func(name string) map[string]any {
+			return contentOf(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop, annotations: {argocd.argoproj.io/sync-options: '"+c.own+
+				"'}}, spec: {selector: {matchLabels: {app: "+name+"}}, template: {metadata: {labels: {app: "+name+"}}, spec: {containers: [{name: web, image: web}]}}}}")
 		}
-		if got := (Options{List: c.list}).Recreates(live, nil, c.isRefused); got != "" {
-			t.Errorf("a new object: %q", got)
+		live, desired := app("web"), app("web")
+		if c.changes {
+			desired = app("other")
+		}
+		var got Recreation
+		options := Options{List: strings.Split(c.list, ","), Recreated: func(_ object.Key, is Recreation) { got = is }}
+		sync := options.Deployment().Sync
+		method, replaces := sync.Method(desired)
+		w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces,
+			Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
+		ref := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, Version: "v1"}
+		done, err := sync.Write(w, ref, desired, live)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if done.Engine != c.engine || !strings.HasSuffix(got.Why, c.why) || (got.Why == "") != (c.why == "") {
+			t.Errorf("%+v: engine %s, %+v", c, done.Engine, got)
+		}
+		if want := sync.Recreates(desired, live); want != (c.why != "" || c.own == "Force=true") {
+			t.Errorf("%+v: Recreates is %t", c, want)
 		}
 	}
 }

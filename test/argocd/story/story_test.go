@@ -58,6 +58,14 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Defer(redis.Close)
+	controller, err := os.ReadFile(filepath.Join(env.WorkDir, "controller.env")) // variables of the applicationset-controller
+	if err != nil && !os.IsNotExist(err) {
+		return err
+	}
+	for variable := range strings.Lines(string(controller)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(variable), "=")
+		env.Setenv(name, value)
+	}
 	repoServer := freePort()
 	steps := []func() error{
 		s.startPlane,

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -25,6 +26,7 @@ import (
 var (
 	syncs     = flag.Int("syncs", 3, "how many random syncs are predicted")
 	firstSync = flag.Int64("syncs.seed", 1, "the seed of the first one")
+	syncsDir  = flag.String("syncs.dir", "", "the folder for the objects before and after each sync; internal/engine/argocd predicts their managers")
 )
 
 // syncCase is one Application.
@@ -36,9 +38,13 @@ type syncCase struct {
 	ignored   []any
 	serverNow bool
 	prune     bool
+	// force has options in the annotations of two objects, or is empty.
+	force string
 	// namespaced is the metadata that a sync sets on the namespace, or nil.
 	namespaced map[string]any
 	log        []string
+	// seen are the objects as they were read, once for each time.
+	seen [][]map[string]any
 }
 
 // randomSyncs is the command syncs.
@@ -100,6 +106,10 @@ func (c *syncCase) run() error {
 		c.options = append(c.options, "CreateNamespace=true")
 		c.note("managedNamespaceMetadata")
 	}
+	if c.percent(40) {
+		c.force = c.one("Force=true", "Force=true", "Force=true,Replace=true", "Replace=true")
+		c.note("sync-options of two objects: %s", c.force)
+	}
 	if err := c.writeChart(false); err != nil {
 		return err
 	}
@@ -159,18 +169,24 @@ func (c *syncCase) compare(r *predicted, before map[string]map[string]any) error
 	if err != nil {
 		return err
 	}
-	again, _, err := c.predict()
+	if *syncsDir != "" {
+		record := asText(map[string]any{"options": c.syncOptions(), "before": c.seen[0], "after": c.seen[1]})
+		if err := os.WriteFile(filepath.Join(*syncsDir, c.name+".json"), []byte(record), 0o600); err != nil {
+			return err
+		}
+	}
+	afterwards, _, err := c.predict()
 	if err != nil {
 		return err
 	}
-	if left := again.writes(); len(left) > 0 {
+	if left := afterwards.writes(); len(left) > 0 {
 		return fmt.Errorf("after the sync, another one would still write %v", left)
 	}
 	actions := map[string]string{}
 	for _, o := range r.objects() {
 		actions[o.Kind+"/"+o.Name] = o.Action
 	}
-	for name := range maps.Keys(union(before, after)) {
+	for name := range maps.Keys(unionOf(before, after)) {
 		was, is := before[name], after[name]
 		switch action := actions[name]; {
 		case action == "create":
@@ -182,11 +198,21 @@ func (c *syncCase) compare(r *predicted, before map[string]map[string]any) error
 				return fmt.Errorf("%s was predicted to be deleted", name)
 			}
 		case action == "update", action == "adopt", action == "replace":
+			if err := r.explains(name, was, is); err != nil {
+				return err
+			}
+		case r.recreates(name):
+			if at(was, "/metadata/uid") == at(is, "/metadata/uid") {
+				return fmt.Errorf("%s was predicted to be deleted and created again, and is still the same", name)
+			}
+			if err := r.explains(name, was, is); err != nil {
+				return err
+			}
 		case !reflect.DeepEqual(was, is):
 			return fmt.Errorf("%s was predicted to stay as it is (%q), and changed from\n%s\nto\n%s", name, action, asText(was), asText(is))
 		}
 	}
-	return again.keeps(r)
+	return afterwards.keeps(r)
 }
 
 func asText(v any) string {
@@ -194,8 +220,9 @@ func asText(v any) string {
 	return string(text)
 }
 
-func union(a, b map[string]map[string]any) map[string]map[string]any {
-	out := maps.Clone(a)
+func unionOf[V any](a, b map[string]V) map[string]V {
+	out := map[string]V{}
+	maps.Copy(out, a)
 	maps.Copy(out, b)
 	return out
 }
@@ -211,12 +238,12 @@ type predicted struct {
 }
 
 type predictedObject struct {
-	Kind, Name, Action, Reason string
-	Fields                     []struct {
-		Path, Verdict string
-		Managed       bool
-		Live          any
-		IgnoredBy     any
+	Kind, Name, Action, Reason, Note string
+	Fields                           []struct {
+		Path, Pointer, DesiredPointer, Verdict string
+		Managed, Certain                       bool
+		Live, Desired, After                   any
+		IgnoredBy                              any
 	}
 }
 
@@ -230,10 +257,28 @@ func (c *syncCase) predict() (*predicted, int, error) {
 	if len(r.Releases[0].Errors) > 0 {
 		return &r, code, fmt.Errorf("the report is incomplete: %s", r.Releases[0].Errors[0].Message)
 	}
-	if len(r.Releases[0].Warnings) > 0 {
-		return &r, code, fmt.Errorf("a warning: %s", r.Releases[0].Warnings[0].Message)
+	for _, w := range r.Releases[0].Warnings {
+		if !strings.Contains(w.Message, again) {
+			return &r, code, fmt.Errorf("a warning: %s", w.Message)
+		}
 	}
 	return &r, code, nil
+}
+
+// again is what notes and warnings say about an object that the sync deletes and creates again.
+const again = "it again"
+
+// recreates reports whether an object without a change was predicted to be deleted and created again.
+func (r *predicted) recreates(name string) bool {
+	for _, w := range r.Releases[0].Warnings {
+		subject, _, _ := strings.Cut(w.Message, ":") // KIND.GROUP NAMESPACE/NAME
+		kind, object, _ := strings.Cut(subject, " ")
+		kind, _, _ = strings.Cut(kind, ".")
+		if strings.Contains(w.Message, again) && kind+"/"+path.Base(object) == name {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *predicted) objects() []predictedObject {
@@ -287,9 +332,82 @@ func (r *predicted) keeps(was *predicted) error {
 	return nil
 }
 
+// explains returns an error if an object changed in a place that was not predicted to change, or if a place has another value than predicted.
+func (r *predicted) explains(name string, was, is map[string]any) error {
+	var written []string
+	for _, o := range r.objects() {
+		if o.Kind+"/"+o.Name != name {
+			continue
+		}
+		if strings.Contains(o.Note, again) || r.recreates(name) {
+			written = append(written, "/metadata/uid", "/metadata/creationTimestamp")
+		}
+		for _, f := range o.Fields {
+			if f.Verdict == "ignore" {
+				continue
+			}
+			pointer := f.Pointer + f.DesiredPointer // at most one is set
+			written = append(written, pointer)
+			expected := f.Desired
+			if f.After != nil {
+				expected = f.After
+			}
+			if got := at(is, pointer); f.Certain && !reflect.DeepEqual(got, expected) {
+				return fmt.Errorf("%s was predicted to have %s at %s, and has %s", name, asText(expected), f.Path, asText(got))
+			}
+		}
+	}
+	for _, pointer := range changed("", was, is) {
+		isWritten := func(place string) bool { return strings.HasPrefix(pointer+"/", place+"/") }
+		if !slices.ContainsFunc(written, isWritten) {
+			return fmt.Errorf("%s was not predicted to change at %s: %s became %s", name, pointer, asText(at(was, pointer)), asText(at(is, pointer)))
+		}
+	}
+	return nil
+}
+
+// changed returns the pointers of the leaves that differ.
+func changed(pointer string, was, is any) (out []string) {
+	escape := strings.NewReplacer("~", "~0", "/", "~1")
+	a, b := fields(was), fields(is)
+	if a == nil && b == nil || was != nil && a == nil || is != nil && b == nil {
+		if !reflect.DeepEqual(was, is) {
+			out = append(out, pointer)
+		}
+		return out
+	}
+	for _, key := range slices.Sorted(maps.Keys(unionOf(a, b))) {
+		out = append(out, changed(pointer+"/"+escape.Replace(key), a[key], b[key])...)
+	}
+	return out
+}
+
+// fields returns the fields of an object or the items of a list by their names in a pointer, or nil.
+func fields(v any) map[string]any {
+	switch v := v.(type) {
+	case map[string]any:
+		return v
+	case []any:
+		out := map[string]any{}
+		for i, item := range v {
+			out[fmt.Sprint(i)] = item
+		}
+		return out
+	}
+	return nil
+}
+
+// at returns the value that a JSON pointer leads to, or nil.
+func at(v any, pointer string) any {
+	for _, step := range strings.Split(pointer, "/")[1:] {
+		v = fields(v)[strings.NewReplacer("~1", "/", "~0", "~").Replace(step)]
+	}
+	return v
+}
+
 // objects returns the objects of the Application, without what the API server and controllers keep.
 func (c *syncCase) objects() (map[string]map[string]any, error) {
-	text, err := c.kubectl("", "get", "deployments,configmaps,services,roles,rolebindings,things.ex.com", "-n", c.name, "-o", "json")
+	text, err := c.kubectl("", "get", "deployments,configmaps,services,roles,rolebindings,things.ex.com", "-n", c.name, "-o", "json", "--show-managed-fields")
 	if err != nil {
 		return nil, err
 	}
@@ -297,15 +415,21 @@ func (c *syncCase) objects() (map[string]map[string]any, error) {
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
 		return nil, err
 	}
-	if text, err = c.kubectl("", "get", "namespace", c.name, "-o", "json"); err != nil {
+	if text, err = c.kubectl("", "get", "namespace", c.name, "-o", "json", "--show-managed-fields"); err != nil {
 		return nil, err
 	}
 	var namespace map[string]any
 	if err := json.Unmarshal([]byte(text), &namespace); err != nil {
 		return nil, err
 	}
+	all := append(list.Items, namespace)
+	var copies []map[string]any
+	if err := json.Unmarshal([]byte(asText(all)), &copies); err != nil {
+		return nil, err
+	}
+	c.seen = append(c.seen, copies)
 	out := map[string]map[string]any{}
-	for _, o := range append(list.Items, namespace) {
+	for _, o := range all {
 		meta, _ := o["metadata"].(map[string]any)
 		if meta["name"] == "kube-root-ca.crt" {
 			continue
@@ -443,8 +567,12 @@ func (c *syncCase) edit() error {
 
 // writeChart commits the chart of the Application. Another one has other values, adds objects and drops some.
 func (c *syncCase) writeChart(changes bool) error {
-	values := map[string]any{"level": "info", "replicas": 1, "size": 2, "optional": true, "verb": "get", "more": "", "role": "web"}
+	values := map[string]any{"level": "info", "replicas": 1, "size": 2, "optional": true, "verb": "get", "more": "", "role": "web", "app": "web",
+		"force": c.force}
 	if changes {
+		if c.force != "" && c.percent(50) {
+			values["app"] = "other" // a field that cannot be changed
+		}
 		for range 1 + c.random.IntN(3) {
 			switch c.random.IntN(8) {
 			case 7:

@@ -1,0 +1,168 @@
+package api
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/helmdrift/helmdrift/internal/deployer"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// SetController is what the controller of ApplicationSets is told for all of them (argo-cd v3.6.1
+// cmd/argocd-applicationset-controller/commands/applicationset_controller.go).
+type SetController struct {
+	// policy is that of sets without one of their own, and of all if they must not have one: mayOverride is then not set.
+	policy      string
+	mayOverride bool
+	// annotations and labels are those that stay on an Application if somebody has set them.
+	annotations, labels []string
+}
+
+// These name the controller: its Deployment, its ConfigMap, and the beginning of its keys there.
+const (
+	setController = "argocd-applicationset-controller"
+	setParameters = "argocd-cmd-params-cm"
+	setKey        = "applicationsetcontroller."
+)
+
+// ReadSetController reads what the controller is told: the parameters of Argo CD in a ConfigMap, and the flags of the Deployment. Without both,
+// the defaults count. Namespace is that of Argo CD.
+func ReadSetController(ctx context.Context, from deployer.Reader, namespace string) (SetController, error) {
+	parameters := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: namespace, Name: setParameters}, Version: "v1"}
+	controller := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: setController}, Version: "v1"}
+	found := from.Read(ctx, []object.Ref{parameters, controller})
+	for _, ref := range []object.Ref{parameters, controller} {
+		if err := found[ref].Err; err != nil {
+			return SetController{}, fmt.Errorf("reading %s, which says what Argo CD may change for ApplicationSets: %s", ref.Key, err.Message)
+		}
+	}
+	told := setSettings(found[parameters].Object, found[controller].Object)
+	out := SetController{policy: cmp.Or(told("policy"), "sync")}
+	var err error
+	if out.mayOverride, err = strconv.ParseBool(told("enable.policy.override")); err != nil {
+		out.mayOverride = told("policy", "flags") == "" // a flag does not count here, since Argo CD has not read it yet
+	}
+	out.annotations, out.labels = listed(told("global.preserved.annotations")), listed(told("global.preserved.labels"))
+	return out, nil
+}
+
+// setFlags are the flags of the controller by their keys in the ConfigMap, and setVariables its variables.
+var (
+	setFlags = map[string]string{
+		"policy": "--policy", "enable.policy.override": "--enable-policy-override", "global.preserved.annotations": "--preserved-annotations",
+		"global.preserved.labels": "--preserved-labels",
+	}
+	setVariables = map[string]string{
+		"policy": "POLICY", "enable.policy.override": "ENABLE_POLICY_OVERRIDE", "global.preserved.annotations": "GLOBAL_PRESERVED_ANNOTATIONS",
+		"global.preserved.labels": "GLOBAL_PRESERVED_LABELS",
+	}
+)
+
+// setSettings returns a function that returns a setting of the controller: its flag, else its variable, else the key of the ConfigMap that its
+// variables come from. Without says what to leave out.
+func setSettings(parameters, controller map[string]any) func(key string, without ...string) string {
+	data, _ := parameters["data"].(map[string]any)
+	spec := object.Child(object.Child(object.Child(controller, "spec"), "template"), "spec")
+	var flags []string
+	variables := map[string]string{}
+	for _, container := range object.Items(spec, "containers") {
+		for _, field := range []string{"command", "args"} {
+			texts, _, _ := unstructured.NestedStringSlice(container, field)
+			flags = append(flags, texts...)
+		}
+		for _, variable := range object.Items(container, "env") {
+			name, _ := variable["name"].(string)
+			if value, isText := variable["value"].(string); isText {
+				variables[name] = value
+			}
+		}
+	}
+	return func(key string, without ...string) string {
+		if value, found := flagOf(flags, setFlags[key]); found && !slices.Contains(without, "flags") {
+			return value
+		}
+		if value, found := variables["ARGOCD_APPLICATIONSET_CONTROLLER_"+setVariables[key]]; found {
+			return value
+		}
+		value, _ := data[setKey+key].(string)
+		return value
+	}
+}
+
+// flagOf returns the value of a flag among arguments. The last one counts, and a flag without a value is true.
+func flagOf(arguments []string, flag string) (value string, found bool) {
+	for i, argument := range arguments {
+		name, own, hasOwn := strings.Cut(argument, "=")
+		switch {
+		case name != flag:
+		case hasOwn:
+			value, found = own, true
+		case i+1 < len(arguments) && !strings.HasPrefix(arguments[i+1], "-"):
+			value, found = arguments[i+1], true
+		default:
+			value, found = "true", true
+		}
+	}
+	return value, found
+}
+
+// listed returns the items of a list with commas.
+func listed(text string) (out []string) {
+	for item := range strings.SplitSeq(text, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			out = append(out, item)
+		}
+	}
+	return out
+}
+
+// policyOf returns the policy for a set that has one of its own, or "" (applicationset/utils/policy.go DefaultPolicy).
+func (c SetController) policyOf(own string) string {
+	if own == "" || !c.mayOverride {
+		return c.policy
+	}
+	return own
+}
+
+// Updates reports whether the controller changes Applications that exist, and Deletes whether it deletes those that a set no longer makes. Own is
+// applicationsSync of the set, or "" (pkg/apis/application/v1alpha1/applicationset_types.go AllowUpdate, AllowDelete).
+func (c SetController) Updates(own string) bool {
+	policy := c.policyOf(own)
+	return policy == "sync" || policy == "create-update"
+}
+
+// Deletes is explained at Updates.
+func (c SetController) Deletes(own string) bool {
+	policy := c.policyOf(own)
+	return policy == "sync" || policy == "create-delete"
+}
+
+// Says names the policy for a set in messages.
+func (c SetController) Says(own string) string {
+	if own == "" || !c.mayOverride {
+		return "the policy " + c.policy + " of its controller"
+	}
+	return "applicationsSync: " + own
+}
+
+// Keeps returns the annotations and labels that stay on an Application if somebody has set them there. Own are those that the set names
+// (applicationset/controllers/applicationset_controller.go defaultPreservedAnnotations).
+func (c SetController) Keeps(own Preserved) Preserved {
+	return Preserved{
+		Annotations: slices.Concat(own.Annotations, c.annotations,
+			[]string{"notified.notifications.argoproj.io", "argocd.argoproj.io/refresh", "argocd.argoproj.io/hydrate"}),
+		Labels: slices.Concat(own.Labels, c.labels),
+	}
+}
+
+// Preserved names annotations and labels that an ApplicationSet leaves on its Applications.
+type Preserved struct {
+	Annotations []string `json:"annotations"`
+	Labels      []string `json:"labels"`
+}

@@ -1,0 +1,73 @@
+package argo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/helmdrift/helmdrift/internal/engine/argocd"
+	"github.com/helmdrift/helmdrift/pkg/effect"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file says what it means that a sync deletes an object and creates it again.
+
+// recreations are the objects that a sync deletes and creates again. The comparison adds them from several goroutines.
+type recreations struct {
+	lock sync.Mutex
+	of   map[object.Key]argocd.Recreation
+}
+
+func (r *recreations) set(key object.Key, is argocd.Recreation) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	if r.of == nil {
+		r.of = map[object.Key]argocd.Recreation{}
+	}
+	r.of[key] = is
+}
+
+func (r *recreations) get(key object.Key) argocd.Recreation {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	return r.of[key]
+}
+
+// noteRecreated says which objects the sync deletes and creates again.
+func (p *Plan) noteRecreated(r *report.Release, isSynced bool) {
+	for i := range r.Objects {
+		o := &r.Objects[i]
+		switch why := p.recreated.get(o.Key()).Why; {
+		case why == "":
+		case o.Action != report.ActionNone:
+			o.Notes.Add(why + "; what others have set on it is lost")
+		case !isSynced:
+			p.warn(fmt.Sprintf("%s: %s, although none of its fields changes", o.Key(), why))
+		}
+	}
+}
+
+// goWithTheirData are the kinds whose objects take pods, data or other objects with them when they are deleted.
+var goWithTheirData = []string{
+	"CronJob", "CustomResourceDefinition", "DaemonSet", "Deployment", "Job", "PersistentVolumeClaim", "Pod", "ReplicaSet", "ReplicationController",
+	"StatefulSet",
+}
+
+// forecast returns a forecast for which an object that is created again goes first: its pods do not roll, and its data does not stay.
+func (p *Plan) forecast(of effect.Forecast) effect.Forecast {
+	if of == nil {
+		return nil
+	}
+	return func(ctx context.Context, from effect.Reader, o effect.Operation) effect.Effects {
+		o.Objects = slices.Clone(o.Objects)
+		for i := range o.Objects {
+			w := &o.Objects[i]
+			if w.Action.Writes() && slices.Contains(goWithTheirData, w.Kind) && p.recreated.get(w.Key).Why != "" {
+				w.Action, w.After = report.ActionDelete, nil
+			}
+		}
+		return of(ctx, from, o)
+	}
+}
