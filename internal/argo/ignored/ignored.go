@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	jsonpatch "github.com/evanphx/json-patch"
 	"github.com/itchyny/gojq"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 )
 
 // Time is how long Argo CD lets one expression work on one object, unless its controller has another ARGOCD_IGNORE_NORMALIZER_JQ_TIMEOUT.

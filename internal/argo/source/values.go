@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	jsonpatch "github.com/evanphx/json-patch"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -52,6 +53,9 @@ func TestRecordedManagers(t *testing.T) {
 			version := func(o map[string]any) any { return object.Child(o, "metadata")["resourceVersion"] }
 			if was == nil || method != report.ApplyServerSide || replaces || version(was) == version(is) || len(managers(is)[Manager+" Apply"]) == 0 {
 				continue
+			}
+			if !kinds.NativeApply().Scheme.Recognizes(ref.GVK()) {
+				continue // its types are in the cluster
 			}
 			applied++
 			named := map[string]any{

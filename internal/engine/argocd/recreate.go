@@ -16,8 +16,8 @@ func (o Options) mayRecreate(desired, live map[string]any) bool {
 }
 
 // forces reports whether a sync may delete a live object and create it again because of Force=true in an annotation. For all objects of an
-// Application, that is no option (sync_context.go applyObject). kubectl does not force a server-side apply (gitops-engine v3.6.1
-// pkg/utils/kube/resource_ops.go newApplyOptions), and Argo CD updates a namespace and a definition that it replaces.
+// Application, that is no option (gitops-engine v3.6.1 pkg/sync/sync_context.go applyObject). kubectl does not force a server-side apply
+// (pkg/utils/kube/resource_ops.go newApplyOptions), and Argo CD updates a namespace and a definition that it replaces.
 func (o Options) forces(desired, live map[string]any) bool {
 	if desired == nil || live == nil || !(Options{}).isSet("Force=true", desired, live) {
 		return false
