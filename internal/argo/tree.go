@@ -481,6 +481,7 @@ func (m *madeApp) over(live map[string]any) *api.Application {
 // kept says why. Others apply it, so that fields stay which they have never applied.
 func (m *madeApp) contentOver(live map[string]any) (content map[string]any, kept string, err error) {
 	owner, kind := ownerOf(live)
+	set := "ApplicationSet " + object.RefOf(live).Namespace + "/" + m.Set
 	switch {
 	case live == nil:
 		return m.content, "", nil
@@ -488,10 +489,10 @@ func (m *madeApp) contentOver(live map[string]any) (content map[string]any, kept
 		content, err = mergedOver(live, m.content)
 		return content, "", err
 	case owner != "" && (kind != "ApplicationSet" || owner != m.Set):
-		return live, fmt.Sprintf("%s makes this Application, but cannot change it: it belongs to %s %s", m.By, kind, owner), nil
+		return live, fmt.Sprintf("%s makes this Application, but cannot change it: it belongs to %s %s", set, kind, owner), nil
 	case owner != "" && !m.controller.Updates(m.Policy):
 		if !isSameSpec(live, m.content) {
-			kept = fmt.Sprintf("%s changes no Application that exists (%s), so what the tree says about this one does not count", m.By,
+			kept = fmt.Sprintf("%s changes no Application that exists (%s), so what the tree says about this one does not count", set,
 				m.controller.Says(m.Policy))
 		}
 		return live, kept, nil

@@ -31,8 +31,9 @@ func TestRecordedManagers(t *testing.T) {
 	applied := 0
 	for _, file := range files {
 		var r struct {
-			Options       []string
-			Before, After []map[string]any
+			Options []string         `json:"options"`
+			Before  []map[string]any `json:"before"`
+			After   []map[string]any `json:"after"`
 		}
 		text, err := os.ReadFile(file)
 		if err == nil {
@@ -72,7 +73,7 @@ func TestRecordedManagers(t *testing.T) {
 			}
 			want, got := managers(is), managers(done.Result)
 			for name := range union(want, got) {
-				a, b := set(want[name]), set(got[name])
+				a, b := withoutKeys(set(want[name])), withoutKeys(set(got[name]))
 				if !a.Equals(b) {
 					t.Errorf("%s: %s: %s owns beside the prediction %s, and not as predicted %s", filepath.Base(file), ref.Key, name,
 						a.Difference(b), b.Difference(a))
@@ -80,7 +81,9 @@ func TestRecordedManagers(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d server-side applies in %d syncs", applied, len(files))
+	if t.Logf("%d server-side applies in %d syncs", applied, len(files)); applied == 0 {
+		t.Error("none was compared")
+	}
 }
 
 // managers returns what each manager owns, by its name and operation, without controllers.
@@ -92,6 +95,23 @@ func managers(content map[string]any) map[string][]*fieldpath.Set {
 			out[name] = append(out[name], e.Fields)
 		}
 	}
+	return out
+}
+
+// withoutKeys returns a set without the fields that are keys of their item. What is read back of an apply has them even if the apply left them to
+// their defaults, such as the protocol of a port.
+func withoutKeys(of *fieldpath.Set) *fieldpath.Set {
+	out := fieldpath.NewSet()
+	of.Iterate(func(path fieldpath.Path) {
+		if n := len(path); n > 1 && path[n-1].FieldName != nil && path[n-2].Key != nil {
+			for _, key := range *path[n-2].Key {
+				if key.Name == *path[n-1].FieldName {
+					return
+				}
+			}
+		}
+		out.Insert(path.Copy())
+	})
 	return out
 }
 

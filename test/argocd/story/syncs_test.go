@@ -26,6 +26,7 @@ import (
 var (
 	syncs     = flag.Int("syncs", 3, "how many random syncs are predicted")
 	firstSync = flag.Int64("syncs.seed", 1, "the seed of the first one")
+	budget    = flag.Duration("syncs.budget", time.Hour, "no sync begins after this time")
 	syncsDir  = flag.String("syncs.dir", "", "the folder for the objects before and after each sync; internal/engine/argocd predicts their managers")
 )
 
@@ -49,18 +50,18 @@ type syncCase struct {
 
 // randomSyncs is the command syncs.
 func randomSyncs(ts *testscript.TestScript, _ bool, _ []string) {
-	wrong := 0
-	for i := range int64(*syncs) {
-		seed := *firstSync + i
+	done, wrong, began := 0, 0, time.Now()
+	for ; done < *syncs && time.Since(began) < *budget; done++ {
+		seed := *firstSync + int64(done)
 		c := &syncCase{ts: ts, random: rand.New(rand.NewPCG(uint64(seed), 1)), name: fmt.Sprintf("s%d", seed)}
 		if err := c.run(); err != nil {
 			wrong++
 			ts.Logf("seed %d: %v\n  %s", seed, err, strings.Join(c.log, "\n  "))
 		}
 	}
-	ts.Logf("%d random syncs, %d predicted wrongly", *syncs, wrong)
-	if wrong > 0 {
-		ts.Fatalf("%d of %d syncs were predicted wrongly", wrong, *syncs)
+	ts.Logf("%d random syncs in %s, %d predicted wrongly", done, time.Since(began).Round(time.Second), wrong)
+	if wrong > 0 || done < *syncs {
+		ts.Fatalf("%d of %d syncs were predicted, and %d wrongly", done, *syncs, wrong)
 	}
 }
 
