@@ -122,7 +122,8 @@ func listed(text string) (out []string) {
 	return out
 }
 
-// policyOf returns the policy for a set that has one of its own, or "" (applicationset/utils/policy.go DefaultPolicy).
+// policyOf returns the policy for a set that has one of its own, or "" (argo-cd v3.6.1 applicationset/utils/policy.go
+// DefaultPolicy).
 func (c SetController) policyOf(own string) string {
 	if own == "" || !c.mayOverride {
 		return c.policy
@@ -131,7 +132,8 @@ func (c SetController) policyOf(own string) string {
 }
 
 // Updates reports whether the controller changes Applications that exist, and Deletes whether it deletes those that a set no longer makes. Own is
-// applicationsSync of the set, or "" (pkg/apis/application/v1alpha1/applicationset_types.go AllowUpdate, AllowDelete).
+// applicationsSync of the set, or "" (argo-cd v3.6.1
+// pkg/apis/application/v1alpha1/applicationset_types.go AllowUpdate, AllowDelete).
 func (c SetController) Updates(own string) bool {
 	policy := c.policyOf(own)
 	return policy == "sync" || policy == "create-update"
@@ -152,7 +154,7 @@ func (c SetController) Says(own string) string {
 }
 
 // Keeps returns the annotations and labels that stay on an Application if somebody has set them there. Own are those that the set names
-// (applicationset/controllers/applicationset_controller.go defaultPreservedAnnotations).
+// (argo-cd v3.6.1 applicationset/controllers/applicationset_controller.go defaultPreservedAnnotations).
 func (c SetController) Keeps(own Preserved) Preserved {
 	return Preserved{
 		Annotations: slices.Concat(own.Annotations, c.annotations,
