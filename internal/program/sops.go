@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -36,7 +37,8 @@ func (s Sops) Decrypt(ctx context.Context, text []byte, from, to string, vaults 
 	}
 	c := command{
 		name: "sops", path: path, input: text, time: s.Time, output: s.MaxOutput, messages: 2 * maxComplaint,
-		args: []string{"--decrypt", "--ignore-mac", "--input-type", from, "--output-type", to, "/dev/stdin"},
+		// The file .sops.yaml of a tree may say how YAML is indented. Flux does not read it.
+		args: []string{"--config", os.DevNull, "--decrypt", "--ignore-mac", "--input-type", from, "--output-type", to, "/dev/stdin"},
 	}
 	if len(vaults) == 0 {
 		c.env = []string{"VAULT_TOKEN=none"} // whatever the text hides, the token stays here

@@ -33,7 +33,7 @@ func TestSops(t *testing.T) {
 	if err != nil || string(out) != "text" {
 		t.Fatalf("%q, %v", out, err)
 	}
-	if got, want := said(), "--decrypt --ignore-mac --input-type json --output-type yaml /dev/stdin token=none"; got != want {
+	if got, want := said(), "--config /dev/null --decrypt --ignore-mac --input-type json --output-type yaml /dev/stdin token=none"; got != want {
 		t.Errorf("sops was told %q, want %q", got, want)
 	}
 	mine := Sops{Vault: "https://vault.example.com"}

@@ -197,7 +197,7 @@ type files struct {
 	filesys.FileSystem // an empty one in memory, for what a build does not use
 	*Artifact
 	written map[string][]byte
-	// decrypter decrypts the files whose formats are in formats. It is nil if nobody decrypts.
+	// formats has the formats of the files that Flux decrypts, and decrypter decrypts them. It is nil if nobody does.
 	decrypter *decrypter
 	formats   map[string]string
 	// bases are those of the tree.

@@ -41,9 +41,12 @@ func (b *builder) build(a *Artifact, folder string, by *kustomization, vars *var
 		return nil, a.why(folder)
 	}
 	f := &files{FileSystem: filesys.MakeEmptyDirInMemory(), Artifact: a, decrypter: b.decrypter.forKustomization(by),
-		bases: &b.bases}
+		bases: &b.bases, formats: map[string]string{}}
 	if err := f.write(folder, by); err != nil {
 		return nil, err
+	}
+	if by.isDecrypted() {
+		f.sources(folder, map[string]bool{})
 	}
 	objects, origins, err := f.run(folder)
 	if err != nil {

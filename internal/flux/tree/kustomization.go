@@ -208,7 +208,6 @@ func (f *files) check(folder string, text []byte) error {
 	if len(k.HelmCharts)+len(k.HelmChartInflationGenerator) > 0 || k.HelmGlobals != nil {
 		return errors.New("it has helmCharts, and Flux's kustomize runs no helm")
 	}
-	f.sources(folder, &k)
 	f.hasSchema = f.hasSchema || len(k.OpenAPI) > 0
 	for _, list := range [][]string{k.Generators, k.Transformers, k.Validators} {
 		for _, one := range list {

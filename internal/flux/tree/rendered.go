@@ -39,6 +39,7 @@ func (b *builder) readRendered() {
 				continue
 			}
 			b.unseal(value, nil, title(key.kind, key.namespace, key.name))
+			sealTexts(value) // "flux build" removes what says that an object is encrypted
 			b.emit([]made{{value: value}}, ownerOf(value), 0)
 		}
 	}

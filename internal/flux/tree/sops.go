@@ -49,9 +49,14 @@ func newDecrypter(ctx context.Context, call func(context.Context, Encrypted) ([]
 	return &decrypter{ctx: ctx, call: call, known: &secret.Known{}, texts: map[string]bool{}, done: map[[sha256.Size]byte][]byte{}}
 }
 
+// isDecrypted reports whether Flux decrypts for a Kustomization. Which one builds a folder is not known without one, so it may.
+func (k *kustomization) isDecrypted() bool {
+	return k == nil || k.Spec.Decryption != nil && k.Spec.Decryption.Provider == "sops"
+}
+
 // forKustomization returns the decrypter for a Kustomization of Flux, or nil if Flux decrypts nothing for it.
 func (d *decrypter) forKustomization(by *kustomization) *decrypter {
-	if by != nil && (by.Spec.Decryption == nil || by.Spec.Decryption.Provider != "sops") {
+	if !by.isDecrypted() {
 		return nil
 	}
 	return d
@@ -93,6 +98,18 @@ func (d *decrypter) learn(before, after []byte, from, to string) {
 	}
 }
 
+// learnData remembers what is encoded in the data of a Secret that was decrypted.
+func (d *decrypter) learnData(value map[string]any) {
+	data, _ := value["data"].(map[string]any)
+	for _, below := range data {
+		encoded, _ := below.(string)
+		if text, err := base64.StdEncoding.DecodeString(encoded); err == nil && d.texts[encoded] {
+			d.texts[string(text)] = true
+			d.known.Add(string(text))
+		}
+	}
+}
+
 // eachDecrypted calls do with each text of a value that is encrypted in the value before.
 func eachDecrypted(was, is any, do func(string)) {
 	switch was := was.(type) {
@@ -125,7 +142,9 @@ func (d *decrypter) object(value map[string]any) (bool, error) {
 			return false, err
 		}
 		clear(value)
-		return true, utiljson.Unmarshal(text, &value)
+		err = utiljson.Unmarshal(text, &value)
+		d.learnData(value)
+		return true, err
 	}
 	data, _ := value["data"].(map[string]any)
 	if value["kind"] != "Secret" {
@@ -186,17 +205,27 @@ func formatFor(name string) string {
 	return "binary"
 }
 
-// sources notes the files of a kustomization that Flux decrypts before kustomize reads them: those of secretGenerators and of patches
-// (decryptor.go decryptKustomizationSources).
-func (f *files) sources(folder string, k *kustomizetypes.Kustomization) {
-	if f.decrypter == nil {
+// sources notes the files that Flux decrypts before kustomize reads them: those of secretGenerators and of patches, in the kustomization of a
+// folder and in those that its resources and components name. The first format of a file counts (decryptor.go DecryptSources,
+// decryptKustomizationSources). Kustomize says what is wrong with a kustomization.
+func (f *files) sources(folder string, seen map[string]bool) {
+	name := f.kustomizationOf(folder)
+	if seen[folder] || name == "" {
+		return
+	}
+	seen[folder] = true
+	text, isWritten := f.written[name]
+	if !isWritten {
+		text, _ = f.readFile(name)
+	}
+	var k kustomizetypes.Kustomization
+	if checkAliases(text) != nil || yaml.Unmarshal(text, &k) != nil {
 		return
 	}
 	note := func(name, format string) {
-		if f.formats == nil {
-			f.formats = map[string]string{}
+		if name = path.Join(folder, name); f.formats[name] == "" {
+			f.formats[name] = format
 		}
-		f.formats[path.Join(folder, name)] = format
 	}
 	for _, generator := range k.SecretGenerator {
 		for _, source := range generator.FileSources {
@@ -212,17 +241,24 @@ func (f *files) sources(folder string, k *kustomizetypes.Kustomization) {
 		}
 	}
 	for _, p := range k.Patches {
-		if p.Path != "" {
+		// Without a decrypter, a patch stays as it is: what it leaves in an object shows that the object is encrypted.
+		if p.Path != "" && f.decrypter != nil {
 			note(p.Path, formatFor(p.Path))
 		}
 	}
+	for _, below := range slices.Concat(k.Resources, k.Components) {
+		f.sources(path.Join(folder, below), seen)
+	}
 }
 
-// open returns a file as kustomize reads it, decrypted if Flux decrypts it.
+// open returns a file as kustomize reads it: if Flux decrypts it, decrypted, or with what stands for its content.
 func (f *files) open(inside string, text []byte) ([]byte, error) {
 	format := f.formats[inside]
-	if format == "" || !bytes.Contains(text, []byte(marks()[format])) {
+	switch {
+	case format == "" || !bytes.Contains(text, []byte(marks()[format])):
 		return text, nil
+	case f.decrypter == nil:
+		return sealFile(text, format), nil
 	}
 	return f.decrypter.decrypt(text, format, format)
 }

@@ -1,12 +1,15 @@
 package tree
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/kustomize/api/resource"
 
@@ -23,33 +26,32 @@ func unknownFor(sealed string) string {
 
 // isEncrypted reports whether a text is an encrypted value of SOPS, or what "flux build" prints for one.
 func isEncrypted(text string) bool {
-	return strings.HasPrefix(text, "ENC[AES256_GCM,") || text == "**SOPS**"
+	return strings.HasPrefix(text, "ENC[AES256_GCM,") || strings.Contains(text, mask) || text == encodedMask
 }
+
+// Mask is what "flux build" prints for an encrypted text of a Secret, and encodedMask for some in stringData (fluxcd/flux2
+// internal/build/build.go maskSopsData).
+const mask, encodedMask = "**SOPS**", "KipTT1BTKio="
+
+// hashed matches a name that kustomize ends in a hash of the content (sigs.k8s.io/kustomize/api v0.21.1 internal/builtins/HashTransformer.go).
+var hashed = regexp.MustCompile(`-[2456789bcdfghkmt]{10}$`)
 
 // seal decrypts or replaces what SOPS encrypted in an object (fluxcd/kustomize-controller v1.9.4 internal/decryptor/decryptor.go
 // DecryptResource).
 func (b *builder) seal(r *resource.Resource, by *kustomization, title string) error {
-	if strings.EqualFold(r.GetAnnotations()[fluxGroup+"/decrypt"], "disabled") {
-		return nil
-	}
 	text, err := r.MarshalJSON()
 	if err != nil {
 		return err
+	}
+	if hashed.MatchString(r.GetName()) && holdsUnknown(text) {
+		b.report(Problem{NotKnown, title, "its name ends in a hash of a file that SOPS encrypted: the name is another one in the cluster", ""})
 	}
 	var value map[string]any
 	if err := utiljson.Unmarshal(text, &value); err != nil {
 		return err
 	}
-	found := b.unseal(value, by, title)
-	if found == sealedNothing {
+	if !b.unseal(value, by, title) {
 		return nil
-	}
-	if found != sealedOpened && by != nil && by.Spec.Decryption == nil {
-		b.report(Problem{Failed, title, "it is encrypted with SOPS, and " + by.title() + " has no spec.decryption: Flux refuses it", ""})
-	}
-	if found == sealedFile {
-		b.report(Problem{NotKnown, title, "it holds a file that SOPS encrypted: if its name ends in a hash of the content, " +
-			"the name is another one in the cluster", ""})
 	}
 	if text, err = json.Marshal(value); err != nil {
 		return err
@@ -57,63 +59,90 @@ func (b *builder) seal(r *resource.Resource, by *kustomization, title string) er
 	return r.UnmarshalJSON(text)
 }
 
-// unseal decrypts an object, or else replaces its encrypted texts. It returns what it found.
-func (b *builder) unseal(value map[string]any, by *kustomization, title string) sealed {
-	if d := b.decrypter.forKustomization(by); d != nil {
-		if isOpen, err := d.object(value); isOpen && err == nil {
-			return sealedOpened
+// unseal decrypts an object, or else replaces what SOPS encrypted in it. It reports whether it changed the object.
+func (b *builder) unseal(value map[string]any, by *kustomization, title string) bool {
+	isWhole := isSealed(value)
+	switch {
+	case isDecryptionDisabled(value):
+		return false
+	case !by.isDecrypted() && isWhole:
+		b.report(Problem{Failed, title, "it is encrypted with SOPS, and " + by.title() + " has no spec.decryption: Flux refuses it", ""})
+	case !by.isDecrypted():
+		return false // the cluster gets the encrypted file
+	case b.decrypter != nil:
+		isOpen, err := b.decrypter.object(value)
+		if err == nil && (isOpen || by != nil) {
+			return isOpen
 		} else if err != nil {
 			b.report(Problem{NotKnown, title, "it cannot be decrypted: " + err.Error(), ""})
 		}
 	}
-	return sealValue(value)
-}
-
-// sealed says what of an object was encrypted.
-type sealed int
-
-const (
-	sealedNothing sealed = iota
-	sealedOpened
-	sealedTexts
-	sealedFile
-)
-
-// sealValue replaces the encrypted texts of an object, and says what it found.
-func sealValue(value map[string]any) sealed {
-	found := sealedNothing
-	if isSealed(value) {
+	if isWhole {
 		delete(value, "sops")
-		found = sealedTexts
-	}
-	data, _ := value["data"].(map[string]any)
-	_, hasMAC := data["sops_mac"]
-	if value["kind"] == "Secret" {
-		for key, below := range data {
-			text, _ := below.(string)
-			raw, err := base64.StdEncoding.DecodeString(text)
-			switch {
-			case isEncrypted(text):
-				raw = []byte(text)
-				found = max(found, sealedTexts)
-			case err != nil:
-				continue
-			case strings.HasPrefix(key, "sops_") && hasMAC:
-				// SOPS adds entries of its own to a file with variables.
-				delete(data, key)
-				continue
-			case formatOf(raw) != "" || isEncrypted(string(raw)):
-				found = sealedFile
-			default:
-				continue
-			}
-			data[key] = base64.StdEncoding.EncodeToString([]byte(unknownFor(string(raw))))
-		}
-	}
-	if found == sealedTexts {
 		sealTexts(value)
 	}
-	return found
+	return sealData(value, by == nil) || isWhole
+}
+
+// isDecryptionDisabled reports whether an object asks Flux to leave it encrypted.
+func isDecryptionDisabled(value map[string]any) bool {
+	annotations, _, _ := unstructured.NestedStringMap(value, "metadata", "annotations")
+	return strings.EqualFold(annotations[fluxGroup+"/decrypt"], "disabled")
+}
+
+// holdsUnknown reports whether an object has an unknown text, maybe encoded in base64.
+func holdsUnknown(text []byte) bool {
+	return bytes.Contains(text, []byte(unknown.Text)) || bytes.Contains(text, []byte(base64.StdEncoding.EncodeToString([]byte(unknown.Text))))
+}
+
+// sealFile returns what stands for a file that SOPS encrypted. A file with variables keeps their names.
+func sealFile(text []byte, format string) []byte {
+	if format != "dotenv" {
+		return []byte(unknown.Any)
+	}
+	var out bytes.Buffer
+	for line := range strings.Lines(string(text)) {
+		name, value, isVariable := strings.Cut(strings.TrimSpace(line), "=")
+		if isVariable && !strings.HasPrefix(name, "#") && !strings.HasPrefix(name, "sops_") {
+			fmt.Fprintf(&out, "%s=%s\n", name, sealTexts(value))
+		}
+	}
+	return out.Bytes()
+}
+
+// sealData replaces the encrypted files in the data of a Secret, and reports whether there are any. If somebody else built the object, it may
+// have been made of a file with variables, which Flux decrypts before.
+func sealData(value map[string]any, isBuilt bool) bool {
+	data, _ := value["data"].(map[string]any)
+	if value["kind"] != "Secret" {
+		return false
+	}
+	changed := false
+	_, hasMAC := data["sops_mac"]
+	for key, below := range data {
+		text, _ := below.(string)
+		if isBuilt && isEncrypted(text) {
+			text = unknownFor(text)
+		}
+		raw, err := base64.StdEncoding.DecodeString(text)
+		switch {
+		case strings.HasPrefix(text, unknown.Text):
+			raw = []byte(text)
+		case err != nil: // the API server refuses it
+			continue
+		case isBuilt && strings.HasPrefix(key, "sops_") && hasMAC:
+			// SOPS adds entries of its own to such a file.
+			delete(data, key)
+			changed = true
+			continue
+		case formatOf(raw) != "" || isBuilt && isEncrypted(string(raw)):
+			raw = []byte(unknownFor(string(raw)))
+		default:
+			continue
+		}
+		data[key], changed = base64.StdEncoding.EncodeToString(raw), true
+	}
+	return changed
 }
 
 // sealTexts replaces the encrypted texts below a value and returns it.
