@@ -50,10 +50,11 @@ type ArtifactOrder struct {
 	Chart string
 }
 
-// ChartAnswer is the name and the version of a chart after that, and its archive if it was changed.
+// ChartAnswer is the name and the version of a chart after that, and its archive if it was changed. Content is its contentOf.
 type ChartAnswer struct {
 	Name, Version string
 	Archive       []byte
+	Content       string
 }
 
 // maxValuesFile bounds the length of a values file in bytes, as Helm bounds the files of a chart.
@@ -94,7 +95,7 @@ func PrepareChart(_ context.Context, o ChartOrder) (ChartAnswer, error) {
 		return ChartAnswer{}, fmt.Errorf("loading the chart: %w", err)
 	}
 	if !isChanged {
-		return ChartAnswer{Name: loaded.Metadata.Name, Version: loaded.Metadata.Version}, nil
+		return ChartAnswer{Name: loaded.Metadata.Name, Version: loaded.Metadata.Version, Content: contentOf(loaded)}, nil
 	}
 	return o.change(loaded)
 }
@@ -159,7 +160,7 @@ func (o ChartOrder) change(loaded *chart.Chart) (ChartAnswer, error) {
 		return ChartAnswer{}, fmt.Errorf("packaging the chart: %w", err)
 	}
 	archive, err := os.ReadFile(name)
-	return ChartAnswer{Name: loaded.Metadata.Name, Version: loaded.Metadata.Version, Archive: archive}, err
+	return ChartAnswer{Name: loaded.Metadata.Name, Version: loaded.Metadata.Version, Archive: archive, Content: contentOf(loaded)}, err
 }
 
 // replaceValues merges the values files in order and makes them the default values of the chart (fluxcd/source-controller v1.9.3

@@ -69,6 +69,9 @@ func (p *Plan) notRolledOut(ctx context.Context, drifted *drift.Result) int {
 		p.warn(CodeWarning, unknownContent+why)
 		return 0
 	}
+	if p.kept == nil && p.isDeployed(drifted.Loaded) {
+		return 0
+	}
 	p.previews = true
 	result, err := drifted.WithChart(ctx, p.Preview)
 	switch {

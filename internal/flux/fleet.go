@@ -164,7 +164,7 @@ func readOnce(from drift.Connection) drift.Connection {
 	return from
 }
 
-// recordsOnce are records that are read once. Whoever asks for no values gets them too.
+// recordsOnce are records that are read once.
 type recordsOnce struct {
 	drift.Records
 	namespace string
@@ -177,7 +177,6 @@ func (r recordsOnce) Load(ctx context.Context, name string, revision int, o rele
 	if found := r.loaded[at]; found != nil {
 		return found, nil
 	}
-	o.Values = true
 	out, err := r.Records.Load(ctx, name, revision, o)
 	if err == nil {
 		r.loaded[at] = out

@@ -74,7 +74,9 @@ type Plan struct {
 	composed *api.Composition
 	offer    *offer
 	chart    identity
-	decision decision
+	// content is the contentOf the chart, and digest that of the values.
+	content, digest string
+	decision        decision
 	// unfetched is why the chart could not be fetched from its source, or nil.
 	unfetched error
 	// isOther is set if the controller has another archive of the chart's version than helmdrift. MayBeOther is set if it has the version, and
@@ -135,6 +137,7 @@ func (p *Plan) addProblems(t *applied.Tree) {
 
 // newPlan reads everything else than the HelmRelease. Reading knows the objects of Flux.
 func newPlan(ctx context.Context, reading deployer.Reader, from drift.Connection, q Question, h *api.HelmRelease) (p *Plan, err error) {
+	from = withCharts(from)
 	p = &Plan{release: h, tree: q.Tree, render: q.Render, Connection: from, reading: reading}
 	if h.Spec.KubeConfig != nil {
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.Title()),
@@ -230,7 +233,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	if err != nil {
 		return "", fmt.Errorf("the chart of %s: %w", p.release.Title(), err)
 	}
-	p.chart = identity{answer.Name, answer.Version}
+	p.chart, p.content = identity{answer.Name, answer.Version}, answer.Content
 	// Source-controller builds a chart again only if it gets another version (fluxcd/source-controller v1.9.3
 	// internal/helm/chart/builder_local.go Build, builder_remote.go generateBuildResult).
 	p.mayBeOther = !q.Own && o.isCurrent && o.digest == "" && o.latest.version == p.chart.version
@@ -299,8 +302,9 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	if err != nil {
 		return err
 	}
+	p.digest = api.Digest(p.composed.Values)
 	s := situation{
-		release: h, chart: p.chart, values: api.Digest(p.composed.Values), isUnknown: len(p.composed.Unknown) > 0, waits: waits,
+		release: h, chart: p.chart, values: p.digest, isUnknown: len(p.composed.Unknown) > 0, waits: waits,
 	}
 	if n := len(history.Entries); n > 0 {
 		s.number, s.state = history.Entries[n-1].Revision, history.Entries[n-1].Status

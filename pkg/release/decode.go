@@ -46,7 +46,13 @@ func Decode(text []byte, opts Options) (*Record, error) {
 		return nil, NewerFormat(errors.New("the record is neither gzip nor a JSON object"))
 	}
 	kept, manifest := u.skim(data, opts.Values)
-	return parse(kept, manifest, opts)
+	r, err := parse(kept, manifest, opts)
+	if err == nil && opts.Chart {
+		stored := struct{ Chart json.RawMessage }{}
+		err = json.Unmarshal(data, &stored) // which parse has read without some texts
+		r.StoredChart = stored.Chart
+	}
+	return r, err
 }
 
 // unbase64 decodes the base64 layer. It accepts line breaks in the text, because tools that restore Secrets add them.

@@ -51,6 +51,8 @@ type Record struct {
 
 	// Values is nil unless Options.Values is set.
 	Values *Values
+	// StoredChart is the JSON of the chart, without subcharts. It is nil unless Options.Chart is set.
+	StoredChart json.RawMessage
 }
 
 // Chart returns the name and version of the chart, or "" if the record does not name a chart.
@@ -121,6 +123,6 @@ type Chart struct {
 type Options struct {
 	// Limit is the largest size in bytes that a record may unpack to; 0 means DefaultLimit.
 	Limit int64
-	// Values asks for Record.Values, which Decode skips otherwise.
-	Values bool
+	// Values asks for Record.Values, and Chart for Record.StoredChart, which Decode skips otherwise.
+	Values, Chart bool
 }

@@ -1,0 +1,83 @@
+package flux
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"helm.sh/helm/v4/pkg/chart/common"
+	chart "helm.sh/helm/v4/pkg/chart/v2"
+
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/release"
+)
+
+// This file finds out whether the chart of the sources is the one that is deployed. If it is, and so are the values, it need not be rendered
+// to know that it has not changed. In most trees, that holds for most of the HelmReleases.
+
+// maxStoredChart bounds what is decoded of a record in this process. A chart that is larger is rendered.
+const maxStoredChart = 4 << 20
+
+// contentOf returns a digest of everything in a chart that a template can read. It is "" for a chart with dependencies, because Helm does
+// not store them.
+func contentOf(c *chart.Chart) string {
+	if c.Metadata == nil || len(c.Metadata.Dependencies) > 0 || len(c.Dependencies()) > 0 {
+		return ""
+	}
+	type file struct {
+		Name string
+		Data []byte
+	}
+	list := func(of []*common.File) (out []file) {
+		for _, f := range of {
+			out = append(out, file{f.Name, f.Data})
+		}
+		slices.SortFunc(out, func(a, b file) int { return cmp.Compare(a.Name, b.Name) })
+		return out
+	}
+	sum := sha256.New()
+	if json.NewEncoder(sum).Encode([]any{c.Metadata, c.Values, c.Schema, list(c.Templates), list(c.Files)}) != nil {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// isDeployed reports whether a deployed record has the chart of the sources and the values of the HelmRelease. It may say no although it has.
+func (p *Plan) isDeployed(loaded *release.Loaded) bool {
+	if loaded == nil || loaded.Old == nil || loaded.Old != loaded.Last || loaded.Old.Values == nil || len(p.composed.Unknown) > 0 {
+		return false
+	}
+	stored := loaded.Old.StoredChart
+	if p.content == "" || len(stored) == 0 || len(stored) > maxStoredChart {
+		return false
+	}
+	var c chart.Chart
+	if json.Unmarshal(stored, &c) != nil || contentOf(&c) != p.content {
+		return false
+	}
+	config, _, err := loaded.Old.Values.Decode()
+	return err == nil && api.Digest(config) == p.digest
+}
+
+// withCharts returns a connection whose records have their values and charts.
+func withCharts(from drift.Connection) drift.Connection {
+	records := from.Records
+	from.Records = func(namespace string) (drift.Records, error) {
+		found, err := records(namespace)
+		return recordsWithCharts{found}, err
+	}
+	return from
+}
+
+// recordsWithCharts are records with their values and charts.
+type recordsWithCharts struct{ drift.Records }
+
+// Load implements drift.Records.
+func (r recordsWithCharts) Load(ctx context.Context, name string, revision int, o release.Options) (*release.Loaded, error) {
+	o.Values, o.Chart = true, true
+	return r.Records.Load(ctx, name, revision, o)
+}
