@@ -3,6 +3,7 @@ package release
 import (
 	"bytes"
 	stdcmp "cmp"
+	"encoding/json"
 	"runtime"
 	"strings"
 	"testing"
@@ -59,6 +60,13 @@ func TestDecodeHelm4(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
+	}
+	if got, err = Decode(pack(t, helm4JSON(t)), Options{Chart: true}); err != nil {
+		t.Fatal(err)
+	}
+	var stored struct{ Templates []struct{ Name string } }
+	if err := json.Unmarshal(got.StoredChart, &stored); err != nil || len(stored.Templates) == 0 {
+		t.Errorf("the chart has the templates %v, %v", stored.Templates, err)
 	}
 }
 
