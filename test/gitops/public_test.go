@@ -29,6 +29,7 @@ import (
 	godigest "github.com/opencontainers/go-digest"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/api/resource"
+	kustomizetypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/flux/api"
@@ -425,13 +426,18 @@ func (p *publicTree) judge(t *testing.T, folder string, by map[string]any, objec
 	if _, err := kustomize.NewGenerator(artifact, spec).WriteFile(dir); err != nil {
 		return nil, err
 	}
+	provider, _, _ := unstructured.NestedString(spec.Object, "spec", "decryption", "provider")
+	isDecrypted := by == nil || provider == "sops"
+	if isDecrypted {
+		defer standInFiles(t, artifact, folder)()
+	}
 	resources, err := kustomize.SecureBuild(artifact, dir, false)
 	if err != nil {
 		return nil, err
 	}
 	_, hasVariables, _ := unstructured.NestedMap(spec.Object, "spec", "postBuild")
 	for _, res := range resources.Resources() {
-		if err := standIn(res); err != nil {
+		if err := standIn(res, isDecrypted); err != nil {
 			return nil, err
 		}
 		if !hasVariables {
@@ -532,8 +538,69 @@ func dataOf(o map[string]any) map[string]string {
 	return out
 }
 
-// standIn replaces what SOPS encrypted in an object.
-func standIn(res *resource.Resource) error {
+// standInFiles replaces the files of secretGenerators that SOPS encrypted: kustomize-controller decrypts them before kustomize reads them
+// (internal/decryptor/decryptor.go DecryptSources). It returns a function that gives them back.
+func standInFiles(t *testing.T, root, folder string) (restore func()) {
+	t.Helper()
+	had, seen := map[string][]byte{}, map[string]bool{}
+	replace := func(name, format string) {
+		text, err := os.ReadFile(name)
+		mark := map[string]string{".yaml": "mac: ENC[", ".yml": "mac: ENC[", ".env": "sops_mac=ENC[", ".ini": "[sops]"}[format]
+		if err != nil || had[name] != nil || !bytes.Contains(text, []byte(cmp.Or(mark, `"mac": "ENC[`))) {
+			return
+		}
+		had[name] = text
+		by := unknown.Any
+		if format == ".env" {
+			by = ""
+			for _, found := range regexp.MustCompile(`(?m)^([^#=]+)=(.*)$`).FindAllStringSubmatch(string(text), -1) {
+				if !strings.HasPrefix(found[1], "sops_") {
+					by += found[1] + "=" + regexp.MustCompile(`^ENC\[AES256_GCM,.*`).ReplaceAllStringFunc(found[2], unknownFor) + "\n"
+				}
+			}
+		}
+		if err := os.WriteFile(name, []byte(by), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var walk func(string)
+	walk = func(dir string) {
+		for _, name := range kustomizationNames {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			var k kustomizetypes.Kustomization
+			if err != nil || seen[dir] || yaml.Unmarshal(text, &k) != nil {
+				continue
+			}
+			seen[dir] = true
+			for _, generator := range k.SecretGenerator {
+				for _, source := range generator.FileSources {
+					key, file, hasKey := strings.Cut(source, "=")
+					if !hasKey {
+						file = key
+					}
+					replace(filepath.Join(dir, file), filepath.Ext(key))
+				}
+				for _, file := range generator.EnvSources {
+					replace(filepath.Join(dir, file), ".env")
+				}
+			}
+			for _, below := range slices.Concat(k.Resources, k.Components) {
+				walk(filepath.Join(dir, below))
+			}
+		}
+	}
+	walk(filepath.Join(root, folder))
+	return func() {
+		for name, text := range had {
+			if err := os.WriteFile(name, text, 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// standIn replaces what SOPS encrypted in an object. If nothing is decrypted, an encrypted file in a Secret stays as it is.
+func standIn(res *resource.Resource, isDecrypted bool) error {
 	text, err := res.MarshalJSON()
 	if err != nil || !bytes.Contains(text, []byte("sops")) && res.GetKind() != "Secret" {
 		return err
@@ -543,6 +610,9 @@ func standIn(res *resource.Resource) error {
 		return err
 	}
 	_, isSealed := o["sops"].(map[string]any)
+	if !isSealed && !isDecrypted {
+		return nil
+	}
 	if data, isMap := o["data"].(map[string]any); isMap && o["kind"] == "Secret" {
 		for key, value := range data {
 			raw, err := base64.StdEncoding.DecodeString(fmt.Sprint(value))
@@ -550,10 +620,8 @@ func standIn(res *resource.Resource) error {
 			case strings.HasPrefix(fmt.Sprint(value), "ENC[AES256_GCM,"):
 				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(unknownFor(fmt.Sprint(value)))), true
 			case err != nil:
-			case strings.HasPrefix(key, "sops_") && data["sops_mac"] != nil:
-				delete(data, key)
-			case bytes.HasPrefix(raw, []byte("ENC[AES256_GCM,")), bytes.Contains(raw, []byte("mac: ENC[")), bytes.Contains(raw,
-				[]byte(`"mac": "ENC[`)), bytes.Contains(raw, []byte("sops_mac=ENC[")):
+			case bytes.Contains(raw, []byte("mac: ENC[")), bytes.Contains(raw, []byte(`"mac": "ENC[`)), bytes.Contains(raw,
+				[]byte("sops_mac=ENC[")):
 				data[key], isSealed = base64.StdEncoding.EncodeToString([]byte(unknownFor(string(raw)))), true
 			}
 		}

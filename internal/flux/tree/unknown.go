@@ -73,7 +73,8 @@ func (b *builder) unseal(value map[string]any, by *kustomization, title string) 
 		isOpen, err := b.decrypter.object(value)
 		if err == nil && (isOpen || by != nil) {
 			return isOpen
-		} else if err != nil {
+		}
+		if err != nil {
 			b.report(Problem{NotKnown, title, "it cannot be decrypted: " + err.Error(), ""})
 		}
 	}
