@@ -16,8 +16,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
-// This file finds out whether the chart of the sources is the one that is deployed. If it is, and so are the values, it need not be rendered
-// to know that it has not changed. In most trees, that holds for most of the HelmReleases.
+// This file finds out whether the chart of the sources is the one that is deployed. If it is, and so are the values, it need not be
+// rendered to know that it has not changed. In most trees, that holds for most of the HelmReleases.
 
 // maxStoredChart bounds what is decoded of a record in this process. A chart that is larger is rendered.
 const maxStoredChart = 4 << 20
@@ -46,7 +46,8 @@ func contentOf(c *chart.Chart) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// isDeployed reports whether a deployed record has the chart of the sources and the values of the HelmRelease. It may say no although it has.
+// isDeployed reports whether a deployed record has the chart of the sources and the values of the HelmRelease. It may say no although it
+// has. What else a template can ask for, such as the version of the cluster, is no change of the chart.
 func (p *Plan) isDeployed(loaded *release.Loaded) bool {
 	if loaded == nil || loaded.Old == nil || loaded.Old != loaded.Last || loaded.Old.Values == nil || len(p.composed.Unknown) > 0 {
 		return false

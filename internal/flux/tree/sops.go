@@ -205,8 +205,8 @@ func formatFor(name string) string {
 	return "binary"
 }
 
-// sources notes the files that Flux decrypts before kustomize reads them: those of secretGenerators and of patches, in the kustomization of a
-// folder and in those that its resources and components name. The first format of a file counts (decryptor.go DecryptSources,
+// sources notes the files that Flux decrypts before kustomize reads them: those of secretGenerators and of patches, in the kustomization
+// of a folder and in those that its resources and components name. The first format of a file counts (decryptor.go DecryptSources,
 // decryptKustomizationSources). Kustomize says what is wrong with a kustomization.
 func (f *files) sources(folder string, seen map[string]bool) {
 	name := f.kustomizationOf(folder)

@@ -33,7 +33,8 @@ func isEncrypted(text string) bool {
 // internal/build/build.go maskSopsData).
 const mask, encodedMask = "**SOPS**", "KipTT1BTKio="
 
-// hashed matches a name that kustomize ends in a hash of the content (sigs.k8s.io/kustomize/api v0.21.1 internal/builtins/HashTransformer.go).
+// hashed matches a name that kustomize ends in a hash of the content (sigs.k8s.io/kustomize/api v0.21.1
+// internal/builtins/HashTransformer.go).
 var hashed = regexp.MustCompile(`-[2456789bcdfghkmt]{10}$`)
 
 // seal decrypts or replaces what SOPS encrypted in an object (fluxcd/kustomize-controller v1.9.4 internal/decryptor/decryptor.go
@@ -111,8 +112,8 @@ func sealFile(text []byte, format string) []byte {
 	return out.Bytes()
 }
 
-// sealData replaces the encrypted files in the data of a Secret, and reports whether there are any. If somebody else built the object, it may
-// have been made of a file with variables, which Flux decrypts before.
+// sealData replaces the encrypted files in the data of a Secret, and reports whether there are any. If somebody else built the object, it
+// may have been made of a file with variables, which Flux decrypts before.
 func sealData(value map[string]any, isBuilt bool) bool {
 	data, _ := value["data"].(map[string]any)
 	if value["kind"] != "Secret" {
