@@ -105,7 +105,7 @@ func (s *fluxScript) edits() []func() {
 		},
 		func() { s.line("scale deployment/web %d", s.IntN(5)) },
 		func() { s.line(`patch kubectl-edit deployment/web '{metadata: {labels: {edited: "%d"}}}'`, s.IntN(9)) },
-		func() { s.line("helm4 upgrade --as helm --force-conflicts chart") },
+		func() { s.line("helm4 upgrade --as helm --server-side=true --force-conflicts chart") },
 		func() { s.name = s.pick("web", "other"); s.patch("{releaseName: " + s.name + "}") },
 	}
 }

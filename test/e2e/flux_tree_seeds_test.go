@@ -177,7 +177,7 @@ func (s *treeScript) treeEdits() []func() {
 		func() { s.live("scale deployment/web %d", s.IntN(5)) },
 		func() { s.live(`patch kubectl-edit deployment/web '{metadata: {labels: {edited: "%d"}}}'`, s.IntN(9)) },
 		func() {
-			s.line("helm4 upgrade --as %s --force-conflicts %srepo/charts/web", s.pick("helm", "helm", "deployer"), s.pick("", "--set extra=1 "))
+			s.line("helm4 upgrade --as %s --server-side=true --force-conflicts %srepo/charts/web", s.pick("helm", "helm", "deployer"), s.pick("", "--set extra=1 "))
 		},
 		func() {
 			if !s.deleted {

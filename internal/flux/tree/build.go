@@ -57,8 +57,10 @@ func (b *builder) build(a *Artifact, folder string, by *kustomization, vars *var
 			return nil, errors.New("it makes something without apiVersion, kind or metadata.name")
 		}
 		title := title(r.GetKind(), r.GetNamespace(), r.GetName())
-		if err := b.seal(r, by, title); err != nil {
-			return nil, fmt.Errorf("%s: %w", title, err)
+		if r.GetKind() == "Secret" || len(f.formats) > 0 || !r.Field("sops").IsNilOrEmpty() {
+			if err := b.seal(r, by, title); err != nil {
+				return nil, fmt.Errorf("%s: %w", title, err)
+			}
 		}
 		if by != nil && by.Spec.PostBuild != nil {
 			changed, err := vars.replace(r, title, by.Spec.PostBuild.Strategy == "Always", b.report)
