@@ -127,7 +127,12 @@ func (s situation) unblocked() decision {
 func (s situation) inSync(last *api.Revision) decision {
 	h := s.release
 	same := fmt.Sprintf("chart version %s and values are those of revision %d", last.ChartVersion, last.Version)
-	if s.chart.name == "" {
+	switch {
+	case s.isUnknown && s.chart.name == "":
+		same = fmt.Sprintf("whether the chart and the values are those of revision %d is not known", last.Version)
+	case s.isUnknown:
+		same = fmt.Sprintf("the chart version is that of revision %d, and whether the values are is not known", last.Version)
+	case s.chart.name == "":
 		same = fmt.Sprintf("the values are those of revision %d, and the version of the chart is not known", last.Version)
 	}
 	if h.Spec.Test.Enable {

@@ -41,6 +41,10 @@ func TestDecide(t *testing.T) {
 		"values":  {func(s *situation) { s.values = "sha256:w" }, report.DeployerUpgrade, "the values changed"},
 		"chart version": {func(s *situation) { s.chart.version = "1.1.0" }, report.DeployerUpgrade,
 			"the chart version changes from 1.0.0 to 1.1.0"},
+		"values not known": {func(s *situation) { s.isUnknown, s.values = true, "sha256:w" }, report.DeployerNone,
+			"the chart version is that of revision 3, and whether the values are is not known"},
+		"neither known": {func(s *situation) { s.isUnknown, s.chart = true, identity{} }, report.DeployerNone,
+			"whether the chart and the values are those of revision 3 is not known"},
 		"chart not known": {func(s *situation) { s.chart = identity{} }, report.DeployerNone, "the version of the chart is not known"},
 		"only flags of the upgrade": {func(s *situation) {
 			s.release.Metadata.Generation, s.release.Spec.Upgrade.Force = 3, true
