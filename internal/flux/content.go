@@ -49,19 +49,20 @@ func contentOf(c *chart.Chart) string {
 // isDeployed reports whether a deployed record has the chart of the sources and the values of the HelmRelease. It may say no although it
 // has. What else a template can ask for, such as the version of the cluster, is no change of the chart.
 func (p *Plan) isDeployed(loaded *release.Loaded) bool {
-	if loaded == nil || loaded.Old == nil || loaded.Old != loaded.Last || loaded.Old.Values == nil || len(p.composed.Unknown) > 0 {
-		return false
-	}
-	stored := loaded.Old.StoredChart
-	if p.content == "" || len(stored) == 0 || len(stored) > maxStoredChart {
-		return false
-	}
-	var c chart.Chart
-	if json.Unmarshal(stored, &c) != nil || contentOf(&c) != p.content {
+	if len(p.composed.Unknown) > 0 || !p.hasChart(loaded) || loaded.Old.Values == nil {
 		return false
 	}
 	config, _, err := loaded.Old.Values.Decode()
 	return err == nil && api.Digest(config) == p.digest
+}
+
+// hasChart reports whether a deployed record has the chart of the sources. It may say no although it has.
+func (p *Plan) hasChart(loaded *release.Loaded) bool {
+	if loaded == nil || loaded.Old == nil || loaded.Old != loaded.Last || p.content == "" {
+		return false
+	}
+	stored, c := loaded.Old.StoredChart, chart.Chart{}
+	return len(stored) > 0 && len(stored) <= maxStoredChart && json.Unmarshal(stored, &c) == nil && contentOf(&c) == p.content
 }
 
 // withCharts returns a connection whose records have their values and charts.

@@ -21,7 +21,10 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	d := p.decision.corrected(h.Mode(), r.HasDrifted())
 	notRolledOut := 0
 	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {
-		if notRolledOut = p.notRolledOut(ctx, result); notRolledOut > 0 {
+		if notRolledOut = p.notRolledOut(ctx, result); len(p.composed.Unknown) > 0 {
+			notRolledOut = 0 // the values may make the difference
+		}
+		if notRolledOut > 0 {
 			d.reason += fmt.Sprintf(", although %s of the chart %s from what is deployed: Flux rolls them out when the version of the chart changes",
 				english.Count(notRolledOut, "object"), differs(notRolledOut))
 		}

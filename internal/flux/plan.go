@@ -415,7 +415,7 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 		if err := p.findMethod(ctx, records, s); err != nil {
 			return err
 		}
-		p.addKept(q, path, s)
+		p.addKept(ctx, records, q, path, s)
 		if p.Target = with; path == "" {
 			if s.number == 0 {
 				return p.noChart()
@@ -539,10 +539,13 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 
 // addKept adds the preview of an upgrade to the same version of the chart with the values and the post-renderers that are deployed. Whatever
 // it changes is a change of the chart, and source-controller keeps the chart that it has.
-func (p *Plan) addKept(q Question, path string, s situation) {
+func (p *Plan) addKept(ctx context.Context, records drift.Records, q Question, path string, s situation) {
 	h, last := p.release, p.release.Last()
 	if !p.mayBeOther || last == nil || last.ChartVersion != p.chart.version {
 		return
+	}
+	if loaded, err := records.Load(ctx, h.ReleaseName(), 0, release.Options{}); err == nil && p.hasChart(loaded) {
+		return // the chart has not changed
 	}
 	was := h
 	if q.Tree != nil {
