@@ -209,17 +209,12 @@ func formatFor(name string) string {
 // of a folder and in those that its resources and components name. The first format of a file counts (decryptor.go DecryptSources,
 // decryptKustomizationSources). Kustomize says what is wrong with a kustomization.
 func (f *files) sources(folder string, seen map[string]bool) {
-	name := f.kustomizationOf(folder)
-	if seen[folder] || name == "" {
+	if seen[folder] {
 		return
 	}
 	seen[folder] = true
-	text, isWritten := f.written[name]
-	if !isWritten {
-		text, _ = f.readFile(name)
-	}
 	var k kustomizetypes.Kustomization
-	if checkAliases(text) != nil || yaml.Unmarshal(text, &k) != nil {
+	if text := f.kustomizationIn(folder); checkAliases(text) != nil || yaml.Unmarshal(text, &k) != nil {
 		return
 	}
 	note := func(name, format string) {
@@ -249,6 +244,17 @@ func (f *files) sources(folder string, seen map[string]bool) {
 	for _, below := range slices.Concat(k.Resources, k.Components) {
 		f.sources(path.Join(folder, below), seen)
 	}
+}
+
+// kustomizationIn returns the kustomization that kustomize reads in a folder, or nil.
+func (f *files) kustomizationIn(folder string) []byte {
+	for name, text := range f.written {
+		if path.Dir(name) == folder {
+			return text
+		}
+	}
+	text, _ := f.readFile(f.kustomizationOf(folder))
+	return text
 }
 
 // open returns a file as kustomize reads it: if Flux decrypts it, decrypted, or with what stands for its content.
