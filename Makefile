@@ -18,7 +18,7 @@ LAUNCHER   := bin/controlplane
 TOOL       := go tool -modfile=$(CURDIR)/tools/go.mod
 STATICCHECK := $(TOOL) staticcheck
 # vet and lint check these modules as the main one, and test/controlplane, which compiles Kubernetes. signing and argocd check their
-# modules; test/flux has no code.
+# modules; test/flux and test/helmfile have no code.
 MODULES    := tools tools/release $(addprefix test/,browser ci deploy e2e formats gitops release)
 # The differential test of the defaults reads generated objects before and after Kubernetes' own defaulting.
 PAIRS      := bin/defaults.ndjson
@@ -31,7 +31,7 @@ HELP       := build demo check fix test unit e2e cluster bench help-all
 .PHONY: build help help-all demo cluster cluster-down bench bench-charts bench-chart-files snapshots docs fix clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules guests apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
-.PHONY: oracle rights hiding writes growth secrets forecast soak conformance flux argocd planes defaults peers peer-charts
+.PHONY: oracle rights hiding writes growth secrets forecast soak conformance flux argocd helmfile planes defaults peers peer-charts
 .PHONY: plugin release-files snapshot-release signing changelog release-notes
 # A recipe that fails half-way is repeated.
 .DELETE_ON_ERROR:
@@ -277,6 +277,20 @@ bin/flux/helm-controller: test/flux/go.mod
 
 flux: planes bin/flux/helm-controller ## tries what docs/gitops.md says of Flux with its controllers, which are compiled first
 	cd test/e2e && go test -count=1 -timeout 60m -run '^TestFlux(Tree)?$$' -flux $(CURDIR)/bin/flux .
+
+# test/helmfile says which versions.
+bin/helmfile/helmfile: test/helmfile/go.mod
+	@echo "compiling helmfile and what it calls: 7 minutes of processor time, once"
+	@mkdir -p bin/helmfile
+	cd test/helmfile && go build -ldflags='-s -w' -o $(CURDIR)/bin/helmfile/ github.com/helmfile/helmfile \
+		sigs.k8s.io/kustomize/kustomize/v5 $(SOPS)
+
+HELMFILES ?= 20
+
+# HELM_DIFF names the binary of the plugin helm-diff, which is not built here.
+helmfile: planes bin/helmfile/helmfile ## compares what diff --helmfile predicts for HELMFILES random helmfiles with what helmfile sync does
+	@test -n "$$HELM_DIFF" || echo "the commands of docs/helmfile.md are SKIPPED: HELM_DIFF names no program of helm-diff"
+	cd test/e2e && go test -count=1 -timeout 3h -v -run '^TestHelmfile' -helmfile $(CURDIR)/bin/helmfile -helmfile.n $(HELMFILES) .
 
 $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
 	cd test/controlplane && go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane

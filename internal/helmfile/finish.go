@@ -3,7 +3,9 @@ package helmfile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/english"
@@ -24,7 +26,7 @@ func (s *Step) Finish(_ *drift.Result, r *report.Release) {
 		Kind: kind, Namespace: s.release.Namespace, Name: s.release.Name, Controller: controller, Action: s.action,
 		PutsBack: report.PutsBackUpgrade, Inputs: s.inputs(),
 	}
-	n := deployer.Changed(r.Objects)
+	n, forbidden := deployer.Changed(r.Objects), slices.IndexFunc(r.Objects, isForbidden)
 	switch {
 	case s.action == report.DeployerUninstall:
 		out.Reason, out.PutsBack = "the helmfile has installed: false", report.PutsBackNever
@@ -32,6 +34,10 @@ func (s *Step) Finish(_ *drift.Result, r *report.Release) {
 		out.Reason = "the release is not installed"
 	case r.HasError():
 		out.Reason = "helmfile sync does so in any case, and helmfile apply if its diff names the release"
+	case s.release.MayReinstall && forbidden >= 0:
+		out.Action = report.DeployerReinstall
+		out.Reason = fmt.Sprintf("updateStrategy is reinstallIfForbidden, and the API server forbids the update of %s %s",
+			r.Objects[forbidden].Kind, r.Objects[forbidden].Name)
 	case n > 0:
 		out.Reason = "its chart and values change " + english.Count(n, "object")
 	default:
@@ -45,6 +51,14 @@ func (s *Step) Finish(_ *drift.Result, r *report.Release) {
 	}
 	r.Deployer = out
 	r.Warnings = append(r.Warnings, s.warnings...)
+}
+
+// isForbidden reports whether the API server refuses the update of an object with "Forbidden: updates", which is what helmfile looks for
+// (helmfile v1.8.0 pkg/state/state.go performSyncOrReinstallOfRelease).
+func isForbidden(o report.Object) bool {
+	fields, isImmutable := strings.CutPrefix(o.Reason, "immutable: ")
+	return o.Action == report.ActionFail && isImmutable &&
+		(o.Kind == "StatefulSet" || o.Kind == "StorageClass" && !strings.HasPrefix(fields, "volumeBindingMode "))
 }
 
 // inputs returns what the prediction depends on.

@@ -51,6 +51,7 @@ func describe(t *testing.T, text, lines []byte) string {
 		}
 		line("fault", r.Fault)
 		line("uninstalled", !r.IsInstalled)
+		line("may-reinstall", r.MayReinstall)
 		a := r.arguments
 		if a == nil {
 			continue
@@ -58,6 +59,7 @@ func describe(t *testing.T, text, lines []byte) string {
 		line("chart", a.chart)
 		line("version", a.source.Version)
 		line("files", a.files())
+		line("keyring", a.source.Keyring)
 		line("set", a.values.Set)
 		line("set-string", a.values.SetString)
 		line("server-side", a.serverSide)
@@ -66,6 +68,7 @@ func describe(t *testing.T, text, lines []byte) string {
 		for name, isSet := range map[string]bool{
 			"reset": a.reset, "reuse": a.reuse, "force": a.force, "force-conflicts": a.forceConflicts, "take-ownership": a.takeOwnership,
 			"no-hooks": a.noHooks, "create-namespace": a.createNamespace, "skip-schema": a.skipSchema, "atomic": a.atomic,
+			"skip-crds": a.skipCRDs, "verify": a.source.Verify, "plain-http": a.source.PlainHTTP,
 		} {
 			if isSet {
 				flags = append(flags, name)

@@ -47,6 +47,8 @@ type Declared struct {
 	IsInstalled bool
 	// OnlyUpgrade are flags that helmfile gives helm upgrade, and not helm diff.
 	OnlyUpgrade []string
+	// MayReinstall is set if helmfile installs the release anew when the API server forbids an update.
+	MayReinstall bool
 	// Values are its values and then its secrets, in the order of the values files that Helm gets. Reads are the files of set.
 	Values, Reads []Entry
 	// ChartFolder is the absolute path of the chart if it can be a folder.
@@ -59,10 +61,12 @@ type document struct {
 	HelmBinary string `json:"helmBinary"`
 	Defaults   struct {
 		options
+		download
 		KubeContext string   `json:"kubeContext"`
 		SyncArgs    []string `json:"syncArgs"`
 	} `json:"helmDefaults"`
-	OverrideNamespace string `json:"namespace"`
+	Repositories      []repository `json:"repositories"`
+	OverrideNamespace string       `json:"namespace"`
 	Environments      map[string]struct {
 		Values  []any `json:"values"`
 		Secrets []any `json:"secrets"`
@@ -75,6 +79,7 @@ type document struct {
 	} `json:"helmfiles"`
 	Releases []struct {
 		options
+		download
 		Name        string `json:"name"`
 		Namespace   string `json:"namespace"`
 		KubeContext string `json:"kubeContext"`
@@ -84,6 +89,7 @@ type document struct {
 		Values      []any  `json:"values"`
 		Secrets     []any  `json:"secrets"`
 		Prefix      string `json:"valuesPathPrefix"`
+		Strategy    string `json:"updateStrategy"`
 		Set         []struct {
 			File string `json:"file"`
 		} `json:"set"`
@@ -97,6 +103,21 @@ type options struct {
 	CreateNamespace   *bool `json:"createNamespace"`
 	Atomic            *bool `json:"atomic"`
 	RollbackOnFailure *bool `json:"rollbackOnFailure"`
+	SkipCRDs          *bool `json:"skipCRDs"`
+}
+
+// download says how helm upgrade gets a chart (appendVerifyFlags, appendKeyringFlags and needsPlainHttp, there).
+type download struct {
+	Verify    *bool  `json:"verify"`
+	Keyring   string `json:"keyring"`
+	PlainHTTP bool   `json:"plainHttp"`
+}
+
+// repository is a repository that a helmfile names. A chart in it is called NAME/CHART.
+type repository struct {
+	download
+	Name string `json:"name"`
+	OCI  bool   `json:"oci"`
 }
 
 // ReadState reads what helmfile build prints.
@@ -140,8 +161,9 @@ func ReadState(text []byte) (*State, error) {
 				Reads:  at.entries("", reads, false), ChartFolder: at.entries("", []any{r.Chart}, false)[0].Path,
 				Name: r.Name, Namespace: cmp.Or(r.Namespace, d.OverrideNamespace), Context: cmp.Or(r.KubeContext, d.Defaults.KubeContext),
 				File: d.FilePath, Chart: r.Chart, IsInstalled: r.Installed == nil || *r.Installed,
-				OnlyUpgrade: append(r.flags(d.Defaults.options),
-					strings.Fields(strings.Join(d.Defaults.SyncArgs, " "))...), // helmfile knows no quotes there
+				MayReinstall: r.Strategy == "reinstallIfForbidden",
+				OnlyUpgrade: slices.Concat(r.flags(d.Defaults.options), r.downloadFlags(d.repositoryOf(r.Chart), r.Chart, d.Defaults.download),
+					strings.Fields(strings.Join(d.Defaults.SyncArgs, " "))), // helmfile knows no quotes there
 			})
 		}
 	}
@@ -231,6 +253,7 @@ func (o options) flags(defaults options) (out []string) {
 		{"--create-namespace", o.CreateNamespace, defaults.CreateNamespace, true},
 		{"--atomic", o.Atomic, defaults.Atomic, false},
 		{"--rollback-on-failure", o.RollbackOnFailure, defaults.RollbackOnFailure, false},
+		{"--skip-crds", o.SkipCRDs, defaults.SkipCRDs, false},
 	} {
 		isSet := flag.otherwise
 		if given := cmp.Or(flag.own, flag.defaults); given != nil {
@@ -239,6 +262,34 @@ func (o options) flags(defaults options) (out []string) {
 		if isSet {
 			out = append(out, flag.name)
 		}
+	}
+	return out
+}
+
+// repositoryOf returns the repository that a chart is in, or the zero value.
+func (d *document) repositoryOf(chart string) repository {
+	name, _, isInside := strings.Cut(chart, "/")
+	for _, r := range d.Repositories {
+		if isInside && r.Name == name {
+			return r
+		}
+	}
+	return repository{}
+}
+
+// downloadFlags returns the flags for the chart of a release with these options. helmfile itself downloads and verifies charts of registries.
+func (o download) downloadFlags(from repository, chart string, defaults download) (out []string) {
+	if !from.OCI && !strings.HasPrefix(chart, "oci://") {
+		isOn := func(on *bool) bool { return on != nil && *on }
+		if isOn(o.Verify) || o.Verify == nil && (isOn(from.Verify) || isOn(defaults.Verify)) {
+			out = append(out, "--verify")
+		}
+		if keyring := cmp.Or(o.Keyring, from.Keyring, defaults.Keyring); keyring != "" {
+			out = append(out, "--keyring", keyring)
+		}
+	}
+	if o.PlainHTTP || from.PlainHTTP || defaults.PlainHTTP {
+		out = append(out, "--plain-http")
 	}
 	return out
 }

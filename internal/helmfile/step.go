@@ -170,12 +170,20 @@ func (r *Release) source(with fetch.Options) (ref string, options fetch.Options)
 	options = with
 	options.Version, options.Devel, options.RepoURL = from.Version, from.Devel, from.RepoURL
 	options.Username, options.Password, options.PassCredentials = from.Username, from.Password, from.PassCredentials
-	options.CertFile, options.KeyFile, options.CAFile = from.CertFile, from.KeyFile, from.CAFile
 	options.InsecureSkipTLSVerify, options.PlainHTTP, options.Verify = from.InsecureSkipTLSVerify, from.PlainHTTP, from.Verify
-	options.Keyring = cmp.Or(from.Keyring, with.Keyring)
-	options.RegistryConfig = cmp.Or(from.RegistryConfig, with.RegistryConfig)
-	options.RepositoryConfig = cmp.Or(from.RepositoryConfig, with.RepositoryConfig)
-	options.RepositoryCache = cmp.Or(from.RepositoryCache, with.RepositoryCache)
+	for _, file := range []struct {
+		to                   *string
+		ofHelmfile, ofReader string
+	}{
+		{&options.CertFile, from.CertFile, ""}, {&options.KeyFile, from.KeyFile, ""}, {&options.CAFile, from.CAFile, ""},
+		{&options.Keyring, from.Keyring, with.Keyring}, {&options.RegistryConfig, from.RegistryConfig, with.RegistryConfig},
+		{&options.RepositoryConfig, from.RepositoryConfig, with.RepositoryConfig},
+		{&options.RepositoryCache, from.RepositoryCache, with.RepositoryCache},
+	} {
+		if *file.to = file.ofReader; file.ofHelmfile != "" {
+			*file.to = inDir(r.call.Dir, file.ofHelmfile)
+		}
+	}
 	return ref, options
 }
 

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/helmfile/helmfiletest"
 	"github.com/helmdrift/helmdrift/internal/program"
 )
 
@@ -120,6 +121,31 @@ func parseUpgrade(c Call) (*arguments, error) {
 		words = append(words, c.Args[i])
 	}
 	return parse(Call{Args: words}, flags...)
+}
+
+// generatedInputs makes helmfiles by chance.
+func generatedInputs(t *testing.T, helm4 bool) (out []input) {
+	t.Helper()
+	o := helmfiletest.Options{Helm4: helm4, HasDiff: *encrypted != ""}
+	if o.HasDiff {
+		secrets, err := os.ReadFile(*encrypted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Secrets = string(secrets)
+	}
+	for seed := *firstSeed; seed < *firstSeed+*generated; seed++ {
+		tree := helmfiletest.New(seed, o)
+		in := input{name: fmt.Sprint("seed ", seed), file: tree.File, environment: tree.Environment, mustRun: true, copy: func(t *testing.T, to string) {
+			if err := tree.Write(to); err != nil {
+				t.Fatal(err)
+			}
+		}}
+		if strings.Contains(in.name, *onlyInputs) {
+			out = append(out, in)
+		}
+	}
+	return out
 }
 
 // TestSync compares what is recorded of a helmfile with the helm upgrade that helmfile sync calls for it. It needs the cluster of the

@@ -36,17 +36,9 @@ func (c *Case) proves() error {
 
 // provesBy is proves for an upgrade that a function makes.
 func (c *Case) provesBy(upgrade func() error) error {
-	predictions, err := c.predictions()
+	predictions, err := c.foreseen()
 	if err != nil {
 		return err
-	}
-	if err := errors.Join(eachPrediction(predictions, (*objectPrediction).checkBefore)...); err != nil {
-		return err
-	}
-	for _, p := range predictions {
-		p.willBeDeleted = slices.ContainsFunc(predictions, func(other *objectPrediction) bool {
-			return other.report.Action == "delete" && other.before != nil && p.uid() == other.uid()
-		})
 	}
 	tolerated := tolerances{}
 	defer storyTolerances.add(tolerated)
@@ -56,6 +48,28 @@ func (c *Case) provesBy(upgrade func() error) error {
 		}
 		tolerated.count(tolerateStaleWrite)
 	}
+	return c.judgeUpgrade(predictions, err, tolerated)
+}
+
+// foreseen returns the predictions of the last report, with the objects as they are before the upgrade.
+func (c *Case) foreseen() ([]*objectPrediction, error) {
+	predictions, err := c.predictions()
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(eachPrediction(predictions, (*objectPrediction).checkBefore)...); err != nil {
+		return nil, err
+	}
+	for _, p := range predictions {
+		p.willBeDeleted = slices.ContainsFunc(predictions, func(other *objectPrediction) bool {
+			return other.report.Action == "delete" && other.before != nil && p.uid() == other.uid()
+		})
+	}
+	return predictions, nil
+}
+
+// judgeUpgrade compares the predictions with an upgrade that has ended with err.
+func (c *Case) judgeUpgrade(predictions []*objectPrediction, err error, tolerated tolerances) error {
 	if fault := checkFailures(c.last.report.failing(), err, tolerated); fault != nil {
 		return fault
 	}
