@@ -15,9 +15,9 @@
 // stands in the place of helm. [Serve] records the call and copies the files, since helmfile deletes them, and passes on to the real helm only
 // what changes no release. It never passes on an upgrade or an uninstall.
 //
-// helmfile does not tell helm diff all that it tells helm upgrade: whether it forces, and whether it creates namespaces. [ReadState] finds
-// that in what "helmfile build" prints. The other way, to record the helm upgrade of "helmfile sync", runs the hooks presync and postsync,
-// and these change things.
+// helmfile does not tell helm diff all that it tells helm upgrade: whether it forces, creates namespaces, leaves out CRDs, and verifies the
+// chart. [ReadState] finds that in what "helmfile build" prints. The other way, to record the helm upgrade of "helmfile sync", runs the hooks
+// presync and postsync, and these change things.
 //
 // # Secrets
 //
@@ -27,5 +27,6 @@
 // # Tests
 //
 // The cases in testdata/calls are calls that helmfile 1.8 made, and hostile ones. The story helmfile in test/e2e compares releases with a
-// cluster, with a script in the place of helmfile.
+// cluster, with a script in the place of helmfile. TestSync and TestHelmfile in test/e2e run the real helmfile on the helmfiles that
+// helmfiletest makes by chance.
 package helmfile

@@ -134,7 +134,7 @@ func (p *helmfilePrediction) judge(calls []helmfileCall, failed error) (fault er
 // reason returns the first error of the report without names.
 func (p *helmfilePrediction) reason() string {
 	for _, e := range p.said.Errors {
-		return strings.NewReplacer(p.release, "NAME", p.ns, "NS").Replace(e.Message)
+		return strings.NewReplacer(p.dir, "DIR", p.release, "NAME", p.ns, "NS").Replace(e.Message)
 	}
 	return p.said.Deployer.Reason
 }

@@ -253,7 +253,7 @@ func (r *helmfileRun) recordedCalls() (out []helmfileCall, err error) {
 			}
 		}
 		if strings.TrimSpace(string(code)) != "0" {
-			call.err = errors.New(string(text))
+			call.err = errors.New(errorOfHelm(string(text)))
 		}
 		if call.verb == "delete" {
 			call.verb = "uninstall"
@@ -261,4 +261,20 @@ func (r *helmfileRun) recordedCalls() (out []helmfileCall, err error) {
 		out = append(out, call)
 	}
 	return out, errors.Join(os.RemoveAll(r.calls), os.Mkdir(r.calls, 0o755))
+}
+
+// errorOfHelm returns the error that Helm printed, without the warnings before it. If Helm could not undo an upgrade that failed, that is the
+// error of the upgrade.
+func errorOfHelm(text string) string {
+	if i := strings.Index("\n"+text, "\nError: "); i >= 0 {
+		text = text[i:]
+	}
+	if _, original, isUndone := strings.Cut(text, "original upgrade error: "); isUndone {
+		original = strings.TrimSpace(original)
+		if n := len(original) / 2; n > 0 && original[:n-1] == strings.TrimPrefix(original[n-1:], ": ") { // the upgrade and the rollback fail alike
+			original = original[:n-1]
+		}
+		return original
+	}
+	return text
 }

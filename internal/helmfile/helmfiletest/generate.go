@@ -236,7 +236,8 @@ func (g *Tree) release(up string) table {
 		"cleanupOnFail": true, "disableValidation": true, "suppressDiff": true, "kubeVersion": "1.30.0",
 		"kubeContext": "helmdrift-test", "forceNamespace": g.Prefix + "forced", "version": "1.2.3", "devel": true,
 	}, r)
-	g.some(4, table{"verify": true, "keyring": "keys.gpg", "plainHttp": true}, r)
+	g.some(4, table{"keyring": "keys.gpg", "plainHttp": true}, r)
+	g.some(1, table{"verify": true}, r) // helm refuses it
 	g.some(30, table{"updateStrategy": "reinstallIfForbidden"}, r)
 	if g.Secrets != "" {
 		g.some(25, table{"secrets": []any{"secrets.yaml"}}, r)
