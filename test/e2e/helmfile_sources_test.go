@@ -71,6 +71,9 @@ func TestHelmfileSources(t *testing.T) {
 			if faults := r.judge(failed); len(faults) > 0 {
 				t.Fatalf("%v\nhelmfile sync: %v\n%s", errors.Join(faults...), failed, strings.Join(r.last.report.lines(), "\n"))
 			}
+			if upgraded := strings.Count(chartSources, "namespace: ") - strings.Count(chartSources, "{name: refused"); len(r.done) != upgraded {
+				t.Errorf("%d releases are upgraded, not %d", len(r.done), upgraded)
+			}
 			must(t, r.scale("deployment/"+c.ns+"-of-registry=web", "3"))
 		}
 		if i := slices.IndexFunc(r.predicted, func(p *helmfilePrediction) bool { return p.release == "of-registry" }); i < 0 ||

@@ -110,7 +110,7 @@ func newHelmfileRun(c *Case, helm string) (*helmfileRun, error) {
 	folder := func(name string) string { return filepath.Join(c.dir, ".helm", name) }
 	as := filepath.Join(c.dir, ".helm", "helm")
 	err := errors.Join(
-		os.MkdirAll(r.calls, 0o755), os.MkdirAll(filepath.Join(folder("plugins"), "diff"), 0o755),
+		os.MkdirAll(r.calls, 0o755), os.MkdirAll(folder("tmp"), 0o755), os.MkdirAll(filepath.Join(folder("plugins"), "diff"), 0o755),
 		os.WriteFile(filepath.Join(folder("plugins"), "diff", "plugin.yaml"), []byte(diffPlugin), 0o644),
 		os.WriteFile(as, []byte(strings.NewReplacer("HELM", helm, "CALLS", r.calls).Replace(recordingHelm)), 0o755),
 		c.writeKubeconfig(folder("reads"), c.proxy.kubeconfig), c.writeKubeconfig(folder("all"), c.cluster.kubeconfig),
@@ -119,6 +119,7 @@ func newHelmfileRun(c *Case, helm string) (*helmfileRun, error) {
 		"HOME=" + c.dir, "PATH=" + *helmfileDir + ":" + os.Getenv("PATH"), "HELMFILE_HELM_BINARY=" + as, "HELM_PLUGINS=" + folder("plugins"),
 		"HELMFILE_CACHE_HOME=" + folder("of-helmfile"), "HELM_CACHE_HOME=" + folder("cache"), "HELM_CONFIG_HOME=" + folder("config"),
 		"HELM_DATA_HOME=" + folder("data"), "HELMFILE_UPGRADE_NOTICE_DISABLED=true",
+		"TMPDIR=" + folder("tmp"),
 	}
 	r.env = append(slices.Clone(env), "KUBECONFIG="+folder("all"))
 	r.reads = append(env, "KUBECONFIG="+folder("reads"), "GOCOVERDIR="+os.Getenv("GOCOVERDIR"))
