@@ -196,7 +196,7 @@ func (g *Tree) someReleases(up string, n int) (out []any) {
 	}
 	if len(out) > 1 && up == "." && g.chance(40) { // a selector of a nested helmfile may leave out what is needed
 		first, second := out[0].(table), out[1].(table)
-		if first["installed"] == nil && second["installed"] == nil {
+		if first["installed"] == nil && second["installed"] == nil && first["name"] != second["name"] {
 			shop := g.Prefix + "shop"
 			second["namespace"], second["kubeContext"] = shop, "helmdrift-test"
 			first["namespace"], first["kubeContext"] = shop, "helmdrift-test"
