@@ -14,6 +14,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/helmdrift/helmdrift/internal/casetest"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestCalls reads the cases of testdata/calls. A case has what helmfile build prints in state, the recorded calls in calls, one in each
@@ -200,5 +201,29 @@ func TestChoose(t *testing.T) {
 	}
 	if _, err := Choose(nil, nil, nil); err == nil {
 		t.Error("an empty helmfile is no error")
+	}
+}
+
+// TestForbidden says which failures make helmfile install a release anew with updateStrategy: reinstallIfForbidden.
+func TestForbidden(t *testing.T) {
+	const advice = " cannot be changed; delete and re-create the object"
+	for _, test := range []struct {
+		kind   string
+		action report.Action
+		reason string
+		want   bool
+	}{
+		{"StatefulSet", report.ActionFail, "immutable: spec.serviceName" + advice, true},
+		{"StorageClass", report.ActionFail, "immutable: parameters, volumeBindingMode" + advice, true},
+		{"StorageClass", report.ActionFail, "immutable: volumeBindingMode" + advice, false},
+		{"Deployment", report.ActionFail, "immutable: spec.selector" + advice, false},
+		{"StatefulSet", report.ActionFail, "Apply failed with 1 conflict", false},
+		{"StatefulSet", report.ActionUpdate, "", false},
+	} {
+		o := report.Object{Action: test.action, Reason: test.reason}
+		o.Kind = test.kind
+		if got := isForbidden(o); got != test.want {
+			t.Errorf("%s, %s: %t", test.kind, test.reason, got)
+		}
 	}
 }
