@@ -71,7 +71,8 @@ func TestHelmfileSources(t *testing.T) {
 			if faults := r.judge(failed); len(faults) > 0 {
 				t.Fatalf("%v\nhelmfile sync: %v\n%s", errors.Join(faults...), failed, strings.Join(r.last.report.lines(), "\n"))
 			}
-			if upgraded := strings.Count(chartSources, "namespace: ") - strings.Count(chartSources, "{name: refused"); len(r.done) != upgraded {
+			upgraded := strings.Count(chartSources, "namespace: ") - strings.Count(chartSources, "{name: refused")
+			if replicas == "1" && len(r.done) != upgraded { // then somebody scales, which is a conflict for Helm 4
 				t.Errorf("%d releases are upgraded, not %d", len(r.done), upgraded)
 			}
 			must(t, r.scale("deployment/"+c.ns+"-of-registry=web", "3"))
