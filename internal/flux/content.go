@@ -1,12 +1,10 @@
 package flux
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"slices"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -28,22 +26,19 @@ func contentOf(c *chart.Chart) string {
 	if c.Metadata == nil || len(c.Metadata.Dependencies) > 0 || len(c.Dependencies()) > 0 {
 		return ""
 	}
-	type file struct {
-		Name string
-		Data []byte
-	}
-	list := func(of []*common.File) (out []file) {
-		for _, f := range of {
-			out = append(out, file{f.Name, f.Data})
+	byName := func(files []*common.File) map[string][]byte {
+		out := map[string][]byte{}
+		for _, f := range files {
+			out[f.Name] = f.Data
 		}
-		slices.SortFunc(out, func(a, b file) int { return cmp.Compare(a.Name, b.Name) })
 		return out
 	}
-	sum := sha256.New()
-	if json.NewEncoder(sum).Encode([]any{c.Metadata, c.Values, c.Schema, list(c.Templates), list(c.Files)}) != nil {
+	text, err := json.Marshal([]any{c.Metadata, c.Values, c.Schema, byName(c.Templates), byName(c.Files)})
+	if err != nil {
 		return ""
 	}
-	return hex.EncodeToString(sum.Sum(nil))
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
 }
 
 // isDeployed reports whether a deployed record has the chart of the sources and the values of the HelmRelease. It may say no although it

@@ -539,7 +539,7 @@ func dataOf(o map[string]any) map[string]string {
 }
 
 // standInFiles replaces the files of secretGenerators that SOPS encrypted: kustomize-controller decrypts them before kustomize reads them
-// (internal/decryptor/decryptor.go DecryptSources). It returns a function that gives them back.
+// (fluxcd/kustomize-controller v1.9.4 internal/decryptor/decryptor.go DecryptSources). It returns a function that gives them back.
 func standInFiles(t *testing.T, root, folder string) (restore func()) {
 	t.Helper()
 	had, seen := map[string][]byte{}, map[string]bool{}

@@ -29,8 +29,8 @@ func isEncrypted(text string) bool {
 	return strings.HasPrefix(text, "ENC[AES256_GCM,") || strings.Contains(text, mask) || text == encodedMask
 }
 
-// Mask is what "flux build" prints for an encrypted text of a Secret, and encodedMask for some in stringData (fluxcd/flux2
-// internal/build/build.go maskSopsData).
+// Mask is what "flux build" prints for an encrypted text of a Secret, and encodedMask for some in stringData (maskSopsData of the
+// flux CLI).
 const mask, encodedMask = "**SOPS**", "KipTT1BTKio="
 
 // hashed matches a name that kustomize ends in a hash of the content (sigs.k8s.io/kustomize/api v0.21.1
