@@ -35,16 +35,31 @@ func (r *recreations) get(key object.Key) argocd.Recreation {
 	return r.of[key]
 }
 
-// noteRecreated says which objects the sync deletes and creates again.
+// keys returns the objects that are created again, in their order.
+func (r *recreations) keys() (out []object.Key) {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	for key, is := range r.of {
+		if is.Why != "" {
+			out = append(out, key)
+		}
+	}
+	slices.SortFunc(out, object.Key.Compare)
+	return out
+}
+
+// noteRecreated says which objects the sync deletes and creates again. One that does not change is in no report, and is named only if the sync
+// has something to do: an Application that nobody touched is silent.
 func (p *Plan) noteRecreated(r *report.Release, isSynced bool) {
-	for i := range r.Objects {
-		o := &r.Objects[i]
-		switch why := p.recreated.get(o.Key()).Why; {
-		case why == "":
-		case o.Action != report.ActionNone:
-			o.Notes.Add(why + "; what others have set on it is lost")
-		case !isSynced:
-			p.warn(fmt.Sprintf("%s: %s, although none of its fields changes", o.Key(), why))
+	writes := !isSynced || slices.ContainsFunc(r.Objects, func(o report.Object) bool { return o.Action.Writes() })
+	for _, key := range p.recreated.keys() {
+		why := p.recreated.get(key).Why
+		at := slices.IndexFunc(r.Objects, func(o report.Object) bool { return o.Key() == key && o.Action != report.ActionNone })
+		switch {
+		case at >= 0:
+			r.Objects[at].Notes.Add(why + "; what others have set on it is lost")
+		case writes:
+			p.warn(fmt.Sprintf("%s: %s, although none of its fields changes", key, why))
 		}
 	}
 }
