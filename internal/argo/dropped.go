@@ -172,7 +172,7 @@ func (t *Tree) fateOf(ctx context.Context, from drift.Connection, item map[strin
 
 // goesWith says what becomes of an Application whose ApplicationSet is deleted. Kubernetes deletes it with its owner, unless the controller has let
 // go of it before: it does so if it may not delete Applications, but it comes in time for certain only if a finalizer holds the set and the
-// deletion is not one in the foreground (argo-cd v3.6.1 docs/operator-manual/applicationset/Controlling-Resource-Modification.md).
+// deletion is not one in the foreground (argo-cd v3.6.1, its page "Controlling-Resource-Modification").
 func goesWith(set map[string]any, title, why, propagation string, controller api.SetController) fates {
 	own, _, _ := unstructured.NestedString(set, "spec", "syncPolicy", "applicationsSync")
 	isHeld := slices.Contains((&unstructured.Unstructured{Object: set}).GetFinalizers(), api.Finalizer)
