@@ -284,6 +284,18 @@ func (a arguments) checkWriteOnly(r *Release, before arguments) error {
 	return nil
 }
 
+// besideWritten returns the composed values as JSON if set_wo may have given the release others, which no plan has. Otherwise it returns nil.
+func (a arguments) besideWritten() []byte {
+	if revision, err := number(a.now, "set_wo_revision"); err != nil || revision == 0 {
+		return nil
+	}
+	var r Release
+	if r.compose(a) != nil {
+		return []byte("{}")
+	}
+	return r.Values
+}
+
 // addWhole adds what is not known, and may be any part of the values.
 func (r *Release) addWhole(what string) {
 	r.Unknown, r.Whole = append(r.Unknown, what), true

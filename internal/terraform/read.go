@@ -49,8 +49,10 @@ type Release struct {
 	Lacks, Notes []string
 	// Secrets are the texts that the plan marks as sensitive.
 	Secrets []Secret
-	// WriteOnly is set if the release may have values of set_wo.
+	// WriteOnly is set if the release may have values of set_wo. Was are the composed values before the apply, as JSON, if the release may have
+	// values of set_wo beside these, and nil otherwise.
 	WriteOnly bool
+	Was       []byte
 }
 
 // Place is where a release is.
@@ -240,6 +242,7 @@ func readRelease(c resourceChange) Release {
 	}
 	before := arguments{now: of.Before, sensitive: of.BeforeSensitive}
 	out.addSecrets(before)
+	out.Was = before.besideWritten()
 	now := arguments{now: of.After, unknown: of.Unknown, sensitive: of.AfterSensitive}
 	out.addSecrets(now)
 	if of.After == nil {

@@ -54,6 +54,7 @@ func describe(p *Plan, err error) string {
 		line("  lacks", strings.Join(r.Lacks, "; "))
 		line("  notes", strings.Join(r.Notes, "; "))
 		line("  write-only", r.WriteOnly)
+		line("  beside set_wo", string(r.Was))
 		line("  secrets", r.Secrets)
 	}
 	return out.String()

@@ -3,11 +3,13 @@ package terraform
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -77,6 +79,10 @@ func New(ctx context.Context, from drift.Connection, q Question, r Release) (*St
 		return nil, hint.New(fmt.Errorf("%s: the plan knows release %s in namespace %s, and this cluster does not have it", r.Address, at.Name,
 			at.Namespace), "the plan does not say which cluster the provider uses: --kube-context chooses it; otherwise make the plan again")
 	}
+	if err := s.release.addWritten(ctx, records); err != nil {
+		return nil, err
+	}
+	q.Known.AddKnown(s.release.Known())
 	s.decision = r.decide(history)
 	s.checkAge(history)
 	s.chooseTarget(q)
@@ -92,6 +98,49 @@ func (r *Release) Known() *secret.Known {
 	out.Add(r.Now.Password)
 	for _, s := range r.Secrets {
 		out.AddMembers(map[string]any{"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{s.Name: s.Text}})
+	}
+	return out
+}
+
+// addWritten adds what set_wo has given to the release as secrets. No plan has it, so it is whatever the records have beside the values of the
+// plan.
+func (r *Release) addWritten(ctx context.Context, records drift.Records) error {
+	if r.Was == nil {
+		return nil
+	}
+	var was, will map[string]any
+	if err := errors.Join(json.Unmarshal(r.Was, &was), json.Unmarshal([]byte(cmp.Or(string(r.Values), "{}")), &will)); err != nil {
+		return err
+	}
+	loaded, err := records.Load(ctx, r.place().Name, 0, release.Options{Values: true})
+	if err != nil {
+		return err
+	}
+	for _, record := range []*release.Record{loaded.Old, loaded.Last} {
+		if record == nil || record.Values == nil {
+			continue
+		}
+		given, _, err := record.Values.Decode()
+		if err != nil {
+			return err
+		}
+		r.addSecret("set_wo", without(without(given, was), will))
+	}
+	return nil
+}
+
+// without returns the values without those that others have at the same place.
+func without(values, others map[string]any) map[string]any {
+	out := map[string]any{}
+	for key, value := range values {
+		below, isMap := value.(map[string]any)
+		beside, areMaps := others[key].(map[string]any)
+		switch {
+		case isMap && areMaps:
+			out[key] = without(below, beside)
+		case !reflect.DeepEqual(value, others[key]):
+			out[key] = value
+		}
 	}
 	return out
 }
