@@ -66,7 +66,7 @@ func (r *helmfileRun) judge(failed error) (faults []error) {
 	if err != nil {
 		return []error{err}
 	}
-	done := map[string]bool{}
+	done, reuses := map[string]bool{}, map[string]bool{}
 	isExplained := slices.ContainsFunc(calls, func(c helmfileCall) bool { return c.err != nil })
 	for _, p := range r.predicted {
 		isExplained = isExplained || !p.isComplete()
@@ -77,6 +77,7 @@ func (r *helmfileRun) judge(failed error) (faults []error) {
 		}
 		if isDone {
 			done[p.storage+"/"+p.release] = true
+			reuses[p.storage+"/"+p.release] = own[len(own)-1].reuses
 		}
 	}
 	for _, c := range calls {
@@ -87,7 +88,7 @@ func (r *helmfileRun) judge(failed error) (faults []error) {
 	if failed != nil && !isExplained {
 		faults = append(faults, errors.New("helmfile sync fails, and no release does"))
 	}
-	r.done = done
+	r.done, r.reuses = done, reuses
 	return faults
 }
 
@@ -155,7 +156,9 @@ func (p *helmfilePrediction) judgeUninstall(failed error) error {
 	return errors.Join(eachPrediction(p.objects, (*objectPrediction).waitUntilDeleted)...)
 }
 
-// judgeAfter checks that diff finds nothing left to do with the releases that were upgraded, and exits with 0 if these are all.
+// judgeAfter checks that diff finds nothing left to do with the releases that were upgraded, and exits with 0 if these are all. With
+// --reuse-values, Helm 3 removes a value that is null at one upgrade and adds it at the next (helm v3.22.0 pkg/action/upgrade.go reuseValues), so
+// the next upgrade may change something. The next round judges that one too.
 func (r *helmfileRun) judgeAfter(ctx context.Context) (faults []error) {
 	done := r.done
 	now, err := r.diff(ctx)
@@ -166,7 +169,12 @@ func (r *helmfileRun) judgeAfter(ctx context.Context) (faults []error) {
 		faults = append(faults, fmt.Errorf("after helmfile sync, diff exits with %d", now.exit))
 	}
 	for _, said := range now.report.Releases {
-		if done[said.StorageNamespace+"/"+said.Name] && (said.Deployer.Action != "none" || len(said.Errors) > 0) {
+		key := said.StorageNamespace + "/" + said.Name
+		if r.reuses[key] && said.Deployer.Action == "upgrade" && len(said.Errors) == 0 {
+			helmfileCounts.count("upgrades again, with --reuse-values")
+			continue
+		}
+		if done[key] && (said.Deployer.Action != "none" || len(said.Errors) > 0) {
 			faults = append(faults, fmt.Errorf("%s/%s: after helmfile sync, diff says %s: %s %v", said.StorageNamespace, said.Name,
 				said.Deployer.Action, said.Deployer.Reason, said.Errors))
 		}
@@ -255,6 +263,13 @@ func (c *helmfileTally) add(kind string, p *helmfilePrediction, isJudged bool) {
 	for _, o := range p.said.Objects {
 		c.fields += len(o.Fields)
 	}
+}
+
+// count counts something else than a prediction.
+func (c *helmfileTally) count(kind string) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.kinds[kind]++
 }
 
 // tolerate adds what the judge excused.

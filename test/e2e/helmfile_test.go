@@ -82,8 +82,8 @@ type helmfileRun struct {
 	env, reads []string
 	calls      string
 	predicted  []*helmfilePrediction
-	// done has the releases, as NAMESPACE/NAME, that the last sync upgraded or installed.
-	done map[string]bool
+	// done has the releases, as NAMESPACE/NAME, that the last sync upgraded or installed, and reuses those of them that got --reuse-values.
+	done, reuses map[string]bool
 }
 
 // recordingHelm is the program that helmfile calls as helm. It calls the real one, and records what an upgrade and an uninstall end with.
@@ -214,6 +214,7 @@ func (r *helmfileRun) diff(ctx context.Context) (binaryRun, error) {
 // helmfileCall is a call of helm that changes a release.
 type helmfileCall struct {
 	verb, namespace, release string
+	reuses                   bool
 	err                      error
 }
 
@@ -245,6 +246,8 @@ func (r *helmfileRun) recordedCalls() (out []helmfileCall, err error) {
 		call := helmfileCall{namespace: r.ns}
 		for i, word := range words {
 			switch {
+			case word == "--reuse-values":
+				call.reuses = true
 			case word == "--namespace":
 				call.namespace = words[i+1]
 			case call.verb == "" && slices.Contains([]string{"upgrade", "uninstall", "delete"}, word):

@@ -336,12 +336,16 @@ func (r *predicted) keeps(was *predicted) error {
 // explains returns an error if an object changed in a place that was not predicted to change, or if a place has another value than predicted.
 func (r *predicted) explains(name string, was, is map[string]any) error {
 	var written []string
+	isNew := []string{"/metadata/uid", "/metadata/creationTimestamp"}
+	if r.recreates(name) { // a warning says so, and the object may be in no report
+		written = append(written, isNew...)
+	}
 	for _, o := range r.objects() {
 		if o.Kind+"/"+o.Name != name {
 			continue
 		}
-		if strings.Contains(o.Note, again) || r.recreates(name) {
-			written = append(written, "/metadata/uid", "/metadata/creationTimestamp")
+		if strings.Contains(o.Note, again) {
+			written = append(written, isNew...)
 		}
 		for _, f := range o.Fields {
 			if f.Verdict == "ignore" {
