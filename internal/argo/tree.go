@@ -49,7 +49,9 @@ type Tree struct {
 	// search searches the tree, and found is what that finds without what Applications make.
 	search Search
 	found  appset.Answer
-	// controllers say what Argo CD may change for the sets of a namespace, once that is needed.
+	// settings are those of Argo CD for the Applications of a namespace, and controllers say what it may change for the sets there. Both are read
+	// when they are needed.
+	settings    map[string]api.Settings
 	controllers map[string]api.SetController
 	// mayMake has the folders of charts, and whether one of their files could be an Application.
 	mayMake map[string]bool
@@ -78,7 +80,7 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
 	t := &Tree{Tree: of, dir: dir, made: map[name]*madeApp{}, namespace: q.Namespace, search: search, mayMake: map[string]bool{},
-		controllers: map[string]api.SetController{}}
+		settings: map[string]api.Settings{}, controllers: map[string]api.SetController{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
 	if err != nil {
@@ -221,9 +223,8 @@ func (t *Tree) find(ctx context.Context, from drift.Connection, q Question) (*ap
 // expansion adds Applications to a tree.
 type expansion struct {
 	*Tree
-	from     drift.Connection
-	q        Question
-	settings map[string]api.Settings
+	from drift.Connection
+	q    Question
 	// loose are the Applications whose files do not name their namespace, by file and name.
 	loose map[name]name
 }
@@ -372,7 +373,7 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, re
 	}
 	p := &Plan{app: m.app, from: e.from, Connection: e.from}
 	var err error
-	if p.settings, err = e.settingsOf(ctx, m.app.Metadata.Namespace); err != nil {
+	if p.settings, err = e.settingsOf(ctx, e.from, m.app.Metadata.Namespace); err != nil {
 		return nil, err
 	}
 	made, err := p.renderOne(ctx, e.q, f, refs, roots)
@@ -396,16 +397,13 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, re
 }
 
 // settingsOf reads the settings of Argo CD once for each namespace.
-func (e *expansion) settingsOf(ctx context.Context, namespace string) (api.Settings, error) {
-	if found, known := e.settings[namespace]; known {
+func (t *Tree) settingsOf(ctx context.Context, from drift.Connection, namespace string) (api.Settings, error) {
+	if found, known := t.settings[namespace]; known {
 		return found, nil
 	}
-	found, err := api.ReadSettings(ctx, e.from.Cluster, namespace)
+	found, err := api.ReadSettings(ctx, from.Cluster, namespace)
 	if err == nil {
-		if e.settings == nil {
-			e.settings = map[string]api.Settings{}
-		}
-		e.settings[namespace] = found
+		t.settings[namespace] = found
 	}
 	return found, err
 }
@@ -415,7 +413,7 @@ func (t *Tree) controllerOf(ctx context.Context, from drift.Connection, namespac
 	if found, known := t.controllers[namespace]; known {
 		return found, nil
 	}
-	settings, err := api.ReadSettings(ctx, from.Cluster, namespace)
+	settings, err := t.settingsOf(ctx, from, namespace)
 	if err != nil {
 		return api.SetController{}, err
 	}

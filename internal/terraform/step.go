@@ -116,7 +116,7 @@ func (r *Release) addWritten(ctx context.Context, records drift.Records) error {
 	if err != nil {
 		return err
 	}
-	for _, record := range []*release.Record{loaded.Old, loaded.Last} {
+	for _, record := range slices.Compact([]*release.Record{loaded.Old, loaded.Last}) { // most often, they are the same
 		if record == nil || record.Values == nil {
 			continue
 		}

@@ -66,7 +66,7 @@ func (r *helmfileRun) judge(failed error) (faults []error) {
 	if err != nil {
 		return []error{err}
 	}
-	done, reuses := map[string]bool{}, map[string]bool{}
+	done := map[string]helmfileCall{}
 	isExplained := slices.ContainsFunc(calls, func(c helmfileCall) bool { return c.err != nil })
 	for _, p := range r.predicted {
 		isExplained = isExplained || !p.isComplete()
@@ -76,8 +76,7 @@ func (r *helmfileRun) judge(failed error) (faults []error) {
 			faults = append(faults, fmt.Errorf("%s/%s: %w", p.storage, p.release, fault))
 		}
 		if isDone {
-			done[p.storage+"/"+p.release] = true
-			reuses[p.storage+"/"+p.release] = own[len(own)-1].reuses
+			done[p.storage+"/"+p.release] = own[len(own)-1]
 		}
 	}
 	for _, c := range calls {
@@ -88,7 +87,7 @@ func (r *helmfileRun) judge(failed error) (faults []error) {
 	if failed != nil && !isExplained {
 		faults = append(faults, errors.New("helmfile sync fails, and no release does"))
 	}
-	r.done, r.reuses = done, reuses
+	r.done = done
 	return faults
 }
 
@@ -169,12 +168,12 @@ func (r *helmfileRun) judgeAfter(ctx context.Context) (faults []error) {
 		faults = append(faults, fmt.Errorf("after helmfile sync, diff exits with %d", now.exit))
 	}
 	for _, said := range now.report.Releases {
-		key := said.StorageNamespace + "/" + said.Name
-		if r.reuses[key] && said.Deployer.Action == "upgrade" && len(said.Errors) == 0 {
-			helmfileCounts.count("upgrades again, with --reuse-values")
+		call, isDone := done[said.StorageNamespace+"/"+said.Name]
+		if call.reuses && said.Deployer.Action == "upgrade" && len(said.Errors) == 0 {
+			helmfileCounts.add("upgrades again, with --reuse-values", nil, false)
 			continue
 		}
-		if done[key] && (said.Deployer.Action != "none" || len(said.Errors) > 0) {
+		if isDone && (said.Deployer.Action != "none" || len(said.Errors) > 0) {
 			faults = append(faults, fmt.Errorf("%s/%s: after helmfile sync, diff says %s: %s %v", said.StorageNamespace, said.Name,
 				said.Deployer.Action, said.Deployer.Reason, said.Errors))
 		}
@@ -251,7 +250,7 @@ type helmfileTally struct {
 
 var helmfileCounts = &helmfileTally{kinds: map[string]int{}, tolerated: tolerances{}}
 
-// add counts a prediction.
+// add counts a prediction, or something else that is not judged.
 func (c *helmfileTally) add(kind string, p *helmfilePrediction, isJudged bool) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -263,13 +262,6 @@ func (c *helmfileTally) add(kind string, p *helmfilePrediction, isJudged bool) {
 	for _, o := range p.said.Objects {
 		c.fields += len(o.Fields)
 	}
-}
-
-// count counts something else than a prediction.
-func (c *helmfileTally) count(kind string) {
-	c.mutex.Lock()
-	defer c.mutex.Unlock()
-	c.kinds[kind]++
 }
 
 // tolerate adds what the judge excused.

@@ -82,8 +82,8 @@ type helmfileRun struct {
 	env, reads []string
 	calls      string
 	predicted  []*helmfilePrediction
-	// done has the releases, as NAMESPACE/NAME, that the last sync upgraded or installed, and reuses those of them that got --reuse-values.
-	done, reuses map[string]bool
+	// done has the releases, as NAMESPACE/NAME, that the last sync upgraded or installed, and the call that did it.
+	done map[string]helmfileCall
 }
 
 // recordingHelm is the program that helmfile calls as helm. It calls the real one, and records what an upgrade and an uninstall end with.

@@ -42,57 +42,65 @@ func ReadSetController(ctx context.Context, from deployer.Reader, namespace stri
 			return SetController{}, fmt.Errorf("reading %s, which says what Argo CD may change for ApplicationSets: %s", ref.Key, err.Message)
 		}
 	}
-	told := setSettings(found[parameters].Object, found[controller].Object)
-	out := SetController{policy: cmp.Or(told("policy"), "sync")}
+	told := setSettingsOf(found[parameters].Object, found[controller].Object)
+	out := SetController{policy: cmp.Or(told.get("policy"), "sync")}
 	var err error
-	if out.mayOverride, err = strconv.ParseBool(told("enable.policy.override")); err != nil {
-		out.mayOverride = told("policy", "flags") == "" // a flag does not count here, since Argo CD has not read it yet
+	if out.mayOverride, err = strconv.ParseBool(told.get("enable.policy.override")); err != nil {
+		out.mayOverride = told.variable("policy") == "" // a flag does not count here, since Argo CD has not read it yet
 	}
-	out.annotations, out.labels = listed(told("global.preserved.annotations")), listed(told("global.preserved.labels"))
+	out.annotations, out.labels = listed(told.get("global.preserved.annotations")), listed(told.get("global.preserved.labels"))
 	return out, nil
 }
 
-// setFlags are the flags of the controller by their keys in the ConfigMap, and setVariables its variables.
-var (
-	setFlags = map[string]string{
-		"policy": "--policy", "enable.policy.override": "--enable-policy-override", "global.preserved.annotations": "--preserved-annotations",
-		"global.preserved.labels": "--preserved-labels",
-	}
-	setVariables = map[string]string{
-		"policy": "POLICY", "enable.policy.override": "ENABLE_POLICY_OVERRIDE", "global.preserved.annotations": "GLOBAL_PRESERVED_ANNOTATIONS",
-		"global.preserved.labels": "GLOBAL_PRESERVED_LABELS",
-	}
-)
+// setFlags are the flags of the controller by their keys in the ConfigMap.
+var setFlags = map[string]string{
+	"policy": "--policy", "enable.policy.override": "--enable-policy-override", "global.preserved.annotations": "--preserved-annotations",
+	"global.preserved.labels": "--preserved-labels",
+}
 
-// setSettings returns a function that returns a setting of the controller: its flag, else its variable, else the key of the ConfigMap that its
-// variables come from. Without says what to leave out.
-func setSettings(parameters, controller map[string]any) func(key string, without ...string) string {
-	data, _ := parameters["data"].(map[string]any)
+// setSettings are the arguments and variables of the controller, and the ConfigMap that its variables come from.
+type setSettings struct {
+	arguments []string
+	variables map[string]string
+	data      map[string]any
+}
+
+// setSettingsOf returns the settings in the ConfigMap and the Deployment, each of which may be nil.
+func setSettingsOf(parameters, controller map[string]any) setSettings {
+	out := setSettings{variables: map[string]string{}}
+	out.data, _ = parameters["data"].(map[string]any)
 	spec := object.Child(object.Child(object.Child(controller, "spec"), "template"), "spec")
-	var flags []string
-	variables := map[string]string{}
 	for _, container := range object.Items(spec, "containers") {
 		for _, field := range []string{"command", "args"} {
 			texts, _, _ := unstructured.NestedStringSlice(container, field)
-			flags = append(flags, texts...)
+			out.arguments = append(out.arguments, texts...)
 		}
 		for _, variable := range object.Items(container, "env") {
 			name, _ := variable["name"].(string)
 			if value, isText := variable["value"].(string); isText {
-				variables[name] = value
+				out.variables[name] = value
 			}
 		}
 	}
-	return func(key string, without ...string) string {
-		if value, found := flagOf(flags, setFlags[key]); found && !slices.Contains(without, "flags") {
-			return value
-		}
-		if value, found := variables["ARGOCD_APPLICATIONSET_CONTROLLER_"+setVariables[key]]; found {
-			return value
-		}
-		value, _ := data[setKey+key].(string)
+	return out
+}
+
+// get returns the setting of a key: its flag, else its variable.
+func (s setSettings) get(key string) string {
+	if value, found := flagOf(s.arguments, setFlags[key]); found {
 		return value
 	}
+	return s.variable(key)
+}
+
+// variable returns the variable of a key, else what the ConfigMap has.
+func (s setSettings) variable(key string) string {
+	name := "ARGOCD_APPLICATIONSET_CONTROLLER_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+	if value, found := s.variables[name]; found {
+		return value
+	}
+	value, _ := s.data[setKey+key].(string)
+	return value
 }
 
 // flagOf returns the value of a flag among arguments. The last one counts, and a flag without a value is true.

@@ -72,11 +72,12 @@ func refusal(w engine.Writer, ref object.Ref, live map[string]any, done engine.W
 		return "", false
 	}
 	update := apiserver.Update{Ref: ref, Definition: w.Schemas[ref.GroupKind()], Text: live, Live: is.Object(), Result: will.Object()}
-	invalid := apiserver.Join(update.Refused(false), apiserver.LostJobLabels(ref.Key, live, done.Result))
+	invalid := update.Refused(false)
 	if done.Engine != report.EngineStrategic {
-		if all := update.Refused(true); all != update.Refused(false) {
+		if all := update.Refused(true); all != invalid {
 			return all, false
 		}
 	}
+	invalid = apiserver.Join(invalid, apiserver.LostJobLabels(ref.Key, live, done.Result))
 	return invalid, invalid != ""
 }
