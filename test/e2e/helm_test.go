@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -17,15 +16,15 @@ import (
 const helmTimeout = waitTimeout
 
 // configFlags returns what Helm's command line makes of its flags.
-func (c *Case) configFlags() *genericclioptions.ConfigFlags {
+func (c *Case) configFlags() helmFlags {
 	flags := genericclioptions.NewConfigFlags(true)
-	cache := filepath.Join(suite.dir, "cache")
-	flags.KubeConfig, flags.Namespace, flags.CacheDir = &c.cluster.kubeconfig, &c.ns, &cache
+	flags.KubeConfig, flags.Namespace = &c.cluster.kubeconfig, &c.ns
 	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
 		config.QPS = -1
 		return config
 	}
-	return flags
+	served := &servedKinds{CachedDiscoveryInterface: c.cluster.served, direct: c.cluster.Discovery}
+	return helmFlags{flags, served}
 }
 
 // config3 returns the configuration of Helm 3's actions.
