@@ -77,8 +77,8 @@ type manifestAnswer struct {
 	TooLarge  bool
 }
 
-// ReadManifest implements drift.Options.ReadManifest. A manifest that is short and has no aliases is read in this process. Any other needs
-// a child process, whose start takes some 50 ms.
+// ReadManifest implements drift.Options.ReadManifest. A manifest that render.NeedsNoBounds allows is read in this process. Any other
+// needs a child process, whose start takes some 50 ms.
 func (l Limits) ReadManifest(ctx context.Context, r *release.Record) ([]render.Document, error) {
 	if render.NeedsNoBounds(r.Manifest) {
 		return render.DecodeDocuments(r.Manifest), nil

@@ -56,18 +56,21 @@ func TestExpandedSize(t *testing.T) {
 	}
 }
 
-// TestNeedsNoBounds checks that every text that may contain a YAML alias needs bounds, and that shell scripts and
-// cron schedules do not.
+// TestNeedsNoBounds checks that every text that may contain a YAML alias or many values needs bounds, and that shell scripts, cron
+// schedules and long texts do not.
 func TestNeedsNoBounds(t *testing.T) {
 	for text, want := range map[string]bool{
-		"a: b":                              true,
-		"a: &x b\nc: *x":                    false,
-		"a: &0 b\nc: [*0]":                  false,
-		"a: &-_ b\nc: *-_":                  false,
-		"schedule: '*/5 * * * *'":           true,
-		"run: a && b; c 2>&1; ls *.txt":     true,
-		strings.Repeat("a", maxUnbounded):   true,
-		strings.Repeat("a", maxUnbounded+1): false,
+		"a: b":                                          true,
+		"a: &x b\nc: *x":                                false,
+		"a: &0 b\nc: [*0]":                              false,
+		"a: &-_ b\nc: *-_":                              false,
+		"schedule: '*/5 * * * *'":                       true,
+		"run: a && b; c 2>&1; ls *.txt":                 true,
+		strings.Repeat("a", maxUnbounded):               true,
+		strings.Repeat("a", maxUnbounded+1):             false,
+		strings.Repeat("- a:\n", maxIndicators/2):       true,
+		"a:\n" + strings.Repeat("- a\n", maxIndicators): false,
+		"a: [" + strings.Repeat("[],", maxIndicators):   false,
 	} {
 		if NeedsNoBounds(text) != want {
 			t.Errorf("%.40q: %v", text, !want)

@@ -277,10 +277,14 @@ func plainValue(v any) (out any, isPlain bool) {
 // MaxRequestBodyBytes). Only documents with aliases are checked: others are not longer than their text.
 const maxExpanded = 3 << 20
 
-// maxUnbounded is the length of a text without aliases that can be read and compared within 200 MB, whatever it
-// says. Most manifests are shorter. The worst text found, a list of maps with one key, takes 400 times its length
-// to read and as much again to compare.
-const maxUnbounded = 256 << 10
+// These are the lengths of a text without aliases that can be read and compared within 200 MB, whatever it says: the bytes, and the
+// indicators. Each value of YAML needs an indicator of its own, and takes 2 KB at most to read and to compare, as the worst text found does, a
+// list of maps with one key. Each byte takes 8. Definitions of a megabyte are mostly descriptions, so they have few indicators.
+const (
+	maxUnbounded  = 2 << 20
+	maxIndicators = 64 << 10
+	indicators    = ":-?,[{"
+)
 
 // anchor and alias match every anchor and alias of YAML (yaml/v2 scannerc.go yaml_parser_scan_anchor: an indicator and a
 // letter, digit, dash or underscore), and some other texts.
@@ -289,10 +293,17 @@ var (
 	alias  = regexp.MustCompile(`\*[0-9A-Za-z_-]`)
 )
 
-// NeedsNoBounds reports whether a manifest can be read without bounds on time and memory, because it is short and has
-// no aliases.
+// NeedsNoBounds reports whether a manifest can be read without bounds on time and memory, because it is short, has few values and no
+// aliases.
 func NeedsNoBounds(manifest string) bool {
-	return len(manifest) <= maxUnbounded && !mayHaveAliases([]byte(manifest))
+	if len(manifest) > maxUnbounded || mayHaveAliases([]byte(manifest)) {
+		return false
+	}
+	found := 0
+	for _, indicator := range indicators {
+		found += strings.Count(manifest, string(indicator))
+	}
+	return found <= maxIndicators
 }
 
 func mayHaveAliases(text []byte) bool { return anchor.Match(text) && alias.Match(text) }
