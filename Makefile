@@ -84,7 +84,7 @@ signing: bin/goreleaser ## signs and verifies a small release as the workflow do
 
 # bin/steps prints at the end where the time went.
 test: bin/steps ## runs all checks and all tests
-	@MAKE='$(MAKE)' bin/steps fmt-check planes vet lint build unit e2e
+	@MAKE='$(MAKE)' bin/steps fmt-check planes vet lint build unit+e2e
 
 bin/steps: tools/cmd/steps/main.go tools/go.mod
 	@cd tools && go build -o $(CURDIR)/bin/steps ./cmd/steps

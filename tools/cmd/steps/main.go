@@ -1,13 +1,15 @@
 // Steps runs targets of make one after the other, and prints where the time went.
 //
-//	steps TARGET ...
+//	steps TARGET[+TARGET] ...
 //
-// The output of the targets passes through. Steps ends at the first target that fails, with its exit code, and prints the table in that
-// case too. Processor time includes that of all programs that a target waited for.
+// Targets that are joined by + run at the same time, because none of them uses all processors from its start to its end. The output of the
+// targets passes through, that of the second after the first has ended. Steps ends at the first target that fails, with its exit code, and
+// prints the table in that case too. Processor time includes that of all programs that a target waited for.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -17,6 +19,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -35,19 +39,43 @@ func main() {
 func run(targets []string, out, log io.Writer) int {
 	var t table
 	code := 0
-	for _, target := range targets {
-		s, err := t.runStep(target, out, log)
-		t.steps = append(t.steps, s)
-		if err != nil {
-			fmt.Fprintf(log, "steps: make %s: %v\n", target, err)
+	start := time.Now()
+	for _, joined := range targets {
+		if code = t.runSteps(strings.Split(joined, "+"), out, log); code != 0 {
+			break
+		}
+	}
+	t.print(out, time.Since(start))
+	return code
+}
+
+// runSteps runs targets at the same time, and returns the exit code of the first of them that failed.
+func (t *table) runSteps(targets []string, out, log io.Writer) (code int) {
+	parts, later := make([]table, len(targets)), make([]bytes.Buffer, len(targets))
+	var all sync.WaitGroup
+	for i, target := range targets {
+		to := io.Writer(&later[i])
+		if i == 0 {
+			to = out
+		}
+		all.Go(func() { parts[i].runStep(target, to, log) })
+	}
+	all.Wait()
+	for i, part := range parts {
+		_, _ = later[i].WriteTo(out)
+		t.steps, t.packages = append(t.steps, part.steps...), append(t.packages, part.packages...)
+		err := part.steps[0].err
+		if err == nil {
+			continue
+		}
+		fmt.Fprintf(log, "steps: make %s: %v\n", targets[i], err)
+		if code == 0 {
 			code = 1
 			if failed := (*exec.ExitError)(nil); errors.As(err, &failed) && failed.ExitCode() > 0 {
 				code = failed.ExitCode()
 			}
-			break
 		}
 	}
-	t.print(out)
 	return code
 }
 
@@ -55,6 +83,7 @@ func run(targets []string, out, log io.Writer) int {
 type step struct {
 	name            string
 	elapsed, worked time.Duration
+	err             error
 }
 
 // testedPackage is a package whose tests were run, not read from the cache.
@@ -70,28 +99,24 @@ type table struct {
 }
 
 // runStep runs one target.
-func (t *table) runStep(target string, out, log io.Writer) (step, error) {
-	program := os.Getenv("MAKE")
-	if program == "" {
-		program = "make"
-	}
+func (t *table) runStep(target string, out, log io.Writer) {
+	program := cmp.Or(os.Getenv("MAKE"), "make")
 	cmd := exec.Command(program, "--no-print-directory", target)
-	cmd.Stdin, cmd.Stderr = os.Stdin, log
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return step{name: target}, err
+	cmd.Stderr = log
+	s, start := step{name: target}, time.Now()
+	var stdout io.ReadCloser
+	if stdout, s.err = cmd.StdoutPipe(); s.err == nil {
+		s.err = cmd.Start()
 	}
-	start := time.Now()
-	if err := cmd.Start(); err != nil {
-		return step{name: target}, err
+	if s.err == nil {
+		t.read(stdout, out)
+		s.err = cmd.Wait()
 	}
-	t.read(stdout, out)
-	err = cmd.Wait()
-	s := step{name: target, elapsed: time.Since(start)}
+	s.elapsed = time.Since(start)
 	if state := cmd.ProcessState; state != nil {
 		s.worked = state.UserTime() + state.SystemTime()
 	}
-	return s, err
+	t.steps = append(t.steps, s)
 }
 
 // result is the line that "go test" prints of a package.
@@ -115,15 +140,14 @@ func (t *table) read(from io.Reader, to io.Writer) {
 }
 
 // print writes the table: the steps in their order, and the packages whose tests took longest.
-func (t *table) print(to io.Writer) {
+func (t *table) print(to io.Writer, elapsed time.Duration) {
 	fmt.Fprintf(to, "\n%9s %9s  step\n", "elapsed", "processor")
-	var sum step
+	var worked time.Duration
 	for _, s := range t.steps {
 		fmt.Fprintf(to, "%9s %9s  %s\n", rounded(s.elapsed), rounded(s.worked), s.name)
-		sum.elapsed += s.elapsed
-		sum.worked += s.worked
+		worked += s.worked
 	}
-	fmt.Fprintf(to, "%9s %9s  all\n", rounded(sum.elapsed), rounded(sum.worked))
+	fmt.Fprintf(to, "%9s %9s  all\n", rounded(elapsed), rounded(worked))
 	slices.SortStableFunc(t.packages, func(a, b testedPackage) int { return cmp.Compare(b.elapsed, a.elapsed) })
 	for i, p := range t.packages[:min(slowest, len(t.packages))] {
 		if i == 0 {
