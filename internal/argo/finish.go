@@ -35,7 +35,7 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 	for i := range r.Objects {
 		r.Objects[i].OldFrom = p.deployed.from[r.Objects[i].Key()]
 	}
-	p.noteRecreated(r, !differs.changes && !differs.prunes)
+	p.noteRecreated(r)
 	r.Warnings = append(r.Warnings, p.warnings...)
 	r.Errors = append(r.Errors, p.problems...)
 }

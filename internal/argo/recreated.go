@@ -48,27 +48,31 @@ func (r *recreations) keys() (out []object.Key) {
 	return out
 }
 
-// noteRecreated says which objects the sync deletes and creates again. One that does not change is in no report, and is named only if the sync
-// has something to do: an Application that nobody touched is silent.
-func (p *Plan) noteRecreated(r *report.Release, isSynced bool) {
-	writes := !isSynced || slices.ContainsFunc(r.Objects, func(o report.Object) bool { return o.Action.Writes() })
+// noteRecreated says which objects the next sync deletes and creates again. One that does not change is in no report, and a warning names it: it is
+// no drift, and Argo CD does not sync because of it, but any sync does that, for whatever reason it begins.
+func (p *Plan) noteRecreated(r *report.Release) {
 	for _, key := range p.recreated.keys() {
 		why := p.recreated.get(key).Why
 		at := slices.IndexFunc(r.Objects, func(o report.Object) bool { return o.Key() == key && o.Action != report.ActionNone })
-		switch {
-		case at >= 0:
+		if at >= 0 {
 			r.Objects[at].Notes.Add(why + "; what others have set on it is lost")
-		case writes:
-			p.warn(fmt.Sprintf("%s: %s, although none of its fields changes", key, why))
+			continue
 		}
+		loses := goWithTheirData[key.Kind]
+		if loses != "" {
+			loses = "; " + loses
+		}
+		p.warn(fmt.Sprintf("%s: at the next sync, %s, although none of its fields changes%s", key, why, loses))
 	}
 }
 
-// goWithTheirData are the kinds whose objects take pods, data or other objects with them when they are deleted.
-var goWithTheirData = []string{
-	"CronJob", "CustomResourceDefinition", "DaemonSet", "Deployment", "Job", "PersistentVolumeClaim", "Pod", "ReplicaSet", "ReplicationController",
-	"StatefulSet",
+// goWithTheirData are the kinds whose objects take pods, data or other objects with them when they are deleted, and what then happens.
+var goWithTheirData = map[string]string{
+	"CronJob": podsStop, "DaemonSet": podsStop, "Deployment": podsStop, "Job": podsStop, "ReplicaSet": podsStop, "ReplicationController": podsStop,
+	"StatefulSet": podsStop, "Pod": "it stops", "PersistentVolumeClaim": "its data may be lost", "CustomResourceDefinition": "all of its objects go",
 }
+
+const podsStop = "its pods stop"
 
 // forecast returns a forecast for which an object that is created again goes first: its pods do not roll, and its data does not stay.
 func (p *Plan) forecast(of effect.Forecast) effect.Forecast {
@@ -79,7 +83,7 @@ func (p *Plan) forecast(of effect.Forecast) effect.Forecast {
 		o.Objects = slices.Clone(o.Objects)
 		for i := range o.Objects {
 			w := &o.Objects[i]
-			if w.Action.Writes() && slices.Contains(goWithTheirData, w.Kind) && p.recreated.get(w.Key).Why != "" {
+			if w.Action.Writes() && goWithTheirData[w.Kind] != "" && p.recreated.get(w.Key).Why != "" {
 				w.Action, w.After = report.ActionDelete, nil
 			}
 		}
