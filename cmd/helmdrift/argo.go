@@ -19,7 +19,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
 	"github.com/helmdrift/helmdrift/internal/deployer"
-	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/program"
@@ -203,15 +202,13 @@ func (f *argoDiff) complete(ctx context.Context, c *cli.Connection, word string)
 func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) argo.Question {
 	from := source.Fetcher{
 		Source: o.Source, Fetch: limits.FetchChart,
-		Commit: func(ctx context.Context, order source.CommitOrder) (dir, commit string, done func(), err error) {
-			archive, err := program.Remote{URL: order.URL, Ref: order.Ref, IsOwn: !order.Foreign, Addresses: order.Addresses, Time: limits.Time,
-				MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
-			if err != nil {
-				return "", "", func() {}, err
+		Commit: source.Commits(func(ctx context.Context, order source.CommitOrder) ([]byte, error) {
+			if order.Tree != "" {
+				return program.Archive(ctx, order.Tree, order.Ref, limits.MaxAnswer())
 			}
-			dir, done, err = files.Unpack(archive)
-			return dir, program.CommitOf(archive), done, err
-		},
+			return program.Remote{URL: order.URL, Ref: order.Ref, IsOwn: !order.Foreign, Addresses: order.Addresses, Time: limits.Time,
+				MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
+		}, program.CommitOf),
 	}
 	return argo.Question{
 		Fetcher: from, Known: s.Known, Now: time.Now(), Render: limits.RenderChart, ReadManifest: limits.ReadManifest,

@@ -3,6 +3,7 @@
 //
 //	Application ─┬► internal/argo/source: folders, values ─► renderAll: namespaces, marks ─► desired ──┐
 //	             ├► status.resources, live ─► findDeployed: applied, rendered or owned ─► old ────────┼─► a comparison: Plan.Target, Plan.Adapt
+//	             │  status.history ─► renderLast: the sources of the last sync ─┘                     │
 //	             ├► syncOptions ─► internal/engine/argocd ─► what a sync writes ──────────────────────┘        │
 //	             ├► ignoreDifferences, argocd-cm ─► internal/argo/ignored ─► left, rules                       ▼
 //	             └► syncPolicy, AppProject, operationState ───────────────────────────────────────────────► decide ─► Deployer
@@ -12,8 +13,9 @@
 //
 // # Old
 //
-// Argo CD stores no record of what it deployed. Old is, for each object, the annotation of its client-side apply, or what the sources make if
-// the last sync had the same ones, or the fields that Argo CD still owns. The report says which. The prediction of a sync needs none of them.
+// Argo CD stores no record of what it deployed. Old is, for each object, the annotation of its client-side apply, or what the sources of the last
+// sync made at their revisions, or the fields that Argo CD still owns. The report says which. The prediction of a sync needs none of them, so the
+// sources of the last sync are fetched only if they explain a difference.
 //
 // # Trust
 //
@@ -23,6 +25,6 @@
 //
 // # Tests
 //
-// The files of this folder test the values, the decision and the windows. The stories argo-applied and argo-owned run without Argo CD, and
-// test/argocd/story compares predictions with what the real Argo CD does.
+// The files of this folder test the values, the decision and the windows. The stories argo-applied, argo-owned, argo-last and
+// argo-recreated run without Argo CD, and test/argocd/story compares predictions with what the real Argo CD does.
 package argo

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
@@ -130,12 +131,14 @@ type fetched struct {
 	Question
 	deployer.Fetched
 	commits once.Map[commitKey, checkout]
+	// known are the commits that were fetched by the name of a branch or a tag, by their own names.
+	known sync.Map
 }
 
 // commitKey is what decides which files are fetched.
 type commitKey struct {
-	url, ref string
-	foreign  bool
+	url, tree, ref string
+	foreign        bool
 }
 
 // checkout is a folder with the files of a commit.
@@ -146,11 +149,18 @@ func (k *fetched) question() Question {
 	out := k.Question
 	out.Fetch = k.Charts(out.Fetch)
 	out.Commit = func(ctx context.Context, o source.CommitOrder) (string, string, func(), error) {
-		at, err := k.commits.Get(commitKey{o.URL, o.Ref, o.Foreign}, func() (checkout, error) {
+		key := commitKey{o.URL, o.Tree, o.Ref, o.Foreign}
+		if at, isKnown := k.known.Load(key); isKnown {
+			return at.(checkout).dir, o.Ref, func() {}, nil
+		}
+		at, err := k.commits.Get(key, func() (checkout, error) {
 			dir, commit, done, err := k.Question.Commit(ctx, o)
 			k.Keep(done)
 			return checkout{dir, commit}, err
 		})
+		if key.ref = at.commit; err == nil && at.commit != "" {
+			k.known.Store(key, at)
+		}
 		return at.dir, at.commit, func() {}, err
 	}
 	return out

@@ -20,7 +20,8 @@ import (
 )
 
 // This file finds out what Argo CD deployed. It stores no record, but each object shows a part of it: the annotation of a client-side apply, or
-// the fields that Argo CD still owns. The prediction of a sync does not depend on it; the causes do.
+// the fields that Argo CD still owns; for the others, the sources of the last sync are rendered again (synced.go). The prediction of a sync does
+// not depend on it; the causes do.
 
 // deployed is what Argo CD deployed last.
 type deployed struct {
@@ -28,40 +29,66 @@ type deployed struct {
 	from      map[object.Key]report.OldFrom
 }
 
-// findDeployed returns what Argo CD deployed. Made is what the sources make now, or nil if that is not known.
-func (p *Plan) findDeployed(ctx context.Context, made *rendered) deployed {
-	out := deployed{from: map[object.Key]report.OldFrom{}}
+// listed is an object that the controller has found in the sources or in the cluster, besides hooks. Desired is nil if the sources do not have it.
+type listed struct {
+	ref     object.Ref
+	desired *object.Object
+	live    cluster.Live
+}
+
+// list returns the objects of status.resources.
+func (p *Plan) list(ctx context.Context) []listed {
 	desired := map[object.Key]*object.Object{}
-	if made != nil {
-		for i := range made.objects {
-			desired[made.objects[i].Key] = &made.objects[i]
-		}
+	if p.made != nil {
+		desired = byKey(p.made.objects)
 	}
-	isSame := made != nil && !p.isOwn && p.isSynced(made)
+	var out []listed
 	var refs []object.Ref
 	for _, r := range p.app.Status.Resources {
 		if r.Hook {
 			continue
 		}
 		key := object.Key{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
-		ref := object.Ref{Key: key, Version: r.Version}
-		if d := desired[key]; d != nil {
-			ref = d.Ref
+		one := listed{ref: object.Ref{Key: key, Version: r.Version}, desired: desired[key]}
+		if one.desired != nil {
+			one.ref = one.desired.Ref
 		}
-		refs = append(refs, ref)
+		out, refs = append(out, one), append(refs, one.ref)
 	}
 	live := p.cluster.Read(ctx, refs)
-	for _, ref := range refs {
-		content, from := p.deployedOf(ref, desired[ref.Key], live[ref], isSame)
+	for i := range out {
+		out[i].live = live[out[i].ref]
+	}
+	return out
+}
+
+// byKey returns objects by their keys.
+func byKey(all []object.Object) map[object.Key]*object.Object {
+	out := map[object.Key]*object.Object{}
+	for i := range all {
+		out[all[i].Key] = &all[i]
+	}
+	return out
+}
+
+// findDeployed returns what Argo CD deployed.
+func (p *Plan) findDeployed(ctx context.Context, q Question, all []listed) deployed {
+	out := deployed{from: map[object.Key]report.OldFrom{}}
+	last := lastSync{isSame: p.made != nil && !p.isOwn && p.isSynced(p.made)}
+	if !last.isSame {
+		last.objects = p.lastObjects(ctx, q, all)
+	}
+	for _, one := range all {
+		content, from := p.deployedOf(one, last)
 		if content == nil {
 			continue
 		}
 		source := ""
-		if d := desired[ref.Key]; d != nil {
-			source = d.Source
+		if one.desired != nil {
+			source = one.desired.Source
 		}
 		out.documents = append(out.documents, documentOf(content, source))
-		out.from[ref.Key] = from
+		out.from[one.ref.Key] = from
 	}
 	p.addNamespace(ctx, &out)
 	return out
@@ -69,7 +96,7 @@ func (p *Plan) findDeployed(ctx context.Context, made *rendered) deployed {
 
 // addNamespace adds the namespace if an earlier sync has set its metadata. The controller does not list it.
 func (p *Plan) addNamespace(ctx context.Context, out *deployed) {
-	if p.creates == nil || len(p.app.Status.History) == 0 || out.from[p.namespace.Key] != "" {
+	if _, _, found := p.app.Synced(); p.creates == nil || !found || out.from[p.namespace.Key] != "" {
 		return
 	}
 	live := p.cluster.Read(ctx, []object.Ref{p.namespace})[p.namespace].Object
@@ -80,32 +107,46 @@ func (p *Plan) addNamespace(ctx context.Context, out *deployed) {
 	out.from[p.namespace.Key] = report.OldOwned
 }
 
-// deployedOf returns what Argo CD deployed of an object, or nil if it deployed none as far as that is known.
-func (p *Plan) deployedOf(ref object.Ref, desired *object.Object, live cluster.Live, isSame bool) (map[string]any, report.OldFrom) {
+// deployedOf returns what Argo CD deployed of an object, or nil if it deployed none as far as that is known. What the last sync made of the sources
+// counts only for fields that Argo CD does not own any more: it may have written others since, by a partial sync or by one that failed.
+func (p *Plan) deployedOf(o listed, last lastSync) (map[string]any, report.OldFrom) {
 	wanted := map[string]any{
-		"apiVersion": ref.APIVersion(), "kind": ref.Kind, "metadata": map[string]any{"name": ref.Name, "namespace": ref.Namespace},
+		"apiVersion": o.ref.APIVersion(), "kind": o.ref.Kind, "metadata": map[string]any{"name": o.ref.Name, "namespace": o.ref.Namespace},
 	}
-	if desired != nil {
-		wanted = desired.Content
+	from := report.OldOwned
+	if o.desired != nil {
+		wanted = o.desired.Content
 	}
-	if live.Object == nil {
+	then := last.objects[o.ref.Key]
+	if then != nil {
+		wanted, from = then.Content, report.OldRendered
+	}
+	if o.live.Object == nil {
 		switch {
-		case desired == nil && live.Err == nil, live.Err == nil && !isSame && !p.wasSynced(ref.Key):
+		case o.live.Err == nil && (o.desired == nil || !last.isSame && !p.hadObject(o.ref.Key, last)):
 			return nil, ""
-		case isSame:
+		case last.isSame:
 			return wanted, report.OldRendered
 		}
-		return wanted, report.OldOwned
+		return wanted, from
 	}
-	if isOwnAnnotation(live.Object) {
-		if applied := argocd.Applied(live.Object); applied != nil {
+	if isOwnAnnotation(o.live.Object) {
+		if applied := argocd.Applied(o.live.Object); applied != nil {
 			return applied, report.OldApplied
 		}
 	}
-	if isSame && desired != nil {
+	switch {
+	case last.isSame && o.desired != nil:
 		return wanted, report.OldRendered
+	case last.objects != nil && then == nil && o.desired != nil && !isWritten(o.live.Object):
+		return nil, "" // somebody else made it, and the sources have it only since
 	}
-	return argocd.Owned(ref, wanted, live.Object, argocd.Manager), report.OldOwned
+	return argocd.Owned(o.ref, wanted, o.live.Object, argocd.Manager), from
+}
+
+// isWritten reports whether Argo CD owns a field of a live object.
+func isWritten(live map[string]any) bool {
+	return slices.ContainsFunc(owners.Entries(live, nil), func(e owners.Entry) bool { return e.Manager == argocd.Manager })
 }
 
 // isSynced reports whether the last full sync that succeeded had the same sources at the same revisions.
@@ -114,18 +155,31 @@ func (p *Plan) isSynced(made *rendered) bool {
 	return found && !p.isFromTree() && api.HaveSameSources(sources, p.app.Sources()) && slices.Equal(revisions, made.revisions)
 }
 
-// wasSynced reports whether Argo CD has written an object that is in status.resources, which also has what the sources are to create. A full
-// sync names all objects that it wrote. After a partial one the others are not known, and count as written: an object that somebody deleted
+// hadObject reports whether Argo CD has written an object that is in status.resources, which also has what the sources are to create. After a
+// partial sync, what the last full one made of the sources decides. If that is not known, the object counts as written: one that somebody deleted
 // must not look like a new one.
-func (p *Plan) wasSynced(key object.Key) bool {
-	state := p.app.Status.OperationState
-	if state == nil || len(p.app.Status.History) == 0 {
-		return false
+func (p *Plan) hadObject(key object.Key, last lastSync) bool {
+	was, isKnown := p.wasSynced(key)
+	if !isKnown && last.objects != nil {
+		return last.objects[key] != nil
 	}
-	return state.SyncResult == nil || len(state.Operation.Sync.Resources) > 0 ||
-		slices.ContainsFunc(state.SyncResult.Resources, func(r api.SyncedResource) bool {
-			return r.HookType == "" && key == object.Key{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
-		})
+	return was || !isKnown
+}
+
+// wasSynced reports whether the last sync wrote an object. A full sync names all objects that it wrote. After a partial one, nothing is known of
+// those that it does not name, and after a dry run of none.
+func (p *Plan) wasSynced(key object.Key) (was, isKnown bool) {
+	state := p.app.Status.OperationState
+	if _, _, found := p.app.Synced(); state == nil || !found {
+		return false, true
+	}
+	if state.Operation.Sync.DryRun {
+		return false, false
+	}
+	was = state.SyncResult != nil && slices.ContainsFunc(state.SyncResult.Resources, func(r api.SyncedResource) bool {
+		return r.HookType == "" && key == object.Key{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace, Name: r.Name}
+	})
+	return was, was || state.SyncResult != nil && len(state.Operation.Sync.Resources) == 0
 }
 
 // isOwnAnnotation reports whether Argo CD wrote the annotation of kubectl apply. Somebody else may have applied the object since.
@@ -164,7 +218,7 @@ func (p *Plan) record() *release.Record {
 	out := &release.Record{Name: p.app.Metadata.Name, Namespace: p.app.Spec.Destination.Namespace, Status: "synced"}
 	if n := len(p.app.Status.History); n > 0 {
 		out.Revision = p.app.Status.History[n-1].ID
-	} else {
+	} else if _, _, found := p.app.Synced(); !found {
 		out.Status = "never synced"
 	}
 	return out

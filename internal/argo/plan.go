@@ -53,9 +53,10 @@ type Plan struct {
 	isOwn   bool
 	from    drift.Connection
 	cluster readCache
-	// made is what the sources make, and unmade is why that is not known.
-	made   *rendered
-	unmade error
+	// made is what the sources make, folders are the sources, and unmade is why that is not known.
+	made    *rendered
+	folders []*source.Folder
+	unmade  error
 	// creates is the namespace that the sync creates, or whose metadata it sets, or nil. namespace names it.
 	creates   map[string]any
 	namespace object.Ref
@@ -127,8 +128,9 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 		return nil, ctx.Err()
 	}
 	p.askProject(ctx, q)
-	p.deployed = p.findDeployed(ctx, p.made)
+	all := p.list(ctx)
 	p.ignore(ctx, q)
+	p.deployed = p.findDeployed(ctx, q, all)
 	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.Title(), NoLookup: true}}
 	p.Connection.Cluster = p.cluster
 	p.Connection.Records = func(string) (drift.Records, error) { return records{p}, nil }

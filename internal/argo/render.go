@@ -37,13 +37,19 @@ type rendered struct {
 	inTree []bool
 }
 
-// renderAll renders all sources of an Application.
+// renderAll fetches and renders all sources of an Application.
 func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
 	all, done, err := q.Folders(ctx, p.app, q.Tree.local)
 	p.done = append(p.done, done)
 	if err != nil {
 		return nil, err
 	}
+	p.folders = all
+	return p.renderFolders(ctx, q, all)
+}
+
+// renderFolders renders the sources of an Application that are in these folders.
+func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Folder) (*rendered, error) {
 	refs, roots := source.Refs(all), []string(nil)
 	for _, f := range all {
 		roots = append(roots, f.Root)

@@ -3,6 +3,8 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -39,6 +41,7 @@ import (
 //	namespace NAME                                     creates another namespace
 //	storage NAMESPACE                                  sets the namespace of the records
 //	release NAME                                       sets the name of the release; at first it is r
+//	git-server FOLDER                                  serves the repositories in a folder at $GIT; git.log gets a line for each fetch
 //
 // CHART is a folder of the script, a single template of it, or a folder of testdata/charts. NS, the story's namespace, is printed as NS. A
 // diff must print only what its want file lists. -stories runs the stories of another folder.
@@ -144,7 +147,28 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	} {
 		out[name] = adapt(name, cmd)
 	}
+	out["git-server"] = serveGit
 	return out
+}
+
+// serveGit is the command git-server.
+func serveGit(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: git-server FOLDER")
+	}
+	git, err := gitServer(ts.MkAbs(args[0]))
+	ts.Check(err)
+	log, err := os.Create(ts.MkAbs("git.log"))
+	ts.Check(err)
+	ts.Defer(func() { _ = log.Close() })
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/info/refs") {
+			fmt.Fprintln(log, r.URL.Path)
+		}
+		git.ServeHTTP(w, r)
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("GIT", server.URL)
 }
 
 // adapt makes a testscript command of one of ours; "! command" expects it to fail, and

@@ -211,11 +211,27 @@ type status struct {
 
 // historyEntry is a full sync that succeeded.
 type historyEntry struct {
-	ID        int      `json:"id"`
+	ID int `json:"id"`
+	synced
+}
+
+// synced says which sources a sync had, and their revisions. It has either one source or several.
+type synced struct {
 	Revision  string   `json:"revision"`
 	Revisions []string `json:"revisions"`
 	Source    *Source  `json:"source"`
 	Sources   []Source `json:"sources"`
+}
+
+// all returns the sources and their revisions, and false if there are none.
+func (s synced) all() (sources []Source, revisions []string, found bool) {
+	if len(s.Sources) > 0 {
+		return s.Sources, s.Revisions, true
+	}
+	if s.Source == nil {
+		return nil, nil, false
+	}
+	return []Source{*s.Source}, []string{s.Revision}, true
 }
 
 // resource is an object that the controller found in the sources or in the cluster.
@@ -236,13 +252,11 @@ type operationState struct {
 		// Sync has the objects of a partial sync. A full one has none.
 		Sync struct {
 			Resources []resource `json:"resources"`
+			DryRun    bool       `json:"dryRun"`
 		} `json:"sync"`
 	} `json:"operation"`
 	SyncResult *struct {
-		Revision  string           `json:"revision"`
-		Revisions []string         `json:"revisions"`
-		Source    *Source          `json:"source"`
-		Sources   []Source         `json:"sources"`
+		synced
 		Resources []SyncedResource `json:"resources"`
 		// ManagedNamespaceMetadata is what that sync has set.
 		ManagedNamespaceMetadata *NamespaceMetadata `json:"managedNamespaceMetadata"`
@@ -266,19 +280,20 @@ func (a *Application) Sources() []Source {
 	return nil
 }
 
-// Synced returns the sources and the revisions of the last full sync that succeeded, and false if there was none.
+// Synced returns the sources and the revisions of the last full sync that succeeded, and false if there was none. With revisionHistoryLimit: 0
+// there is no history, and the last sync counts if it was such a one.
 func (a *Application) Synced() (sources []Source, revisions []string, found bool) {
-	if len(a.Status.History) == 0 {
+	if n := len(a.Status.History); n > 0 {
+		return a.Status.History[n-1].all()
+	}
+	state := a.Status.OperationState
+	if state == nil || state.SyncResult == nil || state.Phase != "Succeeded" {
 		return nil, nil, false
 	}
-	last := a.Status.History[len(a.Status.History)-1]
-	if len(last.Sources) > 0 {
-		return last.Sources, last.Revisions, true
-	}
-	if last.Source == nil {
+	if sync := state.Operation.Sync; sync.DryRun || len(sync.Resources) > 0 {
 		return nil, nil, false
 	}
-	return []Source{*last.Source}, []string{last.Revision}, true
+	return state.SyncResult.all()
 }
 
 // IsAutomated reports whether the controller syncs by itself (types.go IsAutomatedSyncEnabled).

@@ -69,14 +69,6 @@ type Fetcher struct {
 	Commit func(ctx context.Context, o CommitOrder) (dir, commit string, done func(), err error)
 }
 
-// CommitOrder names a commit to fetch.
-type CommitOrder struct {
-	URL, Ref string
-	// Foreign is set if only a working tree names the address: it gets no credentials of the user, and git connects to these addresses alone.
-	Foreign   bool
-	Addresses []netip.Addr
-}
-
 // Local returns the folder of a source in a working tree, and false if the tree does not have the source.
 type Local func(s api.Source) (f *Folder, has bool, err error)
 
