@@ -1,9 +1,7 @@
 package helmfile
 
 import (
-	"archive/tar"
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,12 +9,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -363,87 +359,41 @@ func contents(t *testing.T, chart string) string {
 	return out.String()
 }
 
-// integrationInputs are those of helmfile's own tests that have a helmfile. Of a folder with several files, each is an input.
+// integrationInputs are those of helmfile's own tests. Their secrets are encrypted as their scripts do it.
 func integrationInputs(t *testing.T) (out []input) {
 	t.Helper()
 	if *helmfileTests == "" {
 		return nil
 	}
-	root := filepath.Join(*helmfileTests, "integration")
-	cases := filepath.Join(root, "test-cases")
-	seen := map[string]bool{}
-	charts := serveCharts(t, filepath.Join(root, "charts", "raw"))
-	t.Setenv("ISSUE_1172_BUZZ", "example.com/web")
-	err := filepath.WalkDir(cases, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.Contains(d.Name(), ".yaml") {
-			return err
-		}
-		text, err := os.ReadFile(name)
-		inside, _ := filepath.Rel(root, name)
-		isHelmfile := bytes.Contains(text, []byte("\nreleases:")) || bytes.HasPrefix(text, []byte("releases:")) || bytes.Contains(text, []byte("\nhelmfiles:")) || bytes.HasPrefix(text, []byte("helmfiles:"))
-		if dir := filepath.Dir(inside); filepath.Base(dir) == "helmfile.d" {
-			inside = dir
-		}
-		if err != nil || !isHelmfile || strings.Contains(inside, "/output/") || seen[inside] {
-			return err
-		}
-		seen[inside] = true
-		environments := []string{""}
-		for _, e := range []string{"dev", "direct", "reverse", "test", "karma"} {
-			if bytes.Contains(text, []byte("\n  "+e+":")) || e == "dev" && strings.Contains(inside, "v1-subhelmfile") {
-				environments = append(environments, e)
-			}
-		}
-		var set []string
-		for _, value := range []string{"foo=bar", "grafanaEnabled=true"} {
-			if name, _, _ := strings.Cut(value, "="); bytes.Contains(text, []byte(".Values."+name)) || strings.Contains(inside, "state-values-set") {
-				set = append(set, value)
-			}
-		}
-		for _, e := range environments {
-			title, _ := filepath.Rel("test-cases", inside)
-			in := input{name: strings.TrimSuffix(title+" "+e, " "), file: inside, environment: e, set: set}
-			in.copy = func(t *testing.T, to string) { copyIntegration(t, root, to, charts) }
-			if strings.Contains(in.name, *onlyInputs) {
-				out = append(out, in)
-			}
-		}
-		return nil
-	})
+	of := helmfiletest.Integration{Folder: filepath.Join(*helmfileTests, "integration")}
+	server := httptest.NewServer(of)
+	t.Cleanup(server.Close)
+	of.Charts = server.URL
+	for _, variable := range of.Env() {
+		name, value, _ := strings.Cut(variable, "=")
+		t.Setenv(name, value)
+	}
+	all, err := of.Inputs()
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, one := range all {
+		in := input{name: one.Name, file: one.File, environment: one.Environment, set: one.Set, copy: func(t *testing.T, to string) {
+			if err := of.Copy(to); err != nil {
+				t.Fatal(err)
+			}
+			encrypt(t, to)
+		}}
+		if strings.Contains(in.name, *onlyInputs) {
+			out = append(out, in)
+		}
 	}
 	return out
 }
 
-// copyIntegration copies the integration tests of helmfile into a folder. Their repositories become one on this machine, and their secrets are
-// encrypted as their scripts do it.
-func copyIntegration(t *testing.T, from, to, charts string) {
+// encrypt encrypts the secrets of the integration tests.
+func encrypt(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
-	repository := regexp.MustCompile(`url: "?https://[^ \n]*`)
-	err := filepath.WalkDir(to, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return errors.Join(err, os.Chmod(name, 0o755)) // the module cache has them read-only
-		}
-		mode := fs.FileMode(0o644)
-		if strings.HasSuffix(name, "sh") {
-			mode = 0o755
-		}
-		text, err := os.ReadFile(name)
-		if err == nil {
-			err = os.Chmod(name, mode)
-		}
-		if err == nil && strings.Contains(filepath.Base(name), ".yaml") {
-			err = os.WriteFile(name, repository.ReplaceAll(text, []byte("url: "+charts)), mode)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	if *encrypted == "" {
 		return
 	}
@@ -453,8 +403,8 @@ func copyIntegration(t *testing.T, from, to, charts string) {
 		"hcl-secrets/input/secrets.yaml":       "hcl-secrets/input/tmp/secrets.yaml",
 		"hcl-secrets/input/secrets.hcl":        "hcl-secrets/input/tmp/secrets.hcl",
 	} {
-		name = filepath.Join(to, "test-cases", name)
-		text, err := exec.Command("sops", "--encrypt", filepath.Join(to, "test-cases", from)).Output()
+		name = filepath.Join(dir, "test-cases", name)
+		text, err := exec.Command("sops", "--encrypt", filepath.Join(dir, "test-cases", from)).Output()
 		if err == nil {
 			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, text, 0o644))
 		}
@@ -462,61 +412,4 @@ func copyIntegration(t *testing.T, from, to, charts string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-// serveCharts serves a repository where each chart that the integration tests name is one chart with other names and versions. It returns the
-// address.
-func serveCharts(t *testing.T, chart string) string {
-	t.Helper()
-	var index strings.Builder
-	index.WriteString("apiVersion: v1\nentries:\n")
-	archives := map[string][]byte{}
-	for _, of := range []string{
-		"raw 0.1.0 0.2.3", "nginx 13.2.27", "elasticsearch 7.17.3 8.5.1 19.0.1", "azuredisk-csi-driver v1.23.0", "ingress-nginx 4.9.0 4.11.2", "importvalues 0.1.0",
-		"kube-prometheus-stack 15.4.6", "rook-ceph 1.12.3", "vector 0.40.0", "grafana 3.2.9",
-	} {
-		words := strings.Fields(of)
-		fmt.Fprintf(&index, "  %s:\n", words[0])
-		for _, version := range words[1:] {
-			file := words[0] + "-" + version + ".tgz"
-			fmt.Fprintf(&index, "  - {apiVersion: v2, name: %s, version: %s, urls: [%s]}\n", words[0], version, file)
-			archives["/"+file] = packed(t, chart, words[0], version)
-		}
-	}
-	archives["/index.yaml"] = []byte(index.String())
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, found := archives[r.URL.Path]
-		if !found {
-			http.NotFound(w, r)
-			return
-		}
-		_, _ = w.Write(text)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// packed returns the archive of a chart under another name.
-func packed(t *testing.T, chart, name, version string) []byte {
-	t.Helper()
-	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
-	archive := tar.NewWriter(zip)
-	err := filepath.WalkDir(chart, func(file string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(file)
-		inside, _ := filepath.Rel(chart, file)
-		if inside == "Chart.yaml" {
-			text = []byte("apiVersion: v2\nname: " + name + "\nversion: " + version + "\n")
-		}
-		err = errors.Join(err, archive.WriteHeader(&tar.Header{Name: name + "/" + filepath.ToSlash(inside), Mode: 0o644, Size: int64(len(text))}))
-		_, failed := archive.Write(text)
-		return errors.Join(err, failed)
-	})
-	if err = errors.Join(err, archive.Close(), zip.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
 }

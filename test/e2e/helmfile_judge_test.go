@@ -7,11 +7,13 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"helm.sh/helm/v3/pkg/storage/driver"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // helmfilePrediction is what diff --helmfile says about one release.
@@ -211,7 +213,8 @@ func (e helmfileEdits) some(t *testing.T) (made []string) {
 			body = "deletion"
 		case n > 4:
 		case o.kind.Kind == "ConfigMap":
-			body = []string{"{data: {all: edited}}", "{data: {added: edited}}", "{data: {all: null}}"}[e.IntN(3)]
+			key := o.someKey()
+			body = []string{"{data: {" + key + ": edited}}", "{data: {added: edited}}", "{data: {" + key + ": null}}"}[e.IntN(3)]
 		case o.kind.Kind == "Service":
 			body = []string{"{spec: {ports: [{port: 80, name: web}]}}", "{spec: {type: NodePort}}", "{spec: {selector: {app: other}}}"}[e.IntN(3)]
 		case n == 1:
@@ -237,6 +240,18 @@ func (e helmfileEdits) some(t *testing.T) (made []string) {
 		made = append(made, manager+" "+name+" "+body)
 	}
 	return made
+}
+
+// someKey returns the first key of the data of a ConfigMap in quotes, or a new one.
+func (p *objectPrediction) someKey() string {
+	now, err := p.read()
+	if err == nil && now != nil {
+		data, _, _ := unstructured.NestedMap(now, "data")
+		for _, key := range slices.Sorted(maps.Keys(data)) {
+			return strconv.Quote(key)
+		}
+	}
+	return "all"
 }
 
 // helmfileTally counts predictions.

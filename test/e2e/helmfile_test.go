@@ -59,16 +59,20 @@ func eachHelmfileHelm(t *testing.T, test func(t *testing.T, helm string, helm4 b
 // helmfilePage is the page whose commands need helmfile and helm-diff.
 const helmfilePage = "docs/helmfile.md"
 
-// TestHelmfilePage runs the commands of docs/helmfile.md, as TestDocs does those of the other pages. HELM_DIFF names the program of helm-diff.
+// TestHelmfilePage runs the commands of docs/helmfile.md with Helm 3 and with Helm 4, as TestDocs does those of the other pages. HELM_DIFF
+// names the program of helm-diff.
 func TestHelmfilePage(t *testing.T) {
 	if *helmfileDir == "" || os.Getenv("HELM_DIFF") == "" {
 		t.Skip("make helmfile HELM_DIFF=PROGRAM runs the commands of docs/helmfile.md, with the program of helm-diff")
 	}
 	pages := readDocPages(t)
 	page := pages[slices.IndexFunc(pages, func(p *docPage) bool { return p.file == helmfilePage })]
-	env := docEnvironment(t)
-	env[0] += ":" + *helmfileDir
-	page.run(t, append(env, "HELM_DIFF="+os.Getenv("HELM_DIFF"), "HELMFILE_UPGRADE_NOTICE_DISABLED=true"))
+	eachHelmfileHelm(t, func(t *testing.T, helm string, _ bool) {
+		env, bin := docEnvironment(t), t.TempDir()
+		must(t, os.Symlink(helm, filepath.Join(bin, "helm")))
+		env[0] = strings.Replace(env[0], "PATH=", "PATH="+bin+":"+*helmfileDir+":", 1)
+		page.run(t, append(env, "HELM_DIFF="+os.Getenv("HELM_DIFF"), "HELMFILE_UPGRADE_NOTICE_DISABLED=true"))
+	})
 }
 
 // helmfileRun is a helmfile of a test, and the programs that work on it.
@@ -126,7 +130,7 @@ func newHelmfileRun(c *Case, helm string) (*helmfileRun, error) {
 	return r, err
 }
 
-// writeKubeconfig writes a kubeconfig with one context, which has the name that random helmfiles use and the namespace of the case.
+// writeKubeconfig writes a kubeconfig with the contexts that helmfiles name. All are one cluster, and have the namespace of the case.
 func (c *Case) writeKubeconfig(to, from string) error {
 	config, err := clientcmd.LoadFromFile(from)
 	if err != nil {
@@ -134,7 +138,7 @@ func (c *Case) writeKubeconfig(to, from string) error {
 	}
 	current := *config.Contexts[config.CurrentContext]
 	current.Namespace, config.CurrentContext = c.ns, "helmdrift-test"
-	config.Contexts = map[string]*api.Context{config.CurrentContext: &current}
+	config.Contexts = map[string]*api.Context{config.CurrentContext: &current, "minikube": &current, "test-context": &current}
 	return clientcmd.WriteToFile(*config, to)
 }
 

@@ -1,0 +1,153 @@
+package helmfiletest
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+)
+
+// This file reads the helmfiles of helmfile's own integration tests.
+
+// Input is a helmfile of these tests, and how to call helmfile with it.
+type Input struct {
+	// Name is its path and its environment. File is its path in a copy, which is a folder if that has several helmfiles.
+	Name, File, Environment string
+	// Set are values for its templates, as NAME=VALUE.
+	Set []string
+}
+
+// Integration is the folder test/integration of helmfile's source, without the scripts that run its tests.
+type Integration struct {
+	// Folder is its path, and Charts is the address where ServeHTTP serves the charts that its helmfiles name.
+	Folder, Charts string
+}
+
+// Env are variables that the helmfiles read.
+func (i Integration) Env() []string { return []string{"ISSUE_1172_BUZZ=example.com/web", "HTTP_SERVER_URL=" + i.Charts} }
+
+// Inputs returns all files with releases or nested helmfiles, once for each environment that a file has and a script of the tests names.
+func (i Integration) Inputs() (out []Input, err error) {
+	seen := map[string]bool{}
+	err = filepath.WalkDir(filepath.Join(i.Folder, "test-cases"), func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.Contains(d.Name(), ".yaml") {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		inside, _ := filepath.Rel(i.Folder, name)
+		isHelmfile := bytes.Contains(append([]byte("\n"), text...), []byte("\nreleases:")) || bytes.Contains(append([]byte("\n"), text...), []byte("\nhelmfiles:"))
+		if dir := filepath.Dir(inside); filepath.Base(dir) == "helmfile.d" {
+			inside = dir
+		}
+		if err != nil || !isHelmfile || strings.Contains(inside, "/output/") || seen[inside] {
+			return err
+		}
+		seen[inside] = true
+		environments := []string{""}
+		for _, e := range []string{"dev", "direct", "reverse", "test", "karma"} {
+			if bytes.Contains(text, []byte("\n  "+e+":")) || e == "dev" && strings.Contains(inside, "v1-subhelmfile") {
+				environments = append(environments, e)
+			}
+		}
+		var set []string
+		for _, value := range []string{"foo=bar", "grafanaEnabled=true", "ns=from-the-command-line"} {
+			if name, _, _ := strings.Cut(value, "="); bytes.Contains(text, []byte(".Values."+name)) || strings.Contains(inside, "state-values-set") {
+				set = append(set, value)
+			}
+		}
+		for _, e := range environments {
+			title, _ := filepath.Rel("test-cases", inside)
+			out = append(out, Input{Name: strings.TrimSuffix(title+" "+e, " "), File: inside, Environment: e, Set: set})
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Copy copies the folder. Its repositories become the one at Charts.
+func (i Integration) Copy(to string) error {
+	if err := os.CopyFS(to, os.DirFS(i.Folder)); err != nil {
+		return err
+	}
+	repository := regexp.MustCompile(`url: "?https://[^ \n]*`)
+	return filepath.WalkDir(to, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return errors.Join(err, os.Chmod(name, 0o755)) // the module cache has them read-only
+		}
+		mode := fs.FileMode(0o644)
+		if strings.HasSuffix(name, "sh") {
+			mode = 0o755
+		}
+		text, err := os.ReadFile(name)
+		if err == nil {
+			err = os.Chmod(name, mode)
+		}
+		if err == nil && strings.Contains(filepath.Base(name), ".yaml") {
+			err = os.WriteFile(name, repository.ReplaceAll(text, []byte("url: "+i.Charts)), mode)
+		}
+		return err
+	})
+}
+
+// ServeHTTP serves a repository where each chart that the helmfiles name is the chart raw with other names and versions, and values files.
+func (i Integration) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var index strings.Builder
+	index.WriteString("apiVersion: v1\nentries:\n")
+	for _, of := range []string{
+		"raw 0.1.0 0.2.3", "nginx 13.2.27", "elasticsearch 7.17.3 8.5.1 19.0.1", "azuredisk-csi-driver v1.23.0", "ingress-nginx 4.9.0 4.11.2",
+		"importvalues 0.1.0", "kube-prometheus-stack 15.4.6", "rook-ceph 1.12.3", "vector 0.40.0", "grafana 3.2.9",
+	} {
+		words := strings.Fields(of)
+		fmt.Fprintf(&index, "  %s:\n", words[0])
+		for _, version := range words[1:] {
+			file := words[0] + "-" + version + ".tgz"
+			fmt.Fprintf(&index, "  - {apiVersion: v2, name: %s, version: %s, urls: [%s]}\n", words[0], version, file)
+			if r.URL.Path != "/"+file {
+				continue
+			}
+			archive, err := packed(filepath.Join(i.Folder, "charts", "raw"), words[0], version)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			_, _ = w.Write(archive)
+			return
+		}
+	}
+	switch {
+	case r.URL.Path == "/index.yaml":
+		_, _ = w.Write([]byte(index.String()))
+	case strings.HasSuffix(r.URL.Path, "/values.yaml/raw"):
+		fmt.Fprintf(w, "templates:\n- |\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: \"{{ .Release.Name }}\"}\n  data: {ref: %q}\n", r.FormValue("ref"))
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// packed returns the archive of a chart under another name.
+func packed(chart, name, version string) ([]byte, error) {
+	var out bytes.Buffer
+	zip := gzip.NewWriter(&out)
+	archive := tar.NewWriter(zip)
+	err := filepath.WalkDir(chart, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(file)
+		inside, _ := filepath.Rel(chart, file)
+		if inside == "Chart.yaml" {
+			text = []byte("apiVersion: v2\nname: " + name + "\nversion: " + version + "\n")
+		}
+		err = errors.Join(err, archive.WriteHeader(&tar.Header{Name: name + "/" + filepath.ToSlash(inside), Mode: 0o644, Size: int64(len(text))}))
+		_, failed := archive.Write(text)
+		return errors.Join(err, failed)
+	})
+	return out.Bytes(), errors.Join(err, archive.Close(), zip.Close())
+}

@@ -1,0 +1,93 @@
+package e2e
+
+import (
+	"errors"
+	"flag"
+	"math/rand/v2"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/helmfile/helmfiletest"
+)
+
+var (
+	helmfileInputs = flag.String("helmfile.inputs", "", "folder test/integration of helmfile's source, for TestHelmfileInputs; it is skipped without one")
+	helmfileInput  = flag.String("helmfile.input", "", "only the inputs whose name contains this text")
+)
+
+// TestHelmfileInputs does with the helmfiles of helmfile's own integration tests what TestHelmfile does with random ones: it predicts the
+// installation, which helmfile sync then does, and after random edits of live objects the upgrade. An input that helmfile sync cannot run
+// without its network or its plugins is skipped, and diff must fail with it too.
+func TestHelmfileInputs(t *testing.T) {
+	if *helmfileInputs == "" {
+		t.Skip("-helmfile.inputs names no folder")
+	}
+	of := helmfiletest.Integration{Folder: *helmfileInputs}
+	server := httptest.NewServer(of)
+	defer server.Close()
+	of.Charts = server.URL
+	inputs, err := of.Inputs()
+	must(t, err)
+	defer helmfileCounts.log(t)
+	eachHelmfileHelm(t, func(t *testing.T, helm string, _ bool) {
+		for i, in := range inputs {
+			if strings.Contains(in.Name, *helmfileInput) {
+				t.Run(in.Name, func(t *testing.T) { runHelmfileInput(t, helm, of, in, uint64(i)) })
+			}
+		}
+	})
+}
+
+// runHelmfileInput tries one input. Many of them have the same releases, so it uninstalls these at the end.
+func runHelmfileInput(t *testing.T, helm string, of helmfiletest.Integration, in helmfiletest.Input, seed uint64) {
+	c := newCase(t, suite.cluster)
+	must(t, of.Copy(c.dir))
+	r, err := newHelmfileRun(c, helm)
+	must(t, err)
+	r.env, r.reads = append(r.env, of.Env()...), append(r.reads, of.Env()...)
+	r.file = in.File
+	if in.Environment != "" {
+		r.flags = []string{"--environment", in.Environment}
+	}
+	for _, set := range in.Set {
+		r.flags = append(r.flags, "--state-values-set", set)
+	}
+	defer r.uninstall(t, helm)
+	edits := helmfileEdits{Rand: rand.New(rand.NewPCG(seed, 35)), run: r}
+	for round := range 2 {
+		var changes []string
+		if round > 0 {
+			changes = edits.some(t)
+		}
+		refused := r.predict(t.Context())
+		failed, err := r.sync(t.Context())
+		must(t, err)
+		if refused != nil && failed != nil {
+			t.Skipf("helmfile sync fails: %v\ndiff: %v", failed, refused)
+		}
+		must(t, refused)
+		faults := r.judge(failed)
+		if round > 0 {
+			faults = append(faults, r.judgeAfter(t.Context())...)
+		}
+		if len(faults) > 0 {
+			t.Fatalf("round %d, after the changes %q:\n%v\nhelmfile sync: %v\nthe report:\n%s", round, changes, errors.Join(faults...),
+				failed, strings.Join(r.last.report.lines(), "\n"))
+		}
+		if len(r.done) == 0 && failed != nil {
+			t.Skipf("helmfile sync upgrades nothing: %v", failed)
+		}
+	}
+}
+
+// uninstall uninstalls all releases of the last prediction that are there.
+func (r *helmfileRun) uninstall(t *testing.T, helm string) {
+	t.Helper()
+	for _, p := range r.predicted {
+		_, stderr, exit, err := r.run(t.Context(), r.env, helm, "uninstall", p.release, "--namespace", p.storage, "--ignore-not-found", "--wait")
+		if err != nil || exit != 0 {
+			t.Errorf("helm uninstall %s: %v %s", p.release, err, stderr)
+		}
+	}
+}
