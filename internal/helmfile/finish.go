@@ -79,6 +79,8 @@ type Fleet struct {
 	*Loaded
 	// On is the cluster.
 	On deployer.Scanned
+
+	shared *sharing
 }
 
 // Compare compares what helmfile does next with each release of the namespace of On. If something goes wrong with one of them, its report has
@@ -87,12 +89,13 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	all := slices.DeleteFunc(slices.Clone(f.Releases), func(r Release) bool { return f.On.Namespace != "" && r.Namespace != f.On.Namespace })
 	var fetched deployer.Fetched
 	defer fetched.Close()
-	f.Fetch = fetched.Charts(f.Fetch)
+	f.Fetch, f.shared = fetched.Charts(f.Fetch), &sharing{}
 	reports := deployer.Fleet[Release]{
 		Title:   func(r Release) report.Release { return titled(f.On.Name, r) },
 		Compare: func(own *secret.Known, r Release) (report.Release, error) { return f.compare(ctx, own, r) },
 		Code:    CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show,
 	}.Start().All(all)
+	f.shared.warn(reports)
 	return reports, ctx.Err()
 }
 
@@ -109,6 +112,9 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, r Release) (repor
 	result, err := drift.New(f.On.Connection, step.Adapt(f.On.Options)).Compare(ctx, step.Target)
 	if err != nil {
 		return report.Release{}, err
+	}
+	if step.Target.Chart != nil {
+		f.shared.add(r, result.Comparison.Input.DesiredObjects)
 	}
 	return f.On.Report(result, f.Secrets, step.Finish), nil
 }

@@ -69,6 +69,11 @@ func (l *Loaded) load(ctx context.Context, by Loader) error {
 	args := by.arguments()
 	runner := program.Helmfile{MaxOutput: by.MaxOutput, Env: by.Env}
 	text, err := runner.Run(ctx, append(args, "build")...)
+	if err != nil && ctx.Err() == nil { // helmfile diff and helmfile sync add the repositories of the file first, and helmfile build does not
+		if _, failed := runner.Run(ctx, append(args, "repos")...); failed == nil {
+			text, err = runner.Run(ctx, append(args, "build")...)
+		}
+	}
 	if err == nil {
 		l.state, err = by.ReadState(ctx, text)
 	}

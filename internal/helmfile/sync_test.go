@@ -207,7 +207,7 @@ func (in input) compare(t *testing.T, helm string) {
 			return out, nil
 		},
 	}
-	real, failed := sync(t, loader, helm)
+	real, failed := realCalls(t, loader, helm)
 	found, err := loader.Load(t.Context())
 	if failed != nil && !in.mustRun && (err != nil || slices.ContainsFunc(found.Releases, func(r Release) bool { return r.Fault != "" })) {
 		t.Skipf("helmfile sync fails: %.600v", failed)
@@ -266,8 +266,8 @@ func contexts(t *testing.T, dir string) string {
 	return name
 }
 
-// sync lets helmfile sync run, and returns what it calls for each release.
-func sync(t *testing.T, l Loader, helm string) (out map[string]string, failed error) {
+// realCalls lets helmfile sync run, and returns what it calls for each release.
+func realCalls(t *testing.T, l Loader, helm string) (out map[string]string, failed error) {
 	run, err := NewRun(l.Self)
 	if err == nil {
 		err = run.passTo(helm)

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"helm.sh/helm/v3/pkg/storage/driver"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -60,6 +61,7 @@ func (p *helmfilePrediction) isComplete() bool {
 //   - Helm fails where the report says so, and on the objects that the report names.
 //   - Each field of each object is as predicted, and nothing else changed. Helm undoes an upgrade that fails if atomic is set, so its objects
 //     are not looked at.
+//   - A release that shares an object with another one of the helmfile, as the report says, is counted and not judged.
 //
 // If helmfile stops before it calls helm for a release, because another one failed, the release is counted. One whose report has an error
 // must fail or not be reached.
@@ -71,7 +73,7 @@ func (r *helmfileRun) judge(failed error) (faults []error) {
 	done := map[string]helmfileCall{}
 	isExplained := slices.ContainsFunc(calls, func(c helmfileCall) bool { return c.err != nil })
 	for _, p := range r.predicted {
-		isExplained = isExplained || !p.isComplete()
+		isExplained = isExplained || !p.isComplete() || p.sharesObjects()
 		own := slices.DeleteFunc(slices.Clone(calls), func(c helmfileCall) bool { return c.namespace != p.storage || c.release != p.release })
 		fault, isDone := p.judge(own, failed)
 		if fault != nil {
@@ -110,6 +112,9 @@ func (p *helmfilePrediction) judge(calls []helmfileCall, failed error) (fault er
 	case len(calls) == 0:
 		helmfileCounts.add("not reached", p, false)
 		return nil, false
+	case p.sharesObjects():
+		helmfileCounts.add("shares an object with another release of the helmfile", p, false)
+		return nil, false
 	}
 	helmfileCounts.add(action, p, true)
 	var verbs []string
@@ -144,6 +149,12 @@ func (p *helmfilePrediction) reason() string {
 // isUndone reports whether the report says that Helm goes back if it fails.
 func (p *helmfilePrediction) isUndone() bool {
 	return slices.ContainsFunc(p.said.Warnings, func(m message) bool { return strings.HasPrefix(m.Message, "atomic is set") })
+}
+
+// sharesObjects reports whether the report says that another release of the helmfile has an object of this one. Which of them gets it depends
+// on the order of the calls.
+func (p *helmfilePrediction) sharesObjects() bool {
+	return slices.ContainsFunc(p.said.Warnings, func(m message) bool { return strings.HasPrefix(m.Message, "the helmfile deploys it with ") })
 }
 
 // judgeUninstall checks that the release and its objects are gone.
@@ -195,7 +206,7 @@ func (e helmfileEdits) some(t *testing.T) (made []string) {
 	var all []*objectPrediction
 	for _, p := range e.run.predicted {
 		for _, o := range p.objects {
-			if now, err := o.read(); err == nil && now != nil && slices.Contains([]string{"ConfigMap", "Deployment", "Service"}, o.kind.Kind) {
+			if now, err := o.read(); err == nil && now != nil && slices.Contains([]string{"ConfigMap", "Secret", "Deployment", "Service"}, o.kind.Kind) {
 				all = append(all, o)
 			}
 		}
@@ -212,6 +223,8 @@ func (e helmfileEdits) some(t *testing.T) (made []string) {
 		case n == 0:
 			body = "deletion"
 		case n > 4:
+		case o.kind.Kind == "Secret":
+			body = "{data: {" + o.someKey() + ": ZWRpdGVk}}"
 		case o.kind.Kind == "ConfigMap":
 			key := o.someKey()
 			body = []string{"{data: {" + key + ": edited}}", "{data: {added: edited}}", "{data: {" + key + ": null}}"}[e.IntN(3)]
@@ -236,13 +249,16 @@ func (e helmfileEdits) some(t *testing.T) (made []string) {
 		default:
 			err = e.run.patch(manager, name, body)
 		}
+		if apierrors.IsInvalid(err) { // such as a second container without an image
+			continue
+		}
 		must(t, err)
 		made = append(made, manager+" "+name+" "+body)
 	}
 	return made
 }
 
-// someKey returns the first key of the data of a ConfigMap in quotes, or a new one.
+// someKey returns the first key of the data of a ConfigMap or a Secret in quotes, or a new one.
 func (p *objectPrediction) someKey() string {
 	now, err := p.read()
 	if err == nil && now != nil {

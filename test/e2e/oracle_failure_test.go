@@ -344,9 +344,12 @@ var serverField = regexp.MustCompile(`([A-Za-z][\w.\[\]/"-]*): (?:Invalid value|
 // goField matches a field that the server cannot decode.
 var goField = regexp.MustCompile(`Go struct field \w+\.([\w.]+) of type`)
 
+// typedField matches a field whose type server-side apply rejects.
+var typedField = regexp.MustCompile(`failed to create typed patch object \([^)]*\): \.([^\s:]+): expected`)
+
 func serverFields(text string) []string {
 	var out []string
-	for _, pattern := range []*regexp.Regexp{serverField, goField} {
+	for _, pattern := range []*regexp.Regexp{serverField, goField, typedField} {
 		for _, m := range pattern.FindAllStringSubmatch(text, -1) {
 			if m[1] != "patch" { // the server reports what does not decode after a patch for the whole patch
 				out = append(out, plainPath(m[1]))

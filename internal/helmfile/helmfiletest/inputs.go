@@ -31,7 +31,9 @@ type Integration struct {
 }
 
 // Env are variables that the helmfiles read.
-func (i Integration) Env() []string { return []string{"ISSUE_1172_BUZZ=example.com/web", "HTTP_SERVER_URL=" + i.Charts} }
+func (i Integration) Env() []string {
+	return []string{"ISSUE_1172_BUZZ=example.com/web", "HTTP_SERVER_URL=" + i.Charts}
+}
 
 // Inputs returns all files with releases or nested helmfiles, once for each environment that a file has and a script of the tests names.
 func (i Integration) Inputs() (out []Input, err error) {
@@ -101,7 +103,7 @@ func (i Integration) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var index strings.Builder
 	index.WriteString("apiVersion: v1\nentries:\n")
 	for _, of := range []string{
-		"raw 0.1.0 0.2.3", "nginx 13.2.27", "elasticsearch 7.17.3 8.5.1 19.0.1", "azuredisk-csi-driver v1.23.0", "ingress-nginx 4.9.0 4.11.2",
+		"raw 0.1.0 0.2.3", "nginx 13.2.27", "elasticsearch 7.17.3 8.5.1 19.0.1", "azuredisk-csi-driver v1.23.0", "ingress-nginx 4.8.3 4.9.0 4.11.2",
 		"importvalues 0.1.0", "kube-prometheus-stack 15.4.6", "rook-ceph 1.12.3", "vector 0.40.0", "grafana 3.2.9",
 	} {
 		words := strings.Fields(of)
@@ -131,7 +133,10 @@ func (i Integration) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// packed returns the archive of a chart under another name.
+// resources is a template of the public chart incubator/raw, which the chart raw of the tests does not have.
+const resources = "{{ if kindIs \"slice\" .Values.resources }}{{ range .Values.resources }}\n---\n{{ toYaml . }}\n{{ end }}{{ end }}\n"
+
+// packed returns the archive of a chart under another name, with that template.
 func packed(chart, name, version string) ([]byte, error) {
 	var out bytes.Buffer
 	zip := gzip.NewWriter(&out)
@@ -149,5 +154,8 @@ func packed(chart, name, version string) ([]byte, error) {
 		_, failed := archive.Write(text)
 		return errors.Join(err, failed)
 	})
-	return out.Bytes(), errors.Join(err, archive.Close(), zip.Close())
+	err = errors.Join(err, archive.WriteHeader(&tar.Header{Name: name + "/templates/more.yaml", Mode: 0o644, Size: int64(len(resources))}))
+	_, failed := archive.Write([]byte(resources))
+	err = errors.Join(err, failed, archive.Close(), zip.Close())
+	return out.Bytes(), err
 }

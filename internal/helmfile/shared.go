@@ -1,0 +1,70 @@
+package helmfile
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// This file finds the objects that several releases of a helmfile deploy. Each release is compared as if helmfile deployed no other. For such
+// an object, the order of the releases decides: Helm refuses to install an object of another release, but it does not see an object that the
+// other release is about to create, and an upgrade writes all objects of the last revision, whoever has taken them since.
+
+// owner says where the records of a release are, and names it.
+type owner struct{ namespace, name string }
+
+// sharing are the releases that deploy each object. Several goroutines add to it.
+type sharing struct {
+	mutex sync.Mutex
+	by    map[object.Key][]owner
+}
+
+// add adds the objects that a release deploys.
+func (s *sharing) add(r Release, objects []object.Object) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.by == nil {
+		s.by = map[object.Key][]owner{}
+	}
+	for _, o := range objects {
+		if key := o.Key; key.Name != "" {
+			s.by[key] = append(s.by[key], owner{r.Namespace, r.Name})
+		}
+	}
+}
+
+// warn adds a warning to each report of a release for each object that it shares with others.
+func (s *sharing) warn(reports []report.Release) {
+	const most = 4
+	var keys []object.Key
+	for key, owners := range s.by {
+		if len(owners) > 1 {
+			keys = append(keys, key)
+		}
+	}
+	slices.SortFunc(keys, object.Key.Compare)
+	for _, key := range keys {
+		owners := s.by[key]
+		slices.SortFunc(owners, func(a, b owner) int { return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name)) })
+		for i := range reports {
+			r := &reports[i]
+			self := owner{r.StorageNamespace, r.Name}
+			if !slices.Contains(owners, self) {
+				continue
+			}
+			var others []string
+			for _, o := range owners {
+				if o != self {
+					others = append(others, o.namespace+"/"+o.name)
+				}
+			}
+			r.Warnings = append(r.Warnings, report.Message{Code: CodeWarning, Object: key.String(), Message: "the helmfile deploys it with " +
+				strings.Join(english.AtMost(others, most), ", ") + " too: either Helm refuses it for all but one of these releases, or the last one has it"})
+		}
+	}
+}
