@@ -31,7 +31,7 @@ HELP       := build demo check fix test unit e2e cluster bench help-all
 .PHONY: build help help-all demo cluster cluster-down bench bench-charts bench-chart-files snapshots docs fix clean
 .PHONY: check test fmt-check vet vet-systems lint unit e2e modules guests apidiff vulncheck docs-check pre-push
 .PHONY: postgresql chromium npm dpkg shellcheck ruby pre-commit
-.PHONY: oracle rights hiding writes growth secrets forecast soak conformance flux argocd helmfile planes defaults peers peer-charts
+.PHONY: oracle rights hiding writes growth secrets forecast soak conformance flux argocd helmfile terraform planes defaults peers peer-charts
 .PHONY: plugin release-files snapshot-release signing changelog release-notes
 # A recipe that fails half-way is repeated.
 .DELETE_ON_ERROR:
@@ -290,7 +290,13 @@ HELMFILES ?= 20
 # HELM_DIFF names the binary of the plugin helm-diff, which is not built here.
 helmfile: planes bin/helmfile/helmfile ## compares what diff --helmfile predicts for HELMFILES random helmfiles with what helmfile sync does
 	@test -n "$$HELM_DIFF" || echo "the commands of docs/helmfile.md are SKIPPED: HELM_DIFF names no program of helm-diff"
-	cd test/e2e && go test -count=1 -timeout 3h -v -run '^TestHelmfile' -helmfile $(CURDIR)/bin/helmfile -helmfile.n $(HELMFILES) .
+	cd test/e2e && go test -count=1 -timeout 3h -v -run '^TestHelmfile' -helmfile $(CURDIR)/bin/helmfile -helmfile.n $(HELMFILES) \
+		-helmfile.inputs $$(cd ../helmfile && go list -m -f '{{.Dir}}' github.com/helmfile/helmfile)/test/integration .
+
+# TERRAFORM names a folder with the programs tofu and terraform-provider-helm, which are not built here.
+terraform: planes ## compares what diff --plan predicts for plans written by hand with what OpenTofu and the provider in TERRAFORM do
+	@test -n "$(TERRAFORM)" || { echo "TERRAFORM names no folder with tofu and terraform-provider-helm"; exit 1; }
+	cd test/e2e && go test -count=1 -timeout 1h -v -run '^TestTerraform$$' -terraform $(TERRAFORM) .
 
 $(LAUNCHER): $(wildcard test/controlplane/*.go test/controlplane/cmd/controlplane/*.go)
 	cd test/controlplane && go build -o $(CURDIR)/$(LAUNCHER) ./cmd/controlplane

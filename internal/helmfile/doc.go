@@ -27,6 +27,6 @@
 // # Tests
 //
 // The cases in testdata/calls are calls that helmfile 1.8 made, and hostile ones. The story helmfile in test/e2e compares releases with a
-// cluster, with a script in the place of helmfile. TestSync and TestHelmfile in test/e2e run the real helmfile on the helmfiles that
-// helmfiletest makes by chance.
+// cluster, with a script in the place of helmfile. TestSync and, in test/e2e, TestHelmfile and TestHelmfileInputs run the real helmfile on
+// the helmfiles that helmfiletest makes by chance, and on the inputs of helmfile's own tests.
 package helmfile

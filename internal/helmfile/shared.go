@@ -50,7 +50,9 @@ func (s *sharing) warn(reports []report.Release) {
 	slices.SortFunc(keys, object.Key.Compare)
 	for _, key := range keys {
 		owners := s.by[key]
-		slices.SortFunc(owners, func(a, b owner) int { return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name)) })
+		slices.SortFunc(owners, func(a, b owner) int {
+			return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+		})
 		for i := range reports {
 			r := &reports[i]
 			self := owner{r.StorageNamespace, r.Name}

@@ -12,10 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/helmfile/helmfiletest"
 )
 
-var (
-	helmfileInputs = flag.String("helmfile.inputs", "", "folder test/integration of helmfile's source, for TestHelmfileInputs; it is skipped without one")
-	helmfileInput  = flag.String("helmfile.input", "", "only the inputs whose name contains this text")
-)
+var helmfileInputs = flag.String("helmfile.inputs", "", "folder test/integration of helmfile's source, for TestHelmfileInputs; it is skipped without one")
 
 // TestHelmfileInputs does with the helmfiles of helmfile's own integration tests what TestHelmfile does with random ones: it predicts the
 // installation, which helmfile sync then does, and after random edits of live objects the upgrade. An input that helmfile sync cannot run
@@ -33,9 +30,7 @@ func TestHelmfileInputs(t *testing.T) {
 	defer helmfileCounts.log(t)
 	eachHelmfileHelm(t, func(t *testing.T, helm string, _ bool) {
 		for i, in := range inputs {
-			if strings.Contains(in.Name, *helmfileInput) {
-				t.Run(in.Name, func(t *testing.T) { runHelmfileInput(t, helm, of, in, uint64(i)) })
-			}
+			t.Run(in.Name, func(t *testing.T) { runHelmfileInput(t, helm, of, in, uint64(i)) })
 		}
 	})
 }
@@ -68,7 +63,6 @@ func runHelmfileInput(t *testing.T, helm string, of helmfiletest.Integration, in
 			t.Skipf("helmfile sync fails: %v\ndiff: %v", failed, refused)
 		}
 		must(t, refused)
-		t.Logf("%q: %s", changes, strings.Join(r.last.report.lines(), "\n"))
 		faults := r.judge(failed)
 		if round > 0 {
 			faults = append(faults, r.judgeAfter(t.Context())...)

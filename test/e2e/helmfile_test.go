@@ -284,5 +284,8 @@ func errorOfHelm(text string) string {
 		}
 		return original
 	}
+	for _, prefix := range []string{"Error: ", "UPGRADE FAILED: ", "INSTALLATION FAILED: "} { // the library of Helm has the rest
+		text = strings.TrimPrefix(text, prefix)
+	}
 	return text
 }

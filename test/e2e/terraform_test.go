@@ -21,14 +21,12 @@ import (
 	"helm.sh/helm/v3/pkg/storage/driver"
 )
 
-var (
-	terraformDir  = flag.String("terraform", "", "folder with the programs tofu and terraform-provider-helm, for TestTerraform; it is skipped without one")
-	terraformPlan = flag.String("terraform.plan", "", "only the plans whose name contains this text")
-)
+var terraformDir = flag.String("terraform", "", "folder with the programs tofu and terraform-provider-helm, for TestTerraform; it is skipped without one")
 
 // TestTerraform judges the plans that are written by hand, of internal/terraform/testdata/read and of the story terraform, by OpenTofu and the
 // real provider. Each helm_release of such a plan is a test. What the plan has before is applied as a configuration, live objects are edited,
-// and diff predicts from the plan what OpenTofu then does with what the plan has afterwards. diff says the same of the plan that OpenTofu makes.
+// and diff predicts from the plan what OpenTofu then does with what the plan has afterwards. diff says the same of the plan that OpenTofu
+// makes. A release that is created is tried twice: with nothing there, and with a release of the same name.
 func TestTerraform(t *testing.T) {
 	if *terraformDir == "" {
 		t.Skip("-terraform names no folder")
@@ -43,7 +41,7 @@ func TestTerraform(t *testing.T) {
 			for _, planned := range plannedReleases(file.Data) {
 				title := strings.TrimSuffix(filepath.Base(name), ".txtar") + "/" + file.Name + "/" + planned.Address
 				for _, isTaken := range []bool{false, true} {
-					if isTaken && planned.Change.Before != nil || !strings.Contains(title, *terraformPlan) {
+					if isTaken && planned.Change.Before != nil {
 						continue
 					}
 					if isTaken {
@@ -119,6 +117,9 @@ spec:
 `
 
 func runTerraformPlan(t *testing.T, planned plannedRelease, isTaken bool) {
+	if strings.Contains(t.Name(), "/set-2/") {
+		t.Skip("version 2 of the provider leaves out empty items of set_list, and version 3 does not")
+	}
 	c := newCase(t, suite.cluster)
 	r := &terraformRun{Case: c, planned: planned, elsewhere: c.ns + "-other"}
 	must(t, c.cluster.create(t.Context(), "{apiVersion: v1, kind: Namespace, metadata: {name: "+r.elsewhere+"}}", "", "kubectl-create"))
@@ -176,7 +177,12 @@ func runTerraformPlan(t *testing.T, planned plannedRelease, isTaken bool) {
 	}
 	real, err := r.output("show", "-json", "next")
 	must(t, err)
-	r.compare(t, said, real)
+	if made := plannedReleases(real); len(made) != 1 || !slices.Equal(made[0].Change.Actions, planned.Change.Actions) {
+		t.Skipf("OpenTofu has other actions than %s for such a change: %s", actions, real)
+	}
+	if len(said.Errors) == 0 {
+		r.compare(t, said, real)
+	}
 	uid := r.uid()
 	failed := r.tofu("apply", "next")
 	r.judge(t, said, objects, uid, failed)
@@ -236,6 +242,9 @@ func (r *terraformRun) handMade(t *testing.T) []byte {
 	return text
 }
 
+// terraformComputed are the arguments that the provider computes.
+var terraformComputed = []string{"id", "metadata", "status", "manifest", "resources"}
+
 // configured returns arguments as a configuration has them. Those that only the apply knows are of another resource.
 func (r *terraformRun) configured(arguments map[string]any, unknown any) map[string]any {
 	marks, _ := unknown.(map[string]any)
@@ -247,12 +256,12 @@ func (r *terraformRun) configured(arguments map[string]any, unknown any) map[str
 				value = list[0]
 			}
 		}
-		if value != nil && !slices.Contains([]string{"id", "metadata", "status", "manifest", "resources"}, name) {
+		if value != nil && !slices.Contains(terraformComputed, name) {
 			out[name] = value
 		}
 	}
 	for name, mark := range marks {
-		if !slices.Contains([]string{"id", "metadata", "status", "manifest", "resources"}, name) {
+		if !slices.Contains(terraformComputed, name) && name != "version" && name != "repository" {
 			out[name] = lateValue(out[name], mark, name)
 		}
 	}
@@ -275,24 +284,23 @@ func (r *terraformRun) configured(arguments map[string]any, unknown any) map[str
 	return out
 }
 
-// lateValue returns a value where what is marked comes from a resource that the apply makes.
+// late are the expressions for arguments that only the apply knows. Others are the text.
+var late = map[string]string{
+	"set": `[{name = "late", value = terraform_data.late.output}]`, "set_list": `[{name = "late", value = [terraform_data.late.output]}]`,
+	"set_list[].value": "[terraform_data.late.output]", "postrender.args": "[terraform_data.late.output]",
+	"set_wo_revision": "length(terraform_data.late.output)",
+	"values":          "[yamlencode({late = terraform_data.late.output})]", "values[]": "yamlencode({late = terraform_data.late.output})",
+	"atomic": `terraform_data.late.output == "late"`, "disable_webhooks": `terraform_data.late.output == "late"`, "wait": `terraform_data.late.output == "late"`,
+}
+
+// lateValue returns a value where what is marked is of a resource that only the apply makes. Name is the path of the value.
 func lateValue(value, mark any, name string) any {
-	late := map[string]string{
-		"set": "[{name = \"late\", value = terraform_data.late.output}]", "set_list": "[{name = \"late\", value = [terraform_data.late.output]}]",
-		"values": "[\"late: ${terraform_data.late.output}\"]", "args": "[terraform_data.late.output]",
-	}
 	switch m := mark.(type) {
 	case bool:
-		if text, isList := late[name]; m && isList {
-			return "${" + text + "}"
-		}
-		switch {
-		case !m:
+		if !m {
 			return value
-		case slices.Contains([]string{"atomic", "disable_webhooks", "wait", "verify"}, name):
-			return "${terraform_data.late.output == \"late\"}"
 		}
-		return "${terraform_data.late.output}"
+		return "${" + orElse(late[name], "terraform_data.late.output") + "}"
 	case []any:
 		list, _ := value.([]any)
 		out := slices.Clone(list)
@@ -300,26 +308,15 @@ func lateValue(value, mark any, name string) any {
 			if i >= len(out) {
 				out = append(out, nil)
 			}
-			if name == "values" && below == true {
-				out[i] = "${yamlencode({late = terraform_data.late.output})}"
-				continue
-			}
-			out[i] = lateValue(out[i], below, "")
+			out[i] = lateValue(out[i], below, name+"[]")
 		}
 		return out
 	case map[string]any:
 		of, _ := value.(map[string]any)
-		out := maps.Clone(of)
-		if out == nil {
-			out = map[string]any{}
-		}
+		out := map[string]any{}
+		maps.Copy(out, of)
 		for key, below := range m {
-			out[key] = lateValue(out[key], below, map[string]string{"args": "args"}[key])
-			if key == "value" {
-				if list, isList := below.([]any); isList {
-					out[key] = lateValue(out[key], list, "")
-				}
-			}
+			out[key] = lateValue(out[key], below, name+"."+key)
 		}
 		return out
 	}
@@ -441,8 +438,10 @@ func (r *terraformRun) judge(t *testing.T, said releaseReport, objects []*object
 	tolerated := tolerances{}
 	action := said.Deployer.Action
 	switch {
+	case len(said.Errors) > 0 && action == "unknown" && failed != nil && !strings.Contains(said.Errors[0].Message, "only after the apply"):
+		// neither helmdrift nor the provider can read it
 	case len(said.Errors) > 0 && action != "blocked":
-		t.Skipf("incomplete: %s: %v; OpenTofu: %v", action, said.Errors, failed)
+		t.Skipf("the report is incomplete, %s: %v; OpenTofu: %v", action, said.Errors, failed)
 	case action == "upgrade" || action == "install":
 		fault = r.judgeUpgrade(objects, failed, tolerated)
 	case action == "none":
