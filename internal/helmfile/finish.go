@@ -95,7 +95,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 		Compare: func(own *secret.Known, r Release) (report.Release, error) { return f.compare(ctx, own, r) },
 		Code:    CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show,
 	}.Start().All(all)
-	f.shared.warn(reports)
+	f.shared.say(reports)
 	return reports, ctx.Err()
 }
 

@@ -38,8 +38,9 @@ func (s *sharing) add(r Release, objects []object.Object) {
 	}
 }
 
-// warn adds a warning to each report of a release for each object that it shares with others.
-func (s *sharing) warn(reports []report.Release) {
+// say adds a warning to each report of a release for each object that it shares with others. It is an error if several of them would create
+// the object, since Helm then fails for all but one, or the last one has it.
+func (s *sharing) say(reports []report.Release) {
 	const most = 4
 	var keys []object.Key
 	for key, owners := range s.by {
@@ -53,20 +54,31 @@ func (s *sharing) warn(reports []report.Release) {
 		slices.SortFunc(owners, func(a, b owner) int {
 			return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 		})
-		for i := range reports {
-			r := &reports[i]
-			self := owner{r.StorageNamespace, r.Name}
-			if !slices.Contains(owners, self) {
+		var of, creating []int
+		for i, r := range reports {
+			if !slices.Contains(owners, owner{r.StorageNamespace, r.Name}) {
 				continue
 			}
+			of = append(of, i)
+			if slices.ContainsFunc(r.Objects, func(o report.Object) bool { return o.Key() == key && o.Action == report.ActionCreate }) {
+				creating = append(creating, i)
+			}
+		}
+		for _, i := range of {
+			r := &reports[i]
 			var others []string
 			for _, o := range owners {
-				if o != self {
+				if o != (owner{r.StorageNamespace, r.Name}) {
 					others = append(others, o.namespace+"/"+o.name)
 				}
 			}
-			r.Warnings = append(r.Warnings, report.Message{Code: CodeWarning, Object: key.String(), Message: "the helmfile deploys it with " +
-				strings.Join(english.AtMost(others, most), ", ") + " too: either Helm refuses it for all but one of these releases, or the last one has it"})
+			also := "the helmfile deploys it with " + strings.Join(english.AtMost(others, most), ", ") + " too: "
+			if len(creating) > 1 && slices.Contains(creating, i) {
+				r.Errors = append(r.Errors, report.Message{Code: CodeIncomplete, Object: key.String(),
+					Message: also + "Helm refuses it for all but one of these releases, or the last one has it"})
+				continue
+			}
+			r.Warnings = append(r.Warnings, report.Message{Code: CodeWarning, Object: key.String(), Message: also + "the last one has it"})
 		}
 	}
 }

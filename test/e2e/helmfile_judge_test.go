@@ -101,6 +101,9 @@ func (p *helmfilePrediction) judge(calls []helmfileCall, failed error) (fault er
 	tolerated := tolerances{}
 	defer helmfileCounts.tolerate(tolerated)
 	switch {
+	case p.sharesObjects():
+		helmfileCounts.add("shares an object with another release of the helmfile", p, false)
+		return nil, false
 	case !p.isComplete():
 		helmfileCounts.add("incomplete: "+p.reason(), p, false)
 		if len(calls) > 0 && calls[0].err == nil {
@@ -111,9 +114,6 @@ func (p *helmfilePrediction) judge(calls []helmfileCall, failed error) (fault er
 		return errors.New("helmfile calls no helm for it"), false
 	case len(calls) == 0:
 		helmfileCounts.add("not reached", p, false)
-		return nil, false
-	case p.sharesObjects():
-		helmfileCounts.add("shares an object with another release of the helmfile", p, false)
 		return nil, false
 	}
 	helmfileCounts.add(action, p, true)
@@ -154,7 +154,9 @@ func (p *helmfilePrediction) isUndone() bool {
 // sharesObjects reports whether the report says that another release of the helmfile has an object of this one. Which of them gets it depends
 // on the order of the calls.
 func (p *helmfilePrediction) sharesObjects() bool {
-	return slices.ContainsFunc(p.said.Warnings, func(m message) bool { return strings.HasPrefix(m.Message, "the helmfile deploys it with ") })
+	return slices.ContainsFunc(slices.Concat(p.said.Errors, p.said.Warnings), func(m message) bool {
+		return strings.HasPrefix(m.Message, "the helmfile deploys it with ")
+	})
 }
 
 // judgeUninstall checks that the release and its objects are gone.

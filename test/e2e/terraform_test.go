@@ -218,7 +218,7 @@ func (r *terraformRun) moved(arguments map[string]any) map[string]any {
 	}
 	post, isObject := out["postrender"].(map[string]any)
 	if list, is := out["postrender"].([]any); is && len(list) > 0 {
-		post, isObject = list[0].(map[string]any)
+		post, _ = list[0].(map[string]any)
 		out["postrender"] = []any{map[string]any{"binary_path": "./post.sh", "args": post["args"]}}
 	} else if isObject {
 		out["postrender"] = map[string]any{"binary_path": "./post.sh", "args": post["args"]}
