@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -366,7 +367,14 @@ func integrationInputs(t *testing.T) (out []input) {
 		return nil
 	}
 	of := helmfiletest.Integration{Folder: filepath.Join(*helmfileTests, "integration")}
-	server := httptest.NewServer(of)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := of.Served(r.URL.Path, r.FormValue("ref"))
+		if text == nil || err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write(text)
+	}))
 	t.Cleanup(server.Close)
 	of.Charts = server.URL
 	for _, variable := range of.Env() {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"math/rand/v2"
+	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -22,7 +23,14 @@ func TestHelmfileInputs(t *testing.T) {
 		t.Skip("-helmfile.inputs names no folder")
 	}
 	of := helmfiletest.Integration{Folder: *helmfileInputs}
-	server := httptest.NewServer(of)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, err := of.Served(r.URL.Path, r.FormValue("ref"))
+		if text == nil || err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write(text)
+	}))
 	defer server.Close()
 	of.Charts = server.URL
 	inputs, err := of.Inputs()

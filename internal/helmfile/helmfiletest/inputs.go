@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -26,7 +25,7 @@ type Input struct {
 
 // Integration is the folder test/integration of helmfile's source, without the scripts that run its tests.
 type Integration struct {
-	// Folder is its path, and Charts is the address where ServeHTTP serves the charts that its helmfiles name.
+	// Folder is its path, and Charts is the address where Served is served.
 	Folder, Charts string
 }
 
@@ -98,39 +97,33 @@ func (i Integration) Copy(to string) error {
 	})
 }
 
-// ServeHTTP serves a repository where each chart that the helmfiles name is the chart raw with other names and versions, and values files.
-func (i Integration) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// Served returns what is at Charts: a repository where each chart that the helmfiles name is the chart raw with other names and versions, and
+// values files. Path is that of the address, and ref is its parameter of that name. It returns nil if nothing is there.
+func (i Integration) Served(path, ref string) ([]byte, error) {
 	var index strings.Builder
 	index.WriteString("apiVersion: v1\nentries:\n")
 	for _, of := range []string{
-		"raw 0.1.0 0.2.3", "nginx 13.2.27", "elasticsearch 7.17.3 8.5.1 19.0.1", "azuredisk-csi-driver v1.23.0", "ingress-nginx 4.8.3 4.9.0 4.11.2",
-		"importvalues 0.1.0", "kube-prometheus-stack 15.4.6", "rook-ceph 1.12.3", "vector 0.40.0", "grafana 3.2.9",
+		"raw 0.1.0 0.2.3", "nginx 13.2.27", "elasticsearch 7.17.3 8.5.1 19.0.1", "azuredisk-csi-driver v1.23.0",
+		"ingress-nginx 4.8.3 4.9.0 4.11.2", "importvalues 0.1.0", "kube-prometheus-stack 15.4.6", "rook-ceph 1.12.3", "vector 0.40.0",
+		"grafana 3.2.9",
 	} {
 		words := strings.Fields(of)
 		fmt.Fprintf(&index, "  %s:\n", words[0])
 		for _, version := range words[1:] {
 			file := words[0] + "-" + version + ".tgz"
 			fmt.Fprintf(&index, "  - {apiVersion: v2, name: %s, version: %s, urls: [%s]}\n", words[0], version, file)
-			if r.URL.Path != "/"+file {
-				continue
+			if path == "/"+file {
+				return packed(filepath.Join(i.Folder, "charts", "raw"), words[0], version)
 			}
-			archive, err := packed(filepath.Join(i.Folder, "charts", "raw"), words[0], version)
-			if err != nil {
-				http.Error(w, err.Error(), http.StatusInternalServerError)
-				return
-			}
-			_, _ = w.Write(archive)
-			return
 		}
 	}
 	switch {
-	case r.URL.Path == "/index.yaml":
-		_, _ = w.Write([]byte(index.String()))
-	case strings.HasSuffix(r.URL.Path, "/values.yaml/raw"):
-		fmt.Fprintf(w, "templates:\n- |\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: \"{{ .Release.Name }}\"}\n  data: {ref: %q}\n", r.FormValue("ref"))
-	default:
-		http.NotFound(w, r)
+	case path == "/index.yaml":
+		return []byte(index.String()), nil
+	case strings.HasSuffix(path, "/values.yaml/raw"):
+		return fmt.Appendf(nil, "templates:\n- |\n  apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: \"{{ .Release.Name }}\"}\n  data: {ref: %q}\n", ref), nil
 	}
+	return nil, nil
 }
 
 // resources is a template of the public chart incubator/raw, which the chart raw of the tests does not have.
