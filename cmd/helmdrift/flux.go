@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/jobs"
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -60,7 +61,7 @@ func fluxGuest() guest {
 						return confine.Ask[applied.LookupOrder, []byte](p, askFlux, q)
 					},
 					Decrypt: func(e tree.Encrypted) ([]byte, error) { return confine.Ask[tree.Encrypted, []byte](p, askSops, e) },
-					Fetch:   func(b tree.Base) (string, error) { return confine.Ask[tree.Base, string](p, askBase, b) },
+					Fetch:   func(b kustomize.Base) (string, error) { return confine.Ask[kustomize.Base, string](p, askBase, b) },
 				})
 			}),
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -35,7 +36,7 @@ type From struct {
 type Answers struct {
 	Lookup  func(context.Context, applied.LookupOrder) ([]byte, error)
 	Decrypt func(context.Context, tree.Encrypted) ([]byte, error)
-	Fetch   func(context.Context, tree.Base) (string, error)
+	Fetch   func(context.Context, kustomize.Base) (string, error)
 }
 
 // Trees builds the tree and lays it over the cluster, and the one before the change if there is one. The caller closes the second.
@@ -62,7 +63,7 @@ func (f *From) Trees(ctx context.Context, from drift.Connection) (now, before *a
 
 // Builder returns what builds a tree. Done removes what was fetched for that.
 func (f *From) Builder(ctx context.Context) (build func(drift.Connection, tree.Order) (*applied.Tree, error), done func()) {
-	bases := &Bases{MaxFile: f.MaxOutput, Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
+	bases := &kustomize.Fetcher{MaxFile: f.MaxOutput, Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
 		return program.Remote{URL: url, Ref: ref, Addresses: at, Time: f.Time, MaxOutput: f.MaxOutput}.Fetch(ctx)
 	}}
 	answers := Answers{Fetch: bases.Fetch, Decrypt: func(ctx context.Context, e tree.Encrypted) ([]byte, error) {

@@ -12,12 +12,11 @@ import (
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/provider"
 	"sigs.k8s.io/kustomize/api/resmap"
-
-	"github.com/helmdrift/helmdrift/internal/flux/api"
-	"github.com/helmdrift/helmdrift/internal/flux/tree"
-
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 )
 
 // RenderOrder is a manifest and what helm-controller does to it after the rendering. A child process does it.
@@ -94,7 +93,7 @@ func addMetadata(manifest []byte, common api.CommonMetadata, origin map[string]s
 				return nil, fmt.Errorf("kustomize: %w", err)
 			}
 		}
-		text, err := tree.JSONOf(o)
+		text, err := kustomize.JSONOf(o)
 		if err != nil {
 			return nil, fmt.Errorf("kustomize: %w", err)
 		}

@@ -30,6 +30,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/lookalike"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
@@ -69,6 +70,9 @@ func takers() map[string]func(text string) {
 		"internal/program.CommitOf":             func(s string) { _ = program.CommitOf([]byte(s)) },
 		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s)); done() },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
+		"internal/kustomize.CheckAliases":       func(s string) { _ = kustomize.CheckAliases([]byte(s)) },
+		"internal/kustomize.IsKustomization":    func(s string) { _ = kustomize.IsKustomization(s) },
+		"internal/kustomize.IsRemote":           func(s string) { _ = kustomize.IsRemote(s) },
 		"internal/terraform.Read":               func(s string) { _, _ = terraform.Read([]byte(s)); _, _ = terraform.Read(planOf(s)) },
 		"internal/argo/api.IsSet":               func(s string) { _ = api.IsSet([]byte(s)) },
 		"internal/argo/source.IsRemote":         func(s string) { _ = source.IsRemote(s) },

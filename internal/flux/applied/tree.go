@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -75,7 +76,7 @@ func (t *Tree) lookup(ctx context.Context, o LookupOrder) ([]byte, error) {
 type Questions struct {
 	Lookup  func(LookupOrder) ([]byte, error)
 	Decrypt func(tree.Encrypted) ([]byte, error)
-	Fetch   func(tree.Base) (string, error)
+	Fetch   func(kustomize.Base) (string, error)
 }
 
 // Build builds a tree in a child process.
@@ -91,7 +92,7 @@ func Build(ctx context.Context, order tree.Order, ask Questions) (tree.Answer, e
 		from.Decrypt = func(_ context.Context, e tree.Encrypted) ([]byte, error) { return ask.Decrypt(e) }
 	}
 	if order.FetchesBases {
-		from.Fetch = func(_ context.Context, b tree.Base) (string, error) { return ask.Fetch(b) }
+		from.Fetch = func(_ context.Context, b kustomize.Base) (string, error) { return ask.Fetch(b) }
 	}
 	return tree.Build(ctx, order, from)
 }

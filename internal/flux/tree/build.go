@@ -1,30 +1,19 @@
 package tree
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"path"
-	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/kustomize/api/krusty"
-	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/kustomize/kyaml/filesys"
-	"sigs.k8s.io/kustomize/kyaml/openapi"
-	"sigs.k8s.io/yaml"
-)
 
-// running lets only one build run at a time, because kustomize keeps its schema in package variables.
-var running sync.Mutex
+	"github.com/helmdrift/helmdrift/internal/kustomize"
+)
 
 // made is an object that a build makes.
 type made struct {
@@ -37,20 +26,19 @@ type made struct {
 // internal/controller/kustomization_controller.go build, fluxcd/pkg/kustomize v1.41.0 kustomize_generator.go Build). Problems that do not
 // stop it are reported.
 func (b *builder) build(a *Artifact, folder string, by *kustomization, vars *variables) (out []made, err error) {
-	if _, isFolder := a.kind(folder); !isFolder {
-		return nil, a.why(folder)
+	if _, isFolder := a.Kind(folder); !isFolder {
+		return nil, a.Why(folder)
 	}
-	f := &files{FileSystem: filesys.MakeEmptyDirInMemory(), Artifact: a, decrypter: b.decrypter.forKustomization(by),
-		bases: &b.bases, formats: map[string]string{}}
+	f := b.files(a, by)
 	if err := f.write(folder, by); err != nil {
 		return nil, err
 	}
 	if by.isDecrypted() {
 		f.sources(folder, map[string]bool{})
 	}
-	objects, origins, err := f.run(folder)
+	objects, origins, err := f.Run(folder)
 	if err != nil {
-		return nil, f.shorten(err)
+		return nil, err
 	}
 	for i, r := range objects.Resources() {
 		if r.GetName() == "" || r.GetKind() == "" || r.GetApiVersion() == "" {
@@ -77,77 +65,16 @@ func (b *builder) build(a *Artifact, folder string, by *kustomization, vars *var
 		}
 		for _, value := range values {
 			by.label(value)
-			out = append(out, made{value, origins[i], a.dir})
+			out = append(out, made{value, origins[i], a.Dir})
 		}
 	}
 	return out, nil
 }
 
-// run runs kustomize. It returns the objects and the files that they come from.
-func (f *files) run(folder string) (objects resmap.ResMap, origins []string, err error) {
-	running.Lock()
-	defer running.Unlock()
-	defer func() {
-		if f.hasSchema {
-			openapi.ResetOpenAPI()
-			_ = openapi.Schema()
-		}
-		if r := recover(); r != nil { // kustomize panics on some texts (fluxcd/pkg/kustomize v1.41.0 Build)
-			err = fmt.Errorf("kustomize cannot read it: %v", r)
-		}
-	}()
-	withOrigins, err := f.askForOrigins()
-	if err != nil {
-		return nil, nil, err
-	}
-	// No plugin runs, no helm and no function. Files outside the folder may be read, as in the controller, but none outside the artifact.
-	objects, err = krusty.MakeKustomizer(&krusty.Options{
-		LoadRestrictions: kustomizetypes.LoadRestrictionsNone, PluginConfig: kustomizetypes.DisabledPluginConfig(),
-	}).Run(f, filepath.Join(f.dir, filepath.FromSlash(folder)))
-	if err = cmp.Or(f.refusal, err); err != nil {
-		return nil, nil, err
-	}
-	for _, r := range objects.Resources() {
-		origin, _ := r.GetOrigin()
-		if origin == nil {
-			origin = &resource.Origin{}
-		}
-		origins = append(origins, f.original(path.Join(folder, filepath.ToSlash(origin.Path), filepath.ToSlash(origin.ConfiguredIn))))
-	}
-	if withOrigins {
-		err = objects.RemoveOriginAnnotations()
-	}
-	return objects, origins, err
-}
-
-// askForOrigins lets kustomize note the file of each object, and reports whether the notes must be removed afterwards.
-func (f *files) askForOrigins() (bool, error) {
-	for name, text := range f.written {
-		var config kustomizetypes.Kustomization
-		if err := yaml.Unmarshal(text, &config); err != nil {
-			return false, err
-		}
-		if slices.Contains(config.BuildMetadata, kustomizetypes.OriginAnnotations) {
-			return false, nil
-		}
-		config.BuildMetadata = append(config.BuildMetadata, kustomizetypes.OriginAnnotations)
-		text, err := yaml.Marshal(config)
-		f.written[name] = text
-		return true, err
-	}
-	return false, nil
-}
-
-// shorten makes one line of an error of kustomize, with paths relative to the tree.
-func (f *files) shorten(err error) error {
-	text := strings.ReplaceAll(err.Error(), f.dir+string(filepath.Separator), "")
-	return errors.New(strings.Join(strings.Fields(text), " "))
-}
-
 // valuesOf returns an object as the controller reads it from the result: the items of a List are objects of their own, and a kustomization
 // of kustomize itself is none (fluxcd/pkg/ssa v0.76.1 utils/object.go ReadObjects).
 func valuesOf(r *resource.Resource) ([]map[string]any, error) {
-	text, err := JSONOf(r)
+	text, err := kustomize.JSONOf(r)
 	if err != nil {
 		return nil, err
 	}

@@ -5,11 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 )
 
 // Copy copies files and folders of the artifact into a folder, at the same paths.
@@ -24,18 +22,18 @@ func (a *Artifact) Copy(to string, names ...string) error {
 
 func (a *Artifact) copy(to, name string) error {
 	target := filepath.Join(to, filepath.FromSlash(name))
-	if _, isFolder := a.kind(name); isFolder {
+	if _, isFolder := a.Kind(name); isFolder {
 		if err := os.MkdirAll(target, 0o700); err != nil {
 			return err
 		}
-		for below := range a.folders[name] {
+		for _, below := range a.Names(name) {
 			if err := a.copy(to, path.Join(name, below)); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	text, err := a.readFile(name)
+	text, err := a.Read(name)
 	if err != nil {
 		return err
 	}
@@ -57,9 +55,9 @@ func (a *Artifact) Digest(names ...string) (string, error) {
 }
 
 func (a *Artifact) digest(sum io.Writer, name string) error {
-	isFile, isFolder := a.kind(name)
+	isFile, isFolder := a.Kind(name)
 	if isFolder {
-		for _, below := range slices.Sorted(maps.Keys(a.folders[name])) {
+		for _, below := range a.Names(name) {
 			if err := a.digest(sum, path.Join(name, below)); err != nil {
 				return err
 			}
@@ -70,7 +68,7 @@ func (a *Artifact) digest(sum io.Writer, name string) error {
 		_, err := fmt.Fprintf(sum, "%q is not there\n", name)
 		return err
 	}
-	text, err := a.readFile(name)
+	text, err := a.Read(name)
 	if err == nil {
 		_, err = fmt.Fprintf(sum, "%q %x\n", name, sha256.Sum256(text))
 	}

@@ -12,11 +12,9 @@
 // # A tree is foreign text
 //
 // Somebody who opens a pull request writes the tree, so a caller runs Build in a child process within limits. Build starts no program,
-// opens no connection and writes no file. Kustomize would fetch a remote base with git or HTTP whatever its file system says, so each
-// kustomization is checked before kustomize sees it. Files come through os.Root. Sizes, depths and counts have limits (limits.go).
+// opens no connection and writes no file: package kustomize sees to that.
 //
-// A caller may fetch remote bases and decrypt what SOPS encrypted ([Outside]). A base becomes a folder beside the tree, so kustomize does
-// not see its address. What was decrypted is in Answer.Secrets and in no message.
+// A caller may fetch remote bases and decrypt what SOPS encrypted ([Outside]). What was decrypted is in Answer.Secrets and in no message.
 //
 // The artifact that Flux builds from has no symbolic links, because source-controller leaves them out. So there are none here either,
 // and a path through one is refused. Of the folder .git only the file config is read, for the remotes.

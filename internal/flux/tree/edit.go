@@ -12,6 +12,8 @@ import (
 
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 )
 
 // This file is for callers that change a file of a tree.
@@ -42,23 +44,23 @@ func ReadFile(dir, name string) ([]byte, error) {
 		}
 		i++
 	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
-		return nil, fmt.Errorf("%s is no regular file of at most %d MiB", name, maxFile>>20)
+	if !info.Mode().IsRegular() || info.Size() > kustomize.MaxFile {
+		return nil, fmt.Errorf("%s is no regular file of at most %d MiB", name, kustomize.MaxFile>>20)
 	}
 	file, err := root.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // only read
-	text, err := io.ReadAll(io.LimitReader(file, maxFile))
+	text, err := io.ReadAll(io.LimitReader(file, kustomize.MaxFile))
 	if err == nil {
-		err = checkAliases(text)
+		err = kustomize.CheckAliases(text)
 	}
 	return text, err
 }
 
 // IsGenerated reports whether the file of an object is a kustomization, so that a generator in it made the object.
-func (o Object) IsGenerated() bool { return isKustomizationFile(path.Base(o.File)) }
+func (o Object) IsGenerated() bool { return kustomize.IsKustomization(path.Base(o.File)) }
 
 // SharedBy returns two kustomizations below a folder that include the same file, directly or as a part of a folder that both include, or
 // nothing. A change of such a file changes what both make. Dir must be the root of the tree, and file relative to it.
@@ -69,14 +71,14 @@ func SharedBy(dir, file string) ([]string, error) {
 	}
 	defer func() { _ = a.Close() }() // only read
 	users := map[string][]string{}
-	for folder := range a.folders {
-		name := a.kustomizationOf(folder)
+	for _, folder := range a.Folders() {
+		name := a.KustomizationOf(folder)
 		if name == "" {
 			continue
 		}
-		text, err := a.readFile(name)
+		text, err := a.Read(name)
 		if err == nil {
-			err = checkAliases(text)
+			err = kustomize.CheckAliases(text)
 		}
 		if err != nil {
 			return nil, err
@@ -92,7 +94,7 @@ func SharedBy(dir, file string) ([]string, error) {
 		}
 	}
 	at := path.Clean(file)
-	for range maxFolderDepth { // a kustomization may include itself
+	for range kustomize.MaxFolderDepth { // a kustomization may include itself
 		found := users[at]
 		slices.Sort(found)
 		if found = slices.Compact(found); len(found) != 1 {

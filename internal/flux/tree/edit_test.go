@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 )
 
 // TestReadFile reads files of a tree, and refuses what an artifact does not have.
@@ -20,7 +22,7 @@ func TestReadFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Truncate(filepath.Join(root, "large.yaml"), maxFile+1); err != nil {
+	if err := os.Truncate(filepath.Join(root, "large.yaml"), kustomize.MaxFile+1); err != nil {
 		t.Fatal(err)
 	}
 	for link, to := range map[string]string{"file.yaml": "apps/web.yaml", "folder": "apps", "out": "..", "out.yaml": "../outside.yaml"} {

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 )
 
 // grow writes files below a folder.
@@ -57,9 +59,9 @@ func TestHostile(t *testing.T) {
 	for letter := 'b'; letter < 'k'; letter++ {
 		bomb += fmt.Sprintf("%c: &%c [%s]\n", letter, letter, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*%c, ", letter-1), 9), ", "))
 	}
-	deep := strings.Repeat("d/", maxFolderDepth+1)
+	deep := strings.Repeat("d/", kustomize.MaxFolderDepth+1)
 	doubles := map[string]string{"p0/kustomization.yaml": "resources: [a.yaml]\n", "p0/a.yaml": ""}
-	for i := range maxBuilt/2 + 1 {
+	for i := range kustomize.MaxObjects/2 + 1 {
 		doubles["p0/a.yaml"] += "---\n" + configMap(fmt.Sprintf("a%d", i))
 	}
 	for i := 1; i < 20; i++ {
@@ -69,9 +71,9 @@ func TestHostile(t *testing.T) {
 		doubles[fmt.Sprintf("p%d/kustomization.yaml", i)] = "resources: [l, r]\n"
 	}
 	generators := map[string]string{"f": "x", "kustomization.yaml": "configMapGenerator: [{name: a, files: [" + strings.Repeat("f, ",
-		maxReads) + "]}]\n"}
+		kustomize.MaxReads) + "]}]\n"}
 	many := map[string]string{}
-	for i := range maxBuilt + 1 {
+	for i := range kustomize.MaxObjects + 1 {
 		many[fmt.Sprintf("a/%d.yaml", i)] = ""
 	}
 	for _, tt := range []struct {
@@ -86,7 +88,7 @@ func TestHostile(t *testing.T) {
 			"kustomization.yaml: its YAML aliases stand for more"},
 		{"an anchor in itself", map[string]string{"a.yaml": configMap("a") + "b: &b [*b]\n"}, "",
 			"its YAML aliases stand for more than 16 MiB"},
-		{"a large file", map[string]string{"a.yaml": configMap("a") + strings.Repeat("# x\n", maxFile/4)}, "",
+		{"a large file", map[string]string{"a.yaml": configMap("a") + strings.Repeat("# x\n", kustomize.MaxFile/4)}, "",
 			"a.yaml has 16 MiB, and helmdrift reads 16"},
 		{"many folders", map[string]string{deep + "a.yaml": configMap("a")}, "", "more than 100 folders inside each other"},
 		{"many files", many, "a", "more than 3000 YAML files without a kustomization.yaml"},
@@ -215,7 +217,7 @@ func TestNoNetwork(t *testing.T) {
 					continue
 				}
 				// If the caller fetches bases, kustomize does not see their addresses either.
-				_, said := buildWith(root, dir, Outside{Fetch: func(context.Context, Base) (string, error) { return "", errors.New("no such base") }})
+				_, said := buildWith(root, dir, Outside{Fetch: func(context.Context, kustomize.Base) (string, error) { return "", errors.New("no such base") }})
 				if !strings.Contains(said, "nothing else is fetched") && !strings.Contains(said, "of https only") &&
 					!strings.Contains(said, "no such base") {
 					t.Errorf("%s in %q with bases: it says %s", text, dir, said)

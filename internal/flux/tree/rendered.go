@@ -10,6 +10,8 @@ import (
 
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 )
 
 // readRendered takes the objects of a stream of YAML documents as they are.
@@ -66,7 +68,7 @@ func (b *builder) reportUnbuilt() {
 
 // readDocument reads one document. A key that comes twice is refused, because readers disagree about which of the two counts.
 func readDocument(text []byte) ([]map[string]any, error) {
-	if err := checkAliases(text); err != nil {
+	if err := kustomize.CheckAliases(text); err != nil {
 		return nil, err
 	}
 	text, err := yaml.YAMLToJSONStrict(text)

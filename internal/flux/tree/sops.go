@@ -17,6 +17,7 @@ import (
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
@@ -214,7 +215,7 @@ func (f *files) sources(folder string, seen map[string]bool) {
 	}
 	seen[folder] = true
 	var k kustomizetypes.Kustomization
-	if text := f.kustomizationIn(folder); checkAliases(text) != nil || yaml.Unmarshal(text, &k) != nil {
+	if text := f.kustomizationIn(folder); kustomize.CheckAliases(text) != nil || yaml.Unmarshal(text, &k) != nil {
 		return
 	}
 	note := func(name, format string) {
@@ -248,12 +249,12 @@ func (f *files) sources(folder string, seen map[string]bool) {
 
 // kustomizationIn returns the kustomization that kustomize reads in a folder, or nil.
 func (f *files) kustomizationIn(folder string) []byte {
-	for name, text := range f.written {
+	for name, text := range f.Written {
 		if path.Dir(name) == folder {
 			return text
 		}
 	}
-	text, _ := f.readFile(f.kustomizationOf(folder))
+	text, _ := f.Read(f.KustomizationOf(folder))
 	return text
 }
 

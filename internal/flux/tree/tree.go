@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 )
 
 // Lookup reads an object of the cluster: a source, a ConfigMap or a Secret. It returns nil if there is none, and an error if it may not
@@ -21,7 +23,7 @@ type Outside struct {
 	// Decrypt decrypts what SOPS encrypted. Without it, that is unknown.Text.
 	Decrypt func(context.Context, Encrypted) ([]byte, error)
 	// Fetch fetches a base and returns the folder that has it. Without it, such bases are refused.
-	Fetch func(context.Context, Base) (string, error)
+	Fetch func(context.Context, kustomize.Base) (string, error)
 }
 
 // builder carries out an order.
@@ -30,7 +32,7 @@ type builder struct {
 	order     Order
 	lookup    Lookup
 	decrypter *decrypter
-	bases     bases
+	bases     kustomize.Bases
 	answer    Answer
 	artifacts map[[2]string]*Artifact
 	// objects are those that were made, with their makers, by kind, namespace and name.
@@ -53,7 +55,7 @@ func Build(ctx context.Context, order Order, from Outside) (Answer, error) {
 		artifacts: map[[2]string]*Artifact{}, objects: map[objectKey]map[string]any{}, makers: map[objectKey]Maker{},
 		live: map[sourceRef]liveObject{}}
 	if from.Fetch != nil {
-		b.bases.fetch = func(base Base) (string, error) { return from.Fetch(ctx, base) }
+		b.bases.Fetch = func(base kustomize.Base) (string, error) { return from.Fetch(ctx, base) }
 	}
 	defer b.close()
 	out, err := b.run()
@@ -86,7 +88,7 @@ func (b *builder) close() {
 	for _, a := range b.artifacts {
 		_ = a.Close() // only read
 	}
-	b.bases.close()
+	b.bases.Close()
 }
 
 // report adds a problem.
@@ -106,8 +108,8 @@ func (b *builder) artifact(dir, ignore string) (*Artifact, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.dir == b.order.Root {
-		a.changed = b.order.Changed
+	if a.Dir == b.order.Root {
+		a.Changed = b.order.Changed
 	}
 	b.artifacts[key] = a
 	return a, nil
@@ -126,7 +128,7 @@ func (b *builder) buildDir() error {
 	if err != nil {
 		return err
 	}
-	folder, err := (&files{Artifact: a}).relative(dir)
+	folder, err := a.Relative(dir)
 	if err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func (b *builder) buildDir() error {
 	}
 	for _, o := range objects {
 		if k := fluxKustomization(o.value); k != nil && k.folder() == folder && k.Metadata.Namespace != "" {
-			if from, _ := b.source(k); from != nil && from.dir == a.dir {
+			if from, _ := b.source(k); from != nil && from.Dir == a.Dir {
 				own = append(own, k)
 			}
 		}

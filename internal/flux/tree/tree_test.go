@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations; read the difference")
@@ -78,7 +80,7 @@ func carryOut(s story, root string) want {
 		from.Decrypt = decryptForTest
 	}
 	if s.Bases != nil {
-		from.Fetch = func(_ context.Context, b Base) (string, error) {
+		from.Fetch = func(_ context.Context, b kustomize.Base) (string, error) {
 			if folder := s.Bases[b.String()]; folder != "" {
 				return filepath.Join(root, "..", folder), nil
 			}

@@ -1,4 +1,4 @@
-package tree
+package kustomize
 
 import (
 	"errors"
@@ -75,50 +75,55 @@ func baseOf(text string) (base Base, inside string, err error) {
 type mount struct {
 	at   string
 	base Base
-	*Artifact
+	*Tree
 }
 
-// artifactAt returns the artifact that has a path, and the path in it.
-func (f *files) artifactAt(name string) (*Artifact, string) {
+// treeAt returns the tree that has a path, and the path in it.
+func (f *Files) treeAt(name string) (*Tree, string) {
 	for _, m := range f.bases.mounts {
 		if name == m.at {
-			return m.Artifact, "."
+			return m.Tree, "."
 		}
 		if inside, isBelow := strings.CutPrefix(name, m.at+"/"); isBelow {
-			return m.Artifact, inside
+			return m.Tree, inside
 		}
 	}
-	return f.Artifact, name
+	return f.Tree, name
 }
 
-// kind says whether a clean path is a file or a folder.
-func (f *files) kind(name string) (isFile, isFolder bool) {
-	a, inside := f.artifactAt(name)
-	return a.kind(inside)
+// Kind says whether a clean path is a file or a folder.
+func (f *Files) Kind(name string) (isFile, isFolder bool) {
+	t, inside := f.treeAt(name)
+	return t.Kind(inside)
 }
 
-// readFile reads a file.
-func (f *files) readFile(name string) ([]byte, error) {
-	a, inside := f.artifactAt(name)
-	return a.readFile(inside)
+// Read reads a file.
+func (f *Files) Read(name string) ([]byte, error) {
+	t, inside := f.treeAt(name)
+	return t.Read(inside)
 }
 
-// names returns the sorted names in a folder.
-func (f *files) names(name string) []string {
-	a, inside := f.artifactAt(name)
-	return a.names(inside)
+// Names returns the sorted names in a folder.
+func (f *Files) Names(name string) []string {
+	t, inside := f.treeAt(name)
+	return t.Names(inside)
 }
 
-// why says why there is no such path.
-func (f *files) why(name string) error {
-	a, inside := f.artifactAt(name)
-	return a.why(inside)
+// Why says why there is no such path.
+func (f *Files) Why(name string) error {
+	t, inside := f.treeAt(name)
+	return t.Why(inside)
 }
 
-// bases are those of one tree.
-type bases struct {
-	// fetch fetches a base and returns the folder that has it. It is nil if nobody fetches.
-	fetch  func(Base) (string, error)
+// KustomizationOf returns the path of the kustomization file in a folder, or "".
+func (f *Files) KustomizationOf(folder string) string { return kustomizationOf(f, folder) }
+
+// Bases are those of one tree.
+type Bases struct {
+	// Fetch fetches a base and returns the folder that has it. It is nil if nobody fetches.
+	Fetch func(Base) (string, error)
+	// links is that of the tree.
+	links  string
 	mounts []mount
 }
 
@@ -126,28 +131,28 @@ type bases struct {
 const maxBases = 100
 
 // mount fetches a base unless it is there, and returns its path.
-func (b *bases) mount(base Base) (string, error) {
+func (b *Bases) mount(base Base) (string, error) {
 	if i := slices.IndexFunc(b.mounts, func(m mount) bool { return m.base == base }); i >= 0 {
 		return b.mounts[i].at, nil
 	}
 	if len(b.mounts) == maxBases {
 		return "", fmt.Errorf("the tree has more than %d remote bases", maxBases)
 	}
-	dir, err := b.fetch(base)
+	dir, err := b.Fetch(base)
 	if err != nil {
 		return "", fmt.Errorf("%s: %w", base, err)
 	}
-	a, err := openFolder(dir)
+	t, err := Open(dir, b.links)
 	if err != nil {
 		return "", err
 	}
 	at := ".helmdrift-base-" + strconv.Itoa(len(b.mounts))
-	b.mounts = append(b.mounts, mount{at, base, a})
+	b.mounts = append(b.mounts, mount{at, base, t})
 	return at, nil
 }
 
-// close closes the folders.
-func (b *bases) close() {
+// Close closes the folders.
+func (b *Bases) Close() {
 	for _, m := range b.mounts {
 		_ = m.Close() // only read
 	}
@@ -155,8 +160,8 @@ func (b *bases) close() {
 
 // withBases fetches the bases that a kustomization of a folder names, and returns it with paths instead of addresses. Only resources,
 // components and the old field bases are fetched: check refuses every other address.
-func (f *files) withBases(folder string, text []byte) ([]byte, error) {
-	if f.bases.fetch == nil {
+func (f *Files) withBases(folder string, text []byte) ([]byte, error) {
+	if f.bases.Fetch == nil {
 		return text, nil
 	}
 	fields := map[string]any{}
@@ -168,7 +173,7 @@ func (f *files) withBases(folder string, text []byte) ([]byte, error) {
 		items, _ := fields[field].([]any)
 		for i, item := range items {
 			address, isText := item.(string)
-			if !isText || !isRemote(address) {
+			if !isText || !IsRemote(address) {
 				continue
 			}
 			base, inside, err := baseOf(address)
@@ -193,7 +198,7 @@ func (f *files) withBases(folder string, text []byte) ([]byte, error) {
 }
 
 // original returns a path with the address of the base that it is in.
-func (f *files) original(name string) string {
+func (f *Files) original(name string) string {
 	for _, m := range f.bases.mounts {
 		if inside, isBelow := strings.CutPrefix(name, m.at+"/"); isBelow {
 			return m.base.String() + " " + inside

@@ -1,4 +1,4 @@
-package flux
+package kustomize
 
 import (
 	"context"
@@ -12,37 +12,36 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/files"
-	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
-// Bases fetches the bases that a working tree names and does not have, each once. It is safe for concurrent use.
-type Bases struct {
+// Fetcher fetches the bases that a working tree names and does not have, each once. It is safe for concurrent use.
+type Fetcher struct {
 	// Commit fetches the files of a commit from one of the addresses of its server, as a tar archive.
 	Commit func(ctx context.Context, url, ref string, addresses []netip.Addr) ([]byte, error)
 	// MaxFile bounds the length of a file in bytes.
 	MaxFile int64
 
-	fetched once.Map[tree.Base, string]
+	fetched once.Map[Base, string]
 
 	mu   sync.Mutex
 	done []func()
 }
 
 // Fetch fetches a base and returns the folder that has it.
-func (b *Bases) Fetch(ctx context.Context, base tree.Base) (string, error) {
-	return b.fetched.Get(base, func() (string, error) {
-		dir, done, err := b.fetch(ctx, base)
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.done = append(b.done, done)
+func (f *Fetcher) Fetch(ctx context.Context, base Base) (string, error) {
+	return f.fetched.Get(base, func() (string, error) {
+		dir, done, err := f.fetch(ctx, base)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.done = append(f.done, done)
 		return dir, err
 	})
 }
 
 // fetch fetches a base into a new folder. Done removes it; it is never nil.
-func (b *Bases) fetch(ctx context.Context, base tree.Base) (dir string, done func(), err error) {
+func (f *Fetcher) fetch(ctx context.Context, base Base) (dir string, done func(), err error) {
 	done = func() {}
 	at, err := url.Parse(base.URL)
 	if err != nil || at.Scheme != "https" {
@@ -55,13 +54,13 @@ func (b *Bases) fetch(ctx context.Context, base tree.Base) (dir string, done fun
 		}
 	}
 	if !base.IsFile {
-		archive, err := b.Commit(ctx, base.URL, base.Ref, addresses)
+		archive, err := f.Commit(ctx, base.URL, base.Ref, addresses)
 		if err != nil {
 			return "", done, err
 		}
 		return files.Unpack(archive)
 	}
-	text, err := fetch.File(ctx, base.URL, fetch.Options{MaxAnswer: b.MaxFile, Refuse: func(ip netip.Addr) error {
+	text, err := fetch.File(ctx, base.URL, fetch.Options{MaxAnswer: f.MaxFile, Refuse: func(ip netip.Addr) error {
 		return address.Check(ip, "it", true)
 	}})
 	if err != nil {
@@ -74,11 +73,11 @@ func (b *Bases) fetch(ctx context.Context, base tree.Base) (dir string, done fun
 }
 
 // Close removes what was fetched.
-func (b *Bases) Close() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, done := range b.done {
+func (f *Fetcher) Close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, done := range f.done {
 		done()
 	}
-	b.done = nil
+	f.done = nil
 }

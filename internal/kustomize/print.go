@@ -1,4 +1,4 @@
-package tree
+package kustomize
 
 import (
 	"encoding/json"
