@@ -247,19 +247,25 @@ bin/argocd/helm: test/e2e/go.mod
 	@mkdir -p bin/argocd
 	cd test/e2e && go build -o $(CURDIR)/bin/argocd/helm helm.sh/helm/v4/cmd/helm
 
+bin/argocd/kustomize: test/helmfile/go.mod
+	@mkdir -p bin/argocd
+	cd test/helmfile && go build -o $(CURDIR)/bin/argocd/kustomize sigs.k8s.io/kustomize/kustomize/v5
+
 # The application-controller serves its metrics on all interfaces, so the test has a network with nothing but a loopback interface.
 OWN_NETWORK := unshare --map-root-user --net sh -c 'ip link set lo up && exec "$$@"' sh
 
 SYNCS ?= 20
 SETS ?= 40
+KUSTOMIZATIONS ?= 100
 
-argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm ## compares SYNCS random syncs and SETS random ApplicationSets with what Argo CD does, and the charts in ARGO_CHARTS
+argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm bin/argocd/kustomize ## compares SYNCS random syncs, SETS random ApplicationSets and KUSTOMIZATIONS with what Argo CD does, and the charts in ARGO_CHARTS
 	cd test/argocd && GOTOOLCHAIN=auto go vet ./story && GOTOOLCHAIN=auto go test -c -o $(CURDIR)/bin/argocd/story.test ./story
 	rm -rf bin/argocd/sets bin/argocd/syncs && mkdir bin/argocd/sets bin/argocd/syncs
 	cd test/argocd/story && $(OWN_NETWORK) $(CURDIR)/bin/argocd/story.test -test.timeout 120m -test.v -syncs $(SYNCS) -sets $(SETS) \
 		-sets.dir $(CURDIR)/bin/argocd/sets -syncs.dir $(CURDIR)/bin/argocd/syncs $(if $(ARGO_CHARTS),-charts $(ARGO_CHARTS)) -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
 	go test -count=1 ./internal/argo/appset -run TestRecorded -recorded $(CURDIR)/bin/argocd/sets
 	go test -count=1 -v ./internal/engine/argocd -run TestRecordedManagers -recorded $(CURDIR)/bin/argocd/syncs
+	go test -count=1 -timeout 30m -v ./internal/argo -run TestKustomizations -argocd $(CURDIR)/bin/argocd -kustomizations $(KUSTOMIZATIONS)
 	$(if $(ARGO_CHARTS),go test -count=1 -timeout 60m -v ./internal/argo -run TestRenderings -argocd $(CURDIR)/bin/argocd -charts $(ARGO_CHARTS))
 
 soak: planes ## scans a fleet 100 times while others deploy

@@ -21,6 +21,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
+	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -30,11 +31,15 @@ import (
 // This file is diff app/NAME, and diff --next and --from of Applications: what the next sync of Argo CD writes. internal/argo finds out what
 // to compare.
 
-// These are the jobs of a child process: it searches a working tree for Applications, and evaluates what Argo CD ignores.
+// These are the jobs of a child process: it searches a working tree for Applications, builds kustomizations, and evaluates what Argo CD ignores.
 const (
-	jobArgoTree   = "argo-tree"
-	jobArgoIgnore = "argo-ignore"
+	jobArgoTree      = "argo-tree"
+	jobArgoKustomize = "argo-kustomize"
+	jobArgoIgnore    = "argo-ignore"
 )
+
+// askArgoBase is the question of the job for a kustomization about a base.
+const askArgoBase = "base"
 
 // argoGuest returns diff of an Application as a guest.
 func argoGuest() guest {
@@ -43,6 +48,9 @@ func argoGuest() guest {
 		jobs: map[string]confine.Job{
 			jobArgoTree: confine.NewJob(func(_ context.Context, _ *confine.Parent, o appset.Order) (appset.Answer, error) {
 				return appset.Build(o)
+			}),
+			jobArgoKustomize: confine.NewJob(func(_ context.Context, p *confine.Parent, o source.KustomizeOrder) (string, error) {
+				return o.Build(func(b kustomize.Base) (string, error) { return confine.Ask[kustomize.Base, string](p, askArgoBase, b) })
 			}),
 			jobArgoIgnore: confine.NewJob(func(ctx context.Context, _ *confine.Parent, o ignored.Order) (ignored.Answer, error) {
 				return o.Run(ctx)
@@ -61,14 +69,14 @@ func (f *argoDiff) words() cli.ObjectWords {
 	return cli.ObjectWords{
 		Kinds: []string{"app", "application", "applications", "application.argoproj.io", "applications.argoproj.io"},
 		One:   "Application", Controller: "Argo CD", Lists: "kubectl get applications -A",
-		Sync: "argocd app sync",
+		Sync: "argocd app sync", Builds: true,
 	}
 }
 
 // ofTree returns the flags about a working tree that are about HelmReleases alone.
 func (f *argoDiff) ofTree() []cli.Refusal {
 	return []cli.Refusal{
-		{Flags: []string{"local-source", "sops", "allow-remote-bases", "only-changed", "allow-secret-lookups"},
+		{Flags: []string{"local-source", "sops", "only-changed", "allow-secret-lookups"},
 			Advice: "it is about HelmReleases of Flux, and not about Applications"},
 	}
 }
@@ -101,7 +109,8 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
-	question := f.question(s, &o.CompareOptions, o.Jobs())
+	question, done := f.question(s, &o.CompareOptions, o.Jobs())
+	defer done()
 	question.Namespace, question.Name = d.Target.Namespace, name
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
@@ -133,7 +142,9 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
-		fleet := argo.Fleet{Question: f.question(s, &o.CompareOptions, limits), On: on}
+		question, done := f.question(s, &o.CompareOptions, limits)
+		defer done()
+		fleet := argo.Fleet{Question: question, On: on}
 		fleet.Namespace = on.Namespace
 		if f.From != "" {
 			tree, err := f.search(ctx, on.Unlabelled, fleet.Question, of, limits)
@@ -198,8 +209,9 @@ func (f *argoDiff) complete(ctx context.Context, c *cli.Connection, word string)
 	return cli.CompleteKind(ctx, c, api.Kind(), kind+"/")
 }
 
-// question returns a question about Applications. Foreign text is read in child processes.
-func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) argo.Question {
+// question returns a question about Applications. Foreign text is read in child processes. Done removes the bases of kustomize that were fetched.
+func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) (q argo.Question, done func()) {
+	bases := &kustomize.Fetcher{Time: limits.Time, MaxOutput: limits.MaxAnswer()}
 	from := source.Fetcher{
 		Source: o.Source, Fetch: limits.FetchChart,
 		Commit: source.Commits(func(ctx context.Context, order source.CommitOrder) ([]byte, error) {
@@ -212,8 +224,13 @@ func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Li
 	}
 	return argo.Question{
 		Fetcher: from, Known: s.Known, Now: time.Now(), Render: limits.RenderChart, ReadManifest: limits.ReadManifest,
+		Kustomize: func(ctx context.Context, order source.KustomizeOrder) (string, error) {
+			order.FetchesBases = f.RemoteBases
+			return jobs.Run[source.KustomizeOrder, string](ctx, limits, "building the kustomization "+order.Folder, jobArgoKustomize, order,
+				map[string]confine.Call{askArgoBase: confine.NewCall(bases.Fetch)})
+		},
 		Ignore: func(ctx context.Context, order ignored.Order) (ignored.Answer, error) {
 			return jobs.Run[ignored.Order, ignored.Answer](ctx, limits, "evaluating jqPathExpressions", jobArgoIgnore, order, nil)
 		},
-	}
+	}, bases.Close
 }

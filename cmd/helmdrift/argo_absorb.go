@@ -33,7 +33,8 @@ func (f *argoDiff) keep(
 	if d, err = o.Begin(ctx, append([]string{name}, args[1:]...), "absorb"); err != nil {
 		return d, out, err
 	}
-	question := f.question(s, o, o.Jobs())
+	question, done := f.question(s, o, o.Jobs())
+	defer done()
 	question.Namespace, question.Name = d.Target.Namespace, name
 	var plan *argo.Plan
 	defer func() {

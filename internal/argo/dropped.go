@@ -77,7 +77,7 @@ func (t *Tree) makers(ctx context.Context, from drift.Connection, q Question, li
 		}
 	}
 	q.Tree = t
-	e := &expansion{Tree: t, from: from, q: q}
+	e := &expansion{Tree: t, from: from, q: q, built: map[string]bool{}}
 	for _, item := range live {
 		key := object.RefOf(item).Key
 		m := &madeApp{content: item, app: api.Decoded(item)}

@@ -33,6 +33,8 @@ type Question struct {
 	// Render renders a chart, and ReadManifest reads a manifest.
 	Render       func(context.Context, drift.ChartRequest) (*drift.RenderedChart, error)
 	ReadManifest func(context.Context, *release.Record) ([]render.Document, error)
+	// Kustomize builds a kustomization, and returns its objects as a manifest.
+	Kustomize func(context.Context, source.KustomizeOrder) (string, error)
 	// Ignore removes from objects what Argo CD ignores of them. It is called if expressions of jq are among that, which are foreign code.
 	Ignore func(context.Context, ignored.Order) (ignored.Answer, error)
 	// Known learns the secrets that are read.

@@ -124,12 +124,15 @@ func (p *Plan) renderOne(ctx context.Context, q Question, f *source.Folder, refs
 	}
 	kind, err := f.Kind()
 	if err != nil {
-		return nil, hint.New(err, "for a part of the answer, compare what you have built: helmdrift diff app/NAME CHART with a folder of manifests")
+		return nil, hint.New(err, builtByUser)
 	}
 	var out *drift.RenderedChart
-	if kind == "directory" {
+	switch kind {
+	case "directory":
 		out, err = p.readDirectory(ctx, q, f)
-	} else {
+	case "kustomize":
+		out, err = p.buildKustomization(ctx, q, f)
+	default:
 		out, err = p.renderChart(ctx, q, f, refs, roots)
 	}
 	if err != nil {
@@ -147,12 +150,39 @@ func (p *Plan) renderOne(ctx context.Context, q Question, f *source.Folder, refs
 	return out, nil
 }
 
+// builtByUser is advice for a source that helmdrift does not build.
+const builtByUser = "for a part of the answer, compare what you have built: helmdrift diff app/NAME CHART with a folder of manifests"
+
+// buildKustomization builds a kustomization.
+func (p *Plan) buildKustomization(ctx context.Context, q Question, f *source.Folder) (*drift.RenderedChart, error) {
+	if p.settings.NoKustomize {
+		return nil, errors.New("it is a kustomization, and kustomize.enable of argocd-cm is false: Argo CD takes its files for manifests")
+	}
+	order, err := f.Kustomize(f.Variables(p.app, p.instance()), p.settings.BuildOptions)
+	if err != nil {
+		return nil, hint.New(err, builtByUser)
+	}
+	text, err := q.Kustomize(ctx, order)
+	switch {
+	case err != nil && hint.Of(err) != "":
+		return nil, err
+	case err != nil:
+		return nil, hint.New(fmt.Errorf("kustomize: %w", err), builtByUser)
+	}
+	return p.readManifests(ctx, q, f, text)
+}
+
 // readDirectory reads a folder of manifests.
 func (p *Plan) readDirectory(ctx context.Context, q Question, f *source.Folder) (*drift.RenderedChart, error) {
 	text, err := f.Manifests()
 	if err != nil {
 		return nil, err
 	}
+	return p.readManifests(ctx, q, f, text)
+}
+
+// readManifests reads the manifests that a source makes without helm.
+func (p *Plan) readManifests(ctx context.Context, q Question, f *source.Folder, text string) (*drift.RenderedChart, error) {
 	documents, err := q.ReadManifest(ctx, &release.Record{Manifest: text})
 	if err != nil {
 		return nil, err

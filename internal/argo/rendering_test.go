@@ -125,6 +125,7 @@ func (c argoCD) render(t *testing.T, a *randomApplication) (objects map[string]a
 		"Root": a.root, "Revision": a.revision, "Name": a.name, "Namespace": a.namespace, "Project": "default", "Sources": a.sources,
 		"KubeVersion": a.kubeVersion(), "APIVersions": apiVersions(), "ClusterScoped": clusterScoped(), "Tracking": cmp.Or(a.settings["application.resourceTrackingMethod"], "annotation"),
 		"Label": cmp.Or(a.settings["application.instanceLabelKey"], "app.kubernetes.io/instance"), "InstallationID": a.settings["installationID"],
+		"BuildOptions": a.settings["kustomize.buildOptions"],
 	}
 	var answer struct {
 		Objects []map[string]any
@@ -583,6 +584,7 @@ func (a *randomApplication) render(t *testing.T) (map[string]any, error) {
 		ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
 			return render.ReadDocuments(r.Manifest), nil
 		},
+		Kustomize: func(_ context.Context, order source.KustomizeOrder) (string, error) { return order.Build(nil) },
 	})
 	if err != nil {
 		return nil, err

@@ -87,7 +87,8 @@ func NewTree(ctx context.Context, from drift.Connection, q Question, dir string,
 		return nil, err
 	}
 	t.found = answer
-	e := expansion{Tree: t, from: from, q: q, loose: map[name]name{}}
+	e := expansion{Tree: t, from: from, q: q, loose: map[name]name{}, built: map[string]bool{}}
+	defer e.dropBuilt()
 	for depth := 0; ; depth++ {
 		added := e.add(ctx, answer)
 		var documents []appset.Document
@@ -227,6 +228,22 @@ type expansion struct {
 	q    Question
 	// loose are the Applications whose files do not name their namespace, by file and name.
 	loose map[name]name
+	// built are the files that kustomizations made objects of Argo CD of.
+	built map[string]bool
+}
+
+// dropBuilt removes the Applications of files that a kustomization made others of. One that a kustomization may change, and that no Application of the
+// tree builds, is a problem.
+func (e *expansion) dropBuilt() {
+	for _, at := range e.names() {
+		switch m := e.made[at]; {
+		case m.By != "" || !m.IsKustomized:
+		case e.built[m.File]:
+			delete(e.made, at)
+		default:
+			e.problem(m, "a kustomization is in its folder, and no Application of the tree builds it: the Application may be another one")
+		}
+	}
 }
 
 // add adds the Applications of an answer, laid over those of the cluster, and returns the new ones.
@@ -381,12 +398,16 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, re
 		return nil, err
 	}
 	var out []appset.Document
+	kind, _ := f.Kind() // it was rendered
+	isKustomized := kind == "kustomize"
 	for _, o := range render.Objects(made.Manifest, p.parsing()).Objects {
 		if o.Group != api.Group || o.Kind != "Application" && o.Kind != "ApplicationSet" {
 			continue
 		}
 		document := appset.Document{By: m.app.Title()}
-		if inside, err := filepath.Rel(e.Root, filepath.Join(f.Dir, filepath.FromSlash(o.Source))); err == nil && o.Source != "" {
+		if isKustomized {
+			e.built[o.Source] = true // and the file does not have the Application as it is
+		} else if inside, err := filepath.Rel(e.Root, filepath.Join(f.Dir, filepath.FromSlash(o.Source))); err == nil && o.Source != "" {
 			document.File = filepath.ToSlash(inside)
 		}
 		if document.JSON, err = json.Marshal(o.Content); err == nil {
@@ -425,11 +446,15 @@ func (t *Tree) controllerOf(ctx context.Context, from drift.Connection, namespac
 }
 
 // may reports whether a source could make an Application: one of its files, or its values, names the group. To render each chart for that
-// would take as long as to compare it.
+// would take as long as to compare it. A kustomization may have its files anywhere in the tree.
 func (e *expansion) may(m *madeApp, f *source.Folder, refs map[string]*source.Folder) (bool, error) {
 	kind, err := f.Kind()
 	if err != nil {
+		m.isWhole = false
 		return false, nil //nolint:nilerr // its own report says so
+	}
+	if kind == "kustomize" {
+		return true, nil
 	}
 	if text, _ := json.Marshal(f.Source); bytes.Contains(text, []byte(api.Group)) {
 		return true, nil

@@ -60,6 +60,8 @@ type ObjectWords struct {
 	One, Controller, Lists string
 	// Sync is a command that makes the controller write, if there is no release that helmdrift could fix. It is empty if there is one.
 	Sync string
+	// Builds is set if its sources may be kustomizations, so that bases are fetched without a working tree, too.
+	Builds bool
 }
 
 // CheckRelease returns an error if there is no release of Helm behind an object that fix, absorb or snapshot is called for.
@@ -84,13 +86,15 @@ func (w ObjectWords) Decides() []Refusal {
 // CheckOne refuses flags with the object that the arguments name, and what needs a release. It returns the name of the object.
 func (w ObjectWords) CheckOne(o *ControllerOptions, args []string, flags *pflag.FlagSet, refused []Refusal) (name string, err error) {
 	_, name, _ = strings.Cut(args[0], "/")
+	ofTree := *o
+	ofTree.RemoteBases = o.RemoteBases && !w.Builds
 	switch {
 	case o.Next:
 		return "", fmt.Errorf("--next compares all of them, and %s is one %s", args[0], w.One)
 	case o.Changed != "":
 		return "", fmt.Errorf("--only-changed chooses from all HelmReleases of a tree, and %s is one", args[0])
-	case o.CheckTree() != nil:
-		return "", o.CheckTree()
+	case ofTree.CheckTree() != nil:
+		return "", ofTree.CheckTree()
 	case o.From != "" && len(args) > 1:
 		return "", hint.New(errors.New("--from takes no CHART"), "the chart is the one of the "+w.One+" in the tree")
 	case name == "":

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
@@ -63,9 +62,7 @@ func (f *From) Trees(ctx context.Context, from drift.Connection) (now, before *a
 
 // Builder returns what builds a tree. Done removes what was fetched for that.
 func (f *From) Builder(ctx context.Context) (build func(drift.Connection, tree.Order) (*applied.Tree, error), done func()) {
-	bases := &kustomize.Fetcher{MaxFile: f.MaxOutput, Commit: func(ctx context.Context, url, ref string, at []netip.Addr) ([]byte, error) {
-		return program.Remote{URL: url, Ref: ref, Addresses: at, Time: f.Time, MaxOutput: f.MaxOutput}.Fetch(ctx)
-	}}
+	bases := &kustomize.Fetcher{Time: f.Time, MaxOutput: f.MaxOutput}
 	answers := Answers{Fetch: bases.Fetch, Decrypt: func(ctx context.Context, e tree.Encrypted) ([]byte, error) {
 		return program.Sops{Vault: f.Vault, Time: f.Time, MaxOutput: f.MaxOutput}.Decrypt(ctx, e.Text, e.From, e.To, e.Vaults)
 	}}

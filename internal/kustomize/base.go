@@ -80,7 +80,7 @@ type mount struct {
 
 // treeAt returns the tree that has a path, and the path in it.
 func (f *Files) treeAt(name string) (*Tree, string) {
-	for _, m := range f.bases.mounts {
+	for _, m := range slices.Backward(f.bases.mounts) { // one may be inside an earlier one
 		if name == m.at {
 			return m.Tree, "."
 		}
@@ -130,9 +130,9 @@ type Bases struct {
 // maxBases is how many bases are fetched for a tree.
 const maxBases = 100
 
-// mount fetches a base unless it is there, and returns its path.
-func (b *Bases) mount(base Base) (string, error) {
-	if i := slices.IndexFunc(b.mounts, func(m mount) bool { return m.base == base }); i >= 0 {
+// mount fetches a base unless it is there, and returns its path in a folder.
+func (b *Bases) mount(base Base, folder string) (string, error) {
+	if i := slices.IndexFunc(b.mounts, func(m mount) bool { return m.base == base && path.Dir(m.at) == folder }); i >= 0 {
 		return b.mounts[i].at, nil
 	}
 	if len(b.mounts) == maxBases {
@@ -146,7 +146,7 @@ func (b *Bases) mount(base Base) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	at := ".helmdrift-base-" + strconv.Itoa(len(b.mounts))
+	at := path.Join(folder, ".helmdrift-base-"+strconv.Itoa(len(b.mounts)))
 	b.mounts = append(b.mounts, mount{at, base, t})
 	return at, nil
 }
@@ -180,7 +180,11 @@ func (f *Files) withBases(folder string, text []byte) ([]byte, error) {
 			if err != nil {
 				return nil, fmt.Errorf("it needs %q: %w", address, err)
 			}
-			at, err := f.bases.mount(base)
+			in := "."
+			if base.IsFile && f.RootOnly {
+				in = folder // where kustomize may read it
+			}
+			at, err := f.bases.mount(base, in)
 			if err != nil {
 				return nil, err
 			}
@@ -199,7 +203,7 @@ func (f *Files) withBases(folder string, text []byte) ([]byte, error) {
 
 // original returns a path with the address of the base that it is in.
 func (f *Files) original(name string) string {
-	for _, m := range f.bases.mounts {
+	for _, m := range slices.Backward(f.bases.mounts) {
 		if inside, isBelow := strings.CutPrefix(name, m.at+"/"); isBelow {
 			return m.base.String() + " " + inside
 		}

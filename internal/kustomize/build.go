@@ -29,8 +29,10 @@ type Files struct {
 	Written map[string][]byte
 	// Decrypt returns the content of a file as kustomize reads it. It may be nil.
 	Decrypt func(name string, text []byte) ([]byte, error)
-	bases   *Bases
-	noHelm  string
+	// RootOnly is set if a kustomization may have no file that is not below its own folder.
+	RootOnly bool
+	bases    *Bases
+	noHelm   string
 	// reads and objects count what kustomize reads.
 	reads, objects int
 	// hasSchema is set if a kustomization brings an OpenAPI schema.
@@ -68,9 +70,13 @@ func (f *Files) Run(folder string) (objects resmap.ResMap, origins []string, err
 	if err != nil {
 		return nil, nil, err
 	}
-	// No plugin runs, no helm and no function. Files outside the folder may be read, as in the controller, but none outside the tree.
+	restrictions := kustomizetypes.LoadRestrictionsNone
+	if f.RootOnly {
+		restrictions = kustomizetypes.LoadRestrictionsRootOnly
+	}
+	// No plugin runs, no helm and no function, and no file outside the tree is read.
 	objects, err = krusty.MakeKustomizer(&krusty.Options{
-		LoadRestrictions: kustomizetypes.LoadRestrictionsNone, PluginConfig: kustomizetypes.DisabledPluginConfig(),
+		LoadRestrictions: restrictions, PluginConfig: kustomizetypes.DisabledPluginConfig(),
 	}).Run(f, filepath.Join(f.Dir, filepath.FromSlash(folder)))
 	if err = cmp.Or(f.refusal, err); err != nil {
 		return nil, nil, err
@@ -106,9 +112,17 @@ func (f *Files) askForOrigins() (bool, error) {
 	return false, nil
 }
 
-// shorten makes one line of an error of kustomize, with paths relative to the tree.
+// quoted and rest match what errors of kustomize quote of files and patches, which may be secret. Rest is at the end of a text, behind the words in it.
+var (
+	quoted = regexp.MustCompile("(?s) with config: `.*?`|:? ?\\[patch: \".*?\"\\]")
+	rest   = regexp.MustCompile(`(?s)(node contents|at the same time|one of patch and path|literal sources?|invalid utf8 bytes|a target for (?:JSON )?patch|` +
+		`decoding|out of bounds for value|is not a string|cannot be found in)\b.*`)
+)
+
+// shorten makes one line of an error of kustomize, with paths relative to the tree and without the content of files.
 func (f *Files) shorten(err error) error {
-	text := strings.ReplaceAll(err.Error(), f.Dir+string(filepath.Separator), "")
+	text := strings.NewReplacer(f.Dir+string(filepath.Separator), "", "the tree "+f.Dir, "the tree").Replace(err.Error())
+	text = rest.ReplaceAllString(quoted.ReplaceAllString(text, ""), "$1 ...")
 	return errors.New(strings.Join(strings.Fields(text), " "))
 }
 

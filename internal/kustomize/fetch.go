@@ -9,19 +9,20 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/once"
+	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
-// Fetcher fetches the bases that a working tree names and does not have, each once. It is safe for concurrent use.
+// Fetcher fetches the bases that a tree names and does not have, each once. It is safe for concurrent use.
 type Fetcher struct {
-	// Commit fetches the files of a commit from one of the addresses of its server, as a tar archive.
-	Commit func(ctx context.Context, url, ref string, addresses []netip.Addr) ([]byte, error)
-	// MaxFile bounds the length of a file in bytes.
-	MaxFile int64
+	// Time is how long git may run, and MaxOutput bounds the length of a commit or a file in bytes.
+	Time      time.Duration
+	MaxOutput int64
 
 	fetched once.Map[Base, string]
 
@@ -54,13 +55,13 @@ func (f *Fetcher) fetch(ctx context.Context, base Base) (dir string, done func()
 		}
 	}
 	if !base.IsFile {
-		archive, err := f.Commit(ctx, base.URL, base.Ref, addresses)
+		archive, err := program.Remote{URL: base.URL, Ref: base.Ref, Addresses: addresses, Time: f.Time, MaxOutput: f.MaxOutput}.Fetch(ctx)
 		if err != nil {
 			return "", done, err
 		}
 		return files.Unpack(archive)
 	}
-	text, err := fetch.File(ctx, base.URL, fetch.Options{MaxAnswer: f.MaxFile, Refuse: func(ip netip.Addr) error {
+	text, err := fetch.File(ctx, base.URL, fetch.Options{MaxAnswer: f.MaxOutput, Refuse: func(ip netip.Addr) error {
 		return address.Check(ip, "it", true)
 	}})
 	if err != nil {

@@ -34,6 +34,8 @@ type order struct {
 	ClusterScoped   []schema.GroupKind
 	Tracking, Label string
 	InstallationID  string
+	// BuildOptions are the flags of "kustomize build".
+	BuildOptions string
 }
 
 // answer has the objects of the Application, without hooks, or why there are none.
@@ -86,6 +88,7 @@ func (o order) render(ctx context.Context) ([]*unstructured.Unstructured, error)
 			Repo: &v1alpha1.Repository{Repo: s.RepoURL}, Revision: o.Revision, AppLabelKey: o.Label, AppName: o.Name, Namespace: o.Namespace,
 			ApplicationSource: s, KubeVersion: o.KubeVersion, ApiVersions: o.APIVersions, TrackingMethod: o.Tracking,
 			HasMultipleSources: len(o.Sources) > 1, RefSources: refs, ProjectName: o.Project, InstallationID: o.InstallationID,
+			KustomizeOptions: &v1alpha1.KustomizeOptions{BuildOptions: o.BuildOptions},
 		}, false, git.NoopCredsStore{}, resource.MustParse("0"), paths)
 		if err != nil {
 			return nil, err

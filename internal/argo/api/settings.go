@@ -22,6 +22,9 @@ type Settings struct {
 	Tracking, Label string
 	// Installation is the identity of this Argo CD, if several share a cluster.
 	Installation string
+	// BuildOptions are the flags of "kustomize build", and NoKustomize is set if Argo CD builds no kustomization.
+	BuildOptions string
+	NoKustomize  bool
 	// Ignores are the differences that argocd-cm ignores for all Applications.
 	Ignores []IgnoreDifference
 }
@@ -48,6 +51,7 @@ func ReadSettings(ctx context.Context, from deployer.Reader, namespace string) (
 		out.Tracking = cmp.Or(text("application.resourceTrackingMethod"), out.Tracking)
 		out.Label = cmp.Or(text("application.instanceLabelKey"), out.Label)
 		out.Installation = text("installationID")
+		out.BuildOptions, out.NoKustomize = text("kustomize.buildOptions"), text("kustomize.enable") == "false"
 		out.Ignores = SystemIgnores(data)
 		return out, nil
 	}

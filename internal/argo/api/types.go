@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/util/intstr"
+	kustomizetypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -125,7 +127,7 @@ type Source struct {
 	Name           string           `json:"name"`
 	Helm           *HelmSource      `json:"helm"`
 	Directory      *DirectorySource `json:"directory"`
-	Kustomize      json.RawMessage  `json:"kustomize"`
+	Kustomize      *KustomizeSource `json:"kustomize"`
 	Plugin         json.RawMessage  `json:"plugin"`
 }
 
@@ -143,6 +145,40 @@ type HelmSource struct {
 	KubeVersion             string          `json:"kubeVersion"`
 	APIVersions             []string        `json:"apiVersions"`
 	Namespace               string          `json:"namespace"`
+}
+
+// KustomizeSource says what Argo CD changes in a kustomization before it builds it. What kustomize gives to helm is not here.
+type KustomizeSource struct {
+	NamePrefix                string                 `json:"namePrefix"`
+	NameSuffix                string                 `json:"nameSuffix"`
+	Namespace                 string                 `json:"namespace"`
+	Images                    []string               `json:"images"`
+	Replicas                  []replicas             `json:"replicas"`
+	CommonLabels              map[string]string      `json:"commonLabels"`
+	ForceCommonLabels         bool                   `json:"forceCommonLabels"`
+	LabelWithoutSelector      bool                   `json:"labelWithoutSelector"`
+	LabelIncludeTemplates     bool                   `json:"labelIncludeTemplates"`
+	CommonAnnotations         map[string]string      `json:"commonAnnotations"`
+	ForceCommonAnnotations    bool                   `json:"forceCommonAnnotations"`
+	CommonAnnotationsEnvsubst bool                   `json:"commonAnnotationsEnvsubst"`
+	Patches                   []kustomizetypes.Patch `json:"patches"`
+	Components                []string               `json:"components"`
+	IgnoreMissingComponents   bool                   `json:"ignoreMissingComponents"`
+	// Version names a kustomize that the administrator of Argo CD has added. KubeVersion and APIVersions are for helm.
+	Version     string   `json:"version"`
+	KubeVersion string   `json:"kubeVersion"`
+	APIVersions []string `json:"apiVersions"`
+}
+
+// isZero reports whether it says nothing (types.go IsZero).
+func (k *KustomizeSource) isZero() bool {
+	return k.NamePrefix+k.NameSuffix+k.Version+k.Namespace+k.KubeVersion == "" && !k.IgnoreMissingComponents &&
+		len(k.Images)+len(k.Replicas)+len(k.CommonLabels)+len(k.CommonAnnotations)+len(k.Patches)+len(k.Components)+len(k.APIVersions) == 0
+}
+
+type replicas struct {
+	Name  string             `json:"name"`
+	Count intstr.IntOrString `json:"count"`
 }
 
 type parameter struct {
@@ -270,15 +306,34 @@ type SyncedResource struct {
 }
 
 // Sources returns the sources of the Application.
-func (a *Application) Sources() []Source {
+func (a *Application) Sources() (out []Source) {
 	if len(a.Spec.Sources) > 0 {
-		return a.Spec.Sources
+		out = slices.Clone(a.Spec.Sources)
+	} else if a.Spec.Source != nil {
+		out = []Source{*a.Spec.Source}
 	}
-	if a.Spec.Source != nil {
-		return []Source{*a.Spec.Source}
+	for i := range out {
+		out[i].normalize()
 	}
-	return nil
+	return out
 }
+
+// normalize removes what says nothing, as the controller does, so that it does not decide what the source is (argo-cd v3.6.1 util/argo/argo.go
+// NormalizeSource).
+func (s *Source) normalize() {
+	if s.Kustomize != nil && s.Kustomize.isZero() {
+		s.Kustomize = nil
+	}
+	if s.Helm != nil && reflect.DeepEqual(*s.Helm, HelmSource{}) {
+		s.Helm = nil
+	}
+	if d := s.Directory; d != nil && !d.Recurse && !d.HasJsonnet() && d.Include+d.Exclude == "" {
+		s.Directory = nil
+	}
+}
+
+// HasJsonnet reports whether the source says how jsonnet is evaluated.
+func (d *DirectorySource) HasJsonnet() bool { return IsSet(d.Jsonnet) && string(d.Jsonnet) != "{}" }
 
 // Synced returns the sources and the revisions of the last full sync that succeeded, and false if there was none. With revisionHistoryLimit: 0
 // there is no history, and the last sync counts if it was such a one.

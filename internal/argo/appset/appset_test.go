@@ -217,6 +217,7 @@ func TestFiles(t *testing.T) {
 		"a/escaped.yaml":     strings.Replace(app("escaped"), "argoproj.io/v1alpha1", `"\u0061rgoproj.io/v1alpha1"`, 1),
 		"a/chart/Chart.yaml": "name: x", "a/chart/templates/x.yaml": app("chart"), "a/.git/x.yaml": app("git"),
 		"b/broken.yaml": app("x") + "---\n{{ if argoproj.io }}\n", "c/x.yaml": app("kustomized"), "c/kustomization.yaml": "resources: [x.yaml]\n",
+		"c/set.yaml": "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s}\nspec: {generators: [], template: {metadata: {name: x}, spec: {}}}\n",
 	})
 	answer, problems := build(t, root, "a")
 	if diff := cmp.Diff([]string{"deep", "escaped", "item", "one", "two", "json"}, lines(t, answer)); diff != "" || problems != "" {
@@ -225,8 +226,9 @@ func TestFiles(t *testing.T) {
 	if answer, problems := build(t, root, "b"); !strings.HasPrefix(problems, "b/broken.yaml: an object of Argo CD may be in it") {
 		t.Error(problems, answer)
 	}
-	if _, problems := build(t, root, "c"); !strings.Contains(problems, "c/x.yaml: a kustomization is in its folder") {
-		t.Error(problems)
+	answer, problems = build(t, root, "c")
+	if len(answer.Made) != 1 || !answer.Made[0].IsKustomized || !strings.Contains(problems, "c/set.yaml: a kustomization is in its folder, which may change ApplicationSet s") {
+		t.Error(problems, answer)
 	}
 }
 

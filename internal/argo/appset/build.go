@@ -46,6 +46,8 @@ type Made struct {
 	JSON []byte
 	// File is the file that it comes from, relative to the root of the tree, and By is the object that makes it. Each may be empty.
 	File, By string
+	// IsKustomized is set if a kustomization is in the folder of the file, which may make another Application of it.
+	IsKustomized bool
 	// Set is the name of the ApplicationSet that makes it, or empty. Its controller replaces the whole spec and what Preserved does not name of
 	// the metadata. Policy is its applicationsSync, or empty.
 	Set, Policy string
@@ -149,12 +151,14 @@ func (b *builder) readFile(name string) {
 			break
 		}
 	}
-	isPatched := false
+	isKustomized := b.isKustomized(filepath.ToSlash(filepath.Dir(name)))
 	for _, o := range found.Objects {
-		if b.add(o.Content, name, "") && !isPatched && b.isKustomized(filepath.ToSlash(filepath.Dir(name))) {
-			b.problem(name, errors.New("a kustomization is in its folder, which helmdrift does not build for Argo CD: the Application may be "+
-				"another one"))
-			isPatched = true
+		before := len(b.answer.Made)
+		if b.add(o.Content, name, "") && isKustomized && o.Kind == "ApplicationSet" {
+			b.problem(name, errors.New("a kustomization is in its folder, which may change ApplicationSet "+o.Name))
+		}
+		for i := range b.answer.Made[before:] {
+			b.answer.Made[before+i].IsKustomized = isKustomized && o.Kind == "Application"
 		}
 	}
 }

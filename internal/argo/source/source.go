@@ -20,6 +20,8 @@ import (
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/kustomize"
+	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -115,7 +117,11 @@ func (q Fetcher) folder(ctx context.Context, a *api.Application, s api.Source, t
 		if err != nil {
 			return nil, done, err
 		}
-		return opened(s, path, remove)
+		f, done, err = opened(s, path, remove)
+		if err == nil {
+			err = f.ownedByUser()
+		}
+		return f, done, err
 	}
 	if f, has, err := tree(s); has {
 		return f, done, err
@@ -200,6 +206,19 @@ func opened(s api.Source, path string, done func()) (*Folder, func(), error) {
 	return &Folder{Source: s, Root: dir, Dir: dir, IsChart: true}, both, nil
 }
 
+// ownedByUser completes a folder that the user gives for a source. A kustomization may need files beside its folder, so the root is that of the
+// working tree then. Anything else that is no chart is what the source makes, such as the output of a plugin.
+func (f *Folder) ownedByUser() error {
+	f.Source.Plugin = nil
+	if kind, err := (&Folder{Dir: f.Dir}).Kind(); err != nil || kind != kindKustomize {
+		f.Source.Kustomize = nil
+		return err
+	}
+	root, _, err := worktree.Find(f.Dir)
+	f.Root = root
+	return err
+}
+
 // MostBytes is how many bytes the files of a chart may have.
 const MostBytes = 256 << 20
 
@@ -233,33 +252,51 @@ func extracted(path string) (dir string, done func(), err error) {
 	return filepath.Join(dir, entries[0].Name()), done, nil
 }
 
-// Kind is what a folder is for the repo-server: a chart, manifests, or something that helmdrift does not build.
-func (f *Folder) Kind() (string, error) {
-	has := func(names ...string) bool {
-		return slices.ContainsFunc(names, func(name string) bool {
-			_, err := os.Stat(filepath.Join(f.Dir, name))
-			return !errors.Is(err, fs.ErrNotExist)
-		})
-	}
-	s := f.Source
-	switch {
-	case api.IsSet(s.Plugin):
-		return "", errors.New("a config management plugin makes the manifests, which helmdrift does not run")
-	case s.Helm != nil || f.IsChart:
-		return "chart", nil
-	case api.IsSet(s.Kustomize):
-		return "", errNoKustomize
-	case s.Directory != nil:
-		return "directory", nil
-	case has("Chart.yaml"):
-		return "chart", nil
-	case has("kustomization.yaml", "kustomization.yml", "Kustomization"):
-		return "", errNoKustomize
-	}
-	return "directory", nil
-}
+// These are the kinds of folders.
+const (
+	kindChart     = "chart"
+	kindKustomize = "kustomize"
+	kindDirectory = "directory"
+)
 
-var errNoKustomize = errors.New("kustomize makes the manifests, which helmdrift does not build for Argo CD")
+// Kind is what a folder is for the repo-server: a chart, a kustomization, or manifests. What the source says counts before what is in the folder
+// (argo-cd v3.6.1 pkg/apis/application/v1alpha1/types.go ExplicitType, util/app/discovery/discovery.go Discover).
+func (f *Folder) Kind() (string, error) {
+	s := f.Source
+	var said []string
+	for _, one := range []struct {
+		kind  string
+		isSet bool
+	}{
+		{kindKustomize, s.Kustomize != nil}, {kindChart, s.Helm != nil}, {kindDirectory, s.Directory != nil}, {"plugin", api.IsSet(s.Plugin)},
+	} {
+		if one.isSet {
+			said = append(said, one.kind)
+		}
+	}
+	switch {
+	case len(said) > 1:
+		return "", fmt.Errorf("the source is of several kinds, which Argo CD refuses: %s", strings.Join(said, ", "))
+	case len(said) == 1 && said[0] == "plugin":
+		return "", errors.New("a config management plugin makes the manifests, which helmdrift does not run")
+	case len(said) == 1:
+		return said[0], nil
+	case f.IsChart:
+		return kindChart, nil
+	}
+	entries, err := os.ReadDir(f.Dir)
+	kind := kindDirectory
+	for _, entry := range entries { // the last one counts
+		switch name := entry.Name(); {
+		case entry.IsDir():
+		case strings.HasSuffix(name, "Chart.yaml"):
+			kind = kindChart
+		case kustomize.IsKustomization(name):
+			kind = kindKustomize
+		}
+	}
+	return kind, err
+}
 
 // Manifests returns the text of all files of a folder of manifests.
 func (f *Folder) Manifests() (string, error) {
@@ -267,7 +304,7 @@ func (f *Folder) Manifests() (string, error) {
 	if d == nil {
 		d = &api.DirectorySource{}
 	}
-	if api.IsSet(d.Jsonnet) && string(d.Jsonnet) != "{}" {
+	if d.HasJsonnet() {
 		return "", errors.New("jsonnet makes the manifests, which helmdrift does not run")
 	}
 	var out strings.Builder

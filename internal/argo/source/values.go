@@ -254,10 +254,11 @@ func (f *Folder) Override(app string) error {
 			text, err = yaml.YAMLToJSON(text)
 		}
 		own, _ := json.Marshal(f.Source)
+		changed := api.Source{}
+		_ = json.Unmarshal(own, &changed) // a copy. A null in the file removes nothing, since what was there stays
 		if err == nil {
 			own, err = jsonpatch.MergePatch(own, text)
 		}
-		changed := api.Source{}
 		if err == nil {
 			err = json.Unmarshal(own, &changed)
 		}

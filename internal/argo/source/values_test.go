@@ -104,6 +104,10 @@ func TestOverride(t *testing.T) {
 	if err := f.Override("web"); err != nil {
 		t.Fatal(err)
 	}
+	writeFile(t, filepath.Join(dir, ".argocd-source-null.yaml"), "helm: {releaseName: null, values: null}\nkustomize: {namePrefix: x-}\n")
+	if err := f.Override("null"); err != nil || f.Source.Helm == nil || f.Source.Helm.ReleaseName != "shop" || f.Source.Kustomize.NamePrefix != "x-" {
+		t.Errorf("a null: %+v, %v", f.Source, err)
+	}
 	h := f.Source.Helm
 	if h == nil || h.ReleaseName != "shop" || len(h.Parameters) != 1 || f.Source.RepoURL != "https://git.example.com/shop" || f.Source.Path != "charts/web" {
 		t.Errorf("%+v, %+v", f.Source, h)
@@ -128,7 +132,12 @@ func TestFolderKind(t *testing.T) {
 		"manifests":           {files: []string{"a.yaml"}, want: "directory"},
 		"manifests by choice": {files: []string{"Chart.yaml"}, source: api.Source{Directory: &api.DirectorySource{}}, want: "directory"},
 		"a chart by choice":   {files: []string{"kustomization.yaml"}, source: api.Source{Helm: &api.HelmSource{}}, want: "chart"},
-		"kustomize":           {files: []string{"kustomization.yml"}, fails: "kustomize makes the manifests"},
+		"kustomize":           {files: []string{"kustomization.yml"}, want: "kustomize"},
+		"kustomize by choice": {files: []string{"Chart.yaml"}, source: api.Source{Kustomize: &api.KustomizeSource{}}, want: "kustomize"},
+		"both":                {files: []string{"Chart.yaml", "kustomization.yaml"}, want: "kustomize"},
+		"both, in order":      {files: []string{"Kustomization", "MyChart.yaml"}, want: "chart"},
+		"below the folder":    {files: []string{"sub/kustomization.yaml"}, want: "directory"},
+		"two kinds by choice": {source: api.Source{Kustomize: &api.KustomizeSource{}, Helm: &api.HelmSource{}}, fails: "of several kinds, which Argo CD refuses: kustomize, chart"},
 		"a plugin":            {files: []string{"Chart.yaml"}, source: api.Source{Plugin: json.RawMessage(`{}`)}, fails: "a config management plugin"},
 	} {
 		dir := t.TempDir()
