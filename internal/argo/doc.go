@@ -19,12 +19,13 @@
 //
 // # Trust
 //
-// An Application names addresses and paths that its author chose. Nothing outside of a fetched repository is read, no plugin, jsonnet or
-// kustomize runs, and link-local addresses are refused (package address). Charts are rendered by the functions of the [Question], which the
-// caller runs in a child process within limits. Lookups find nothing, as in Argo CD.
+// An Application names addresses and paths that its author chose. Nothing outside of a fetched repository is read, no plugin and no jsonnet
+// runs, and link-local addresses are refused (package address). Charts are rendered and kustomizations built by the functions of the [Question],
+// which the caller runs in a child process within limits. Lookups find nothing, as in Argo CD.
 //
 // # Tests
 //
-// The files of this folder test the values, the decision and the windows. The stories argo-applied, argo-owned, argo-last and
-// argo-recreated run without Argo CD, and test/argocd/story compares predictions with what the real Argo CD does.
+// The files of this folder test the values, the decision and the windows, and testdata/kustomize has kustomizations with what the
+// repo-server makes of them. The stories argo-applied, argo-owned, argo-last, argo-recreated and argo-kustomize run without Argo CD, and
+// test/argocd/story compares predictions with what the real Argo CD does.
 package argo

@@ -56,6 +56,9 @@ func (p *Plan) Keep(ctx context.Context, t *Tree) (*Keeper, error) {
 		return nil, fmt.Errorf("%s is being deleted", p.app.Title())
 	case p.unmade != nil:
 		return nil, p.unmade
+	case len(p.charts) == 0:
+		return nil, hint.New(fmt.Errorf("%s has no source that is a chart, and absorb changes the values of one", p.app.Title()),
+			"add what should stay to the files of its source: helmdrift diff app/"+p.app.Metadata.Name+" shows each field")
 	case len(p.charts) != 1:
 		return nil, hint.New(fmt.Errorf("%s has %d sources that are charts, and absorb changes the values of one", p.app.Title(), len(p.charts)),
 			"for one of them: helmdrift absorb "+p.app.Metadata.Name+" CHART -f FILE --install")

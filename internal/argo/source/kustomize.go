@@ -319,6 +319,7 @@ func (e *editor) addLabels(s api.KustomizeSource) error {
 	case !s.LabelWithoutSelector && s.LabelIncludeTemplates:
 		return errors.New("kustomize.labelIncludeTemplates needs labelWithoutSelector")
 	case !s.LabelWithoutSelector:
+		//lint:ignore SA1019 "kustomize edit" writes this field
 		return addTo(field, &e.CommonLabels, pairs, s.ForceCommonLabels)
 	}
 	i := slices.IndexFunc(e.Labels, func(l kustomizetypes.Label) bool {
