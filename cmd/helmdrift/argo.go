@@ -105,6 +105,7 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
+	o.TakesFolders = true // a kustomization, or manifests
 	d, err := o.Begin(ctx, append([]string{name}, args[1:]...), "diff")
 	if err != nil {
 		return err

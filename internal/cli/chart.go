@@ -66,7 +66,7 @@ func (o *CompareOptions) CheckFiles(ctx context.Context, chart string) error {
 		}
 	}
 	switch info, err := os.Stat(strings.TrimSpace(chart)); {
-	case err == nil && info.IsDir():
+	case err == nil && info.IsDir() && !o.TakesFolders:
 		if _, err := os.Stat(filepath.Join(strings.TrimSpace(chart), "Chart.yaml")); errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("%s is not a chart: the folder has no Chart.yaml", chart)
 		}

@@ -28,6 +28,8 @@ type CompareOptions struct {
 	IgnoreOptions
 	// Revision is the stored revision to start from. 0 means the revision that helm upgrade would start from.
 	Revision int
+	// TakesFolders is set if CHART may be a folder that is no chart.
+	TakesFolders bool
 	// streams has the input for "--values -", and the output for the messages of plugins. connection is the cluster to ask.
 	streams    Streams
 	connection *Connection

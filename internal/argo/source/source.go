@@ -210,12 +210,19 @@ func opened(s api.Source, path string, done func()) (*Folder, func(), error) {
 // working tree then. Anything else that is no chart is what the source makes, such as the output of a plugin.
 func (f *Folder) ownedByUser() error {
 	f.Source.Plugin = nil
-	if kind, err := (&Folder{Dir: f.Dir}).Kind(); err != nil || kind != kindKustomize {
-		f.Source.Kustomize = nil
+	kind, err := (&Folder{Dir: f.Dir}).Kind()
+	if err == nil && kind == kindKustomize {
+		f.Root, _, err = worktree.Find(f.Dir)
 		return err
 	}
-	root, _, err := worktree.Find(f.Dir)
-	f.Root = root
+	f.Source.Kustomize = nil
+	if own, other := f.Kind(); own == kindDirectory && other == nil && f.Source.Directory == nil {
+		text, err := f.Manifests()
+		if err == nil && text == "" {
+			err = fmt.Errorf("%s has no chart, no kustomization and no manifests", f.Dir)
+		}
+		return err
+	}
 	return err
 }
 
