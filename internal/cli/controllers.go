@@ -47,7 +47,7 @@ func (o *ControllerOptions) addSourceFlags(fs *pflag.FlagSet, with, from string)
 	fs.StringVar(&o.From, "from", "", from)
 	fs.StringArrayVar(&o.Sources, "local-source", nil, "with --from, a `KIND/NAMESPACE/NAME=FOLDER` that has the content of a source; may be repeated")
 	fs.BoolVar(&o.Sops, "sops", false, "with --from, decrypt with your sops what the tree has encrypted; the text stays in memory")
-	fs.BoolVar(&o.RemoteBases, "allow-remote-bases", false, "with --from, --next and app/NAME, fetch the bases of kustomize that a tree or a source names on other servers")
+	fs.BoolVar(&o.RemoteBases, "allow-remote-bases", false, "fetch the bases of kustomize that a tree or the source of an Application names on other servers")
 }
 
 // CheckAll refuses flags that contradict each other if they ask about all objects, and returns the flag that asks for that. It is empty if

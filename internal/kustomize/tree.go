@@ -113,8 +113,8 @@ func (t *Tree) Drop(name, why string) {
 	t.absent[name] = why
 }
 
-// IsAbsent reports whether something is in the folder, and what is in it is not in the tree.
-func (t *Tree) IsAbsent(name string) bool { return t.absent[name] != "" }
+// IsAbsent reports whether something is in the folder that is not in the tree, at a path or above it.
+func (t *Tree) IsAbsent(name string) bool { return t.whyAbsent(name) != "" }
 
 // Kind says whether a clean path is a file or a folder of the tree.
 func (t *Tree) Kind(name string) (isFile, isFolder bool) {
@@ -127,12 +127,20 @@ func (t *Tree) Kind(name string) (isFile, isFolder bool) {
 
 // Why says why the tree has no such path.
 func (t *Tree) Why(name string) error {
-	for at := name; at != "."; at = path.Dir(at) {
-		if reason := t.absent[at]; reason != "" {
-			return fmt.Errorf("%s %s", at, reason)
-		}
+	if why := t.whyAbsent(name); why != "" {
+		return errors.New(why)
 	}
 	return fmt.Errorf("%s does not exist", name)
+}
+
+// whyAbsent says what is in the folder and not in the tree at a path or above it, or returns "".
+func (t *Tree) whyAbsent(name string) string {
+	for at := name; at != "." && at != "/"; at = path.Dir(at) {
+		if reason := t.absent[at]; reason != "" {
+			return at + " " + reason
+		}
+	}
+	return ""
 }
 
 // Names returns the sorted names in a folder.

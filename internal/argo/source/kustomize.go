@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/pkg/util"
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/yaml"
@@ -71,6 +72,11 @@ func (o KustomizeOrder) Build(fetch func(kustomize.Base) (string, error)) (strin
 	f := kustomize.NewFiles(tree, &bases, "helmdrift does not follow links in a kustomization", "helmdrift runs no helm for a kustomization")
 	if f.RootOnly, err = isRootOnly(o.Options); err != nil {
 		return "", fmt.Errorf("kustomize.buildOptions of argocd-cm: %w", err)
+	}
+	for _, base := range konfig.RecognizedKustomizationFileNames() {
+		if name := path.Join(o.Folder, base); tree.IsAbsent(name) {
+			return "", tree.Why(name)
+		}
 	}
 	name := tree.KustomizationOf(o.Folder)
 	if name == "" {

@@ -41,6 +41,8 @@ func TestKustomize(t *testing.T) {
 		"a link of a file":        {kustomization: "resources: [l.yaml]\n", link: "l.yaml:/etc/passwd", fails: "app/l.yaml is a symbolic link, and helmdrift does not follow links"},
 		"a link of a folder":      {kustomization: "resources: [l]\n", link: "l:/etc", fails: "app/l is a symbolic link"},
 		"a link of a component":   {kustomization: "resources: [a.yaml]\n", link: "l:../base", source: api.KustomizeSource{Components: []string{"l"}, IgnoreMissingComponents: true}, fails: "app/l is a symbolic link"},
+		"below a link":            {kustomization: "resources: [a.yaml]\n", link: "l:..", source: api.KustomizeSource{Components: []string{"l/base"}, IgnoreMissingComponents: true}, fails: "app/l is a symbolic link"},
+		"a link beside it":        {kustomization: "resources: [a.yaml]\n", link: "Kustomization:kustomization.yaml", fails: "app/Kustomization is a symbolic link"},
 		"the folder .git":         {files: map[string]string{"app/.git/config": "x"}, kustomization: "configMapGenerator: [{name: g, files: [.git/config]}]\n", fails: ".git/config does not exist"},
 		"YAML aliases":            {kustomization: bomb, fails: "its YAML aliases stand for more than 16 MiB"},
 		"a remote resource":       {kustomization: "resources: ['https://example.com/a.yaml']\n", fails: "--allow-remote-bases fetches resources and components"},
