@@ -25,7 +25,8 @@ var (
 	recordedInto   = flag.String("kustomize.record", "", "a folder that gets the kustomizations that differ; testdata/kustomize records all of them anew")
 )
 
-// kustomizeCase is case.yaml of a recorded kustomization: an Application. The other files are its repository, and want.json what the repo-server makes.
+// kustomizeCase is case.yaml of a recorded kustomization: an Application. The other files are its repository, and want.json what the
+// repo-server makes.
 type kustomizeCase struct {
 	Name, Namespace string
 	Sources         []map[string]any

@@ -112,7 +112,8 @@ func (f *Files) askForOrigins() (bool, error) {
 	return false, nil
 }
 
-// quoted and rest match what errors of kustomize quote of files and patches, which may be secret. Rest is at the end of a text, behind the words in it.
+// quoted and rest match what errors of kustomize quote of files and patches, which may be secret. Rest is at the end of a text, behind
+// the words in it.
 var (
 	quoted = regexp.MustCompile("(?s) with config: `.*?`|:? ?\\[patch: \".*?\"\\]")
 	rest   = regexp.MustCompile(`(?s)(node contents|at the same time|one of patch and path|literal sources?|invalid utf8 bytes|a target for (?:JSON )?patch|` +

@@ -7,12 +7,12 @@
 //
 // # A tree is foreign text
 //
-// Somebody who opens a pull request writes the tree, so a caller builds in a child process within limits. Files starts no program, opens no
-// connection and writes no file. Kustomize would fetch a remote base with git or HTTP whatever its file system says, so each kustomization is
-// checked before kustomize sees it. Files come through os.Root. Sizes, depths and counts have limits (limits.go).
+// Somebody who opens a pull request writes the tree, so a caller builds in a child process within limits. Files starts no program, opens
+// no connection and writes no file. Kustomize would fetch a remote base with git or HTTP whatever its file system says, so each
+// kustomization is checked before kustomize sees it. Files come through os.Root. Sizes, depths and counts have limits (limits.go).
 //
-// A caller may fetch remote bases ([Bases]), by a [Fetcher] in the parent process. A base becomes a folder beside the tree, so kustomize does not
-// see its address.
+// A caller may fetch remote bases ([Bases]), by a [Fetcher] in the parent process. A base becomes a folder beside the tree, so kustomize
+// does not see its address.
 //
 // A tree has no symbolic links, and a path through one is refused. Nothing in a folder .git is read.
 //

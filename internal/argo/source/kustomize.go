@@ -22,8 +22,9 @@ import (
 	"github.com/helmdrift/helmdrift/internal/kustomize"
 )
 
-// This file builds a kustomization as the repo-server does: it changes the kustomization.yaml by "kustomize edit", and runs "kustomize build"
-// (argo-cd v3.6.1 util/kustomize/kustomize.go Build, kustomize v5.8.1 commands/edit). Kustomize itself is a library here.
+// This file builds a kustomization as the repo-server does: it changes the kustomization.yaml by "kustomize edit", and runs "kustomize
+// build" (argo-cd v3.6.1 util/kustomize/kustomize.go Build, sigs.k8s.io/kustomize/kustomize v5.8.1 commands/edit). Kustomize itself is a
+// library here.
 
 // KustomizeOrder says what to build. Its fields are exported because a child process carries it out.
 type KustomizeOrder struct {
@@ -110,8 +111,9 @@ func (o KustomizeOrder) Build(fetch func(kustomize.Base) (string, error)) (strin
 	return out.String(), nil
 }
 
-// isRootOnly reads the flags of "kustomize build", and reports whether kustomize reads only files below the folder of a kustomization. A kustomization
-// that needs what other flags permit, such as helm, is refused when it is built (kustomize v5.8.1 commands/build).
+// isRootOnly reads the flags of "kustomize build", and reports whether kustomize reads only files below the folder of a kustomization. A
+// kustomization that needs what other flags permit, such as helm, is refused when it is built (sigs.k8s.io/kustomize/kustomize v5.8.1
+// commands/build).
 func isRootOnly(options string) (bool, error) {
 	rootOnly := true
 	words := strings.Fields(options)
@@ -192,7 +194,8 @@ func checkArgument(field, argument string) error {
 	return nil
 }
 
-// setImages sets images (commands/edit/set/setimage.go). An asterisk keeps what the kustomization says.
+// setImages sets images (sigs.k8s.io/kustomize/kustomize v5.8.1 commands/edit/set/setimage.go). An asterisk keeps what the kustomization
+// says.
 func (e *editor) setImages(s api.KustomizeSource) error {
 	if len(s.Images) == 0 {
 		return nil
@@ -242,7 +245,7 @@ func (e *editor) setImages(s api.KustomizeSource) error {
 	return nil
 }
 
-// setReplicas sets replicas (commands/edit/set/setreplicas.go).
+// setReplicas sets replicas (sigs.k8s.io/kustomize/kustomize v5.8.1 commands/edit/set/setreplicas.go).
 func (e *editor) setReplicas(s api.KustomizeSource) error {
 	if len(s.Replicas) == 0 {
 		return nil
@@ -274,7 +277,8 @@ func (e *editor) setReplicas(s api.KustomizeSource) error {
 	return nil
 }
 
-// arguments returns labels or annotations as "kustomize edit add" reads its arguments KEY:VALUE (commands/internal/util ConvertSliceToMap).
+// arguments returns labels or annotations as "kustomize edit add" reads its arguments KEY:VALUE (sigs.k8s.io/kustomize/kustomize v5.8.1
+// commands/internal/util ConvertSliceToMap).
 func arguments(field string, from map[string]string) (map[string]string, error) {
 	out := map[string]string{}
 	for name, value := range from {
@@ -308,7 +312,7 @@ func addTo(field string, to *map[string]string, pairs map[string]string, force b
 	return nil
 }
 
-// addLabels adds labels (commands/edit/add/addmetadata.go).
+// addLabels adds labels (sigs.k8s.io/kustomize/kustomize v5.8.1 commands/edit/add/addmetadata.go).
 func (e *editor) addLabels(s api.KustomizeSource) error {
 	const field = "commonLabels"
 	if len(s.CommonLabels) == 0 {
@@ -362,8 +366,8 @@ func (e *editor) addPatches(s api.KustomizeSource) error {
 	return nil
 }
 
-// addComponents adds components. One may be a pattern (commands/edit/add/addcomponent.go). With ignoreMissingComponents, Argo CD takes it for the name of
-// a file.
+// addComponents adds components. One may be a pattern (sigs.k8s.io/kustomize/kustomize v5.8.1 commands/edit/add/addcomponent.go). With
+// ignoreMissingComponents, Argo CD takes it for the name of a file.
 func (e *editor) addComponents(s api.KustomizeSource) error {
 	for _, c := range s.Components {
 		isRemote := kustomize.IsRemote(c)
@@ -392,8 +396,8 @@ func (e *editor) addComponents(s api.KustomizeSource) error {
 	return nil
 }
 
-// matching returns the paths that match a pattern, relative to the folder of the kustomization and without hidden ones. In it, no asterisk crosses a
-// slash.
+// matching returns the paths that match a pattern, relative to the folder of the kustomization and without hidden ones. In it, no
+// asterisk crosses a slash.
 func (e *editor) matching(pattern string) []string {
 	if !isPattern(pattern) {
 		if e.files.Has(path.Join(e.Folder, filepath.ToSlash(pattern))) {
