@@ -31,7 +31,8 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 		}
 		var err error
 		fleet.Tree, fleet.Before, err = tree.Trees(ctx, from)
-		if err != nil && ctx.Err() == nil && f.From != "-" && !namesFlux(tree.Order.Root) {
+		fleet.IsUnnamed = tree != nil && f.From != "-" && !f.RemoteBases && !namesFlux(tree.Order.Root)
+		if err != nil && ctx.Err() == nil && fleet.IsUnnamed {
 			return nil, deployer.NothingBut{Cause: err} // kustomize cannot build a folder with charts, and Flux need not have anything to do with it
 		}
 		if err != nil {

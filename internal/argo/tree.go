@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -228,19 +229,19 @@ type expansion struct {
 	q    Question
 	// loose are the Applications whose files do not name their namespace, by file and name.
 	loose map[name]name
-	// built are the files that kustomizations made objects of Argo CD of.
+	// built are the folders of kustomizations that Applications of the tree build, and the files that these made objects of Argo CD of.
 	built map[string]bool
 }
 
-// dropBuilt removes the Applications of files that a kustomization made others of. One that a kustomization may change, and that no Application of the
-// tree builds, is a problem.
+// dropBuilt removes the Applications of files that a kustomization made others of. One beside a kustomization that no Application of the tree
+// builds is a problem, since it may make another one of it.
 func (e *expansion) dropBuilt() {
 	for _, at := range e.names() {
 		switch m := e.made[at]; {
 		case m.By != "" || !m.IsKustomized:
 		case e.built[m.File]:
 			delete(e.made, at)
-		default:
+		case !e.built[path.Dir(m.File)]:
 			e.problem(m, "a kustomization is in its folder, and no Application of the tree builds it: the Application may be another one")
 		}
 	}
@@ -400,6 +401,9 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, re
 	var out []appset.Document
 	kind, _ := f.Kind() // it was rendered
 	isKustomized := kind == "kustomize"
+	if inside, err := filepath.Rel(e.Root, f.Dir); isKustomized && err == nil {
+		e.built[filepath.ToSlash(inside)] = true
+	}
 	for _, o := range render.Objects(made.Manifest, p.parsing()).Objects {
 		if o.Group != api.Group || o.Kind != "Application" && o.Kind != "ApplicationSet" {
 			continue

@@ -31,6 +31,8 @@ type Fleet struct {
 	Question
 	// Before is the tree before a change. If it is set, only HelmReleases are compared that the change touches.
 	Before *applied.Tree
+	// IsUnnamed is set if no file of the tree names Flux. If it has no HelmRelease either, nothing in it is for Flux.
+	IsUnnamed bool
 	// On is the cluster.
 	On deployer.Scanned
 }
@@ -40,6 +42,9 @@ type Fleet struct {
 // deployer.ErrNoObject if there is no HelmRelease, although no change is asked about and the tree has no failure.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	found, err := f.compareAll(ctx)
+	if err == nil && len(found) == 0 && f.IsUnnamed {
+		return nil, deployer.ErrNoObject
+	}
 	hasFailed := false
 	for _, p := range f.Tree.Problems() {
 		if p.Severity == tree.Failed {
