@@ -158,7 +158,8 @@ func moduleOf(before, name, version string) string {
 		return citedModules()[name+" "+major]
 	case strings.HasPrefix(before, "helm.sh/helm/") && (major == "v3" || major == "v4"):
 		return "helm.sh/helm/" + major
-	case slices.Contains([]string{"keda", "argo-cd", "gitops-engine", "terraform-provider-helm", "helm-diff", "helmfile"}, name), strings.HasPrefix(name, "fluxcd/"),
+	case slices.Contains([]string{"keda", "argo-cd", "gitops-engine", "terraform-provider-helm", "helm-diff", "helmfile", "minio-go"}, name),
+		strings.HasPrefix(name, "fluxcd/"),
 		major == "go1":
 		return somebodyElse
 	}

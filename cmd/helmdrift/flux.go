@@ -123,7 +123,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 func (f *fluxDiff) release(ctx context.Context, s cli.Streams, o *cli.CompareOptions, d *cli.Session) (note string, err error) {
 	q := f.question(s, o, o.Jobs())
 	q.Namespace, q.Name = d.Target.Namespace, d.Target.Release
-	q.Commit = nil
+	q.Commit, q.Bucket = nil, nil
 	q.Fetch = func(context.Context, string, fetch.Options) (string, func(), error) {
 		return "", nil, errors.New("no chart is fetched")
 	}
@@ -149,6 +149,7 @@ func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Li
 			return program.Remote{URL: order.URL, Ref: order.Commit, IsOwn: !order.InTree, Addresses: order.Addresses, Username: order.Username,
 				Password: order.Password, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
 		}),
+		Bucket: flux.Buckets(o.Source, limits.Time, limits.MaxAnswer()),
 		Prepare: func(ctx context.Context, order flux.ChartOrder) (flux.ChartAnswer, error) {
 			return jobs.Run[flux.ChartOrder, flux.ChartAnswer](ctx, limits, "reading the chart", jobFluxChart, order, nil)
 		},

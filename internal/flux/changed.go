@@ -76,7 +76,7 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 		return fmt.Sprintf("%x", sum.Sum(nil)), err
 	}
 	chart := of.artifact(t)
-	artifact, err := tree.OpenArtifact(chart.Dir, chart.Ignore)
+	artifact, err := tree.OpenArtifact(chart.Dir, chart.Kind, chart.Ignore)
 	if err != nil {
 		return "", err
 	}

@@ -42,10 +42,10 @@ type ChartOrder struct {
 	AllowOutsideLinks bool
 }
 
-// ArtifactOrder says where a chart is in a working tree.
+// ArtifactOrder says where a chart is in a working tree, or in the files of a source.
 type ArtifactOrder struct {
-	// Dir is the folder with the content of the source, and Ignore is spec.ignore of the source.
-	Dir, Ignore string
+	// Dir is the folder with the content of the source, Kind the kind of the source, and Ignore its spec.ignore.
+	Dir, Kind, Ignore string
 	// Chart is the path of the chart in it: a folder or an archive.
 	Chart string
 }
@@ -102,13 +102,13 @@ func PrepareChart(_ context.Context, o ChartOrder) (ChartAnswer, error) {
 
 // copyTo copies the chart and its values files as source-controller would have them.
 func (o ChartOrder) copyTo(dir string) error {
-	artifact, err := tree.OpenArtifact(o.Artifact.Dir, o.Artifact.Ignore)
+	artifact, err := tree.OpenArtifact(o.Artifact.Dir, o.Artifact.Kind, o.Artifact.Ignore)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = artifact.Close() }()
 	if !artifact.Has(clean(o.Artifact.Chart)) {
-		return fmt.Errorf("the working tree has no chart %s", o.Artifact.Chart)
+		return fmt.Errorf("the %s has no chart %s", o.Artifact.Kind, o.Artifact.Chart)
 	}
 	names := []string{clean(o.Artifact.Chart)}
 	for _, file := range o.ValuesFiles {

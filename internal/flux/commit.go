@@ -92,6 +92,6 @@ func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err er
 	if err != nil {
 		return nil, hint.New(fmt.Errorf("%s: commit %.12s: %w", o.title, order.Commit, err), p.adviceForChart())
 	}
-	o.order.Artifact = &ArtifactOrder{Dir: dir, Ignore: s.Spec.Ignore, Chart: o.chartPath}
+	o.order.Artifact = &ArtifactOrder{Dir: dir, Kind: s.kind, Ignore: s.Spec.Ignore, Chart: o.chartPath}
 	return done, nil
 }

@@ -23,7 +23,8 @@
 // it, too. Nothing here knows whether an object comes from the cluster or from a tree. Values that are not known are the text unknown.Text,
 // and fields that have it are of class unknown.
 //
-// A chart in a GitRepository comes from the commit that source-controller has (commit.go).
+// A chart in a GitRepository comes from the commit that source-controller has (commit.go), and one in a Bucket from the objects that are there
+// now (bucket.go), with a warning if they are others than source-controller has. Package bucket lists and fetches them.
 //
 // The chart is foreign text. [PrepareChart] and [PostRender] read it, so a caller runs them in a child process within limits.
 //
@@ -35,6 +36,6 @@
 // # Tests
 //
 // The files of this folder test the decision and the chart. TestFlux in test/e2e compares the decision with what the controllers do, also
-// for random edits. The stories flux-next, flux-from and flux-absorb have no controllers, so make test runs them; TestRights takes away
+// for random edits. The stories flux-next, flux-bucket, flux-from and flux-absorb have no controllers, so make test runs them; TestRights takes away
 // each right that they need.
 package flux

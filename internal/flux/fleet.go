@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
+	"github.com/helmdrift/helmdrift/internal/flux/bucket"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -274,6 +275,7 @@ type fetched struct {
 	deployer.Fetched
 	prepared once.Map[string, ChartAnswer]
 	commits  once.Map[string, string]
+	buckets  once.Map[bucket.Source, *bucket.Listing]
 }
 
 // newFetched returns an empty one for a question.
@@ -292,6 +294,16 @@ func (k *fetched) question() Question {
 				return dir, err
 			})
 			return dir, func() {}, err
+		}
+	}
+	if k.Question.Bucket != nil {
+		out.Bucket = func(ctx context.Context, from bucket.Source) (*bucket.Listing, func(), error) {
+			listing, err := k.buckets.Get(from, func() (*bucket.Listing, error) {
+				listing, done, err := k.Question.Bucket(ctx, from)
+				k.Keep(done)
+				return listing, err
+			})
+			return listing, func() {}, err
 		}
 	}
 	out.Prepare = func(ctx context.Context, order ChartOrder) (ChartAnswer, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
+	"github.com/helmdrift/helmdrift/internal/flux/bucket"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -43,6 +45,8 @@ type Question struct {
 	Tree *applied.Tree
 	// Commit fetches the files of a commit into a folder, which done removes. It may be nil; then a chart in a GitRepository is not fetched.
 	Commit func(context.Context, CommitOrder) (dir string, done func(), err error)
+	// Bucket lists the objects of a bucket. Done removes what was fetched from it. It may be nil; then a chart in a Bucket is not fetched.
+	Bucket func(context.Context, bucket.Source) (listing *bucket.Listing, done func(), err error)
 	// Fetch fetches a chart, and Prepare and PostRender call the functions PrepareChart and PostRender of this package. Render renders a chart
 	// and calls PostRender in the same child process.
 	Fetch      func(ctx context.Context, ref string, o fetch.Options) (path string, done func(), err error)
@@ -201,13 +205,16 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	case o.repository != nil && o.repository.isIn(q.Tree):
 		o.order.Artifact = o.repository.artifact(q.Tree)
 		o.order.Artifact.Chart = o.chartPath
-	case o.ref == "" && !o.hasCommit(q):
+	case o.ref == "" && !o.hasCommit(q) && !o.hasBucket(q):
 		return "", nil
 	default:
-		if o.ref == "" {
-			done, err = p.fetchCommit(ctx, q)
-		} else {
+		switch {
+		case o.ref != "":
 			path, done, err = p.fetch(ctx, from, q)
+		case o.repository.kind == kindBucket:
+			done, err = p.fetchBucket(ctx, q)
+		default:
+			done, err = p.fetchCommit(ctx, q)
 		}
 		if err != nil && ctx.Err() == nil {
 			// What the controller says of the chart that it has still tells what it does next.
@@ -459,7 +466,7 @@ func (p *Plan) noChart() error {
 	if p.unfetched != nil {
 		return p.unfetched
 	}
-	return hint.New(fmt.Errorf("the chart is in %s, which helmdrift does not fetch", p.offer.title), p.adviceForChart())
+	return hint.New(errors.New("the chart is in "+p.offer.title+", which helmdrift does not fetch"+p.offer.unread), p.adviceForChart())
 }
 
 // adviceForChart says how the user gives the chart.

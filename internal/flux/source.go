@@ -43,6 +43,7 @@ type source struct {
 		Include         []any      `json:"include"`
 		Submodules      bool       `json:"recurseSubmodules"`
 		Sparse          []string   `json:"sparseCheckout"`
+		bucketSpec
 	} `json:"spec"`
 	Status struct {
 		ObservedGeneration int64           `json:"observedGeneration"`
@@ -55,6 +56,15 @@ type source struct {
 	// kind is its kind, and inTree is set if a working tree has it.
 	kind   string
 	inTree bool
+}
+
+// bucketSpec has the fields of a Bucket alone.
+type bucketSpec struct {
+	Endpoint string         `json:"endpoint"`
+	Bucket   string         `json:"bucketName"`
+	Region   string         `json:"region"`
+	Prefix   string         `json:"prefix"`
+	STS      map[string]any `json:"sts"`
 }
 
 // ociRef chooses from the tags of an OCIRepository.
@@ -83,14 +93,19 @@ type offer struct {
 	isCurrent bool
 	// digest is that of the archive that the controller has, or "" if the archive is not as it was fetched.
 	digest string
-	// repository is the source if it holds files, and not charts.
+	// repository is the source if it holds files, and not charts. The version of the chart ends with its revision if revises is set, and with
+	// generation, which may be "".
 	repository *source
+	revises    bool
+	generation string
 	// title names the source in messages, and chartPath is the place of the chart in a repository of files.
 	title, chartPath string
 	// waits says what the controller waits for, and doubts what is not known about the chart.
 	waits  string
 	doubts []string
 	inputs []report.DeployerInput
+	// unread says after a colon why the source is a Bucket that cannot be read, or is "".
+	unread string
 	// login is the Secret with the credentials of the source, and namespace its namespace.
 	login     *secretRef
 	namespace string
@@ -151,7 +166,7 @@ func (s *source) isIn(t *applied.Tree) bool { return s.folder(t) != "" }
 
 // artifact returns the content of a source that a tree has.
 func (s *source) artifact(t *applied.Tree) *ArtifactOrder {
-	return &ArtifactOrder{Dir: s.folder(t), Ignore: s.Spec.Ignore}
+	return &ArtifactOrder{Dir: s.folder(t), Kind: s.kind, Ignore: s.Spec.Ignore}
 }
 
 // isMadeOf reports whether a HelmChart has the spec that helm-controller gives it.
@@ -197,7 +212,6 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 			out.waits = made.waits(deployer.TitleOf("HelmChart", made.Metadata.Namespace, made.Metadata.Name))
 		}
 	}
-	var metadata []string
 	repository, err := readSource(ctx, from, kind, namespace, wanted.SourceRef.Name)
 	if err != nil {
 		return nil, fmt.Errorf("the source of the chart: %w", err)
@@ -206,23 +220,31 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 	if kind != "HelmRepository" {
 		out.repository = repository
 	}
-	if inTree := out.repository.isIn(q.Tree); inTree && wanted.ReconcileStrategy == "Revision" {
-		metadata = append(metadata, unknown.Text) // the commit is yet to come
-	} else if kind != "HelmRepository" && wanted.ReconcileStrategy == "Revision" {
-		// fluxcd/source-controller v1.9.3 internal/controller/helmchart_controller.go buildFromTarballArtifact
-		if revision := repository.revisionDigest(); revision != "" {
-			metadata = append(metadata, revision)
-		}
-		out.doubts = append(out.doubts, "the version of the chart ends with the revision of "+out.title+", which another commit changes")
+	if kind == kindBucket {
+		out.unread = repository.notS3(q)
 	}
 	if len(out.order.ValuesFiles) > 0 {
-		metadata = append(metadata, strconv.FormatInt(generation, 10))
+		out.generation = strconv.FormatInt(generation, 10)
 	}
-	out.order.Metadata = strings.Join(metadata, ".")
+	revision := ""
+	if out.revises = out.repository != nil && wanted.ReconcileStrategy == "Revision"; out.revises {
+		if revision = repository.revisionDigest(); out.repository.isIn(q.Tree) {
+			revision = unknown.Text // the commit is yet to come
+		} else if q.Own || !out.hasBucket(q) {
+			out.doubts = append(out.doubts, "the version of the chart ends with the revision of "+out.title+", which another commit changes")
+		}
+	}
+	out.setRevision(revision)
 	if kind != "HelmRepository" {
 		return out, nil
 	}
 	return out, out.fromRepository(repository, wanted, q.Own)
+}
+
+// setRevision sets what source-controller adds to the version of the chart (fluxcd/source-controller v1.9.3
+// internal/controller/helmchart_controller.go buildFromTarballArtifact).
+func (o *offer) setRevision(revision string) {
+	o.order.Metadata = strings.Trim(revision+"."+o.generation, ".")
 }
 
 // valuesFiles returns the values files that replace the default values. values.yaml alone replaces nothing (fluxcd/source-controller v1.9.3
@@ -339,29 +361,22 @@ func (s *source) waits(title string) string {
 
 // reach checks the address of a source, and notes what else is needed to fetch from it.
 func (o *offer) reach(s *source) error {
-	o.url, o.login, o.inTree = s.Spec.URL, s.Spec.SecretRef, s.inTree
+	field := "spec.url"
+	if o.url = s.Spec.URL; s.kind == kindBucket {
+		field, o.url = "spec.endpoint", api.EndpointURL(s.Spec.Endpoint, s.Spec.Insecure)
+	}
+	o.login, o.inTree = s.Spec.SecretRef, s.inTree
 	if s.Spec.CertSecretRef != nil {
 		o.doubts = append(o.doubts, "spec.certSecretRef of "+o.title+" is not used: --ca-file, --cert-file and --key-file name certificates")
 	}
-	return address.CheckURL(s.Spec.URL, "spec.url of "+o.title, s.inTree)
+	return address.CheckURL(o.url, field+" of "+o.title, s.inTree)
 }
 
 // credentials returns the user name and the password in the Secret of a source, for its own host alone.
 func (o *offer) credentials(ctx context.Context, from deployer.Reader) (username, password string, found map[string]any, err error) {
-	ref := object.Ref{Key: object.Key{Kind: "Secret", Namespace: o.namespace, Name: o.login.Name}, Version: "v1"}
-	live := from.Read(ctx, []object.Ref{ref})[ref]
-	title := deployer.TitleOf("Secret", o.namespace, o.login.Name)
-	switch {
-	case live.Err != nil:
-		return "", "", nil, fmt.Errorf("reading %s for %s: %s", title, o.title, live.Err.Message)
-	case live.Object == nil:
-		return "", "", nil, fmt.Errorf("%s, with the credentials of %s, does not exist", title, o.title)
-	}
-	data, _ := live.Object["data"].(map[string]any)
-	value := func(key string) string {
-		text, _ := data[key].(string)
-		raw, _ := base64.StdEncoding.DecodeString(text)
-		return string(raw)
+	value, found, err := o.secret(ctx, from)
+	if err != nil {
+		return "", "", nil, err
 	}
 	if config := value(".dockerconfigjson"); config != "" {
 		username, password = loginFor(config, o.url)
@@ -369,9 +384,30 @@ func (o *offer) credentials(ctx context.Context, from deployer.Reader) (username
 		username, password = value("username"), value("password")
 	}
 	if username == "" && password == "" {
-		return "", "", nil, fmt.Errorf("%s has no user name and password for the host of %s", title, o.title)
+		return "", "", nil, fmt.Errorf("%s has no user name and password for the host of %s", o.secretTitle(), o.title)
 	}
-	return username, password, live.Object, nil
+	return username, password, found, nil
+}
+
+// secretTitle names the Secret of a source.
+func (o *offer) secretTitle() string { return deployer.TitleOf("Secret", o.namespace, o.login.Name) }
+
+// secret reads the Secret of a source. Value returns what it has under a key, or "".
+func (o *offer) secret(ctx context.Context, from deployer.Reader) (value func(key string) string, found map[string]any, err error) {
+	ref := object.Ref{Key: object.Key{Kind: "Secret", Namespace: o.namespace, Name: o.login.Name}, Version: "v1"}
+	live := from.Read(ctx, []object.Ref{ref})[ref]
+	switch {
+	case live.Err != nil:
+		return nil, nil, fmt.Errorf("reading %s for %s: %s", o.secretTitle(), o.title, live.Err.Message)
+	case live.Object == nil:
+		return nil, nil, fmt.Errorf("%s, with the credentials of %s, does not exist", o.secretTitle(), o.title)
+	}
+	data, _ := live.Object["data"].(map[string]any)
+	return func(key string) string {
+		text, _ := data[key].(string)
+		raw, _ := base64.StdEncoding.DecodeString(text)
+		return string(raw)
+	}, live.Object, nil
 }
 
 // loginFor returns the login for the host of a URL in a configuration of docker.

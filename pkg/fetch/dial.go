@@ -62,6 +62,24 @@ func hostAndPort(u *url.URL) string {
 	return net.JoinHostPort(u.Hostname(), port)
 }
 
+// Client returns a client that connects only to addresses that Options.Refuse accepts, and follows no redirect. Of the other options,
+// MaxAnswer and the certificates count. Explain describes its errors.
+func Client(o Options) (*http.Client, error) {
+	f := fetcher{Options: o}
+	config, err := access{certFile: o.CertFile, keyFile: o.KeyFile, caFile: o.CAFile, insecure: o.InsecureSkipTLSVerify}.tlsConfig()
+	next := f.transport(config)
+	next.DisableCompression = true
+	return &http.Client{
+		Transport:     &boundTransport{ctx: context.Background(), limit: f.maxAnswer(), next: next},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}, err
+}
+
+// Explain returns an error in one line without credentials. Subject says what was being done until it happened or ctx ended.
+func Explain(ctx context.Context, subject string, err error) error {
+	return fetcher{ctx: ctx}.asError(subject, err)
+}
+
 // File fetches a file from an address of https without credentials. Of the options, MaxAnswer and Refuse count. Errors have no credentials.
 func File(ctx context.Context, address string, o Options) ([]byte, error) {
 	f := fetcher{Options: o, ctx: ctx}
@@ -74,16 +92,12 @@ func File(ctx context.Context, address string, o Options) ([]byte, error) {
 			return nil
 		},
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
-	if err != nil {
-		return nil, f.asError("fetching "+withoutLogin(address), err)
+	var text []byte
+	response, err := client.Get(address)
+	if err == nil {
+		defer response.Body.Close()
+		text, err = io.ReadAll(response.Body)
 	}
-	response, err := client.Do(request)
-	if err != nil {
-		return nil, f.asError("fetching "+withoutLogin(address), err)
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, f.asError("fetching "+withoutLogin(address), err)
 	}

@@ -30,6 +30,10 @@ type fluxScript struct {
 	// minor is the version of the chart, and name is the name of the release.
 	minor int
 	name  string
+	// chart is the folder of the chart, publish is the command that brings it to its source, and flags are those of next after a space.
+	chart, publish, flags string
+	// others are edits that only this script chooses from.
+	others []func()
 	// suspended is set while the HelmRelease is, and deployed is the name of the release that Flux made last.
 	suspended bool
 	deployed  string
@@ -78,14 +82,16 @@ func (s *fluxScript) edits() []func() {
 		},
 		func() {
 			s.minor++
-			s.line(`exec sed -i 's/^version: .*/version: 1.%d.0/; s/^appVersion: .*/appVersion: "%d"/' chart/Chart.yaml`, s.minor, s.IntN(100))
-			s.line(`exec sed -i 's/log.level: [a-z]*/log.level: %s/' chart/templates/web.yaml`, s.pick("info", "debug", "trace"))
-			s.line("publish chart")
-			s.line("await helmcharts.source.toolkit.fluxcd.io/$NS-web status.artifact.revision 1.%d.0", s.minor)
+			s.line(`exec sed -i 's/^version: .*/version: 1.%d.0/; s/^appVersion: .*/appVersion: "%d"/' %s/Chart.yaml`, s.minor, s.IntN(100), s.chart)
+			s.line(`exec sed -i 's/log.level: [a-z]*/log.level: %s/' %s/templates/web.yaml`, s.pick("info", "debug", "trace"), s.chart)
+			s.line(s.publish)
+			if s.chart == "chart" { // a bucket is waited for
+				s.line("await helmcharts.source.toolkit.fluxcd.io/$NS-web status.artifact.revision 1.%d.0", s.minor)
+			}
 		},
 		func() { // another content under the same version
-			s.line(`exec sed -i 's/log.level: [a-z]*/log.level: %s/' chart/templates/web.yaml`, s.pick("warn", "error"))
-			s.line("publish chart")
+			s.line(`exec sed -i 's/log.level: [a-z]*/log.level: %s/' %s/templates/web.yaml`, s.pick("warn", "error"), s.chart)
+			s.line(s.publish)
 		},
 		func() {
 			s.patch("{postRenderers: " + s.pick("null", `[{kustomize: {images: [{name: nginx, newTag: "1.2`+s.pick("6", "7", "8")+`"}]}}]`,
@@ -105,28 +111,37 @@ func (s *fluxScript) edits() []func() {
 		},
 		func() { s.line("scale deployment/web %d", s.IntN(5)) },
 		func() { s.line(`patch kubectl-edit deployment/web '{metadata: {labels: {edited: "%d"}}}'`, s.IntN(9)) },
-		func() { s.line("helm4 upgrade --as helm --server-side=true --force-conflicts chart") },
+		func() { s.line("helm4 upgrade --as helm --server-side=true --force-conflicts " + s.chart) },
 		func() { s.name = s.pick("web", "other"); s.patch("{releaseName: " + s.name + "}") },
 	}
 }
 
 // newFluxScript returns the script of a seed, with the files of a script that exists.
 func newFluxScript(seed uint64, files []txtar.File) []byte {
-	s := &fluxScript{Rand: rand.New(rand.NewPCG(seed, 11)), name: "web", deployed: "web"}
-	s.line("# Seed %d of TestFlux.\npublish chart\nrelease web\nfreeze\napply release.yaml\nnext web\njudge web", seed)
+	s := &fluxScript{Rand: rand.New(rand.NewPCG(seed, 11)), name: "web", deployed: "web", chart: "chart", publish: "publish chart"}
+	return s.run("chart", seed, files)
+}
+
+// run writes the script. Source names what is special about it.
+func (s *fluxScript) run(source string, seed uint64, files []txtar.File) []byte {
+	s.line("# Seed %d of TestFlux, with a %s.\n%s\nrelease web\nfreeze\napply release.yaml\nnext web%s\njudge web",
+		seed, source, s.publish, s.flags)
 	for range fluxEdits {
 		s.line("freeze")
-		edits := s.edits()
+		edits := append(s.edits(), s.others...)
 		chosen := make([]int, 1+s.IntN(2))
 		for i := range chosen {
 			chosen[i] = s.IntN(len(edits))
+		}
+		if len(s.others) > 0 {
+			chosen = append(chosen, len(edits)-1-s.IntN(len(s.others)))
 		}
 		slices.Sort(chosen)
 		// Two edits of one kind may change nothing in the end, and a controller that hears of both acts on the first.
 		for _, i := range slices.Compact(chosen) {
 			edits[i]()
 		}
-		if s.line("next web\njudge web"); !s.suspended {
+		if s.line("next web%s\njudge web", s.flags); !s.suspended {
 			s.deployed = s.name
 		}
 		s.line("release %s", s.deployed)
@@ -156,6 +171,11 @@ func runFluxSeeds(t *testing.T, run func(t *testing.T, p testscript.Params)) {
 	for _, seed := range seeds {
 		file := filepath.Join(dir, fmt.Sprintf("seed-%d.txtar", seed))
 		must(t, os.WriteFile(file, newFluxScript(seed, base.Files), 0o600))
+		t.Run("seeds", func(t *testing.T) { run(t, testscript.Params{Files: []string{file}}) })
+	}
+	for i := range uint64(*fluxBuckets) {
+		file := filepath.Join(dir, fmt.Sprintf("bucket-seed-%d.txtar", *fluxSeed+i))
+		must(t, os.WriteFile(file, newBucketScript(*fluxSeed+i, base.Files), 0o600))
 		t.Run("seeds", func(t *testing.T) { run(t, testscript.Params{Files: []string{file}}) })
 	}
 }

@@ -28,6 +28,7 @@ var fluxDir = flag.String("flux", "", "folder with the controllers of Flux and t
 //
 //	publish CHART     packages a chart into the HelmRepository of the story, which is called charts
 //	push CHART        pushes a chart into a registry, and makes a HelmRepository of it, oci, and an OCIRepository, web
+//	bucket FOLDER     does what put does, and makes a Bucket of it, files; it waits until Flux has its objects, and the charts in it
 //	reconcile NAME    asks Flux to reconcile a HelmRelease, waits until it is ready, and prints its conditions
 //	next NAME [FLAGS] runs diff hr/NAME and prints the lines of the report and the exit code
 //	freeze            stops helm-controller until judge, so that it does not act on an edit before diff has predicted that
@@ -80,6 +81,12 @@ func fluxCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []
 	t.Cleanup(server.Close)
 	host := startRegistry(t)
 	added := commands()
+	added["bucket"] = adapt("bucket", command{[]string{"FOLDER"}, silent(func(c *Case, args []string) error {
+		if err := storyBuckets().put(c, args[0]); err != nil {
+			return err
+		}
+		return storyBuckets().reconcile(c)
+	})})
 	added["publish"] = adapt("publish", command{[]string{"CHART"}, silent(func(c *Case, args []string) error {
 		return c.publish(args[0], filepath.Join(dir, c.ns), server.URL+"/"+c.ns)
 	})})

@@ -132,8 +132,13 @@ func (e *oracleEdit) perform(c *Case, number int, chart map[string]any) (perform
 // ref names the object as stories do, at the version of the edit.
 func (e *oracleEdit) ref() string { return e.object.ref(e.apiVersion) }
 
-// withNamespace fills the story's namespace into a text.
-func (c *Case) withNamespace(text string) string { return strings.ReplaceAll(text, "$NS", c.ns) }
+// withNamespace fills the story's namespace into a text, and the host of its bucket.
+func (c *Case) withNamespace(text string) string {
+	if strings.Contains(text, "$BUCKETS") {
+		text = strings.ReplaceAll(text, "$BUCKETS", storyBuckets().host)
+	}
+	return strings.ReplaceAll(text, "$NS", c.ns)
+}
 
 func (e *oracleEdit) target(c *Case) ref {
 	out, _ := c.ref(c.withNamespace(e.ref()))

@@ -101,6 +101,7 @@ func commands() map[string]func(*testscript.TestScript, bool, []string) {
 		"patch-status": {[]string{"MANAGER", kindName, "BODY"}, silent(func(c *Case, args []string) error {
 			return c.patch(args[0], args[1], args[2], "status")
 		})},
+		"put":   {[]string{"FOLDER"}, silent(func(c *Case, args []string) error { return storyBuckets().put(c, args[0]) })},
 		"scale": {[]string{kindName, "N"}, silent(func(c *Case, args []string) error { return c.scale(args[0], args[1]) })},
 		"create": {[]string{"MANAGER", file}, onFile(func(c *Case, text string, args []string) error {
 			return c.cluster.create(context.Background(), text, c.ns, args[0])

@@ -25,6 +25,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/files"
+	fluxapi "github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/helmfile"
 	"github.com/helmdrift/helmdrift/internal/hint"
@@ -69,6 +70,7 @@ func takers() map[string]func(text string) {
 		"internal/worktree.Repository":          func(s string) { _ = worktree.Repository(s) },
 		"internal/program.CommitOf":             func(s string) { _ = program.CommitOf([]byte(s)) },
 		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s)); done() },
+		"internal/flux/api.EndpointURL":         func(s string) { _ = fluxapi.EndpointURL(s, false) },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
 		"internal/kustomize.CheckAliases":       func(s string) { _ = kustomize.CheckAliases([]byte(s)) },
 		"internal/kustomize.IsKustomization":    func(s string) { _ = kustomize.IsKustomization(s) },

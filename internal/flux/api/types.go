@@ -68,6 +68,14 @@ type sourceRef struct {
 	Namespace string `json:"namespace"`
 }
 
+// EndpointURL returns the address of the server of a Bucket.
+func EndpointURL(endpoint string, isInsecure bool) string {
+	if isInsecure {
+		return "http://" + endpoint
+	}
+	return "https://" + endpoint
+}
+
 // dependency names a HelmRelease that must be ready first.
 type dependency struct {
 	Name      string `json:"name"`

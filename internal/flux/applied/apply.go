@@ -67,7 +67,7 @@ func (c *cannotApply) Error() string { return "Flux cannot apply " + c.title + "
 func (t *Tree) withoutLogin(ref object.Ref, o, now map[string]any) map[string]any {
 	login, _, _ := unstructured.NestedString(o, "spec", "secretRef", "name")
 	has, _, _ := unstructured.NestedString(now, "spec", "secretRef", "name")
-	if ref.Group != api.SourceGroup || login == "" || login == has && isSameServer(urlOf(o), urlOf(now)) {
+	if ref.Group != api.SourceGroup || login == "" || login == has && isSameServer(urlOf(ref.Kind, o), urlOf(ref.Kind, now)) {
 		return o
 	}
 	unstructured.RemoveNestedField(o, "spec", "secretRef")
@@ -76,8 +76,13 @@ func (t *Tree) withoutLogin(ref object.Ref, o, now map[string]any) map[string]an
 	return o
 }
 
-// urlOf returns the address of a source.
-func urlOf(o map[string]any) string {
+// urlOf returns the address of a source of a kind. That of a Bucket is its endpoint.
+func urlOf(kind string, o map[string]any) string {
+	if kind == "Bucket" {
+		endpoint, _, _ := unstructured.NestedString(o, "spec", "endpoint")
+		isInsecure, _, _ := unstructured.NestedBool(o, "spec", "insecure")
+		return api.EndpointURL(endpoint, isInsecure)
+	}
 	address, _, _ := unstructured.NestedString(o, "spec", "url")
 	return address
 }
@@ -86,7 +91,7 @@ func urlOf(o map[string]any) string {
 func isSameServer(a, b string) bool {
 	one, errA := url.Parse(a)
 	other, errB := url.Parse(b)
-	return errA == nil && errB == nil && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
+	return errA == nil && errB == nil && one.Host != "" && one.Scheme == other.Scheme && strings.EqualFold(one.Host, other.Host)
 }
 
 // applyTypes has what the API server says about the types of Flux.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"sigs.k8s.io/yaml"
+
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
@@ -75,31 +77,48 @@ spec: {url: https://example.com/charts}
 // TestTreeCredentials checks that a tree cannot send a Secret of the cluster elsewhere: credentials of a source stay only if the cluster has the
 // source with the same server and the same Secret.
 func TestTreeCredentials(t *testing.T) {
-	source := func(url, login string) map[string]any {
-		return map[string]any{"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": "HelmRepository",
-			"metadata": map[string]any{"name": "charts", "namespace": "shop"},
-			"spec":     map[string]any{"url": url, "secretRef": map[string]any{"name": login}}}
-	}
-	ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: "HelmRepository", Namespace: "shop", Name: "charts"}, Version: "v1"}
 	for _, tt := range []struct {
-		name, url, login string
-		isNew, keeps     bool
+		name, kind, spec, live string
+		keeps                  bool
 	}{
-		{"as it is", "https://example.com/charts", "login", false, true},
-		{"another path", "https://example.com/other", "login", false, true},
-		{"another host", "https://example.org/charts", "login", false, false},
-		{"another port", "https://example.com:8443/charts", "login", false, false},
-		{"another scheme", "http://example.com/charts", "login", false, false},
-		{"a user that looks like the host", "https://example.com@example.org/charts", "login", false, false},
-		{"another Secret", "https://example.com/charts", "database", false, false},
-		{"a new source", "https://example.com/charts", "login", true, false},
+		{"as it is", "HelmRepository", "url: https://example.com/charts", "", true},
+		{"another path", "HelmRepository", "url: https://example.com/other", "", true},
+		{"another host", "HelmRepository", "url: https://example.org/charts", "", false},
+		{"another port", "HelmRepository", "url: https://example.com:8443/charts", "", false},
+		{"another scheme", "HelmRepository", "url: http://example.com/charts", "", false},
+		{"a user that looks like the host", "HelmRepository", "url: https://example.com@example.org/charts", "", false},
+		{"an endpoint that looks like the URL", "HelmRepository", "url: https://example.org/charts, endpoint: example.com", "", false},
+		{"no address", "HelmRepository", "type: oci", "type: oci", false},
+		{"another Secret", "HelmRepository", "url: https://example.com/charts, secretRef: {name: database}", "", false},
+		{"a new source", "HelmRepository", "url: https://example.com/charts", "none", false},
+		{"a Bucket as it is", "Bucket", "endpoint: example.com, bucketName: charts", "endpoint: example.com, bucketName: charts", true},
+		{"another bucket", "Bucket", "endpoint: example.com, bucketName: other", "endpoint: example.com, bucketName: charts", true},
+		{"another endpoint", "Bucket", "endpoint: example.org, bucketName: charts", "endpoint: example.com, bucketName: charts", false},
+		{"another port of a Bucket", "Bucket", "endpoint: 'example.com:9000'", "endpoint: example.com", false},
+		{"without TLS", "Bucket", "endpoint: example.com, insecure: true", "endpoint: example.com", false},
+		{"a URL that looks like the endpoint", "Bucket", "endpoint: example.org, url: 'https://example.com'", "endpoint: example.com, url: 'https://example.com'", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			from := fluxtest.Served{Versions: []string{"source.toolkit.fluxcd.io/v1"}, Objects: map[object.Ref]map[string]any{}}
-			if !tt.isNew {
-				from.Objects[ref] = source("https://example.com/charts", "login")
+			source := func(spec string) map[string]any {
+				out := map[string]any{"apiVersion": "source.toolkit.fluxcd.io/v1", "kind": tt.kind,
+					"metadata": map[string]any{"name": "charts", "namespace": "shop"}}
+				fields := map[string]any{"secretRef": map[string]any{"name": "login"}}
+				if err := yaml.Unmarshal([]byte("{"+spec+"}"), &fields); err != nil {
+					t.Fatal(err)
+				}
+				out["spec"] = fields
+				return out
 			}
-			text, err := json.Marshal(source(tt.url, tt.login))
+			ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: tt.kind, Namespace: "shop", Name: "charts"}, Version: "v1"}
+			from := fluxtest.Served{Versions: []string{"source.toolkit.fluxcd.io/v1"}, Objects: map[object.Ref]map[string]any{}}
+			switch tt.live {
+			case "none":
+			case "":
+				from.Objects[ref] = source("url: https://example.com/charts")
+			default:
+				from.Objects[ref] = source(tt.live)
+			}
+			text, err := json.Marshal(source(tt.spec))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +130,7 @@ func TestTreeCredentials(t *testing.T) {
 				t.Fatal(err)
 			}
 			made := object.Child(laid.Over.Made(ref), "spec")
-			if made["url"] != tt.url || object.Has(made, "secretRef") != tt.keeps {
+			if object.Has(made, "secretRef") != tt.keeps {
 				t.Errorf("%+v", made)
 			}
 			if said := fmt.Sprint(laid.problems); strings.Contains(said, "credentials are not used") == tt.keeps {

@@ -19,8 +19,8 @@ type Artifact struct {
 // noLinks says why an artifact has no links.
 const noLinks = "source-controller leaves links out"
 
-// OpenArtifact reads the names in a folder. Ignore is spec.ignore of the source. The caller closes the artifact.
-func OpenArtifact(dir, ignore string) (*Artifact, error) {
+// OpenArtifact reads the names in a folder. Kind is that of the source, and ignore its spec.ignore. The caller closes the artifact.
+func OpenArtifact(dir, kind, ignore string) (*Artifact, error) {
 	t, err := kustomize.Open(dir, noLinks)
 	if err != nil {
 		return nil, err
@@ -34,14 +34,14 @@ func OpenArtifact(dir, ignore string) (*Artifact, error) {
 		}
 		ofFiles = append(ofFiles, more...)
 	}
-	a.rules = rules(ofFiles, parsePatterns(ignore, nil))
+	a.rules = rules(kind, ofFiles, parsePatterns(ignore, nil))
 	a.dropIgnored()
 	return a, nil
 }
 
 // readRules reads the .sourceignore of a folder.
 func (a *Artifact) readRules(folder string) ([]pattern, error) {
-	name := path.Join(folder, ignoreFile)
+	name := path.Join(folder, IgnoreFile)
 	info, err := a.Root.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) { // nothing in such a folder can be read
 		return nil, nil

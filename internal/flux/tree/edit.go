@@ -65,7 +65,7 @@ func (o Object) IsGenerated() bool { return kustomize.IsKustomization(path.Base(
 // SharedBy returns two kustomizations below a folder that include the same file, directly or as a part of a folder that both include, or
 // nothing. A change of such a file changes what both make. Dir must be the root of the tree, and file relative to it.
 func SharedBy(dir, file string) ([]string, error) {
-	a, err := OpenArtifact(dir, "")
+	a, err := OpenArtifact(dir, "GitRepository", "")
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package tree
 import (
 	"bufio"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -10,7 +11,8 @@ import (
 // like those of Git but are not: a file can come back although its folder is excluded, and the defaults but .git are gone as soon as
 // one .sourceignore or spec.ignore has a rule (fluxcd/pkg/artifact v0.18.1 storage/archive.go SourceIgnoreFilter).
 const (
-	ignoreFile   = ".sourceignore"
+	// IgnoreFile is the name of a file with rules.
+	IgnoreFile   = ".sourceignore"
 	gitIgnores   = ".git/,.gitignore,.gitmodules,.gitattributes"
 	otherIgnores = "*.jpg,*.jpeg,*.gif,*.png,*.wmv,*.flv,*.tar.gz,*.zip,.github/,.circleci/,.travis.yml,.gitlab-ci.yml,appveyor.yml," +
 		".drone.yml,cloudbuild.yaml,codeship-services.yml,codeship-steps.yml,**/.goreleaser.yml,**/.sops.yaml,**/.flux.yaml"
@@ -58,13 +60,25 @@ func defaultPatterns(list string) []pattern {
 	return out
 }
 
-// rules returns all rules of a tree. The last one that matches wins.
-func rules(ofFiles, ofSource []pattern) []pattern {
+// rules returns all rules of a source of a kind. The last one that matches wins. A Bucket has those of the .sourceignore of its root and of
+// spec.ignore, and none by default (fluxcd/source-controller v1.9.3 internal/controller/bucket_controller.go fetchEtagIndex).
+func rules(kind string, ofFiles, ofSource []pattern) []pattern {
+	if kind == "Bucket" {
+		ofRoot := slices.DeleteFunc(slices.Clone(ofFiles), func(p pattern) bool { return len(p.folder) > 0 })
+		return append(ofRoot, ofSource...)
+	}
 	out := defaultPatterns(gitIgnores)
 	if len(ofFiles)+len(ofSource) == 0 {
 		return append(out, defaultPatterns(otherIgnores)...)
 	}
 	return append(append(out, ofFiles...), ofSource...)
+}
+
+// BucketRules returns a function that reports whether the rules of a Bucket leave out an object. File is the .sourceignore of its root, and
+// spec is spec.ignore.
+func BucketRules(file, spec string) func(key string) bool {
+	all := rules("Bucket", parsePatterns(file, nil), parsePatterns(spec, nil))
+	return func(key string) bool { return excludes(all, strings.Split(key, "/")) }
 }
 
 // excludes reports whether rules exclude a file.

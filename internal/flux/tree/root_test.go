@@ -8,17 +8,24 @@ import (
 func TestArtifact(t *testing.T) {
 	root := grow(t, map[string]string{"a/x.yaml": "", "a/logo.png": "", ".github/w.yaml": "", ".git/config": "", "b/.flux.yaml": "",
 		"c/.git": "gitdir: x"})
+	inBucket := grow(t, map[string]string{"a/logo.png": "", ".github/w.yaml": "", "b/.flux.yaml": "", "d/.sourceignore": "x", "d/x": "",
+		".sourceignore": "/e", "e": ""})
 	for _, tt := range []struct {
-		ignore string
-		has    []string
-		not    []string
+		kind, ignore string
+		has          []string
+		not          []string
 	}{
-		{"", []string{"a", "a/x.yaml", "./a/x.yaml", "b", "."}, []string{"a/logo.png", ".github/w.yaml", ".git", ".git/config",
+		{"GitRepository", "", []string{"a", "a/x.yaml", "./a/x.yaml", "b", "."}, []string{"a/logo.png", ".github/w.yaml", ".git", ".git/config",
 			"b/.flux.yaml", "no", "c/.git", "../x"}},
-		{"nothing", []string{"a/logo.png", ".github/w.yaml", "b/.flux.yaml"}, []string{".git/config"}},
-		{"/a\n!/a/x.yaml\n!.git/", []string{"a/x.yaml"}, []string{"a/logo.png", ".git/config"}},
+		{"GitRepository", "nothing", []string{"a/logo.png", ".github/w.yaml", "b/.flux.yaml"}, []string{".git/config"}},
+		{"GitRepository", "/a\n!/a/x.yaml\n!.git/", []string{"a/x.yaml"}, []string{"a/logo.png", ".git/config"}},
+		{"Bucket", "", []string{"a/logo.png", ".github/w.yaml", "b/.flux.yaml", "d/x"}, []string{"e"}},
+		{"Bucket", "*.png", []string{".github/w.yaml", "b/.flux.yaml"}, []string{"a/logo.png", "e"}},
 	} {
-		a, err := OpenArtifact(root, tt.ignore)
+		if tt.kind == "Bucket" {
+			root = inBucket
+		}
+		a, err := OpenArtifact(root, tt.kind, tt.ignore)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,7 +95,7 @@ func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 
 // open opens the folder of a source.
 func (b *builder) open(k *kustomization, dir, ignore string) (*Artifact, *Problem) {
-	a, err := b.artifact(dir, ignore)
+	a, err := b.artifact(dir, k.Spec.SourceRef.Kind, ignore)
 	if err != nil {
 		return nil, &Problem{Failed, k.title(), "its source cannot be read: " + err.Error(), ""}
 	}

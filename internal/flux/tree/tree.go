@@ -34,7 +34,7 @@ type builder struct {
 	decrypter *decrypter
 	bases     kustomize.Bases
 	answer    Answer
-	artifacts map[[2]string]*Artifact
+	artifacts map[[3]string]*Artifact
 	// objects are those that were made, with their makers, by kind, namespace and name.
 	objects  map[objectKey]map[string]any
 	makers   map[objectKey]Maker
@@ -52,7 +52,7 @@ func Build(ctx context.Context, order Order, from Outside) (Answer, error) {
 		}
 	}
 	b := &builder{ctx: ctx, order: order, lookup: from.Lookup, decrypter: newDecrypter(ctx, from.Decrypt),
-		artifacts: map[[2]string]*Artifact{}, objects: map[objectKey]map[string]any{}, makers: map[objectKey]Maker{},
+		artifacts: map[[3]string]*Artifact{}, objects: map[objectKey]map[string]any{}, makers: map[objectKey]Maker{},
 		live: map[sourceRef]liveObject{}}
 	if from.Fetch != nil {
 		b.bases.Fetch = func(base kustomize.Base) (string, error) { return from.Fetch(ctx, base) }
@@ -98,13 +98,13 @@ func (b *builder) report(p Problem) {
 	}
 }
 
-// artifact opens a folder as a source with an ignore rule has it.
-func (b *builder) artifact(dir, ignore string) (*Artifact, error) {
-	key := [2]string{dir, ignore}
+// artifact opens a folder as a source of a kind with an ignore rule has it.
+func (b *builder) artifact(dir, kind, ignore string) (*Artifact, error) {
+	key := [3]string{dir, kind, ignore}
 	if a := b.artifacts[key]; a != nil {
 		return a, nil
 	}
-	a, err := OpenArtifact(dir, ignore)
+	a, err := OpenArtifact(dir, kind, ignore)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (b *builder) artifact(dir, ignore string) (*Artifact, error) {
 
 // buildDir builds the folder of the user. If a Kustomization in it builds this folder, only that one is built.
 func (b *builder) buildDir() error {
-	a, err := b.artifact(b.order.Root, "")
+	a, err := b.artifact(b.order.Root, "GitRepository", "")
 	if err != nil {
 		return err
 	}
