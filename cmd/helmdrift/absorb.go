@@ -319,7 +319,8 @@ func (o *absorbOptions) session(
 		if err := o.checkAlways(); err != nil {
 			return d, in, err
 		}
-		return files[0].keep(ctx, &o.CompareOptions, args)
+		prints := !o.write && (o.format.Format == output.Values || o.format.Format == output.Helmfile)
+		return files[0].keep(ctx, &o.CompareOptions, args, prints)
 	}
 	controlled := o.controllers.named(args)
 	if controlled == nil {

@@ -32,9 +32,10 @@ type objectFile interface {
 	// open reads the file. The arguments and -n choose from what it has. If joined is set, the file is one of several sources: they share the
 	// cluster and the namespaces of the user, and the file chooses neither.
 	open(ctx context.Context, o *cli.CompareOptions, args []string, joined bool) (openFile, error)
-	// addKeepFlags adds the flags of absorb. keep is for absorb: it makes a session that compares a release with what the tool deploys next.
+	// addKeepFlags adds the flags of absorb. keep is for absorb: it makes a session that compares a release with what the tool deploys next. If
+	// prints is set, absorb prints values that override all files, so nobody needs to know which files have the values.
 	addKeepFlags(*pflag.FlagSet)
-	keep(ctx context.Context, o *cli.CompareOptions, args []string) (cli.Session, kept, error)
+	keep(ctx context.Context, o *cli.CompareOptions, args []string, prints bool) (cli.Session, kept, error)
 }
 
 // fileWords are the flag that names a file, what it is, and how one of its releases is named.

@@ -18,7 +18,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/helmfile"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
-	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -133,7 +132,7 @@ func (h *helmfileDiff) open(ctx context.Context, o *cli.CompareOptions, names []
 }
 
 // keep implements objectFile.
-func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []string) (d cli.Session, out kept, err error) {
+func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []string, prints bool) (d cli.Session, out kept, err error) {
 	if err := errors.Join(cli.Refuse(h.flags, h.refused(), "--helmfile"), h.check()); err != nil {
 		return d, out, err
 	}
@@ -147,7 +146,7 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 	out.close, out.learned = found.Close, found.Secrets
 	step, d, err := h.begin(ctx, o, found, "absorb")
 	if err == nil {
-		err = h.keepFiles(&out, found, step)
+		err = h.keepFiles(&out, found, step, prints)
 	}
 	if err != nil {
 		d.Quiet()
@@ -160,15 +159,14 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 	return d, out, nil
 }
 
-// keepFiles lets absorb change the values files of the release. It is an error if there are none only if they are to be written. The formats
-// values and helmfile print what overrides all of them.
-func (h *helmfileDiff) keepFiles(out *kept, found *helmfile.Loaded, step *helmfile.Step) error {
+// keepFiles lets absorb change the values files of the release, unless it only prints what overrides all of them. It is an error if there are
+// none only if they are to be written.
+func (h *helmfileDiff) keepFiles(out *kept, found *helmfile.Loaded, step *helmfile.Step, prints bool) error {
 	if step.Target.Chart == nil {
 		return errors.New("helmfile uninstalls the release")
 	}
 	out.warnings = step.Remarks()
-	format := h.flags.Lookup("output").Value.String()
-	if !h.flags.Changed("write") && slices.Contains([]string{string(output.Values), string(output.Helmfile)}, format) {
+	if prints {
 		return nil
 	}
 	keeper, err := found.Keep(step)

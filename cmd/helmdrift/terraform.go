@@ -101,7 +101,7 @@ func (t *terraformDiff) choose(
 }
 
 // keep implements objectFile.
-func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, addresses []string) (d cli.Session, out kept, err error) {
+func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, addresses []string, _ bool) (d cli.Session, out kept, err error) {
 	refusals := append(t.refused(), cli.Refusal{Flags: []string{"write"}, Advice: "absorb writes no HCL; -o hcl prints the values for the configuration"})
 	if err := cli.Refuse(t.flags, refusals, "--plan"); err != nil {
 		return d, out, err

@@ -130,13 +130,13 @@ func TestLastSync(t *testing.T) {
 		"it has no revision": {then: "{a: '1'}", now: "{a: '2'}", live: "{a: '9'}", status: unnamed, want: "owned {a:2} 1",
 			warning: "does not say which revision"},
 		"the commit is gone": {then: "gone", now: "{a: '2'}", live: "{a: '9'}", want: "owned {a:2} 2", warning: "the server has no such commit"},
-		"a plugin":           {then: "plugin", now: "{a: '2'}", live: "{a: '9'}", want: "owned {a:2} 2", warning: "kustomize makes the manifests"},
+		"jsonnet":            {then: "jsonnet", now: "{a: '2'}", live: "{a: '9'}", want: "owned {a:2} 2", warning: "is jsonnet"},
 	} {
 		files := map[string]map[string]string{"main": {"web/web.yaml": configMap(c.now)}}
 		switch c.then {
 		case "gone":
-		case "plugin":
-			files[commitThen] = map[string]string{"web/kustomization.yaml": ""}
+		case "jsonnet":
+			files[commitThen] = map[string]string{"web/web.jsonnet": ""}
 		default:
 			files[commitThen] = map[string]string{"web/web.yaml": configMap(c.then)}
 		}
