@@ -144,7 +144,7 @@ func (c controllers) refuse(files []objectFile, o diffOptions, flags *pflag.Flag
 		taken = append(taken, file.takes()...)
 	}
 	for _, of := range c.known {
-		all := append(refused(of, o.guests), withoutSnapshot(),
+		all := append(refused(of, o.guests), withoutSnapshot(), cli.OwnPassword(),
 			cli.Refusal{Flags: []string{"selector", "filter", "exclude", "status", "shard"}, Advice: "it compares all HelmReleases"})
 		if err := cli.Refuse(flags, cli.Without(all, taken), flag); err != nil {
 			return err

@@ -52,6 +52,13 @@ func DecidedBy(what, installs string) []Refusal {
 	}
 }
 
+// OwnPassword returns the flags with a password of the user, which no source of a tree or of a fleet gets: whoever may write a source chooses its
+// server.
+func OwnPassword() Refusal {
+	return Refusal{[]string{"username", "password", "pass-credentials"},
+		"each source chooses the server that would get them; log in with helm, or for Flux, --with-source-credentials uses the Secrets of the sources"}
+}
+
 // ObjectWords are the words for an object that a controller deploys a release from.
 type ObjectWords struct {
 	// Kinds are the words in front of a slash, those of kubectl. The shortest is first.
@@ -106,6 +113,11 @@ func (w ObjectWords) CheckOne(o *ControllerOptions, args []string, flags *pflag.
 	}
 	if err := Refuse(flags, refused, args[0]); err != nil {
 		return "", err
+	}
+	if o.From != "" {
+		if err := Refuse(flags, []Refusal{OwnPassword()}, "--from"); err != nil {
+			return "", err
+		}
 	}
 	for _, flag := range []string{"version", "repo", "verify", "devel"} {
 		if flags.Changed(flag) && len(args) < 2 {
