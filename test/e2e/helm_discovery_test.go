@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"sync/atomic"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/discovery"
@@ -31,19 +29,11 @@ func (f helmFlags) ToRESTMapper() (meta.RESTMapper, error) {
 type servedKinds struct {
 	discovery.CachedDiscoveryInterface
 	direct discovery.DiscoveryInterface
-	// fresh is set once this call has emptied the cache.
-	fresh atomic.Bool
 }
 
-// Fresh reports whether this call has asked the API server itself: a mapper that misses a kind asks again if not, as with a folder that
-// another process wrote (k8s.io/client-go v0.37.1 discovery/cached/disk Fresh).
-func (s *servedKinds) Fresh() bool { return s.fresh.Load() }
-
-// Invalidate empties the cache for all calls.
-func (s *servedKinds) Invalidate() {
-	s.CachedDiscoveryInterface.Invalidate()
-	s.fresh.Store(true)
-}
+// Fresh returns false, so that a mapper that misses a kind asks the API server once more: another call may have filled the cache, and the API
+// server serves a definition only a moment after it is established.
+func (s *servedKinds) Fresh() bool { return false }
 
 // OpenAPIV3 returns a client without a cache. The folder of a command line has no schemas.
 func (s *servedKinds) OpenAPIV3() openapi.Client { return s.direct.OpenAPIV3() }

@@ -19,6 +19,17 @@ var helmfileInputs = flag.String("helmfile.inputs", "", "folder test/integration
 // installation, which helmfile sync then does, and after random edits of live objects the upgrade. An input that helmfile sync cannot run
 // without its network or its plugins is skipped, and diff must fail with it too.
 func TestHelmfileInputs(t *testing.T) {
+	defer helmfileCounts.log(t)
+	eachHelmfileInput(t, func(t *testing.T, helm string, _ bool, of helmfiletest.Integration, in helmfiletest.Input, seed uint64) {
+		runHelmfileInput(t, newHelmfileInput(t, helm, of, in), helm, seed)
+	})
+}
+
+// eachHelmfileInput runs a test with each input and each Helm, and serves the charts.
+func eachHelmfileInput(
+	t *testing.T, test func(t *testing.T, helm string, helm4 bool, of helmfiletest.Integration, in helmfiletest.Input, seed uint64),
+) {
+	t.Helper()
 	if *helmfileInputs == "" {
 		t.Skip("-helmfile.inputs names no folder")
 	}
@@ -35,16 +46,16 @@ func TestHelmfileInputs(t *testing.T) {
 	of.Charts = server.URL
 	inputs, err := of.Inputs()
 	must(t, err)
-	defer helmfileCounts.log(t)
-	eachHelmfileHelm(t, func(t *testing.T, helm string, _ bool) {
+	eachHelmfileHelm(t, func(t *testing.T, helm string, helm4 bool) {
 		for i, in := range inputs {
-			t.Run(in.Name, func(t *testing.T) { runHelmfileInput(t, helm, of, in, uint64(i)) })
+			t.Run(in.Name, func(t *testing.T) { test(t, helm, helm4, of, in, uint64(i)) })
 		}
 	})
 }
 
-// runHelmfileInput tries one input. Many of them have the same releases, so it uninstalls these at the end.
-func runHelmfileInput(t *testing.T, helm string, of helmfiletest.Integration, in helmfiletest.Input, seed uint64) {
+// newHelmfileInput copies the inputs and prepares to run one of them.
+func newHelmfileInput(t *testing.T, helm string, of helmfiletest.Integration, in helmfiletest.Input) *helmfileRun {
+	t.Helper()
 	c := newCase(t, suite.cluster)
 	must(t, of.Copy(c.dir))
 	r, err := newHelmfileRun(c, helm)
@@ -57,6 +68,11 @@ func runHelmfileInput(t *testing.T, helm string, of helmfiletest.Integration, in
 	for _, set := range in.Set {
 		r.flags = append(r.flags, "--state-values-set", set)
 	}
+	return r
+}
+
+// runHelmfileInput tries one input. Many of them have the same releases, so it uninstalls these at the end.
+func runHelmfileInput(t *testing.T, r *helmfileRun, helm string, seed uint64) {
 	defer r.uninstall(t, helm)
 	edits := helmfileEdits{Rand: rand.New(rand.NewPCG(seed, 35)), run: r}
 	for round := range 2 {
