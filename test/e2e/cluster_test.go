@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
@@ -35,8 +34,6 @@ type cluster struct {
 	harness.Objects
 	kubeconfig string
 	validated  validatedKinds
-	// served is the cache of what the API server serves, for Helm.
-	served discovery.CachedDiscoveryInterface
 }
 
 func newCluster(kubeconfig string) (*cluster, error) {
@@ -44,7 +41,7 @@ func newCluster(kubeconfig string) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{Objects: objects, kubeconfig: kubeconfig, served: memory.NewMemCacheClient(objects.Discovery)}, nil
+	return &cluster{Objects: objects, kubeconfig: kubeconfig}, nil
 }
 
 // ref names an object as stories write it: kind/name, such as deployment/web. The kind may be qualified (things.ex.com/demo), and the name

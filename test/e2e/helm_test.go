@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
@@ -16,15 +17,15 @@ import (
 const helmTimeout = waitTimeout
 
 // configFlags returns what Helm's command line makes of its flags.
-func (c *Case) configFlags() helmFlags {
+func (c *Case) configFlags() *genericclioptions.ConfigFlags {
 	flags := genericclioptions.NewConfigFlags(true)
-	flags.KubeConfig, flags.Namespace = &c.cluster.kubeconfig, &c.ns
+	cache := filepath.Join(suite.dir, "cache")
+	flags.KubeConfig, flags.Namespace, flags.CacheDir = &c.cluster.kubeconfig, &c.ns, &cache
 	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
 		config.QPS = -1
 		return config
 	}
-	served := &servedKinds{CachedDiscoveryInterface: c.cluster.served, direct: c.cluster.Discovery}
-	return helmFlags{flags, served}
+	return flags
 }
 
 // config3 returns the configuration of Helm 3's actions.

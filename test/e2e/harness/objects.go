@@ -18,8 +18,6 @@ type Objects struct {
 	Config *rest.Config
 	Client dynamic.Interface
 	Mapper *restmapper.DeferredDiscoveryRESTMapper
-	// Discovery asks the API server each time.
-	Discovery discovery.DiscoveryInterface
 }
 
 // NewObjects connects to the cluster of a kubeconfig.
@@ -37,7 +35,7 @@ func NewObjects(kubeconfig string) (Objects, error) {
 	if err != nil {
 		return Objects{}, err
 	}
-	return Objects{config, client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(served)), served}, nil
+	return Objects{config, client, restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(served))}, nil
 }
 
 // OfKind returns the client for objects of a kind. For cluster-scoped kinds it ignores the namespace.
