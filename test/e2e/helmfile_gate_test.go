@@ -19,6 +19,9 @@ import (
 func TestHelmfileGate(t *testing.T) {
 	plugin := pluginOfPage(t)
 	eachHelmfileInput(t, func(t *testing.T, helm string, helm4 bool, of helmfiletest.Integration, in helmfiletest.Input, seed uint64) {
+		if strings.HasPrefix(in.Name, "suppress-output-line-regex/") {
+			t.Skip("helmdrift refuses --suppress-output-line-regex, since a report has fields and no lines")
+		}
 		r := newHelmfileInput(t, helm, of, in)
 		defer r.uninstall(t, helm)
 		folder := filepath.Join(r.dir, ".helm", "plugins", "diff")
