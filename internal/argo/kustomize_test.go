@@ -246,12 +246,7 @@ func newRandomKustomization(t *testing.T, n int) *randomApplication {
 func (a *randomApplication) varyInstance() {
 	a.name = one(a, "web", "web", "prod.web")
 	a.namespace = one(a, "shop", "shop", "kube-system")
-	if a.percent(30) {
-		a.settings["application.resourceTrackingMethod"] = one(a, "label", "annotation", "annotation+label")
-	}
-	if a.percent(15) {
-		a.settings["application.instanceLabelKey"] = "example.com/instance"
-	}
+	a.varyTracking()
 	if a.percent(50) {
 		a.settings["kustomize.buildOptions"] = one(a, "--enable-helm", "--load-restrictor LoadRestrictionsNone", "--load-restrictor=LoadRestrictionsRootOnly",
 			"--enable-helm --load-restrictor=LoadRestrictionsNone", "--enable-alpha-plugins", "--reorder none", "--reorder=legacy --enable-helm")

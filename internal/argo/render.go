@@ -128,9 +128,9 @@ func (p *Plan) renderOne(ctx context.Context, q Question, f *source.Folder, refs
 	}
 	var out *drift.RenderedChart
 	switch kind {
-	case "directory":
+	case source.KindDirectory:
 		out, err = p.readDirectory(ctx, q, f)
-	case "kustomize":
+	case source.KindKustomize:
 		out, err = p.buildKustomization(ctx, q, f)
 	default:
 		out, err = p.renderChart(ctx, q, f, refs, roots)

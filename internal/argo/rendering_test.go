@@ -276,6 +276,16 @@ func (a *randomApplication) String() string {
 	return string(text)
 }
 
+// varyTracking changes how Argo CD marks objects.
+func (a *randomApplication) varyTracking() {
+	if a.percent(30) {
+		a.settings["application.resourceTrackingMethod"] = one(a, "label", "annotation", "annotation+label")
+	}
+	if a.percent(15) {
+		a.settings["application.instanceLabelKey"] = "example.com/instance"
+	}
+}
+
 // vary changes everything but the values.
 func (a *randomApplication) vary(helm map[string]any) {
 	a.name = one(a, "web", "web", "prod.web", "a-name-that-is-nearly-as-long-as-names-may-be-here", "web", "prod.web")
@@ -284,12 +294,7 @@ func (a *randomApplication) vary(helm map[string]any) {
 	}
 	a.namespace = one(a, "shop", "shop", "kube-system")
 	a.server = one(a, "v1.36.3", "v1.31.2+k3s1", "v1.33.4-gke.1415000")
-	if a.percent(30) {
-		a.settings["application.resourceTrackingMethod"] = one(a, "label", "annotation", "annotation+label")
-	}
-	if a.percent(15) {
-		a.settings["application.instanceLabelKey"] = "example.com/instance"
-	}
+	a.varyTracking()
 	if a.percent(15) {
 		a.settings["installationID"] = "here"
 	}

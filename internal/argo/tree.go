@@ -400,7 +400,7 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, re
 	}
 	var out []appset.Document
 	kind, _ := f.Kind() // it was rendered
-	isKustomized := kind == "kustomize"
+	isKustomized := kind == source.KindKustomize
 	if inside, err := filepath.Rel(e.Root, f.Dir); isKustomized && err == nil {
 		e.built[filepath.ToSlash(inside)] = true
 	}
@@ -457,7 +457,7 @@ func (e *expansion) may(m *madeApp, f *source.Folder, refs map[string]*source.Fo
 		m.isWhole = false
 		return false, nil //nolint:nilerr // its own report says so
 	}
-	if kind == "kustomize" {
+	if kind == source.KindKustomize {
 		return true, nil
 	}
 	if text, _ := json.Marshal(f.Source); bytes.Contains(text, []byte(api.Group)) {

@@ -95,13 +95,14 @@ func (w ObjectWords) CheckOne(o *ControllerOptions, args []string, flags *pflag.
 	_, name, _ = strings.Cut(args[0], "/")
 	ofTree := *o
 	ofTree.RemoteBases = o.RemoteBases && !w.Builds
+	withoutTree := ofTree.CheckTree()
 	switch {
 	case o.Next:
 		return "", fmt.Errorf("--next compares all of them, and %s is one %s", args[0], w.One)
 	case o.Changed != "":
 		return "", fmt.Errorf("--only-changed chooses from all HelmReleases of a tree, and %s is one", args[0])
-	case ofTree.CheckTree() != nil:
-		return "", ofTree.CheckTree()
+	case withoutTree != nil:
+		return "", withoutTree
 	case o.From != "" && len(args) > 1:
 		return "", hint.New(errors.New("--from takes no CHART"), "the chart is the one of the "+w.One+" in the tree")
 	case name == "":

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/flux/bucket"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -17,9 +18,6 @@ import (
 
 // This file fetches the chart in a Bucket. A bucket has no history, so its objects may be others than those that source-controller has.
 // Their revision says whether they are.
-
-// kindBucket is the kind of such a source.
-const kindBucket = "Bucket"
 
 // Buckets returns the function Question.Bucket for the user's own settings and for limits of time and of the bytes of an answer. 0 is no
 // limit.
@@ -38,7 +36,7 @@ func Buckets(o fetch.Options, limit time.Duration, most int64) func(context.Cont
 
 // hasBucket reports whether the chart is in a bucket that can be fetched from.
 func (o *offer) hasBucket(q Question) bool {
-	return q.Bucket != nil && o.repository != nil && o.repository.kind == kindBucket && o.unread == ""
+	return q.Bucket != nil && o.repository != nil && o.repository.kind == tree.KindBucket && o.unread == ""
 }
 
 // notS3 says after a colon why a Bucket cannot be read with the API of S3 and keys that helmdrift can have, or returns ""
@@ -59,10 +57,10 @@ func (s *source) notS3(q Question) string {
 }
 
 // fetchBucket fetches the objects of the chart and makes them the artifact of the order.
-func (p *Plan) fetchBucket(ctx context.Context, q Question) (done func(), err error) {
+func (p *Plan) fetchBucket(ctx context.Context, q Question) error {
 	o, s := p.offer, p.offer.repository
 	if err := o.reach(s); err != nil {
-		return nil, err
+		return err
 	}
 	if s.Spec.ProxySecretRef != nil {
 		o.doubts = append(o.doubts, "spec.proxySecretRef of "+o.title+" is not used: the proxy of your environment is")
@@ -73,27 +71,27 @@ func (p *Plan) fetchBucket(ctx context.Context, q Question) (done func(), err er
 	}
 	if o.login != nil && q.WithCredentials {
 		if err := p.addKeys(ctx, q, &from); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	listing, done, err := q.Bucket(ctx, from)
 	if err != nil {
-		return nil, p.bucketFault(err, from.AccessKey != "")
+		return p.bucketFault(err, from.AccessKey != "")
 	}
 	p.done = append(p.done, done)
 	if err := p.compareRevision(listing.Revision()); err != nil {
-		return nil, err
+		return err
 	}
 	if !listing.Has(o.chartPath) {
-		return nil, hint.New(fmt.Errorf("%s has no object %s or below it, or its rules leave them out", o.title, o.chartPath),
+		return hint.New(fmt.Errorf("%s has no object %s or below it, or its rules leave them out", o.title, o.chartPath),
 			"check spec.chart.spec.chart, and spec.prefix and spec.ignore of the Bucket")
 	}
 	dir, err := listing.Fetch(ctx, append([]string{o.chartPath}, o.order.ValuesFiles...)...)
 	if err != nil {
-		return nil, p.bucketFault(err, from.AccessKey != "")
+		return p.bucketFault(err, from.AccessKey != "")
 	}
-	o.order.Artifact = &ArtifactOrder{Dir: dir, Kind: kindBucket, Ignore: s.Spec.Ignore, Chart: o.chartPath}
-	return nil, nil
+	o.order.Artifact = &ArtifactOrder{Dir: dir, Kind: tree.KindBucket, Ignore: s.Spec.Ignore, Chart: o.chartPath}
+	return nil
 }
 
 // addKeys adds the keys in the Secret of the source.

@@ -154,7 +154,7 @@ type listKey struct {
 
 // sourceKinds returns the kinds that charts come from.
 func sourceKinds() (out []schema.GroupVersionKind) {
-	for _, kind := range []string{"HelmChart", "HelmRepository", "OCIRepository", "GitRepository", "Bucket"} {
+	for _, kind := range []string{"HelmChart", "HelmRepository", "OCIRepository", "GitRepository", tree.KindBucket} {
 		out = append(out, schema.GroupVersionKind{Group: api.SourceGroup, Version: "v1", Kind: kind})
 	}
 	return out

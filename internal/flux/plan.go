@@ -211,8 +211,8 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 		switch {
 		case o.ref != "":
 			path, done, err = p.fetch(ctx, from, q)
-		case o.repository.kind == kindBucket:
-			done, err = p.fetchBucket(ctx, q)
+		case o.repository.kind == tree.KindBucket:
+			err = p.fetchBucket(ctx, q)
 		default:
 			done, err = p.fetchCommit(ctx, q)
 		}

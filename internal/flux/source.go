@@ -16,6 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -220,7 +221,7 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 	if kind != "HelmRepository" {
 		out.repository = repository
 	}
-	if kind == kindBucket {
+	if kind == tree.KindBucket {
 		out.unread = repository.notS3(q)
 	}
 	if len(out.order.ValuesFiles) > 0 {
@@ -362,7 +363,7 @@ func (s *source) waits(title string) string {
 // reach checks the address of a source, and notes what else is needed to fetch from it.
 func (o *offer) reach(s *source) error {
 	field := "spec.url"
-	if o.url = s.Spec.URL; s.kind == kindBucket {
+	if o.url = s.Spec.URL; s.kind == tree.KindBucket {
 		field, o.url = "spec.endpoint", api.EndpointURL(s.Spec.Endpoint, s.Spec.Insecure)
 	}
 	o.login, o.inTree = s.Spec.SecretRef, s.inTree

@@ -66,7 +66,7 @@ func hostAndPort(u *url.URL) string {
 // MaxAnswer and the certificates count. Explain describes its errors.
 func Client(o Options) (*http.Client, error) {
 	f := fetcher{Options: o}
-	config, err := access{certFile: o.CertFile, keyFile: o.KeyFile, caFile: o.CAFile, insecure: o.InsecureSkipTLSVerify}.tlsConfig()
+	config, err := f.access().tlsConfig()
 	next := f.transport(config)
 	next.DisableCompression = true
 	return &http.Client{

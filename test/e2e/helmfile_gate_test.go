@@ -29,7 +29,7 @@ func TestHelmfileGate(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o755))
 		}
 		must(t, os.Symlink(suite.binary, filepath.Join(folder, "helmdrift")))
-		r.env[1] = "PATH=" + folder + ":" + strings.TrimPrefix(r.env[1], "PATH=")
+		r.env = append(r.env, "PATH="+folder+":"+*helmfileDir+":"+os.Getenv("PATH")) // the last one counts
 		refused := r.predict(t.Context())
 		failed, err := r.sync(t.Context())
 		must(t, err)

@@ -25,7 +25,7 @@ func (f *Folder) Reads(file string, refs map[string]*Folder, variables map[strin
 	if err != nil || !filepath.IsLocal(inside) {
 		return false
 	}
-	if kind, err := f.Kind(); err != nil || kind != kindChart {
+	if kind, err := f.Kind(); err != nil || kind != KindChart {
 		return false
 	}
 	mayRead, err := f.Mentions(".Files")

@@ -211,17 +211,17 @@ func opened(s api.Source, path string, done func()) (*Folder, func(), error) {
 func (f *Folder) ownedByUser() error {
 	f.Source.Plugin = nil
 	kind, err := (&Folder{Dir: f.Dir}).Kind()
-	if err == nil && kind == kindKustomize {
+	if err == nil && kind == KindKustomize {
 		f.Root, _, err = worktree.Find(f.Dir)
 		return err
 	}
 	f.Source.Kustomize = nil
-	if own, other := f.Kind(); own == kindDirectory && other == nil && f.Source.Directory == nil {
-		text, err := f.Manifests()
-		if err == nil && text == "" {
-			err = fmt.Errorf("%s has no chart, no kustomization and no manifests", f.Dir)
-		}
+	if own, other := f.Kind(); own != KindDirectory || other != nil || f.Source.Directory != nil {
 		return err
+	}
+	text, err := f.Manifests()
+	if err == nil && text == "" {
+		err = fmt.Errorf("%s has no chart, no kustomization and no manifests", f.Dir)
 	}
 	return err
 }
@@ -261,9 +261,9 @@ func extracted(path string) (dir string, done func(), err error) {
 
 // These are the kinds of folders.
 const (
-	kindChart     = "chart"
-	kindKustomize = "kustomize"
-	kindDirectory = "directory"
+	KindChart     = "chart"
+	KindKustomize = "kustomize"
+	KindDirectory = "directory"
 )
 
 // Kind is what a folder is for the repo-server: a chart, a kustomization, or manifests. What the source says counts before what is in the folder
@@ -275,7 +275,7 @@ func (f *Folder) Kind() (string, error) {
 		kind  string
 		isSet bool
 	}{
-		{kindKustomize, s.Kustomize != nil}, {kindChart, s.Helm != nil}, {kindDirectory, s.Directory != nil}, {"plugin", api.IsSet(s.Plugin)},
+		{KindKustomize, s.Kustomize != nil}, {KindChart, s.Helm != nil}, {KindDirectory, s.Directory != nil}, {"plugin", api.IsSet(s.Plugin)},
 	} {
 		if one.isSet {
 			said = append(said, one.kind)
@@ -289,17 +289,17 @@ func (f *Folder) Kind() (string, error) {
 	case len(said) == 1:
 		return said[0], nil
 	case f.IsChart:
-		return kindChart, nil
+		return KindChart, nil
 	}
 	entries, err := os.ReadDir(f.Dir)
-	kind := kindDirectory
+	kind := KindDirectory
 	for _, entry := range entries { // the last one counts
 		switch name := entry.Name(); {
 		case entry.IsDir():
 		case strings.HasSuffix(name, "Chart.yaml"):
-			kind = kindChart
+			kind = KindChart
 		case kustomize.IsKustomization(name):
-			kind = kindKustomize
+			kind = KindKustomize
 		}
 	}
 	return kind, err

@@ -78,7 +78,7 @@ func (t *Tree) withoutLogin(ref object.Ref, o, now map[string]any) map[string]an
 
 // urlOf returns the address of a source of a kind. That of a Bucket is its endpoint.
 func urlOf(kind string, o map[string]any) string {
-	if kind == "Bucket" {
+	if kind == tree.KindBucket {
 		endpoint, _, _ := unstructured.NestedString(o, "spec", "endpoint")
 		isInsecure, _, _ := unstructured.NestedBool(o, "spec", "insecure")
 		return api.EndpointURL(endpoint, isInsecure)

@@ -60,10 +60,13 @@ func defaultPatterns(list string) []pattern {
 	return out
 }
 
+// KindBucket is the kind of a source whose files are the objects of a bucket.
+const KindBucket = "Bucket"
+
 // rules returns all rules of a source of a kind. The last one that matches wins. A Bucket has those of the .sourceignore of its root and of
 // spec.ignore, and none by default (fluxcd/source-controller v1.9.3 internal/controller/bucket_controller.go fetchEtagIndex).
 func rules(kind string, ofFiles, ofSource []pattern) []pattern {
-	if kind == "Bucket" {
+	if kind == KindBucket {
 		ofRoot := slices.DeleteFunc(slices.Clone(ofFiles), func(p pattern) bool { return len(p.folder) > 0 })
 		return append(ofRoot, ofSource...)
 	}
@@ -77,7 +80,7 @@ func rules(kind string, ofFiles, ofSource []pattern) []pattern {
 // BucketRules returns a function that reports whether the rules of a Bucket leave out an object. File is the .sourceignore of its root, and
 // spec is spec.ignore.
 func BucketRules(file, spec string) func(key string) bool {
-	all := rules("Bucket", parsePatterns(file, nil), parsePatterns(spec, nil))
+	all := rules(KindBucket, parsePatterns(file, nil), parsePatterns(spec, nil))
 	return func(key string) bool { return excludes(all, strings.Split(key, "/")) }
 }
 
