@@ -380,10 +380,10 @@ bench-chart-files: bin/helm ## downloads the public charts for make bench-charts
 
 BENCH_CHARTS ?= $(wildcard bin/bench-chart-files/*.tgz)
 
-bench-charts: build planes $(filter bin/%,$(HELM) $(KUBECTL)) ## measures speed on public charts, against bare lists and against other tools
+bench-charts: build planes $(filter bin/%,$(HELM) $(KUBECTL)) $(if $(BENCH_CHARTS),,bench-chart-files) ## measures speed on public charts, against bare lists and against other tools
 	cd test/e2e && go build -o $(CURDIR)/bin/fleetbench ./cmd/fleetbench
 	bin/fleetbench -controlplane $(LAUNCHER) -module test/controlplane -helmdrift bin/helmdrift -helm $(HELM) -kubectl $(KUBECTL) \
-		-rounds 4 -charts $(BENCH_CHARTS)
+		-rounds 4 -charts $(or $(BENCH_CHARTS),bin/bench-chart-files/*.tgz)
 
 clean: ## deletes bin and dist; docs/tutorial.md names the caches outside
 	rm -rf bin dist
