@@ -120,11 +120,12 @@ modules: ## fails if go.mod or go.sum is not tidy, or if a downloaded module was
 VULN_PACKAGES ?= ./...
 VULN_OFFLINE  ?= fail
 vulncheck: ## fails if the program can reach a known vulnerability
-	@mkdir -p bin; status=0; $(TOOL) govulncheck $(if $(VULN_DB),-db $(VULN_DB)) $(VULN_PACKAGES) > bin/vulncheck.log 2>&1 || status=$$?; \
-	if [ $$status = 0 ]; then echo "govulncheck: no known vulnerability is reached"; \
-	elif [ $(VULN_OFFLINE) = skip ] && grep -q 'fetching vulnerabilities' bin/vulncheck.log; then \
-		echo "govulncheck is SKIPPED: its database cannot be reached:"; cat bin/vulncheck.log; \
-	else cat bin/vulncheck.log; exit $$status; fi
+	@status=0; said=$$($(TOOL) govulncheck $(if $(VULN_DB),-db $(VULN_DB)) $(VULN_PACKAGES) 2>&1) || status=$$?; \
+	if [ $$status = 0 ]; then echo "govulncheck: no known vulnerability is reached"; exit; fi; \
+	if [ $(VULN_OFFLINE) = skip ] && printf '%s' "$$said" | grep -q 'fetching vulnerabilities'; then \
+		echo "govulncheck is SKIPPED: its database cannot be reached:"; status=0; \
+	fi; \
+	printf '%s\n' "$$said"; exit $$status
 
 guests: ## removes each guest from a copy of the tree, and builds the rest
 	cd tools && go build -o $(CURDIR)/bin/guests ./cmd/guests
