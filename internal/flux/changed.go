@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -59,14 +60,26 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 			err = errors.Join(err, add(made["data"]))
 		}
 	}
-	if h.Spec.Chart == nil || err != nil {
-		return fmt.Sprintf("%x", sum.Sum(nil)), err
+	if err != nil {
+		return "", err
 	}
-	wanted := h.Spec.Chart.Spec
-	namespace := wanted.SourceRef.Namespace
-	if namespace == "" {
-		namespace = h.Metadata.Namespace
+	var wanted api.ChartSpec
+	namespace := h.Metadata.Namespace
+	switch ref := h.Spec.ChartRef; {
+	case h.Spec.Chart != nil:
+		wanted = h.Spec.Chart.Spec
+	case ref != nil:
+		namespace = cmp.Or(ref.Namespace, namespace)
+		of, err := readSource(ctx, t.Over, ref.Kind, namespace, ref.Name)
+		if err = errors.Join(err, add(of.Spec)); err != nil {
+			return "", err
+		}
+		wanted = of.Spec.ChartSpec // of a HelmChart
 	}
+	if wanted.SourceRef.Name == "" {
+		return fmt.Sprintf("%x", sum.Sum(nil)), nil
+	}
+	namespace = cmp.Or(wanted.SourceRef.Namespace, namespace)
 	of, err := readSource(ctx, t.Over, wanted.SourceRef.Kind, namespace, wanted.SourceRef.Name)
 	if err != nil {
 		return "", err
