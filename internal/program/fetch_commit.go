@@ -25,7 +25,7 @@ type Remote struct {
 	// Addresses are those of the server. Git connects to no other. If there are none, it connects to what the name means.
 	Addresses []netip.Addr
 	// IsOwn is set if the user trusts the address: then the scheme may be http, and git has the user's settings and credentials for it.
-	// Username and Password take the place of those; the process list does not show them.
+	// Username and Password take the place of those; the process list does not show them, and no redirect is followed with them.
 	IsOwn              bool
 	Username, Password string
 	// Time is how long git may run, and MaxOutput is how many bytes the archive may have; 0 means no limit.
@@ -96,7 +96,10 @@ func (r Remote) settings(dir string, address *url.URL) []string {
 	if r.IsOwn {
 		out = append(out, "-c", "protocol.http.allow=always")
 	} else {
-		out = append(out, "-c", "http.followRedirects=false", "-c", "credential.helper=", "-c", "core.askPass=")
+		out = append(out, "-c", "credential.helper=", "-c", "core.askPass=", "-c", "http.extraHeader=")
+	}
+	if !r.IsOwn || r.Password != "" { // git sends a header of its settings to the server of a redirect, too
+		out = append(out, "-c", "http.followRedirects=false")
 	}
 	port := address.Port()
 	if port == "" {

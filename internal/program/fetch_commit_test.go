@@ -164,6 +164,25 @@ func TestFetchOwn(t *testing.T) {
 	}
 }
 
+// TestFetchRedirects checks that another server gets no password that was given for the first one.
+func TestFetchRedirects(t *testing.T) {
+	var given []string
+	other := gitServer(t, func(_ http.ResponseWriter, r *http.Request) { given = append(given, r.Header.Get("Authorization")) })
+	address := gitServer(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Handled", "yes")
+		http.Redirect(w, r, strings.Replace(strings.TrimSuffix(other, "/repo.git"), "bases.example.com", "127.0.0.1", 1)+r.URL.RequestURI(), http.StatusFound)
+	})
+	t.Setenv("GIT_SSL_NO_VERIFY", "1") // each server has a certificate of its own
+	r := Remote{URL: address, Ref: "v1", Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1")}, IsOwn: true}
+	r.Username, r.Password = "user", "of-the-source"
+	if _, err := r.Fetch(t.Context()); err == nil || !strings.Contains(err.Error(), "302") {
+		t.Error(err)
+	}
+	if strings.Join(given, "") != "" {
+		t.Errorf("the other server was given %q", given)
+	}
+}
+
 // TestFetchGivesNothing checks that a server that asks for credentials gets none, and that a redirect is not followed.
 func TestFetchGivesNothing(t *testing.T) {
 	var given []string
@@ -187,6 +206,9 @@ func TestFetchGivesNothing(t *testing.T) {
 		}
 	}
 	t.Setenv("HOME", home)
+	t.Setenv("GIT_CONFIG_COUNT", "1")
+	t.Setenv("GIT_CONFIG_KEY_0", "http.extraHeader")
+	t.Setenv("GIT_CONFIG_VALUE_0", "Authorization: Basic mine")
 	r := Remote{URL: address, Addresses: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}
 	if _, err := r.Fetch(t.Context()); err == nil || !strings.Contains(err.Error(), "git fetch ended with exit code 128") {
 		t.Error(err)
