@@ -65,10 +65,23 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	if _, err := run("git init", 0, "init", "--quiet", "--bare"); err != nil {
 		return nil, err
 	}
+	if err := archiveAll(filepath.Join(dir, "repository")); err != nil {
+		return nil, err
+	}
 	if _, err := run("git fetch", 0, "fetch", "--quiet", "--depth=1", "--no-tags", "--no-recurse-submodules", "--", r.URL, ref); err != nil {
 		return nil, err
 	}
 	return run("git archive", r.MaxOutput, "archive", "--format=tar", "FETCH_HEAD")
+}
+
+// archiveAll lets git archive write the files of a commit as a checkout has them, whatever the attributes in the commit say: export-ignore leaves
+// out files, and export-subst changes them. The attributes of a repository count before those of a commit.
+func archiveAll(repository string) error {
+	info := filepath.Join(repository, "info")
+	if err := os.MkdirAll(info, 0o700); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(info, "attributes"), []byte("* -export-ignore -export-subst\n"), 0o600)
 }
 
 // environment returns the variables for git, besides those of this process.

@@ -39,7 +39,9 @@ func gitServer(t *testing.T, before http.HandlerFunc) (address string) {
 	}
 	git("init", "--quiet", "-b", "main")
 	for _, version := range []string{"v1", "v2"} {
-		for name, text := range map[string]string{"version.txt": version + "\n", ".gitattributes": "*.txt filter=lfs\n"} {
+		for name, text := range map[string]string{
+			"version.txt": version + "\n", "commit.txt": "$Format:%H$\n", ".gitattributes": "*.txt filter=lfs export-ignore export-subst\n",
+		} {
 			if err := os.WriteFile(filepath.Join(root, "work", name), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
@@ -79,14 +81,17 @@ func gitServer(t *testing.T, before http.HandlerFunc) (address string) {
 }
 
 // versionOf returns the file version.txt of an archive.
-func versionOf(t *testing.T, archive []byte) string {
+func versionOf(t *testing.T, archive []byte) string { return textOf(t, archive, "version.txt") }
+
+// textOf returns a file of an archive.
+func textOf(t *testing.T, archive []byte, name string) string {
 	t.Helper()
 	for r := tar.NewReader(bytes.NewReader(archive)); ; {
 		header, err := r.Next()
 		if err != nil {
-			t.Fatalf("no version.txt: %v", err)
+			t.Fatalf("no %s: %v", name, err)
 		}
-		if header.Name == "version.txt" {
+		if header.Name == name {
 			text, err := io.ReadAll(r)
 			if err != nil {
 				t.Fatal(err)
@@ -96,7 +101,8 @@ func versionOf(t *testing.T, archive []byte) string {
 	}
 }
 
-// TestFetch fetches commits from a real server of Git. A filter for Git LFS in the user's settings does not run.
+// TestFetch fetches commits from a real server of Git. A filter for Git LFS in the user's settings does not run, and the attributes of the commit
+// neither leave out files nor change them.
 func TestFetch(t *testing.T) {
 	address := gitServer(t, nil)
 	marker := filepath.Join(t.TempDir(), "ran")
@@ -110,6 +116,8 @@ func TestFetch(t *testing.T) {
 			t.Errorf("%q: %v", ref, err)
 		} else if got := versionOf(t, archive); got != want {
 			t.Errorf("%q is %s, want %s", ref, got, want)
+		} else if got := textOf(t, archive, "commit.txt"); got != "$Format:%H$" {
+			t.Errorf("%q has the text %q", ref, got)
 		}
 	}
 	for ref, want := range map[string]string{"v3": "couldn't find remote ref v3", "--upload-pack=touch x": "is no branch",
