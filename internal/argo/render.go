@@ -212,7 +212,8 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 		Path: f.Dir, Helm4: true, Install: true, ReleaseName: name,
 		Namespace: cmp.Or(h.Namespace, p.app.Spec.Destination.Namespace), Values: values.Options, Capabilities: capabilities,
 		Undiscovered: p.from.Cluster.Undiscovered(), Known: (*drift.Secrets)(q.Known), SkipSchemaValidation: h.SkipSchemaValidation,
-		ReadFile: values.ReadFile(roots, q.FetchRemote(p.app)),
+		AllowOutsideLinks: f.OfCommit, // of the chart, but not of the commit
+		ReadFile:          values.ReadFile(roots, q.FetchRemote(p.app)),
 	}
 	p.charts = append(p.charts, chartOf{folder: f, others: refs, request: request})
 	out, err := q.Render(ctx, request)

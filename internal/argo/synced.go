@@ -119,7 +119,7 @@ func (p *Plan) localAt(ctx context.Context, q Question, of worktree.Tree, s api.
 func inCommit(root string, s api.Source) (*source.Folder, bool, error) {
 	f, err := source.In(root, s, fmt.Sprintf("commit %.12s", s.TargetRevision))
 	if err == nil {
-		f.Revision = s.TargetRevision
+		f.Revision, f.OfCommit = s.TargetRevision, true
 	}
 	return f, true, err
 }

@@ -33,7 +33,7 @@ func earlier(o tree.Order, archive []byte) (order tree.Order, done func(), err e
 	if err != nil {
 		return o, func() {}, err
 	}
-	root, done, err := files.Unpack(archive)
+	root, done, err := files.Unpack(archive, false)
 	if err != nil {
 		return o, done, err
 	}

@@ -32,7 +32,7 @@ func Commits(
 		if err != nil {
 			return "", func() {}, err
 		}
-		dir, done, err := files.Unpack(archive)
+		dir, done, err := files.Unpack(archive, false)
 		if err != nil {
 			done()
 		}

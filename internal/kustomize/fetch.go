@@ -59,7 +59,7 @@ func (f *Fetcher) fetch(ctx context.Context, base Base) (dir string, done func()
 		if err != nil {
 			return "", done, err
 		}
-		return files.Unpack(archive)
+		return files.Unpack(archive, false)
 	}
 	text, err := fetch.File(ctx, base.URL, fetch.Options{MaxAnswer: f.MaxOutput, Refuse: func(ip netip.Addr) error {
 		return address.Check(ip, "it", true)

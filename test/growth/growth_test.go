@@ -69,7 +69,7 @@ func takers() map[string]func(text string) {
 		"internal/escape.YAML":                  func(s string) { escape.YAML(strconv.Quote(s)) },
 		"internal/worktree.Repository":          func(s string) { _ = worktree.Repository(s) },
 		"internal/program.CommitOf":             func(s string) { _ = program.CommitOf([]byte(s)) },
-		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s)); done() },
+		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s), true); done() },
 		"internal/flux/api.EndpointURL":         func(s string) { _ = fluxapi.EndpointURL(s, false) },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
 		"internal/kustomize.CheckAliases":       func(s string) { _ = kustomize.CheckAliases([]byte(s)) },

@@ -41,6 +41,8 @@ type Folder struct {
 	IsChart  bool
 	// InTree is set if it is in the working tree, whose commit is yet to come.
 	InTree bool
+	// OfCommit is set if Root has the files of a commit alone, and no link leads out of it.
+	OfCommit bool
 }
 
 // IsRef reports whether the source makes nothing itself: others name its files by its ref.
@@ -151,7 +153,7 @@ func (q Fetcher) folder(ctx context.Context, a *api.Application, s api.Source, t
 	if err != nil {
 		return nil, done, err
 	}
-	f.Revision = commit
+	f.Revision, f.OfCommit = commit, true
 	return f, done, nil
 }
 
@@ -163,6 +165,9 @@ func In(root string, s api.Source, in string) (*Folder, error) {
 	}
 	if info, err := os.Stat(f.Dir); s.Ref == "" && (err != nil || !info.IsDir()) {
 		return nil, fmt.Errorf("%s has no folder %s", in, s.Path)
+	}
+	if real, err := filepath.EvalSymlinks(f.Dir); err == nil {
+		f.Dir = real
 	}
 	return f, nil
 }
@@ -246,7 +251,7 @@ func extracted(path string) (dir string, done func(), err error) {
 	if err != nil {
 		return "", func() {}, err
 	}
-	if dir, done, err = files.Unpack(archive); err != nil {
+	if dir, done, err = files.Unpack(archive, false); err != nil {
 		return "", done, err
 	}
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
