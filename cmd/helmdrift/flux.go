@@ -151,7 +151,9 @@ func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Li
 		}),
 		Bucket: flux.Buckets(o.Source, limits.Time, limits.MaxAnswer()),
 		Prepare: func(ctx context.Context, order flux.ChartOrder) (flux.ChartAnswer, error) {
-			return jobs.Run[flux.ChartOrder, flux.ChartAnswer](ctx, limits, "reading the chart", jobFluxChart, order, nil)
+			return order.InTemp(func(order flux.ChartOrder) (flux.ChartAnswer, error) {
+				return jobs.Run[flux.ChartOrder, flux.ChartAnswer](ctx, limits, "reading the chart", jobFluxChart, order, nil)
+			})
 		},
 		PostRender: func(ctx context.Context, order flux.RenderOrder) ([]byte, error) {
 			return jobs.Run[flux.RenderOrder, []byte](ctx, limits, "running the post-renderers", jobFluxPost, order, nil)

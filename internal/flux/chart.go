@@ -40,6 +40,18 @@ type ChartOrder struct {
 	Artifact *ArtifactOrder
 	// AllowOutsideLinks follows symbolic links that lead out of the working tree.
 	AllowOutsideLinks bool
+	// Temp is a folder for temporary files, or empty for that of the system.
+	Temp string
+}
+
+// InTemp calls a function with the order and a folder for its temporary files, which goes afterwards: a child process that is killed removes
+// nothing.
+func (o ChartOrder) InTemp(do func(ChartOrder) (ChartAnswer, error)) (out ChartAnswer, err error) {
+	if o.Temp, err = files.TempDir(); err != nil {
+		return out, err
+	}
+	defer func() { _ = os.RemoveAll(o.Temp) }()
+	return do(o)
 }
 
 // ArtifactOrder says where a chart is in a working tree, or in the files of a source.
@@ -63,7 +75,7 @@ const maxValuesFile = 5 << 20
 // PrepareChart carries out an order (fluxcd/source-controller v1.9.3 internal/helm/chart/builder_remote.go Build, builder_local.go Build).
 func PrepareChart(_ context.Context, o ChartOrder) (ChartAnswer, error) {
 	if o.Artifact != nil {
-		dir, err := files.TempDir()
+		dir, err := os.MkdirTemp(o.Temp, "chart-")
 		if err != nil {
 			return ChartAnswer{}, err
 		}
@@ -150,7 +162,7 @@ func (o ChartOrder) change(loaded *chart.Chart) (ChartAnswer, error) {
 			return ChartAnswer{}, err
 		}
 	}
-	dir, err := files.TempDir()
+	dir, err := os.MkdirTemp(o.Temp, "chart-")
 	if err != nil {
 		return ChartAnswer{}, err
 	}

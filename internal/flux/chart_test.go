@@ -201,3 +201,30 @@ func TestPostRender(t *testing.T) {
 		t.Error("a manifest without an object is no error")
 	}
 }
+
+// TestInTemp lets a job end as a child process that is killed does, before it removes its files, and looks for what is left of them.
+func TestInTemp(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	t.Setenv("TMP", temp)
+	dir := folder(t, map[string]string{"web/Chart.yaml": "apiVersion: v2\nname: web\nversion: 1.2.0\n", "web/values.yaml": "a: 1\n"})
+	order := ChartOrder{Artifact: &ArtifactOrder{Dir: dir, Kind: "GitRepository", Chart: "web"}}
+	_, err := order.InTemp(func(o ChartOrder) (ChartAnswer, error) {
+		all, err := filepath.Glob(filepath.Join(temp, "*"))
+		if err != nil || len(all) != 1 || o.Temp != all[0] {
+			t.Errorf("%q is not the only one of %q: %v", o.Temp, all, err)
+		}
+		t.Setenv("TMPDIR", filepath.Join(temp, "absent")) // so that no other folder can be used
+		t.Setenv("TMP", filepath.Join(temp, "absent"))
+		if err := os.WriteFile(filepath.Join(o.Temp, "left"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+		return PrepareChart(t.Context(), o)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 {
+		t.Errorf("%v is left: %v", left, err)
+	}
+}
