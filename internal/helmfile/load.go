@@ -66,8 +66,8 @@ func (l Loader) Load(ctx context.Context) (*Loaded, error) {
 }
 
 func (l *Loaded) load(ctx context.Context, by Loader) error {
-	args := by.arguments()
-	runner := program.Helmfile{MaxOutput: by.MaxOutput, Env: by.Env}
+	args, temp := by.arguments(), l.run.Temp() // a helmfile that is killed removes none of its files
+	runner := program.Helmfile{MaxOutput: by.MaxOutput, Env: append(slices.Clone(by.Env), "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)}
 	text, err := runner.Run(ctx, append(args, "build")...)
 	if err != nil && ctx.Err() == nil { // helmfile diff and helmfile sync add the repositories of the file first, and helmfile build does not
 		if _, failed := runner.Run(ctx, append(args, "repos")...); failed == nil {
@@ -91,8 +91,6 @@ func (l *Loaded) load(ctx context.Context, by Loader) error {
 
 // record finds out how helmfile calls helm, and what helm-secrets decrypts.
 func (l *Loaded) record(ctx context.Context, by Loader, runner program.Helmfile, args []string) error {
-	temp := l.run.Temp()
-	runner.Env = append(runner.Env, "TMPDIR="+temp, "TMP="+temp, "TEMP="+temp)
 	all, calls, err := l.run.Record(ctx, runner.Run, args, l.state)
 	if err != nil {
 		return err
