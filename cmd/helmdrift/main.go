@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/garbage"
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
@@ -43,6 +44,7 @@ func main() {
 		stop() // a second signal ends the process at once
 		time.Sleep(lastWork)
 		if !onScreen.Load() {
+			files.RemoveTemp()
 			fmt.Fprintln(os.Stderr, "Error: interrupted")
 			os.Exit(cli.ExitFailure)
 		}

@@ -149,6 +149,55 @@ func TestInterruptEnds(t *testing.T) {
 	}
 }
 
+// TestInterruptRemovesFiles interrupts a command while nobody reads what it prints. Nothing is left of its run of helmfile, although the command
+// does not come to its end.
+func TestInterruptRemovesFiles(t *testing.T) {
+	_, kubeconfig := settingsPlane(t)
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"helm":     "#!/bin/sh\necho v3.22.0\n",
+		"helmfile": "#!/bin/sh\necho '{filepath: helmfile.yaml, helmBinary: helm, releases: [{name: web, namespace: prod, chart: x, installed: false}]}'\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := writer.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+		t.Skip(err) // a pipe of this system cannot be filled
+	}
+	for err == nil {
+		_, err = writer.Write(make([]byte, 4096))
+	}
+	temp := t.TempDir()
+	command := exec.Command("helmdrift", "diff", "--helmfile", dir, "--kubeconfig", kubeconfig)
+	command.Env = append(os.Environ(), "PATH="+dir+string(os.PathListSeparator)+os.Getenv("PATH"), "TMPDIR="+temp)
+	command.Stdout = writer
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = writer.Close()
+	for start := time.Now(); time.Since(start) < time.Minute; time.Sleep(10 * time.Millisecond) {
+		if made, err := os.ReadDir(temp); err == nil && len(made) > 0 {
+			break
+		}
+	}
+	time.Sleep(2 * time.Second) // it cannot be seen from outside when the command prints
+	if err := command.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	_ = command.Wait()
+	if left, err := os.ReadDir(temp); err != nil || len(left) > 0 || command.ProcessState.ExitCode() != cli.ExitFailure {
+		t.Errorf("%v is left: %v; %v, %s", left, err, command.ProcessState, stderr.String())
+	}
+}
+
 // TestIgnoredHangup checks that a command under nohup goes on when its terminal is closed.
 func TestIgnoredHangup(t *testing.T) {
 	command := exec.Command("sh", "-c", "trap '' HUP; exec helmdrift report -")

@@ -25,6 +25,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // CreateAll writes files that do not exist yet into a directory, which it creates if necessary: all of them or, if one cannot be written,
@@ -137,10 +138,22 @@ func Replace(name string, content []byte, mode fs.FileMode) error {
 	return replace(name, content, Private, func(file *os.File) error { return file.Chmod(mode) })
 }
 
+// temporary has the paths of the folders that TempDir has made.
+var temporary sync.Map
+
+// RemoveTemp removes the folders that TempDir has made, for a process that ends before those who made them.
+func RemoveTemp() {
+	temporary.Range(func(dir, _ any) bool {
+		_ = os.RemoveAll(dir.(string))
+		return true
+	})
+}
+
 // TempDir makes a folder for temporary files, which only this user can read. If there is no place for it, the error names the variable that
 // chooses one.
 func TempDir() (string, error) {
 	dir, err := os.MkdirTemp("", "helmdrift-")
+	temporary.Store(dir, nil)
 	var at *fs.PathError
 	if errors.As(err, &at) {
 		variable := "TMPDIR"
