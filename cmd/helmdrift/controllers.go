@@ -93,6 +93,9 @@ func (c controllers) all(
 	if len(args) > 0 {
 		return nil, done, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
 	}
+	if namespace, err := flags.GetString("namespace"); err == nil && c.flags.From != "" && strings.Contains(namespace, ",") {
+		return nil, done, hint.New(errors.New("--from takes one namespace with -n"), "the tree says which namespaces its objects are in: leave out -n")
+	}
 	files := namedFiles(o.files)
 	if err := c.refuse(files, o, flags, flag); err != nil {
 		return nil, done, err

@@ -187,7 +187,8 @@ func (c *Connection) ForNamespaces() (out []*Connection) {
 		return []*Connection{c}
 	}
 	for name := range strings.SplitSeq(c.Namespace, ",") {
-		if name = strings.TrimSpace(name); name != "" {
+		name = strings.TrimSpace(name)
+		if isNamed := func(one *Connection) bool { return one.Namespace == name }; name != "" && !slices.ContainsFunc(out, isNamed) {
 			one := *c
 			one.Namespace = name
 			out = append(out, &one)

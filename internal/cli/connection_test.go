@@ -1,0 +1,21 @@
+package cli
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestForNamespaces has lists of namespaces, and those that are searched: each once.
+func TestForNamespaces(t *testing.T) {
+	for namespaces, want := range map[string][]string{
+		"": {""}, "prod": {"prod"}, "prod,dev": {"prod", "dev"}, "prod, dev ,": {"prod", "dev"}, "prod,dev,prod": {"prod", "dev"},
+	} {
+		var got []string
+		for _, one := range (&Connection{Namespace: namespaces}).ForNamespaces() {
+			got = append(got, one.Namespace)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: %q, want %q", namespaces, got, want)
+		}
+	}
+}
