@@ -86,7 +86,7 @@ func (c controllers) all(
 	if c.flags == nil {
 		return nil, done, nil
 	}
-	flag, err := c.flags.CheckAll()
+	flag, err := c.flags.CheckAll(flags)
 	if flag == "" {
 		return nil, done, err
 	}

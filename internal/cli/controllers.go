@@ -52,20 +52,28 @@ func (o *ControllerOptions) addSourceFlags(fs *pflag.FlagSet, with, from string)
 
 // CheckAll refuses flags that contradict each other if they ask about all objects, and returns the flag that asks for that. It is empty if
 // none does.
-func (o *ControllerOptions) CheckAll() (flag string, err error) {
+func (o *ControllerOptions) CheckAll(flags *pflag.FlagSet) (flag string, err error) {
 	switch {
 	case o.From != "" && o.Next:
 		return "", hint.New(errors.New("--from and --next exclude each other"), "--from is about a working tree, --next about the cluster")
 	case o.From != "":
 		return "--from", nil
 	case o.Next:
+		ofTree := *o
+		ofTree.RemoteBases = false // the Applications of a cluster name some, too
+		if err := ofTree.CheckTree(flags); err != nil {
+			return "", err
+		}
 		return "--next", nil
 	}
-	return "", o.CheckTree()
+	return "", o.CheckTree(flags)
 }
 
 // CheckTree refuses flags about a working tree without one.
-func (o *ControllerOptions) CheckTree() error {
+func (o *ControllerOptions) CheckTree(flags *pflag.FlagSet) error {
+	if o.From == "" && flags.Changed("from") { // such as an empty variable of a pipeline
+		return hint.New(errors.New("--from names no folder"), "it is a folder of a working tree of Git")
+	}
 	if o.From == "" && (len(o.Sources) > 0 || o.Changed != "" || o.Sops || o.RemoteBases || o.SecretLookups) {
 		return errors.New("--local-source, --only-changed, --sops, --allow-remote-bases and --allow-secret-lookups need --from")
 	}

@@ -95,7 +95,7 @@ func (w ObjectWords) CheckOne(o *ControllerOptions, args []string, flags *pflag.
 	_, name, _ = strings.Cut(args[0], "/")
 	ofTree := *o
 	ofTree.RemoteBases = o.RemoteBases && !w.Builds
-	withoutTree := ofTree.CheckTree()
+	withoutTree := ofTree.CheckTree(flags)
 	switch {
 	case o.Next:
 		return "", fmt.Errorf("--next compares all of them, and %s is one %s", args[0], w.One)
