@@ -39,8 +39,11 @@ func (t *text) scan(r *report.Report, head answer, opts layout.Options) {
 	}
 	writers = append(writers,
 		func() {
-			if more > 0 {
-				t.Prose(fmt.Sprintf("details of %d: -v, or helmdrift diff NAME -n NAMESPACE", more))
+			if advice := "-v, or helmdrift diff NAME -n NAMESPACE"; more > 0 {
+				if slices.ContainsFunc(r.Releases, func(one report.Release) bool { return one.Deployer != nil }) {
+					advice = "-v" // one of them may be compared as hr/NAME, app/NAME, or of a file
+				}
+				t.Prose(fmt.Sprintf("details of %d: %s", more, advice))
 			}
 		},
 		func() { t.tally(r, all, others) },
