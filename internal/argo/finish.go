@@ -1,6 +1,9 @@
 package argo
 
 import (
+	"cmp"
+
+	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -29,15 +32,34 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 		Kind: "Application", Namespace: p.app.Metadata.Namespace, Name: p.app.Metadata.Name, Controller: report.ControllerArgo,
 		Action: d.action, Otherwise: d.otherwise, Reason: d.reason, PutsBack: d.putsBack, Inputs: p.inputs(),
 	}
-	if p.app.Goes() != "" {
-		r.Desired = nil // nobody renders its sources any more
-	}
+	p.setDesired(r)
 	for i := range r.Objects {
 		r.Objects[i].OldFrom = p.deployed.from[r.Objects[i].Key()]
 	}
 	p.noteRecreated(r)
 	r.Warnings = append(r.Warnings, p.warnings...)
 	r.Errors = append(r.Errors, p.problems...)
+}
+
+// setDesired says what the first source is that makes objects. If none does, the Application says what is desired.
+func (p *Plan) setDesired(r *report.Release) {
+	if p.app.Goes() != "" {
+		r.Desired = nil // nobody renders its sources any more
+	}
+	if r.Desired == nil || p.made == nil {
+		return
+	}
+	if p.made.first == nil {
+		r.Desired.Chart = ""
+		return
+	}
+	path := cmp.Or(p.made.first.Source.Path, ".")
+	switch kind, _ := p.made.first.Kind(); kind { // it was read before
+	case source.KindKustomize:
+		r.Desired.Source, r.Desired.Chart = "kustomization", path
+	case source.KindDirectory:
+		r.Desired.Source, r.Desired.Chart = "folder", path
+	}
 }
 
 // sides returns the objects of the sources and those of the cluster.

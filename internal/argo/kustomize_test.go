@@ -22,6 +22,7 @@ import (
 var (
 	kustomizations = flag.Int("kustomizations", 100, "how many random kustomizations TestKustomizations builds")
 	kustomizeTrees = flag.String("kustomize.trees", "", "a folder with repositories, whose kustomizations TestKustomizations builds, too")
+	kustomizeOf    = flag.Int("kustomize.sample", 0, "how many of those TestKustomizations takes, by chance and -renderings.seed; 0 is all of them")
 	recordedInto   = flag.String("kustomize.record", "", "a folder that gets the kustomizations that differ; testdata/kustomize records all of them anew")
 )
 
@@ -45,7 +46,14 @@ func TestKustomizations(t *testing.T) {
 		all = append(all, newRandomKustomization(t, n))
 	}
 	if *kustomizeTrees != "" {
-		all = append(all, publicKustomizations(t, *kustomizeTrees)...)
+		public := publicKustomizations(t, *kustomizeTrees)
+		found := len(public)
+		if *kustomizeOf > 0 && *kustomizeOf < found {
+			rand.New(rand.NewPCG(*renderingSeed, 0)).Shuffle(found, func(i, j int) { public[i], public[j] = public[j], public[i] })
+			public = public[:*kustomizeOf]
+		}
+		t.Logf("%d of %d kustomizations below %s, with seed %d", len(public), found, *kustomizeTrees, *renderingSeed)
+		all = append(all, public...)
 	}
 	same, refused, objects := 0, 0, 0
 	for n, a := range all {
@@ -447,7 +455,9 @@ func (a *randomApplication) kustomizeOptions() map[string]any {
 		[]any{map[string]any{"patch": "- {op: test, path: /kind, value: Deployment}\n", "target": map[string]any{"name": "w.*"}}})
 	some(35, "components", []string{"../../components/one"}, []string{"../../components/*"}, []string{"../../components/t?o", "./../../components/one"})
 	if a.percent(15) {
-		out["components"], out["ignoreMissingComponents"] = []string{"../../components/one", "../../components/none", "https://example.com/x"}, true
+		out["components"] = one(a, []string{"../../components/one", "../../components/none", "https://example.com/x"},
+			[]string{"../../components/none", "../../components/two", "../../components/one"}, []string{"../../shared", "../../components/*", "../../components/two"})
+		out["ignoreMissingComponents"] = true
 	}
 	if a.percent(15) { // what Argo CD or kustomize refuses
 		bad := map[string]any{"replicas": []any{map[string]any{"name": "web", "count": "many"}}, "images": one(a, []string{"-f"}, []string{"busybox"}, []string{""}), "version": "v4.5.7",

@@ -29,6 +29,8 @@ import (
 // rendered is what the sources make.
 type rendered struct {
 	answer *drift.RenderedChart
+	// first is the first source that makes objects, or nil.
+	first *source.Folder
 	// objects are those of the manifest, without the namespace that the sync creates.
 	objects []object.Object
 	// revisions are those of the sources, in their order. A source whose revision is not known has "".
@@ -65,6 +67,9 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 		part, err := p.renderOne(ctx, q, f, refs, roots)
 		if err != nil {
 			return nil, source.WithNumber(i, len(all), err)
+		}
+		if out.first == nil {
+			out.first = f
 		}
 		if f.IsChart {
 			f.Revision = part.Rendered.ChartVersion
@@ -187,7 +192,7 @@ func (p *Plan) readManifests(ctx context.Context, q Question, f *source.Folder, 
 	if err != nil {
 		return nil, err
 	}
-	return &drift.RenderedChart{Manifest: documents, Rendered: render.Rendered{ChartName: cmp.Or(f.Source.Path, "manifests"), ChartVersion: fmt.Sprintf("%.7s", f.Revision)}}, nil
+	return &drift.RenderedChart{Manifest: documents, Rendered: render.Rendered{ChartName: cmp.Or(f.Source.Path, ".")}}, nil
 }
 
 // renderChart renders a chart as helm template does: it is always an installation, and lookups find nothing.

@@ -211,9 +211,9 @@ type Revision struct {
 
 // Desired is the source of the desired state.
 type Desired struct {
-	// Source is "record" for the manifest of old itself, "chart" for a rendered chart, or "revision" for another stored one.
+	// Source is "record" for the manifest of old itself, "chart", "kustomization" or "folder" (of manifests), or "revision" for a stored one.
 	Source string `json:"source"`
-	// Revision is the stored revision, or 0 for a chart. Chart is name and version of the chart.
+	// Revision is the stored revision, or 0. Chart is name and version of the chart, or the path of the kustomization or the folder.
 	Revision int    `json:"revision,omitempty"`
 	Chart    string `json:"chart,omitempty"`
 	// Helm is the major version of the Helm that is predicted: "3" or "4".

@@ -366,25 +366,23 @@ func (e *editor) addPatches(s api.KustomizeSource) error {
 	return nil
 }
 
-// addComponents adds components. One may be a pattern (sigs.k8s.io/kustomize/kustomize v5.8.1 commands/edit/add/addcomponent.go). With
-// ignoreMissingComponents, Argo CD takes it for the name of a file.
+// addComponents adds components. One may be a pattern (sigs.k8s.io/kustomize/kustomize v5.8.1 commands/edit/add/addcomponent.go).
 func (e *editor) addComponents(s api.KustomizeSource) error {
-	for _, c := range s.Components {
-		isRemote := kustomize.IsRemote(c)
-		at := path.Join(e.Folder, filepath.ToSlash(c))
-		switch isThere := !isRemote && filepath.IsLocal(at) && e.files.Has(at); {
-		case !isThere && s.IgnoreMissingComponents && e.files.IsAbsent(at):
-			return e.files.Why(at)
-		case !isThere && s.IgnoreMissingComponents:
-			continue
+	wanted := s.Components
+	if s.IgnoreMissingComponents {
+		var err error
+		if wanted, err = e.firstComponent(wanted); err != nil {
+			return err
 		}
+	}
+	for _, c := range wanted {
 		if err := checkArgument("components", c); err != nil {
 			return err
 		}
 		found := []string{c}
-		if !isRemote {
+		if !kustomize.IsRemote(c) {
 			if found = e.matching(c); len(found) == 0 {
-				return fmt.Errorf("kustomize.components has %s, and %w", c, e.files.Why(at))
+				return fmt.Errorf("kustomize.components has %s, and %w", c, e.files.Why(path.Join(e.Folder, filepath.ToSlash(c))))
 			}
 		}
 		for _, one := range found {
@@ -394,6 +392,24 @@ func (e *editor) addComponents(s api.KustomizeSource) error {
 		}
 	}
 	return nil
+}
+
+// firstComponent returns the first component that is a folder of the repository with a kustomization. With ignoreMissingComponents, Argo CD
+// takes no pattern and no address for one, and stops at the first that it finds (argo-cd v3.6.1 util/kustomize/kustomize.go Build).
+func (e *editor) firstComponent(all []string) ([]string, error) {
+	for _, c := range all {
+		at := path.Join(e.Folder, filepath.ToSlash(c))
+		for _, base := range konfig.RecognizedKustomizationFileNames() {
+			name := path.Join(at, base)
+			switch isFile, _ := e.files.Kind(name); {
+			case isFile:
+				return []string{c}, nil
+			case e.files.IsAbsent(name):
+				return nil, e.files.Why(name)
+			}
+		}
+	}
+	return nil, nil
 }
 
 // matching returns the paths that match a pattern, relative to the folder of the kustomization and without hidden ones. In it, no

@@ -126,12 +126,13 @@ func (t *text) origin(rel report.Release) []string {
 		parts = append(parts, strings.TrimSpace(fmt.Sprintf("last revision %d %s", last.Revision, t.Escape(last.Status))))
 	}
 	switch d := rel.Desired; {
-	case d != nil && d.Source == "chart" && d.Chart != "":
-		parts = append(parts, "against chart "+t.Label(d.Chart))
-	case d != nil && d.Source == "revision" && d.Chart != "":
+	case d == nil || d.Source == "record":
+	case d.Source == "revision" && d.Chart != "":
 		parts = append(parts, fmt.Sprintf("against revision %d (%s)", d.Revision, t.Label(d.Chart)))
-	case d != nil && d.Source == "revision":
+	case d.Source == "revision":
 		parts = append(parts, fmt.Sprintf("against revision %d", d.Revision))
+	case d.Chart != "":
+		parts = append(parts, "against "+t.Label(d.Source)+" "+t.Label(d.Chart))
 	}
 	if rel.StorageNamespace != "" && rel.StorageNamespace != rel.Namespace && !hasWarning(rel, report.WarnRecordElsewhere) {
 		parts = append(parts, "record in "+t.Label(rel.StorageNamespace))
