@@ -130,7 +130,7 @@ func arrows() map[string][]string {
 		"internal/argo/appset":   {"internal/argo/api", "internal/worktree", "pkg/render"},
 		"internal/argo/ignored":  {},
 		"internal/engine/argocd": {"internal/apiserver", "internal/engine", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
-		"internal/kustomize":     {"internal/address", "internal/files", "internal/once", "internal/program", "pkg/fetch"},
+		"internal/kustomize":     {"internal/address", "internal/files", "internal/links", "internal/once", "internal/program", "pkg/fetch"},
 		"internal/once":          {},
 		"internal/deployer":      {"internal/hint", "internal/once", "internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/object", "pkg/report"},
 		"internal/worktree":      {},

@@ -32,6 +32,8 @@ type kustomizeCase struct {
 	Name, Namespace string
 	Sources         []map[string]any
 	Settings        map[string]string
+	// Links are symbolic links of the repository, with what they lead to.
+	Links map[string]string `json:",omitempty"`
 }
 
 // TestKustomizations builds random kustomizations.
@@ -165,7 +167,7 @@ func recorded(t *testing.T, name string) (*randomApplication, recording) {
 			t.Fatal(err)
 		}
 	}
-	a.name, a.namespace, a.sources, a.settings = c.Name, c.Namespace, c.Sources, c.Settings
+	a.name, a.namespace, a.sources, a.settings, a.links = c.Name, c.Namespace, c.Sources, c.Settings, c.Links
 	a.write(t)
 	return a, want
 }
@@ -173,7 +175,7 @@ func recorded(t *testing.T, name string) (*randomApplication, recording) {
 // record writes a kustomization with what the repo-server makes of it.
 func record(t *testing.T, name string, a *randomApplication, objects map[string]any, refusal string) {
 	t.Helper()
-	text, err := yaml.Marshal(kustomizeCase{a.name, a.namespace, a.sources, a.settings})
+	text, err := yaml.Marshal(kustomizeCase{a.name, a.namespace, a.sources, a.settings, a.links})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -217,7 +217,7 @@ type randomApplication struct {
 	root, revision, name, namespace, server string
 	sources                                 []map[string]any
 	settings                                map[string]string
-	files                                   map[string]string
+	files, links                            map[string]string
 }
 
 // newRandomApplication copies a chart into a repository of its own, and makes the nth Application for it.
@@ -261,6 +261,11 @@ func (a *randomApplication) write(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, to := range a.links {
+		if err := os.Symlink(to, filepath.Join(a.root, name)); err != nil {
 			t.Fatal(err)
 		}
 	}

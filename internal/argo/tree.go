@@ -5,9 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path"
 	"path/filepath"
@@ -135,17 +133,7 @@ func (t *Tree) folder(s api.Source) (*source.Folder, error) {
 	if err != nil {
 		return nil, err
 	}
-	real, err := filepath.EvalSymlinks(f.Dir)
-	if errors.Is(err, fs.ErrNotExist) && s.Ref != "" {
-		real, err = t.Root, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if inside, err := filepath.Rel(t.Root, real); err != nil || !filepath.IsLocal(inside) || source.IsOfGit(t.Root, real) {
-		return nil, fmt.Errorf("path %q is a link that leads out of the working tree", s.Path)
-	}
-	f.Dir, f.InTree = real, true
+	f.InTree = true
 	return f, nil
 }
 

@@ -1,6 +1,6 @@
 // Package kustomize builds a folder of a working tree with kustomize, for what Flux and Argo CD make of it. It belongs to no guest.
 //
-//	folder ─► Open ─► Tree: files and folders without links ─► Files: what kustomize may read ─► Files.Run ─► objects
+//	folder ─► Open ─► Tree: files and folders ─► Files: what kustomize may read ─► Files.Run ─► objects
 //	address of a base ─► Fetcher ─► another Tree, at a path of the first ──┘
 //
 // The caller writes the kustomization.yaml of the folder first ([Files.Written]), with what its controller changes in it.
@@ -14,7 +14,8 @@
 // A caller may fetch remote bases ([Bases]), by a [Fetcher] in the parent process. A base becomes a folder beside the tree, so kustomize
 // does not see its address.
 //
-// A tree has no symbolic links, and a path through one is refused. Nothing in a folder .git is read.
+// Source-controller leaves out symbolic links, so a tree of Flux has none, and a path through one is refused. Argo CD follows them, and so
+// does its tree, but only within the tree and into no hidden folder. Nothing in a folder .git is read.
 //
 // # Tests
 //

@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/links"
 )
 
-// Tree is a folder with all files and folders below it, without folders .git and without symbolic links.
+// Tree is a folder with all files and folders below it, without folders .git.
 type Tree struct {
 	Root *os.Root
 	// Dir is its absolute path.
@@ -22,12 +24,15 @@ type Tree struct {
 	Changed map[string][]byte
 	// folders are the files and folders in each folder, by slash-separated paths, "." for the root. The value says whether it is a folder.
 	folders map[string]map[string]bool
+	// links are the symbolic links that are followed, by slash-separated paths. The value is what they lead to, a path without links.
+	links map[string]string
 	// absent says why something is in the folder and not in the tree.
 	absent map[string]string
 	bytes  int // read so far
 }
 
-// Open reads the names in a folder. NoLinks says in messages why the tree has no symbolic links. The caller closes the tree.
+// Open reads the names in a folder. NoLinks says in messages why the tree has no symbolic links. If it is empty, the tree has those that stay
+// in it. The caller closes the tree.
 func Open(dir, noLinks string) (*Tree, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -40,7 +45,7 @@ func Open(dir, noLinks string) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Root: root, Dir: dir, folders: map[string]map[string]bool{}, absent: map[string]string{}}
+	t := &Tree{Root: root, Dir: dir, folders: map[string]map[string]bool{}, links: map[string]string{}, absent: map[string]string{}}
 	if err := t.list(noLinks); err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -59,6 +64,10 @@ func (t *Tree) Has(name string) bool {
 // list reads the names of all files and folders.
 func (t *Tree) list(noLinks string) error {
 	count := 0
+	mayLead, err := links.TreeOf(t.Dir)
+	if err != nil {
+		return err
+	}
 	return fs.WalkDir(t.Root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if count++; count > maxEntries {
 			return fmt.Errorf("the tree has more than %d files and folders", maxEntries)
@@ -84,6 +93,8 @@ func (t *Tree) list(noLinks string) error {
 			}
 		case entry.Type().IsRegular():
 			t.folders[folder][base] = false
+		case entry.Type()&fs.ModeSymlink != 0 && noLinks == "":
+			t.addLink(name, mayLead)
 		case entry.Type()&fs.ModeSymlink != 0:
 			t.absent[name] = "is a symbolic link, and " + noLinks
 		default:
@@ -91,6 +102,38 @@ func (t *Tree) list(noLinks string) error {
 		}
 		return nil
 	})
+}
+
+// addLink adds a symbolic link. Kustomize takes a kustomization that is a link for one of the folder that has the link.
+func (t *Tree) addLink(name string, mayLead links.Tree) {
+	real, err := filepath.EvalSymlinks(filepath.Join(t.Dir, filepath.FromSlash(name)))
+	info, otherErr := os.Stat(real)
+	switch target, isInside := t.inside(real); {
+	case err != nil || otherErr != nil:
+		t.absent[name] = "is a symbolic link that leads to nothing"
+	case !isInside || mayLead.Refuses(real) != "":
+		t.absent[name] = "is a symbolic link that leads out of the tree, or into a hidden folder of it, and helmdrift does not follow it"
+	case IsKustomization(path.Base(name)):
+		t.absent[name] = "is a symbolic link, and helmdrift follows none in the place of a kustomization"
+	default:
+		t.links[name] = target
+		t.folders[path.Dir(name)][path.Base(name)] = info.IsDir()
+	}
+}
+
+// resolved returns a clean path without links.
+func (t *Tree) resolved(name string) string {
+	if len(t.links) == 0 {
+		return name
+	}
+	at := "."
+	for step := range strings.SplitSeq(name, "/") {
+		at = path.Join(at, step)
+		if target, isLink := t.links[at]; isLink {
+			at = target
+		}
+	}
+	return at
 }
 
 // Folders returns the paths of all folders in the order of a walk.
@@ -118,6 +161,7 @@ func (t *Tree) IsAbsent(name string) bool { return t.whyAbsent(name) != "" }
 
 // Kind says whether a clean path is a file or a folder of the tree.
 func (t *Tree) Kind(name string) (isFile, isFolder bool) {
+	name = t.resolved(name)
 	if _, isFolder = t.folders[name]; isFolder {
 		return false, true
 	}
@@ -135,7 +179,7 @@ func (t *Tree) Why(name string) error {
 
 // whyAbsent says what is in the folder and not in the tree at a path or above it, or returns "".
 func (t *Tree) whyAbsent(name string) string {
-	for at := name; at != "." && at != "/"; at = path.Dir(at) {
+	for at := t.resolved(name); at != "." && at != "/"; at = path.Dir(at) {
 		if reason := t.absent[at]; reason != "" {
 			return at + " " + reason
 		}
@@ -144,10 +188,13 @@ func (t *Tree) whyAbsent(name string) string {
 }
 
 // Names returns the sorted names in a folder.
-func (t *Tree) Names(folder string) []string { return slices.Sorted(maps.Keys(t.folders[folder])) }
+func (t *Tree) Names(folder string) []string {
+	return slices.Sorted(maps.Keys(t.folders[t.resolved(folder)]))
+}
 
 // Read reads a file of the tree.
 func (t *Tree) Read(name string) ([]byte, error) {
+	name = t.resolved(name)
 	info, err := t.Root.Lstat(name)
 	if err != nil {
 		return nil, err
@@ -178,13 +225,19 @@ func (t *Tree) ReadRegular(name string, info fs.FileInfo) ([]byte, error) {
 	return text, err
 }
 
-// Relative returns an absolute path as a path of the tree.
+// Relative returns an absolute path as a path of the tree, without links.
 func (t *Tree) Relative(name string) (string, error) {
-	inside, err := filepath.Rel(t.Dir, name)
-	if err != nil || !filepath.IsLocal(inside) {
+	inside, isInside := t.inside(name)
+	if !isInside {
 		return "", fmt.Errorf("%s is outside of the tree %s", name, t.Dir)
 	}
-	return filepath.ToSlash(inside), nil
+	return t.resolved(inside), nil
+}
+
+// inside returns an absolute path relative to the root, and whether it is below it.
+func (t *Tree) inside(name string) (string, bool) {
+	inside, err := filepath.Rel(t.Dir, name)
+	return filepath.ToSlash(inside), err == nil && filepath.IsLocal(inside)
 }
 
 // KustomizationOf returns the path of the kustomization file in a folder, or "".

@@ -30,3 +30,26 @@ func TestLinksOfCommit(t *testing.T) {
 		}
 	}
 }
+
+// TestLinksOutOfCommit checks that a commit with a link that leads out of it is refused, and a source whose folder is a link to nothing.
+func TestLinksOutOfCommit(t *testing.T) {
+	for name, c := range map[string]struct{ link, to, fails string }{
+		"a file":            {"app/l.yaml", "/etc/hostname", "app/l.yaml, which leads out of its folder"},
+		"the folder above":  {"app", "..", "app, which leads out of its folder"},
+		"a folder anywhere": {"app", "/etc", "app, which leads out of its folder"},
+		"nothing":           {"app", "gone", "the commit has no folder app"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			archive := filestest.Tar(t, tar.Header{Name: c.link, Typeflag: tar.TypeSymlink, Linkname: c.to})
+			commits := Commits(func(context.Context, CommitOrder) ([]byte, error) { return archive, nil }, func([]byte) string { return "" })
+			dir, _, done, err := commits(t.Context(), CommitOrder{})
+			defer done()
+			if err == nil {
+				_, err = In(dir, api.Source{Path: "app"}, "the commit")
+			}
+			if err == nil || !strings.Contains(err.Error(), c.fails) {
+				t.Error(err)
+			}
+		})
+	}
+}

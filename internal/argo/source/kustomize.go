@@ -60,17 +60,20 @@ func (o KustomizeOrder) Build(fetch func(kustomize.Base) (string, error)) (strin
 	if err := json.Unmarshal(o.Source, &s); err != nil { // null changes nothing
 		return "", err
 	}
-	tree, err := kustomize.Open(o.Root, "helmdrift does not follow links in a kustomization")
+	tree, err := kustomize.Open(o.Root, "")
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = tree.Close() }() // only read
+	if o.Folder, err = tree.Relative(filepath.Join(tree.Dir, filepath.FromSlash(o.Folder))); err != nil {
+		return "", err
+	}
 	bases := kustomize.Bases{}
 	if o.FetchesBases {
 		bases.Fetch = fetch
 	}
 	defer bases.Close()
-	f := kustomize.NewFiles(tree, &bases, "helmdrift does not follow links in a kustomization", "helmdrift runs no helm for a kustomization")
+	f := kustomize.NewFiles(tree, &bases, "helmdrift does not follow links in a remote base", "helmdrift runs no helm for a kustomization")
 	if f.RootOnly, err = isRootOnly(o.Options); err != nil {
 		return "", fmt.Errorf("kustomize.buildOptions of argocd-cm: %w", err)
 	}

@@ -157,18 +157,22 @@ func (q Fetcher) folder(ctx context.Context, a *api.Application, s api.Source, t
 	return f, done, nil
 }
 
-// In returns the folder of a source below the root of its repository. In names the repository in messages.
+// In returns the folder of a source below the root of its repository, which is a path without links, and so is that of the folder. In names the
+// repository in messages.
 func In(root string, s api.Source, in string) (*Folder, error) {
 	f := &Folder{Source: s, Root: root, Dir: filepath.Join(root, filepath.FromSlash(s.Path))}
 	if inside, err := filepath.Rel(root, f.Dir); err != nil || !filepath.IsLocal(inside) {
 		return nil, fmt.Errorf("path %q is outside of the repository", s.Path)
 	}
-	if info, err := os.Stat(f.Dir); s.Ref == "" && (err != nil || !info.IsDir()) {
+	real, err := filepath.EvalSymlinks(f.Dir)
+	info, statErr := os.Stat(f.Dir)
+	switch inside, relErr := filepath.Rel(root, real); {
+	case err != nil || statErr != nil || !info.IsDir():
 		return nil, fmt.Errorf("%s has no folder %s", in, s.Path)
+	case relErr != nil || !filepath.IsLocal(inside) || IsOfGit(root, real):
+		return nil, fmt.Errorf("path %q is a link that leads out of %s", s.Path, in)
 	}
-	if real, err := filepath.EvalSymlinks(f.Dir); err == nil {
-		f.Dir = real
-	}
+	f.Dir = real
 	return f, nil
 }
 
