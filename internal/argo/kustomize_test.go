@@ -95,6 +95,7 @@ func (c argoCD) renderCopy(t *testing.T, a *randomApplication) (objects map[stri
 	}
 	of := *a
 	of.root = filepath.Join(root, "repository")
+	defer func() { _ = os.RemoveAll(of.root) }() // a thousand of them fill a disk
 	if err := os.CopyFS(of.root, os.DirFS(a.root)); err != nil {
 		t.Fatal(err)
 	}

@@ -177,19 +177,25 @@ func TestTrustedCustom(t *testing.T) {
 	}
 }
 
-// TestRefusedDryRun checks that an object whose dry run the API server refuses keeps Argo CD from comparing, if it compares by dry runs.
+// TestRefusedDryRun checks that an object whose dry run the API server refuses keeps Argo CD from comparing, if it compares by dry runs. Seeds 403
+// and 408 of the random syncs have another managedNamespaceMetadata than at the last sync.
 func TestRefusedDryRun(t *testing.T) {
 	const thing = "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}}"
 	for _, c := range []struct {
-		options string
-		action  report.Action
-		want    string
+		options, synced string
+		action          report.Action
+		want            string
 	}{
-		{"[ServerSideApply=true]", report.ActionFail, "the API server refuses the dry run of Service shop/web"},
-		{"[ServerSideApply=true]", report.ActionUpdate, ""},
-		{"[]", report.ActionFail, ""},
+		{"[ServerSideApply=true]", "shop", report.ActionFail, "the API server refuses the dry run of Service shop/web"},
+		{"[ServerSideApply=true]", "shop", report.ActionUpdate, ""},
+		{"[ServerSideApply=true]", "store", report.ActionFail, ""},
+		{"[]", "shop", report.ActionFail, ""},
 	} {
-		p := planOf(t, "[], syncPolicy: {syncOptions: "+c.options+"}", thing, thing)
+		p := planOf(t, "[], syncPolicy: {managedNamespaceMetadata: {labels: {team: shop}}, syncOptions: "+c.options+"}", thing, thing)
+		status := "{operationState: {syncResult: {managedNamespaceMetadata: {labels: {team: " + c.synced + "}}}}}"
+		if err := yaml.Unmarshal([]byte(status), &p.app.Status); err != nil {
+			t.Fatal(err)
+		}
 		p.cluster.Read(t.Context(), []object.Ref{p.made.objects[0].Ref})
 		r := &report.Release{Objects: []report.Object{{APIVersion: "v1", Kind: "Service", Namespace: "shop", Name: "web", Action: c.action}}}
 		if got := p.refusedDryRun(r); got != c.want {

@@ -141,15 +141,17 @@ func (c *syncCase) run() error {
 	if err != nil {
 		return err
 	}
-	c.note("predicted: %v; Argo CD says %s", r.writes(), state)
+	reason := r.Releases[0].Deployer.Reason
+	c.note("predicted: %v, %s; Argo CD says %s", r.writes(), reason, state)
 	expected := "OutOfSync"
-	switch reason := r.Releases[0].Deployer.Reason; {
+	switch {
 	case strings.HasPrefix(reason, "it is in sync"):
 		expected = "Synced"
 	case strings.HasPrefix(reason, "it cannot compare"):
 		expected = "Unknown"
 	}
 	if expected != state {
+		c.note("options: %v", c.syncOptions())
 		return fmt.Errorf("predicted that it is %s, but Argo CD says %s", expected, state)
 	}
 	if err := c.sync(); err != nil {
