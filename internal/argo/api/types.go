@@ -198,6 +198,8 @@ type DirectorySource struct {
 	Include string          `json:"include"`
 	Exclude string          `json:"exclude"`
 	Jsonnet json.RawMessage `json:"jsonnet"`
+	// DisableExtensionFilter is set if files with other extensions than those of YAML and JSON count, too.
+	DisableExtensionFilter bool `json:"disableExtensionFilter"`
 }
 
 type syncPolicy struct {
@@ -327,7 +329,7 @@ func (s *Source) normalize() {
 	if s.Helm != nil && reflect.DeepEqual(*s.Helm, HelmSource{}) {
 		s.Helm = nil
 	}
-	if d := s.Directory; d != nil && !d.Recurse && !d.HasJsonnet() && d.Include+d.Exclude == "" {
+	if d := s.Directory; d != nil && !d.Recurse && !d.DisableExtensionFilter && !d.HasJsonnet() && d.Include+d.Exclude == "" {
 		s.Directory = nil
 	}
 }

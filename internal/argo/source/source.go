@@ -314,6 +314,10 @@ func (f *Folder) Kind() (string, error) {
 	return kind, err
 }
 
+// skipMark in a file keeps Argo CD from taking it for a manifest (argo-cd v3.6.1 reposerver/repository/repository.go
+// getPotentiallyValidManifestFile).
+const skipMark = "+argocd:skip-file-rendering"
+
 // Manifests returns the text of all files of a folder of manifests.
 func (f *Folder) Manifests() (string, error) {
 	d := f.Source.Directory
@@ -331,7 +335,7 @@ func (f *Folder) Manifests() (string, error) {
 			return err
 		case entry.IsDir() && name != f.Dir && (!d.Recurse || entry.Name() == ".git"):
 			return filepath.SkipDir
-		case entry.IsDir(), !slices.Contains([]string{".yaml", ".yml", ".json", ".jsonnet"}, filepath.Ext(name)):
+		case entry.IsDir(), !d.DisableExtensionFilter && !slices.Contains([]string{".yaml", ".yml", ".json", ".jsonnet"}, filepath.Ext(name)):
 			return nil
 		case d.Exclude != "" && api.MatchesGlob(d.Exclude, filepath.ToSlash(inside)), d.Include != "" && !api.MatchesGlob(d.Include, filepath.ToSlash(inside)):
 			return nil
@@ -341,6 +345,9 @@ func (f *Folder) Manifests() (string, error) {
 		text, err := ReadWithin(f.Root, name)
 		if err != nil {
 			return err
+		}
+		if bytes.Contains(text, []byte(skipMark)) {
+			return nil
 		}
 		fmt.Fprintf(&out, "---\n# Source: %s\n%s\n", filepath.ToSlash(inside), text)
 		if out.Len() > MostBytes {

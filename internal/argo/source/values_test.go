@@ -157,6 +157,7 @@ func TestManifests(t *testing.T) {
 	for _, name := range []string{"a.yaml", "b.json", "c.txt", "sub/d.yml", "test/e.yaml"} {
 		writeFile(t, filepath.Join(dir, name), "name: "+name+"\n")
 	}
+	writeFile(t, filepath.Join(dir, "values.yaml"), "# +argocd:skip-file-rendering\nname: none\n")
 	for name, c := range map[string]struct {
 		directory api.DirectorySource
 		want      []string
@@ -165,6 +166,7 @@ func TestManifests(t *testing.T) {
 		"all folders": {api.DirectorySource{Recurse: true}, []string{"a.yaml", "b.json", "sub/d.yml", "test/e.yaml"}},
 		"without":     {api.DirectorySource{Recurse: true, Exclude: "{test/*,b.json}"}, []string{"a.yaml", "sub/d.yml"}},
 		"only":        {api.DirectorySource{Recurse: true, Include: "*.yaml"}, []string{"a.yaml", "test/e.yaml"}},
+		"every file":  {api.DirectorySource{DisableExtensionFilter: true, Exclude: "*.json"}, []string{"a.yaml", "c.txt"}},
 	} {
 		text, err := (&Folder{Root: dir, Dir: dir, Source: api.Source{Directory: &c.directory}}).Manifests()
 		if err != nil {
