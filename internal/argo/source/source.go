@@ -173,7 +173,10 @@ func In(root string, s api.Source, in string) (*Folder, error) {
 		return nil, fmt.Errorf("path %q is a link that leads out of %s", s.Path, in)
 	}
 	f.Dir = real
-	return f, nil
+	if !f.IsRef() {
+		err = lacksSubmodule(root, real)
+	}
+	return f, err
 }
 
 // chart fetches a chart from a repository of charts. A repository without a scheme is a registry.
