@@ -1,11 +1,13 @@
 // Command guests proves that the core of helmdrift does not need its guests: for each guest it copies the tree, removes the guest's folders,
 // its files and its line in cmd/helmdrift/guests.go, and builds and vets what is left. It ends with 1 if that fails for a guest.
 //
-// Run it in the root of the repository. Arguments name the guests to try; none means all.
+// Run it in the root of the repository. Arguments name the guests to try; none means all. With -size it also says how many bytes each guest adds
+// to the stripped binary.
 package main
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,15 +47,29 @@ func guests() []guest {
 }
 
 func main() {
-	failed := false
+	withSize := flag.Bool("size", false, "say how many bytes each guest adds to the stripped binary")
+	flag.Parse()
+	failed, whole := false, int64(0)
+	if *withSize {
+		var err error
+		if whole, err = sizeOf("."); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Printf("all: %d bytes\n", whole)
+	}
 	for _, g := range guests() {
-		if len(os.Args) > 1 && !slices.Contains(os.Args[1:], g.name) {
+		if flag.NArg() > 0 && !slices.Contains(flag.Args(), g.name) {
 			continue
 		}
-		if err := without(g); err != nil {
+		rest, err := without(g, *withSize)
+		switch {
+		case err != nil:
 			fmt.Printf("%s: %v\n", g.name, err)
 			failed = true
-		} else {
+		case *withSize:
+			fmt.Printf("%s: the rest builds without it, and it adds %d bytes\n", g.name, whole-rest)
+		default:
 			fmt.Printf("%s: the rest builds without it\n", g.name)
 		}
 	}
@@ -62,30 +78,55 @@ func main() {
 	}
 }
 
-// without builds a copy of the tree that lacks a guest.
-func without(g guest) error {
+// without builds a copy of the tree that lacks a guest. It returns the size of the stripped binary if withSize is set.
+func without(g guest, withSize bool) (int64, error) {
 	dir, err := os.MkdirTemp("", "guests")
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // a folder that stays harms nobody
 	if err := copyTree(dir); err != nil {
-		return err
+		return 0, err
 	}
 	for _, path := range g.paths {
 		full := filepath.Join(dir, path)
 		if _, err := os.Stat(full); err != nil {
-			return fmt.Errorf("its files in tools/cmd/guests are not those of the tree: %w", err)
+			return 0, fmt.Errorf("its files in tools/cmd/guests are not those of the tree: %w", err)
 		}
 		if err := os.RemoveAll(full); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if err := removeLine(filepath.Join(dir, "cmd/helmdrift/guests.go"), g.function+"(),"); err != nil {
-		return err
+		return 0, err
 	}
-	cmd := exec.Command("go", "build", "./cmd/...", "./internal/...", "./pkg/...")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-buildvcs=false")
+	if err := build(dir, "./cmd/...", "./internal/...", "./pkg/..."); err != nil || !withSize {
+		return 0, err
+	}
+	return sizeOf(dir)
+}
+
+// sizeOf returns the size of the stripped binary that is built of a tree.
+func sizeOf(tree string) (int64, error) {
+	out, err := os.MkdirTemp("", "guests")
+	if err != nil {
+		return 0, err
+	}
+	defer os.RemoveAll(out) //nolint:errcheck // a folder that stays harms nobody
+	binary := filepath.Join(out, "helmdrift")
+	if err := build(tree, "-ldflags=-s -w", "-o", binary, "./cmd/helmdrift"); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
+func build(tree string, arguments ...string) error {
+	cmd := exec.Command("go", append([]string{"build"}, arguments...)...)
+	cmd.Dir, cmd.Env = tree, append(os.Environ(), "GOFLAGS=-buildvcs=false -trimpath", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
