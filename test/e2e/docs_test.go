@@ -80,11 +80,9 @@ func docEnvironment(t *testing.T) []string {
 	must(t, os.Mkdir(bin, 0o755))
 	for name, program := range map[string]string{
 		"helmdrift": suite.binary, "helm": helmProgram(t, "v3"), "helm4": helmProgram(t, "v4"),
+		"kubectl": builtTool(t, "kubectl", "./cmd/kubectl"),
 	} {
 		must(t, os.Symlink(program, filepath.Join(bin, name)))
-	}
-	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "kubectl"), "./cmd/kubectl").CombinedOutput(); err != nil {
-		t.Fatalf("build kubectl: %v\n%s", err, out)
 	}
 	return []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "TERM=dumb", "NO_COLOR=1", "LANG=C.UTF-8",
 		"GOCOVERDIR=" + os.Getenv("GOCOVERDIR"), "PLANE=" + docKubeconfig(t, plane.Kubeconfig, dir)}

@@ -48,20 +48,26 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// helmBuilds guards the helm commands, which several tests run.
-var helmBuilds sync.Mutex
+// toolBuilds guards the helm commands and kubectl, which several tests run.
+var toolBuilds sync.Mutex
 
 // helmProgram returns the path of the helm command of a major, "v3" or "v4", which is built once.
 func helmProgram(t *testing.T, major string) string {
 	t.Helper()
-	helmBuilds.Lock()
-	defer helmBuilds.Unlock()
-	path := filepath.Join(suite.dir, "helm-"+major)
+	return builtTool(t, "helm-"+major, "helm.sh/helm/"+major+"/cmd/helm")
+}
+
+// builtTool returns the path of the program of a package, which is built once, under that name.
+func builtTool(t *testing.T, name, pkg string) string {
+	t.Helper()
+	toolBuilds.Lock()
+	defer toolBuilds.Unlock()
+	path := filepath.Join(suite.dir, name)
 	if _, err := os.Stat(path); err == nil {
 		return path
 	}
-	if out, err := exec.Command("go", "build", "-o", path, "helm.sh/helm/"+major+"/cmd/helm").CombinedOutput(); err != nil {
-		t.Fatalf("build helm: %v\n%s", err, out)
+	if out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
+		t.Fatalf("build %s: %v\n%s", name, err, out)
 	}
 	return path
 }
