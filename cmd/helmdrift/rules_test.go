@@ -138,7 +138,7 @@ func arrows() map[string][]string {
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/helmfile": {"internal/deployer", "internal/english", "internal/files", "internal/hint", "internal/places", "internal/program", "internal/secret", "internal/valuesfile", "internal/worktree", "pkg/drift", "pkg/fetch", "pkg/object",
 			"pkg/release", "pkg/render",
-			"pkg/report"},
+			"pkg/report", "pkg/threeway"},
 		"internal/helmfile/helmfiletest": {},
 		"internal/unknown":               {"internal/english", "pkg/drift", "pkg/render"},
 		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",

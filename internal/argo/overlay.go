@@ -96,3 +96,11 @@ func lastApplied(live, made map[string]any) map[string]any {
 	}
 	return out
 }
+
+// nonNil returns a copy of a map, or an empty one.
+func nonNil(m map[string]string) map[string]string {
+	if out := maps.Clone(m); out != nil {
+		return out
+	}
+	return map[string]string{}
+}

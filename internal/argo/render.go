@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -378,12 +377,4 @@ func shortened(text string) string {
 		return text
 	}
 	return strings.TrimRight(text[:most], "-_.")
-}
-
-// nonNil returns a copy of a map, or an empty one.
-func nonNil(m map[string]string) map[string]string {
-	if out := maps.Clone(m); out != nil {
-		return out
-	}
-	return map[string]string{}
 }

@@ -96,6 +96,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 		Code:    CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show,
 	}.Start().All(all)
 	f.shared.say(reports)
+	f.shared.sayNamespaces(reports)
 	return reports, ctx.Err()
 }
 
@@ -114,7 +115,7 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, r Release) (repor
 		return report.Release{}, err
 	}
 	if step.Target.Chart != nil {
-		f.shared.add(r, result.Comparison.Input.DesiredObjects)
+		f.shared.add(r, result.Comparison.Input)
 	}
 	return f.On.Report(result, f.Secrets, step.Finish), nil
 }

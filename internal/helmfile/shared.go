@@ -2,6 +2,7 @@ package helmfile
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -9,11 +10,13 @@ import (
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// This file finds the objects that several releases of a helmfile deploy. Each release is compared as if helmfile deployed no other. For such
-// an object, the order of the releases decides: Helm refuses to install an object of another release, but it does not see an object that the
-// other release is about to create, and an upgrade writes all objects of the last revision, whoever has taken them since.
+// This file finds the objects that several releases of a helmfile deploy, and the namespaces that one of them creates for another. Each release
+// is compared as if helmfile deployed no other. For such an object, the order of the releases decides: Helm refuses to install an object of
+// another release, but it does not see an object that the other release is about to create, and an upgrade writes all objects of the last
+// revision, whoever has taken them since.
 
 // owner says where the records of a release are, and names it.
 type owner struct{ namespace, name string }
@@ -22,18 +25,41 @@ type owner struct{ namespace, name string }
 type sharing struct {
 	mutex sync.Mutex
 	by    map[object.Key][]owner
+	// creates are the releases whose installation creates their namespace, and lacks are those that need theirs and do not have it.
+	creates map[string]owner
+	lacks   []owner
 }
 
-// add adds the objects that a release deploys.
-func (s *sharing) add(r Release, objects []object.Object) {
+// add adds what a release deploys.
+func (s *sharing) add(r Release, in threeway.Input) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	if s.by == nil {
-		s.by = map[object.Key][]owner{}
+		s.by, s.creates = map[object.Key][]owner{}, map[string]owner{}
 	}
-	for _, o := range objects {
+	of := owner{r.Namespace, r.Name}
+	for _, o := range in.DesiredObjects {
 		if key := o.Key; key.Name != "" {
-			s.by[key] = append(s.by[key], owner{r.Namespace, r.Name})
+			s.by[key] = append(s.by[key], of)
+		}
+	}
+	switch {
+	case in.Operation == report.OperationInstall && in.CreateNamespace:
+		s.creates[r.Namespace] = of
+	case in.LacksNamespace():
+		s.lacks = append(s.lacks, of)
+	}
+}
+
+// sayNamespaces adds an error to the report of each release whose namespace another one creates.
+func (s *sharing) sayNamespaces(reports []report.Release) {
+	for _, of := range s.lacks {
+		by, isCreated := s.creates[of.namespace]
+		i := slices.IndexFunc(reports, func(r report.Release) bool { return owner{r.StorageNamespace, r.Name} == of })
+		if isCreated && i >= 0 {
+			reports[i].Errors = append(reports[i].Errors, report.Message{Code: CodeIncomplete, Message: fmt.Sprintf(
+				"namespace %s does not exist, and only the installation of %s creates it: Helm fails if it comes first; createNamespace: true creates it in any case",
+				of.namespace, by.name)})
 		}
 	}
 }

@@ -326,10 +326,14 @@ func (r run) readLive(ctx context.Context, in threeway.Input) (map[object.Ref]cl
 	return merged(in.Live, found), nil
 }
 
-// refs returns every object of old and desired, at the versions that they name.
+// refs returns every object of old and desired, at the versions that they name, and the namespace that an installation needs.
 func refs(in threeway.Input) []object.Ref {
 	seen := map[object.Ref]bool{}
 	var out []object.Ref
+	if namespace := object.NamespaceRef(in.StorageNamespace); in.NeedsNamespace() {
+		seen[namespace] = true
+		out = append(out, namespace)
+	}
 	for _, o := range slices.Concat(in.DesiredObjects, in.OldObjects, in.Definitions) {
 		if o.Name != "" && o.Problem == "" && !seen[o.Ref] {
 			seen[o.Ref] = true

@@ -55,8 +55,7 @@ func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers
 		}
 	}()
 	// The release may contain the namespace itself; then it has just been read.
-	ref := object.Ref{Key: object.Key{Kind: "Namespace", Name: name}, Version: "v1"}
-	if live, read := out[ref]; read && live.Err == nil {
+	if live, read := out[object.NamespaceRef(name)]; read && live.Err == nil {
 		return live.Object == nil
 	}
 	_, err := c.dynamic.Resource(namespaceResource).Get(ctx, name, metav1.GetOptions{})

@@ -50,6 +50,11 @@ type Ref struct {
 	Version string
 }
 
+// NamespaceRef returns the identity of a namespace.
+func NamespaceRef(name string) Ref {
+	return Ref{Key: Key{Kind: "Namespace", Name: name}, Version: "v1"}
+}
+
 // RefOf returns the identity of an object as it names itself. What it does not name is empty.
 func RefOf(obj map[string]any) (ref Ref) {
 	metadata := Child(obj, "metadata")

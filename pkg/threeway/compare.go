@@ -107,6 +107,16 @@ type Input struct {
 // ServerSide reports whether the operation applies server-side.
 func (in Input) ServerSide() bool { return in.ApplyMethod == report.ApplyServerSide }
 
+// NeedsNamespace reports whether the operation is an installation that does not create the namespace of the release. Live must have it then.
+func (in Input) NeedsNamespace() bool {
+	return in.Operation == report.OperationInstall && !in.CreateNamespace
+}
+
+// LacksNamespace reports whether the namespace that the operation needs does not exist.
+func (in Input) LacksNamespace() bool {
+	return in.NeedsNamespace() && in.Live[object.NamespaceRef(in.StorageNamespace)].Absence == cluster.AbsentObject
+}
+
 // Release returns the name of the release.
 func (in Input) Release() object.ReleaseName {
 	return object.ReleaseName{Namespace: in.Namespace, Name: in.Name}

@@ -135,21 +135,29 @@ func (c *Comparison) failDuplicateCreations() {
 	}
 }
 
-// failRecord fails the operation if Helm cannot store the record of the new revision because its namespace is being deleted. Helm
-// stores the record before it writes anything, but after it has checked what it cannot build or adopt (helm v3.22.0 and v4.3.1
-// pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
+// failRecord fails the operation if Helm cannot store the record of the new revision because its namespace is being deleted or does not
+// exist. Helm stores the record before it writes anything but definitions, and after it has checked what it cannot build or adopt (helm
+// v3.22.0 and v4.3.1 pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
 func (c *Comparison) failRecord() {
 	in := c.Input
-	if in.Records == "" || !in.Terminating[in.StorageNamespace] || anyStopsAll(c.Objects) {
+	reason := namespaceNotFound(in.StorageNamespace)
+	switch {
+	case in.Records == "" || anyStopsAll(c.Objects):
+		return
+	case in.Terminating[in.StorageNamespace]:
+		revision := 1
+		if in.Last != nil {
+			revision += in.Last.Revision
+		}
+		record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
+		reason = namespaceTerminating(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace)
+	case !in.LacksNamespace():
 		return
 	}
-	revision := 1
-	if in.Last != nil {
-		revision += in.Last.Revision
-	}
-	record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
 	for i := range c.Objects {
-		c.Objects[i].fail(scopeRecord, recordError+namespaceTerminating(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace))
+		if o := &c.Objects[i]; !o.isDefinition() {
+			o.fail(scopeRecord, recordError+reason)
+		}
 	}
 }
 
