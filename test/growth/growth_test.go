@@ -97,7 +97,7 @@ func takers() map[string]func(text string) {
 		"pkg/fetch.IsLocal":                     func(s string) { fetch.IsLocal(s) },
 		"pkg/fetch.IsPluginURL":                 func(s string) { fetch.IsPluginURL(s) },
 		"pkg/object.EscapeToken":                func(s string) { object.EscapeToken(s) },
-		"pkg/object.NamespaceRef":               func(s string) { object.NamespaceRef(s) },
+		"pkg/object.NamespaceRef":               func(s string) { _ = object.NamespaceRef(s) },
 		"pkg/render.Chunks":                     func(s string) { render.Chunks(s) },
 		"pkg/render.ReadChunk":                  func(s string) { render.ReadChunk(s) },
 		"pkg/render.NeedsNoBounds":              func(s string) { render.NeedsNoBounds(s) },
