@@ -125,7 +125,7 @@ func arrows() map[string][]string {
 			"internal/places", "internal/secret", "internal/worktree", "pkg/cluster", "pkg/drift", "pkg/effect", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/argo/api": {"internal/deployer", "internal/hint", "pkg/object"},
-		"internal/argo/source": {"internal/address", "internal/argo/api", "internal/files", "internal/hint", "internal/kustomize", "internal/worktree", "pkg/drift", "pkg/fetch",
+		"internal/argo/source": {"internal/address", "internal/argo/api", "internal/files", "internal/hint", "internal/kustomize", "internal/links", "internal/worktree", "pkg/drift", "pkg/fetch",
 			"pkg/render"},
 		"internal/argo/appset":   {"internal/argo/api", "internal/worktree", "pkg/render"},
 		"internal/argo/ignored":  {},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/links"
 )
 
 // This file looks for submodules of Git. Argo CD fetches them, and helmdrift does not.
@@ -20,7 +21,11 @@ const mostModules = 1 << 20
 // lacksSubmodule returns an error if the folder of a source is a submodule without files, is in one or has one in it. Git leaves an empty
 // folder in the place of a submodule that was not fetched, so its objects would be missing without an error.
 func lacksSubmodule(root, dir string) error {
-	list, err := files.Read(filepath.Join(root, ".gitmodules"), mostModules)
+	file := filepath.Join(root, ".gitmodules")
+	if info, err := os.Lstat(file); err == nil && info.Mode()&fs.ModeSymlink != 0 { // what it leads to may be a secret
+		return errors.New(".gitmodules is a symbolic link, which Git does not follow either")
+	}
+	list, err := files.Read(file, mostModules)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -34,7 +39,7 @@ func lacksSubmodule(root, dir string) error {
 		}
 		name := strings.Trim(strings.TrimSpace(value), `"`)
 		module := filepath.Join(root, filepath.FromSlash(name))
-		if !isBelow(module, dir) && !isBelow(dir, module) {
+		if !links.IsInside(module, dir) && !links.IsInside(dir, module) {
 			continue
 		}
 		if entries, err := os.ReadDir(module); err == nil && len(entries) > 0 {
@@ -44,10 +49,4 @@ func lacksSubmodule(root, dir string) error {
 			"give a working tree that has its submodules (git submodule update --init), with --from or as CHART")
 	}
 	return nil
-}
-
-// isBelow reports whether a path is a folder or is below it.
-func isBelow(path, folder string) bool {
-	inside, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(inside)
 }

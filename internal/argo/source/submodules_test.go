@@ -33,4 +33,11 @@ func TestSubmodules(t *testing.T) {
 	if _, err := In(root, api.Source{Ref: "values"}, "the tree"); err != nil {
 		t.Error(err)
 	}
+	linked := t.TempDir()
+	if err := os.Symlink(filepath.Join(root, ".gitmodules"), filepath.Join(linked, ".gitmodules")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := In(linked, api.Source{Path: "."}, "the tree"); err == nil || err.Error() != ".gitmodules is a symbolic link, which Git does not follow either" {
+		t.Error(err)
+	}
 }
