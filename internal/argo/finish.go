@@ -1,8 +1,6 @@
 package argo
 
 import (
-	"cmp"
-
 	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -49,12 +47,9 @@ func (p *Plan) setDesired(r *report.Release) {
 	if r.Desired == nil || p.made == nil {
 		return
 	}
-	if p.made.first == nil {
+	switch path := p.made.answer.Rendered.ChartName; p.made.kind {
+	case "":
 		r.Desired.Chart = ""
-		return
-	}
-	path := cmp.Or(p.made.first.Source.Path, ".")
-	switch kind, _ := p.made.first.Kind(); kind { // it was read before
 	case source.KindKustomize:
 		r.Desired.Source, r.Desired.Chart = "kustomization", path
 	case source.KindDirectory:

@@ -28,8 +28,8 @@ import (
 // rendered is what the sources make.
 type rendered struct {
 	answer *drift.RenderedChart
-	// first is the first source that makes objects, or nil.
-	first *source.Folder
+	// kind is that of the first source that makes objects, or empty if none does.
+	kind string
 	// objects are those of the manifest, without the namespace that the sync creates.
 	objects []object.Object
 	// revisions are those of the sources, in their order. A source whose revision is not known has "".
@@ -63,13 +63,11 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 			out.revisions, out.inTree = append(out.revisions, f.Revision), append(out.inTree, f.InTree)
 			continue
 		}
-		part, err := p.renderOne(ctx, q, f, refs, roots)
+		part, kind, err := p.renderOne(ctx, q, f, refs, roots)
 		if err != nil {
 			return nil, source.WithNumber(i, len(all), err)
 		}
-		if out.first == nil {
-			out.first = f
-		}
+		out.kind = cmp.Or(out.kind, kind)
 		if f.IsChart {
 			f.Revision = part.Rendered.ChartVersion
 		}
@@ -121,16 +119,16 @@ func (r *rendered) add(part *drift.RenderedChart, hasAgain, hasAtOnce bool) {
 	a.Rendered.Definitions = nil // they are objects of the manifest
 }
 
-// renderOne renders one source.
-func (p *Plan) renderOne(ctx context.Context, q Question, f *source.Folder, refs map[string]*source.Folder, roots []string) (*drift.RenderedChart, error) {
+// renderOne renders one source, and returns its kind.
+func (p *Plan) renderOne(
+	ctx context.Context, q Question, f *source.Folder, refs map[string]*source.Folder, roots []string,
+) (out *drift.RenderedChart, kind string, err error) {
 	if text, _ := json.Marshal(f.Source); f.InTree && bytes.Contains(text, []byte("ARGOCD_APP_REVISION")) {
-		return nil, errors.New("it uses ARGOCD_APP_REVISION, and the commit of the working tree is yet to come")
+		return nil, "", errors.New("it uses ARGOCD_APP_REVISION, and the commit of the working tree is yet to come")
 	}
-	kind, err := f.Kind()
-	if err != nil {
-		return nil, hint.New(err, builtByUser)
+	if kind, err = f.Kind(); err != nil {
+		return nil, "", hint.New(err, builtByUser)
 	}
-	var out *drift.RenderedChart
 	switch kind {
 	case source.KindDirectory:
 		out, err = p.readDirectory(ctx, q, f)
@@ -140,7 +138,7 @@ func (p *Plan) renderOne(ctx context.Context, q Question, f *source.Folder, refs
 		out, err = p.renderChart(ctx, q, f, refs, roots)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	hooks := out.Rendered.Hooks
 	for _, documents := range []*[]render.Document{&out.Again, &out.AtOnce, &out.Manifest} {
@@ -148,10 +146,10 @@ func (p *Plan) renderOne(ctx context.Context, q Question, f *source.Folder, refs
 			continue
 		}
 		if *documents, out.Rendered.Hooks, err = p.marked(*documents, hooks); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 	}
-	return out, nil
+	return out, kind, nil
 }
 
 // builtByUser is advice for a source that helmdrift does not build.
@@ -185,7 +183,7 @@ func (p *Plan) readDirectory(ctx context.Context, q Question, f *source.Folder) 
 	return p.readManifests(ctx, q, f, text)
 }
 
-// readManifests reads the manifests that a source makes without helm.
+// readManifests reads the manifests that a source makes without helm. The path of the source stands for the name of a chart.
 func (p *Plan) readManifests(ctx context.Context, q Question, f *source.Folder, text string) (*drift.RenderedChart, error) {
 	documents, err := q.ReadManifest(ctx, &release.Record{Manifest: text})
 	if err != nil {

@@ -382,12 +382,11 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, re
 	if p.settings, err = e.settingsOf(ctx, e.from, m.app.Metadata.Namespace); err != nil {
 		return nil, err
 	}
-	made, err := p.renderOne(ctx, e.q, f, refs, roots)
+	made, kind, err := p.renderOne(ctx, e.q, f, refs, roots)
 	if err != nil {
 		return nil, err
 	}
 	var out []appset.Document
-	kind, _ := f.Kind() // it was rendered
 	isKustomized := kind == source.KindKustomize
 	if inside, err := filepath.Rel(e.Root, f.Dir); isKustomized && err == nil {
 		e.built[filepath.ToSlash(inside)] = true

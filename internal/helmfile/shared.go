@@ -25,7 +25,7 @@ type owner struct{ namespace, name string }
 type sharing struct {
 	mutex sync.Mutex
 	by    map[object.Key][]owner
-	// creates are the releases whose installation creates their namespace, and lacks are those that need theirs and do not have it.
+	// creates has the first release by name whose installation creates a namespace, and lacks are those that need theirs and do not have it.
 	creates map[string]owner
 	lacks   []owner
 }
@@ -45,7 +45,9 @@ func (s *sharing) add(r Release, in threeway.Input) {
 	}
 	switch {
 	case in.Operation == report.OperationInstall && in.CreateNamespace:
-		s.creates[r.Namespace] = of
+		if first, isCreated := s.creates[r.Namespace]; !isCreated || of.name < first.name { // the order of the comparisons decides nothing
+			s.creates[r.Namespace] = of
+		}
 	case in.LacksNamespace():
 		s.lacks = append(s.lacks, of)
 	}

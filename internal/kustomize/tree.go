@@ -64,9 +64,12 @@ func (t *Tree) Has(name string) bool {
 // list reads the names of all files and folders.
 func (t *Tree) list(noLinks string) error {
 	count := 0
-	mayLead, err := links.TreeOf(t.Dir)
-	if err != nil {
-		return err
+	var mayLead links.Tree
+	if noLinks == "" {
+		var err error
+		if mayLead, err = links.TreeOf(t.Dir); err != nil {
+			return err
+		}
 	}
 	return fs.WalkDir(t.Root.FS(), ".", func(name string, entry fs.DirEntry, err error) error {
 		if count++; count > maxEntries {

@@ -124,6 +124,7 @@ func sizeOf(tree string) (int64, error) {
 	return info.Size(), nil
 }
 
+// build runs go build in a tree.
 func build(tree string, arguments ...string) error {
 	cmd := exec.Command("go", append([]string{"build"}, arguments...)...)
 	cmd.Dir, cmd.Env = tree, append(os.Environ(), "GOFLAGS=-buildvcs=false -trimpath", "CGO_ENABLED=0")
