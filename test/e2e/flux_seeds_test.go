@@ -149,18 +149,18 @@ func (s *fluxScript) run(source string, seed uint64, files []txtar.File) []byte 
 	return txtar.Format(&txtar.Archive{Comment: []byte(s.script.String()), Files: files})
 }
 
-// runFluxSeeds runs random scripts. A seed that failed once is kept in testdata/flux/seeds.txt.
+// runFluxSeeds runs random scripts. A seed that failed once is kept in testdata/flux/next/seeds.txt.
 func runFluxSeeds(t *testing.T, run func(t *testing.T, p testscript.Params)) {
 	t.Helper()
 	base, err := txtar.ParseFile("testdata/flux/next/next.txtar")
 	must(t, err)
-	kept, err := os.ReadFile("testdata/flux/seeds.txt")
+	kept, err := os.ReadFile("testdata/flux/next/seeds.txt")
 	must(t, err)
 	var seeds []uint64
 	for _, field := range strings.Fields(string(kept)) {
 		var seed uint64
 		if _, err := fmt.Sscan(field, &seed); err != nil {
-			t.Fatalf("testdata/flux/seeds.txt: %v", err)
+			t.Fatalf("testdata/flux/next/seeds.txt: %v", err)
 		}
 		seeds = append(seeds, seed)
 	}
