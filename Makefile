@@ -285,8 +285,10 @@ bin/flux/helm-controller: test/flux/go.mod
 	cd test/flux && go build -ldflags='-s -w' -o $(CURDIR)/bin/flux/ $(FLUX) $(SOPS)
 	cd test/flux && cp -f $$(go list -m -f '{{.Dir}}/config/crd/bases/*.yaml' $(FLUX)) $(CURDIR)/bin/flux
 
-flux: planes bin/flux/helm-controller ## tries what docs/gitops.md says of Flux with its controllers, which are compiled first
-	cd test/e2e && go test -count=1 -timeout 60m -run '^TestFlux(Tree)?$$' -flux $(CURDIR)/bin/flux .
+SEEDS ?= 20
+
+flux: planes bin/flux/helm-controller ## tries what docs/gitops.md says of Flux with its controllers, and compares what they do in SEEDS random scripts
+	cd test/e2e && go test -count=1 -timeout 5h -run '^TestFlux(Tree)?$$' -flux $(CURDIR)/bin/flux -flux.seeds $(SEEDS) .
 
 # test/helmfile says which versions.
 bin/helmfile/helmfile: test/helmfile/go.mod
