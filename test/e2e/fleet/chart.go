@@ -31,8 +31,8 @@ func applications() []string {
 // firstDeployed is when the oldest release was installed.
 func firstDeployed() time.Time { return time.Date(2026, time.January, 5, 9, 0, 0, 0, time.UTC) }
 
-// loadCharts returns one chart for each application.
-func loadCharts(seed uint64) ([]*chart.Chart, error) {
+// loadCharts returns one chart for each application, with a library chart as its dependency if so asked.
+func loadCharts(seed uint64, dependency bool) ([]*chart.Chart, error) {
 	var charts []*chart.Chart
 	for i, name := range applications() {
 		// The complement keeps the generators of charts apart from the generators of releases.
@@ -44,6 +44,10 @@ func loadCharts(seed uint64) ([]*chart.Chart, error) {
 		loaded, err := loader.LoadFiles(files)
 		if err != nil {
 			return nil, fmt.Errorf("load chart %s: %w", name, err)
+		}
+		if dependency {
+			loaded.Metadata.Dependencies = []*chart.Dependency{{Name: "common", Version: "1.0.0"}}
+			loaded.AddDependency(&chart.Chart{Metadata: &chart.Metadata{APIVersion: chart.APIVersionV2, Name: "common", Version: "1.0.0", Type: "library"}})
 		}
 		charts = append(charts, loaded)
 	}

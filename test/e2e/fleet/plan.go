@@ -26,6 +26,8 @@ type Options struct {
 	Objects int
 	// Seed selects one of many fleets of the same shape.
 	Seed uint64
+	// Dependency gives each chart a library chart, which Helm does not keep in the record.
+	Dependency bool
 	// PostRender changes the objects of the manifests before they are written. It may be nil.
 	PostRender func(r Release, object *unstructured.Unstructured)
 }
@@ -41,7 +43,7 @@ func New(options Options) (*Fleet, error) {
 	if options.Objects < MinObjects {
 		return nil, fmt.Errorf("a release has at least %d objects, not %d", MinObjects, options.Objects)
 	}
-	charts, err := loadCharts(options.Seed)
+	charts, err := loadCharts(options.Seed, options.Dependency)
 	if err != nil {
 		return nil, err
 	}

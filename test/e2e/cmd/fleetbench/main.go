@@ -62,6 +62,7 @@ func parseOptions(args []string) (options, error) {
 	flags.Var(&o.sizes, "releases", "the sizes of the fleet, in ascending order")
 	flags.IntVar(&o.fleet.Objects, "objects", 15, "the number of objects of each release")
 	flags.Uint64Var(&o.fleet.Seed, "seed", 1, "the seed of the generator")
+	flags.BoolVar(&o.fleet.Dependency, "dependency", false, "give each chart a dependency, so that -flux cannot take it from its record")
 	flags.IntVar(&o.rounds, "rounds", 3, "how often everything is measured; the median counts")
 	flags.IntVar(&o.sample, "sample", 10, "how many releases are compared one by one")
 	flags.StringVar(&o.scan, "scan", "diff -A -o json", "the arguments with which helmdrift compares the whole fleet")
