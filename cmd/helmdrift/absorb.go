@@ -50,7 +50,7 @@ type absorbOptions struct {
 // absorbExitHelp is the part of the help that explains the exit codes.
 const absorbExitHelp = `Exit codes:
   0  everything that drifted is absorbed, or there is nothing to absorb
-  1  usage error or failure; or the chart does not render
+  1  usage error or failure; the chart does not render, or something could not be compared
   2  something is left; the result says why`
 
 // newAbsorb returns the command absorb.

@@ -25,6 +25,7 @@ func (a *Absorption) Report(version string, now time.Time) *absorption.Result {
 	if in.Operation == report.OperationInstall {
 		out.Operation = in.Operation
 	}
+	out.Errors = a.unread()
 	for i := range a.wanted {
 		out.Fields = append(out.Fields, a.field(i))
 	}
@@ -50,6 +51,18 @@ func (a *Absorption) Report(version string, now time.Time) *absorption.Result {
 	if a.found.Stopped != nil {
 		out.Warnings = append(out.Warnings, report.Message{Code: "search-ended", Message: "the search ended early: " +
 			a.Result.Comparison.Scrub(a.found.Stopped.Error())})
+	}
+	return out
+}
+
+// unread returns the errors of the comparison. What could not be read may have drifted, and is not absorbed.
+func (a *Absorption) unread() []report.Message {
+	c := a.Result.Comparison
+	out := c.Report(threeway.Mask{}).Errors
+	for _, o := range c.Objects {
+		if e := o.Err.Map(c.Scrub); e != nil {
+			out = append(out, report.Message{Code: e.Code, Object: o.Key.String(), Message: e.Message, Subject: e.Subject})
+		}
 	}
 	return out
 }

@@ -25,6 +25,9 @@ func (c *comparer) decideMissing(p pair, why cluster.Absence) decision {
 		d.OfLast = true
 		d.notes.Add(fmt.Sprintf("failed revision %d no longer has it", c.in.Last.Revision))
 	}
+	if i := slices.IndexFunc(c.in.Definitions, func(o object.Object) bool { return o.Key == p.key }); i >= 0 && !p.isDefinition() {
+		c.checkOwnership(&d, p.desired, c.in.Definitions[i].Content) // Helm finds what it has just written from the crds folder
+	}
 	switch namespace := p.desired.Namespace; {
 	case c.in.Terminating[namespace]:
 		d.fail(scopeLater, namespaceTerminating(resourceOf(p.desired.Ref), p.desired.Name, namespace))

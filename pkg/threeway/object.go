@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -127,9 +128,7 @@ func (c *comparer) compare(p pair) ObjectComparison {
 	out := ObjectComparison{Object: *p.subject(), key: p.key, index: p.index}
 	c = c.writerOf(p.index, p.subject().Content)
 	found, err := c.find(p)
-	if err != nil {
-		out.Err = err
-	}
+	out.Err = err
 	texts := textsOf(p, found.object())
 	rules, remarks := ignore.ForObject(c.in.Rules, c.in.Name, out.Ref, texts...)
 	d := c.decide(p, found, rules, err)
@@ -183,10 +182,7 @@ func (c *comparer) find(p pair) (found, *report.ObjectError) {
 	if out.was = out.live; p.old != nil && p.old.Ref != p.subject().Ref {
 		out.was = read(p.old.Ref)
 	}
-	if out.live.Err != nil {
-		return out, out.live.Err
-	}
-	return out, out.was.Err
+	return out, cmp.Or(out.live.Err, out.was.Err)
 }
 
 // decide returns what Helm does with an object, or the zero decision if the object could not be read.

@@ -50,7 +50,11 @@ func Text(r *absorption.Result, opts layout.Options) []byte {
 		t.Prose("warning: " + t.Message(m.Message))
 	}
 	for _, m := range r.Errors {
-		t.Prose("error: " + t.Message(m.Message))
+		said := t.Message(m.Message)
+		if m.Object != "" {
+			said = t.Escape(m.Object) + ": " + said
+		}
+		t.Prose("error: " + said)
 	}
 	t.Prose(t.summary(r, absorbed, left))
 	if said := patchSummary(r, left); said != "" {
@@ -240,6 +244,8 @@ func (t *text) summary(r *absorption.Result, absorbed, left int) string {
 		file = t.Escape(r.ValuesFile)
 	}
 	switch {
+	case absorbed+left == 0 && len(r.Errors) > 0:
+		return "no drift was seen, but not everything could be compared"
 	case absorbed+left == 0:
 		return "the chart agrees with the cluster"
 	case absorbed == 0 && !slices.ContainsFunc(r.Fields, func(f absorption.Field) bool { return f.Reason != absorption.LeftNotChosen }):
