@@ -52,7 +52,7 @@ func arrows() map[string][]string {
 		"internal/choose": {"internal/english", "internal/hint", "internal/ignore", "internal/kinds", "pkg/object", "pkg/report",
 			"pkg/threeway"},
 		"internal/files":   {},
-		"internal/links":   {},
+		"internal/links":   {"internal/hint"},
 		"internal/unified": {},
 		"internal/manifestdiff": {"internal/escape", "internal/secret", "internal/unified", "internal/valuesfile", "pkg/object",
 			"pkg/render", "pkg/report", "pkg/threeway"},

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // Tree says where symbolic links of a folder may lead: to the folder itself, and to the Git working tree that it is in. Whoever can
@@ -82,7 +84,19 @@ func IsInside(path, folder string) bool {
 
 // Check returns an error that names the first forbidden symbolic link on the way to a file: one in a Git working tree that leads out
 // of it. If no file has the name, for example because it is a URL, there is no error.
-func Check(name string) error {
+func Check(name string) error { return check(name, false) }
+
+// CheckAllowed is Check for a user who can allow links that lead out of the tree. If allowed is set, only a link to what IsSystem reports
+// is an error. Otherwise an error that the flag avoids has it as its hint.
+func CheckAllowed(name string, allowed bool) error {
+	err := check(name, allowed)
+	if err != nil && check(name, true) == nil {
+		return hint.New(err, "--allow-outside-links follows it, if you trust who wrote the link with your files")
+	}
+	return err
+}
+
+func check(name string, allowed bool) error {
 	here := string(filepath.Separator)
 	if !filepath.IsAbs(name) {
 		dir, err := os.Getwd()
@@ -117,7 +131,7 @@ func Check(name string) error {
 		if err != nil {
 			return err
 		}
-		if reason := tree.Refuses(target); tree.root != "" && reason != "" {
+		if reason := tree.Refuses(target); tree.root != "" && reason != "" && (!allowed || IsSystem(target)) {
 			return fmt.Errorf("the symbolic link %s %s", path, reason)
 		}
 		here = target

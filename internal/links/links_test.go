@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // TestCheck checks files in a Git working tree and outside of it. A link outside of any tree belongs to the user.
@@ -39,6 +41,13 @@ func TestCheck(t *testing.T) {
 			err := Check(name)
 			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 				t.Errorf("%s: error %v", name, err)
+			}
+			never := strings.HasSuffix(name, "system.yaml")
+			if err := CheckAllowed(name, true); (err != nil) != never {
+				t.Errorf("%s, if it is allowed: error %v", name, err)
+			}
+			if advice := hint.Of(CheckAllowed(name, false)); (advice != "") != (want != "" && !never) {
+				t.Errorf("%s: the hint is %q", name, advice)
 			}
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/links"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -137,9 +136,7 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 	if q.ReadFile == nil {
 		q.ReadFile = func(_ context.Context, name string) ([]byte, error) { return os.ReadFile(name) }
 	}
-	if !chart.AllowOutsideLinks {
-		q.ReadFile = insideLinks(q.ReadFile)
-	}
+	q.ReadFile = insideLinks(q.ReadFile, chart.AllowOutsideLinks)
 	if n := len(loaded.History.Entries); n > 0 {
 		q.LastRevision = loaded.History.Entries[n-1].Revision
 	}
@@ -196,12 +193,12 @@ func (r run) addSecondRendering(objects []object.Object, answer *RenderedChart, 
 	}
 }
 
-// insideLinks returns a reader of values files that refuses a symbolic link that leads out of its Git working tree. Otherwise whoever
-// proposes a change to the tree could read what the user can read.
-func insideLinks(read func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
+// insideLinks returns a reader of values files that refuses a symbolic link that leads out of its Git working tree, unless that is allowed.
+// Otherwise whoever proposes a change to the tree could read what the user can read.
+func insideLinks(read func(context.Context, string) ([]byte, error), allowed bool) func(context.Context, string) ([]byte, error) {
 	return func(ctx context.Context, name string) ([]byte, error) {
-		if err := links.Check(name); err != nil {
-			return nil, hint.New(err, "--allow-outside-links follows it, if you trust who wrote the link with your files")
+		if err := links.CheckAllowed(name, allowed); err != nil {
+			return nil, err
 		}
 		return read(ctx, name)
 	}

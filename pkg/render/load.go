@@ -13,6 +13,7 @@ import (
 
 	"helm.sh/helm/v4/pkg/ignore"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/links"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -122,9 +123,12 @@ type linkWalker struct {
 	warnings []report.Message
 }
 
-// inspectLinks returns warnings about links that lead out of a chart directory, and an error if following links would
-// never end.
+// inspectLinks returns warnings about links that lead out of a chart directory, and an error for a link to the chart or in it that must not
+// be followed, or if following links would never end.
 func inspectLinks(path string, allowed bool) ([]report.Message, error) {
+	if err := links.CheckAllowed(path, allowed); err != nil {
+		return nil, loadError(path, err)
+	}
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
 		return nil, nil
@@ -243,12 +247,8 @@ func (w *linkWalker) walkEntry(name string, parents []string, linked bool) error
 
 // loadError returns the error of a chart that could not be read.
 func loadError(path string, err error) error {
-	e := &Error{Message: fmt.Sprintf("loading chart %s: %v", path, err)}
-	var cause *Error
-	switch {
-	case errors.As(err, &cause):
-		e.Advice = cause.Advice
-	case errors.Is(err, fs.ErrNotExist):
+	e := &Error{Message: fmt.Sprintf("loading chart %s: %v", path, err), Advice: hint.Of(err)}
+	if errors.Is(err, fs.ErrNotExist) {
 		e.Advice = hintNoChart
 	}
 	return e
