@@ -285,8 +285,9 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 	key := object.RefOf(one.content).Key
 	at := name{key.Namespace, key.Name}
 	if one.isLoose {
-		if at.namespace = defaultNamespace; live[api.RefTo("Application", e.q.Namespace, key.Name)].Object != nil {
-			at.namespace = e.q.Namespace
+		at.namespace = defaultNamespace
+		if here := live[api.RefTo("Application", e.q.Namespace, key.Name)]; here.Object != nil || here.Err != nil {
+			at.namespace = e.q.Namespace // one that may not be read may be there, and is an error below
 		}
 		content, _ := object.Copy(one.content).(map[string]any)
 		object.Child(content, "metadata")["namespace"] = at.namespace

@@ -65,8 +65,11 @@ func rightsCluster(t *testing.T) *cluster {
 	return on
 }
 
-// diffLine matches a line of a script that compares.
-var diffLine = regexp.MustCompile(`^\s*(! )?diff( |$)`)
+// diffLine matches a line of a script that compares: the command diff, or a run of the binary that compares a source of desired state.
+var diffLine = regexp.MustCompile(`^\s*(! )?diff( |$)|^\s*helmdrift diff .*` + sourceFlags.String())
+
+// sourceFlags match the flags of the sources of desired state.
+var sourceFlags = regexp.MustCompile(`--(from|next|helmfile|plan)( [^-]|$)`)
 
 // chooseDiffs chooses n diffs of all stories and returns their numbers by story. Those of a HelmRelease and of an Application are chosen
 // besides, because they are few and read other things.
@@ -153,8 +156,9 @@ func (s *rightsTally) String() string {
 		s.diffs, s.runs, s.worse, s.inParts)
 }
 
-// check repeats the last diff without each of its rights, if the plan chooses that diff.
-func (p *rightsPlan) check(c *Case, args []string) error {
+// check repeats the last diff without each of its rights, if the plan chooses that diff. Diff runs it with JSON as its format. One that reads
+// ahead reads objects that it may turn out not to need, and need not mention those.
+func (p *rightsPlan) check(c *Case, args []string, readsAhead bool, diff func() (binaryRun, error)) error {
 	number := p.next
 	p.next++
 	if !slices.Contains(p.chosen, number) {
@@ -162,7 +166,11 @@ func (p *rightsPlan) check(c *Case, args []string) error {
 	}
 	last := c.last
 	defer func() { c.last = last }()
-	r := rightsRun{proxy: c.proxy, full: last, diff: func() (binaryRun, error) { return c.diff(args...) }, sum: p.sum}
+	r := rightsRun{proxy: c.proxy, diff: diff, readsAhead: readsAhead, sum: p.sum}
+	var err error
+	if r.full, err = diff(); err != nil {
+		return err
+	}
 	if faults := r.takeAway(); len(faults) > 0 {
 		return fmt.Errorf("diff %d of the story, %q:\n%s", number, args, strings.Join(faults, "\n"))
 	}
@@ -175,7 +183,9 @@ type rightsRun struct {
 	// full is the comparison with all rights.
 	full binaryRun
 	diff func() (binaryRun, error)
-	sum  *rightsTally
+	// readsAhead says that the diff reads objects that it may turn out not to need.
+	readsAhead bool
+	sum        *rightsTally
 }
 
 // takeAway returns the faults of all runs without a right.
@@ -213,7 +223,7 @@ func (r *rightsRun) without(request apiRequest, denied func(*http.Request) bool,
 		if err != nil {
 			return []string{what + ": " + err.Error()}
 		}
-		judge := rightsJudge{full: r.full, without: out, request: request}
+		judge := rightsJudge{full: r.full, without: out, request: request, readsAhead: r.readsAhead}
 		if faults = judge.faults(); len(faults) == 0 {
 			r.sum.add(judge)
 			return nil

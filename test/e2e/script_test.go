@@ -260,7 +260,7 @@ func scriptDiff(c *Case, args []string) (string, error) {
 	}
 	switch {
 	case c.rights != nil:
-		err = c.rights.check(c, c.named(args))
+		err = c.rights.check(c, args, false, func() (binaryRun, error) { return c.diff(args...) })
 	case !isControlled: // a snapshot has no objects of controllers
 		err = c.checkSnapshot(c.named(args), out)
 	}
@@ -286,5 +286,20 @@ func scriptBinary(c *Case, args []string) (string, error) {
 		run = c.withoutCluster
 	}
 	out, err := run(args...)
+	if err == nil && c.rights != nil && diffLine.MatchString("helmdrift "+strings.Join(args, " ")) {
+		err = c.rights.check(c, args, true, func() (binaryRun, error) { return c.asJSON(args) })
+	}
 	return out.stdout + out.stderr + fmt.Sprintf("exit %d\n", out.exit), err
+}
+
+// asJSON runs the binary with JSON as its format.
+func (c *Case) asJSON(args []string) (binaryRun, error) {
+	if i := slices.Index(args, "-o"); i >= 0 {
+		args = slices.Concat(args[:i], args[i+2:])
+	}
+	out, err := c.binary(append(slices.Clone(args), "-o", "json")...)
+	if err == nil && strings.HasPrefix(out.stdout, "{") {
+		out.report, err = decodeReport(out.stdout)
+	}
+	return out, err
 }
