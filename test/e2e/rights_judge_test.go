@@ -203,12 +203,15 @@ func (j rightsJudge) explained(lost findingID) bool {
 	if len(j.without.report.Errors) > 0 {
 		return true
 	}
+	isThere := func(release releaseReport) bool { return release.Namespace+"/"+release.Name == lost.release }
+	// An Application or a HelmRelease that could not be read may make others.
+	isGone := j.readsAhead && !slices.ContainsFunc(j.without.report.Releases, isThere)
 	for _, release := range j.without.report.Releases {
-		if release.Namespace+"/"+release.Name != lost.release {
-			continue
-		}
-		if len(release.Errors) > 0 {
+		if (isGone || isThere(release)) && len(release.Errors) > 0 {
 			return true
+		}
+		if !isThere(release) {
+			continue
 		}
 		for _, o := range release.Objects {
 			if o.Error != nil && o.Kind == lost.kind && o.Namespace == lost.namespace && o.Name == lost.name {
