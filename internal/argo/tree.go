@@ -200,12 +200,12 @@ func (t *Tree) find(ctx context.Context, from drift.Connection, q Question) (*ap
 		}
 	}
 	slices.Sort(elsewhere)
-	advice := "without --from, helmdrift compares the Application in the cluster"
+	advice, unread := "without --from, helmdrift compares the Application in the cluster", t.remarks(nil)
 	switch {
 	case len(elsewhere) > 0:
 		advice = "it makes one with " + strings.Join(elsewhere, " and with ")
-	case len(t.problems) > 0:
-		advice = "this could not be read: " + strings.Join(t.problems, "; ")
+	case len(unread) > 0: // one that was not read may make it, or drop it
+		advice = "this could not be read: " + strings.Join(unread, "; ")
 	}
 	return nil, hint.New(fmt.Errorf("%s makes no Application %s in namespace %s", t.dir, app, namespace), advice)
 }
