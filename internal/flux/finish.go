@@ -4,12 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -18,7 +23,7 @@ import (
 // same.
 func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Release) {
 	h := p.release
-	d := p.decision.corrected(h.Mode(), r.HasDrifted())
+	d := p.decision.corrected(h.Mode(), hasCorrectable(r))
 	notRolledOut := 0
 	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {
 		if notRolledOut = p.notRolledOut(ctx, result); len(p.composed.Unknown) > 0 {
@@ -44,6 +49,11 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	}
 	r.Warnings = append(r.Warnings, p.warnings...)
 	r.Errors = append(r.Errors, p.problems...)
+}
+
+// hasCorrectable reports whether something drifted that the drift detection of Flux sees: it leaves an object that is being deleted.
+func hasCorrectable(r *report.Release) bool {
+	return !r.Terminating && slices.ContainsFunc(r.Objects, func(o report.Object) bool { return !o.Terminating && o.HasDrifted() })
 }
 
 // checkKept finds out whether the upgrade is to a chart that source-controller keeps although the source has another one of the same version.
@@ -92,6 +102,9 @@ func (p *Plan) notRolledOut(ctx context.Context, drifted *drift.Result) int {
 
 // putsBack says when Flux puts drift back.
 func (p *Plan) putsBack(d decision) report.PutsBack {
+	if isGoing(p.release) {
+		return report.PutsBackNever
+	}
 	switch d.action {
 	case report.DeployerCorrect:
 		return report.PutsBackNow
@@ -113,44 +126,62 @@ func (p *Plan) inputs() []report.DeployerInput {
 	return out
 }
 
-// checkDefinitions names what Flux does with the folder crds/ of the chart, which an upgrade of Helm leaves alone
-// (fluxcd/helm-controller v1.6.0 internal/action/crds.go applyCRDs).
+// ownDefinitions returns what helm-controller writes of the folder crds/ of a chart: the definitions alone, with its labels
+// (fluxcd/helm-controller v1.6.0 internal/action/crds.go applyCRDs). Server-side it applies each of them with both policies, because
+// Helm creates with an apply then (helm v4.3.1 pkg/kube/client.go makeCreateApplyFunc). A document that cannot be read stays: helm-controller fails on it.
+func ownDefinitions(h *api.HelmRelease, all []render.Document) (out []render.Document) {
+	for _, document := range all {
+		o := &unstructured.Unstructured{}
+		if document.Fault == "" && o.UnmarshalJSON(document.Text()) == nil {
+			if o.GroupVersionKind().GroupKind() != definitionKind {
+				continue
+			}
+			labels := o.GetLabels()
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			labels[api.HelmGroup+"/name"], labels[api.HelmGroup+"/namespace"] = h.Metadata.Name, h.Metadata.Namespace
+			o.SetLabels(labels)
+			if text, err := o.MarshalJSON(); err == nil {
+				document = render.Document{Source: document.Source, JSON: text}
+			}
+		}
+		out = append(out, document)
+	}
+	return out
+}
+
+// definitionKind is the kind of a definition of a custom kind.
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
+// checkDefinitions names what Flux does with the folder crds/ of the chart and the comparison does not have: client-side, the policy
+// CreateReplace replaces the definitions that are there.
 func (p *Plan) checkDefinitions(ctx context.Context, d decision) {
 	policy := p.release.Spec.Upgrade.CRDs
 	if d.action == report.DeployerInstall {
 		policy = p.release.Spec.Install.CRDs
 	}
+	if policy != "CreateReplace" || p.method != report.ApplyClientSide || d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {
+		return
+	}
 	var refs []object.Ref
 	for _, document := range p.definitions {
-		var head struct {
-			Kind     string
-			Metadata struct{ Name string }
-		}
-		if json.Unmarshal(document.JSON, &head) == nil && head.Kind == "CustomResourceDefinition" {
+		var head struct{ Metadata struct{ Name string } }
+		if json.Unmarshal(document.Text(), &head) == nil {
 			refs = append(refs, object.Ref{
-				Key: object.Key{Group: "apiextensions.k8s.io", Kind: head.Kind, Name: head.Metadata.Name}, Version: "v1",
+				Key: object.Key{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: head.Metadata.Name}, Version: "v1",
 			})
 		}
 	}
-	if len(refs) == 0 || policy == "Skip" || d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {
-		return
-	}
-	if policy == "CreateReplace" {
-		p.lacks(fmt.Sprintf("crds is CreateReplace, so Flux also replaces %s of the folder crds/, which helmdrift does not compare",
-			english.Count(len(refs), "definition")))
-		return
-	}
-	if d.action == report.DeployerInstall {
-		return // the comparison has them
-	}
-	var missing []string
-	for ref, live := range p.reading.Read(ctx, refs) {
-		if live.Object == nil && live.Err == nil {
-			missing = append(missing, ref.Name)
+	found := 0
+	for _, live := range p.reading.Read(ctx, refs) {
+		if live.Object != nil || live.Err != nil {
+			found++
 		}
 	}
-	if len(missing) > 0 {
-		p.lacks("before the upgrade, Flux creates what the folder crds/ defines and the cluster lacks: " + strings.Join(missing, ", "))
+	if found > 0 {
+		p.lacks(fmt.Sprintf("crds is CreateReplace, and Flux writes client-side, so it also replaces %s of the folder crds/, which helmdrift "+
+			"does not compare", english.Count(found, "definition")))
 	}
 }
 
