@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -224,7 +225,7 @@ func (s situation) outOfSync(last *api.Revision) string {
 	case s.chart.name != "" && s.chart.name != last.ChartName:
 		return fmt.Sprintf("the chart changes from %s to %s", last.ChartName, s.chart.name)
 	case s.chart.name != "" && s.chart.version != last.ChartVersion:
-		return fmt.Sprintf("the chart version changes from %s to %s", last.ChartVersion, s.chart.version)
+		return fmt.Sprintf("the chart version changes from %s to %s", last.ChartVersion, shownVersion(s.chart.version))
 	case !s.isUnknown && s.values != last.ConfigDigest:
 		return "the values changed"
 	case h.Metadata.Generation == h.Status.ObservedGeneration:
@@ -236,6 +237,9 @@ func (s situation) outOfSync(last *api.Revision) string {
 	}
 	return ""
 }
+
+// shownVersion returns the version of a chart for people. The end of it may not be known.
+func shownVersion(version string) string { return strings.Replace(version, unknown.Text, "(not known yet)", 1) }
 
 // installs returns the decision for a release that is not there (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go
 // actionForState).

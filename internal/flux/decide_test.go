@@ -43,6 +43,8 @@ func TestDecide(t *testing.T) {
 		"values":  {func(s *situation) { s.values = "sha256:w" }, report.DeployerUpgrade, "the values changed"},
 		"chart version": {func(s *situation) { s.chart.version = "1.1.0" }, report.DeployerUpgrade,
 			"the chart version changes from 1.0.0 to 1.1.0"},
+		"chart version that ends with a commit to come": {func(s *situation) { s.chart.version = "1.0.0+" + unknown.Text }, report.DeployerUpgrade,
+			"the chart version changes from 1.0.0 to 1.0.0+(not known yet)"},
 		"values not known": {func(s *situation) { s.isUnknown, s.values = true, "sha256:w" }, report.DeployerNone,
 			"the chart version is that of revision 3, and whether the values are is not known"},
 		"neither known": {func(s *situation) { s.isUnknown, s.chart = true, identity{} }, report.DeployerNone,

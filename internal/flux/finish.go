@@ -118,7 +118,7 @@ func (p *Plan) putsBack(d decision) report.PutsBack {
 func (p *Plan) inputs() []report.DeployerInput {
 	out := p.offer.inputs
 	for i := range out {
-		out[i].Version = p.chart.version
+		out[i].Version = shownVersion(p.chart.version)
 	}
 	for _, ref := range p.composed.Inputs {
 		out = append(out, report.DeployerInput{Use: "values", Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
