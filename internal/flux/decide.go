@@ -210,7 +210,8 @@ func foreign(last *api.Revision, record *release.Record) string {
 		return ""
 	}
 	config, _, err := record.Values.Decode()
-	isOther := record.ChartName != last.ChartName || record.ChartVersion != last.ChartVersion || err == nil && api.Digest(config) != last.ConfigDigest
+	isOther := record.ChartName != last.ChartName || record.ChartVersion != last.ChartVersion ||
+		err == nil && api.Digest(config) != last.ConfigDigest
 	if !isOther && (strings.TrimSpace(record.Manifest) == "" || strings.Contains(record.Manifest, api.HelmGroup+"/name")) {
 		return ""
 	}
@@ -290,7 +291,8 @@ func (s situation) failed() decision {
 		return decision{action: report.DeployerBlocked, reason: "the last revision failed, and there is no revision to roll back to"}
 	}
 	if !slices.Contains(s.stored, to.Version) {
-		return upgrades(fmt.Sprintf("the last revision failed, and revision %d, which the remediation would go back to, is not stored any more", to.Version))
+		return upgrades(fmt.Sprintf("the last revision failed, and revision %d, which the remediation would go back to, is not stored any more",
+			to.Version))
 	}
 	return decision{action: report.DeployerRollback,
 		reason: fmt.Sprintf("the last revision failed, and the remediation goes back to revision %d", to.Version)}

@@ -128,7 +128,8 @@ func (p *Plan) inputs() []report.DeployerInput {
 
 // ownDefinitions returns what helm-controller writes of the folder crds/ of a chart: the definitions alone, with its labels
 // (fluxcd/helm-controller v1.6.0 internal/action/crds.go applyCRDs). Server-side it applies each of them with both policies, because
-// Helm creates with an apply then (helm v4.3.1 pkg/kube/client.go makeCreateApplyFunc). A document that cannot be read stays: helm-controller fails on it.
+// Helm creates with an apply then (helm v4.3.1 pkg/kube/client.go makeCreateApplyFunc). A document that cannot be read stays: helm-controller
+// fails on it.
 func ownDefinitions(h *api.HelmRelease, all []render.Document) (out []render.Document) {
 	for _, document := range all {
 		o := &unstructured.Unstructured{}
