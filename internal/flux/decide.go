@@ -202,8 +202,8 @@ func (s situation) changedTarget() string {
 
 // foreign says why the last record is not the one that helm-controller made, although it has the same number, or returns "". Somebody who
 // uninstalls a release and installs it again makes such a record. Helm-controller has a digest of the whole record, but not for records of
-// its older versions (fluxcd/helm-controller v1.6.0 internal/action/verify.go VerifyReleaseObject). Here, what such a record has otherwise is
-// compared: the chart, the values, and the labels that only helm-controller gives all objects.
+// its older versions (fluxcd/helm-controller v1.6.0 internal/action/verify.go VerifyReleaseObject). Here, the chart, the values, and the
+// labels that only helm-controller gives all objects tell.
 func foreign(last *api.Revision, record *release.Record) string {
 	const current = "v2" // api/v2 CurrentSnapshotAPIVersion
 	if last == nil || last.APIVersion != current || record == nil || record.Revision != last.Version || record.Values == nil {
@@ -240,7 +240,9 @@ func (s situation) outOfSync(last *api.Revision) string {
 }
 
 // shownVersion returns the version of a chart for people. The end of it may not be known.
-func shownVersion(version string) string { return strings.Replace(version, unknown.Text, "(not known yet)", 1) }
+func shownVersion(version string) string {
+	return strings.Replace(version, unknown.Text, "(not known yet)", 1)
+}
 
 // installs returns the decision for a release that is not there (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go
 // actionForState).
