@@ -597,6 +597,7 @@ func (p *Plan) addKept(ctx context.Context, records drift.Records, q Question, p
 		return
 	}
 	out := p.upgradeChart(q, path)
+	out.UpgradeCRDs = false // somebody else may have changed a definition
 	if out.Values = (render.ValueOptions{Reuse: render.ReuseAfterReset}); was.Spec.Upgrade.PreserveValues {
 		out.Values.Reuse = render.ReuseValues
 	}
