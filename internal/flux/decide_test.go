@@ -280,6 +280,45 @@ func TestCorrected(t *testing.T) {
 	}
 }
 
+// TestCorrectable asks for each kind of drift whether Flux sees it.
+func TestCorrectable(t *testing.T) {
+	p := &Plan{release: helmRelease(t, "  {}")}
+	field := func(change func(*report.Finding)) report.Object {
+		f := report.Finding{Pointer: "/spec/replicas", Managed: true, Cause: report.CauseDrift, Verdict: report.Overwrite}
+		change(&f)
+		return report.Object{Fields: []report.Finding{f}}
+	}
+	for name, test := range map[string]struct {
+		object report.Object
+		want   bool
+	}{
+		"edited":             {field(func(*report.Finding) {}), true},
+		"added":              {field(func(f *report.Finding) { f.Managed = false }), false},
+		"by the chart":       {field(func(f *report.Finding) { f.Cause = report.CauseChange }), false},
+		"another spelling":   {field(func(f *report.Finding) { f.Equivalent = true }), false},
+		"autoscaled":         {field(func(f *report.Finding) { f.Class = report.ClassAutoscaled }), true},
+		"a rule of the user": {field(func(f *report.Finding) { f.IgnoredBy = &report.IgnoreRule{Rule: "mine"} }), true},
+		"a rule of the HelmRelease": {field(func(f *report.Finding) {
+			f.IgnoredBy = &report.IgnoreRule{Rule: "HelmRelease shop/web ignore[0]"}
+		}), false},
+		"a label of the object": {field(func(f *report.Finding) {
+			f.IgnoredBy = &report.IgnoreRule{Rule: "label helm.toolkit.fluxcd.io/driftDetection"}
+		}), false},
+		"a label":          {field(func(f *report.Finding) { f.Pointer = "/metadata/labels/a" }), true},
+		"finalizers":       {field(func(f *report.Finding) { f.Pointer = "/metadata/finalizers" }), false},
+		"missing":          {report.Object{Missing: true}, true},
+		"being deleted":    {report.Object{Terminating: true, Missing: true}, false},
+		"missing, ignored": {report.Object{Missing: true, IgnoredBy: &report.IgnoreRule{Rule: "HelmRelease shop/web ignore[1]"}}, false},
+	} {
+		if got := p.hasCorrectable(&report.Release{Objects: []report.Object{test.object}}); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if p.hasCorrectable(&report.Release{Terminating: true, Objects: []report.Object{field(func(*report.Finding) {})}}) {
+		t.Error("a release that is being deleted is corrected")
+	}
+}
+
 // TestReleaseName checks the names of releases, with the example of a long one in fluxcd/helm-controller v1.6.0 internal/release/name.go.
 func TestReleaseName(t *testing.T) {
 	long := strings.Repeat("a", 54)

@@ -1,10 +1,12 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,7 +25,7 @@ import (
 // same.
 func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Release) {
 	h := p.release
-	d := p.decision.corrected(h.Mode(), hasCorrectable(r))
+	d := p.decision.corrected(h.Mode(), p.hasCorrectable(r))
 	notRolledOut := 0
 	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {
 		if notRolledOut = p.notRolledOut(ctx, result); len(p.composed.Unknown) > 0 {
@@ -51,9 +53,29 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	r.Errors = append(r.Errors, p.problems...)
 }
 
-// hasCorrectable reports whether something drifted that the drift detection of Flux sees: it leaves an object that is being deleted.
-func hasCorrectable(r *report.Release) bool {
-	return !r.Terminating && slices.ContainsFunc(r.Objects, func(o report.Object) bool { return !o.Terminating && o.HasDrifted() })
+// hasCorrectable reports whether something drifted that the drift detection of Flux sees. It compares each object of the manifest with an
+// apply of it, except metadata other than labels and annotations, and knows no rules but its own: it also puts back replicas that an
+// autoscaler has set. An object that is being deleted stays so (fluxcd/helm-controller v1.6.0 internal/action/diff.go Diff, fluxcd/pkg
+// ssa v0.76.1 jsondiff/unstructured.go).
+func (p *Plan) hasCorrectable(r *report.Release) bool {
+	ignores := func(rule *report.IgnoreRule) bool {
+		return rule != nil &&
+			(strings.HasPrefix(rule.Rule, p.release.Title()+" ignore[") || strings.Contains(rule.Rule, api.HelmGroup+"/driftDetection"))
+	}
+	return !r.Terminating && slices.ContainsFunc(r.Objects, func(o report.Object) bool {
+		switch {
+		case o.Terminating:
+			return false
+		case o.Missing:
+			return !ignores(o.IgnoredBy)
+		}
+		return slices.ContainsFunc(o.Fields, func(f report.Finding) bool {
+			at := cmp.Or(f.Pointer, f.DesiredPointer)
+			isSeen := !strings.HasPrefix(at, "/metadata/") || strings.HasPrefix(at, "/metadata/labels") || strings.HasPrefix(at, "/metadata/annotations")
+			hasLeft := f.Managed && f.Cause != report.CauseChange && f.Class != report.ClassAllocated && !f.Equivalent
+			return isSeen && hasLeft && !ignores(f.IgnoredBy)
+		})
+	})
 }
 
 // checkKept finds out whether the upgrade is to a chart that source-controller keeps although the source has another one of the same version.
