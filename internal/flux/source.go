@@ -185,10 +185,10 @@ func (s *source) isMadeOf(wanted api.ChartSpec) bool {
 	have := s.Spec.ChartSpec
 	have.SourceRef.Namespace, have.Suspend = "", false
 	have.Version, have.ReconcileStrategy = cmp.Or(have.Version, "*"), cmp.Or(have.ReconcileStrategy, "ChartVersion")
-	if is, err := time.ParseDuration(have.Interval); err == nil {
-		if want, err := time.ParseDuration(wanted.Interval); err == nil && want == is {
-			have.Interval = wanted.Interval
-		}
+	is, err := time.ParseDuration(have.Interval)
+	want, errWant := time.ParseDuration(wanted.Interval)
+	if err != nil || errWant != nil || is == want { // the API server has an interval in each of them
+		have.Interval = wanted.Interval
 	}
 	a, _ := json.Marshal(wanted)
 	b, _ := json.Marshal(have)
