@@ -36,36 +36,3 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 }
-
-// TestCompletionOfObjects completes the name of a HelmRelease after each of its kinds, and that of an Application.
-func TestCompletionOfObjects(t *testing.T) {
-	t.Parallel()
-	c := newCase(t, suite.cluster)
-	must(t, c.cluster.create(t.Context(), `
-apiVersion: helm.toolkit.fluxcd.io/v2
-kind: HelmRelease
-metadata: {name: web}
-spec: {interval: 1h, chart: {spec: {chart: web, sourceRef: {kind: HelmRepository, name: charts}}}}
----
-apiVersion: argoproj.io/v1alpha1
-kind: Application
-metadata: {name: api}
-spec: {project: default, destination: {namespace: shop}, source: {repoURL: "https://git.example.com/shop", path: web}}
-`, c.ns, "flux"))
-	c.env["KUBECONFIG"] = c.proxy.kubeconfig
-	c.proxy.kubeconfig = "" // so that no flag follows the word that is completed
-	for word, want := range map[string]string{
-		"hr/": "hr/web", "hr/w": "hr/web", "helmrelease/": "helmrelease/web", "app/": "app/api",
-	} {
-		for _, verb := range []string{"diff", "fix", "absorb"} {
-			if verb == "fix" && strings.HasPrefix(word, "app/") {
-				continue // fix refuses an Application
-			}
-			out, err := c.binary("__complete", verb, "-n", c.ns, word)
-			must(t, err)
-			if words, _, _ := strings.Cut(out.stdout, ":"); strings.TrimSpace(words) != want {
-				t.Errorf("%s %s completes to\n%s\nwant\n%s", verb, word, out.stdout, want)
-			}
-		}
-	}
-}
