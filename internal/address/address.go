@@ -46,6 +46,7 @@ func Lookup(host string) (out []netip.Addr) {
 // the cluster could let others fetch from there. An address of this machine is allowed: a forwarded port, or a registry for tests. It is not
 // if a tree names it, which anybody may propose.
 func Check(ip netip.Addr, what string, inTree bool) error {
+	ip = ip.Unmap()
 	switch {
 	case inTree && ip.IsLoopback():
 		return fmt.Errorf("%s has the address %s of this machine, which no working tree may name", what, ip)

@@ -23,6 +23,9 @@ func TestCheckAddress(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no working tree may name") {
 		t.Errorf("in a tree: %v", err)
 	}
+	if err := Check(netip.MustParseAddr("::ffff:100.100.100.200"), "the registry", false); err == nil {
+		t.Error("the metadata service of a cloud is allowed if its address is one of IPv6")
+	}
 	if !isMetadata(netip.MustParseAddr("0.0.0.0")) {
 		t.Error("0.0.0.0 is allowed")
 	}

@@ -100,6 +100,60 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
+// frozen returns a HelmChart that is suspended, after source-controller has observed a generation of it.
+func frozen(kind, name string, observed int) map[string]any {
+	title := "frozen"
+	if observed < 4 {
+		title += "-early"
+	}
+	return map[string]any{
+		"metadata": map[string]any{"generation": 4, "namespace": "shop", "name": title},
+		"spec":     map[string]any{"chart": "web", "version": "1.x", "suspend": true, "sourceRef": map[string]any{"kind": kind, "name": name}},
+		"status":   map[string]any{"observedGeneration": observed, "artifact": map[string]any{"revision": "1.3.0"}},
+	}
+}
+
+// TestGeneration checks which changes of a HelmRelease change its HelmChart, whose generation is in the version of a chart with valuesFiles.
+func TestGeneration(t *testing.T) {
+	for spec, want := range map[string]string{
+		"  interval: 60m\n  chart: {spec: %s}":                              "4",
+		"  interval: 30m\n  chart: {spec: %s}":                              "5",
+		"  interval: 30m\n  chart: {spec: %s, interval: 1h}}":               "4",
+		"  interval: 1h\n  chart: {spec: %s, verify: {provider: c}}}":       "5",
+		"  interval: 1h\n  chart: {spec: %s, reconcileStrategy: Revision}}": "5",
+	} {
+		const chart = "{chart: web, valuesFiles: [a], sourceRef: {kind: HelmRepository, name: charts}}"
+		from := fluxtest.Objects{
+			"HelmRepository/charts": {"spec": map[string]any{"url": "https://192.0.2.1/charts"}},
+			"HelmChart/shop-web": {
+				"metadata": map[string]any{"generation": 4},
+				"spec": map[string]any{"chart": "web", "version": "*", "interval": "1h0m0s", "reconcileStrategy": "ChartVersion",
+					"valuesFiles": []any{"a"}, "sourceRef": map[string]any{"kind": "HelmRepository", "name": "charts"}},
+			},
+		}
+		text := strings.Replace(fmt.Sprintf(spec, chart), "charts}},", "charts},", 1)
+		o, err := offerOf(t.Context(), helmRelease(t, text), from, Question{})
+		if err != nil || o.order.Metadata != want {
+			t.Errorf("%s: generation %s, want %s; %v", text, o.order.Metadata, want, err)
+		}
+	}
+}
+
+// TestCheckTag compares the tag of an OCIRepository with the version of its chart.
+func TestCheckTag(t *testing.T) {
+	for _, test := range []struct {
+		tag, version string
+		refused      bool
+	}{
+		{"1.0.0", "1.0.0+0123456789ab", false}, {"v1.0.0", "1.0.0", false}, {"latest", "1.0.0", false}, {"", "1.0.0", false},
+		{"1.1.0", "1.0.0", true}, {"1.0.0+build", "1.0.0+0123456789ab", false},
+	} {
+		if got := (&offer{tag: test.tag}).checkTag(test.version); got != "" != test.refused {
+			t.Errorf("%+v: %q", test, got)
+		}
+	}
+}
+
 // TestOffer checks what is fetched from each source, with the version that the controllers give the chart.
 func TestOffer(t *testing.T) {
 	from := fluxtest.Objects{
@@ -115,6 +169,15 @@ func TestOffer(t *testing.T) {
 			"spec":     map[string]any{"url": "oci://192.0.2.1/web", "ref": map[string]any{"semver": ">=1"}},
 			"status":   map[string]any{"observedGeneration": 1, "artifact": map[string]any{"revision": "1.0.0@sha256:0123456789abcdef"}},
 		},
+		"OCIRepository/any": {"metadata": map[string]any{"generation": 1}, "spec": map[string]any{"url": "oci://192.0.2.1/web"}},
+		"OCIRepository/suspended": {
+			"metadata": map[string]any{"generation": 2},
+			"spec":     map[string]any{"url": "oci://192.0.2.1/web", "suspend": true, "ref": map[string]any{"tag": "2.0.0"}},
+			"status":   map[string]any{"observedGeneration": 1, "artifact": map[string]any{"revision": "1.0.0@sha256:0123456789abcdef"}},
+		},
+		"HelmChart/frozen":       frozen("HelmRepository", "charts", 4),
+		"HelmChart/frozen-early": frozen("HelmRepository", "charts", 3),
+		"HelmChart/frozen-git":   frozen("GitRepository", "repo", 4),
 		"OCIRepository/metadata": {"spec": map[string]any{"url": "oci://169.254.169.254/web"}},
 		"GitRepository/repo":     {"status": map[string]any{"artifact": map[string]any{"revision": "main@sha1:fedcba9876543210"}}},
 		"HelmChart/shop-web": {
@@ -145,7 +208,19 @@ func TestOffer(t *testing.T) {
 		"chartRef: {kind: OCIRepository, name: web}": "" +
 			"oci://192.0.2.1/web@sha256:0123456789abcdef   +0123456789ab current:false",
 		"chartRef: {kind: OCIRepository, name: new}": "" +
-			"oci://192.0.2.1/web >=1  + current:false",
+			"oci://192.0.2.1/web >=1  +helmdrift-unknown-5d1c7e current:false",
+		"chartRef: {kind: OCIRepository, name: any}": "" +
+			"oci://192.0.2.1/web latest  +helmdrift-unknown-5d1c7e current:false",
+		"chartRef: {kind: OCIRepository, name: suspended}": "" +
+			"oci://192.0.2.1/web 2.0.0  +helmdrift-unknown-5d1c7e current:false waits: OCIRepository shop/suspended is suspended, and " +
+			"source-controller has not looked at it as it is now",
+		"chartRef: {kind: HelmChart, name: frozen}": "" +
+			"web 1.3.0 https://192.0.2.1/charts + current:true",
+		"chartRef: {kind: HelmChart, name: frozen-early}": "" +
+			"web 1.x https://192.0.2.1/charts + current:false waits: HelmChart shop/frozen-early is suspended, and source-controller has not " +
+			"built it as it is now",
+		"chartRef: {kind: HelmChart, name: frozen-git}": "" +
+			"   + current:true",
 		"chartRef: {kind: HelmChart, name: stalled}": "" +
 			"web  https://192.0.2.1/charts + current:false waits: HelmChart shop/stalled is not ready: no such chart",
 		"chartRef: {kind: ExternalArtifact, name: x}": "" +

@@ -5,17 +5,24 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/unknown"
+	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // situation is what the decision of helm-controller depends on.
 type situation struct {
 	release *api.HelmRelease
-	// number and state are those of the last record, or 0 and "" if there is none.
+	// number and state are those of the last record, or 0 and "" if there is none. Stored are the numbers of all records.
 	number int
 	state  string
+	stored []int
+	// foreign says why the last record is not the one that the controller made, although it has the same number, or is "".
+	foreign string
 	// chart is the chart that the source offers, and values is the digest of the composed values.
 	chart  identity
 	values string
@@ -23,6 +30,8 @@ type situation struct {
 	isUnknown bool
 	// waits says what the controller waits for, or "" if that is nothing: a dependency or the source.
 	waits string
+	// retries is set if the controller tries failed actions again unless the HelmRelease has another strategy.
+	retries bool
 }
 
 // identity is the name and the version of a chart as helm-controller sees them. It is empty if the chart is not known.
@@ -45,6 +54,9 @@ func (s situation) decide() decision {
 	switch {
 	case goes != "" && h.Spec.Suspend:
 		return decision{action: report.DeployerNone, reason: goes + " while it is suspended, so the release stays"}
+	case goes != "" && (h.Status.StorageNamespace == "" || h.Last() == nil):
+		// fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go reconcileReleaseDeletion
+		return decision{action: report.DeployerNone, reason: goes + ", and Flux has deployed nothing for it, so it uninstalls nothing"}
 	case goes != "":
 		return decision{action: report.DeployerUninstall, reason: goes}
 	case h.Spec.Suspend:
@@ -98,9 +110,13 @@ func (s situation) unblocked() decision {
 		// The controller unlocks such a revision, which makes it failed, and decides again (fluxcd/helm-controller v1.6.0
 		// internal/reconcile/unlock.go).
 		s.state = "failed"
-		out := s.failed()
+		out := s.unblocked()
 		out.reason = fmt.Sprintf("revision %d is pending, so Flux marks it as failed first; %s", s.number, out.reason)
 		return out
+	case s.state == "uninstalled" && !h.Spec.Install.Replace:
+		// helm v4.3.1 pkg/action/install.go availableName
+		return decision{action: report.DeployerBlocked, reason: fmt.Sprintf("it was uninstalled and revision %d is kept, and without "+
+			"install.replace Helm refuses to install a release of that name", s.number)}
 	case s.state == "uninstalled":
 		return s.installs("it was uninstalled")
 	case last == nil:
@@ -108,6 +124,8 @@ func (s situation) unblocked() decision {
 	case last.Version != s.number:
 		return decision{action: report.DeployerUpgrade,
 			reason: fmt.Sprintf("Flux made revision %d, and somebody else made revision %d", last.Version, s.number)}
+	case s.foreign != "":
+		return decision{action: report.DeployerUpgrade, reason: s.foreign}
 	case s.state == "failed":
 		return s.failed()
 	case s.state != "deployed":
@@ -182,6 +200,24 @@ func (s situation) changedTarget() string {
 	return ""
 }
 
+// foreign says why the last record is not the one that helm-controller made, although it has the same number, or returns "". Somebody who
+// uninstalls a release and installs it again makes such a record. Helm-controller has a digest of the whole record, but not for records of
+// its older versions (fluxcd/helm-controller v1.6.0 internal/action/verify.go VerifyReleaseObject). Here, the chart, the values, and the
+// labels that only helm-controller gives all objects tell.
+func foreign(last *api.Revision, record *release.Record) string {
+	const current = "v2" // api/v2 CurrentSnapshotAPIVersion
+	if last == nil || last.APIVersion != current || record == nil || record.Revision != last.Version || record.Values == nil {
+		return ""
+	}
+	config, _, err := record.Values.Decode()
+	isOther := record.ChartName != last.ChartName || record.ChartVersion != last.ChartVersion ||
+		err == nil && api.Digest(config) != last.ConfigDigest
+	if !isOther && (strings.TrimSpace(record.Manifest) == "" || strings.Contains(record.Manifest, api.HelmGroup+"/name")) {
+		return ""
+	}
+	return fmt.Sprintf("Flux made revision %d, and somebody else made another one of that number since", last.Version)
+}
+
 // outOfSync says why a deployed release is not what the HelmRelease asks for, or returns "" (fluxcd/helm-controller v1.6.0
 // internal/action/verify.go VerifyRelease, internal/reconcile/state.go DetermineReleaseState).
 func (s situation) outOfSync(last *api.Revision) string {
@@ -190,7 +226,7 @@ func (s situation) outOfSync(last *api.Revision) string {
 	case s.chart.name != "" && s.chart.name != last.ChartName:
 		return fmt.Sprintf("the chart changes from %s to %s", last.ChartName, s.chart.name)
 	case s.chart.name != "" && s.chart.version != last.ChartVersion:
-		return fmt.Sprintf("the chart version changes from %s to %s", last.ChartVersion, s.chart.version)
+		return fmt.Sprintf("the chart version changes from %s to %s", last.ChartVersion, shownVersion(s.chart.version))
 	case !s.isUnknown && s.values != last.ConfigDigest:
 		return "the values changed"
 	case h.Metadata.Generation == h.Status.ObservedGeneration:
@@ -201,6 +237,11 @@ func (s situation) outOfSync(last *api.Revision) string {
 		return "spec.commonMetadata changed"
 	}
 	return ""
+}
+
+// shownVersion returns the version of a chart for people. The end of it may not be known.
+func shownVersion(version string) string {
+	return strings.Replace(version, unknown.Text, "(not known yet)", 1)
 }
 
 // installs returns the decision for a release that is not there (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go
@@ -223,7 +264,7 @@ func (s situation) failed() decision {
 		failures, strategy = s.installFailures(), "uninstall"
 	}
 	switch {
-	case retries(h):
+	case retries(h, s.retries):
 		return upgrades("the last revision failed, and Flux tries again")
 	case !isActive:
 		return upgrades("the last revision failed")
@@ -250,6 +291,10 @@ func (s situation) failed() decision {
 	to := h.Previous(ignores)
 	if to == nil {
 		return decision{action: report.DeployerBlocked, reason: "the last revision failed, and there is no revision to roll back to"}
+	}
+	if !slices.Contains(s.stored, to.Version) {
+		return upgrades(fmt.Sprintf("the last revision failed, and revision %d, which the remediation would go back to, is not stored any more",
+			to.Version))
 	}
 	return decision{action: report.DeployerRollback,
 		reason: fmt.Sprintf("the last revision failed, and the remediation goes back to revision %d", to.Version)}
@@ -303,8 +348,9 @@ func activeRemediation(h *api.HelmRelease) (rule api.Remediation, found bool) {
 	return api.Remediation{}, false
 }
 
-// retries reports whether the strategy of the last action is to try again without a remediation (api/v2 GetActiveRetry).
-func retries(h *api.HelmRelease) bool {
+// retries reports whether the strategy of the last action is to try again without a remediation (api/v2 GetActiveRetry). That is so by
+// default if byDefault is set.
+func retries(h *api.HelmRelease, byDefault bool) bool {
 	chosen := h.Spec.Upgrade.Strategy
 	switch h.Status.LastAttemptedReleaseAction {
 	case "install":
@@ -313,7 +359,10 @@ func retries(h *api.HelmRelease) bool {
 	default:
 		return false
 	}
-	return chosen != nil && chosen.Name == "RetryOnFailure"
+	if chosen == nil {
+		return byDefault
+	}
+	return chosen.Name == "RetryOnFailure"
 }
 
 // forces reports whether an annotation asks for an upgrade that has not been made.

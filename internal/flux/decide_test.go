@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -23,7 +25,7 @@ func base(t *testing.T) situation {
 			{Name: "web", Namespace: "shop", Version: 3, Status: "deployed", ChartName: "web", ChartVersion: "1.0.0", ConfigDigest: "sha256:v"},
 		},
 	}
-	return situation{release: h, number: 3, state: "deployed", chart: identity{"web", "1.0.0"}, values: "sha256:v"}
+	return situation{release: h, number: 3, state: "deployed", stored: []int{2, 3}, chart: identity{"web", "1.0.0"}, values: "sha256:v"}
 }
 
 // TestDecide has a case for each way through the decision of helm-controller.
@@ -41,6 +43,8 @@ func TestDecide(t *testing.T) {
 		"values":  {func(s *situation) { s.values = "sha256:w" }, report.DeployerUpgrade, "the values changed"},
 		"chart version": {func(s *situation) { s.chart.version = "1.1.0" }, report.DeployerUpgrade,
 			"the chart version changes from 1.0.0 to 1.1.0"},
+		"chart version that ends with a commit to come": {func(s *situation) { s.chart.version = "1.0.0+" + unknown.Text }, report.DeployerUpgrade,
+			"the chart version changes from 1.0.0 to 1.0.0+(not known yet)"},
 		"values not known": {func(s *situation) { s.isUnknown, s.values = true, "sha256:w" }, report.DeployerNone,
 			"the chart version is that of revision 3, and whether the values are is not known"},
 		"neither known": {func(s *situation) { s.isUnknown, s.chart = true, identity{} }, report.DeployerNone,
@@ -70,6 +74,12 @@ func TestDecide(t *testing.T) {
 		"deleted while suspended": {func(s *situation) {
 			s.release.Metadata.Deleted, s.release.Spec.Suspend = "2026-11-27T00:00:00Z", true
 		}, report.DeployerNone, "the release stays"},
+		"deleted, and never deployed": {func(s *situation) {
+			s.release.Metadata.Deleted, s.release.Status.StorageNamespace = "2026-11-27T00:00:00Z", ""
+		}, report.DeployerNone, "Flux has deployed nothing for it"},
+		"dropped before its first upgrade": {func(s *situation) {
+			s.release.Dropped, s.release.Status.History = "the tree drops it", nil
+		}, report.DeployerNone, "the tree drops it, and Flux has deployed nothing for it"},
 
 		"target namespace": {func(s *situation) {
 			s.release.Spec.TargetNamespace, s.release.Spec.ReleaseName = "other", "web"
@@ -86,14 +96,26 @@ func TestDecide(t *testing.T) {
 		"not installed": {func(s *situation) {
 			s.number, s.state, s.release.Status = 0, "", api.Status{}
 		}, report.DeployerInstall, "it is not installed"},
-		"uninstalled by hand": {func(s *situation) { s.state = "uninstalled" }, report.DeployerInstall, "it was uninstalled"},
+		"uninstalled, with its history": {func(s *situation) { s.state = "uninstalled" }, report.DeployerBlocked,
+			"without install.replace Helm refuses to install a release of that name"},
+		"uninstalled, and replaced": {func(s *situation) {
+			s.state, s.release.Spec.Install.Replace = "uninstalled", true
+		}, report.DeployerInstall, "it was uninstalled"},
 		"installation given up": {func(s *situation) {
 			s.number, s.state, s.release.Status.InstallFailures, s.release.Status.LastAttemptedReleaseAction = 0, "", 1, "install"
 		}, report.DeployerBlocked, "the installation failed 1 times"},
 		"not managed yet":  {func(s *situation) { s.release.Status.History = nil }, report.DeployerUpgrade, "takes it over"},
 		"upgraded by hand": {func(s *situation) { s.number = 4 }, report.DeployerUpgrade, "somebody else made revision 4"},
-		"pending":          {func(s *situation) { s.state = "pending-upgrade" }, report.DeployerUpgrade, "revision 3 is pending"},
-		"unknown status":   {func(s *situation) { s.state = "superseded" }, report.DeployerBlocked, "superseded"},
+		"installed again by hand": {func(s *situation) { s.foreign = "somebody else made another one" }, report.DeployerUpgrade,
+			"somebody else made another one"},
+		"pending, by somebody else": {func(s *situation) {
+			s.state, s.number, s.release.Status.UpgradeFailures = "pending-upgrade", 4, 1
+		}, report.DeployerUpgrade, "somebody else made revision 4"},
+		"pending, and not managed yet": {func(s *situation) {
+			s.state, s.release.Status.History, s.release.Status.UpgradeFailures = "pending-upgrade", nil, 1
+		}, report.DeployerUpgrade, "takes it over"},
+		"pending":        {func(s *situation) { s.state = "pending-upgrade" }, report.DeployerUpgrade, "revision 3 is pending"},
+		"unknown status": {func(s *situation) { s.state = "superseded" }, report.DeployerBlocked, "superseded"},
 
 		"failed, and something changed": {func(s *situation) {
 			failed(s, 1)
@@ -104,6 +126,18 @@ func TestDecide(t *testing.T) {
 			failed(s, 1)
 			s.release.Spec.Upgrade.Remediation.Retries = 3
 		}, report.DeployerRollback, "goes back to revision 2"},
+		"failed, and the revision to go back to is gone": {func(s *situation) {
+			failed(s, 1)
+			s.release.Spec.Upgrade.Remediation.Retries, s.stored = 3, []int{3}
+		}, report.DeployerUpgrade, "revision 2, which the remediation would go back to, is not stored any more"},
+		"failed, with retries by default": {func(s *situation) {
+			failed(s, 1)
+			s.retries = true
+		}, report.DeployerUpgrade, "Flux tries again"},
+		"failed, with retries by default and another strategy": {func(s *situation) {
+			failed(s, 1)
+			s.retries, s.release.Spec.Upgrade.Strategy = true, &api.Strategy{Name: "RemediateOnFailure"}
+		}, report.DeployerBlocked, "Flux has given up"},
 		"failed, uninstalls": {func(s *situation) {
 			failed(s, 1)
 			s.release.Spec.Upgrade.Remediation = api.Remediation{Retries: 3, Strategy: "uninstall"}
@@ -167,6 +201,65 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestForeign finds records that somebody else made under the number of the last one.
+func TestForeign(t *testing.T) {
+	const labels = "metadata: {labels: {helm.toolkit.fluxcd.io/name: web}}"
+	values := &release.Values{Config: release.Texts{json.RawMessage(`{"a": 1}`)}}
+	made := api.Revision{APIVersion: "v2", Version: 1, ChartName: "web", ChartVersion: "1.0.0", ConfigDigest: api.Digest(map[string]any{"a": 1.0})}
+	for name, test := range map[string]struct {
+		change func(*api.Revision, *release.Record)
+		want   bool
+	}{
+		"the same":                      {func(*api.Revision, *release.Record) {}, false},
+		"without objects":               {func(_ *api.Revision, r *release.Record) { r.Manifest = "\n" }, false},
+		"another chart":                 {func(_ *api.Revision, r *release.Record) { r.ChartVersion = "1.1.0" }, true},
+		"other values":                  {func(l *api.Revision, _ *release.Record) { l.ConfigDigest = "sha256:other" }, true},
+		"without the labels of Flux":    {func(_ *api.Revision, r *release.Record) { r.Manifest = "metadata: {}" }, true},
+		"another number":                {func(_ *api.Revision, r *release.Record) { r.Revision, r.Manifest = 2, "metadata: {}" }, false},
+		"of an older helm-controller":   {func(l *api.Revision, r *release.Record) { l.APIVersion, r.Manifest = "", "metadata: {}" }, false},
+		"values that could not be read": {func(_ *api.Revision, r *release.Record) { r.Values, r.Manifest = nil, "metadata: {}" }, false},
+	} {
+		last, record := made, release.Record{Revision: 1, ChartName: "web", ChartVersion: "1.0.0", Manifest: labels, Values: values}
+		test.change(&last, &record)
+		if got := foreign(&last, &record); got != "" != test.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestSettings reads the flags of helm-controller, and asks about a source in another namespace.
+func TestSettings(t *testing.T) {
+	for args, want := range map[string]struct {
+		settings settings
+		waits    bool
+		warns    bool
+	}{
+		"[--no-cross-namespace-refs]":       {settings{isRead: true, sameNamespace: true}, true, false},
+		"[--no-cross-namespace-refs=false]": {settings{isRead: true}, false, false},
+		"['--feature-gates=UseHelm3Defaults=true,DisableChartDigestTracking=true, DefaultToRetryOnFailure=true']": {
+			settings{isRead: true, helm3: true, noDigest: true, retries: true}, false, false},
+		"[--feature-gates=UseHelm3Defaults=false]": {settings{isRead: true}, false, false},
+		"none": {settings{}, false, true},
+	} {
+		ref, deployment := fluxtest.Decoded(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: helm-controller, namespace: flux-system}, "+
+			"spec: {template: {spec: {containers: [{name: manager, args: %s}]}}}}", args)
+		from := fluxtest.Served{Versions: []string{"apps/v1"}, Objects: map[object.Ref]map[string]any{}}
+		if args != "none" {
+			from.Objects[ref] = deployment
+		}
+		h := helmRelease(t, "  chart: {spec: {chart: web, sourceRef: {kind: HelmRepository, name: charts, namespace: flux-system}}}")
+		p, read := &Plan{reading: from, release: h}, settingsOnce()
+		got := p.refusesSource(t.Context(), Question{settings: read})
+		if found := read(t.Context(), from); found != want.settings || got != "" != want.waits || len(p.warnings) > 0 != want.warns {
+			t.Errorf("%s: %+v, waits for %q, warnings %v", args, found, got, p.warnings)
+		}
+		h.Spec.Chart.Spec.SourceRef.Namespace = "shop"
+		if p = (&Plan{reading: from, release: h}); p.refusesSource(t.Context(), Question{settings: read}) != "" || len(p.warnings) > 0 {
+			t.Errorf("%s: a source in the same namespace is refused, or %v", args, p.warnings)
+		}
+	}
+}
+
 // TestCorrected checks that only driftDetection with mode enabled puts drift back, and only if nothing else is to be done.
 func TestCorrected(t *testing.T) {
 	none := decision{action: report.DeployerNone}
@@ -184,6 +277,45 @@ func TestCorrected(t *testing.T) {
 		if got := test.from.corrected(test.mode, test.drifted).action; got != test.want {
 			t.Errorf("%+v: %s", test, got)
 		}
+	}
+}
+
+// TestCorrectable asks for each kind of drift whether Flux sees it.
+func TestCorrectable(t *testing.T) {
+	p := &Plan{release: helmRelease(t, "  {}")}
+	field := func(change func(*report.Finding)) report.Object {
+		f := report.Finding{Pointer: "/spec/replicas", Managed: true, Cause: report.CauseDrift, Verdict: report.Overwrite}
+		change(&f)
+		return report.Object{Fields: []report.Finding{f}}
+	}
+	for name, test := range map[string]struct {
+		object report.Object
+		want   bool
+	}{
+		"edited":             {field(func(*report.Finding) {}), true},
+		"added":              {field(func(f *report.Finding) { f.Managed = false }), false},
+		"by the chart":       {field(func(f *report.Finding) { f.Cause = report.CauseChange }), false},
+		"another spelling":   {field(func(f *report.Finding) { f.Equivalent = true }), false},
+		"autoscaled":         {field(func(f *report.Finding) { f.Class = report.ClassAutoscaled }), true},
+		"a rule of the user": {field(func(f *report.Finding) { f.IgnoredBy = &report.IgnoreRule{Rule: "mine"} }), true},
+		"a rule of the HelmRelease": {field(func(f *report.Finding) {
+			f.IgnoredBy = &report.IgnoreRule{Rule: "HelmRelease shop/web ignore[0]"}
+		}), false},
+		"a label of the object": {field(func(f *report.Finding) {
+			f.IgnoredBy = &report.IgnoreRule{Rule: "label helm.toolkit.fluxcd.io/driftDetection"}
+		}), false},
+		"a label":          {field(func(f *report.Finding) { f.Pointer = "/metadata/labels/a" }), true},
+		"finalizers":       {field(func(f *report.Finding) { f.Pointer = "/metadata/finalizers" }), false},
+		"missing":          {report.Object{Missing: true}, true},
+		"being deleted":    {report.Object{Terminating: true, Missing: true}, false},
+		"missing, ignored": {report.Object{Missing: true, IgnoredBy: &report.IgnoreRule{Rule: "HelmRelease shop/web ignore[1]"}}, false},
+	} {
+		if got := p.hasCorrectable(&report.Release{Objects: []report.Object{test.object}}); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+	if p.hasCorrectable(&report.Release{Terminating: true, Objects: []report.Object{field(func(*report.Finding) {})}}) {
+		t.Error("a release that is being deleted is corrected")
 	}
 }
 

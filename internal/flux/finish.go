@@ -1,15 +1,22 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -18,7 +25,7 @@ import (
 // same.
 func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Release) {
 	h := p.release
-	d := p.decision.corrected(h.Mode(), r.HasDrifted())
+	d := p.decision.corrected(h.Mode(), p.hasCorrectable(r))
 	notRolledOut := 0
 	if p.Preview.Chart != nil && (d.action == report.DeployerNone || d.action == report.DeployerCorrect) {
 		if notRolledOut = p.notRolledOut(ctx, result); len(p.composed.Unknown) > 0 {
@@ -44,6 +51,31 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	}
 	r.Warnings = append(r.Warnings, p.warnings...)
 	r.Errors = append(r.Errors, p.problems...)
+}
+
+// hasCorrectable reports whether something drifted that the drift detection of Flux sees. It compares each object of the manifest with an
+// apply of it, except metadata other than labels and annotations, and knows no rules but its own: it also puts back replicas that an
+// autoscaler has set. An object that is being deleted stays so (fluxcd/helm-controller v1.6.0 internal/action/diff.go Diff, fluxcd/pkg
+// ssa v0.76.1 jsondiff/unstructured.go).
+func (p *Plan) hasCorrectable(r *report.Release) bool {
+	ignores := func(rule *report.IgnoreRule) bool {
+		return rule != nil &&
+			(strings.HasPrefix(rule.Rule, p.release.Title()+" ignore[") || strings.Contains(rule.Rule, api.HelmGroup+"/driftDetection"))
+	}
+	return !r.Terminating && slices.ContainsFunc(r.Objects, func(o report.Object) bool {
+		switch {
+		case o.Terminating:
+			return false
+		case o.Missing:
+			return !ignores(o.IgnoredBy)
+		}
+		return slices.ContainsFunc(o.Fields, func(f report.Finding) bool {
+			at := cmp.Or(f.Pointer, f.DesiredPointer)
+			isSeen := !strings.HasPrefix(at, "/metadata/") || strings.HasPrefix(at, "/metadata/labels") || strings.HasPrefix(at, "/metadata/annotations")
+			hasLeft := f.Managed && f.Cause != report.CauseChange && f.Class != report.ClassAllocated && !f.Equivalent
+			return isSeen && hasLeft && !ignores(f.IgnoredBy)
+		})
+	})
 }
 
 // checkKept finds out whether the upgrade is to a chart that source-controller keeps although the source has another one of the same version.
@@ -92,6 +124,9 @@ func (p *Plan) notRolledOut(ctx context.Context, drifted *drift.Result) int {
 
 // putsBack says when Flux puts drift back.
 func (p *Plan) putsBack(d decision) report.PutsBack {
+	if isGoing(p.release) {
+		return report.PutsBackNever
+	}
 	switch d.action {
 	case report.DeployerCorrect:
 		return report.PutsBackNow
@@ -105,7 +140,7 @@ func (p *Plan) putsBack(d decision) report.PutsBack {
 func (p *Plan) inputs() []report.DeployerInput {
 	out := p.offer.inputs
 	for i := range out {
-		out[i].Version = p.chart.version
+		out[i].Version = shownVersion(p.chart.version)
 	}
 	for _, ref := range p.composed.Inputs {
 		out = append(out, report.DeployerInput{Use: "values", Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name})
@@ -113,44 +148,63 @@ func (p *Plan) inputs() []report.DeployerInput {
 	return out
 }
 
-// checkDefinitions names what Flux does with the folder crds/ of the chart, which an upgrade of Helm leaves alone
-// (fluxcd/helm-controller v1.6.0 internal/action/crds.go applyCRDs).
+// ownDefinitions returns what helm-controller writes of the folder crds/ of a chart: the definitions alone, with its labels
+// (fluxcd/helm-controller v1.6.0 internal/action/crds.go applyCRDs). Server-side it applies each of them with both policies, because
+// Helm creates with an apply then (helm v4.3.1 pkg/kube/client.go makeCreateApplyFunc). A document that cannot be read stays: helm-controller
+// fails on it.
+func ownDefinitions(h *api.HelmRelease, all []render.Document) (out []render.Document) {
+	for _, document := range all {
+		o := &unstructured.Unstructured{}
+		if document.Fault == "" && o.UnmarshalJSON(document.Text()) == nil {
+			if o.GroupVersionKind().GroupKind() != definitionKind {
+				continue
+			}
+			labels := o.GetLabels()
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			labels[api.HelmGroup+"/name"], labels[api.HelmGroup+"/namespace"] = h.Metadata.Name, h.Metadata.Namespace
+			o.SetLabels(labels)
+			if text, err := o.MarshalJSON(); err == nil {
+				document = render.Document{Source: document.Source, JSON: text}
+			}
+		}
+		out = append(out, document)
+	}
+	return out
+}
+
+// definitionKind is the kind of a definition of a custom kind.
+var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
+// checkDefinitions names what Flux does with the folder crds/ of the chart and the comparison does not have: client-side, the policy
+// CreateReplace replaces the definitions that are there.
 func (p *Plan) checkDefinitions(ctx context.Context, d decision) {
 	policy := p.release.Spec.Upgrade.CRDs
 	if d.action == report.DeployerInstall {
 		policy = p.release.Spec.Install.CRDs
 	}
+	if policy != "CreateReplace" || p.method != report.ApplyClientSide || d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {
+		return
+	}
 	var refs []object.Ref
 	for _, document := range p.definitions {
-		var head struct {
-			Kind     string
-			Metadata struct{ Name string }
-		}
-		if json.Unmarshal(document.JSON, &head) == nil && head.Kind == "CustomResourceDefinition" {
+		var head struct{ Metadata struct{ Name string } }
+		if json.Unmarshal(document.Text(), &head) == nil {
 			refs = append(refs, object.Ref{
-				Key: object.Key{Group: "apiextensions.k8s.io", Kind: head.Kind, Name: head.Metadata.Name}, Version: "v1",
+				Key: object.Key{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: head.Metadata.Name}, Version: "v1",
 			})
 		}
 	}
-	if len(refs) == 0 || policy == "Skip" || d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {
-		return
-	}
-	if policy == "CreateReplace" {
-		p.lacks(fmt.Sprintf("crds is CreateReplace, so Flux also replaces %s of the folder crds/, which helmdrift does not compare",
-			english.Count(len(refs), "definition")))
-		return
-	}
-	if d.action == report.DeployerInstall {
-		return // the comparison has them
-	}
-	var missing []string
-	for ref, live := range p.reading.Read(ctx, refs) {
-		if live.Object == nil && live.Err == nil {
-			missing = append(missing, ref.Name)
+	found := 0
+	for _, live := range p.reading.Read(ctx, refs) {
+		if live.Object != nil || live.Err != nil {
+			found++
 		}
 	}
-	if len(missing) > 0 {
-		p.lacks("before the upgrade, Flux creates what the folder crds/ defines and the cluster lacks: " + strings.Join(missing, ", "))
+	if found > 0 {
+		p.lacks(fmt.Sprintf("crds is CreateReplace, and Flux writes client-side, so it also replaces %s of the folder crds/, which helmdrift "+
+			"does not compare", english.Count(found, "definition")))
 	}
 }
 

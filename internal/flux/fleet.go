@@ -284,7 +284,7 @@ func newFetched(q Question) *fetched { return &fetched{Question: q} }
 // question returns the question with functions that keep their answers.
 func (k *fetched) question() Question {
 	out := k.Question
-	out.Fetch = k.Charts(out.Fetch)
+	out.Fetch, out.settings = k.Charts(out.Fetch), settingsOnce()
 	if k.Question.Commit != nil {
 		out.Commit = func(ctx context.Context, order CommitOrder) (string, func(), error) {
 			key, _ := json.Marshal(order) // it has plain fields

@@ -55,6 +55,8 @@ type Question struct {
 	Render     func(context.Context, drift.ChartRequest, RenderOrder) (*drift.RenderedChart, error)
 	// Known learns the secrets that are read.
 	Known *secret.Known
+	// settings returns the settings of helm-controller, which are read once for many HelmReleases. It is set by this package.
+	settings func(context.Context, deployer.Reader) settings
 }
 
 // Plan is what Flux does next, and what to compare for it.
@@ -142,6 +144,9 @@ func (p *Plan) addProblems(t *applied.Tree) {
 // newPlan reads everything else than the HelmRelease. Reading knows the objects of Flux.
 func newPlan(ctx context.Context, reading deployer.Reader, from drift.Connection, q Question, h *api.HelmRelease) (p *Plan, err error) {
 	from = withCharts(from)
+	if q.settings == nil {
+		q.settings = settingsOnce()
+	}
 	p = &Plan{release: h, tree: q.Tree, render: q.Render, Connection: from, reading: reading}
 	if h.Spec.KubeConfig != nil {
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.Title()),
@@ -198,6 +203,9 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 		return "", err
 	}
 	o := p.offer
+	if ref := p.release.Spec.ChartRef; ref != nil && ref.Kind == "OCIRepository" && q.settings(ctx, p.reading).noDigest {
+		o.order.Metadata = ""
+	}
 	var done func()
 	switch {
 	case q.Own:
@@ -241,6 +249,9 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 		return "", fmt.Errorf("the chart of %s: %w", p.release.Title(), err)
 	}
 	p.chart, p.content = identity{answer.Name, answer.Version}, answer.Content
+	if why := o.checkTag(answer.Version); why != "" && !q.Own {
+		o.waits = why
+	}
 	// Source-controller builds a chart again only if it gets another version (fluxcd/source-controller v1.9.3
 	// internal/helm/chart/builder_local.go Build, builder_remote.go generateBuildResult).
 	p.mayBeOther = !q.Own && o.isCurrent && o.digest == "" && o.latest.version == p.chart.version
@@ -297,7 +308,7 @@ func (p *Plan) fetch(ctx context.Context, from drift.Connection, q Question) (pa
 // decide decides what Flux does, and chooses what to compare. Path is the chart, or "".
 func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, path string) error {
 	h := p.release
-	waits, err := p.waits(ctx, from)
+	waits, err := p.waits(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -309,12 +320,22 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	if err != nil {
 		return err
 	}
+	records = recordsOnce{records, h.StorageNamespace(), map[drift.Target]*release.Loaded{}}
 	p.digest = api.Digest(p.composed.Values)
 	s := situation{
 		release: h, chart: p.chart, values: p.digest, isUnknown: len(p.composed.Unknown) > 0, waits: waits,
 	}
-	if n := len(history.Entries); n > 0 {
-		s.number, s.state = history.Entries[n-1].Revision, history.Entries[n-1].Status
+	for _, entry := range history.Entries {
+		s.stored = append(s.stored, entry.Revision)
+		s.number, s.state = entry.Revision, entry.Status
+	}
+	if last := h.Last(); last != nil && last.APIVersion != "" && last.Version == s.number {
+		if loaded, err := records.Load(ctx, h.ReleaseName(), 0, release.Options{}); err == nil {
+			s.foreign = foreign(last, loaded.Last)
+		}
+	}
+	if s.state == "failed" || isPending(s.state) {
+		s.retries = q.settings(ctx, p.reading).retries
 	}
 	if last := h.Last(); s.chart.name == "" && p.offer.isCurrent && last != nil {
 		// The chart itself is not here, but the controller says which version it has.
@@ -346,7 +367,7 @@ func (p *Plan) addUnknown() {
 
 // waits says what helm-controller waits for, or returns "" (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go
 // checkDependencies).
-func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error) {
+func (p *Plan) waits(ctx context.Context, q Question) (string, error) {
 	h := p.release
 	for _, d := range h.Spec.DependsOn {
 		namespace := cmp.Or(d.Namespace, h.Metadata.Namespace)
@@ -359,7 +380,7 @@ func (p *Plan) waits(ctx context.Context, from drift.Connection) (string, error)
 			return why, nil
 		}
 	}
-	return p.offer.waits, nil
+	return cmp.Or(p.refusesSource(ctx, q), p.offer.waits), nil
 }
 
 // waitsFor says why a dependency keeps helm-controller from acting, or returns "". One that is reconciled next, as it changes as well, is
@@ -419,7 +440,7 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 	p.Target = stored
 	switch p.decision.action {
 	case report.DeployerUpgrade, report.DeployerInstall:
-		if err := p.findMethod(ctx, records, s); err != nil {
+		if err := p.findMethod(ctx, records, q); err != nil {
 			return err
 		}
 		p.addKept(ctx, records, q, path, s)
@@ -442,11 +463,11 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 		}
 		p.warn(CodeWarning, p.whatGoes())
 	default:
-		if s.number == 0 {
+		if s.number == 0 && !isGoing(h) {
 			if p.Target = with; path == "" {
 				return p.noChart()
 			}
-			break
+			return p.findMethod(ctx, records, q)
 		}
 		p.Preview = with
 	}
@@ -479,11 +500,15 @@ func (p *Plan) adviceForChart() string {
 }
 
 // findMethod finds out how the upgrade writes (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, install.go newInstall).
-func (p *Plan) findMethod(ctx context.Context, records drift.Records, s situation) error {
+func (p *Plan) findMethod(ctx context.Context, records drift.Records, q Question) error {
 	h := p.release
-	if p.decision.action == report.DeployerInstall {
-		p.method = report.ApplyServerSide
-		if chosen := h.Spec.Install.ServerSideApply; chosen != nil && !*chosen {
+	if p.installs() {
+		switch chosen := h.Spec.Install.ServerSideApply; {
+		case chosen == nil:
+			p.method = q.settings(ctx, p.reading).installMethod()
+		case *chosen:
+			p.method = report.ApplyServerSide
+		default:
 			p.method = report.ApplyClientSide
 		}
 		return nil
@@ -504,6 +529,11 @@ func (p *Plan) findMethod(ctx context.Context, records drift.Records, s situatio
 		}
 	}
 	return nil
+}
+
+// installs reports whether helm-controller installs the release, or would if nothing kept it from acting.
+func (p *Plan) installs() bool {
+	return p.decision.action == report.DeployerInstall || p.decision.otherwise == report.DeployerInstall
 }
 
 // valuesName begins the name of the values in messages.
@@ -528,11 +558,12 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 		return readFile(ctx, wanted)
 	}
 	out.Install, out.EnableDNS = true, false
-	if p.decision.action == report.DeployerInstall {
+	if p.installs() {
 		out.CreateNamespace = h.Spec.TargetNamespace != "" && h.Spec.Install.CreateNamespace
 		out.SkipCRDs = h.Spec.Install.CRDs == "Skip"
 		out.SkipSchemaValidation = h.Spec.Install.DisableSchemaValidation
 	} else {
+		out.UpgradeCRDs, out.SkipCRDs = true, h.Spec.Upgrade.CRDs == "Skip"
 		out.SkipSchemaValidation = h.Spec.Upgrade.DisableSchemaValidation
 		if h.Spec.Upgrade.PreserveValues {
 			out.Values.Reuse = render.ReuseValues
@@ -566,6 +597,7 @@ func (p *Plan) addKept(ctx context.Context, records drift.Records, q Question, p
 		return
 	}
 	out := p.upgradeChart(q, path)
+	out.UpgradeCRDs = false // somebody else may have changed a definition
 	if out.Values = (render.ValueOptions{Reuse: render.ReuseAfterReset}); was.Spec.Upgrade.PreserveValues {
 		out.Values.Reuse = render.ReuseValues
 	}
@@ -586,7 +618,7 @@ func (p *Plan) Secrets() *secret.Known {
 func (p *Plan) Adapt(o drift.Options) drift.Options {
 	h := p.release
 	o.TakeOwnership, o.NoHooks = !h.Spec.Upgrade.DisableTakeOwnership, h.Spec.Upgrade.DisableHooks
-	if p.decision.action == report.DeployerInstall {
+	if p.installs() {
 		o.TakeOwnership, o.NoHooks, o.Helm = !h.Spec.Install.DisableTakeOwnership, h.Spec.Install.DisableHooks, "4"
 	}
 	o.ApplyMethod = p.method
@@ -615,6 +647,7 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 			}
 		}
 		if err == nil {
+			answer.Rendered.Definitions = ownDefinitions(h, answer.Rendered.Definitions)
 			p.definitions = answer.Rendered.Definitions
 			if len(answer.Rendered.Hooks) == 0 || !patches(h) {
 				// The post-renderers of Flux change nothing of a hook that a comparison looks at.

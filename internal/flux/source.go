@@ -11,6 +11,9 @@ import (
 	"path"
 	"strconv"
 	"strings"
+	"time"
+
+	"github.com/Masterminds/semver/v3"
 
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/deployer"
@@ -105,8 +108,12 @@ type offer struct {
 	waits  string
 	doubts []string
 	inputs []report.DeployerInput
-	// unread says after a colon why the source is a Bucket that cannot be read, or is "".
+	// unread says after a colon why the chart cannot be read from its source, or is "".
 	unread string
+	// isSuspended is set if the HelmChart is suspended, so that source-controller keeps the chart that it has.
+	isSuspended bool
+	// tag is the tag of an OCIRepository that source-controller has chosen, or "".
+	tag string
 	// login is the Secret with the credentials of the source, and namespace its namespace.
 	login     *secretRef
 	namespace string
@@ -123,7 +130,7 @@ func offerOf(ctx context.Context, h *api.HelmRelease, from deployer.Reader, q Qu
 	case ref == nil:
 		return nil, fmt.Errorf("%s has neither spec.chart nor spec.chartRef", h.Title())
 	case ref.Kind == "OCIRepository":
-		return fromOCI(ctx, from, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)
+		return fromOCI(ctx, from, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name, q)
 	case ref.Kind == "HelmChart":
 		namespace := cmp.Or(ref.Namespace, h.Metadata.Namespace)
 		made, err := readSource(ctx, from, "HelmChart", namespace, ref.Name)
@@ -140,6 +147,7 @@ func offerOf(ctx context.Context, h *api.HelmRelease, from deployer.Reader, q Qu
 // (fluxcd/helm-controller v1.6.0 internal/reconcile/helmchart_template.go buildHelmChartFromTemplate).
 func fromTemplate(ctx context.Context, h *api.HelmRelease, from deployer.Reader, q Question) (*offer, error) {
 	wanted := h.Spec.Chart.Spec
+	wanted.Interval = cmp.Or(wanted.Interval, h.Spec.Interval)
 	namespace := cmp.Or(wanted.SourceRef.Namespace, h.Metadata.Namespace)
 	made, err := readSource(ctx, from, "HelmChart", namespace, h.Metadata.Namespace+"-"+h.Metadata.Name)
 	switch {
@@ -177,6 +185,11 @@ func (s *source) isMadeOf(wanted api.ChartSpec) bool {
 	have := s.Spec.ChartSpec
 	have.SourceRef.Namespace, have.Suspend = "", false
 	have.Version, have.ReconcileStrategy = cmp.Or(have.Version, "*"), cmp.Or(have.ReconcileStrategy, "ChartVersion")
+	is, err := time.ParseDuration(have.Interval)
+	want, errWant := time.ParseDuration(wanted.Interval)
+	if err != nil || errWant != nil || is == want { // the API server has an interval in each of them
+		have.Interval = wanted.Interval
+	}
 	a, _ := json.Marshal(wanted)
 	b, _ := json.Marshal(have)
 	return string(a) == string(b)
@@ -209,16 +222,25 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 				out.digest = made.Status.Artifact.Digest
 			}
 		}
-		if made.isMadeOf(wanted) {
-			out.waits = made.waits(deployer.TitleOf("HelmChart", made.Metadata.Namespace, made.Metadata.Name))
+		switch title := deployer.TitleOf("HelmChart", made.Metadata.Namespace, made.Metadata.Name); {
+		case made.Spec.Suspend && !out.isCurrent:
+			out.waits = title + " is suspended, and source-controller has not built it as it is now"
+		case made.isMadeOf(wanted):
+			out.waits = made.waits(title)
 		}
+		out.isSuspended = made.Spec.Suspend && out.isCurrent
 	}
 	repository, err := readSource(ctx, from, kind, namespace, wanted.SourceRef.Name)
 	if err != nil {
 		return nil, fmt.Errorf("the source of the chart: %w", err)
 	}
 	repository.kind = kind
-	if kind != "HelmRepository" {
+	switch {
+	case kind == "HelmRepository":
+	case out.isSuspended && !q.Own:
+		out.unread = ": the HelmChart is suspended, and source-controller keeps the chart that it built"
+		return out, nil
+	default:
 		out.repository = repository
 	}
 	if kind == tree.KindBucket {
@@ -264,9 +286,13 @@ func (o *offer) fromRepository(repository *source, wanted api.ChartSpec, own boo
 	}
 	where := repository.Spec.URL
 	o.from = fetch.Options{Version: wanted.Version, PlainHTTP: repository.Spec.Insecure}
-	if repository.Spec.Suspend && o.isCurrent {
+	if (repository.Spec.Suspend || o.isSuspended) && o.isCurrent {
+		what := o.title
+		if o.isSuspended {
+			what = "the HelmChart"
+		}
 		o.from.Version, _, _ = strings.Cut(o.latest.version, "+")
-		o.doubts = append(o.doubts, o.title+" is suspended, so Flux takes no newer version than the one that it has")
+		o.doubts = append(o.doubts, what+" is suspended, so Flux takes no newer version than the one that it has")
 	}
 	if repository.Spec.Type == "oci" || strings.HasPrefix(where, "oci://") {
 		o.ref = strings.TrimSuffix(where, "/") + "/" + wanted.Chart
@@ -278,7 +304,7 @@ func (o *offer) fromRepository(repository *source, wanted api.ChartSpec, own boo
 
 // fromOCI returns the offer of an OCIRepository. helm-controller adds the digest of the manifest to the version of the chart
 // (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go mutateChartWithSourceRevision).
-func fromOCI(ctx context.Context, from deployer.Reader, namespace, name string) (*offer, error) {
+func fromOCI(ctx context.Context, from deployer.Reader, namespace, name string, q Question) (*offer, error) {
 	repository, err := readSource(ctx, from, "OCIRepository", namespace, name)
 	if err != nil {
 		return nil, fmt.Errorf("the source of the chart: %w", err)
@@ -288,11 +314,11 @@ func fromOCI(ctx context.Context, from deployer.Reader, namespace, name string) 
 	out.waits = repository.waits(out.title)
 	out.from.PlainHTTP = repository.Spec.Insecure
 	where, choice := strings.TrimSuffix(repository.Spec.URL, "/"), repository.Spec.Ref
-	if repository.Status.Artifact != nil && repository.Status.ObservedGeneration == repository.Metadata.Generation {
+	if repository.Status.Artifact != nil && (repository.isObserved() || repository.choosesAsBefore(q)) {
 		// What the controller has is what it deploys, even if somebody has moved the tag since.
-		_, digest, found := strings.Cut(repository.Status.Artifact.Revision, "@")
-		if !found {
-			digest = repository.Status.Artifact.Revision
+		tag, digest, found := strings.Cut(repository.Status.Artifact.Revision, "@")
+		if out.tag = strings.ReplaceAll(tag, "_", "+"); !found {
+			out.tag, digest = "", repository.Status.Artifact.Revision
 		}
 		out.ref, out.order.Metadata = where+"@"+digest, repository.revisionDigest()
 		return out, out.reach(repository)
@@ -304,11 +330,36 @@ func fromOCI(ctx context.Context, from deployer.Reader, namespace, name string) 
 		return nil, hint.New(fmt.Errorf("%s has a semverFilter, and source-controller has not chosen a tag yet", out.title),
 			"try again when it is ready")
 	default:
-		out.ref, out.from.Version = where, cmp.Or(choice.SemVer, choice.Tag)
+		out.ref, out.from.Version, out.order.Metadata = where, cmp.Or(choice.SemVer, choice.Tag, "latest"), unknown.Text
 		out.doubts = append(out.doubts,
 			"source-controller has not seen "+out.title+" as it is now, so the digest in the version of the chart is not known")
 	}
 	return out, out.reach(repository)
+}
+
+// isObserved reports whether source-controller has looked at the source as it is now.
+func (s *source) isObserved() bool { return s.Status.ObservedGeneration == s.Metadata.Generation }
+
+// choosesAsBefore reports whether an OCIRepository that a tree changes chooses what the one of the cluster does, which source-controller has
+// looked at.
+func (s *source) choosesAsBefore(q Question) bool {
+	live := &source{}
+	ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: "OCIRepository", Namespace: s.Metadata.Namespace, Name: s.Metadata.Name}, Version: "v1"}
+	if q.Tree == nil || api.Flux.Decode(q.Tree.Live(ref), "the OCIRepository", live) != nil {
+		return false
+	}
+	return live.isObserved() && live.Spec.URL == s.Spec.URL && live.Spec.Ref == s.Spec.Ref
+}
+
+// checkTag says why helm-controller does not take a chart of an OCIRepository, or returns "". A tag that is a version must be that of the
+// chart (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go mutateChartWithSourceRevision).
+func (o *offer) checkTag(version string) string {
+	tag, err := semver.NewVersion(o.tag)
+	is, errIs := semver.NewVersion(version)
+	if err != nil || errIs != nil || tag.Equal(is) {
+		return ""
+	}
+	return fmt.Sprintf("%s has the tag %s, and the chart has version %s, which helm-controller refuses", o.title, o.tag, version)
 }
 
 // revisionDigest returns the part of an artifact's revision that the controllers add to the version of a chart: the first 12 letters of
@@ -347,7 +398,9 @@ func (s *source) waits(title string) string {
 		}
 	}
 	switch {
-	case s.Metadata.Generation != s.Status.ObservedGeneration:
+	case !s.isObserved() && s.Spec.Suspend:
+		return title + " is suspended, and source-controller has not looked at it as it is now"
+	case !s.isObserved():
 		if notReady == "" {
 			return "" // the controller is about to look at it
 		}

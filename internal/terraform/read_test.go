@@ -3,7 +3,11 @@ package terraform
 import (
 	"bytes"
 	"encoding/gob"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
@@ -134,6 +138,49 @@ func TestHostile(t *testing.T) {
 				t.Errorf("the error is %.2000s", said)
 			}
 		})
+	}
+}
+
+// TestText reads files and streams that are longer than a plan may be, and no more of them than that.
+func TestText(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "plan.json")
+	if err := errors.Join(os.WriteFile(name, []byte("{"), 0o600), os.Truncate(name, 200<<20)); err != nil {
+		t.Fatal(err)
+	}
+	endless := &endless{}
+	for name, in := range map[string]io.Reader{name: nil, "-": endless} {
+		if text, err := Text(name, in); text != nil || err == nil || !strings.Contains(err.Error(), "has more than 64 MiB") {
+			t.Errorf("%s: %d bytes, %v", name, len(text), err)
+		}
+	}
+	if endless.read > MaxSize+1<<20 {
+		t.Errorf("%d bytes are read", endless.read)
+	}
+	if text, err := Text("-", strings.NewReader("{}")); string(text) != "{}" || err != nil {
+		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// endless is a stream that does not end.
+type endless struct{ read int }
+
+// Read implements io.Reader.
+func (e *endless) Read(into []byte) (int, error) {
+	e.read += len(into)
+	return len(into), nil
+}
+
+// TestTwice has two changes of one address, which no plan of Terraform has: each is a release, and an address chooses both.
+func TestTwice(t *testing.T) {
+	const one = `{"address":"helm_release.web","mode":"managed","type":"helm_release","change":{"actions":["%s"],` +
+		`"before":{"name":"web","namespace":"shop"},"after":{"name":"web","namespace":"shop","chart":"./web"}}}`
+	plan, err := Read(fmt.Appendf(nil, `{"format_version":"1.2","resource_changes":[`+one+`,`+one+`]}`, "no-op", "update"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen, err := plan.Choose([]string{"helm_release.web"}, nil)
+	if err != nil || len(chosen) != 2 || chosen[0].Change != Leaves || chosen[1].Change != Updates {
+		t.Errorf("%+v, %v", chosen, err)
 	}
 }
 

@@ -107,7 +107,7 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	if loaded.Old == nil {
 		in.CreateNamespace = r.target.Chart.CreateNamespace
 	}
-	if loaded.Old == nil && !r.target.Chart.SkipCRDs {
+	if (loaded.Old == nil || r.target.Chart.UpgradeCRDs) && !r.target.Chart.SkipCRDs {
 		in.Brings, in.Definitions = rendered.Brings, r.objectsOf(rendered.Definitions, in.Namespace, &in)
 	}
 	if answer.Again != nil {

@@ -37,8 +37,8 @@ type Chart struct {
 	// Warnings are added to the report of a comparison with the chart.
 	Warnings []report.Message
 	// Install predicts helm upgrade --install if the release is not installed. Without it, such a release is an error. SkipCRDs and
-	// CreateNamespace are flags of that installation; an upgrade ignores them.
-	Install, SkipCRDs, CreateNamespace bool
+	// CreateNamespace are flags of that installation. An upgrade writes the folder crds/ only with UpgradeCRDs and without SkipCRDs.
+	Install, SkipCRDs, CreateNamespace, UpgradeCRDs bool
 	// KubeVersion replaces the version of Kubernetes that templates see. APIVersions are added to those of the cluster.
 	KubeVersion string
 	APIVersions []string

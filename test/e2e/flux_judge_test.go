@@ -17,6 +17,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/registry"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -116,6 +117,51 @@ func (c *Case) fluxRevisionOf(r ref) (fluxRevision, error) {
 	}, nil
 }
 
+// written returns the objects of the last report with what helm-controller has written to each: its entries in managedFields, and none for
+// an object that is not there.
+func (c *Case) written() (map[ref]string, error) {
+	out := map[ref]string{}
+	for _, o := range c.last.report.Releases[0].Objects {
+		r, err := c.ref(strings.ToLower(o.Kind) + "/" + o.Name)
+		if err == nil {
+			out[r], err = c.writtenByFlux(r)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// writtenByFlux returns the entries of helm-controller in the managedFields of an object.
+func (c *Case) writtenByFlux(r ref) (string, error) {
+	live, err := c.cluster.get(context.Background(), r)
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for _, entry := range live.GetManagedFields() {
+		if entry.Manager == "helm-controller" {
+			fmt.Fprintln(&out, entry.Operation, entry.Time, entry.FieldsV1)
+		}
+	}
+	return out.String(), nil
+}
+
+// corrected reports whether helm-controller has written to one of these objects.
+func (c *Case) corrected(before map[ref]string) (bool, error) {
+	for r, was := range before {
+		now, err := c.writtenByFlux(r)
+		if err != nil || now != was {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
 // judgeFlux lets helm-controller go on and compares what it does with what the last diff said.
 func (c *Case) judgeFlux(controller fluxController, name string) error {
 	if c.last.report == nil || len(c.last.report.Releases) == 0 || c.last.report.Releases[0].Deployer == nil {
@@ -128,6 +174,10 @@ func (c *Case) judgeFlux(controller fluxController, name string) error {
 		return err
 	}
 	before, err := c.fluxRevisionOf(r)
+	if err != nil {
+		return err
+	}
+	written, err := c.written()
 	if err != nil {
 		return err
 	}
@@ -161,8 +211,17 @@ func (c *Case) judgeFlux(controller fluxController, name string) error {
 		done = "upgrade"
 	}
 	said := predicted.Action
-	if said == "blocked" || said == "correct" {
-		said = "none" // neither makes a revision
+	if said == "blocked" {
+		said = "none"
+	}
+	if done == "none" {
+		corrected, err := c.corrected(written)
+		if err != nil {
+			return err
+		}
+		if corrected {
+			done = "correct"
+		}
 	}
 	if said != done {
 		return fmt.Errorf("diff says %s (%s), and Flux did: %s; revision %+v became %+v", predicted.Action, predicted.Reason, done, before, after)

@@ -178,4 +178,9 @@ func runFluxSeeds(t *testing.T, run func(t *testing.T, p testscript.Params)) {
 		must(t, os.WriteFile(file, newBucketScript(*fluxSeed+i, base.Files), 0o600))
 		t.Run("seeds", func(t *testing.T) { run(t, testscript.Params{Files: []string{file}}) })
 	}
+	for i := range uint64(*fluxRegistries) {
+		file := filepath.Join(dir, fmt.Sprintf("registry-seed-%d.txtar", *fluxSeed+i))
+		must(t, os.WriteFile(file, newRegistryScript(*fluxSeed+i, base.Files), 0o600))
+		t.Run("seeds", func(t *testing.T) { run(t, testscript.Params{Files: []string{file}}) })
+	}
 }

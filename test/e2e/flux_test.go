@@ -28,6 +28,7 @@ var fluxDir = flag.String("flux", "", "folder with the controllers of Flux and t
 //
 //	publish CHART     packages a chart into the HelmRepository of the story, which is called charts
 //	push CHART        pushes a chart into a registry, and makes a HelmRepository of it, oci, and an OCIRepository, web
+//	registry CHART    does what push does, and waits until Flux has the chart of the OCIRepository
 //	bucket FOLDER     does what put does, and makes a Bucket of it, files; it waits until Flux has its objects, and the charts in it
 //	reconcile NAME    asks Flux to reconcile a HelmRelease, waits until it is ready, and prints its conditions
 //	next NAME [FLAGS] runs diff hr/NAME and prints the lines of the report and the exit code
@@ -89,6 +90,9 @@ func fluxCommands(t *testing.T) map[string]func(*testscript.TestScript, bool, []
 	})})
 	added["publish"] = adapt("publish", command{[]string{"CHART"}, silent(func(c *Case, args []string) error {
 		return c.publish(args[0], filepath.Join(dir, c.ns), server.URL+"/"+c.ns)
+	})})
+	added["registry"] = adapt("registry", command{[]string{"CHART"}, silent(func(c *Case, args []string) error {
+		return c.pushAndWait(args[0], host)
 	})})
 	added["push"] = adapt("push", command{[]string{"CHART"}, silent(func(c *Case, args []string) error { return c.push(args[0], host) })})
 	return added

@@ -24,6 +24,7 @@ type HelmRelease struct {
 
 // spec is what the HelmRelease asks for.
 type spec struct {
+	Interval           string            `json:"interval"`
 	Chart              *chartTemplate    `json:"chart"`
 	ChartRef           *sourceRef        `json:"chartRef"`
 	KubeConfig         map[string]any    `json:"kubeConfig"`
@@ -59,6 +60,9 @@ type ChartSpec struct {
 	ValuesFiles              []string  `json:"valuesFiles"`
 	IgnoreMissingValuesFiles bool      `json:"ignoreMissingValuesFiles"`
 	Suspend                  bool      `json:"suspend"`
+	// Interval and Verify do not change the chart, but the generation of the HelmChart.
+	Interval string         `json:"interval"`
+	Verify   map[string]any `json:"verify"`
 }
 
 // sourceRef names a source. Its namespace is that of the object with the reference if it is empty.
@@ -102,6 +106,7 @@ type install struct {
 	DisableTakeOwnership    bool        `json:"disableTakeOwnership"`
 	DisableHooks            bool        `json:"disableHooks"`
 	DisableSchemaValidation bool        `json:"disableSchemaValidation"`
+	Replace                 bool        `json:"replace"`
 	CRDs                    string      `json:"crds"`
 	CreateNamespace         bool        `json:"createNamespace"`
 	ServerSideApply         *bool       `json:"serverSideApply"`
@@ -224,6 +229,7 @@ type Condition struct {
 // Revision is what helm-controller remembers of a revision of the release (fluxcd/helm-controller v1.6.0 api/v2/snapshot_types.go
 // Snapshot).
 type Revision struct {
+	APIVersion   string                `json:"apiVersion"`
 	Name         string                `json:"name"`
 	Namespace    string                `json:"namespace"`
 	Version      int                   `json:"version"`
