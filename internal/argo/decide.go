@@ -25,6 +25,8 @@ type difference struct {
 	changes, prunes bool
 	// isEmpty is set if the sources make no object.
 	isEmpty bool
+	// confirms is an object that a sync deletes only after somebody has confirmed it, or "". The sync waits for that.
+	confirms string
 	// revisions are those of the sources, or nil if they are not known.
 	revisions []string
 }
@@ -76,6 +78,10 @@ func (p *Plan) decide(d difference) decision {
 	default:
 		out.action, out.reason = report.DeployerSync, p.changed(d.revisions)
 	}
+	if d.confirms != "" && (out.action == report.DeployerSync || out.action == report.DeployerCorrect) {
+		out.otherwise, out.action, out.putsBack = out.action, report.DeployerBlocked, report.PutsBackNever
+		out.reason = "the sync waits until somebody confirms that " + d.confirms + " is deleted"
+	}
 	if p.closed != "" && (out.action == report.DeployerSync || out.action == report.DeployerCorrect) {
 		otherwise := (&report.Deployer{Controller: report.ControllerArgo, Action: out.action, Reason: out.reason}).Says()
 		out.otherwise, out.action, out.putsBack = out.action, report.DeployerBlocked, report.PutsBackNever
@@ -104,6 +110,10 @@ func (p *Plan) attempted(revisions []string) (is bool, phase string) {
 	return slices.Equal(was, revisions) && api.HaveSameSources(sources, p.app.Sources()), state.Phase
 }
 
+// pathsAnnotation has the paths of a repository that an Application is made of (appcontroller.go alreadyAttemptedSync, controller/state.go
+// evaluateRevisionChanges).
+const pathsAnnotation = "argocd.argoproj.io/manifest-generate-paths"
+
 // changed says what is new since the last sync.
 func (p *Plan) changed(revisions []string) string {
 	sources, was, found := p.app.Synced()
@@ -115,7 +125,11 @@ func (p *Plan) changed(revisions []string) string {
 	case p.isFromTree():
 		return "the merge of the working tree is a new revision"
 	case !slices.Equal(was, revisions):
-		return "the sources have another revision than at the last sync: " + strings.Join(shortRevisions(revisions), ", ")
+		reason := "the sources have another revision than at the last sync: " + strings.Join(shortRevisions(revisions), ", ")
+		if p.app.Metadata.Annotations[pathsAnnotation] != "" {
+			reason += "; if that changes none of the paths of " + pathsAnnotation + ", Argo CD does not sync because of it"
+		}
+		return reason
 	}
 	return "it is out of sync"
 }

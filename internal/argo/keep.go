@@ -376,7 +376,7 @@ func (k *Keeper) after() (map[string]any, error) {
 			return nil, app.Fault
 		}
 		f.Source = app.Sources()[f.Number]
-		if err := f.Override(app.Metadata.Name); err != nil {
+		if err := f.Override(k.plan.instance()); err != nil {
 			return nil, err
 		}
 	}

@@ -143,7 +143,7 @@ func (t *Tree) foldersOf(a *api.Application) (out []*source.Folder) {
 	for _, s := range a.Sources() {
 		f, has, err := t.local(s)
 		if has && err == nil {
-			err = f.Override(a.Metadata.Name)
+			err = f.Override(cmp.Or(a.Instance, a.Metadata.Name))
 		}
 		if has && err == nil {
 			out = append(out, f)
@@ -322,6 +322,9 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 		one.app.Fault = fmt.Errorf("reading %s: %s", one.app.Title(), found.Err.Message) // what it tracks and has applied is not known
 	} else if err != nil {
 		one.app.Fault = fmt.Errorf("whether %s changes %s is not known: %w", one.By, one.app.Title(), err)
+	}
+	if settings, err := e.settingsOf(ctx, e.from, at.namespace); err == nil { // the report of the Application has the error
+		one.app.Instance = (&Plan{app: one.app, settings: settings}).instance()
 	}
 	e.made[at] = one
 	if was != nil {

@@ -139,9 +139,15 @@ func (o Options) Leaves(live map[string]any) string {
 		return "Prune=false"
 	case own == "confirm":
 		return "Prune=confirm: somebody has to confirm the deletion"
+	case object.Child(object.Child(live, "metadata"), "annotations")["argocd.argoproj.io/hook"] == "Skip":
+		return "argocd.argoproj.io/hook: Skip"
 	}
 	return ""
 }
+
+// Confirms reports whether a sync deletes a live object only after somebody has confirmed it, and waits for that before it writes
+// (sync_context.go runTasks).
+func (o Options) Confirms(live map[string]any) bool { return o.valueOf("Prune=", live) == "confirm" }
 
 // valueOf returns the value of an option. The annotation of the object wins.
 func (o Options) valueOf(prefix string, live map[string]any) (out string) {
