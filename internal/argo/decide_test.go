@@ -111,7 +111,7 @@ func TestWindows(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		from := objects{api.RefTo("AppProject", "argocd", "default"): {"spec": map[string]any{"syncWindows": windows}}}
-		project, err := api.ReadProject(t.Context(), from, app)
+		project, err := api.ReadProject(t.Context(), from, app, api.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}

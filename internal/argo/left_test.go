@@ -272,7 +272,8 @@ func TestIgnores(t *testing.T) {
 		"resource.customizations": "apps/Deployment: {ignoreDifferences: 'jsonPointers: [/replaced]'}\n" +
 			"'*/ConfigMap': {ignoreDifferences: 'jqPathExpressions: [.data.all]'}\n",
 		"resource.customizations.ignoreDifferences.apps_Deployment": "jsonPointers: [/spec/one]",
-		"resource.customizations.ignoreDifferences.ConfigMap":       "managedFieldsManagers: [someone]",
+		"resource.customizations.ignoreDifferences.ConfigMap":       "managedFieldsManagers: [nobody]\njsonPointers: [/data/core]",
+		"resource.customizations.ignoreDifferences._ConfigMap":      "managedFieldsManagers: [someone]",
 		"resource.customizations.ignoreDifferences.all":             "jsonPointers: [/data/every]",
 		"resource.customizations.ignoreDifferences.broken_Kind":     "[",
 		"resource.customizations.health.apps_Deployment":            "jsonPointers: [/health]",
@@ -286,7 +287,8 @@ func TestIgnores(t *testing.T) {
 		"annotation argocd.argoproj.io/ignore-differences: /ConfigMap web /data/annotated",
 		"argocd-cm resource.customizations of */*: */*  /data/every",
 		"argocd-cm resource.customizations of */ConfigMap: */ConfigMap  .data.all",
-		"argocd-cm resource.customizations of ConfigMap: /ConfigMap  someone",
+		"argocd-cm resource.customizations of /ConfigMap: /ConfigMap  someone",
+		"argocd-cm resource.customizations of ConfigMap: /ConfigMap  /data/core",
 		"argocd-cm resource.customizations of apps/Deployment: apps/Deployment  /spec/one",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

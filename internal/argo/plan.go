@@ -170,7 +170,7 @@ func (p *Plan) lacks(message string) {
 
 // askProject finds out whether the project lets Argo CD sync.
 func (p *Plan) askProject(ctx context.Context, q Question) {
-	project, err := api.ReadProject(ctx, p.from.Cluster, p.app)
+	project, err := api.ReadProject(ctx, p.from.Cluster, p.app, p.settings)
 	if err == nil {
 		p.closed, err = project.Closed(p.app, q.Now)
 	}
@@ -224,9 +224,9 @@ func (p *Plan) options() argocd.Options {
 }
 
 // heals reports whether the next sync is one of selfHeal, which names the objects that are out of sync and writes no other (argo-cd v3.6.1
-// controller/appcontroller.go autoSync).
+// controller/appcontroller.go autoSync). If the metadata of the namespace has changed, it may name none, and then it writes all.
 func (p *Plan) heals() bool {
-	if p.made == nil || !p.app.IsAutomated() || !p.app.Spec.SyncPolicy.Automated.SelfHeal {
+	if p.made == nil || p.app.HasChangedNamespace() || !p.app.IsAutomated() || !p.app.Spec.SyncPolicy.Automated.SelfHeal {
 		return false
 	}
 	attempted, phase := p.attempted(p.made.revisions)

@@ -30,6 +30,8 @@ type Settings struct {
 	// compares says what else is ignored. exclusions and inclusions say which kinds are left alone.
 	compares               compareOptions
 	exclusions, inclusions []kindFilter
+	// globals are the projects that add to others.
+	globals []globalProject
 }
 
 // ReadSettings reads argocd-cm, which is in the namespace of Argo CD. An Application may be in another one. Without argocd-cm, the defaults
@@ -59,6 +61,7 @@ func ReadSettings(ctx context.Context, from deployer.Reader, namespace string) (
 		out.Ignores = SystemIgnores(data)
 		for key, into := range map[string]any{
 			"resource.compareoptions": &out.compares, "resource.exclusions": &out.exclusions, "resource.inclusions": &out.inclusions,
+			"globalProjects": &out.globals,
 		} {
 			if err := yaml.Unmarshal([]byte(text(key)), into); err != nil {
 				return out, fmt.Errorf("%s of ConfigMap %s/argocd-cm: %w", key, in, err)
@@ -107,6 +110,9 @@ func SystemIgnores(data map[string]any) []IgnoreDifference {
 		var hasGroup bool
 		if one.Group, one.Kind, hasGroup = strings.Cut(name, "/"); !hasGroup {
 			one.Group, one.Kind = "", name
+		}
+		if !hasGroup || name != "*/*" && strings.ContainsAny(name, "*?[{") {
+			one.ManagedFieldsManagers = nil // they need the group and the kind themselves (util/argo/diff/ignore.go HasIgnoreDifference)
 		}
 		out = append(out, one)
 	}
