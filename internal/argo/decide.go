@@ -41,7 +41,11 @@ func (p *Plan) decide(d difference) decision {
 		reason := a.Goes() + "; it lacks the finalizer " + api.Finalizer + ", so its objects stay"
 		return decision{action: report.DeployerNone, reason: reason, putsBack: report.PutsBackNever}
 	case a.Goes() != "":
-		return decision{action: report.DeployerUninstall, reason: a.Goes(), putsBack: report.PutsBackNever}
+		reason := a.Goes()
+		if d.confirms != "" {
+			reason += "; its objects stay until somebody confirms that " + d.confirms + " is deleted"
+		}
+		return decision{action: report.DeployerUninstall, reason: reason, putsBack: report.PutsBackNever}
 	case api.IsSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
 		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
 	case p.broken != "":

@@ -44,6 +44,8 @@ func TestDecide(t *testing.T) {
 			"allowEmpty is off"},
 		"being deleted": {"{metadata: {deletionTimestamp: now, finalizers: [resources-finalizer.argocd.argoproj.io]}, spec: {syncPolicy: {automated: {}}}}",
 			changes, "uninstall", "never", "being deleted"},
+		"being deleted, and somebody confirms": {"{metadata: {deletionTimestamp: now, finalizers: [resources-finalizer.argocd.argoproj.io]}}",
+			difference{confirms: "Secret shop/web"}, "uninstall", "never", "its objects stay until somebody confirms that Secret shop/web is deleted"},
 		"deleted in the background": {"{metadata: {deletionTimestamp: now, finalizers: [resources-finalizer.argocd.argoproj.io/background]}}", changes,
 			"uninstall", "never", "being deleted"},
 		"deleted alone": {"{metadata: {deletionTimestamp: now, finalizers: [other]}}", changes, "none", "never",

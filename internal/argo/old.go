@@ -61,7 +61,8 @@ func (p *Plan) list(ctx context.Context) []listed {
 		out[i].live = live[out[i].ref]
 	}
 	return slices.DeleteFunc(out, func(one listed) bool {
-		return p.unsynced[one.ref.Key] || one.desired == nil && p.settings.Tracking != "label" && isCopied(one.live.Object)
+		isLeft := p.app.Goes() == "" && one.desired == nil && p.settings.Tracking != "label" && isCopied(one.live.Object)
+		return p.unsynced[one.ref.Key] || isLeft
 	})
 }
 
@@ -82,8 +83,8 @@ func (p *Plan) shared(all []listed) string {
 	return ""
 }
 
-// isCopied reports whether a live object has the mark of another object. Some controllers copy objects with their annotations, and Argo CD leaves
-// such a copy alone (argo-cd v3.6.1 controller/state.go isSelfReferencedObj).
+// isCopied reports whether a live object has the mark of another object. Some controllers copy objects with their annotations, and a sync leaves
+// such a copy alone. It goes with the Application, though (argo-cd v3.6.1 controller/state.go isSelfReferencedObj).
 func isCopied(live map[string]any) bool {
 	mark, _ := object.Child(object.Child(live, "metadata"), "annotations")[trackingID].(string)
 	parts := strings.SplitN(mark, ":", 3)

@@ -36,9 +36,11 @@ func TestUnsynced(t *testing.T) {
 		objectText("Secret", "web", "argocd.argoproj.io/tracking-id: 'team_web:/ConfigMap:shop/web'"),
 		objectText("ConfigMap", "unmarked", ""),
 	}
-	for name, c := range map[string]struct{ tracking, want string }{
-		"annotation": {"annotation", "ConfigMap shop/old, ConfigMap shop/unmarked, ConfigMap shop/web"},
-		"label":      {"label", "ConfigMap shop/copied, ConfigMap shop/old, ConfigMap shop/renamed, ConfigMap shop/unmarked, ConfigMap shop/web, Secret shop/web"},
+	const all = "ConfigMap shop/copied, ConfigMap shop/old, ConfigMap shop/renamed, "
+	for name, c := range map[string]struct{ tracking, goes, want string }{
+		"annotation": {"annotation", "", "ConfigMap shop/old, ConfigMap shop/unmarked, ConfigMap shop/web"},
+		"it goes":    {"annotation", ", deletionTimestamp: now", all + "ConfigMap shop/skipped, ConfigMap shop/unmarked, ConfigMap shop/web, Secret shop/web"},
+		"label":      {"label", "", all + "ConfigMap shop/unmarked, ConfigMap shop/web, Secret shop/web"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRepository(t, map[string]map[string]string{"main": files})
@@ -54,7 +56,7 @@ func TestUnsynced(t *testing.T) {
 				from.Cluster.(keptCluster).objects[ref] = content
 				resources = append(resources, fmt.Sprintf("{version: v1, kind: %s, namespace: shop, name: %s, status: Synced}", ref.Kind, ref.Name))
 			}
-			app := api.Decoded(contentOf(t, head+"metadata: {name: web, namespace: team}, spec: {destination: {namespace: shop}, "+
+			app := api.Decoded(contentOf(t, head+"metadata: {name: web, namespace: team"+c.goes+"}, spec: {destination: {namespace: shop}, "+
 				"source: {repoURL: 'https://192.0.2.1/shop', path: web, targetRevision: main}}, status: {resources: ["+strings.Join(resources, ", ")+"]}}"))
 			p, err := newPlan(t.Context(), from, r.question(), app)
 			if err != nil || p.unmade != nil {
@@ -65,7 +67,7 @@ func TestUnsynced(t *testing.T) {
 			for _, o := range p.made.objects {
 				made = append(made, o.Key.String()+" of "+o.Source)
 			}
-			if got := strings.Join(made, ", "); got != "ConfigMap shop/web of a.yaml" {
+			if got := strings.Join(made, ", "); got != "ConfigMap shop/web of a.yaml" && c.goes == "" {
 				t.Errorf("the sources make %s", got)
 			}
 			var old []string
@@ -76,7 +78,7 @@ func TestUnsynced(t *testing.T) {
 			if got := strings.Join(old, ", "); got != c.want {
 				t.Errorf("deployed are %s, want %s", got, c.want)
 			}
-			if got := fmt.Sprint(p.warnings); !strings.Contains(got, "Endpoints shop/web is not synced") || strings.Contains(got, "skipped") {
+			if got := fmt.Sprint(p.warnings); c.goes == "" && !strings.Contains(got, "Endpoints shop/web is not synced") || strings.Contains(got, "skipped") {
 				t.Error(got)
 			}
 		})

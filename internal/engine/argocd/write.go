@@ -131,6 +131,8 @@ func (o Options) Leaves(live map[string]any) string {
 		return "Delete=confirm: somebody has to confirm the deletion"
 	case o.Removes && policy == "keep":
 		return "helm.sh/resource-policy: keep"
+	case o.Removes && prune == "confirm":
+		return "Prune=confirm: somebody has to confirm the deletion"
 	case o.Removes:
 		return ""
 	case !o.Prune:
@@ -145,9 +147,11 @@ func (o Options) Leaves(live map[string]any) string {
 	return ""
 }
 
-// Confirms reports whether a sync deletes a live object only after somebody has confirmed it, and waits for that before it writes
-// (sync_context.go runTasks).
-func (o Options) Confirms(live map[string]any) bool { return o.valueOf("Prune=", live) == "confirm" }
+// Confirms reports whether Argo CD deletes a live object only after somebody has confirmed it. A sync waits for that before it writes
+// (sync_context.go runTasks), and the Application before its objects go (argo-cd v3.6.1 controller/appcontroller.go finalizeApplicationDeletion).
+func (o Options) Confirms(live map[string]any) bool {
+	return o.valueOf("Prune=", live) == "confirm" || o.Removes && o.valueOf("Delete=", live) == "confirm"
+}
 
 // valueOf returns the value of an option. The annotation of the object wins.
 func (o Options) valueOf(prefix string, live map[string]any) (out string) {
