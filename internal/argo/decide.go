@@ -114,8 +114,8 @@ func (p *Plan) attempted(revisions []string) (is bool, phase string) {
 	return slices.Equal(was, revisions) && api.HaveSameSources(sources, p.app.Sources()), state.Phase
 }
 
-// pathsAnnotation has the paths of a repository that an Application is made of (appcontroller.go alreadyAttemptedSync, controller/state.go
-// evaluateRevisionChanges).
+// pathsAnnotation has the paths of a repository that an Application is made of (argo-cd v3.6.1 controller/appcontroller.go
+// alreadyAttemptedSync, controller/state.go evaluateRevisionChanges).
 const pathsAnnotation = "argocd.argoproj.io/manifest-generate-paths"
 
 // changed says what is new since the last sync.

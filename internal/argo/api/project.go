@@ -57,7 +57,7 @@ func ReadProject(ctx context.Context, from deployer.Reader, a *Application, s Se
 	return nil, fmt.Errorf("AppProject %s of %s: %w", a.Project(), a.Title(), deployer.ErrAbsent)
 }
 
-// globalProject names a project that adds to the projects with some labels (util/settings/settings.go GlobalProjectSettings).
+// globalProject names a project that adds to the projects with some labels (argo-cd v3.6.1 util/settings/settings.go GlobalProjectSettings).
 type globalProject struct {
 	ProjectName   string               `json:"projectName"`
 	LabelSelector metav1.LabelSelector `json:"labelSelector"`

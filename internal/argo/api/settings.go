@@ -112,7 +112,7 @@ func SystemIgnores(data map[string]any) []IgnoreDifference {
 			one.Group, one.Kind = "", name
 		}
 		if !hasGroup || name != "*/*" && strings.ContainsAny(name, "*?[{") {
-			one.ManagedFieldsManagers = nil // they need the group and the kind themselves (util/argo/diff/ignore.go HasIgnoreDifference)
+			one.ManagedFieldsManagers = nil // they need the group and the kind themselves (argo-cd v3.6.1 util/argo/diff/ignore.go HasIgnoreDifference)
 		}
 		out = append(out, one)
 	}
@@ -168,7 +168,7 @@ func matchesOne(patterns []string, text string) bool {
 	return slices.ContainsFunc(patterns, func(pattern string) bool { return MatchesGlob(pattern, text) })
 }
 
-// alwaysExcluded are the kinds that Argo CD leaves alone whatever argocd-cm says (util/settings/resources_filter.go).
+// alwaysExcluded are the kinds that Argo CD leaves alone whatever argocd-cm says (argo-cd v3.6.1 util/settings/resources_filter.go).
 var alwaysExcluded = []kindFilter{
 	{APIGroups: []string{"events.k8s.io", "metrics.k8s.io"}}, {APIGroups: []string{""}, Kinds: []string{"Event"}},
 	{APIGroups: []string{"coordination.k8s.io"}, Kinds: []string{"Lease"}},
