@@ -25,6 +25,8 @@ type difference struct {
 	changes, prunes bool
 	// isEmpty is set if the sources make no object.
 	isEmpty bool
+	// confirms is an object that a sync deletes only after somebody has confirmed it, or "". The sync waits for that.
+	confirms string
 	// revisions are those of the sources, or nil if they are not known.
 	revisions []string
 }
@@ -39,7 +41,11 @@ func (p *Plan) decide(d difference) decision {
 		reason := a.Goes() + "; it lacks the finalizer " + api.Finalizer + ", so its objects stay"
 		return decision{action: report.DeployerNone, reason: reason, putsBack: report.PutsBackNever}
 	case a.Goes() != "":
-		return decision{action: report.DeployerUninstall, reason: a.Goes(), putsBack: report.PutsBackNever}
+		reason := a.Goes()
+		if d.confirms != "" {
+			reason += "; its objects stay until somebody confirms that " + d.confirms + " is deleted"
+		}
+		return decision{action: report.DeployerUninstall, reason: reason, putsBack: report.PutsBackNever}
 	case api.IsSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
 		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
 	case p.broken != "":
@@ -76,6 +82,10 @@ func (p *Plan) decide(d difference) decision {
 	default:
 		out.action, out.reason = report.DeployerSync, p.changed(d.revisions)
 	}
+	if d.confirms != "" && (out.action == report.DeployerSync || out.action == report.DeployerCorrect) {
+		out.otherwise, out.action, out.putsBack = out.action, report.DeployerBlocked, report.PutsBackNever
+		out.reason = "the sync waits until somebody confirms that " + d.confirms + " is deleted"
+	}
 	if p.closed != "" && (out.action == report.DeployerSync || out.action == report.DeployerCorrect) {
 		otherwise := (&report.Deployer{Controller: report.ControllerArgo, Action: out.action, Reason: out.reason}).Says()
 		out.otherwise, out.action, out.putsBack = out.action, report.DeployerBlocked, report.PutsBackNever
@@ -104,6 +114,10 @@ func (p *Plan) attempted(revisions []string) (is bool, phase string) {
 	return slices.Equal(was, revisions) && api.HaveSameSources(sources, p.app.Sources()), state.Phase
 }
 
+// pathsAnnotation has the paths of a repository that an Application is made of (argo-cd v3.6.1 controller/appcontroller.go
+// alreadyAttemptedSync, controller/state.go evaluateRevisionChanges).
+const pathsAnnotation = "argocd.argoproj.io/manifest-generate-paths"
+
 // changed says what is new since the last sync.
 func (p *Plan) changed(revisions []string) string {
 	sources, was, found := p.app.Synced()
@@ -115,7 +129,11 @@ func (p *Plan) changed(revisions []string) string {
 	case p.isFromTree():
 		return "the merge of the working tree is a new revision"
 	case !slices.Equal(was, revisions):
-		return "the sources have another revision than at the last sync: " + strings.Join(shortRevisions(revisions), ", ")
+		reason := "the sources have another revision than at the last sync: " + strings.Join(shortRevisions(revisions), ", ")
+		if p.app.Metadata.Annotations[pathsAnnotation] != "" {
+			reason += "; if that changes none of the paths of " + pathsAnnotation + ", Argo CD does not sync because of it"
+		}
+		return reason
 	}
 	return "it is out of sync"
 }

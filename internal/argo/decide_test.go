@@ -35,10 +35,17 @@ func TestDecide(t *testing.T) {
 		"other sources": {"spec: {source: {path: b}, syncPolicy: {automated: {}}}", changes, "sync", "next-upgrade", "its sources say something else"},
 		"only to prune": {"spec: {syncPolicy: {automated: {}}}", difference{prunes: true, revisions: []string{"r2"}}, "none", "next-upgrade", "automated prune is off"},
 		"prunes":        {"spec: {syncPolicy: {automated: {prune: true}}}", difference{prunes: true, revisions: []string{"r2"}}, "sync", "next-upgrade", "another revision"},
+		"prunes what somebody confirms": {"spec: {syncPolicy: {automated: {prune: true}}}", difference{prunes: true, confirms: "Secret shop/web", revisions: []string{"r2"}},
+			"blocked", "never", "waits until somebody confirms that Secret shop/web is deleted"},
+		"by hand, what somebody confirms": {"spec: {}", difference{prunes: true, confirms: "Secret shop/web", revisions: []string{"r2"}}, "none", "by-hand", "automated sync is off"},
+		"a new commit, perhaps elsewhere": {"{metadata: {annotations: {argocd.argoproj.io/manifest-generate-paths: .}}, spec: {syncPolicy: {automated: {}}}}",
+			difference{changes: true, revisions: []string{"r2"}}, "sync", "next-upgrade", "changes none of the paths of argocd.argoproj.io/manifest-generate-paths"},
 		"would be empty": {"spec: {syncPolicy: {automated: {prune: true}}}", difference{prunes: true, isEmpty: true, revisions: []string{"r2"}}, "blocked", "never",
 			"allowEmpty is off"},
 		"being deleted": {"{metadata: {deletionTimestamp: now, finalizers: [resources-finalizer.argocd.argoproj.io]}, spec: {syncPolicy: {automated: {}}}}",
 			changes, "uninstall", "never", "being deleted"},
+		"being deleted, and somebody confirms": {"{metadata: {deletionTimestamp: now, finalizers: [resources-finalizer.argocd.argoproj.io]}}",
+			difference{confirms: "Secret shop/web"}, "uninstall", "never", "its objects stay until somebody confirms that Secret shop/web is deleted"},
 		"deleted in the background": {"{metadata: {deletionTimestamp: now, finalizers: [resources-finalizer.argocd.argoproj.io/background]}}", changes,
 			"uninstall", "never", "being deleted"},
 		"deleted alone": {"{metadata: {deletionTimestamp: now, finalizers: [other]}}", changes, "none", "never",
@@ -106,7 +113,7 @@ func TestWindows(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		from := objects{api.RefTo("AppProject", "argocd", "default"): {"spec": map[string]any{"syncWindows": windows}}}
-		project, err := api.ReadProject(t.Context(), from, app)
+		project, err := api.ReadProject(t.Context(), from, app, api.Settings{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,6 +126,59 @@ func TestWindows(t *testing.T) {
 		}
 		if err != nil || (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
+		}
+	}
+}
+
+// TestHeals has Applications that are out of sync, and whether the next sync writes all objects or only those that are out of sync.
+func TestHeals(t *testing.T) {
+	const status = ", status: {operationState: {phase: Succeeded, syncResult: {source: {path: a}, revision: r1}}}"
+	for name, c := range map[string]struct {
+		text string
+		want bool
+	}{
+		"selfHeal":                    {"spec: {source: {path: a}, syncPolicy: {automated: {selfHeal: true}}}" + status, true},
+		"the option":                  {"spec: {source: {path: a}, syncPolicy: {automated: {}, syncOptions: [ApplyOutOfSyncOnly=true]}}" + status, true},
+		"a new commit":                {"spec: {source: {path: b}, syncPolicy: {automated: {selfHeal: true}}}" + status, false},
+		"selfHeal is off":             {"spec: {source: {path: a}, syncPolicy: {automated: {}}}" + status, false},
+		"automated sync is off":       {"spec: {source: {path: a}, syncPolicy: {automated: {enabled: false, selfHeal: true}}}" + status, false},
+		"it has never been synced":    {"spec: {source: {path: a}, syncPolicy: {automated: {selfHeal: true}}}", false},
+		"the last sync has failed":    {"spec: {source: {path: a}, syncPolicy: {automated: {selfHeal: true}}}" + strings.Replace(status, "Succeeded", "Failed", 1), false},
+		"the last one is under way":   {"spec: {source: {path: a}, syncPolicy: {automated: {selfHeal: true}}}" + strings.Replace(status, "Succeeded", "Running", 1), false},
+		"nobody syncs without a hand": {"spec: {source: {path: a}}" + status, false},
+	} {
+		p := &Plan{app: &api.Application{}, made: &rendered{revisions: []string{"r1"}}}
+		if err := yaml.Unmarshal([]byte("{"+c.text+"}"), p.app); err != nil {
+			t.Fatal(err)
+		}
+		if got := p.options().Has("ApplyOutOfSyncOnly=true"); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// TestDiffers has an object that the sources no longer have: what it says, whether Argo CD is out of sync because of it, and whether a sync waits.
+func TestDiffers(t *testing.T) {
+	const key = "apiVersion: v1, kind: Secret, metadata: {name: old, namespace: shop"
+	for name, c := range map[string]struct {
+		annotations, options string
+		action               report.Action
+		prunes, confirms     bool
+	}{
+		"it goes":                  {"{}", "", report.ActionDelete, true, false},
+		"it is extraneous":         {"{argocd.argoproj.io/compare-options: 'A=b, IgnoreExtraneous'}", "", report.ActionDelete, false, false},
+		"it stays":                 {"{argocd.argoproj.io/sync-options: Prune=false}", "", report.ActionKeep, true, false},
+		"somebody has to confirm":  {"{argocd.argoproj.io/sync-options: Prune=confirm}", "", report.ActionKeep, true, true},
+		"so for all objects":       {"{}", "Prune=confirm", report.ActionKeep, true, true},
+		"so for all but this one":  {"{argocd.argoproj.io/sync-options: Prune=true}", "Prune=confirm", report.ActionDelete, true, false},
+		"the sources still say no": {"{argocd.argoproj.io/hook: Skip}", "", report.ActionKeep, true, false},
+	} {
+		p := planOf(t, "[], syncPolicy: {syncOptions: ["+c.options+"]}", "{apiVersion: v1, kind: Secret, metadata: {name: web, namespace: shop}}", "{}")
+		live := contentOf(t, "{"+key+", annotations: "+c.annotations+"}}")
+		p.cluster.known[object.RefOf(live)] = cluster.Live{Object: live}
+		r := &report.Release{Objects: []report.Object{{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "old", Action: c.action}}}
+		if got := p.differs(r, nil); got.prunes != c.prunes || (got.confirms != "") != c.confirms || got.changes {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

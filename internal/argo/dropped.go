@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -29,21 +28,25 @@ type maker struct {
 
 // dropped returns the Applications that Argo CD deletes because of the tree. An error says what is not known.
 func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (out []*api.Application, err error) {
-	var live []map[string]any
+	byKey := map[object.Key]map[string]any{}
 	for _, namespace := range t.namespaces() {
 		items, err := from.Cluster.List(ctx, api.Kind(), namespace)
 		if err != nil {
 			return nil, fmt.Errorf("which Applications of namespace %s the tree drops is not known: %w", namespace, err)
 		}
-		live = append(live, items...)
+		for _, item := range items {
+			byKey[object.RefOf(item).Key] = item
+		}
 	}
-	slices.SortFunc(live, func(a, b map[string]any) int { return object.RefOf(a).Compare(object.RefOf(b).Key) })
-	isGone := map[name]bool{}
+	var live []map[string]any
+	for _, key := range slices.SortedFunc(maps.Keys(byKey), object.Key.Compare) {
+		live = append(live, byKey[key])
+	}
+	isGone := map[object.Key]bool{}
 	for makers := t.makers(ctx, from, q, live); len(makers) > 0; {
 		var gone []maker
 		for _, item := range live {
-			key := object.RefOf(item).Key
-			at := name{key.Namespace, key.Name}
+			at := object.RefOf(item).Key
 			if t.made[at] != nil || isGone[at] {
 				continue
 			}
@@ -71,17 +74,16 @@ func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (
 // makers returns the Applications that may have made others and prune them: those of the tree, and those of the cluster that the tree does not
 // make, whose sources are in it, such as the one that somebody has applied by hand to begin with.
 func (t *Tree) makers(ctx context.Context, from drift.Connection, q Question, live []map[string]any) (out []maker) {
-	for _, m := range t.made {
-		if m.isWhole {
+	for _, at := range t.names() {
+		if m := t.made[at]; m.isWhole {
 			out = append(out, maker{Application: m.app})
 		}
 	}
 	q.Tree = t
 	e := &expansion{Tree: t, from: from, q: q, built: map[string]bool{}}
 	for _, item := range live {
-		key := object.RefOf(item).Key
 		m := &madeApp{content: item, app: api.Decoded(item)}
-		isInTree := t.made[name{key.Namespace, key.Name}] != nil
+		isInTree := t.made[object.RefOf(item).Key] != nil
 		if isInTree || !optionsOf(m.app).Prune || !m.app.HasGroup(api.Group) || len(t.foldersOf(m.app)) != len(m.app.Sources()) {
 			continue
 		}
@@ -96,7 +98,6 @@ func (t *Tree) makers(ctx context.Context, from drift.Connection, q Question, li
 			out = append(out, maker{m.app, makes})
 		}
 	}
-	slices.SortFunc(out, func(a, b maker) int { return strings.Compare(a.Title(), b.Title()) })
 	return out
 }
 
@@ -104,7 +105,7 @@ func (t *Tree) makers(ctx context.Context, from drift.Connection, q Question, li
 func (t *Tree) namespaces() []string {
 	out := map[string]bool{}
 	for at, m := range t.made {
-		out[at.namespace] = true
+		out[at.Namespace] = true
 		for _, r := range m.app.Status.Resources {
 			if r.Group == api.Group {
 				out[r.Namespace] = true

@@ -1,6 +1,9 @@
 package argo
 
 import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -92,7 +95,10 @@ func (p *Plan) refusedDryRun(r *report.Release) string {
 // differs returns how the Application differs from its sources, as far as Argo CD looks at it.
 func (p *Plan) differs(r *report.Release, revisions []string) difference {
 	out := difference{revisions: revisions, changes: p.app.HasChangedNamespace(), isEmpty: p.made != nil && len(p.made.objects) == 0}
-	isMade := map[object.Key]bool{}
+	isMade, live := map[object.Key]bool{}, map[object.Key]map[string]any{}
+	for ref, found := range p.cluster.known {
+		live[ref.Key] = found.Object
+	}
 	if p.made != nil {
 		for _, o := range p.made.objects {
 			isMade[o.Key] = true
@@ -107,7 +113,11 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 		}
 		switch {
 		case !isMade[o.Key()] && (o.Action == report.ActionDelete || o.Action == report.ActionKeep):
-			out.prunes = true
+			is := live[o.Key()]
+			own, _ := object.Child(object.Child(is, "metadata"), "annotations")[compareAnnotation].(string)
+			if out.prunes = out.prunes || !slices.Contains(api.Listed(own), "IgnoreExtraneous"); p.options().Confirms(is) {
+				out.confirms = o.Key().String()
+			}
 		case o.Action == report.ActionCreate, o.Action == report.ActionFail:
 			out.changes = true
 		default:

@@ -28,6 +28,9 @@ func (p *Plan) ignores() []api.IgnoreDifference {
 	if p.made != nil {
 		for _, o := range p.made.objects {
 			out = append(out, annotated(o)...)
+			if pointers := p.settings.Ignored(o); len(pointers) > 0 {
+				out = append(out, onlyAbout(o.Key, pointers, "argocd-cm resource.compareoptions"))
+			}
 		}
 	}
 	return append(out, p.settings.Ignores...)
@@ -41,9 +44,12 @@ func annotated(o object.Object) []api.IgnoreDifference {
 	if text == "" || yaml.Unmarshal([]byte(text), &own) != nil || len(own.JSONPointers) == 0 {
 		return nil
 	}
-	return []api.IgnoreDifference{{
-		Group: o.Group, Kind: o.Kind, Name: o.Name, Namespace: o.Namespace, JSONPointers: own.JSONPointers, From: "annotation " + ignoreAnnotation,
-	}}
+	return []api.IgnoreDifference{onlyAbout(o.Key, own.JSONPointers, "annotation "+ignoreAnnotation)}
+}
+
+// onlyAbout returns a difference that is about one object.
+func onlyAbout(key object.Key, pointers []string, from string) api.IgnoreDifference {
+	return api.IgnoreDifference{Group: key.Group, Kind: key.Kind, Name: key.Name, Namespace: key.Namespace, JSONPointers: pointers, From: from}
 }
 
 // rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule. What expressions select and managers own

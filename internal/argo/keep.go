@@ -63,7 +63,7 @@ func (p *Plan) Keep(ctx context.Context, t *Tree) (*Keeper, error) {
 		return nil, hint.New(fmt.Errorf("%s has %d sources that are charts, and absorb changes the values of one", p.app.Title(), len(p.charts)),
 			"for one of them: helmdrift absorb "+p.app.Metadata.Name+" CHART -f FILE --install")
 	}
-	k := &Keeper{ctx: ctx, plan: p, tree: t, made: t.made[name{p.app.Metadata.Namespace, p.app.Metadata.Name}], chart: p.charts[0]}
+	k := &Keeper{ctx: ctx, plan: p, tree: t, made: t.made[p.Application()], chart: p.charts[0]}
 	if k.at = []any{"spec", "source", "helm"}; len(p.app.Spec.Sources) > 0 {
 		k.at = []any{"spec", "sources", k.chart.folder.Number, "helm"}
 	}
@@ -376,7 +376,7 @@ func (k *Keeper) after() (map[string]any, error) {
 			return nil, app.Fault
 		}
 		f.Source = app.Sources()[f.Number]
-		if err := f.Override(app.Metadata.Name); err != nil {
+		if err := f.Override(k.plan.instance()); err != nil {
 			return nil, err
 		}
 	}

@@ -66,6 +66,8 @@ type pair struct {
 	live map[string]any
 	// result is live after the server-side apply that Argo CD compares with it, or nil.
 	result map[string]any
+	// tracked is live without what another way of tracking makes different, or nil if nothing does.
+	tracked map[string]any
 	// from names the differences with expressions or managers, and managers are those whose fields are ignored.
 	from, managers []string
 }
@@ -84,15 +86,22 @@ func (p *Plan) pairs(ctx context.Context, differences []api.IgnoreDifference) []
 				one.add(d)
 			}
 		}
-		if (len(one.Steps) > 0 || len(one.managers) > 0) && o.Problem == "" {
+		if o.Problem == "" {
 			all, refs = append(all, one), append(refs, o.Ref)
 		}
 	}
-	live := p.cluster.Read(ctx, refs)
+	live := p.cluster.Read(ctx, refs) // which the comparison reads, too
 	var out []pair
 	for _, one := range all {
 		if one.live = live[one.of.Ref].Object; one.live == nil {
 			continue // it is created, or the comparison says why it could not be read
+		}
+		one.tracked = p.tracked(one.of.Content, one.live)
+		if one.tracked == nil && len(one.Steps) == 0 && len(one.managers) == 0 {
+			continue
+		}
+		if one.tracked != nil {
+			one.from = append(one.from, "tracking of Argo CD")
 		}
 		desired, live := p.trust(ctx, one)
 		var errs [3]error
@@ -116,17 +125,45 @@ func (p *Plan) comparesServerSide(desired map[string]any) bool {
 	if method, _ := p.options().Deployment().Sync.Method(desired); method == report.ApplyServerSide && !p.options().Has("ServerSideApply=true") {
 		return true // the object itself says so
 	}
-	var own []string
-	for option := range strings.SplitSeq(p.app.Metadata.Annotations["argocd.argoproj.io/compare-options"], ",") {
-		own = append(own, strings.TrimSpace(option))
-	}
+	own := api.Listed(p.app.Metadata.Annotations[compareAnnotation])
 	return !slices.Contains(own, "ServerSideDiff=false") && (slices.Contains(own, "ServerSideDiff=true") || p.options().Has("ServerSideApply=true"))
+}
+
+// compareAnnotation says how Argo CD compares an Application, or an object.
+const compareAnnotation = "argocd.argoproj.io/compare-options"
+
+// tracked returns live as Argo CD compares it if somebody has set the label that marks objects there, such as Helm or an Argo CD that marked objects
+// with it. An annotation that is missing then counts as that of the sources, and the label does not count if the sources have none. It returns nil
+// if that changes nothing (argo-cd v3.6.1 util/argo/resource_tracking.go Normalize).
+func (p *Plan) tracked(desired, live map[string]any) map[string]any {
+	is, will := &unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: desired}
+	if p.settings.Tracking == "" || p.settings.Tracking == "label" || is.GetLabels()[p.settings.Label] == "" || is.GetKind() == "CustomResourceDefinition" {
+		return nil
+	}
+	lacksMark, dropsLabel := is.GetAnnotations()[trackingID] == "", will.GetLabels()[p.settings.Label] == ""
+	if !lacksMark && !dropsLabel {
+		return nil
+	}
+	out := is.DeepCopy()
+	if lacksMark {
+		annotations := nonNil(out.GetAnnotations())
+		annotations[trackingID] = will.GetAnnotations()[trackingID]
+		out.SetAnnotations(annotations)
+	}
+	if dropsLabel {
+		labels := out.GetLabels()
+		delete(labels, p.settings.Label)
+		out.SetLabels(labels)
+	}
+	return out.Object
 }
 
 // trust returns desired and live without the fields that differ and that one of the managers owns (argo-cd v3.6.1
 // util/argo/managedfields/managed_fields.go Normalize).
 func (p *Plan) trust(ctx context.Context, one pair) (desired, live map[string]any) {
-	desired, live = one.of.Content, one.live
+	if desired, live = one.of.Content, one.live; one.tracked != nil {
+		live = one.tracked
+	}
 	owned := one.owned()
 	if len(owned) == 0 {
 		return desired, live

@@ -272,7 +272,8 @@ func TestIgnores(t *testing.T) {
 		"resource.customizations": "apps/Deployment: {ignoreDifferences: 'jsonPointers: [/replaced]'}\n" +
 			"'*/ConfigMap': {ignoreDifferences: 'jqPathExpressions: [.data.all]'}\n",
 		"resource.customizations.ignoreDifferences.apps_Deployment": "jsonPointers: [/spec/one]",
-		"resource.customizations.ignoreDifferences.ConfigMap":       "managedFieldsManagers: [someone]",
+		"resource.customizations.ignoreDifferences.ConfigMap":       "managedFieldsManagers: [nobody]\njsonPointers: [/data/core]",
+		"resource.customizations.ignoreDifferences._ConfigMap":      "managedFieldsManagers: [someone]",
 		"resource.customizations.ignoreDifferences.all":             "jsonPointers: [/data/every]",
 		"resource.customizations.ignoreDifferences.broken_Kind":     "[",
 		"resource.customizations.health.apps_Deployment":            "jsonPointers: [/health]",
@@ -286,10 +287,89 @@ func TestIgnores(t *testing.T) {
 		"annotation argocd.argoproj.io/ignore-differences: /ConfigMap web /data/annotated",
 		"argocd-cm resource.customizations of */*: */*  /data/every",
 		"argocd-cm resource.customizations of */ConfigMap: */ConfigMap  .data.all",
-		"argocd-cm resource.customizations of ConfigMap: /ConfigMap  someone",
+		"argocd-cm resource.customizations of /ConfigMap: /ConfigMap  someone",
+		"argocd-cm resource.customizations of ConfigMap: /ConfigMap  /data/core",
 		"argocd-cm resource.customizations of apps/Deployment: apps/Deployment  /spec/one",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestTracked has an object whose label or annotation is from another way of tracking, the label of the sources, and the places that a report ignores
+// (argo-cd v3.6.1 util/argo/resource_tracking_test.go).
+func TestTracked(t *testing.T) {
+	const mark = "argocd.argoproj.io/tracking-id: 'web:/ConfigMap:shop/web'"
+	const at = "/metadata/annotations/argocd.argoproj.io~1tracking-id"
+	for name, c := range map[string]struct{ tracking, kind, labels, live, want string }{
+		"without a label":             {live: "{name: web, namespace: shop}"},
+		"marked":                      {live: "{name: web, namespace: shop, annotations: {" + mark + "}}"},
+		"made by Helm":                {labels: "{app.kubernetes.io/instance: web}", live: "{name: web, namespace: shop, labels: {app.kubernetes.io/instance: web}}", want: at},
+		"marked with the label":       {live: "{name: web, namespace: shop, labels: {app.kubernetes.io/instance: web}}", want: at + " /metadata/labels/app.kubernetes.io~1instance"},
+		"marked with both":            {live: "{name: web, namespace: shop, labels: {app.kubernetes.io/instance: web}, annotations: {" + mark + "}}", want: "/metadata/labels/app.kubernetes.io~1instance"},
+		"both are marked with both":   {labels: "{app.kubernetes.io/instance: web}", live: "{name: web, namespace: shop, labels: {app.kubernetes.io/instance: web}, annotations: {" + mark + "}}"},
+		"of another Application":      {labels: "{app.kubernetes.io/instance: web}", live: "{name: web, namespace: shop, labels: {app.kubernetes.io/instance: api}, annotations: {" + strings.Replace(mark, "web:", "api:", 1) + "}}"},
+		"with the label alone":        {tracking: "label", labels: "{app.kubernetes.io/instance: web}", live: "{name: web, namespace: shop, labels: {app.kubernetes.io/instance: api}}"},
+		"a definition has no mark":    {kind: "CustomResourceDefinition", live: "{name: web, namespace: shop, labels: {app.kubernetes.io/instance: web}}"},
+		"an annotation and the label": {tracking: "annotation+label", labels: "{app.kubernetes.io/instance: web}", live: "{name: web, namespace: shop, labels: {app.kubernetes.io/instance: web}}", want: at},
+	} {
+		if c.tracking == "" {
+			c.tracking = "annotation"
+		}
+		if c.kind == "" {
+			c.kind = "ConfigMap"
+		}
+		head := "{apiVersion: v1, kind: " + c.kind + ", metadata: "
+		labels := ""
+		if c.labels != "" {
+			labels = ", labels: " + c.labels
+		}
+		p := planOf(t, "[]", head+"{name: web, namespace: shop, annotations: {"+mark+"}"+labels+"}}", head+c.live+"}")
+		p.settings = api.Settings{Tracking: c.tracking, Label: "app.kubernetes.io/instance"}
+		p.ignore(t.Context(), Question{})
+		var paths []string
+		for _, r := range p.rules() {
+			paths = append(paths, r.Paths...)
+		}
+		slices.Sort(paths)
+		if text := strings.Join(paths, " "); text != c.want || len(p.problems) > 0 {
+			t.Errorf("%s: %q, want %q; %v", name, text, c.want, p.problems)
+		}
+	}
+}
+
+// TestIgnoredStatus checks that Argo CD ignores the status of the sources, and the rules of some roles, as argocd-cm says.
+func TestIgnoredStatus(t *testing.T) {
+	const thing = "{apiVersion: ex.com/v1, kind: Thing, metadata: {name: web, namespace: shop}"
+	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}, rules: [], aggregationRule: {clusterRoleSelectors: []}}"
+	const definition = "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: web}, status: {}}"
+	for name, c := range map[string]struct{ options, desired, want string }{
+		"by default":             {"", thing + ", status: {phase: a}}", "/status"},
+		"the sources have none":  {"", thing + "}", ""},
+		"of definitions":         {"ignoreResourceStatusField: crd", thing + ", status: {phase: a}}", ""},
+		"of a definition":        {"ignoreResourceStatusField: crd", definition, "/status"},
+		"of none":                {"ignoreResourceStatusField: none", thing + ", status: {phase: a}}", ""},
+		"off, as YAML has it":    {"ignoreResourceStatusField: off", thing + ", status: {phase: a}}", ""},
+		"what is no choice":      {"ignoreResourceStatusField: some", thing + ", status: {phase: a}}", "/status"},
+		"rules of roles":         {"ignoreAggregatedRoles: true", role, "/rules"},
+		"rules of roles, if not": {"", role, ""},
+	} {
+		data := map[string]any{}
+		if c.options != "" {
+			data["resource.compareoptions"] = c.options
+		}
+		p := planOf(t, "[]", c.desired, "{}")
+		ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "argocd", Name: "argocd-cm"}, Version: "v1"}
+		var err error
+		if p.settings, err = api.ReadSettings(t.Context(), objects{ref: {"data": data}}, "argocd"); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, r := range p.rules() {
+			got = append(got, r.Paths...)
+		}
+		if text := strings.Join(got, " "); text != c.want {
+			t.Errorf("%s: %q, want %q", name, text, c.want)
+		}
 	}
 }

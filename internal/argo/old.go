@@ -3,6 +3,7 @@ package argo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -59,7 +60,40 @@ func (p *Plan) list(ctx context.Context) []listed {
 	for i := range out {
 		out[i].live = live[out[i].ref]
 	}
-	return out
+	return slices.DeleteFunc(out, func(one listed) bool {
+		isLeft := p.app.Goes() == "" && one.desired == nil && p.settings.Tracking != "label" && isCopied(one.live.Object)
+		return p.unsynced[one.ref.Key] || isLeft
+	})
+}
+
+// shared says which object of the sources another Application has marked, so that a sync with FailOnSharedResource=true fails, or returns "" (argo-cd
+// v3.6.1 controller/state.go CompareAppState, util/argo/resource_tracking.go GetAppName).
+func (p *Plan) shared(all []listed) string {
+	for _, one := range all {
+		metadata := object.Child(one.live.Object, "metadata")
+		by, _ := object.Child(metadata, "annotations")[trackingID].(string)
+		by, _, _ = strings.Cut(by, ":")
+		if p.settings.Tracking == "label" {
+			by, _ = object.Child(metadata, "labels")[p.settings.Label].(string)
+		}
+		if one.desired != nil && by != "" && by != p.instance() {
+			return fmt.Sprintf("%s belongs to Application %s too, so with FailOnSharedResource=true a sync fails", one.ref.Key, by)
+		}
+	}
+	return ""
+}
+
+// isCopied reports whether a live object has the mark of another object. Some controllers copy objects with their annotations, and a sync leaves
+// such a copy alone. It goes with the Application, though (argo-cd v3.6.1 controller/state.go isSelfReferencedObj).
+func isCopied(live map[string]any) bool {
+	mark, _ := object.Child(object.Child(live, "metadata"), "annotations")[trackingID].(string)
+	parts := strings.SplitN(mark, ":", 3)
+	if len(parts) < 3 {
+		return false
+	}
+	key := object.RefOf(live).Key
+	namespace, name, _ := strings.Cut(parts[2], "/")
+	return parts[1] != key.Group+"/"+key.Kind || name != key.Name || key.Namespace != "" && namespace != key.Namespace
 }
 
 // byKey returns objects by their keys.

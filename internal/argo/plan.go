@@ -69,6 +69,8 @@ type Plan struct {
 	// left has the objects that Argo CD ignores something of: what it compares of each. selected are the rules for what expressions select.
 	left     map[object.Key]argocd.Left
 	selected []report.RuleText
+	// unsynced are the objects of the sources that a sync leaves alone.
+	unsynced map[object.Key]bool
 	// types are those of custom kinds, as far as they were needed.
 	types map[schema.GroupVersion]managedfields.TypeConverter
 	// broken is why Argo CD cannot compare the Application at all, or empty.
@@ -119,7 +121,7 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	if p.settings, err = api.ReadSettings(ctx, from.Cluster, app.Metadata.Namespace); err != nil {
 		return nil, err
 	}
-	if app.Goes() != "" {
+	if app.Instance = p.instance(); app.Goes() != "" {
 		p.made = &rendered{answer: &drift.RenderedChart{}} // its sources do not matter any more
 	} else {
 		p.findNamespace(ctx)
@@ -131,6 +133,9 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	}
 	p.askProject(ctx, q)
 	all := p.list(ctx)
+	if p.forbidden == "" && p.options().Has("FailOnSharedResource=true") {
+		p.forbidden = p.shared(all)
+	}
 	p.ignore(ctx, q)
 	p.deployed = p.findDeployed(ctx, q, all)
 	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.Title(), NoLookup: true}}
@@ -154,7 +159,9 @@ func (p *Plan) Close() {
 
 // warn and lacks add a warning, and an error that makes the report incomplete.
 func (p *Plan) warn(message string) {
-	p.warnings = append(p.warnings, report.Message{Code: CodeWarning, Message: message})
+	if one := (report.Message{Code: CodeWarning, Message: message}); !slices.Contains(p.warnings, one) {
+		p.warnings = append(p.warnings, one)
+	}
 }
 
 func (p *Plan) lacks(message string) {
@@ -163,7 +170,7 @@ func (p *Plan) lacks(message string) {
 
 // askProject finds out whether the project lets Argo CD sync.
 func (p *Plan) askProject(ctx context.Context, q Question) {
-	project, err := api.ReadProject(ctx, p.from.Cluster, p.app)
+	project, err := api.ReadProject(ctx, p.from.Cluster, p.app, p.settings)
 	if err == nil {
 		p.closed, err = project.Closed(p.app, q.Now)
 	}
@@ -210,7 +217,20 @@ func (p *Plan) options() argocd.Options {
 	out.Migrated = p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"]
 	out.Left = func(key object.Key) (argocd.Left, bool) { found, ignores := p.left[key]; return found, ignores }
 	out.Recreated = p.recreated.set
+	if p.heals() {
+		out.List = append(slices.Clone(out.List), "ApplyOutOfSyncOnly=true")
+	}
 	return out
+}
+
+// heals reports whether the next sync is one of selfHeal, which names the objects that are out of sync and writes no other (argo-cd v3.6.1
+// controller/appcontroller.go autoSync). If the metadata of the namespace has changed, it may name none, and then it writes all.
+func (p *Plan) heals() bool {
+	if p.made == nil || p.app.HasChangedNamespace() || !p.app.IsAutomated() || !p.app.Spec.SyncPolicy.Automated.SelfHeal {
+		return false
+	}
+	attempted, phase := p.attempted(p.made.revisions)
+	return attempted && phase == "Succeeded"
 }
 
 // Adapt changes options so that they compare what a sync writes.

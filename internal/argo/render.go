@@ -180,7 +180,28 @@ func (p *Plan) readDirectory(ctx context.Context, q Question, f *source.Folder) 
 	if err != nil {
 		return nil, err
 	}
-	return p.readManifests(ctx, q, f, text)
+	out, err := p.readManifests(ctx, q, f, text)
+	if err == nil {
+		out.Manifest = p.ofFiles(f, out.Manifest)
+	}
+	return out, err
+}
+
+// ofFiles says which file each document of a folder is from, and leaves out files that have something else than objects. Such a file is known by its
+// first document.
+func (p *Plan) ofFiles(f *source.Folder, documents []render.Document) []render.Document {
+	isOther, file := map[string]bool{}, ""
+	for i := range documents {
+		file = cmp.Or(documents[i].Source, file)
+		documents[i].Source = file
+		if _, isKnown := isOther[file]; isKnown {
+			continue
+		}
+		if parsed := render.Objects(documents[i:i+1], p.parsing()); len(parsed.Objects)+len(parsed.Errors) > 0 {
+			isOther[file] = len(parsed.Objects) == 0 && !f.MustBeRead(file)
+		}
+	}
+	return slices.DeleteFunc(documents, func(d render.Document) bool { return isOther[d.Source] })
 }
 
 // readManifests reads the manifests that a source makes without helm. The path of the source stands for the name of a chart.
@@ -197,6 +218,9 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 	values, err := f.Values(refs, f.Variables(p.app, p.instance()))
 	if err != nil {
 		return nil, err
+	}
+	if p.settings.NoHelm {
+		return nil, errors.New("it is a chart, and helm.enable of argocd-cm is false: Argo CD takes its files for manifests")
 	}
 	h := f.Source.Helm
 	if h == nil {
@@ -268,6 +292,9 @@ func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]rende
 	all := []render.Document{}
 	var keys []object.Key
 	replaced := map[object.Key]bool{}
+	if p.unsynced == nil {
+		p.unsynced = map[object.Key]bool{}
+	}
 	found := slices.Clone(hooks)
 	for _, document := range documents {
 		parsed := render.Objects([]render.Document{document}, p.parsing())
@@ -277,7 +304,11 @@ func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]rende
 		}
 		for _, o := range parsed.Objects {
 			isOfChart := slices.ContainsFunc(hooks, func(h render.Hook) bool { return h.Kind == o.Kind && h.Name == o.Name })
-			if replaced[o.Key] = isHook(o.Content) || isOfChart; isHook(o.Content) {
+			p.unsynced[o.Key] = p.isUnsynced(o)
+			if replaced[o.Key] = isHook(o.Content) || isOfChart || p.unsynced[o.Key]; p.unsynced[o.Key] {
+				continue
+			}
+			if isHook(o.Content) {
 				found = append(found, render.Hook{Kind: o.Kind, Name: o.Name, Path: o.Source})
 				continue
 			}
@@ -306,14 +337,25 @@ func documentOf(content map[string]any, from string) render.Document {
 	return render.Document{Source: from, JSON: text}
 }
 
-// isHook reports whether a sync runs an object in a phase of its own (gitops-engine v3.6.1 pkg/sync/hook/hook.go IsHook).
+// isHook reports whether a sync runs an object in a phase of its own (gitops-engine v3.6.1 pkg/sync/hook/hook.go IsHook), unless it is unsynced.
 func isHook(content map[string]any) bool {
 	annotations := object.Child(object.Child(content, "metadata"), "annotations")
-	if text, found := annotations["argocd.argoproj.io/hook"].(string); found {
-		return strings.TrimSpace(text) != "Skip"
+	if _, found := annotations["argocd.argoproj.io/hook"].(string); found {
+		return true
 	}
 	text, found := annotations["helm.sh/hook"].(string)
 	return found && text != "crd-install"
+}
+
+// isUnsynced reports whether a sync leaves an object of the sources alone: argocd-cm excludes its kind (argo-cd v3.6.1 controller/state.go
+// CompareAppState), or the object says so (gitops-engine v3.6.1 pkg/sync/sync_phase.go syncPhases).
+func (p *Plan) isUnsynced(o object.Object) bool {
+	if p.settings.Excludes(o.Group, o.Kind) {
+		p.warn(o.Key.String() + " is not synced: argocd-cm excludes its kind, or it is one that Argo CD never writes")
+		return true
+	}
+	text, _ := object.Child(object.Child(o.Content, "metadata"), "annotations")["argocd.argoproj.io/hook"].(string)
+	return strings.TrimSpace(text) == "Skip"
 }
 
 // instance returns the name of the Application in the marks. One in another namespace than Argo CD has that in front, but helmdrift does not
@@ -324,6 +366,9 @@ func (p *Plan) instance() string {
 	}
 	return p.app.Metadata.Namespace + "_" + p.app.Metadata.Name
 }
+
+// trackingID is the annotation that marks an object.
+const trackingID = "argocd.argoproj.io/tracking-id"
 
 // mark returns an object with its namespace and the marks of Argo CD (argo-cd v3.6.1 util/argo/resource_tracking.go SetAppInstance,
 // controller/state.go NormalizeTargetObjects). A definition has no marks. If one of the others cannot be marked, there is no manifest at all.
@@ -346,7 +391,7 @@ func (p *Plan) mark(o object.Object) (map[string]any, error) {
 	annotations, labels := nonNil(u.GetAnnotations()), nonNil(u.GetLabels())
 	if p.settings.Tracking != "label" {
 		namespace := cmp.Or(o.Namespace, p.app.Spec.Destination.Namespace)
-		annotations["argocd.argoproj.io/tracking-id"] = fmt.Sprintf("%s:%s/%s:%s/%s", p.instance(), o.Group, o.Kind, namespace, o.Name)
+		annotations[trackingID] = fmt.Sprintf("%s:%s/%s:%s/%s", p.instance(), o.Group, o.Kind, namespace, o.Name)
 		if delete(annotations, "argocd.argoproj.io/installation-id"); p.settings.Installation != "" {
 			annotations["argocd.argoproj.io/installation-id"] = p.settings.Installation
 		}

@@ -52,7 +52,7 @@ func (p *Plan) renderLast(ctx context.Context, q Question) (*rendered, error) {
 	app := *p.app
 	app.Spec.Source, app.Spec.Sources = nil, slices.Clone(sources)
 	for i := range sources {
-		app.Spec.Sources[i].TargetRevision = revisions[i]
+		app.Spec.Sources[i].TargetRevision, app.Spec.Sources[i].TagPrefix = revisions[i], ""
 	}
 	of := workingTree(q)
 	local := func(s api.Source) (*source.Folder, bool, error) { return p.localAt(ctx, q, of, s) }

@@ -38,9 +38,9 @@ type Tree struct {
 	worktree.Tree
 	// dir is the folder that the user named.
 	dir string
-	// made are the Applications, by namespace and name, and sets are the ApplicationSets. Namespace is where those may be whose files name none,
+	// made are the Applications, and sets are the ApplicationSets. Namespace is where those may be whose files name none,
 	// besides that of Argo CD.
-	made      map[name]*madeApp
+	made      map[object.Key]*madeApp
 	sets      []appset.Set
 	namespace string
 	// problems say what could not be found out.
@@ -55,8 +55,6 @@ type Tree struct {
 	// mayMake has the folders of charts, and whether one of their files could be an Application.
 	mayMake map[string]bool
 }
-
-type name struct{ namespace, name string }
 
 // madeApp is an Application of the tree.
 type madeApp struct {
@@ -78,7 +76,7 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // NewTree finds the Applications that a working tree makes. Namespace is that of Applications which name none, if the cluster has them
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
-	t := &Tree{Tree: of, dir: dir, made: map[name]*madeApp{}, namespace: q.Namespace, search: search, mayMake: map[string]bool{},
+	t := &Tree{Tree: of, dir: dir, made: map[object.Key]*madeApp{}, namespace: q.Namespace, search: search, mayMake: map[string]bool{},
 		settings: map[string]api.Settings{}, controllers: map[string]api.SetController{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
@@ -86,7 +84,7 @@ func NewTree(ctx context.Context, from drift.Connection, q Question, dir string,
 		return nil, err
 	}
 	t.found = answer
-	e := expansion{Tree: t, from: from, q: q, loose: map[name]name{}, built: map[string]bool{}}
+	e := expansion{Tree: t, from: from, q: q, loose: map[[2]string]object.Key{}, built: map[string]bool{}}
 	defer e.dropBuilt()
 	for depth := 0; ; depth++ {
 		added := e.add(ctx, answer)
@@ -143,7 +141,7 @@ func (t *Tree) foldersOf(a *api.Application) (out []*source.Folder) {
 	for _, s := range a.Sources() {
 		f, has, err := t.local(s)
 		if has && err == nil {
-			err = f.Override(a.Metadata.Name)
+			err = f.Override(cmp.Or(a.Instance, a.Metadata.Name))
 		}
 		if has && err == nil {
 			out = append(out, f)
@@ -162,9 +160,7 @@ func (t *Tree) all() []*api.Application {
 }
 
 // names returns the names of the Applications in their order.
-func (t *Tree) names() []name {
-	return slices.SortedFunc(maps.Keys(t.made), func(a, b name) int { return strings.Compare(a.namespace+"/"+a.name, b.namespace+"/"+b.name) })
-}
+func (t *Tree) names() []object.Key { return slices.SortedFunc(maps.Keys(t.made), object.Key.Compare) }
 
 // remarks returns what could not be found out about the tree but for one of its Applications, one line each.
 func (t *Tree) remarks(without *api.Application) []string {
@@ -181,7 +177,7 @@ func (t *Tree) remarks(without *api.Application) []string {
 // find returns an Application of the tree, or one that it drops.
 func (t *Tree) find(ctx context.Context, from drift.Connection, q Question) (*api.Application, error) {
 	namespace, app := q.Namespace, q.Name
-	if found := t.made[name{namespace, app}]; found != nil {
+	if found := t.made[api.RefTo("Application", namespace, app).Key]; found != nil {
 		return found.app, found.app.Fault
 	}
 	gone, err := t.dropped(ctx, from, q)
@@ -195,8 +191,8 @@ func (t *Tree) find(ctx context.Context, from drift.Connection, q Question) (*ap
 	}
 	var elsewhere []string
 	for key := range t.made {
-		if key.name == app {
-			elsewhere = append(elsewhere, "-n "+key.namespace)
+		if key.Name == app {
+			elsewhere = append(elsewhere, "-n "+key.Namespace)
 		}
 	}
 	slices.Sort(elsewhere)
@@ -216,7 +212,7 @@ type expansion struct {
 	from drift.Connection
 	q    Question
 	// loose are the Applications whose files do not name their namespace, by file and name.
-	loose map[name]name
+	loose map[[2]string]object.Key
 	// built are the folders of kustomizations that Applications of the tree build, and the files that these made objects of Argo CD of.
 	built map[string]bool
 }
@@ -282,18 +278,17 @@ func (t *Tree) problem(m *madeApp, what string) {
 // settle adds an Application of the tree, and reports whether it is new. One that an Application or a set makes takes the place of the
 // same one in a file, since the file is where its maker has it from.
 func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Ref]cluster.Live) bool {
-	key := object.RefOf(one.content).Key
-	at := name{key.Namespace, key.Name}
+	at := object.RefOf(one.content).Key
 	if one.isLoose {
-		at.namespace = defaultNamespace
-		if here := live[api.RefTo("Application", e.q.Namespace, key.Name)]; here.Object != nil || here.Err != nil {
-			at.namespace = e.q.Namespace // one that may not be read may be there, and is an error below
+		at.Namespace = defaultNamespace
+		if here := live[api.RefTo("Application", e.q.Namespace, at.Name)]; here.Object != nil || here.Err != nil {
+			at.Namespace = e.q.Namespace // one that may not be read may be there, and is an error below
 		}
 		content, _ := object.Copy(one.content).(map[string]any)
-		object.Child(content, "metadata")["namespace"] = at.namespace
+		object.Child(content, "metadata")["namespace"] = at.Namespace
 		one.content = content
 	}
-	inFile := name{one.File, key.Name}
+	inFile := [2]string{one.File, at.Name}
 	if other, found := e.loose[inFile]; one.By != "" && found && other != at {
 		delete(e.made, other)
 	}
@@ -307,22 +302,25 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 	case was != nil && was.By != "" && was.By != one.By || was != nil && was.By == "" && one.By == "":
 		if !isSameSpec(was.content, one.content) {
 			e.problem(one, fmt.Sprintf("it makes Application %s/%s, and so does %s; only the first is compared",
-				at.namespace, at.name, originOf(was)))
+				at.Namespace, at.Name, originOf(was)))
 		}
 		return false
 	case was != nil && was.By != "":
 		return false // its maker has made it before: Applications that make each other end here
 	}
-	found := live[api.RefTo("Application", at.namespace, at.name)]
+	found := live[api.RefTo("Application", at.Namespace, at.Name)]
 	one.live = found.Object
 	var err error
 	if one.Set != "" && found.Object != nil {
-		one.controller, err = e.controllerOf(ctx, e.from, at.namespace)
+		one.controller, err = e.controllerOf(ctx, e.from, at.Namespace)
 	}
 	if one.app = one.over(found.Object); found.Err != nil {
 		one.app.Fault = fmt.Errorf("reading %s: %s", one.app.Title(), found.Err.Message) // what it tracks and has applied is not known
 	} else if err != nil {
 		one.app.Fault = fmt.Errorf("whether %s changes %s is not known: %w", one.By, one.app.Title(), err)
+	}
+	if settings, err := e.settingsOf(ctx, e.from, at.Namespace); err == nil { // the report of the Application has the error
+		one.app.Instance = (&Plan{app: one.app, settings: settings}).instance()
 	}
 	e.made[at] = one
 	if was != nil {

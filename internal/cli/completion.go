@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
@@ -52,12 +53,16 @@ func CompleteKind(
 		if err != nil {
 			return nil, err
 		}
-		found, err := cluster.List(ctx, kind, at.Namespace)
-		var names []cobra.Completion
-		for _, o := range found {
-			names = append(names, prefix+(&unstructured.Unstructured{Object: o}).GetName())
+		kinds, _ := meta.UnsafeGuessKindToResource(kind) // to ask the server for it would take longer
+		found, err := cluster.Metadata().Resource(kinds).Namespace(at.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, err
 		}
-		return names, err
+		var names []cobra.Completion
+		for _, o := range found.Items {
+			names = append(names, prefix+o.Name)
+		}
+		return names, nil
 	})
 }
 

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"strings"
 	"testing"
 )
@@ -11,6 +12,12 @@ func TestCompletion(t *testing.T) {
 	c := newCase(t, suite.cluster)
 	must(t, c.helm(false, "install", "web"))
 	must(t, c.helm(false, "upgrade", "web"))
+	for _, object := range []string{
+		"{apiVersion: argoproj.io/v1alpha1, kind: Application, metadata: {name: shop}, spec: {project: default}}",
+		"{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: front}, spec: {interval: 1m}}",
+	} {
+		must(t, c.cluster.create(context.Background(), object, c.storage, "test"))
+	}
 	c.env["KUBECONFIG"], c.env["HELM_NAMESPACE"] = c.proxy.kubeconfig, c.storage
 	c.proxy.kubeconfig = "" // so that no flag follows the word that is completed
 	for _, test := range []struct {
@@ -28,8 +35,15 @@ func TestCompletion(t *testing.T) {
 		{"diff --kube-context", "test\ttest"},
 		{"diff --contexts", "test\ttest"},
 		{"diff --kubeconfig /nowhere -n", ""},
+		{"diff app/", "app/shop"},
+		{"absorb application/", "application/shop"},
+		{"diff hr/", "hr/front"},
 	} {
-		out, err := c.binary(append(append([]string{"__complete"}, strings.Fields(test.args)...), "")...)
+		args := append([]string{"__complete"}, strings.Fields(test.args)...)
+		if !strings.HasSuffix(test.args, "/") {
+			args = append(args, "")
+		}
+		out, err := c.binary(args...)
 		must(t, err)
 		if words, _, found := strings.Cut(out.stdout, ":"); !found || !strings.Contains("\n"+words, "\n"+test.want) || test.want == "" && words != "" {
 			t.Errorf("%s completes to\n%s\nwant\n%s", test.args, out.stdout, test.want)

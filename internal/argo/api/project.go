@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -15,6 +18,9 @@ import (
 // project is an AppProject: when its Applications are synced, and what they may write where (argo-cd v3.6.1
 // pkg/apis/application/v1alpha1/app_project_types.go). It permits no cluster-scoped object that it does not name.
 type project struct {
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
 	Spec struct {
 		SyncWindows        []window       `json:"syncWindows"`
 		SourceRepos        []string       `json:"sourceRepos"`
@@ -36,16 +42,58 @@ type restriction struct {
 // Project returns the name of the AppProject.
 func (a *Application) Project() string { return cmp.Or(a.Spec.Project, "default") }
 
-// ReadProject reads the AppProject of an Application. It is in the namespace of Argo CD.
-func ReadProject(ctx context.Context, from deployer.Reader, a *Application) (*project, error) {
+// ReadProject reads the AppProject of an Application, with what the global projects of argocd-cm add to it. It is in the namespace of Argo CD.
+func ReadProject(ctx context.Context, from deployer.Reader, a *Application, s Settings) (*project, error) {
 	for _, namespace := range slices.Compact([]string{a.Metadata.Namespace, "argocd"}) {
 		var out project
 		err := tool.Read(ctx, from, RefTo("AppProject", namespace, a.Project()), &out)
+		if err == nil {
+			err = out.addGlobal(ctx, from, namespace, a.Project(), s.globals)
+		}
 		if err == nil || !errors.Is(err, deployer.ErrAbsent) {
 			return &out, err
 		}
 	}
 	return nil, fmt.Errorf("AppProject %s of %s: %w", a.Project(), a.Title(), deployer.ErrAbsent)
+}
+
+// globalProject names a project that adds to the projects with some labels (argo-cd v3.6.1 util/settings/settings.go GlobalProjectSettings).
+type globalProject struct {
+	ProjectName   string               `json:"projectName"`
+	LabelSelector metav1.LabelSelector `json:"labelSelector"`
+}
+
+// addGlobal adds what global projects say (argo-cd v3.6.1 util/argo/argo.go GetGlobalProjects, mergeVirtualProject). The first one that is not there
+// or whose selector is broken ends the list.
+func (p *project) addGlobal(ctx context.Context, from deployer.Reader, namespace, name string, all []globalProject) error {
+	for _, g := range all {
+		selector, err := metav1.LabelSelectorAsSelector(&g.LabelSelector)
+		if err != nil {
+			return nil //nolint:nilerr // Argo CD goes on without it
+		}
+		if g.ProjectName == name || !selector.Matches(labels.Set(p.Metadata.Labels)) {
+			continue
+		}
+		var other project
+		if err := tool.Read(ctx, from, RefTo("AppProject", namespace, g.ProjectName), &other); errors.Is(err, deployer.ErrAbsent) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		is, more := &p.Spec, &other.Spec
+		is.SyncWindows = append(is.SyncWindows, more.SyncWindows...)
+		is.SourceRepos = append(is.SourceRepos, more.SourceRepos...)
+		is.Destinations = append(is.Destinations, more.Destinations...)
+		is.ClusterWhitelist = append(is.ClusterWhitelist, more.ClusterWhitelist...)
+		is.ClusterBlacklist = append(is.ClusterBlacklist, more.ClusterBlacklist...)
+		is.NamespaceBlacklist = append(is.NamespaceBlacklist, more.NamespaceBlacklist...)
+		if is.NamespaceWhitelist == nil {
+			is.NamespaceWhitelist = more.NamespaceWhitelist
+		} else if more.NamespaceWhitelist != nil {
+			*is.NamespaceWhitelist = append(*is.NamespaceWhitelist, *more.NamespaceWhitelist...)
+		}
+	}
+	return nil
 }
 
 // Forbids returns why the project does not let an Application write some objects, or "".

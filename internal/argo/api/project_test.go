@@ -1,11 +1,13 @@
 package api
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -47,4 +49,56 @@ func TestProjectForbids(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+}
+
+// TestGlobalProjects has the global projects of argocd-cm, and what the project of an Application then does not permit.
+func TestGlobalProjects(t *testing.T) {
+	app := &Application{Metadata: Metadata{Name: "web", Namespace: "argocd"}}
+	app.Spec.Source = &Source{RepoURL: "https://git.example.com/shop"}
+	made := []object.Object{{Ref: object.Ref{Key: object.Key{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "web"}}}}
+	for name, c := range map[string]struct{ globals, want string }{
+		"none":                  {"", "does not permit ClusterRole"},
+		"for these labels":      {"[{projectName: base, labelSelector: {matchLabels: {team: shop}}}]", ""},
+		"for other labels":      {"[{projectName: base, labelSelector: {matchLabels: {team: web}}}]", "does not permit ClusterRole"},
+		"itself":                {"[{projectName: default, labelSelector: {}}, {projectName: base, labelSelector: {}}]", ""},
+		"after one that is not": {"[{projectName: gone, labelSelector: {}}, {projectName: base, labelSelector: {}}]", "does not permit ClusterRole"},
+	} {
+		settings, err := ReadSettings(t.Context(), settingsMap{"globalProjects": c.globals}, "argocd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		from := projects{}
+		for name, text := range map[string]string{
+			"default": "{metadata: {labels: {team: shop}}, spec: {sourceRepos: ['*'], destinations: [{server: '*', namespace: '*'}]}}",
+			"base":    "{spec: {clusterResourceWhitelist: [{group: '*', kind: '*'}], namespaceResourceWhitelist: [{group: '', kind: ConfigMap}]}}",
+		} {
+			var content map[string]any
+			if err := yaml.Unmarshal([]byte(text), &content); err != nil {
+				t.Fatal(err)
+			}
+			from[RefTo("AppProject", "argocd", name)] = content
+		}
+		p, err := ReadProject(t.Context(), from, app, settings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.Forbids(app, made); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+		if isGlobal := p.Spec.NamespaceWhitelist != nil; isGlobal != (c.want == "") {
+			t.Errorf("%s: the kinds of namespaces are %v", name, p.Spec.NamespaceWhitelist)
+		}
+	}
+}
+
+// projects is a cluster with projects.
+type projects map[object.Ref]map[string]any
+
+// Read implements deployer.Reader.
+func (p projects) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
+	for _, ref := range wanted {
+		out[ref] = cluster.Live{Object: p[ref]}
+	}
+	return out
 }

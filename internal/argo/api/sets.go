@@ -48,7 +48,7 @@ func ReadSetController(ctx context.Context, from deployer.Reader, namespace stri
 	if out.mayOverride, err = strconv.ParseBool(told.get("enable.policy.override")); err != nil {
 		out.mayOverride = told.variable("policy") == "" // a flag does not count here, since Argo CD has not read it yet
 	}
-	out.annotations, out.labels = listed(told.get("global.preserved.annotations")), listed(told.get("global.preserved.labels"))
+	out.annotations, out.labels = Listed(told.get("global.preserved.annotations")), Listed(told.get("global.preserved.labels"))
 	return out, nil
 }
 
@@ -120,8 +120,8 @@ func flagOf(arguments []string, flag string) (value string, found bool) {
 	return value, found
 }
 
-// listed returns the items of a list with commas.
-func listed(text string) (out []string) {
+// Listed returns the items of a list with commas.
+func Listed(text string) (out []string) {
 	for item := range strings.SplitSeq(text, ",") {
 		if item = strings.TrimSpace(item); item != "" {
 			out = append(out, item)

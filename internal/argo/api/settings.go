@@ -22,11 +22,16 @@ type Settings struct {
 	Tracking, Label string
 	// Installation is the identity of this Argo CD, if several share a cluster.
 	Installation string
-	// BuildOptions are the flags of "kustomize build", and NoKustomize is set if Argo CD builds no kustomization.
-	BuildOptions string
-	NoKustomize  bool
+	// BuildOptions are the flags of "kustomize build". NoKustomize is set if Argo CD builds no kustomization, and NoHelm if it renders no chart.
+	BuildOptions        string
+	NoKustomize, NoHelm bool
 	// Ignores are the differences that argocd-cm ignores for all Applications.
 	Ignores []IgnoreDifference
+	// compares says what else is ignored. exclusions and inclusions say which kinds are left alone.
+	compares               compareOptions
+	exclusions, inclusions []kindFilter
+	// globals are the projects that add to others.
+	globals []globalProject
 }
 
 // ReadSettings reads argocd-cm, which is in the namespace of Argo CD. An Application may be in another one. Without argocd-cm, the defaults
@@ -51,8 +56,17 @@ func ReadSettings(ctx context.Context, from deployer.Reader, namespace string) (
 		out.Tracking = cmp.Or(text("application.resourceTrackingMethod"), out.Tracking)
 		out.Label = cmp.Or(text("application.instanceLabelKey"), out.Label)
 		out.Installation = text("installationID")
-		out.BuildOptions, out.NoKustomize = text("kustomize.buildOptions"), text("kustomize.enable") == "false"
+		isOff := func(key string) bool { return text(key) != "" && text(key) != "true" }
+		out.BuildOptions, out.NoKustomize, out.NoHelm = text("kustomize.buildOptions"), isOff("kustomize.enable"), isOff("helm.enable")
 		out.Ignores = SystemIgnores(data)
+		for key, into := range map[string]any{
+			"resource.compareoptions": &out.compares, "resource.exclusions": &out.exclusions, "resource.inclusions": &out.inclusions,
+			"globalProjects": &out.globals,
+		} {
+			if err := yaml.Unmarshal([]byte(text(key)), into); err != nil {
+				return out, fmt.Errorf("%s of ConfigMap %s/argocd-cm: %w", key, in, err)
+			}
+		}
 		return out, nil
 	}
 	return out, nil
@@ -97,6 +111,9 @@ func SystemIgnores(data map[string]any) []IgnoreDifference {
 		if one.Group, one.Kind, hasGroup = strings.Cut(name, "/"); !hasGroup {
 			one.Group, one.Kind = "", name
 		}
+		if !hasGroup || name != "*/*" && strings.ContainsAny(name, "*?[{") {
+			one.ManagedFieldsManagers = nil // they need the group and the kind themselves (argo-cd v3.6.1 util/argo/diff/ignore.go HasIgnoreDifference)
+		}
 		out = append(out, one)
 	}
 	return out
@@ -106,4 +123,62 @@ func SystemIgnores(data map[string]any) []IgnoreDifference {
 func (d IgnoreDifference) IsAbout(key object.Key) bool {
 	return MatchesGlob(d.Group, key.Group) && MatchesGlob(d.Kind, key.Kind) && (d.Name == "" || d.Name == key.Name) &&
 		(d.Namespace == "" || d.Namespace == key.Namespace)
+}
+
+// compareOptions says what Argo CD ignores of all objects of some kinds (argo-cd v3.6.1 util/settings/settings.go ArgoCDDiffOptions).
+type compareOptions struct {
+	// Status says of which objects the status is ignored: of all, of definitions (crd), or of none.
+	Status string `json:"ignoreResourceStatusField"`
+	// Aggregated is set if the rules of roles are ignored that other roles make.
+	Aggregated bool `json:"ignoreAggregatedRoles"`
+}
+
+// Ignored returns the places of an object of the sources that Argo CD ignores because of resource.compareoptions. Without it, that is the status.
+func (s Settings) Ignored(o object.Object) (pointers []string) {
+	isDefinition := o.Group == "apiextensions.k8s.io" && o.Kind == "CustomResourceDefinition"
+	isNone := slices.Contains([]string{"none", "off", "false"}, s.compares.Status)
+	if object.Has(o.Content, "status") && !isNone && (s.compares.Status != "crd" || isDefinition) {
+		pointers = append(pointers, "/status")
+	}
+	isRole := o.Group == "rbac.authorization.k8s.io" && (o.Kind == "ClusterRole" || o.Kind == "Role")
+	if s.compares.Aggregated && isRole && object.Child(o.Content, "aggregationRule") != nil {
+		pointers = append(pointers, "/rules")
+	}
+	return pointers
+}
+
+// kindFilter names kinds, in some clusters (argo-cd v3.6.1 util/settings/filtered_resource.go). An empty list names all.
+type kindFilter struct {
+	APIGroups []string `json:"apiGroups"`
+	Kinds     []string `json:"kinds"`
+	Clusters  []string `json:"clusters"`
+}
+
+// isHere reports whether the filter is about the cluster of Argo CD itself.
+func (f kindFilter) isHere() bool { return f.Clusters == nil || matchesOne(f.Clusters, InCluster) }
+
+// matches reports whether the filter names a kind.
+func (f kindFilter) matches(group, kind string) bool {
+	return f.isHere() && (f.APIGroups == nil || matchesOne(f.APIGroups, group)) &&
+		(f.Kinds == nil || slices.Contains(f.Kinds, "*") || slices.Contains(f.Kinds, kind))
+}
+
+// matchesOne reports whether one of some patterns matches a text.
+func matchesOne(patterns []string, text string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return MatchesGlob(pattern, text) })
+}
+
+// alwaysExcluded are the kinds that Argo CD leaves alone whatever argocd-cm says (argo-cd v3.6.1 util/settings/resources_filter.go).
+var alwaysExcluded = []kindFilter{
+	{APIGroups: []string{"events.k8s.io", "metrics.k8s.io"}}, {APIGroups: []string{""}, Kinds: []string{"Event"}},
+	{APIGroups: []string{"coordination.k8s.io"}, Kinds: []string{"Lease"}},
+}
+
+// Excludes reports whether Argo CD leaves objects of a kind alone. It writes none of them, also if the sources have one.
+func (s Settings) Excludes(group, kind string) bool {
+	matches := func(f kindFilter) bool { return f.matches(group, kind) }
+	if slices.ContainsFunc(slices.Concat(alwaysExcluded, s.exclusions), matches) {
+		return true
+	}
+	return !slices.ContainsFunc(s.inclusions, matches) && slices.ContainsFunc(s.inclusions, kindFilter.isHere)
 }

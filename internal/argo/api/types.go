@@ -39,6 +39,8 @@ type Application struct {
 	Dropped string `json:"-"`
 	Kept    string `json:"-"`
 	Fault   error  `json:"-"`
+	// Instance is its name in the marks of Argo CD, if that is known to be another one than its own.
+	Instance string `json:"-"`
 	// InTree is set if a working tree makes it, and trusted are the repositories that the Application in the cluster names.
 	InTree  bool            `json:"-"`
 	Trusted map[string]bool `json:"-"`
@@ -125,6 +127,7 @@ type Source struct {
 	Chart          string           `json:"chart"`
 	Ref            string           `json:"ref"`
 	Name           string           `json:"name"`
+	TagPrefix      string           `json:"tagPrefix"`
 	Helm           *HelmSource      `json:"helm"`
 	Directory      *DirectorySource `json:"directory"`
 	Kustomize      *KustomizeSource `json:"kustomize"`
@@ -241,6 +244,11 @@ type status struct {
 		Status    string   `json:"status"`
 		Revision  string   `json:"revision"`
 		Revisions []string `json:"revisions"`
+		// ComparedTo is what that status is about.
+		ComparedTo struct {
+			Source  Source   `json:"source"`
+			Sources []Source `json:"sources"`
+		} `json:"comparedTo"`
 	} `json:"sync"`
 	History        []historyEntry  `json:"history"`
 	Resources      []resource      `json:"resources"`
@@ -336,6 +344,22 @@ func (s *Source) normalize() {
 
 // HasJsonnet reports whether the source says how jsonnet is evaluated.
 func (d *DirectorySource) HasJsonnet() bool { return IsSet(d.Jsonnet) && string(d.Jsonnet) != "{}" }
+
+// Found returns the commit that the controller has found for a source, or "" if it has not compared the source as it is now.
+func (a *Application) Found(number int) string {
+	is := a.Status.Sync
+	was, revisions := []Source{is.ComparedTo.Source}, []string{is.Revision}
+	if len(a.Spec.Sources) > 0 {
+		was, revisions = is.ComparedTo.Sources, is.Revisions
+	}
+	if all := a.Sources(); number < min(len(was), len(revisions), len(all)) {
+		x, y := was[number], all[number]
+		if x.RepoURL == y.RepoURL && x.TargetRevision == y.TargetRevision && x.TagPrefix == y.TagPrefix {
+			return revisions[number]
+		}
+	}
+	return ""
+}
 
 // Synced returns the sources and the revisions of the last full sync that succeeded, and false if there was none. With revisionHistoryLimit: 0
 // there is no history, and the last sync counts if it was such a one.

@@ -19,7 +19,7 @@ func TestLinksOfCommit(t *testing.T) {
 	)
 	fetch := Commits(func(context.Context, CommitOrder) ([]byte, error) { return archive, nil }, func([]byte) string { return "c" })
 	for _, path := range []string{"apps/prod", "current"} {
-		f, done, err := Fetcher{Commit: fetch}.folder(t.Context(), &api.Application{}, api.Source{RepoURL: "http://127.0.0.1/x", Path: path},
+		f, done, err := Fetcher{Commit: fetch}.folder(t.Context(), applicationOf(api.Source{RepoURL: "http://127.0.0.1/x", Path: path}), 0,
 			func(api.Source) (*Folder, bool, error) { return nil, false, nil })
 		if err != nil {
 			t.Fatal(err)
@@ -51,5 +51,40 @@ func TestLinksOutOfCommit(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// applicationOf returns an Application with one source.
+func applicationOf(s api.Source) *api.Application {
+	a := &api.Application{}
+	a.Spec.Source = &s
+	return a
+}
+
+// TestRange checks that a range of versions is the commit that the controller has found for it, as long as the source is the same.
+func TestRange(t *testing.T) {
+	for name, c := range map[string]struct {
+		revision, prefix, compared, want, fails string
+	}{
+		"a branch":            {revision: "main", compared: "main", want: "main"},
+		"a version":           {revision: "v1.2", compared: "v1.2", want: "v1.2"},
+		"none":                {want: ""},
+		"a range":             {revision: ">=1.0 <2", compared: ">=1.0 <2", want: "c0ffee"},
+		"any patch":           {revision: "1.2.*", compared: "1.2.*", want: "c0ffee"},
+		"another range":       {revision: "1.3.*", compared: "1.2.*", fails: "targetRevision 1.3.* is a range of versions"},
+		"a tag with a prefix": {revision: "1.0.0", prefix: "web/", compared: "1.0.0", fails: "targetRevision web/1.0.0 is a range"},
+	} {
+		a := applicationOf(api.Source{RepoURL: "https://192.0.2.1/x", TargetRevision: c.revision, TagPrefix: c.prefix})
+		a.Status.Sync.Revision, a.Status.Sync.ComparedTo.Source = "c0ffee", api.Source{RepoURL: "https://192.0.2.1/x", TargetRevision: c.compared}
+		got := "nothing"
+		q := Fetcher{Commit: func(_ context.Context, o CommitOrder) (string, string, func(), error) {
+			got = o.Ref
+			return t.TempDir(), "x", func() {}, nil
+		}}
+		_, done, err := q.folder(t.Context(), a, 0, func(api.Source) (*Folder, bool, error) { return nil, false, nil })
+		done()
+		if c.fails == "" && (err != nil || got != c.want) || c.fails != "" && (err == nil || got != "nothing" || !strings.Contains(err.Error(), c.fails)) {
+			t.Errorf("%s: fetched %q, %v", name, got, err)
+		}
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/Masterminds/semver/v3"
+
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/files"
@@ -93,12 +95,12 @@ func (q Fetcher) Folders(ctx context.Context, a *api.Application, tree Local) (o
 	case q.Own && len(sources) > 1:
 		return nil, done, fmt.Errorf("%s has several sources, so CHART could be any of them: leave it out", a.Title())
 	}
-	for i, s := range sources {
-		f, remove, err := q.folder(ctx, a, s, tree)
+	for i := range sources {
+		f, remove, err := q.folder(ctx, a, i, tree)
 		all = append(all, remove)
 		if err == nil {
 			f.Number = i
-			err = f.Override(a.Metadata.Name)
+			err = f.Override(cmp.Or(a.Instance, a.Metadata.Name))
 		}
 		if err != nil {
 			return nil, done, WithNumber(i, len(sources), err)
@@ -111,9 +113,10 @@ func (q Fetcher) Folders(ctx context.Context, a *api.Application, tree Local) (o
 	return out, done, nil
 }
 
-// folder fetches one source.
-func (q Fetcher) folder(ctx context.Context, a *api.Application, s api.Source, tree Local) (f *Folder, done func(), err error) {
+// folder fetches one source, which has a number among those of the Application.
+func (q Fetcher) folder(ctx context.Context, a *api.Application, number int, tree Local) (f *Folder, done func(), err error) {
 	done = func() {}
+	s := a.Sources()[number]
 	if q.Own {
 		path, remove, err := q.Chart.Fetch(ctx)
 		if err != nil {
@@ -139,6 +142,12 @@ func (q Fetcher) folder(ctx context.Context, a *api.Application, s api.Source, t
 	if err := address.CheckURL(s.RepoURL, "repoURL", order.Foreign); err != nil {
 		return nil, done, err
 	}
+	if s.TagPrefix != "" || isRange(s.TargetRevision) {
+		if order.Ref = a.Found(number); order.Ref == "" {
+			return nil, done, hint.New(fmt.Errorf("targetRevision %s%s is a range of versions, and Argo CD has not said which commit that is", s.TagPrefix, s.TargetRevision),
+				"wait until Argo CD has compared the Application, or give the folder of the source as CHART")
+		}
+	}
 	if u, err := url.Parse(s.RepoURL); err == nil && order.Foreign {
 		order.Addresses = address.Lookup(u.Hostname())
 	}
@@ -155,6 +164,16 @@ func (q Fetcher) folder(ctx context.Context, a *api.Application, s api.Source, t
 	}
 	f.Revision, f.OfCommit = commit, true
 	return f, done, nil
+}
+
+// isRange reports whether a revision of Git is a range of versions, which means the newest tag within it (argo-cd v3.6.1 util/versions/tags.go
+// IsConstraint).
+func isRange(revision string) bool {
+	if _, err := semver.NewVersion(revision); err == nil || revision == "" {
+		return false
+	}
+	_, err := semver.NewConstraint(revision)
+	return err == nil
 }
 
 // In returns the folder of a source below the root of its repository, which is a path without links, and so is that of the folder. In names the
@@ -345,6 +364,9 @@ func (f *Folder) Manifests() (string, error) {
 		case filepath.Ext(name) == ".jsonnet":
 			return fmt.Errorf("%s is jsonnet, which helmdrift does not run", inside)
 		}
+		if info, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
+			return nil // a link to nothing, or to a folder
+		}
 		text, err := ReadWithin(f.Root, name)
 		if err != nil {
 			return err
@@ -359,6 +381,17 @@ func (f *Folder) Manifests() (string, error) {
 		return nil
 	})
 	return out.String(), err
+}
+
+// MustBeRead reports whether Argo CD refuses a folder if it cannot read a file of it. It leaves out other files, such as values, that are no objects
+// (repository.go getObjsFromYAMLOrJSON).
+func (f *Folder) MustBeRead(file string) bool {
+	text, err := ReadWithin(f.Root, filepath.Join(f.Dir, filepath.FromSlash(file)))
+	if err != nil || filepath.Ext(file) == ".json" {
+		return true
+	}
+	lacks := func(word string) bool { return !bytes.Contains(text, []byte(word)) }
+	return !slices.ContainsFunc([]string{"apiVersion:", "kind:", "metadata:"}, lacks)
 }
 
 // FetchRemote returns what fetches a value file of an Application from an address.

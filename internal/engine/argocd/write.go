@@ -131,6 +131,8 @@ func (o Options) Leaves(live map[string]any) string {
 		return "Delete=confirm: somebody has to confirm the deletion"
 	case o.Removes && policy == "keep":
 		return "helm.sh/resource-policy: keep"
+	case o.Removes && prune == "confirm":
+		return "Prune=confirm: somebody has to confirm the deletion"
 	case o.Removes:
 		return ""
 	case !o.Prune:
@@ -139,8 +141,16 @@ func (o Options) Leaves(live map[string]any) string {
 		return "Prune=false"
 	case own == "confirm":
 		return "Prune=confirm: somebody has to confirm the deletion"
+	case object.Child(object.Child(live, "metadata"), "annotations")["argocd.argoproj.io/hook"] == "Skip":
+		return "argocd.argoproj.io/hook: Skip"
 	}
 	return ""
+}
+
+// Confirms reports whether Argo CD deletes a live object only after somebody has confirmed it. A sync waits for that before it writes
+// (sync_context.go runTasks), and the Application before its objects go (argo-cd v3.6.1 controller/appcontroller.go finalizeApplicationDeletion).
+func (o Options) Confirms(live map[string]any) bool {
+	return o.valueOf("Prune=", live) == "confirm" || o.Removes && o.valueOf("Delete=", live) == "confirm"
 }
 
 // valueOf returns the value of an option. The annotation of the object wins.

@@ -133,6 +133,7 @@ func TestRemoves(t *testing.T) {
 		{live: "{" + object + ", annotations: {argocd.argoproj.io/sync-options: Delete=false}}}", leaves: "Delete=false"},
 		{live: "{" + object + "}}", options: "Delete=false", leaves: "Delete=false"},
 		{live: "{" + object + ", annotations: {argocd.argoproj.io/sync-options: Delete=true}}}", options: "Delete=false"},
+		{live: "{" + object + ", annotations: {argocd.argoproj.io/sync-options: Prune=confirm}}}", leaves: "Prune=confirm: somebody has to confirm the deletion"},
 		{live: "{" + object + ", annotations: {helm.sh/resource-policy: keep}}}", leaves: "helm.sh/resource-policy: keep"},
 		{live: "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}", leaves: "definitions stay when an Application goes"},
 	} {

@@ -39,6 +39,8 @@ type syncCase struct {
 	ignored   []any
 	serverNow bool
 	prune     bool
+	// heals is set if selfHeal makes the sync, with the chart as it is. open is set once nothing keeps Argo CD from that.
+	heals, open bool
 	// force has options in the annotations of two objects, or is empty.
 	force string
 	// namespaced is the metadata that a sync sets on the namespace, or nil.
@@ -54,6 +56,7 @@ func randomSyncs(ts *testscript.TestScript, _ bool, _ []string) {
 	for ; done < *syncs && time.Since(began) < *budget; done++ {
 		seed := *firstSync + int64(done)
 		c := &syncCase{ts: ts, random: rand.New(rand.NewPCG(uint64(seed), 1)), name: fmt.Sprintf("s%d", seed)}
+		c.heals = rand.New(rand.NewPCG(uint64(seed), 2)).IntN(100) < 25 // the other choices of a seed do not depend on it
 		if err := c.run(); err != nil {
 			wrong++
 			ts.Logf("seed %d: %v\n  %s", seed, err, strings.Join(c.log, "\n  "))
@@ -153,6 +156,12 @@ func (c *syncCase) run() error {
 	if expected != state {
 		c.note("options: %v", c.syncOptions())
 		return fmt.Errorf("predicted that it is %s, but Argo CD says %s", expected, state)
+	}
+	if c.heals {
+		c.note("selfHeal")
+		if state != "OutOfSync" {
+			return nil // there is no sync
+		}
 	}
 	if err := c.sync(); err != nil {
 		if r.fails() {
@@ -476,7 +485,7 @@ func (c *syncCase) change() error {
 		c.options = append(c.options, "Force=true")
 		c.note("Force=true")
 	}
-	if c.namespaced != nil && c.percent(40) {
+	if c.namespaced != nil && c.percent(40) && !c.heals {
 		c.namespaced = map[string]any{"labels": map[string]any{"team": c.one("shop", "store")}, "annotations": map[string]any{"other": "y"}}
 		c.note("managedNamespaceMetadata: %s", asText(c.namespaced))
 	}
@@ -488,7 +497,7 @@ func (c *syncCase) change() error {
 	if err := c.applyApplication(); err != nil {
 		return err
 	}
-	if c.percent(60) {
+	if c.percent(60) && !c.heals {
 		return c.writeChart(true)
 	}
 	return nil
@@ -638,14 +647,18 @@ func (c *syncCase) syncOptions() []string {
 // applyApplication writes the Application. A window of its project keeps Argo CD from syncing it by itself, so that automated prune can be
 // on, and allows a sync by hand.
 func (c *syncCase) applyApplication() error {
-	policy := map[string]any{"automated": map[string]any{"prune": c.prune}, "syncOptions": c.syncOptions()}
+	policy := map[string]any{"automated": map[string]any{"prune": c.prune, "selfHeal": c.heals}, "syncOptions": c.syncOptions()}
+	project := "by-hand"
+	if c.open {
+		project = "open"
+	}
 	if c.namespaced != nil {
 		policy["managedNamespaceMetadata"] = c.namespaced
 	}
 	app := map[string]any{
 		"apiVersion": "argoproj.io/v1alpha1", "kind": "Application", "metadata": map[string]any{"name": c.name, "namespace": "argocd"},
 		"spec": map[string]any{
-			"project": "by-hand", "destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": c.name},
+			"project": project, "destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": c.name},
 			"source":            map[string]any{"repoURL": c.ts.Getenv("REPO"), "path": c.name, "targetRevision": "main"},
 			"ignoreDifferences": c.ignored,
 			"syncPolicy":        policy,
@@ -695,14 +708,19 @@ func (c *syncCase) refreshed() (string, error) {
 	return "", fmt.Errorf("Argo CD did not compare %s", c.name)
 }
 
-// sync lets Argo CD sync, and waits for the end.
+// sync lets Argo CD sync, and waits for the end. The first sync of a seed is one by hand.
 func (c *syncCase) sync() error {
 	was, err := c.application()
 	if err != nil {
 		return err
 	}
-	operation := map[string]any{"operation": map[string]any{"sync": map[string]any{"prune": c.prune, "syncOptions": c.syncOptions()}}}
-	if _, err := c.kubectl("", "patch", "application", c.name, "-n", "argocd", "--type=merge", "-p", asText(operation)); err != nil {
+	if c.open = c.heals && was.Status.OperationState.FinishedAt != ""; c.open {
+		err = c.applyApplication()
+	} else {
+		operation := map[string]any{"operation": map[string]any{"sync": map[string]any{"prune": c.prune, "syncOptions": c.syncOptions()}}}
+		_, err = c.kubectl("", "patch", "application", c.name, "-n", "argocd", "--type=merge", "-p", asText(operation))
+	}
+	if err != nil {
 		return err
 	}
 	for range 300 {

@@ -1,0 +1,67 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
+
+// settingsMap is a cluster with ConfigMap argocd/argocd-cm.
+type settingsMap map[string]any
+
+// Read implements deployer.Reader.
+func (m settingsMap) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	out := map[object.Ref]cluster.Live{}
+	for _, ref := range wanted {
+		if ref.Namespace == "argocd" && ref.Name == "argocd-cm" {
+			out[ref] = cluster.Live{Object: map[string]any{"data": map[string]any(m)}}
+		}
+	}
+	return out
+}
+
+// TestExcludes has the kinds that argocd-cm leaves out or names, as group/kind, and whether Argo CD leaves a kind alone.
+func TestExcludes(t *testing.T) {
+	const endpoints = "[{apiGroups: ['', discovery.k8s.io], kinds: [Endpoints, EndpointSlice]}]"
+	for name, c := range map[string]struct {
+		exclusions, inclusions, kind string
+		want                         bool
+	}{
+		"nothing is said":          {kind: "apps/Deployment"},
+		"always":                   {kind: "coordination.k8s.io/Lease", want: true},
+		"always, a whole group":    {kind: "metrics.k8s.io/PodMetrics", want: true},
+		"another kind of a group":  {kind: "/ConfigMap"},
+		"as Argo CD is installed":  {exclusions: endpoints, kind: "/Endpoints", want: true},
+		"another kind":             {exclusions: endpoints, kind: "/Service"},
+		"another group":            {exclusions: endpoints, kind: "ex.com/Endpoints"},
+		"a pattern of groups":      {exclusions: "[{apiGroups: ['*.ex.com'], kinds: ['*']}]", kind: "a.ex.com/Thing", want: true},
+		"all groups":               {exclusions: "[{kinds: [Thing]}]", kind: "ex.com/Thing", want: true},
+		"in this cluster":          {exclusions: "[{kinds: [Thing], clusters: ['https://kubernetes*']}]", kind: "ex.com/Thing", want: true},
+		"in another cluster":       {exclusions: "[{kinds: [Thing], clusters: ['https://192.0.2.1']}]", kind: "ex.com/Thing"},
+		"only others are named":    {inclusions: "[{apiGroups: [apps]}]", kind: "/ConfigMap", want: true},
+		"it is named":              {inclusions: "[{apiGroups: [apps]}]", kind: "apps/Deployment"},
+		"others of a cluster":      {inclusions: "[{apiGroups: [apps], clusters: ['https://192.0.2.1']}]", kind: "/ConfigMap"},
+		"named, and also left out": {exclusions: "[{kinds: [Deployment]}]", inclusions: "[{apiGroups: [apps]}]", kind: "apps/Deployment", want: true},
+	} {
+		s, err := ReadSettings(t.Context(), settingsMap{"resource.exclusions": c.exclusions, "resource.inclusions": c.inclusions}, "argocd")
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		group, kind, _ := strings.Cut(c.kind, "/")
+		if got := s.Excludes(group, kind); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// TestBrokenSettings checks that argocd-cm which cannot be read is an error, since Argo CD then compares nothing.
+func TestBrokenSettings(t *testing.T) {
+	for _, key := range []string{"resource.exclusions", "resource.inclusions", "resource.compareoptions"} {
+		if _, err := ReadSettings(t.Context(), settingsMap{key: "["}, "argocd"); err == nil || !strings.Contains(err.Error(), key+" of ConfigMap argocd/argocd-cm") {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+}
