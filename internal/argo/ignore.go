@@ -46,8 +46,8 @@ func annotated(o object.Object) []api.IgnoreDifference {
 	}}
 }
 
-// rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule. What expressions select and managers own
-// differs from object to object.
+// rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule. What expressions select and managers
+// own differs from object to object.
 func (p *Plan) rules() []report.RuleText {
 	var out []report.RuleText
 	for _, d := range p.ignores() {
@@ -64,7 +64,8 @@ func (p *Plan) rules() []report.RuleText {
 // ignoreReason is the reason of all these rules.
 const ignoreReason = "Argo CD ignores it"
 
-// globExpression returns a regular expression for a pattern. In the pattern, * and ? stand for any letters. The core group is the empty pattern.
+// globExpression returns a regular expression for a pattern. In the pattern, * and ? stand for any letters. The core group is the empty
+// pattern.
 func globExpression(pattern string) string {
 	quoted := regexp.QuoteMeta(pattern)
 	return "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(quoted) + "$"

@@ -46,7 +46,8 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	r.Errors = append(r.Errors, p.problems...)
 }
 
-// checkKept finds out whether the upgrade is to a chart that source-controller keeps although the source has another one of the same version.
+// checkKept finds out whether the upgrade is to a chart that source-controller keeps although the source has another one of the same
+// version.
 func (p *Plan) checkKept(ctx context.Context, drifted *drift.Result) {
 	if changed := p.notRolledOut(ctx, drifted); changed > 0 {
 		p.lacks(fmt.Sprintf("%s of the chart %s from what is deployed under version %s: source-controller keeps the chart that it built first, so "+

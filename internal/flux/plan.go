@@ -544,8 +544,8 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 	return &out
 }
 
-// addKept adds the preview of an upgrade to the same version of the chart with the values and the post-renderers that are deployed. Whatever
-// it changes is a change of the chart, and source-controller keeps the chart that it has.
+// addKept adds the preview of an upgrade to the same version of the chart with the values and the post-renderers that are deployed.
+// Whatever it changes is a change of the chart, and source-controller keeps the chart that it has.
 func (p *Plan) addKept(ctx context.Context, records drift.Records, q Question, path string, s situation) {
 	h, last := p.release, p.release.Last()
 	if !p.mayBeOther || last == nil || last.ChartVersion != p.chart.version {

@@ -190,9 +190,9 @@ func (r *Result) WithDesired(ctx context.Context, desired []object.Object) (*thr
 	return r.run.compareInput(ctx, in)
 }
 
-// WithChart compares the release again, as Compare does with a chart, but reads no record and no live object again. If the chart renders the
-// objects that are deployed, the result is r itself. What a post-renderer prints does not say which template an object comes from, so that
-// does not count.
+// WithChart compares the release again, as Compare does with a chart, but reads no record and no live object again. If the chart renders
+// the objects that are deployed, the result is r itself. What a post-renderer prints does not say which template an object comes from, so
+// that does not count.
 func (r *Result) WithChart(ctx context.Context, t Target) (*Result, error) {
 	if r.Loaded.Old == nil || r.Loaded.Old.Values == nil {
 		return r.run.Compare(ctx, t)

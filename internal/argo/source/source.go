@@ -157,8 +157,8 @@ func (q Fetcher) folder(ctx context.Context, a *api.Application, s api.Source, t
 	return f, done, nil
 }
 
-// In returns the folder of a source below the root of its repository, which is a path without links, and so is that of the folder. In names the
-// repository in messages.
+// In returns the folder of a source below the root of its repository, which is a path without links, and so is that of the folder. In names
+// the repository in messages.
 func In(root string, s api.Source, in string) (*Folder, error) {
 	f := &Folder{Source: s, Root: root, Dir: filepath.Join(root, filepath.FromSlash(s.Path))}
 	if inside, err := filepath.Rel(root, f.Dir); err != nil || !filepath.IsLocal(inside) {
@@ -218,8 +218,8 @@ func opened(s api.Source, path string, done func()) (*Folder, func(), error) {
 	return &Folder{Source: s, Root: dir, Dir: dir, IsChart: true}, both, nil
 }
 
-// ownedByUser completes a folder that the user gives for a source. A kustomization may need files beside its folder, so the root is that of the
-// working tree then. Anything else that is no chart is what the source makes, such as the output of a plugin.
+// ownedByUser completes a folder that the user gives for a source. A kustomization may need files beside its folder, so the root is that of
+// the working tree then. Anything else that is no chart is what the source makes, such as the output of a plugin.
 func (f *Folder) ownedByUser() error {
 	f.Source.Plugin = nil
 	kind, err := (&Folder{Dir: f.Dir}).Kind()
@@ -278,8 +278,8 @@ const (
 	KindDirectory = "directory"
 )
 
-// Kind is what a folder is for the repo-server: a chart, a kustomization, or manifests. What the source says counts before what is in the folder
-// (argo-cd v3.6.1 pkg/apis/application/v1alpha1/types.go ExplicitType, util/app/discovery/discovery.go Discover).
+// Kind is what a folder is for the repo-server: a chart, a kustomization, or manifests. What the source says counts before what is in the
+// folder (argo-cd v3.6.1 pkg/apis/application/v1alpha1/types.go ExplicitType, util/app/discovery/discovery.go Discover).
 func (f *Folder) Kind() (string, error) {
 	s := f.Source
 	var said []string
