@@ -61,8 +61,9 @@ type Question struct {
 type Plan struct {
 	// Target is what to compare: the upgrade, or the drift of a release that Flux leaves as it is.
 	Target drift.Target
-	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known, or the upgrade to this chart with the
-	// values that are deployed if Flux may have another one of the same version. Otherwise its chart is nil.
+	// Preview is an upgrade that is compared beside Target. If Target has no chart although that of the sources is known, it is the upgrade to
+	// that chart. If Flux may have another chart of the same version, it is the upgrade to that of the sources with the values that are
+	// deployed. Its chart is nil if there is no preview.
 	Preview drift.Target
 	// kept is the HelmRelease whose post-renderers the preview has, if they are not those of release. Previews is set once the preview is
 	// compared.
@@ -92,7 +93,7 @@ type Plan struct {
 	problems    []report.Message
 	done        []func()
 	definitions []render.Document
-	// doubt is what the rendering hides about values that are not known.
+	// doubt says what the rendering does not show, because values are not known.
 	doubt string
 }
 

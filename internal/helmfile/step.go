@@ -80,7 +80,7 @@ func New(ctx context.Context, from drift.Connection, q Question, r Release) (*St
 	return s, nil
 }
 
-// errNothing means that there is nothing to compare, since a release that shall not be there is not there.
+// errNothing means that there is nothing to compare: the release is not installed, and helmfile leaves it so.
 var errNothing = errors.New("it is not installed, and helmfile does not install it")
 
 // decide returns what helmfile does with a release whose records are known (helmfile v1.8.0 pkg/state/state.go SyncReleases,

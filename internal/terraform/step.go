@@ -47,7 +47,7 @@ type Step struct {
 	decision decision
 	warnings []report.Message
 	problems []report.Message
-	// doubt is what the rendering hides about values that are not known.
+	// doubt says what the rendering does not show, because values are not known.
 	doubt string
 }
 
