@@ -27,8 +27,7 @@ type Sync struct {
 	Method func(desired map[string]any) (method report.ApplyMethod, replaces bool)
 	// Write predicts its write of desired over live. The Writer has what Method says.
 	Write func(w Writer, ref object.Ref, desired, live map[string]any) (Written, error)
-	// Refused returns why the API server refuses to create or update an object as it is written, or "". It adds to what is refused to
-	// everybody.
+	// Refused returns why the API server refuses to create or update an object, or "", apart from what it refuses to everybody.
 	Refused func(desired map[string]any) string
 	// Recreates reports whether it deletes a live object and creates it again, so that each of its fields can change.
 	Recreates func(desired, live map[string]any) bool

@@ -28,9 +28,8 @@ type Deployer struct {
 // DeployerAction is what a controller does to a release.
 type DeployerAction string
 
-// These are the actions. A reinstall uninstalls the release first. A sync is that of Argo CD, which has no revisions of Helm. A correction
-// writes fields that drifted, without a revision. None means that nothing is to be done, and blocked that something keeps the controller
-// from acting. Unknown means that helmdrift could not find out.
+// These are the actions. A reinstall uninstalls the release first. A sync is that of Argo CD, which makes no revision. A correction writes
+// fields that drifted, without a revision. Blocked means that something keeps the controller from acting, and unknown that it is not known.
 const (
 	DeployerUpgrade   DeployerAction = "upgrade"
 	DeployerInstall   DeployerAction = "install"
