@@ -138,7 +138,7 @@ func (k *Editor) change(e valuesfile.Edit, number int) error {
 	}
 }
 
-// isAbove reports whether another layer than the one that was changed has a value, too: it shows once the first is removed.
+// isAbove reports whether another layer than the changed one has the value as well. It counts once the changed layer lacks the value.
 func (k *Editor) isAbove(changed int, path []any) bool {
 	for i := range k.Layers {
 		if values, _ := k.now.Of(i); i != changed && has(values, path) {

@@ -40,8 +40,8 @@ type Options struct {
 	// Left returns what is left of an object without what Argo CD ignores, or false if it ignores nothing. With
 	// RespectIgnoreDifferences=true a sync leaves what it ignores. Left may be nil.
 	Left func(key object.Key) (Left, bool)
-	// Recreated is told about each write of a live object whether the sync deletes the object and creates it again. Several goroutines call
-	// it. It may be nil.
+	// Recreated is called for each write of a live object, and learns whether the sync deletes the object and creates it again. Several
+	// goroutines call it. It may be nil.
 	Recreated func(object.Key, Recreation)
 }
 
@@ -206,7 +206,7 @@ func (o Options) isInSync(w engine.Writer, ref object.Ref, left Left) bool {
 }
 
 // ServerSideResult returns live after a server-side apply of desired, whatever Argo CD ignores and however it writes, or nil if that is not
-// known. The types of custom kinds are not.
+// known. It is not known for custom kinds, because their types are not read for it.
 func (o Options) ServerSideResult(ref object.Ref, desired, live map[string]any) map[string]any {
 	w := engine.Writer{ServerSide: true, Helm4: true, Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
 	done, err := o.apply(w, ref, desired, live)
@@ -253,7 +253,7 @@ func withLastApplied(content, live map[string]any) map[string]any {
 	return out
 }
 
-// Applied returns the object in the annotation of kubectl apply, or nil if there is none that can be read. Whoever wrote it last.
+// Applied returns the object in the annotation of kubectl apply, whoever wrote it last, or nil if there is none that can be read.
 func Applied(live map[string]any) map[string]any {
 	text, _ := object.Child(object.Child(live, "metadata"), "annotations")[LastApplied].(string)
 	var out map[string]any
