@@ -60,7 +60,7 @@ release-files: plugin ## makes the completions, the manual pages and the program
 	bin/helmdrift completion zsh > bin/release/completions/helmdrift.zsh
 	bin/helmdrift completion fish > bin/release/completions/helmdrift.fish
 	bin/helmdrift completion powershell > bin/release/completions/helmdrift.ps1
-	go test ./cmd/helmdrift -count=1 -run '^TestManPages$$' -args -man $(CURDIR)/bin/release/man
+	$(GOTEST) ./cmd/helmdrift -count=1 -run '^TestManPages$$' -args -man $(CURDIR)/bin/release/man
 	gzip -9 -n bin/release/man/*.1
 	cp bin/helm-drift/plugin.yaml bin/helm-drift/plugin.complete bin/release/plugin
 	cd tools/release && go build -o $(CURDIR)/bin/release/ ./cmd/sbom ./cmd/image

@@ -28,10 +28,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file is diff app/NAME, and diff --next and --from of Applications: what the next sync of Argo CD writes. internal/argo finds out what
-// to compare.
+// This file is diff app/NAME, and diff --next and --from of Applications: what the next sync of Argo CD writes. internal/argo finds out
+// what to compare.
 
-// These are the jobs of a child process: it searches a working tree for Applications, builds kustomizations, and evaluates what Argo CD ignores.
+// These are the jobs of a child process: it searches a working tree for Applications, builds kustomizations, and evaluates what Argo CD
+// ignores.
 const (
 	jobArgoTree      = "argo-tree"
 	jobArgoKustomize = "argo-kustomize"
@@ -210,7 +211,8 @@ func (f *argoDiff) complete(ctx context.Context, c *cli.Connection, word string)
 	return cli.CompleteKind(ctx, c, api.Kind(), kind+"/")
 }
 
-// question returns a question about Applications. Foreign text is read in child processes. Done removes the bases of kustomize that were fetched.
+// question returns a question about Applications. Foreign text is read in child processes. Done removes the bases of kustomize that were
+// fetched.
 func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Limits) (q argo.Question, done func()) {
 	bases := &kustomize.Fetcher{Time: limits.Time, MaxOutput: limits.MaxAnswer()}
 	from := source.Fetcher{

@@ -77,8 +77,8 @@ type nextSource struct {
 // ofSomeTrees is implemented by a controller that does not have all flags about a working tree.
 type ofSomeTrees interface{ ofTree() []cli.Refusal }
 
-// all returns how to compare all objects that controllers deploy, and the files of tools that are named beside --next. It is nil if the flags
-// do not ask for that. Done closes the files.
+// all returns how to compare all objects that controllers deploy, and the files of tools that are named beside --next. It is nil if the
+// flags do not ask for that. Done closes the files.
 func (c controllers) all(
 	ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet,
 ) (all compareAll, done func(), err error) {

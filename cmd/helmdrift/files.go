@@ -32,8 +32,8 @@ type objectFile interface {
 	// open reads the file. The arguments and -n choose from what it has. If joined is set, the file is one of several sources: they share the
 	// cluster and the namespaces of the user, and the file chooses neither.
 	open(ctx context.Context, o *cli.CompareOptions, args []string, joined bool) (openFile, error)
-	// addKeepFlags adds the flags of absorb. keep is for absorb: it makes a session that compares a release with what the tool deploys next. If
-	// prints is set, absorb prints values that override all files, so nobody needs to know which files have the values.
+	// addKeepFlags adds the flags of absorb. keep is for absorb: it makes a session that compares a release with what the tool deploys next.
+	// If prints is set, absorb prints values that override all files, so nobody needs to know which files have the values.
 	addKeepFlags(*pflag.FlagSet)
 	keep(ctx context.Context, o *cli.CompareOptions, args []string, prints bool) (cli.Session, kept, error)
 }
@@ -46,8 +46,8 @@ type openFile interface {
 	// isOne reports whether one release is chosen. report compares it and prints its report.
 	isOne() bool
 	report(ctx context.Context, o diffOptions) error
-	// namespaces are those of the releases, in order. all compares the releases of a cluster or a namespace, and all calls together compare each
-	// release once.
+	// namespaces are those of the releases, in order. all compares the releases of a cluster or a namespace, and all calls together compare
+	// each release once.
 	namespaces() []string
 	all(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error)
 	close()
@@ -128,8 +128,8 @@ func runDiffFile(ctx context.Context, files []objectFile, c *cli.Connection, o d
 	return o.scan.run(ctx, o, nil)
 }
 
-// joined returns how to compare what tools do next beside the controllers of a cluster. What is wrong with one file costs no other: it is the
-// error of its comparison. Done closes the files.
+// joined returns how to compare what tools do next beside the controllers of a cluster. What is wrong with one file costs no other: it is
+// the error of its comparison. Done closes the files.
 func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (sources []nextSource, done func(), err error) {
 	var opened []openFile
 	done = func() {

@@ -22,8 +22,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file is diff hr/NAME: what Flux does next with the release of a HelmRelease. internal/flux finds out what to compare. flux_all.go asks
-// that about many HelmReleases, and has the working tree of --from.
+// This file is diff hr/NAME: what Flux does next with the release of a HelmRelease. internal/flux finds out what to compare. flux_all.go
+// asks that about many HelmReleases, and has the working tree of --from.
 
 // These are the jobs of a child process for a HelmRelease.
 const (

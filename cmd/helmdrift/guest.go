@@ -49,7 +49,8 @@ type controlled interface {
 	words() cli.ObjectWords
 	// run is diff of one such object.
 	run(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error
-	// all returns how to compare all such objects of a cluster or of a working tree. What it returns fails with deployer.ErrNoObject if there are none.
+	// all returns how to compare all such objects of a cluster or of a working tree. What it returns fails with deployer.ErrNoObject if there
+	// are none.
 	all(s cli.Streams, o diffOptions) (compareAll, error)
 	// release makes a session for such an object one for the release that the controller deploys from it, and returns a note about what the
 	// controller makes of a fix.

@@ -159,8 +159,8 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 	return d, out, nil
 }
 
-// keepFiles lets absorb change the values files of the release, unless it only prints what overrides all of them. It is an error if there are
-// none only if they are to be written.
+// keepFiles lets absorb change the values files of the release, unless it only prints what overrides all of them. It is an error if there
+// are none only if they are to be written.
 func (h *helmfileDiff) keepFiles(out *kept, found *helmfile.Loaded, step *helmfile.Step, prints bool) error {
 	if step.Target.Chart == nil {
 		return errors.New("helmfile uninstalls the release")

@@ -149,8 +149,8 @@ func TestInterruptEnds(t *testing.T) {
 	}
 }
 
-// TestInterruptRemovesFiles interrupts a command while nobody reads what it prints. Nothing is left of its run of helmfile, although the command
-// does not come to its end.
+// TestInterruptRemovesFiles interrupts a command while nobody reads what it prints. Nothing is left of its run of helmfile, although the
+// command does not come to its end.
 func TestInterruptRemovesFiles(t *testing.T) {
 	_, kubeconfig := settingsPlane(t)
 	dir := t.TempDir()

@@ -22,11 +22,11 @@ const module = "github.com/helmdrift/helmdrift/"
 // arrows lists which of our packages each package may import.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/argo/api", "internal/argo/appset", "internal/argo/ignored", "internal/argo/source", "internal/cli", "internal/config", "internal/confine", "internal/deployer", "internal/escape",
-			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/garbage", "internal/helmfile", "internal/hint", "internal/jobs", "internal/kubeconfig", "internal/kustomize",
-			"internal/output", "internal/output/progress", "internal/output/text", "internal/program", "internal/reporting", "internal/saved", "internal/search", "internal/secret", "internal/terminal", "internal/terraform", "internal/valuesfile", "internal/waiting", "internal/worktree", "pkg/effect",
-			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/live", "pkg/object", "pkg/repair", "pkg/report",
-			"pkg/report/absorption", "pkg/report/accept", "pkg/report/listing", "pkg/rollout", "pkg/snapshot", "pkg/threeway"},
+		"cmd/helmdrift": {"internal/absorb", "internal/argo", "internal/argo/api", "internal/argo/appset", "internal/argo/ignored", "internal/argo/source", "internal/cli", "internal/confine", "internal/deployer", "internal/escape",
+			"internal/files", "internal/fixing", "internal/flux", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/forecast", "internal/garbage", "internal/helmfile", "internal/hint", "internal/jobs", "internal/kustomize",
+			"internal/output", "internal/output/progress", "internal/program", "internal/reporting", "internal/saved", "internal/search", "internal/secret", "internal/terraform", "internal/valuesfile", "internal/waiting", "internal/worktree", "pkg/effect",
+			"pkg/drift", "pkg/fetch", "pkg/fleet", "pkg/history", "pkg/report",
+			"pkg/report/absorption", "pkg/report/accept", "pkg/report/listing", "pkg/snapshot", "pkg/threeway"},
 		"internal/cli": {"internal/choose", "internal/config", "internal/confine", "internal/escape", "internal/hint",
 			"internal/ignore", "internal/ignore/findings", "internal/jobs", "internal/kubeconfig", "internal/output", "internal/output/progress",
 			"internal/output/text",
@@ -60,7 +60,7 @@ func arrows() map[string][]string {
 			"internal/secret", "internal/unified",
 			"internal/valuesfile", "pkg/drift", "pkg/object", "pkg/render", "pkg/report", "pkg/report/absorption", "pkg/threeway"},
 		"internal/absorb/search":    {"internal/absorb/reads", "internal/secret", "pkg/object"},
-		"internal/absorb/kustomize": {"pkg/object", "pkg/report", "pkg/report/absorption"},
+		"internal/absorb/kustomize": {"pkg/object", "pkg/report/absorption"},
 		"internal/absorb/reads":     {"pkg/render"},
 		"internal/absorb/vary":      {"internal/secret", "pkg/object", "pkg/render"},
 		"internal/sweep":            {"pkg/cluster", "pkg/live", "pkg/object", "pkg/report"},
@@ -104,19 +104,19 @@ func arrows() map[string][]string {
 		"internal/verdict": {"internal/apiserver", "internal/engine", "internal/ignore", "internal/kinds", "internal/owners",
 			"pkg/object", "pkg/report"},
 		"internal/apiserver":       {"internal/kinds", "internal/secret", "pkg/object"},
-		"internal/ignore":          {"internal/kinds", "internal/owners", "internal/secret", "pkg/object", "pkg/report"},
+		"internal/ignore":          {"internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/ignore/findings": {"internal/ignore", "pkg/object", "pkg/report"},
 		"internal/owners":          {"pkg/object", "pkg/report"},
 		"internal/forecast":        {"internal/english", "internal/kinds", "pkg/cluster", "pkg/effect", "pkg/object", "pkg/report"},
 		"internal/flux": {"internal/deployer", "internal/once", "internal/program", "internal/unknown", "internal/address", "internal/english", "internal/files", "internal/flux/api", "internal/flux/applied", "internal/flux/bucket", "internal/flux/keep", "internal/flux/tree",
 			"internal/hint", "internal/kustomize", "internal/links", "internal/secret", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object", "pkg/release",
 			"pkg/render", "pkg/report", "pkg/threeway"},
-		"internal/flux/api": {"internal/deployer", "internal/flux/tree", "internal/hint", "internal/unknown", "internal/secret", "pkg/cluster", "pkg/object"},
+		"internal/flux/api": {"internal/deployer", "internal/hint", "internal/unknown", "internal/secret", "pkg/cluster", "pkg/object"},
 		"internal/flux/applied": {"internal/deployer", "internal/engine", "internal/files", "internal/flux/api", "internal/flux/tree", "internal/hint",
 			"internal/kinds", "internal/kustomize", "internal/owners", "internal/secret", "internal/worktree", "pkg/cluster", "pkg/drift", "pkg/live", "pkg/object"},
 		"internal/flux/bucket":            {"internal/files", "internal/flux/api", "internal/flux/tree", "internal/hint", "internal/once", "pkg/fetch"},
 		"internal/flux/bucket/buckettest": {},
-		"internal/flux/keep": {"internal/deployer", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/places", "internal/unknown", "internal/valuesfile",
+		"internal/flux/keep": {"internal/deployer", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/places", "internal/unknown",
 			"pkg/cluster", "pkg/drift", "pkg/object"},
 		"internal/flux/tree":     {"internal/kustomize", "internal/secret", "internal/unknown", "internal/worktree"},
 		"internal/flux/fluxtest": {"pkg/cluster", "pkg/drift", "pkg/object", "pkg/report"},
@@ -134,7 +134,7 @@ func arrows() map[string][]string {
 		"internal/once":          {},
 		"internal/deployer":      {"internal/hint", "internal/once", "internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/object", "pkg/report"},
 		"internal/worktree":      {},
-		"internal/terraform": {"internal/deployer", "internal/english", "internal/files", "internal/hint", "internal/once", "internal/secret", "internal/unknown", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object",
+		"internal/terraform": {"internal/deployer", "internal/english", "internal/files", "internal/hint", "internal/secret", "internal/unknown", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/helmfile": {"internal/deployer", "internal/english", "internal/files", "internal/hint", "internal/places", "internal/program", "internal/secret", "internal/valuesfile", "internal/worktree", "pkg/drift", "pkg/fetch", "pkg/object",
 			"pkg/release", "pkg/render",
@@ -147,7 +147,7 @@ func arrows() map[string][]string {
 		"internal/output/layout":   {"internal/english", "internal/escape", "internal/output/monospace", "pkg/report"},
 		"internal/output/progress": {"internal/english", "internal/output/layout", "internal/output/monospace", "pkg/report"},
 		"internal/output/text": {"internal/english", "internal/escape", "internal/output/counts", "internal/output/edits", "internal/output/found", "internal/output/layout",
-			"internal/output/lookalike", "internal/output/monospace", "internal/output/sides", "internal/output/environments", "internal/output/consequences",
+			"internal/output/monospace", "internal/output/sides", "internal/output/environments", "internal/output/consequences",
 			"internal/output/urgency", "pkg/report", "pkg/report/listing"},
 		"internal/output/urgency":      {"pkg/report"},
 		"internal/output/edits":        {"internal/english", "internal/output/layout", "internal/output/sides", "pkg/report"},
@@ -160,7 +160,7 @@ func arrows() map[string][]string {
 			"internal/unified", "pkg/report"},
 		"internal/output/timeline":    {"internal/english", "internal/output/layout", "internal/output/monospace", "pkg/report"},
 		"internal/output/text/absorb": {"internal/english", "internal/output/layout", "pkg/report", "pkg/report/absorption"},
-		"internal/output/text/history": {"internal/english", "internal/escape", "internal/output/layout", "internal/output/monospace",
+		"internal/output/text/history": {"internal/english", "internal/output/layout", "internal/output/monospace",
 			"pkg/report", "pkg/report/past"},
 		"internal/output/monospace": {"internal/escape"},
 		"internal/output/lookalike": {"internal/escape", "internal/output/monospace"},
@@ -213,11 +213,13 @@ type goPackage struct {
 	ImportPath, Dir string
 	Imports         []string
 	GoFiles         []string
+	TestGoFiles     []string
+	XTestGoFiles    []string
 }
 
 func packages(t *testing.T) []goPackage {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles", "./...")
+	cmd := exec.Command("go", "list", "-json=ImportPath,Dir,Imports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
@@ -249,6 +251,11 @@ func TestArrows(t *testing.T) {
 			}
 			if users, limited := strangers()[imported]; limited && !slices.Contains(users, name) {
 				t.Errorf("%s must not import %s", name, imported)
+			}
+		}
+		for _, own := range allowed {
+			if !slices.Contains(p.Imports, module+own) {
+				t.Errorf("%s does not import %s any more: remove it from arrows", name, own)
 			}
 		}
 	}
@@ -287,22 +294,26 @@ func TestGuests(t *testing.T) {
 	}
 }
 
-// TestHouseRules checks rules for the code: packages and everything exported are documented, nothing happens at start-up, and
-// only main ends the process or reads the environment.
+// TestHouseRules checks rules for the code: packages and everything exported are documented, the comment of a package without tests says
+// where they are, nothing happens at start-up, and only main ends the process or reads the environment.
 func TestHouseRules(t *testing.T) {
 	for _, p := range packages(t) {
-		name, documented := strings.TrimPrefix(p.ImportPath, module), false
+		name, doc, hasCode := strings.TrimPrefix(p.ImportPath, module), "", false
 		for _, file := range p.GoFiles {
 			set := token.NewFileSet()
 			f, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, parser.ParseComments|parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)
 			}
-			documented = documented || f.Doc != nil
+			doc += f.Doc.Text()
+			hasCode = hasCode || slices.ContainsFunc(f.Decls, func(d ast.Decl) bool { _, ok := d.(*ast.FuncDecl); return ok })
 			checkFile(t, set, f, name == "cmd/helmdrift" || name == "test/conformance")
 		}
-		if !documented {
+		if doc == "" {
 			t.Errorf("%s has no package comment", name)
+		}
+		if hasCode && len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 && !strings.Contains(strings.ToLower(doc), "test") {
+			t.Errorf("%s has no test, and its comment does not say what tests it", name)
 		}
 	}
 }

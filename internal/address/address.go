@@ -43,8 +43,8 @@ func Lookup(host string) (out []netip.Addr) {
 }
 
 // Check returns an error for a link-local address, where clouds serve the credentials of a machine. Whoever may write a source of
-// the cluster could let others fetch from there. An address of this machine is allowed: a forwarded port, or a registry for tests. It is not
-// if a tree names it, which anybody may propose.
+// the cluster could let others fetch from there. An address of this machine is allowed: a forwarded port, or a registry for tests. It is
+// not if a tree names it, which anybody may propose.
 func Check(ip netip.Addr, what string, inTree bool) error {
 	ip = ip.Unmap()
 	switch {

@@ -16,11 +16,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// This file finds the Applications of the cluster that Argo CD deletes because the tree makes them no longer: those that an ApplicationSet made,
-// and those that another Application made and prunes. An Application that somebody has applied by hand stays.
+// This file finds the Applications of the cluster that Argo CD deletes because the tree makes them no longer: those that an ApplicationSet
+// made, and those that another Application made and prunes. An Application that somebody has applied by hand stays.
 
-// maker is an Application that may have made others. Makes are the objects of Argo CD that it makes of the tree, and nil if all that the tree
-// makes count.
+// maker is an Application that may have made others. Makes are the objects of Argo CD that it makes of the tree, and nil if all that the
+// tree makes count.
 type maker struct {
 	*api.Application
 	makes map[object.Key]bool
@@ -71,8 +71,8 @@ func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (
 	return out, nil
 }
 
-// makers returns the Applications that may have made others and prune them: those of the tree, and those of the cluster that the tree does not
-// make, whose sources are in it, such as the one that somebody has applied by hand to begin with.
+// makers returns the Applications that may have made others and prune them: those of the tree, and those of the cluster that the tree does
+// not make, whose sources are in it, such as the one that somebody has applied by hand to begin with.
 func (t *Tree) makers(ctx context.Context, from drift.Connection, q Question, live []map[string]any) (out []maker) {
 	for _, at := range t.names() {
 		if m := t.made[at]; m.isWhole {
@@ -123,12 +123,12 @@ func (t *Tree) namespaces() []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// fates says what becomes of an Application that the tree drops: why it goes, or why it stays although what made it goes or drops it. Both are
-// empty if nothing has made it that the tree is about.
+// fates says what becomes of an Application that the tree drops: why it goes, or why it stays although what made it goes or drops it. Both
+// are empty if nothing has made it that the tree is about.
 type fates struct{ goes, stays string }
 
-// fateOf says what Argo CD does with an Application of the cluster that the tree does not make. Makers are Applications of the tree, or others
-// that go.
+// fateOf says what Argo CD does with an Application of the cluster that the tree does not make. Makers are Applications of the tree, or
+// others that go.
 func (t *Tree) fateOf(ctx context.Context, from drift.Connection, item map[string]any, makers []maker) (fates, error) {
 	key := object.RefOf(item).Key
 	owner, kind := ownerOf(item)
@@ -171,9 +171,9 @@ func (t *Tree) fateOf(ctx context.Context, from drift.Connection, item map[strin
 	return goesWith(live.Object, title, why, propagation, controller), nil
 }
 
-// goesWith says what becomes of an Application whose ApplicationSet is deleted. Kubernetes deletes it with its owner, unless the controller has let
-// go of it before: it does so if it may not delete Applications, but it comes in time for certain only if a finalizer holds the set and the
-// deletion is not one in the foreground (argo-cd v3.6.1, its page "Controlling-Resource-Modification").
+// goesWith says what becomes of an Application whose ApplicationSet is deleted. Kubernetes deletes it with its owner, unless the controller
+// has let go of it before: it does so if it may not delete Applications, but it comes in time for certain only if a finalizer holds the set
+// and the deletion is not one in the foreground (argo-cd v3.6.1, its page "Controlling-Resource-Modification").
 func goesWith(set map[string]any, title, why, propagation string, controller api.SetController) fates {
 	own, _, _ := unstructured.NestedString(set, "spec", "syncPolicy", "applicationsSync")
 	isHeld := slices.Contains((&unstructured.Unstructured{Object: set}).GetFinalizers(), api.Finalizer)
@@ -202,8 +202,8 @@ func ownerOf(item map[string]any) (name, kind string) {
 	return "", ""
 }
 
-// prunes says which Application deletes an object of Argo CD that it made, or returns "", and how: in the foreground, in the background, or so
-// that what the object owns stays.
+// prunes says which Application deletes an object of Argo CD that it made, or returns "", and how: in the foreground, in the background, or
+// so that what the object owns stays.
 func prunes(item map[string]any, makers []maker) (why, propagation string) {
 	key := object.RefOf(item).Key
 	for _, m := range makers {

@@ -72,10 +72,10 @@ func (p *Plan) sides() (desired, live map[object.Key]map[string]any) {
 	return desired, live
 }
 
-// refusedDryRun says why the API server refuses the dry run of a server-side apply by which Argo CD compares an object, or returns "". One such
-// object keeps it from comparing the whole Application (gitops-engine v3.6.1 pkg/diff/diff.go serverSideDiff). If managedNamespaceMetadata has
-// changed, Argo CD compares again at once. It then takes from its cache that no object differs, and is out of sync because of the namespace
-// (argo-cd v3.6.1 controller/state.go useDiffCache, CompareAppState).
+// refusedDryRun says why the API server refuses the dry run of a server-side apply by which Argo CD compares an object, or returns "". One
+// such object keeps it from comparing the whole Application (gitops-engine v3.6.1 pkg/diff/diff.go serverSideDiff). If
+// managedNamespaceMetadata has changed, Argo CD compares again at once. It then takes from its cache that no object differs, and is out of
+// sync because of the namespace (argo-cd v3.6.1 controller/state.go useDiffCache, CompareAppState).
 func (p *Plan) refusedDryRun(r *report.Release) string {
 	if p.made == nil || p.app.HasChangedNamespace() {
 		return ""

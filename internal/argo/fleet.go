@@ -28,8 +28,8 @@ type Fleet struct {
 	On deployer.Scanned
 }
 
-// Compare compares what Argo CD does next with each Application. If something goes wrong with one of them, its report has the error. Compare
-// fails if the Applications cannot be listed, or if ctx ends; even then, it returns the reports that it has. The error is
+// Compare compares what Argo CD does next with each Application. If something goes wrong with one of them, its report has the error.
+// Compare fails if the Applications cannot be listed, or if ctx ends; even then, it returns the reports that it has. The error is
 // deployer.ErrNoObject if there is no Application and no problem of the tree.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	found, err := f.list(ctx)

@@ -52,8 +52,8 @@ func onlyAbout(key object.Key, pointers []string, from string) api.IgnoreDiffere
 	return api.IgnoreDifference{Group: key.Group, Kind: key.Kind, Name: key.Name, Namespace: key.Namespace, JSONPointers: pointers, From: from}
 }
 
-// rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule. What expressions select and managers own
-// differs from object to object.
+// rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule. What expressions select and managers
+// own differs from object to object.
 func (p *Plan) rules() []report.RuleText {
 	var out []report.RuleText
 	for _, d := range p.ignores() {
@@ -70,7 +70,8 @@ func (p *Plan) rules() []report.RuleText {
 // ignoreReason is the reason of all these rules.
 const ignoreReason = "Argo CD ignores it"
 
-// globExpression returns a regular expression for a pattern. In the pattern, * and ? stand for any letters. The core group is the empty pattern.
+// globExpression returns a regular expression for a pattern. In the pattern, * and ? stand for any letters. The core group is the empty
+// pattern.
 func globExpression(pattern string) string {
 	quoted := regexp.QuoteMeta(pattern)
 	return "^" + strings.NewReplacer(`\*`, ".*", `\?`, ".").Replace(quoted) + "$"

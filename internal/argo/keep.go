@@ -48,8 +48,8 @@ type appLayer struct {
 	own render.ValueOptions
 }
 
-// Keep finds the places of the values in the tree of the plan. It is an error if the Application has no values to change, or if Argo CD is about
-// to remove it.
+// Keep finds the places of the values in the tree of the plan. It is an error if the Application has no values to change, or if Argo CD is
+// about to remove it.
 func (p *Plan) Keep(ctx context.Context, t *Tree) (*Keeper, error) {
 	switch {
 	case p.app.Metadata.Deleted != "":
@@ -156,8 +156,8 @@ func (k *Keeper) inTree(file string) string {
 	return filepath.ToSlash(inside)
 }
 
-// addLayers adds the sources of the values, those first that win: parameters, the values of the Application, and value files from the last to
-// the first.
+// addLayers adds the sources of the values, those first that win: parameters, the values of the Application, and value files from the last
+// to the first.
 func (k *Keeper) addLayers() {
 	values, _ := k.Values.(places.Merged)
 	var layers []appLayer
@@ -322,8 +322,8 @@ func (k *Keeper) otherUser(file string) string {
 	return ""
 }
 
-// Prove composes the values with the files of the last Rewrite. For each of its edits it returns why the tree refutes it, or "": Argo CD must
-// compose the values that Rewrite returned, and the tree must make the same other Applications.
+// Prove composes the values with the files of the last Rewrite. For each of its edits it returns why the tree refutes it, or "": Argo CD
+// must compose the values that Rewrite returned, and the tree must make the same other Applications.
 func (k *Keeper) Prove() ([]string, error) {
 	proof := k.NewProof()
 	after, err := k.tree.search(k.ctx, appset.Order{Tree: k.tree.Tree, Dir: k.tree.dir, Changed: k.Texts()})

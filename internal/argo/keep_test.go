@@ -32,9 +32,9 @@ func (keptCluster) Capabilities(context.Context) (*chartutil.Capabilities, error
 func (keptCluster) Undiscovered() []string { return nil }
 
 // TestPlaces changes values of Application argocd/web in trees. A file of testdata/places has the tree below tree/, the Applications of the
-// cluster in cluster.yaml, the changes in edits, and in want the differences of the files, or why they cannot be made. Its comment may have a
-// line "link FROM TO", which makes a symbolic link. The tree is searched below apps, and "https://git.example.com/charts" is another repository,
-// which has the file prod.yaml.
+// cluster in cluster.yaml, the changes in edits, and in want the differences of the files, or why they cannot be made. Its comment may have
+// a line "link FROM TO", which makes a symbolic link. The tree is searched below apps, and "https://git.example.com/charts" is another
+// repository, which has the file prod.yaml.
 func TestPlaces(t *testing.T) {
 	casetest.Run(t, "testdata/places/*.txtar", runPlaces)
 }

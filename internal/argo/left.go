@@ -119,8 +119,8 @@ func (p *Plan) pairs(ctx context.Context, differences []api.IgnoreDifference) []
 	return out
 }
 
-// comparesServerSide reports whether Argo CD compares live with what a server-side apply would make of it (argo-cd v3.6.1 controller/state.go
-// shouldUseServerSideDiff, gitops-engine v3.6.1 pkg/diff/diff.go Diff).
+// comparesServerSide reports whether Argo CD compares live with what a server-side apply would make of it (argo-cd v3.6.1
+// controller/state.go shouldUseServerSideDiff, gitops-engine v3.6.1 pkg/diff/diff.go Diff).
 func (p *Plan) comparesServerSide(desired map[string]any) bool {
 	if method, _ := p.options().Deployment().Sync.Method(desired); method == report.ApplyServerSide && !p.options().Has("ServerSideApply=true") {
 		return true // the object itself says so
@@ -302,8 +302,8 @@ func (p *Plan) breaks(broken []ignored.Broken, differences []api.IgnoreDifferenc
 // selection collects the places where desired and live are the same once something has been removed.
 type selection struct{ paths []string }
 
-// sides are the values of one place: before and after the removal. Desired is the result of the apply if Argo CD compares that. A value that
-// is not there is nil, and so is null.
+// sides are the values of one place: before and after the removal. Desired is the result of the apply if Argo CD compares that. A value
+// that is not there is nil, and so is null.
 type sides struct{ live, desired, leftLive, leftDesired any }
 
 // at returns the sides of the place that a step leads to.

@@ -65,8 +65,8 @@ func contentOf(t *testing.T, text string) map[string]any {
 // here runs an order in this process.
 func here(ctx context.Context, order ignored.Order) (ignored.Answer, error) { return order.Run(ctx) }
 
-// TestSelected has a Deployment in the sources and in the cluster, an expression, and the places that a report ignores: those that are the same
-// once Argo CD has removed from each side what the expression selects there.
+// TestSelected has a Deployment in the sources and in the cluster, an expression, and the places that a report ignores: those that are the
+// same once Argo CD has removed from each side what the expression selects there.
 func TestSelected(t *testing.T) {
 	const head = "apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}"
 	for name, c := range map[string]struct{ expression, desired, live, want string }{
@@ -107,8 +107,8 @@ func TestSelected(t *testing.T) {
 	}
 }
 
-// TestTrusted has a ConfigMap that a manager owns a part of, the managers that are ignored, what Argo CD compares, and the places that a report
-// ignores. The first case is that of argo-cd v3.6.1 util/argo/managedfields/managed_fields_test.go.
+// TestTrusted has a ConfigMap that a manager owns a part of, the managers that are ignored, what Argo CD compares, and the places that a
+// report ignores. The first case is that of argo-cd v3.6.1 util/argo/managedfields/managed_fields_test.go.
 func TestTrusted(t *testing.T) {
 	const head = "apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop"
 	const owned = ", managedFields: [{manager: robot, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:added': {}}}}]"
@@ -149,8 +149,8 @@ func (c thingTypes) OpenAPI(_ context.Context, wanted []schema.GroupVersion) (ma
 	return map[schema.GroupVersion][]byte{wanted[0]: []byte(c.document)}, nil
 }
 
-// TestTrustedCustom has a custom kind whose list has names: what a manager owns of one item is not compared. If the cluster does not say the
-// types, that is an error only where it matters.
+// TestTrustedCustom has a custom kind whose list has names: what a manager owns of one item is not compared. If the cluster does not say
+// the types, that is an error only where it matters.
 func TestTrustedCustom(t *testing.T) {
 	const document = `{"components": {"schemas": {"thing": {"type": "object", "x-kubernetes-group-version-kind": [{"group": "ex.com", "version": "v1", "kind": "Thing"}],
 		"properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
@@ -177,8 +177,8 @@ func TestTrustedCustom(t *testing.T) {
 	}
 }
 
-// TestRefusedDryRun checks that an object whose dry run the API server refuses keeps Argo CD from comparing, if it compares by dry runs. Seeds 403
-// and 408 of the random syncs have another managedNamespaceMetadata than at the last sync.
+// TestRefusedDryRun checks that an object whose dry run the API server refuses keeps Argo CD from comparing, if it compares by dry runs.
+// Seeds 403 and 408 of the random syncs have another managedNamespaceMetadata than at the last sync.
 func TestRefusedDryRun(t *testing.T) {
 	const thing = "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: shop}}"
 	for _, c := range []struct {
@@ -204,8 +204,8 @@ func TestRefusedDryRun(t *testing.T) {
 	}
 }
 
-// TestServerSide checks that Argo CD compares live with the result of a server-side apply, unless an annotation says otherwise: what bob added
-// beside the sources makes the expression select the value on both sides. Seed 323 of the random syncs found it.
+// TestServerSide checks that Argo CD compares live with the result of a server-side apply, unless an annotation says otherwise: what bob
+// added beside the sources makes the expression select the value on both sides. Seed 323 of the random syncs found it.
 func TestServerSide(t *testing.T) {
 	const head = "apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop"
 	const owned = ", managedFields: [{manager: bob, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:bob': {}, 'f:level': {}}}}]"

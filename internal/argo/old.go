@@ -20,9 +20,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file finds out what Argo CD deployed. It stores no record, but each object shows a part of it: the annotation of a client-side apply, or
-// the fields that Argo CD still owns; for the others, the sources of the last sync are rendered again (synced.go). The prediction of a sync does
-// not depend on it; the causes do.
+// This file finds out what Argo CD deployed. It stores no record, but each object shows a part of it: the annotation of a client-side
+// apply, or the fields that Argo CD still owns; for the others, the sources of the last sync are rendered again (synced.go). The prediction
+// of a sync does not depend on it; the causes do.
 
 // deployed is what Argo CD deployed last.
 type deployed struct {
@@ -30,7 +30,8 @@ type deployed struct {
 	from      map[object.Key]report.OldFrom
 }
 
-// listed is an object that the controller has found in the sources or in the cluster, besides hooks. Desired is nil if the sources do not have it.
+// listed is an object that the controller has found in the sources or in the cluster, besides hooks. Desired is nil if the sources do not
+// have it.
 type listed struct {
 	ref     object.Ref
 	desired *object.Object
@@ -141,8 +142,9 @@ func (p *Plan) addNamespace(ctx context.Context, out *deployed) {
 	out.from[p.namespace.Key] = report.OldOwned
 }
 
-// deployedOf returns what Argo CD deployed of an object, or nil if it deployed none as far as that is known. What the last sync made of the sources
-// counts only for fields that Argo CD does not own any more: it may have written others since, by a partial sync or by one that failed.
+// deployedOf returns what Argo CD deployed of an object, or nil if it deployed none as far as that is known. What the last sync made of the
+// sources counts only for fields that Argo CD does not own any more: it may have written others since, by a partial sync or by one that
+// failed.
 func (p *Plan) deployedOf(o listed, last lastSync) (map[string]any, report.OldFrom) {
 	wanted := map[string]any{
 		"apiVersion": o.ref.APIVersion(), "kind": o.ref.Kind, "metadata": map[string]any{"name": o.ref.Name, "namespace": o.ref.Namespace},
@@ -189,9 +191,9 @@ func (p *Plan) isSynced(made *rendered) bool {
 	return found && !p.isFromTree() && api.HaveSameSources(sources, p.app.Sources()) && slices.Equal(revisions, made.revisions)
 }
 
-// hadObject reports whether Argo CD has written an object that is in status.resources, which also has what the sources are to create. After a
-// partial sync, what the last full one made of the sources decides. If that is not known, the object counts as written: one that somebody deleted
-// must not look like a new one.
+// hadObject reports whether Argo CD has written an object that is in status.resources, which also has what the sources are to create. After
+// a partial sync, what the last full one made of the sources decides. If that is not known, the object counts as written: one that somebody
+// deleted must not look like a new one.
 func (p *Plan) hadObject(key object.Key, last lastSync) bool {
 	was, isKnown := p.wasSynced(key)
 	if !isKnown && last.objects != nil {
@@ -200,8 +202,8 @@ func (p *Plan) hadObject(key object.Key, last lastSync) bool {
 	return was || !isKnown
 }
 
-// wasSynced reports whether the last sync wrote an object. A full sync names all objects that it wrote. After a partial one, nothing is known of
-// those that it does not name, and after a dry run of none.
+// wasSynced reports whether the last sync wrote an object. A full sync names all objects that it wrote. After a partial one, nothing is
+// known of those that it does not name, and after a dry run of none.
 func (p *Plan) wasSynced(key object.Key) (was, isKnown bool) {
 	state := p.app.Status.OperationState
 	if _, _, found := p.app.Synced(); state == nil || !found {

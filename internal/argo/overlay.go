@@ -18,8 +18,8 @@ import (
 
 // This file writes an Application of a working tree over the one of the cluster.
 
-// mergedOver returns the live Application after the one of the tree is applied over it as kubectl applies custom resources: a field that the last
-// apply set and the tree does not is removed, and fields that nobody applied stay, such as status and operation.
+// mergedOver returns the live Application after the one of the tree is applied over it as kubectl applies custom resources: a field that
+// the last apply set and the tree does not is removed, and fields that nobody applied stay, such as status and operation.
 func mergedOver(live, made map[string]any) (map[string]any, error) {
 	current, err := json.Marshal(live)
 	if err != nil {
@@ -51,8 +51,8 @@ func mergedOver(live, made map[string]any) (map[string]any, error) {
 // stagedFinalizers are the beginnings of finalizers that the controller of ApplicationSets leaves on an Application.
 var stagedFinalizers = []string{"pre-delete-finalizer.argocd.argoproj.io", "post-delete-finalizer.argocd.argoproj.io"}
 
-// replacedOver returns the live Application after the controller of ApplicationSets has written the one of its set over it: labels, annotations
-// and finalizers are those of the set, besides what the controller keeps, and so is the spec (argo-cd v3.6.1
+// replacedOver returns the live Application after the controller of ApplicationSets has written the one of its set over it: labels,
+// annotations and finalizers are those of the set, besides what the controller keeps, and so is the spec (argo-cd v3.6.1
 // applicationset/controllers/applicationset_controller.go createOrUpdateInCluster).
 func replacedOver(live, made map[string]any, keeps api.Preserved) map[string]any {
 	out, is := maps.Clone(live), &unstructured.Unstructured{Object: live}
@@ -83,8 +83,8 @@ func replacedOver(live, made map[string]any, keeps api.Preserved) map[string]any
 	return out
 }
 
-// lastApplied returns what the last apply of an Application set. A server-side one leaves no annotation, but its manager owns the fields: that is
-// Argo CD, for an Application that another one makes, or kubectl.
+// lastApplied returns what the last apply of an Application set. A server-side one leaves no annotation, but its manager owns the fields:
+// that is Argo CD, for an Application that another one makes, or kubectl.
 func lastApplied(live, made map[string]any) map[string]any {
 	if applied := argocd.Applied(live); applied != nil {
 		return applied

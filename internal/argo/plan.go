@@ -183,8 +183,8 @@ func (p *Plan) askProject(ctx context.Context, q Question) {
 	}
 }
 
-// findNamespace finds out whether the sync creates the namespace of the objects, or sets its metadata by a server-side apply (argo-cd v3.6.1
-// controller/sync_namespace.go syncNamespace).
+// findNamespace finds out whether the sync creates the namespace of the objects, or sets its metadata by a server-side apply (argo-cd
+// v3.6.1 controller/sync_namespace.go syncNamespace).
 func (p *Plan) findNamespace(ctx context.Context) {
 	name := p.app.Spec.Destination.Namespace
 	if name == "" || !slices.Contains(p.app.Spec.SyncPolicy.SyncOptions, "CreateNamespace=true") {

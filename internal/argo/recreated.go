@@ -48,8 +48,8 @@ func (r *recreations) keys() (out []object.Key) {
 	return out
 }
 
-// noteRecreated says which objects the next sync deletes and creates again. One that does not change is in no report, and a warning names it: it is
-// no drift, and Argo CD does not sync because of it, but any sync does that, for whatever reason it begins.
+// noteRecreated says which objects the next sync deletes and creates again. One that does not change is in no report, and a warning names
+// it: it is no drift, and Argo CD does not sync because of it, but any sync does that, for whatever reason it begins.
 func (p *Plan) noteRecreated(r *report.Release) {
 	for _, key := range p.recreated.keys() {
 		why := p.recreated.get(key).Why

@@ -9,8 +9,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestNoteRecreated has an object that each sync creates again, what else the sync does, and where the report says so. An object without a change
-// is not in the report, and a warning names it.
+// TestNoteRecreated has an object that each sync creates again, what else the sync does, and where the report says so. An object without a
+// change is not in the report, and a warning names it.
 func TestNoteRecreated(t *testing.T) {
 	web := report.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "web", Action: report.ActionUpdate}
 	other := report.Object{APIVersion: "v1", Kind: "ConfigMap", Namespace: "shop", Name: "other", Action: report.ActionUpdate}

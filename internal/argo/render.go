@@ -259,8 +259,8 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 	return out, nil
 }
 
-// capabilities returns what templates see of the cluster: its version without what a vendor adds to it, and its API versions, or those of the
-// Application, besides those that Helm knows (gitops-engine v3.6.1 pkg/utils/kube/ctl.go GetServerVersion, repository.go helmTemplate).
+// capabilities returns what templates see of the cluster: its version without what a vendor adds to it, and its API versions, or those of
+// the Application, besides those that Helm knows (gitops-engine v3.6.1 pkg/utils/kube/ctl.go GetServerVersion, repository.go helmTemplate).
 func (p *Plan) capabilities(ctx context.Context, h *api.HelmSource) (*chartutil.Capabilities, error) {
 	found, err := p.from.Cluster.Capabilities(ctx)
 	if err != nil {
@@ -285,9 +285,9 @@ func (p *Plan) parsing() render.ParseOptions {
 	return render.ParseOptions{Namespace: p.app.Spec.Destination.Namespace, Scope: p.from.Cluster.Scope}
 }
 
-// marked returns documents with one object each, in their namespaces, with the marks of Argo CD. Hooks are not among them: hooks are those of
-// the chart, and those that it finds are added. Of an object and a hook with the same name, Argo CD takes the last, and the hooks of a chart
-// come last (argo-cd v3.6.1 controller/state.go NormalizeTargetObjects). A document that cannot be read stays as it is.
+// marked returns documents with one object each, in their namespaces, with the marks of Argo CD. Hooks are not among them: hooks are those
+// of the chart, and those that it finds are added. Of an object and a hook with the same name, Argo CD takes the last, and the hooks of a
+// chart come last (argo-cd v3.6.1 controller/state.go NormalizeTargetObjects). A document that cannot be read stays as it is.
 func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]render.Document, []render.Hook, error) {
 	all := []render.Document{}
 	var keys []object.Key
@@ -371,7 +371,8 @@ func (p *Plan) instance() string {
 const trackingID = "argocd.argoproj.io/tracking-id"
 
 // mark returns an object with its namespace and the marks of Argo CD (argo-cd v3.6.1 util/argo/resource_tracking.go SetAppInstance,
-// controller/state.go NormalizeTargetObjects). A definition has no marks. If one of the others cannot be marked, there is no manifest at all.
+// controller/state.go NormalizeTargetObjects). A definition has no marks. If one of the others cannot be marked, there is no manifest at
+// all.
 func (p *Plan) mark(o object.Object) (map[string]any, error) {
 	content, _ := object.Copy(o.Content).(map[string]any)
 	u := unstructured.Unstructured{Object: content}

@@ -151,8 +151,8 @@ func nameOf(o map[string]any) string {
 	return fmt.Sprint(version, " ", o["kind"], " ", metadata["namespace"], "/", metadata["name"])
 }
 
-// differences returns what differs between our objects and theirs, except where two renderings of theirs differ, and in objects whose names are
-// no texts, which no cluster takes.
+// differences returns what differs between our objects and theirs, except where two renderings of theirs differ, and in objects whose names
+// are no texts, which no cluster takes.
 func differences(theirs, again, ours map[string]any) (out []string) {
 	random := map[string]bool{}
 	walk("", theirs, again, func(path string, _, _ any) { random[path] = true })

@@ -16,8 +16,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// This file renders the sources of the last sync at the revisions that they had then, for objects that do not show by themselves what Argo CD
-// deployed.
+// This file renders the sources of the last sync at the revisions that they had then, for objects that do not show by themselves what Argo
+// CD deployed.
 
 // lastSync is what is known of the last full sync that succeeded.
 type lastSync struct {
@@ -86,8 +86,8 @@ func workingTree(q Question) worktree.Tree {
 // isCommit matches the hash of a commit.
 var isCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// localAt returns the folder of a source at a revision that is on this machine already: one that was fetched for the current sources, or a commit
-// that the repository of a working tree has.
+// localAt returns the folder of a source at a revision that is on this machine already: one that was fetched for the current sources, or a
+// commit that the repository of a working tree has.
 func (p *Plan) localAt(ctx context.Context, q Question, of worktree.Tree, s api.Source) (f *source.Folder, has bool, err error) {
 	for _, one := range p.folders {
 		if p.isOwn || one.InTree || one.Revision != s.TargetRevision || one.Source.RepoURL != s.RepoURL || one.Source.Chart != s.Chart {
@@ -124,8 +124,8 @@ func inCommit(root string, s api.Source) (*source.Folder, bool, error) {
 	return f, true, err
 }
 
-// isUnexplained reports whether an object is not what the sources say, and does not show whether somebody edited it or the sources changed. What
-// Argo CD ignores of it does not count.
+// isUnexplained reports whether an object is not what the sources say, and does not show whether somebody edited it or the sources changed.
+// What Argo CD ignores of it does not count.
 func (p *Plan) isUnexplained(o listed) bool {
 	live := o.live.Object
 	switch {
@@ -150,8 +150,8 @@ func (p *Plan) isUnexplained(o listed) bool {
 	return !isWithin(normal.WithoutDefaults(owned), normal.Manifest(left.Desired).Value, shape, false)
 }
 
-// isWithin reports whether a value has all fields of a part, and the items that have names. If isSame is set, their values must be the same, too, and
-// a list whose items have no names has the same number of them.
+// isWithin reports whether a value has all fields of a part, and the items that have names. If isSame is set, their values must be the
+// same, too, and a list whose items have no names has the same number of them.
 func isWithin(part, value any, shape *kinds.Shape, isSame bool) bool {
 	switch part := part.(type) {
 	case map[string]any:

@@ -90,8 +90,8 @@ func configMap(data string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\ndata: " + data + "\n"
 }
 
-// TestLastSync has what the sources said of ConfigMap web at the last sync and what they say now, the data of the live object with the keys of it
-// that Argo CD owns, and what then counts as deployed: where it comes from, its data, and how many commits were fetched for that.
+// TestLastSync has what the sources said of ConfigMap web at the last sync and what they say now, the data of the live object with the keys
+// of it that Argo CD owns, and what then counts as deployed: where it comes from, its data, and how many commits were fetched for that.
 func TestLastSync(t *testing.T) {
 	const (
 		partial = ", operationState: {phase: Succeeded, operation: {sync: {resources: [{kind: Secret, name: x}]}}, syncResult: {revision: x, resources: []}}"
@@ -210,7 +210,8 @@ func TestLastSyncInTree(t *testing.T) {
 	}
 }
 
-// TestLastSyncOfChart has a chart of which the last sync had the version of now or another one, and values in another source that have changed.
+// TestLastSyncOfChart has a chart of which the last sync had the version of now or another one, and values in another source that have
+// changed.
 func TestLastSyncOfChart(t *testing.T) {
 	r := newRepository(t, map[string]map[string]string{"main": {"values.yaml": "'2'"}, commitThen: {"values.yaml": "'1'"}, "chart": {"Chart.yaml": ""}})
 	ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "shop", Name: "web"}, Version: "v1"}
@@ -263,8 +264,8 @@ func TestFetchedOnce(t *testing.T) {
 	}
 }
 
-// TestUnexplained has an object of the sources, the same live with the fields that Argo CD owns, and whether only the last sync can say why they
-// differ. What the server filled in, and what others added, is no difference.
+// TestUnexplained has an object of the sources, the same live with the fields that Argo CD owns, and whether only the last sync can say why
+// they differ. What the server filled in, and what others added, is no difference.
 func TestUnexplained(t *testing.T) {
 	const (
 		web     = "apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop"

@@ -48,8 +48,8 @@ type Tree struct {
 	// search searches the tree, and found is what that finds without what Applications make.
 	search Search
 	found  appset.Answer
-	// settings are those of Argo CD for the Applications of a namespace, and controllers say what it may change for the sets there. Both are read
-	// when they are needed.
+	// settings are those of Argo CD for the Applications of a namespace, and controllers say what it may change for the sets there. Both are
+	// read when they are needed.
 	settings    map[string]api.Settings
 	controllers map[string]api.SetController
 	// mayMake has the folders of charts, and whether one of their files could be an Application.
@@ -65,8 +65,8 @@ type madeApp struct {
 	app  *api.Application
 	// controller is that of the set that makes it, if it is live.
 	controller api.SetController
-	// isLoose is set if neither its file nor what makes it names its namespace. isWhole is set if all of its sources are in the tree, and it is
-	// known which objects of Argo CD they make.
+	// isLoose is set if neither its file nor what makes it names its namespace. isWhole is set if all of its sources are in the tree, and it
+	// is known which objects of Argo CD they make.
 	isLoose, isWhole bool
 }
 
@@ -116,8 +116,8 @@ func (t *Tree) Problems() []string {
 	return t.problems
 }
 
-// local returns the folder of a source, and false if the tree does not have it. A chart is loaded from the folder, so the path to it must not
-// leave the tree either.
+// local returns the folder of a source, and false if the tree does not have it. A chart is loaded from the folder, so the path to it must
+// not leave the tree either.
 func (t *Tree) local(s api.Source) (f *source.Folder, has bool, err error) {
 	if t == nil || s.Chart != "" || !t.Has(s.RepoURL, s.TargetRevision) {
 		return nil, false, nil
@@ -135,8 +135,8 @@ func (t *Tree) folder(s api.Source) (*source.Folder, error) {
 	return f, nil
 }
 
-// foldersOf returns the sources of an Application that are in the tree, without those that cannot be read: the report of the Application says
-// so.
+// foldersOf returns the sources of an Application that are in the tree, without those that cannot be read: the report of the Application
+// says so.
 func (t *Tree) foldersOf(a *api.Application) (out []*source.Folder) {
 	for _, s := range a.Sources() {
 		f, has, err := t.local(s)
@@ -217,8 +217,8 @@ type expansion struct {
 	built map[string]bool
 }
 
-// dropBuilt removes the Applications of files that a kustomization made others of. One beside a kustomization that no Application of the tree
-// builds is a problem, since it may make another one of it.
+// dropBuilt removes the Applications of files that a kustomization made others of. One beside a kustomization that no Application of the
+// tree builds is a problem, since it may make another one of it.
 func (e *expansion) dropBuilt() {
 	for _, at := range e.names() {
 		switch m := e.made[at]; {
@@ -490,8 +490,8 @@ func (m *madeApp) over(live map[string]any) *api.Application {
 	return out
 }
 
-// contentOver returns the object after it was written over live. The controller of a set replaces it, unless it may change none that exists: then
-// kept says why. Others apply it, so that fields stay which they have never applied.
+// contentOver returns the object after it was written over live. The controller of a set replaces it, unless it may change none that
+// exists: then kept says why. Others apply it, so that fields stay which they have never applied.
 func (m *madeApp) contentOver(live map[string]any) (content map[string]any, kept string, err error) {
 	owner, kind := ownerOf(live)
 	set := "ApplicationSet " + object.RefOf(live).Namespace + "/" + m.Set

@@ -153,8 +153,8 @@ func titles(tree *Tree) (out []string) {
 	return out
 }
 
-// TestReplacedOver has an Application that a set makes, over one of the cluster: what the set says, what its controller may do, and what becomes
-// of the annotations, labels and finalizers, of spec.project, and of what the report says.
+// TestReplacedOver has an Application that a set makes, over one of the cluster: what the set says, what its controller may do, and what
+// becomes of the annotations, labels and finalizers, of spec.project, and of what the report says.
 func TestReplacedOver(t *testing.T) {
 	const owned = "ownerReferences: [{apiVersion: argoproj.io/v1alpha1, kind: ApplicationSet, name: set, controller: true}]"
 	for name, c := range map[string]struct {

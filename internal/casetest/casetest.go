@@ -1,5 +1,5 @@
-// Package casetest runs the cases of a package. A case is a file in txtar form: its inputs, and last the file want, which is what a test must
-// make of them. The flag -update writes what it makes into want, for a reader to check.
+// Package casetest runs the cases of a package. A case is a file in txtar form: its inputs, and last the file want, which is what a test
+// must make of them. The flag -update writes what it makes into want, for a reader to check.
 package casetest
 
 import (

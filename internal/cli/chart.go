@@ -48,8 +48,9 @@ func (o *CompareOptions) Chart(ref string) *drift.Chart {
 	return out
 }
 
-// CheckFiles returns the error of a chart, a values file or a file of --set-file that is certainly not there, as far as this machine knows. A command calls it
-// before it asks a cluster: a typing error has nothing to do with one. It opens no file, because some can be read only once.
+// CheckFiles returns the error of a chart, a values file or a file of --set-file that is certainly not there, as far as this machine knows.
+// A command calls it before it asks a cluster: a typing error has nothing to do with one. It opens no file, because some can be read only
+// once.
 func (o *CompareOptions) CheckFiles(ctx context.Context, chart string) error {
 	ofSetFile, err := o.Values.SetFileNames()
 	if err != nil {

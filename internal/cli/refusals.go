@@ -52,8 +52,8 @@ func DecidedBy(what, installs string) []Refusal {
 	}
 }
 
-// OwnPassword returns the flags with a password of the user, which no source of a tree or of a fleet gets: whoever may write a source chooses its
-// server.
+// OwnPassword returns the flags with a password of the user, which no source of a tree or of a fleet gets: whoever may write a source
+// chooses its server.
 func OwnPassword() Refusal {
 	return Refusal{[]string{"username", "password", "pass-credentials"},
 		"each source chooses the server that would get them; log in with helm, or for Flux, --with-source-credentials uses the Secrets of the sources"}

@@ -73,8 +73,8 @@ func (o *CompareOptions) Options() drift.Options {
 	return out
 }
 
-// OptionsWithRules returns Options with the ignore rules. It reads the configuration first, so that a wrong one is an error even if no cluster
-// answers.
+// OptionsWithRules returns Options with the ignore rules. It reads the configuration first, so that a wrong one is an error even if no
+// cluster answers.
 func (o *CompareOptions) OptionsWithRules() (drift.Options, error) {
 	options := o.Options()
 	return options, o.addRules(&options, o.streams)

@@ -40,8 +40,8 @@
 //     does the job again, except if the time is up. So no error depends on what earlier jobs left.
 //   - A child with a goroutine that its job left running, or with much memory, gets no other job.
 //
-// Jobs of a pool must leave nothing in package variables that changes what a later job answers, because a job may come from another chart. The
-// jobs of this program do not:
+// Jobs of a pool must leave nothing in package variables that changes what a later job answers, because a job may come from another chart.
+// The jobs of this program do not:
 //
 //   - Helm's engines make their templates, functions and values anew for each rendering, and templates get no map that outlives it. Of the
 //     package variables of Helm and sprig, a rendering changes only the set of the URNs that a log has warned about (helm v3.22.0

@@ -10,8 +10,8 @@ import (
 // watchEvery is the interval of the watchdog. A loop of allocations takes some megabytes in that time.
 const watchEvery = 10 * time.Millisecond
 
-// garbage is how much garbage a child may hold, in percent of what it uses. Most jobs use so little that collecting would take much of their
-// time. Close to the limit of memory, garbage is collected in any case.
+// garbage is how much garbage a child may hold, in percent of what it uses. Most jobs use so little that collecting would take much of
+// their time. Close to the limit of memory, garbage is collected in any case.
 const garbage = 400
 
 // limitMemory bounds the memory of this process as far as the system allows. It keeps a lower limit that the process inherited.

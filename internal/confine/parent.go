@@ -80,8 +80,8 @@ func (p Program) runInTime(ctx context.Context, o order, calls map[string]Call) 
 	return p.run(ctx, o, calls)
 }
 
-// run does a job in a child of the pool, or in a new one. If a child of the pool ends, a new one does the job again, so that no error depends
-// on the jobs before.
+// run does a job in a child of the pool, or in a new one. If a child of the pool ends, a new one does the job again, so that no error
+// depends on the jobs before.
 func (p Program) run(ctx context.Context, o order, calls map[string]Call) ([]byte, error) {
 	if c := p.Pool.take(o.Limits.Memory); c != nil {
 		body, err := p.do(ctx, c, o, calls)

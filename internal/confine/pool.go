@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// Pool keeps children that have done a job, so that the next job needs no new process. It is safe for concurrent use. A nil Pool keeps none.
+// Pool keeps children that have done a job, so that the next job needs no new process. It is safe for concurrent use. A nil Pool keeps
+// none.
 type Pool struct {
 	// places has one element for each job that is computing.
 	places chan struct{}

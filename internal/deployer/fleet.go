@@ -33,9 +33,9 @@ type Fleet[T any] struct {
 	atFirst *secret.Known
 }
 
-// Start returns the fleet with the secrets that are known now. Each comparison knows them and its own: a child process gets all secrets that
-// its comparison knows, and those of the other releases are none of its business. They would also make the work grow with the square of
-// their number.
+// Start returns the fleet with the secrets that are known now. Each comparison knows them and its own: a child process gets all secrets
+// that its comparison knows, and those of the other releases are none of its business. They would also make the work grow with the square
+// of their number.
 func (f Fleet[T]) Start() Fleet[T] {
 	f.atFirst = &secret.Known{}
 	f.atFirst.AddKnown(f.Known)

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Integers returns --set expressions for the integers of values. A number of a values file becomes a float64, which templates print in another
-// way than an integer. So a tool that sets integers in the values needs them once more, since the text of a values file cannot tell the two
-// apart.
+// Integers returns --set expressions for the integers of values. A number of a values file becomes a float64, which templates print in
+// another way than an integer. So a tool that sets integers in the values needs them once more, since the text of a values file cannot tell
+// the two apart.
 func Integers(values map[string]any) []string { return integersBelow(nil, values) }
 
 func integersBelow(at []string, value any) (out []string) {

@@ -16,8 +16,8 @@ type Deployment struct {
 	Manager string
 	// ForcesConflicts is set if it takes over what others own wherever it applies server-side.
 	ForcesConflicts bool
-	// Sync is set if the program does not call Helm's library. It sends objects as they are rendered, whoever owns them, and the failure of one
-	// object keeps it from no other.
+	// Sync is set if the program does not call Helm's library. It sends objects as they are rendered, whoever owns them, and the failure of
+	// one object keeps it from no other.
 	Sync *Sync
 }
 
@@ -27,7 +27,7 @@ type Sync struct {
 	Method func(desired map[string]any) (method report.ApplyMethod, replaces bool)
 	// Write predicts its write of desired over live. The Writer has what Method says.
 	Write func(w Writer, ref object.Ref, desired, live map[string]any) (Written, error)
-	// Refused returns why the API server refuses to create or update an object as it is written, or "". It adds to what is refused to everybody.
+	// Refused returns why the API server refuses to create or update an object, or "", apart from what it refuses to everybody.
 	Refused func(desired map[string]any) string
 	// Recreates reports whether it deletes a live object and creates it again, so that each of its fields can change.
 	Recreates func(desired, live map[string]any) bool

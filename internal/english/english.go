@@ -1,4 +1,4 @@
-// Package english writes counts for the sentences of reports, effects and errors.
+// Package english writes counts for the sentences of reports, effects and errors. The golden files of internal/output test it.
 package english
 
 import "fmt"

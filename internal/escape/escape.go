@@ -1,5 +1,6 @@
 // Package escape makes foreign texts harmless: names, values and messages that come from a cluster, a chart or a server. It has a
-// function for each output format, and for the messages of the command.
+// function for each output format, and for the messages of the command. TestEscape and FuzzEscape of internal/output test what each format
+// writes, and FuzzHTML there tests pages.
 package escape
 
 import (

@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 )
 
-// Unpack returns a new folder with the regular files of a tar archive, and with its symbolic links if withLinks is set: a link that leads out of
-// the folder is an error then. Done removes the folder; it is never nil.
+// Unpack returns a new folder with the regular files of a tar archive, and with its symbolic links if withLinks is set: a link that leads
+// out of the folder is an error then. Done removes the folder; it is never nil.
 func Unpack(archive []byte, withLinks bool) (dir string, done func(), err error) {
 	if dir, err = TempDir(); err != nil {
 		return "", func() {}, err

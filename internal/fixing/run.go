@@ -262,8 +262,8 @@ func unconfirmed(r *report.FixResult) []report.FixOutcome {
 	return out
 }
 
-// SaveBackup saves the planned objects that exist, before the first write, if --backup asks for it. Secret fields are left out of the files,
-// and notes on stderr name them. Objects that the fix creates have nothing to save.
+// SaveBackup saves the planned objects that exist, before the first write, if --backup asks for it. Secret fields are left out of the
+// files, and notes on stderr name them. Objects that the fix creates have nothing to save.
 func (f Run) SaveBackup(plan *repair.Plan) error {
 	if f.Backup == "" {
 		return nil

@@ -44,8 +44,8 @@ type ChartOrder struct {
 	Temp string
 }
 
-// InTemp calls a function with the order and a folder for its temporary files, which goes afterwards: a child process that is killed removes
-// nothing.
+// InTemp calls a function with the order and a folder for its temporary files, which goes afterwards: a child process that is killed
+// removes nothing.
 func (o ChartOrder) InTemp(do func(ChartOrder) (ChartAnswer, error)) (out ChartAnswer, err error) {
 	if o.Temp, err = files.TempDir(); err != nil {
 		return out, err

@@ -11,8 +11,9 @@
 // [New] reads all of that and returns a [Plan]. The caller compares its target, and [Plan.Finish] adds the decision to the report. It names
 // what cannot be predicted as an error of the report, so that such a report is never clean.
 //
-// [Fleet.Compare] does that for many HelmReleases, which share the charts that they fetch, the lists of the objects of Flux and of the records
-// of Helm, and child processes. Records are listed once more at the end: a release that somebody deployed meanwhile is compared again. [Next] only says what Flux makes of a fix.
+// [Fleet.Compare] does that for many HelmReleases, which share the charts that they fetch, the lists of the objects of Flux and of the
+// records of Helm, and child processes. Records are listed once more at the end: a release that somebody deployed meanwhile is compared
+// again. [Next] only says what Flux makes of a fix.
 //
 // # The parts
 //
@@ -23,8 +24,8 @@
 // it, too. Nothing here knows whether an object comes from the cluster or from a tree. Values that are not known are the text unknown.Text,
 // and fields that have it are of class unknown.
 //
-// A chart in a GitRepository comes from the commit that source-controller has (commit.go), and one in a Bucket from the objects that are there
-// now (bucket.go), with a warning if they are others than source-controller has. Package bucket lists and fetches them.
+// A chart in a GitRepository comes from the commit that source-controller has (commit.go), and one in a Bucket from the objects that are
+// there now (bucket.go), with a warning if they are others than source-controller has. Package bucket lists and fetches them.
 //
 // The chart is foreign text. [PrepareChart] and [PostRender] read it, so a caller runs them in a child process within limits.
 //
@@ -36,6 +37,6 @@
 // # Tests
 //
 // The files of this folder test the decision and the chart. TestFlux in test/e2e compares the decision with what the controllers do, also
-// for random edits. The stories flux-next, flux-bucket, flux-from and flux-absorb have no controllers, so make test runs them; TestRights takes away
-// each right that they need.
+// for random edits. The stories flux-next, flux-bucket, flux-from and flux-absorb have no controllers, so make test runs them; TestRights
+// takes away each right that they need.
 package flux

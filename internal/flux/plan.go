@@ -63,8 +63,9 @@ type Question struct {
 type Plan struct {
 	// Target is what to compare: the upgrade, or the drift of a release that Flux leaves as it is.
 	Target drift.Target
-	// Preview is the upgrade to the chart of the sources if Target has none although the chart is known, or the upgrade to this chart with the
-	// values that are deployed if Flux may have another one of the same version. Otherwise its chart is nil.
+	// Preview is an upgrade that is compared beside Target. If Target has no chart although that of the sources is known, it is the upgrade to
+	// that chart. If Flux may have another chart of the same version, it is the upgrade to that of the sources with the values that are
+	// deployed. Its chart is nil if there is no preview.
 	Preview drift.Target
 	// kept is the HelmRelease whose post-renderers the preview has, if they are not those of release. Previews is set once the preview is
 	// compared.
@@ -94,7 +95,7 @@ type Plan struct {
 	problems    []report.Message
 	done        []func()
 	definitions []render.Document
-	// doubt is what the rendering hides about values that are not known.
+	// doubt says what the rendering does not show, because values are not known.
 	doubt string
 }
 
@@ -575,8 +576,8 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 	return &out
 }
 
-// addKept adds the preview of an upgrade to the same version of the chart with the values and the post-renderers that are deployed. Whatever
-// it changes is a change of the chart, and source-controller keeps the chart that it has.
+// addKept adds the preview of an upgrade to the same version of the chart with the values and the post-renderers that are deployed.
+// Whatever it changes is a change of the chart, and source-controller keeps the chart that it has.
 func (p *Plan) addKept(ctx context.Context, records drift.Records, q Question, path string, s situation) {
 	h, last := p.release, p.release.Last()
 	if !p.mayBeOther || last == nil || last.ChartVersion != p.chart.version {

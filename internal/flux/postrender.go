@@ -73,8 +73,8 @@ func PostRender(_ context.Context, o RenderOrder) ([]byte, error) {
 }
 
 // addMetadata adds labels and annotations to the metadata of every object; those of the origin win (fluxcd/helm-controller v1.6.0
-// internal/postrender/transformer.go transform, labelTransformer, common_renderer.go). The manifest then has the objects as kustomize writes
-// them, as JSON.
+// internal/postrender/transformer.go transform, labelTransformer, common_renderer.go). The manifest then has the objects as kustomize
+// writes them, as JSON.
 func addMetadata(manifest []byte, common api.CommonMetadata, origin map[string]string) ([]byte, error) {
 	objects, err := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory()).NewResMapFromBytes(manifest)
 	if err != nil {

@@ -14,8 +14,8 @@ const (
 // default of Go, for 83 public charts, and 8 % less processor time.
 const scanPercent = 200
 
-// LimitScan makes the runtime keep the memory of a scan of some releases low, at the price of some processor time. Charts is set if it renders
-// charts. This is not a hard limit.
+// LimitScan makes the runtime keep the memory of a scan of some releases low, at the price of some processor time. Charts is set if it
+// renders charts. This is not a hard limit.
 func LimitScan(env func(string) string, releases int, charts bool) {
 	if env("GOMEMLIMIT") == "" {
 		limit := scanMemory + int64(releases)*releaseMemory

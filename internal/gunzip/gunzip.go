@@ -1,7 +1,7 @@
 // Package gunzip unpacks gzip data that is whole in memory: the records of Helm, and the answers of an API server.
 //
-// The end of such data says how long it becomes, so the result needs no memory that grows by copying. The library takes two thirds of the time
-// of the standard one.
+// The end of such data says how long it becomes, so the result needs no memory that grows by copying. The library takes two thirds of the
+// time of the standard one.
 package gunzip
 
 import (

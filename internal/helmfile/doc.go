@@ -12,12 +12,12 @@
 //
 // Loading a helmfile runs the programs that it names: exec in templates, helm-secrets, the hooks prepare, and so on. helmfile then calls
 // helm diff for each release, with the chart that it has prepared, the values that it has decrypted, and the flags. In this run, helmdrift
-// stands in the place of helm. [Serve] records the call and copies the files, since helmfile deletes them, and passes on to the real helm only
-// what changes no release. It never passes on an upgrade or an uninstall.
+// stands in the place of helm. [Serve] records the call and copies the files, since helmfile deletes them, and passes on to the real helm
+// only what changes no release. It never passes on an upgrade or an uninstall.
 //
 // helmfile does not tell helm diff all that it tells helm upgrade: whether it forces, creates namespaces, leaves out CRDs, and verifies the
-// chart. [ReadState] finds that in what "helmfile build" prints. The other way, to record the helm upgrade of "helmfile sync", runs the hooks
-// presync and postsync, and these change things.
+// chart. [ReadState] finds that in what "helmfile build" prints. The other way, to record the helm upgrade of "helmfile sync", runs the
+// hooks presync and postsync, and these change things.
 //
 // # Secrets
 //

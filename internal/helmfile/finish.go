@@ -83,8 +83,8 @@ type Fleet struct {
 	shared *sharing
 }
 
-// Compare compares what helmfile does next with each release of the namespace of On. If something goes wrong with one of them, its report has
-// the error. Compare fails if ctx ends; even then, it returns the reports that it has.
+// Compare compares what helmfile does next with each release of the namespace of On. If something goes wrong with one of them, its report
+// has the error. Compare fails if ctx ends; even then, it returns the reports that it has.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	all := slices.DeleteFunc(slices.Clone(f.Releases), func(r Release) bool { return f.On.Namespace != "" && r.Namespace != f.On.Namespace })
 	var fetched deployer.Fetched

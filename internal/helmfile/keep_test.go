@@ -17,9 +17,9 @@ import (
 )
 
 // TestPlaces changes values of release web in helmfiles. A file of testdata/places has the files below tree/, what helmfile build prints in
-// state and its path in file if it is not ROOT/helmfile.yaml, other contents that helmfile makes of values files in given/0, given/1 and so on, further arguments for Helm in args, the changes in
-// edits, and in want the differences of the files, or why they cannot be made. Its comment may have a line "link FROM TO", which makes a
-// symbolic link. ROOT stands for the folder of the tree.
+// state and its path in file if it is not ROOT/helmfile.yaml, other contents that helmfile makes of values files in given/0, given/1 and so
+// on, further arguments for Helm in args, the changes in edits, and in want the differences of the files, or why they cannot be made. Its
+// comment may have a line "link FROM TO", which makes a symbolic link. ROOT stands for the folder of the tree.
 func TestPlaces(t *testing.T) {
 	casetest.Run(t, "testdata/places/*.txtar", runPlaces)
 }

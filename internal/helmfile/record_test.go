@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestRecord runs a helmfile that fails before it calls helm for two of three releases. It runs again for each of these, without the selector,
-// and the fault of one costs no other.
+// TestRecord runs a helmfile that fails before it calls helm for two of three releases. It runs again for each of these, without the
+// selector, and the fault of one costs no other.
 func TestRecord(t *testing.T) {
 	run, err := NewRun(os.Args[0])
 	if err == nil {

@@ -197,8 +197,8 @@ func isEnabled(condition string, values map[string]any) bool {
 // folder is the absolute path of the folder of a helmfile, or "" if it is not known.
 type folder string
 
-// folderOf returns the folder of the helmfile that a document was made of. helmfile prints its path in the comment in front, and in filepath
-// from the folder where it loaded the file, unless that is absolute.
+// folderOf returns the folder of the helmfile that a document was made of. helmfile prints its path in the comment in front, and in
+// filepath from the folder where it loaded the file, unless that is absolute.
 func folderOf(document []byte, file string) folder {
 	if filepath.IsAbs(file) {
 		return folder(filepath.Dir(file))
@@ -277,7 +277,8 @@ func (d *document) repositoryOf(chart string) repository {
 	return repository{}
 }
 
-// downloadFlags returns the flags for the chart of a release with these options. helmfile itself downloads and verifies charts of registries.
+// downloadFlags returns the flags for the chart of a release with these options. helmfile itself downloads and verifies charts of
+// registries.
 func (o download) downloadFlags(from repository, chart string, defaults download) (out []string) {
 	if !from.OCI && !strings.HasPrefix(chart, "oci://") {
 		isOn := func(on *bool) bool { return on != nil && *on }

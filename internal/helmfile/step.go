@@ -80,10 +80,11 @@ func New(ctx context.Context, from drift.Connection, q Question, r Release) (*St
 	return s, nil
 }
 
-// errNothing means that there is nothing to compare, since a release that shall not be there is not there.
+// errNothing means that there is nothing to compare: the release is not installed, and helmfile leaves it so.
 var errNothing = errors.New("it is not installed, and helmfile does not install it")
 
-// decide returns what helmfile does with a release whose records are known (helmfile v1.8.0 pkg/state/state.go SyncReleases, DeleteReleases).
+// decide returns what helmfile does with a release whose records are known (helmfile v1.8.0 pkg/state/state.go SyncReleases,
+// DeleteReleases).
 func (r *Release) decide(history release.History) report.DeployerAction {
 	n := len(history.Entries)
 	isThere := n > 0 && history.Entries[n-1].Status != "uninstalled"
@@ -98,8 +99,8 @@ func (r *Release) decide(history release.History) report.DeployerAction {
 	return report.DeployerInstall
 }
 
-// refusedBy says why helmfile sync and helmfile apply fail with a major version of Helm before they call it, although helmfile diff does not
-// (helmfile v1.8.0 pkg/state/state.go flagsForUpgrade).
+// refusedBy says why helmfile sync and helmfile apply fail with a major version of Helm before they call it, although helmfile diff does
+// not (helmfile v1.8.0 pkg/state/state.go flagsForUpgrade).
 func (r *Release) refusedBy(helm string) string {
 	has := func(flag string) bool { return r.IsInstalled && slices.Contains(r.OnlyUpgrade, flag) }
 	switch {

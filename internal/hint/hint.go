@@ -4,7 +4,7 @@
 //	New(err, advice) ─► an error with a method Hint() string ─► wrapped on its way up ─► Of(err) ─► the advice
 //
 // Any error may have the method; pkg/render and pkg/fetch have error types of their own. A command in a hint is meant to be copied, and
-// [ShellWord] quotes what it names.
+// [ShellWord] quotes what it names. The scripts of cmd/helmdrift/testdata test what is printed.
 package hint
 
 import (

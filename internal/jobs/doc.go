@@ -15,8 +15,8 @@
 //	      ▲                                                        │
 //	      └── file, lookup, known, post-render, variants: questions ┘
 //
-// The child does not have the cluster's credentials, a terminal, the user's environment, or the known secrets. If a rendering needs them, it
-// asks the parent. It needs the secrets for the text of an error or for a log, which are rare. Orders and answers cross a pipe as
+// The child does not have the cluster's credentials, a terminal, the user's environment, or the known secrets. If a rendering needs them,
+// it asks the parent. It needs the secrets for the text of an error or for a log, which are rare. Orders and answers cross a pipe as
 // encoding/gob, so their fields are exported.
 //
 // The parent works on what a job returns, so a job also refuses what the parent could not compare within the limits.

@@ -49,8 +49,8 @@ func All() map[string]confine.Job {
 	}
 }
 
-// FetchChart fetches a chart for drift.Chart.Fetch. The chart is fetched in this process, which has the logins, and the indexes of repositories
-// are read in a child process.
+// FetchChart fetches a chart for drift.Chart.Fetch. The chart is fetched in this process, which has the logins, and the indexes of
+// repositories are read in a child process.
 func (l Limits) FetchChart(ctx context.Context, ref string, source fetch.Options) (path string, done func(), err error) {
 	if l.Time > 0 {
 		limited, cancel := context.WithTimeoutCause(ctx, l.Time, l.timeExceeded("fetching the chart"))

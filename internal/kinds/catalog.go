@@ -38,8 +38,8 @@ type Catalog struct {
 // Native returns the catalog of all kinds that are linked in.
 var Native = sync.OnceValue(newCatalog)
 
-// Schemes are schemes with different kinds. One scheme with all of them would take milliseconds of every start, and client-go has filled its
-// own already.
+// Schemes are schemes with different kinds. One scheme with all of them would take milliseconds of every start, and client-go has filled
+// its own already.
 type Schemes []*runtime.Scheme
 
 // New returns an empty object of a kind, as the method of a scheme does.

@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// JSONOf returns an object as kustomize prints it (Resource.AsYAML in sigs.k8s.io/kustomize/api), as JSON. Kustomize prints each object as YAML,
-// parses that, and prints it again. This changes some objects, such as texts with several line breaks at their end, but takes a fifth of the
-// time of a comparison, so objects that cannot change are not printed.
+// JSONOf returns an object as kustomize prints it (Resource.AsYAML in sigs.k8s.io/kustomize/api), as JSON. Kustomize prints each object as
+// YAML, parses that, and prints it again. This changes some objects, such as texts with several line breaks at their end, but takes a fifth
+// of the time of a comparison, so objects that cannot change are not printed.
 func JSONOf(r *resource.Resource) ([]byte, error) {
 	if node := r.YNode(); node != nil && isPlain(node) {
 		value := map[string]any{}

@@ -31,8 +31,8 @@ type Tree struct {
 	bytes  int // read so far
 }
 
-// Open reads the names in a folder. NoLinks says in messages why the tree has no symbolic links. If it is empty, the tree has those that stay
-// in it. The caller closes the tree.
+// Open reads the names in a folder. NoLinks says in messages why the tree has no symbolic links. If it is empty, the tree has those that
+// stay in it. The caller closes the tree.
 func Open(dir, noLinks string) (*Tree, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

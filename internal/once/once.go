@@ -1,4 +1,5 @@
-// Package once finds out each answer once, for several goroutines that ask at the same time.
+// Package once finds out each answer once, for several goroutines that ask at the same time. The tests of internal/flux and internal/argo
+// use it.
 package once
 
 import "sync"

@@ -58,9 +58,9 @@ type Editor struct {
 	original map[string][]byte
 }
 
-// Rewrite changes values in the places where they live, and returns the values that the controller then composes, as JSON. It forgets what the
-// last call did. The error says which change the tree cannot take, and does not quote values; it wraps a *valuesfile.SharedError if an anchor
-// is the reason.
+// Rewrite changes values in the places where they live, and returns the values that the controller then composes, as JSON. It forgets what
+// the last call did. The error says which change the tree cannot take, and does not quote values; it wraps a *valuesfile.SharedError if an
+// anchor is the reason.
 func (k *Editor) Rewrite(edits []valuesfile.Edit) ([]byte, error) {
 	k.now, k.edits, k.files, k.texts = k.Values, edits, make([][]string, len(edits)), map[string][]byte{}
 	for i, e := range edits {
@@ -104,8 +104,8 @@ func parts(e valuesfile.Edit, old any, found bool) (out []valuesfile.Edit) {
 	return out
 }
 
-// change makes one change in the place where its value lives, and checks that the controller then composes the values with this change and no
-// other. Number is that of its edit.
+// change makes one change in the place where its value lives, and checks that the controller then composes the values with this change and
+// no other. Number is that of its edit.
 func (k *Editor) change(e valuesfile.Edit, number int) error {
 	values, err := k.now.Compose()
 	if err != nil {
@@ -138,7 +138,7 @@ func (k *Editor) change(e valuesfile.Edit, number int) error {
 	}
 }
 
-// isAbove reports whether another layer than the one that was changed has a value, too: it shows once the first is removed.
+// isAbove reports whether another layer than the changed one has the value as well. It counts once the changed layer lacks the value.
 func (k *Editor) isAbove(changed int, path []any) bool {
 	for i := range k.Layers {
 		if values, _ := k.now.Of(i); i != changed && has(values, path) {
@@ -148,8 +148,8 @@ func (k *Editor) isAbove(changed int, path []any) bool {
 	return false
 }
 
-// home returns the number of the layer that has a value. A value that none has belongs to the own layer, and so does one that cannot be changed
-// where it is, if the own layer overrides it. Then why says where it is.
+// home returns the number of the layer that has a value. A value that none has belongs to the own layer, and so does one that cannot be
+// changed where it is, if the own layer overrides it. Then why says where it is.
 func (k *Editor) home(e valuesfile.Edit) (at int, why string, err error) {
 	own := &k.Layers[k.Own]
 	for i := range k.Layers {

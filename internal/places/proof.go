@@ -26,8 +26,8 @@ func (p *Proof) File(file, why string) {
 	p.refute(why, func(i int) bool { return slices.Contains(p.of.files[i], file) })
 }
 
-// Composed refutes the edits at the paths where the controller composes something else than Rewrite returned. Otherwise says what may be the
-// reason.
+// Composed refutes the edits at the paths where the controller composes something else than Rewrite returned. Otherwise says what may be
+// the reason.
 func (p *Proof) Composed(values map[string]any, otherwise string) {
 	for _, path := range different(nil, values, p.of.composed) {
 		why := fmt.Sprintf("%s composes something else at %s: %s", p.of.Controller, valuesfile.PathText(path), otherwise)

@@ -74,8 +74,8 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	return run("git archive", r.MaxOutput, "archive", "--format=tar", "FETCH_HEAD")
 }
 
-// archiveAll lets git archive write the files of a commit as a checkout has them, whatever the attributes in the commit say: export-ignore leaves
-// out files, and export-subst changes them. The attributes of a repository count before those of a commit.
+// archiveAll lets git archive write the files of a commit as a checkout has them, whatever the attributes in the commit say: export-ignore
+// leaves out files, and export-subst changes them. The attributes of a repository count before those of a commit.
 func archiveAll(repository string) error {
 	info := filepath.Join(repository, "info")
 	if err := os.MkdirAll(info, 0o700); err != nil {

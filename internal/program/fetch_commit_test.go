@@ -101,8 +101,8 @@ func textOf(t *testing.T, archive []byte, name string) string {
 	}
 }
 
-// TestFetch fetches commits from a real server of Git. A filter for Git LFS in the user's settings does not run, and the attributes of the commit
-// neither leave out files nor change them.
+// TestFetch fetches commits from a real server of Git. A filter for Git LFS in the user's settings does not run, and the attributes of the
+// commit neither leave out files nor change them.
 func TestFetch(t *testing.T) {
 	address := gitServer(t, nil)
 	marker := filepath.Join(t.TempDir(), "ran")

@@ -8,7 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestFailOnForms checks both forms of --fail-on: words with a + add to the default, words without a + replace it, and a list of both is an error that says what to type.
+// TestFailOnForms checks both forms of --fail-on: words with a + add to the default, words without a + replace it, and a list of both is an
+// error that says what to type.
 func TestFailOnForms(t *testing.T) {
 	times := func(given ...string) []string { return given }
 	for _, c := range []struct {

@@ -19,8 +19,8 @@ type Named struct {
 
 // Merge returns one report with the releases of all reports, sorted by cluster, namespace and name. Version is the version of the
 // merging program. Reports of shards must be complete: each part of the same number of parts, once. A release in two reports is an
-// error, since the two may contradict each other, and so is an empty list. One report may have a release several times, once for each of its
-// deployers.
+// error, since the two may contradict each other, and so is an empty list. One report may have a release several times, once for each of
+// its deployers.
 //
 // The result has the time of the newest report. Its Scan has the longest of the durations, since the parts of a fleet are scanned side
 // by side, and the sum of the requests. It shares the contents of its releases with the reports.

@@ -1,5 +1,5 @@
-// Package search finds the releases that a command is about, in one or several clusters. It belongs to the guest pkg/fleet: only the commands
-// that compare or list several releases use it.
+// Package search finds the releases that a command is about, in one or several clusters. It belongs to the guest pkg/fleet: only the
+// commands that compare or list several releases use it.
 //
 //	Flags ─► New ─► Search ─► InClusters ─┬─► for each cluster: connect, fleet.Source.Find ─► the command reads the releases
 //	                                      │                                                  or Share: deployers compare theirs

@@ -53,7 +53,8 @@ func TestSweepOfSilentKind(t *testing.T) {
 	}
 }
 
-// TestSweepAll reads objects without Helm's label. Those of a namespace are listed, and Secrets, which are mostly records, are read by name.
+// TestSweepAll reads objects without Helm's label. Those of a namespace are listed, and Secrets, which are mostly records, are read by
+// name.
 func TestSweepAll(t *testing.T) {
 	f := livetest.New(t)
 	f.Namespace("a")

@@ -284,7 +284,8 @@ func (a arguments) checkWriteOnly(r *Release, before arguments) error {
 	return nil
 }
 
-// besideWritten returns the composed values as JSON if set_wo may have given the release others, which no plan has. Otherwise it returns nil.
+// besideWritten returns the composed values as JSON if set_wo may have given the release others, which no plan has. Otherwise it returns
+// nil.
 func (a arguments) besideWritten() []byte {
 	if revision, err := number(a.now, "set_wo_revision"); err != nil || revision == 0 {
 		return nil

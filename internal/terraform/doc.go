@@ -27,6 +27,6 @@
 // # Tests
 //
 // The plans in testdata/read have the forms of versions 2 and 3 of the provider, and say what Read finds in each of them. OpenTofu and the
-// provider made those whose names say so. The story terraform in test/e2e compares plans with a cluster, and TestTerraform there lets OpenTofu
-// and the provider do what the plans say.
+// provider made those whose names say so. The story terraform in test/e2e compares plans with a cluster, and TestTerraform there lets
+// OpenTofu and the provider do what the plans say.
 package terraform

@@ -24,7 +24,8 @@ type Fleet struct {
 }
 
 // Compare compares what Terraform does next with each release. If On has a namespace, it compares the releases in it.
-// If something goes wrong with a release, its report has the error. Compare fails if ctx ends; even then, it returns the reports that it has.
+// If something goes wrong with a release, its report has the error. Compare fails if ctx ends; even then, it returns the reports that it
+// has.
 func (f Fleet) Compare(ctx context.Context, all []Release) ([]report.Release, error) {
 	if f.IsFirst {
 		for _, problem := range f.Problems {

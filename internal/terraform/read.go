@@ -49,8 +49,8 @@ type Release struct {
 	Lacks, Notes []string
 	// Secrets are the texts that the plan marks as sensitive.
 	Secrets []Secret
-	// WriteOnly is set if the release may have values of set_wo after the apply. Was are the composed values before it, as JSON, if the release
-	// may have values of set_wo beside these, and nil otherwise.
+	// WriteOnly is set if the release may have values of set_wo after the apply. Was are the composed values before it, as JSON, if the
+	// release may have values of set_wo beside these, and nil otherwise.
 	WriteOnly bool
 	Was       []byte
 }

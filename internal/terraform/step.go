@@ -47,7 +47,7 @@ type Step struct {
 	decision decision
 	warnings []report.Message
 	problems []report.Message
-	// doubt is what the rendering hides about values that are not known.
+	// doubt says what the rendering does not show, because values are not known.
 	doubt string
 }
 
@@ -102,8 +102,8 @@ func (r *Release) Known() *secret.Known {
 	return out
 }
 
-// addWritten adds what set_wo has given to the release as secrets. No plan has it, so it is whatever the records have beside the values of the
-// plan.
+// addWritten adds what set_wo has given to the release as secrets. No plan has it, so it is whatever the records have beside the values of
+// the plan.
 func (r *Release) addWritten(ctx context.Context, records drift.Records) error {
 	if r.Was == nil {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// TestSharpen renders templates with values that are not known: text is not empty, any may be. The field f is then unknown, or the object is
-// in doubt.
+// TestSharpen renders templates with values that are not known: text is not empty, any may be. The field f is then unknown, or the object
+// is in doubt.
 func TestSharpen(t *testing.T) {
 	for _, tt := range []struct {
 		name, template string

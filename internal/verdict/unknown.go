@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A chart may be rendered with values that are not known, such as those of a Secret that cannot be read. A text stands for each of them, and
-// a field that has the text is of class unknown: whether the upgrade changes it is not known.
+// A chart may be rendered with values that are not known, such as those of a Secret that cannot be read. A text stands for each of them,
+// and a field that has the text is of class unknown: whether the upgrade changes it is not known.
 
 // holdsText reports whether a value has a text in it, which may be encoded in base64 as in a Secret.
 func holdsText(value any, text string) bool {

@@ -1,5 +1,5 @@
-// Package waiting is --wait of a fix: it waits until what the fix wrote is ready, and shows the user how far that is. It belongs to the guest
-// pkg/rollout, which waits and finds out why an object does not come up.
+// Package waiting is --wait of a fix: it waits until what the fix wrote is ready, and shows the user how far that is. It belongs to the
+// guest pkg/rollout, which waits and finds out why an object does not come up.
 //
 //	the objects that were written ─► rollout.Wait ─► states ─┬─► a line for each workload on a terminal
 //	                                                         ├─► each problem as soon as it is known

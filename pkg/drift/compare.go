@@ -179,7 +179,7 @@ func (r *Result) CheckUnchanged(ctx context.Context) error {
 }
 
 // ChartRequest returns the request that rendered the chart of the target, or nil if there was no chart, or if it was not rendered. The
-// files of the chart are there until the function is called that Chart.Fetch has returned.
+// files of the chart exist until somebody calls the function that Chart.Fetch has returned.
 func (r *Result) ChartRequest() *ChartRequest { return r.request }
 
 // WithDesired compares the release again, with other objects as the desired state. It reads the live objects that the comparison lacks. The
@@ -190,9 +190,9 @@ func (r *Result) WithDesired(ctx context.Context, desired []object.Object) (*thr
 	return r.run.compareInput(ctx, in)
 }
 
-// WithChart compares the release again, as Compare does with a chart, but reads no record and no live object again. If the chart renders the
-// objects that are deployed, the result is r itself. What a post-renderer prints does not say which template an object comes from, so that
-// does not count.
+// WithChart compares the release again, as Compare does with a chart, but reads no record and no live object again. If the chart renders
+// the objects that are deployed, the result is r itself. Which template an object comes from does not count, because a post-renderer does not
+// say it.
 func (r *Result) WithChart(ctx context.Context, t Target) (*Result, error) {
 	if r.Loaded.Old == nil || r.Loaded.Old.Values == nil {
 		return r.run.Compare(ctx, t)

@@ -111,7 +111,7 @@ func Connect(ctx context.Context, config *rest.Config) (Connection, error) {
 }
 
 // LiveConnection returns the connection to a cluster that [live.Connect] has connected to, and to the records of its releases, which
-// [release.Open], or Open of package postgres, has opened. Name is the name of the cluster in reports. All of it is safe for concurrent use.
+// [release.Open], or Open of package postgres, has opened. Name is that of the cluster in reports. All of it is safe for concurrent use.
 func LiveConnection(cluster *live.Cluster, name string, storage *release.Storage) Connection {
 	return Connection{
 		Name: name, Cluster: cluster, Lookups: cluster.Lookups, DryRun: cluster.DryRun,

@@ -256,7 +256,7 @@ func (c *claims) candidates() map[object.ReleaseName][]candidate {
 	return out
 }
 
-// isOne reports whether the candidate is a hook, or an object whose name the API server generated.
+// isOne reports whether the candidate is the object that was not compared: that hook, or an object whose name the API server generated.
 func (c candidate) isOne(n report.NotCompared) bool {
 	if n.Kind != c.Kind || n.Path != "" {
 		return false

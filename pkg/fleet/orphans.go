@@ -257,7 +257,7 @@ func byName(named object.ReleaseName) labels.Selector {
 }
 
 // isStoredOtherwise reports whether a release without records in its namespace has some elsewhere: without labels, with the other driver,
-// or in another namespace. The last is unusual unless a program has marked the objects that does so (mayBeElsewhere).
+// or in another namespace. The last is unusual unless a program that does so has marked the objects (mayBeElsewhere).
 func (c *comparison) isStoredOtherwise(ctx context.Context, named object.ReleaseName, mayBeElsewhere bool) (bool, error) {
 	store, err := c.Storage.Namespace(named.Namespace)
 	if err != nil {

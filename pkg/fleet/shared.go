@@ -46,8 +46,8 @@ func (s Source) ShareAll(ctx context.Context) Sharing {
 	return out
 }
 
-// WithRecords returns the sharing with records that comparisons share too. Those of what was found, without a selection, are not listed again,
-// and those of other namespaces once. The comparisons do not see what is deployed later, so call Changed after them.
+// WithRecords returns the sharing with records that comparisons share too. Those of what was found, without a selection, are not listed
+// again, and those of other namespaces once. The comparisons do not see what is deployed later, so call Changed after them.
 func (s Sharing) WithRecords(found Found) Sharing {
 	searched := found.Namespaces
 	if searched == nil {
@@ -63,9 +63,9 @@ func (s Sharing) WithRecords(found Found) Sharing {
 	return s
 }
 
-// Each calls do with the index of each of the namespaces, which must be in the order of live.CompareNamespaces: those of the comparisons that
-// do makes. Up to concurrency calls run at the same time. What was read of a namespace is forgotten when its comparisons are done. After the
-// end of ctx, no call begins.
+// Each calls do with the index of each of the namespaces, which must be in the order of live.CompareNamespaces: those of the comparisons
+// that do makes. Up to concurrency calls run at the same time. What was read of a namespace is forgotten when its comparisons are done.
+// After the end of ctx, no call begins.
 func (s Sharing) Each(ctx context.Context, namespaces []string, concurrency int, do func(i int)) {
 	var mu sync.Mutex
 	next, first, done := 0, 0, make([]bool, len(namespaces))

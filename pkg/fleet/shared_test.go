@@ -10,8 +10,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
-// TestSharedRecords checks that comparisons list no records that were found, and those of another namespace once, and that Changed finds the
-// releases that were deployed or uninstalled since.
+// TestSharedRecords checks that comparisons list no records that were found, and those of another namespace once, and that Changed finds
+// the releases that were deployed or uninstalled since.
 func TestSharedRecords(t *testing.T) {
 	s := &server{}
 	s.install("a", "one", "1")

@@ -23,7 +23,7 @@ type Page struct {
 // selector and the token of the first page may be empty.
 //
 // The objects are the same as those of client-go's dynamic client, which decodes a list three times (apimachinery v0.37.1
-// pkg/apis/meta/v1/unstructured/helpers.go decodeToList). Most of the objects of a fleet are untouched, so decoding them is much of the work.
+// pkg/apis/meta/v1/unstructured/helpers.go decodeToList). Most objects of a fleet are untouched, so decoding them is much of the work.
 func (c *Cluster) ReadPage(
 	ctx context.Context, of schema.GroupVersionResource, namespace, selector string, limit int, token string,
 ) (Page, error) {

@@ -26,9 +26,9 @@ type Group struct {
 // read to its end.
 type Find func(ctx context.Context) (found map[string]*unstructured.Unstructured, err error)
 
-// ReadFrom is Read for a caller that has lists of its own. Lists returns what finds a group in a list, or nil for a group that is to be read
-// as Read does. What a list does not have is read by name. If a list fails, its objects are read as Read does, unless that must fail as well
-// (MayGetInstead).
+// ReadFrom is Read for a caller that has lists of its own. Lists returns what finds a group in a list, or nil for a group that is to be
+// read as Read does. What a list does not have is read by name. If a list fails, its objects are read as Read does, unless that must fail
+// as well (MayGetInstead).
 func (c *Cluster) ReadFrom(ctx context.Context, wanted []object.Ref, lists func(Group) Find) map[object.Ref]cluster.Live {
 	return c.read(ctx, wanted, func(targets []target) []job {
 		var jobs []job

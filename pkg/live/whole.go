@@ -14,8 +14,8 @@ import (
 // unzippers keep the tables that unpack answers.
 var unzippers = sync.Pool{New: func() any { return &gunzip.Reader{} }}
 
-// acceptGzip returns the request as one whose answer may be compressed. net/http would ask for the same and unpack the answer piece by piece,
-// into memory that grows by copying.
+// acceptGzip returns the request as one whose answer may be compressed. net/http would ask for the same and unpack the answer piece by
+// piece, into memory that grows by copying.
 func acceptGzip(req *http.Request) *http.Request {
 	req = req.Clone(req.Context())
 	req.Header.Set("Accept-Encoding", "gzip")

@@ -15,8 +15,8 @@ const maxSkimDepth = 100
 
 // skim returns the JSON of a record without its longest texts. The members of its chart that nobody reads become "": templates, files, the
 // schema of the values and, unless defaults is set, the values. The manifest becomes null, which the decoder reads as absent, and is
-// returned as it is written, with its quotation marks. The decoder goes through each byte three times in small steps, so it has much less to
-// do.
+// returned as it is written, with its quotation marks. The decoder goes through each byte three times in small steps, so it has much less
+// to do.
 //
 // The result is valid JSON exactly if data is, and holds the same record. What is left out was valid JSON, and what stays is left to the
 // decoder to judge. If data is not as Helm writes it, skim may return it unchanged, and no manifest. The results are valid until put.

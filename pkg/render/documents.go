@@ -278,8 +278,8 @@ func plainValue(v any) (out any, isPlain bool) {
 const maxExpanded = 3 << 20
 
 // These are the lengths of a text without aliases that can be read and compared within 200 MB, whatever it says: the bytes, and the
-// indicators. Each value of YAML needs an indicator of its own, and takes 2 KB at most to read and to compare, as the worst text found does, a
-// list of maps with one key. Each byte takes 8. Definitions of a megabyte are mostly descriptions, so they have few indicators.
+// indicators. Each value of YAML needs an indicator of its own, and takes 2 KB at most to read and to compare, as the worst text found
+// does, a list of maps with one key. Each byte takes 8. Definitions of a megabyte are mostly descriptions, so they have few indicators.
 const (
 	maxUnbounded  = 2 << 20
 	maxIndicators = 64 << 10

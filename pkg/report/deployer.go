@@ -28,8 +28,8 @@ type Deployer struct {
 // DeployerAction is what a controller does to a release.
 type DeployerAction string
 
-// These are the actions. A reinstall uninstalls the release first. A sync is that of Argo CD, which has no revisions of Helm. A correction writes fields that drifted, without a revision. None means
-// that nothing is to be done, and blocked that something keeps the controller from acting. Unknown means that helmdrift could not find out.
+// These are the actions. A reinstall uninstalls the release first. A sync is that of Argo CD, which makes no revision. A correction writes
+// fields that drifted, without a revision. Blocked means that something keeps the controller from acting, and unknown that it is not known.
 const (
 	DeployerUpgrade   DeployerAction = "upgrade"
 	DeployerInstall   DeployerAction = "install"
@@ -66,8 +66,8 @@ func Acting(releases []Release) []Release {
 // PutsBack says when a controller puts drift back.
 type PutsBack string
 
-// These are the times. With PutsBackUpgrade it does so whenever it upgrades the release, as far as the verdicts say, and with PutsBackHand only
-// if somebody tells it to.
+// These are the times. With PutsBackUpgrade it does so whenever it upgrades the release, as far as the verdicts say, and with PutsBackHand
+// only if somebody tells it to.
 const (
 	PutsBackNow     PutsBack = "now"
 	PutsBackUpgrade PutsBack = "next-upgrade"

@@ -44,8 +44,8 @@ const ErrorOrphans = "orphans-unseen"
 // ErrorSelection is the code of the error, or the warning, that a flag names nothing of what was compared.
 const ErrorSelection = "selection"
 
-// ErrorSource is the code of the error that a source of releases, such as a helmfile or a working tree, could not be read, or not as a whole.
-// What the report has of other sources stands.
+// ErrorSource is the code of the error that a source of releases, such as a helmfile or a working tree, could not be read, or not as a
+// whole. What the report has of other sources stands.
 const ErrorSource = "source"
 
 // WarnRecordElsewhere is the code of the warning that a record may be a copy: it is not stored in the namespace that it names. The code

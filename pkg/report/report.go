@@ -287,8 +287,8 @@ type Object struct {
 // OldFrom says what stands for the deployed state of an object that no record of Helm has.
 type OldFrom string
 
-// These are the places: the annotation of kubectl apply, a rendering of the sources that were deployed last, and the fields that the deployer
-// still owns. With the last, a field that somebody else owns counts as if the desired value had been deployed.
+// These are the places: the annotation of kubectl apply, a rendering of the sources that were deployed last, and the fields that the
+// deployer still owns. With the last, a field that somebody else owns counts as if the desired value had been deployed.
 const (
 	OldApplied  OldFrom = "applied"
 	OldRendered OldFrom = "rendered"

@@ -107,7 +107,8 @@ type Input struct {
 // ServerSide reports whether the operation applies server-side.
 func (in Input) ServerSide() bool { return in.ApplyMethod == report.ApplyServerSide }
 
-// NeedsNamespace reports whether the operation is an installation that does not create the namespace of the release. Live must have it then.
+// NeedsNamespace reports whether the operation is an installation that does not create the namespace of the release. Live must have it
+// then.
 func (in Input) NeedsNamespace() bool {
 	return in.Operation == report.OperationInstall && !in.CreateNamespace
 }
@@ -176,7 +177,7 @@ func Compare(in Input) *Comparison {
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
 	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Concat(in.Errors, in.NamespacesUnread)
-	c.settle()
+	c.settle(nil)
 	c.warnOfRules()
 	c.warnOfDuplicates()
 	c.warnOfDeployer()
@@ -184,6 +185,21 @@ func Compare(in Input) *Comparison {
 	c.failOnUnseenDefinitions()
 	c.noteGroupChanges()
 	return c
+}
+
+// settle computes what becomes of each object, from the decisions about all objects and from what the answers of the API server settle.
+func (c *Comparison) settle(settled map[object.Key]settlement) {
+	for i := range c.Objects {
+		o := &c.Objects[i]
+		o.Action, o.outcome = o.decision.outcome(settled[o.key])
+	}
+	if c.Input.Operation == report.OperationInstall {
+		c.applyInstallRules()
+	}
+	c.failRecord()
+	if !c.Input.By.Syncs() {
+		propagateFailures(c.Objects)
+	}
 }
 
 // comparer compares the objects of one release.

@@ -236,8 +236,8 @@ func (c *comparer) decideUnnamed(p pair, rules ignore.ObjectRules) decision {
 	return d
 }
 
-// refuseTwoNames fails an object with a name and a generateName. Helm 4 refuses it when it looks whether the object exists, before it writes
-// anything (helm v4.3.1 pkg/action/validate.go validateNameAndGenerateName). Helm 3 does not, nor does a rollback.
+// refuseTwoNames fails an object with a name and a generateName. Helm 4 refuses it when it looks whether the object exists, before it
+// writes anything (helm v4.3.1 pkg/action/validate.go validateNameAndGenerateName). Helm 3 does not, nor does a rollback.
 func (c *comparer) refuseTwoNames(d *decision, p pair) {
 	isNew := p.desired != nil && !p.isDefinition() && (p.old == nil || p.old.Version != p.desired.Version)
 	if !isNew {

@@ -18,8 +18,8 @@ import (
 // metadata, and ends at the first failure. Server-side it applies each object, over an existing definition if there is one; client-side it
 // leaves an existing definition alone (helm v3.22.0 and v4.3.1 pkg/action/install.go installCRDs).
 
-// writerOf returns the comparer of an object with an index and a content. A negative index is an object of the crds folder, and its comparer
-// writes as Helm writes this folder. A program that does not call Helm's library chooses how it writes for each object.
+// writerOf returns the comparer of an object with an index and a content. A negative index is an object of the crds folder, and its
+// comparer writes as Helm writes this folder. A program that does not call Helm's library chooses how it writes for each object.
 func (c *comparer) writerOf(index int, content map[string]any) *comparer {
 	if index >= 0 && !c.in.By.Syncs() {
 		return c

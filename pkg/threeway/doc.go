@@ -33,8 +33,8 @@
 //
 // What Helm does with an object as a whole depends on the operation. With --force it replaces instead of patching. An upgrade checks who
 // owns an object that is live and that old lacks (decide.go). A rollback does not check, and uses live instead of old there, so that it
-// removes what its target does not name (decide.go). An install has no old: it creates or adopts everything (outcome.go has its failures). If an object
-// moves to another API group and stays the same object, the upgrade updates it and then deletes it (versions.go).
+// removes what its target does not name (decide.go). An install has no old: it creates or adopts everything (outcome.go has its failures).
+// If an object moves to another API group and stays the same object, the upgrade updates it and then deletes it (versions.go).
 //
 // # What more could be read
 //

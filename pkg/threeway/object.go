@@ -133,7 +133,6 @@ func (c *comparer) compare(p pair) ObjectComparison {
 	rules, remarks := ignore.ForObject(c.in.Rules, c.in.Name, out.Ref, texts...)
 	d := c.decide(p, found, rules, err)
 	out.decision, out.remarks = d, remarks
-	out.Action, out.outcome = d.outcome(settlement{}) // settle adds what the failures of others mean for it
 	out.Missing, out.Terminating = d.missing, d.terminating
 	out.Notes.Add(out.Note)
 	for _, note := range d.notes {

@@ -14,8 +14,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file computes what becomes of each object once the decisions about all objects are known, and after a dry run the answers of the API
-// server. Nobody changes a decision: before each call of settle, every outcome is computed anew from its decision.
+// This file says what the failure of one object means for the others. Comparison.settle computes every outcome anew from its decision,
+// which nobody changes, before it calls what is here.
 
 // scope is how far a failure reaches: which other objects Helm does not process because of it.
 type scope int
@@ -74,17 +74,6 @@ func (s settlement) applyTo(f *verdict.Finding) {
 	if s.settles && !f.Certain {
 		f.Certain, f.Notes = true, slices.Clone(f.Notes)
 		f.Notes.Add("the server's dry run settles it")
-	}
-}
-
-// settle adds to the outcomes what the failure of one object means for the others.
-func (c *Comparison) settle() {
-	if c.Input.Operation == report.OperationInstall {
-		c.applyInstallRules()
-	}
-	c.failRecord()
-	if !c.Input.By.Syncs() {
-		propagateFailures(c.Objects)
 	}
 }
 

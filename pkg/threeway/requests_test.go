@@ -52,8 +52,8 @@ func verifiedCase(t *testing.T, file string) *Comparison {
 	return c
 }
 
-// TestVerifyChangesNothing verifies each case twice, with answers that contradict the prediction first: neither the comparison nor the second
-// result shows anything of the first.
+// TestVerifyChangesNothing verifies each case twice, with answers that contradict the prediction first: neither the comparison nor the
+// second result shows anything of the first.
 func TestVerifyChangesNothing(t *testing.T) {
 	for _, file := range caseFiles(t, "*.txtar") {
 		c := comparisonOf(t, file)

@@ -37,16 +37,12 @@ func (c *Comparison) Verify(answers map[object.Ref]cluster.Answer) *Comparison {
 			o.DryRun = &dryRun
 		}
 	}
-	for i := range out.Objects {
-		o := &out.Objects[i]
-		o.Action, o.outcome = o.decision.outcome(settled[o.key])
-	}
-	out.settle()
+	out.settle(settled)
 	return &out
 }
 
-// settlementBy returns what an answer settles about an object whose verdicts are not certain: the server rejects the write, or stores what was
-// predicted. If it stores something else, the verdicts stay uncertain.
+// settlementBy returns what an answer settles about an object whose verdicts are not certain: the server rejects the write, or stores what
+// was predicted. If it stores something else, the verdicts stay uncertain.
 func (c *comparer) settlementBy(o *ObjectComparison, answer cluster.Answer) settlement {
 	switch {
 	case o.isCertain() || answer.Refused != "" || answer.Object != nil && len(c.differences(o, answer.Object)) > 0:

@@ -1,6 +1,6 @@
-// Command argocd has the parts of Argo CD that tests need: its application-controller, its applicationset-controller and its repo-server, and
-// manifests, which renders sources as the repo-server does. The first argument says which. Argo CD's own program also links its API server, its
-// command line and others, which takes half as long again to compile.
+// Command argocd has the parts of Argo CD that tests need: its application-controller, its applicationset-controller and its repo-server,
+// and manifests, which renders sources as the repo-server does. The first argument says which. Argo CD's own program also links its API
+// server, its command line and others, which takes half as long again to compile.
 package main
 
 import (

@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// TestHistoryPage: the page of a history runs no script, its policy lets the style apply, the chart has a size, hostile names are texts, and
-// a person opens and closes a release.
+// TestHistoryPage: the page of a history runs no script, its policy lets the style apply, the chart has a size, hostile names are texts,
+// and a person opens and closes a release.
 func TestHistoryPage(t *testing.T) {
 	var b history.Builder
 	for i := range 30 {

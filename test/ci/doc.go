@@ -1,5 +1,5 @@
-// Package ci checks the jobs of docs/ci.md with the linters and types of the systems that run them. It is a module of its own, because these
-// link most of Kubernetes:
+// Package ci checks the jobs of docs/ci.md with the linters and types of the systems that run them. It is a module of its own, because
+// these link most of Kubernetes:
 //
 //	GitHub Actions   actionlint
 //	Tekton           the Go type Task, strictly decoded, and the validation of Tekton's webhook

@@ -8,8 +8,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// gitlabFile is as much of a .gitlab-ci.yml as the jobs of the page use, by the keyword reference of GitLab CI (docs.gitlab.com/ci/yaml). It
-// finds a misspelt keyword also where TestGitLabSchema is skipped. Neither says that GitLab accepts the file: `glab ci lint` asks a server.
+// gitlabFile is as much of a .gitlab-ci.yml as the jobs of the page use, by the keyword reference of GitLab CI (docs.gitlab.com/ci/yaml).
+// It finds a misspelt keyword also where TestGitLabSchema is skipped. Neither says that GitLab accepts the file: `glab ci lint` asks a
+// server.
 type gitlabFile map[string]gitlabJob
 
 type gitlabJob struct {

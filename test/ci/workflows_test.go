@@ -30,8 +30,8 @@ var pinned = regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 // makeTarget is a call of make.
 var makeTarget = regexp.MustCompile(`make ((?: ?[a-z][\w/-]*)+)`)
 
-// TestWorkflows checks the workflows of this repository with actionlint, and what actionlint does not demand: actions are pinned by hash, the
-// token reads unless a job says more, checkout keeps no credentials, every job ends, and targets of make exist.
+// TestWorkflows checks the workflows of this repository with actionlint, and what actionlint does not demand: actions are pinned by hash,
+// the token reads unless a job says more, checkout keeps no credentials, every job ends, and targets of make exist.
 func TestWorkflows(t *testing.T) {
 	files, err := filepath.Glob("../../.github/workflows/*.yaml")
 	if err != nil || len(files) < 6 {

@@ -28,9 +28,9 @@ func TestSeveralKubeconfigs(t *testing.T) {
   overwrite/drift spec.replicas old=2 desired=2 live=5 by:kubectl(scale)`)
 }
 
-// TestUnavailableAPIService has an API server of its own, because one unavailable APIService breaks discovery and the deletion of namespaces for
-// everybody. The group of the APIService cannot be compared; everything else is, and another release stays clean. Helm patches an
-// APIService like a custom resource.
+// TestUnavailableAPIService has an API server of its own, because one unavailable APIService breaks discovery and the deletion of
+// namespaces for everybody. The group of the APIService cannot be compared; everything else is, and another release stays clean. Helm
+// patches an APIService like a custom resource.
 func TestUnavailableAPIService(t *testing.T) {
 	if os.Getenv(kubeconfigEnv) != "" {
 		t.Skip("would break the cluster that " + kubeconfigEnv + " names")
@@ -60,8 +60,8 @@ APIService v1.dead.ex.com: none drifted
   ignore/drift spec.versionPriority old=15 desired=15 live=99 by:kubectl-edit`)
 }
 
-// checkPreviewsOfUnavailableAPI checks that a group without discovery causes one warning of a preview, and only for a chart that asks for the
-// group.
+// checkPreviewsOfUnavailableAPI checks that a group without discovery causes one warning of a preview, and only for a chart that asks for
+// the group.
 func checkPreviewsOfUnavailableAPI(t *testing.T, c *Case) {
 	t.Helper()
 	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: beside}\n" +

@@ -30,7 +30,8 @@ var updateDocs = flag.Bool("update-docs", false, "write what the commands print 
 //	other files  are in the working directory, beside testdata and deploy of the repository
 //
 // All of them, and the commands of the page, run in one bash, which also has the functions of testdata/docs/lib.sh. Commands that cannot be
-// run here are in testdata/docs/not-run.txt, and TestHelmfilePage runs those of docs/helmfile.md. With -update-docs, the pages get what the commands print.
+// run here are in testdata/docs/not-run.txt, and TestHelmfilePage runs those of docs/helmfile.md. With -update-docs, the pages get what the
+// commands print.
 func TestDocs(t *testing.T) {
 	t.Parallel()
 	list := readNotRun(t)

@@ -29,8 +29,8 @@ type fluxBucket struct {
 	host string
 }
 
-// storyBuckets returns that server. It starts with the first script that needs it, and ends with the process. Each script has a bucket of its
-// own, which is called like its namespace.
+// storyBuckets returns that server. It starts with the first script that needs it, and ends with the process. Each script has a bucket of
+// its own, which is called like its namespace.
 var storyBuckets = sync.OnceValue(func() fluxBucket {
 	out := fluxBucket{Server: &buckettest.Server{AccessKey: "judge", SecretKey: "longsecretkey"}}
 	out.host = strings.TrimPrefix(httptest.NewServer(out).URL, "http://")
@@ -75,7 +75,8 @@ func (b fluxBucket) put(c *Case, dir string) error {
 	return nil
 }
 
-// reconcile makes the Bucket of the script, files, and its Secret, and asks Flux to look at it. It waits until Flux and the charts in it have.
+// reconcile makes the Bucket of the script, files, and its Secret, and asks Flux to look at it. It waits until Flux and the charts in it
+// have.
 func (b fluxBucket) reconcile(c *Case) error {
 	now := time.Now().Format(time.RFC3339Nano)
 	err := c.cluster.serverApply(context.Background(), fmt.Sprintf(`
@@ -129,8 +130,8 @@ spec: {endpoint: %q, insecure: true, bucketName: %q, secretRef: {name: keys}, in
 	return nil
 }
 
-// newBucketScript returns the random script of a seed whose chart is in a bucket: in a folder, or in an archive. It has the files of a script
-// that exists, the chart among them.
+// newBucketScript returns the random script of a seed whose chart is in a bucket: in a folder, or in an archive. It has the files of a
+// script that exists, the chart among them.
 func newBucketScript(seed uint64, files []txtar.File) []byte {
 	s := &fluxScript{Rand: rand.New(rand.NewPCG(seed, 13)), name: "web", deployed: "web", chart: "files/charts/web", publish: "bucket files",
 		flags: " --with-source-credentials"}

@@ -136,8 +136,8 @@ func (f *fluxTree) predict(names []string) (string, error) {
 	return text.String(), nil
 }
 
-// awaitKustomizations waits until kustomize-controller has looked at each Kustomization as it is. One that somebody has just resumed applies
-// what it missed.
+// awaitKustomizations waits until kustomize-controller has looked at each Kustomization as it is. One that somebody has just resumed
+// applies what it missed.
 func (f *fluxTree) awaitKustomizations() error {
 	const resource = "kustomizations.kustomize.toolkit.fluxcd.io"
 	all, err := f.list(resource)

@@ -2,30 +2,66 @@ package e2e
 
 import (
 	"fmt"
-	"path/filepath"
+	"sync"
 
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/kube"
 	"helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
 	"k8s.io/kubectl/pkg/validation"
 )
 
 // helmTimeout limits one call of Helm; no call waits for pods.
 const helmTimeout = waitTimeout
 
-// configFlags returns what Helm's command line makes of its flags.
-func (c *Case) configFlags() *genericclioptions.ConfigFlags {
+// helmGetter is what Helm's command line makes of its flags, but what the API server serves is kept in memory, not in files. Helm asks the
+// server anew for each chart, and writing the answers to files took a quarter of the processor time of this process.
+type helmGetter struct {
+	*genericclioptions.ConfigFlags
+	served func() (discovery.CachedDiscoveryInterface, error)
+	mapper func() (meta.RESTMapper, error)
+}
+
+// ToDiscoveryClient implements genericclioptions.RESTClientGetter.
+func (f helmGetter) ToDiscoveryClient() (discovery.CachedDiscoveryInterface, error) {
+	return f.served()
+}
+
+// ToRESTMapper implements genericclioptions.RESTClientGetter.
+func (f helmGetter) ToRESTMapper() (meta.RESTMapper, error) { return f.mapper() }
+
+// configFlags returns the flags for one call of Helm.
+func (c *Case) configFlags() helmGetter {
 	flags := genericclioptions.NewConfigFlags(true)
-	cache := filepath.Join(suite.dir, "cache")
-	flags.KubeConfig, flags.Namespace, flags.CacheDir = &c.cluster.kubeconfig, &c.ns, &cache
+	flags.KubeConfig, flags.Namespace = &c.cluster.kubeconfig, &c.ns
 	flags.WrapConfigFn = func(config *rest.Config) *rest.Config {
 		config.QPS = -1
 		return config
 	}
-	return flags
+	served := sync.OnceValues(func() (discovery.CachedDiscoveryInterface, error) {
+		config, err := flags.ToRESTConfig()
+		if err != nil {
+			return nil, err
+		}
+		client, err := discovery.NewDiscoveryClientForConfig(config)
+		if err != nil {
+			return nil, err
+		}
+		return memory.NewMemCacheClient(client), nil
+	})
+	return helmGetter{flags, served, sync.OnceValues(func() (meta.RESTMapper, error) {
+		client, err := served()
+		if err != nil {
+			return nil, err
+		}
+		return restmapper.NewShortcutExpander(restmapper.NewDeferredDiscoveryRESTMapper(client), client, nil), nil
+	})}
 }
 
 // config3 returns the configuration of Helm 3's actions.

@@ -12,10 +12,10 @@ import (
 	"github.com/helmdrift/helmdrift/internal/helmfile/helmfiletest"
 )
 
-// TestHelmfileGate puts helmdrift in the place of helm-diff, with the plugin of docs/helmfile.md, and runs helmfile diff and helmfile apply on
-// the inputs of helmfile's own tests, with each Helm. After helmfile sync, diff finds nothing. After somebody has deleted one object, or edited
-// it with Helm 3, diff exits with 2, apply upgrades the release of this object and no other, and diff finds nothing again. With Helm 4, an edit
-// would be a conflict, which these helmfiles do not force.
+// TestHelmfileGate puts helmdrift in the place of helm-diff, with the plugin of docs/helmfile.md, and runs helmfile diff and helmfile apply
+// on the inputs of helmfile's own tests, with each Helm. After helmfile sync, diff finds nothing. After somebody has deleted one object, or
+// edited it with Helm 3, diff exits with 2, apply upgrades the release of this object and no other, and diff finds nothing again. With Helm
+// 4, an edit would be a conflict, which these helmfiles do not force.
 func TestHelmfileGate(t *testing.T) {
 	plugin := pluginOfPage(t)
 	eachHelmfileInput(t, func(t *testing.T, helm string, helm4 bool, of helmfiletest.Integration, in helmfiletest.Input, seed uint64) {

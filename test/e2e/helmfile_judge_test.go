@@ -151,8 +151,8 @@ func (p *helmfilePrediction) isUndone() bool {
 	return slices.ContainsFunc(p.said.Warnings, func(m message) bool { return strings.HasPrefix(m.Message, "atomic is set") })
 }
 
-// sharesObjects reports whether the report says that another release of the helmfile has an object of this one. Which of them gets it depends
-// on the order of the calls.
+// sharesObjects reports whether the report says that another release of the helmfile has an object of this one. Which of them gets it
+// depends on the order of the calls.
 func (p *helmfilePrediction) sharesObjects() bool {
 	return slices.ContainsFunc(slices.Concat(p.said.Errors, p.said.Warnings), func(m message) bool {
 		return strings.HasPrefix(m.Message, "the helmfile deploys it with ")
@@ -171,8 +171,8 @@ func (p *helmfilePrediction) judgeUninstall(failed error) error {
 }
 
 // judgeAfter checks that diff finds nothing left to do with the releases that were upgraded, and exits with 0 if these are all. With
-// --reuse-values, Helm 3 removes a value that is null at one upgrade and adds it at the next (helm v3.22.0 pkg/action/upgrade.go reuseValues), so
-// the next upgrade may change something. The next round judges that one too.
+// --reuse-values, Helm 3 removes a value that is null at one upgrade and adds it at the next (helm v3.22.0 pkg/action/upgrade.go
+// reuseValues), so the next upgrade may change something. The next round judges that one too.
 func (r *helmfileRun) judgeAfter(ctx context.Context) (faults []error) {
 	done := r.done
 	now, err := r.diff(ctx)

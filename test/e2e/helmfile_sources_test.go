@@ -34,7 +34,8 @@ releases:
 - {name: refused-folder, namespace: NS-refused-folder, chart: ./web, verify: true, keyring: keys/ring.gpg, values: [values.yaml]}
 `
 
-// TestHelmfileSources predicts and syncs a helmfile with charts from everywhere. Helm refuses charts that it cannot verify, and so does diff.
+// TestHelmfileSources predicts and syncs a helmfile with charts from everywhere. Helm refuses charts that it cannot verify, and so does
+// diff.
 func TestHelmfileSources(t *testing.T) {
 	eachHelmfileHelm(t, func(t *testing.T, helm string, _ bool) {
 		c := newCase(t, suite.cluster)

@@ -271,8 +271,8 @@ func (r *helmfileRun) recordedCalls() (out []helmfileCall, err error) {
 	return out, errors.Join(os.RemoveAll(r.calls), os.Mkdir(r.calls, 0o755))
 }
 
-// errorOfHelm returns the error that Helm printed, without the warnings before it. If Helm could not undo an upgrade that failed, that is the
-// error of the upgrade.
+// errorOfHelm returns the error that Helm printed, without the warnings before it. If Helm could not undo an upgrade that failed, that is
+// the error of the upgrade.
 func errorOfHelm(text string) string {
 	if i := strings.Index("\n"+text, "\nError: "); i >= 0 {
 		text = text[i:]

@@ -46,8 +46,8 @@ func startPlane(ctx context.Context, parts ...string) (*harness.Plane, error) {
 	return p, nil
 }
 
-// quietPlane is the control plane without controllers, which several tests share: nobody changes the objects on it but the tests and the API
-// server. It writes an audit log. quietCluster starts it.
+// quietPlane is the control plane without controllers, which several tests share: nobody changes the objects on it but the tests and the
+// API server. It writes an audit log. quietCluster starts it.
 type quietPlane struct {
 	*harness.Plane
 	on *cluster

@@ -113,8 +113,8 @@ var timeOfReport = regexp.MustCompile(`(?m)^  "time": ".*",$`)
 var snapshotFormats = []string{"text", "json", "yaml", "markdown", "junit", "sarif", "gitlab", "github", "html", "ignore", "prometheus"}
 
 // sameReports compares reports of the plugin with those of the binary, byte for byte: every format on a snapshot, whose report has the time
-// of the snapshot, and JSON and diff on the cluster, where only the time of the report may differ. Helm takes the flags that it knows out of
-// the arguments, and hands each group to impersonate over twice.
+// of the snapshot, and JSON and diff on the cluster, where only the time of the report may differ. Helm takes the flags that it knows out
+// of the arguments, and hands each group to impersonate over twice.
 func (p pluginRun) sameReports() {
 	p.t.Helper()
 	snapshot, err := filepath.Abs("../../testdata/snapshots/web.json.gz")

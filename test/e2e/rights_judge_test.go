@@ -48,8 +48,8 @@ func (j rightsJudge) countsReplicas() bool {
 		})
 }
 
-// readsInParts reports whether the request is a list, and the objects were read one by one or namespace by namespace: instead of the list, or
-// after it, because it lacked them. The report need not mention that: nothing is missing, and the report must be the same.
+// readsInParts reports whether the request is a list, and the objects were read one by one or namespace by namespace: instead of the list,
+// or after it, because it lacked them. The report need not mention that: nothing is missing, and the report must be the same.
 func (j rightsJudge) readsInParts() bool {
 	before := distinctRequests(j.full.traffic)
 	replaces := func(a apiRequest) bool {

@@ -23,10 +23,10 @@ import (
 
 var terraformDir = flag.String("terraform", "", "folder with the programs tofu and terraform-provider-helm, for TestTerraform; it is skipped without one")
 
-// TestTerraform judges the plans that are written by hand, of internal/terraform/testdata/read and of the story terraform, by OpenTofu and the
-// real provider. Each helm_release of such a plan is a test. What the plan has before is applied as a configuration, live objects are edited,
-// and diff predicts from the plan what OpenTofu then does with what the plan has afterwards. diff says the same of the plan that OpenTofu
-// makes. A release that is created is tried twice: with nothing there, and with a release of the same name.
+// TestTerraform judges the plans that are written by hand, of internal/terraform/testdata/read and of the story terraform, by OpenTofu and
+// the real provider. Each helm_release of such a plan is a test. What the plan has before is applied as a configuration, live objects are
+// edited, and diff predicts from the plan what OpenTofu then does with what the plan has afterwards. diff says the same of the plan that
+// OpenTofu makes. A release that is created is tried twice: with nothing there, and with a release of the same name.
 func TestTerraform(t *testing.T) {
 	if *terraformDir == "" {
 		t.Skip("-terraform names no folder")

@@ -126,8 +126,8 @@ func planOf(s string) []byte {
 	return text
 }
 
-// notTried are the functions whose text is the name of a file or of a host or comes from a table of this program, and those that tests alone
-// call.
+// notTried are the functions whose text is the name of a file or of a host or comes from a table of this program, and those that tests
+// alone call.
 var notTried = map[string]bool{
 	"pkg/object.TablePath": true,
 	"internal/config.Read": true, "internal/links.TreeOf": true, "internal/links.IsSystem": true, "internal/links.Check": true, "internal/links.CheckAllowed": true,

@@ -130,7 +130,8 @@ func (p *project) permits(o object.Object) bool {
 	return in(p.Spec.ClusterWhitelist) && !in(p.Spec.ClusterBlacklist)
 }
 
-// permitsNamespace reports whether a destination is a namespace of this cluster (isDestinationMatched). A pattern that begins with ! denies.
+// permitsNamespace reports whether a destination is a namespace of this cluster (isDestinationMatched). A pattern that begins with !
+// denies.
 func (p *project) permitsNamespace(namespace string) bool {
 	isAny := false
 	for _, d := range p.Spec.Destinations {
@@ -146,7 +147,8 @@ func (p *project) permitsNamespace(namespace string) bool {
 	return isAny
 }
 
-// permitsSource reports whether the project permits a repository (IsSourcePermitted). In its patterns, * does not cross a slash, and ** does.
+// permitsSource reports whether the project permits a repository (IsSourcePermitted). In its patterns, * does not cross a slash, and **
+// does.
 func (p *project) permitsSource(url string) bool {
 	isAny := false
 	for _, pattern := range p.Spec.SourceRepos {

@@ -31,8 +31,8 @@ const (
 	setKey        = "applicationsetcontroller."
 )
 
-// ReadSetController reads what the controller is told: the parameters of Argo CD in a ConfigMap, and the flags of the Deployment. Without both,
-// the defaults count. Namespace is that of Argo CD.
+// ReadSetController reads what the controller is told: the parameters of Argo CD in a ConfigMap, and the flags of the Deployment. Without
+// both, the defaults count. Namespace is that of Argo CD.
 func ReadSetController(ctx context.Context, from deployer.Reader, namespace string) (SetController, error) {
 	parameters := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: namespace, Name: setParameters}, Version: "v1"}
 	controller := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: setController}, Version: "v1"}
@@ -139,9 +139,9 @@ func (c SetController) policyOf(own string) string {
 	return own
 }
 
-// Updates reports whether the controller changes Applications that exist, and Deletes whether it deletes those that a set no longer makes. Own is
-// applicationsSync of the set, or "" (argo-cd v3.6.1
-// pkg/apis/application/v1alpha1/applicationset_types.go AllowUpdate, AllowDelete).
+// Updates reports whether the controller changes Applications that exist, and Deletes whether it deletes those that a set no longer makes.
+// Own is applicationsSync of the set, or "" (argo-cd v3.6.1 pkg/apis/application/v1alpha1/applicationset_types.go AllowUpdate,
+// AllowDelete).
 func (c SetController) Updates(own string) bool {
 	policy := c.policyOf(own)
 	return policy == "sync" || policy == "create-update"

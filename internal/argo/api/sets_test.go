@@ -28,8 +28,8 @@ func (c told) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluste
 	return out
 }
 
-// TestSetController has the parameters of Argo CD, the container of the controller, the applicationsSync of a set, and what the controller then may
-// do.
+// TestSetController has the parameters of Argo CD, the container of the controller, the applicationsSync of a set, and what the controller
+// then may do.
 func TestSetController(t *testing.T) {
 	for name, c := range map[string]struct {
 		parameters, container, own string

@@ -72,15 +72,15 @@ func ReadSettings(ctx context.Context, from deployer.Reader, namespace string) (
 	return out, nil
 }
 
-// These are the keys of argocd-cm with what is ignored. The first one has all kinds. The second begins many keys: each ends with a group and a
-// kind, or with all.
+// These are the keys of argocd-cm with what is ignored. The first one has all kinds. The second begins many keys: each ends with a group
+// and a kind, or with all.
 const (
 	overridesKey = "resource.customizations"
 	ignoreKey    = overridesKey + ".ignoreDifferences."
 )
 
-// SystemIgnores returns the differences that argocd-cm ignores (argo-cd v3.6.1 util/settings/settings.go GetResourceOverrides). A key of one
-// kind takes the place of what the key of all kinds says about it.
+// SystemIgnores returns the differences that argocd-cm ignores (argo-cd v3.6.1 util/settings/settings.go GetResourceOverrides). A key of
+// one kind takes the place of what the key of all kinds says about it.
 func SystemIgnores(data map[string]any) []IgnoreDifference {
 	found := map[string]string{}
 	var overrides map[string]struct {

@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// This file has the fields of Argo CD's objects that decide what a sync writes. The types are our own: those of Argo CD would link a large part
-// of it.
+// This file has the fields of Argo CD's objects that decide what a sync writes. The types are our own: those of Argo CD would link a large
+// part of it.
 
 // Metadata is the metadata that matters here.
 type Metadata struct {
@@ -34,8 +34,8 @@ type Application struct {
 	Status   status   `json:"status"`
 	// Operation is set while somebody has asked for a sync that has not begun.
 	Operation json.RawMessage `json:"operation"`
-	// Dropped says why Argo CD deletes it although it is not being deleted yet, and Fault is why it could not be decoded. Kept says why it stays as
-	// it is although a working tree says something else.
+	// Dropped says why Argo CD deletes it although it is not being deleted yet, and Fault is why it could not be decoded. Kept says why it
+	// stays as it is although a working tree says something else.
 	Dropped string `json:"-"`
 	Kept    string `json:"-"`
 	Fault   error  `json:"-"`
@@ -65,8 +65,8 @@ func (a *Application) Cascades() bool {
 	return slices.ContainsFunc(a.Metadata.Finalizers, func(f string) bool { return f == Finalizer || strings.HasPrefix(f, Finalizer+"/") })
 }
 
-// Propagation returns how Argo CD deletes what the Application has made: in the foreground, in the background, or with orphan, so that what the
-// deleted objects own stays (types.go GetPropagationPolicy, argo-cd v3.6.1 controller/sync.go SyncAppState).
+// Propagation returns how Argo CD deletes what the Application has made: in the foreground, in the background, or with orphan, so that what
+// the deleted objects own stays (types.go GetPropagationPolicy, argo-cd v3.6.1 controller/sync.go SyncAppState).
 func (a *Application) Propagation() string {
 	if a.Goes() != "" {
 		if slices.Contains(a.Metadata.Finalizers, Finalizer+"/background") {
@@ -328,8 +328,8 @@ func (a *Application) Sources() (out []Source) {
 	return out
 }
 
-// normalize removes what says nothing, as the controller does, so that it does not decide what the source is (argo-cd v3.6.1 util/argo/argo.go
-// NormalizeSource).
+// normalize removes what says nothing, as the controller does, so that it does not decide what the source is (argo-cd v3.6.1
+// util/argo/argo.go NormalizeSource).
 func (s *Source) normalize() {
 	if s.Kustomize != nil && s.Kustomize.isZero() {
 		s.Kustomize = nil

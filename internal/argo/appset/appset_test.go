@@ -35,8 +35,8 @@ func grow(t *testing.T, files map[string]string) string {
 
 const remote = "https://git.example.com/team/shop.git"
 
-// build searches a folder of a tree. It returns each Application as the value of .spec.project, .metadata.name and what the test asks for, and
-// the problems.
+// build searches a folder of a tree. It returns each Application as the value of .spec.project, .metadata.name and what the test asks for,
+// and the problems.
 func build(t *testing.T, root, dir string) (Answer, string) {
 	t.Helper()
 	answer, err := Build(Order{Tree: worktree.Tree{Root: root, Remotes: []string{remote}}, Dir: filepath.Join(root, dir)})

@@ -48,8 +48,8 @@ type Made struct {
 	File, By string
 	// IsKustomized is set if a kustomization is in the folder of the file, which may make another Application of it.
 	IsKustomized bool
-	// Set is the name of the ApplicationSet that makes it, or empty. Its controller replaces the whole spec and what Preserved does not name of
-	// the metadata. Policy is its applicationsSync, or empty.
+	// Set is the name of the ApplicationSet that makes it, or empty. Its controller replaces the whole spec and what Preserved does not name
+	// of the metadata. Policy is its applicationsSync, or empty.
 	Set, Policy string
 	Preserved   api.Preserved
 }

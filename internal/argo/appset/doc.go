@@ -13,8 +13,8 @@
 // # Generators
 //
 // list, git, matrix and merge need nothing but the tree. The others ask clusters and servers, so a set that has one is a problem of the
-// answer, and the answer has the Applications of its other generators. If a generator or a template fails, the set makes nothing, since Argo
-// CD then changes nothing. Parameters, the plain form {{name}} and templates of Go with the functions of sprig follow argo-cd v3.6.1
+// answer, and the answer has the Applications of its other generators. If a generator or a template fails, the set makes nothing, since
+// Argo CD then changes nothing. Parameters, the plain form {{name}} and templates of Go with the functions of sprig follow argo-cd v3.6.1
 // applicationset.
 //
 // # A tree is foreign text

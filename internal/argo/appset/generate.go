@@ -59,8 +59,8 @@ func (g *generation) title() string {
 // elsewhereError is about a generator whose parameters are not in the tree. Argo CD may find them.
 type elsewhereError struct{ error }
 
-// generate adds the Applications of an ApplicationSet. What goes wrong is a problem of the set. If something fails, Argo CD changes none of its
-// Applications (argo-cd v3.6.1 applicationset/controllers/applicationset_controller.go Reconcile).
+// generate adds the Applications of an ApplicationSet. What goes wrong is a problem of the set. If something fails, Argo CD changes none of
+// its Applications (argo-cd v3.6.1 applicationset/controllers/applicationset_controller.go Reconcile).
 func (b *builder) generate(content map[string]any, file, by string) {
 	g := &generation{builder: b}
 	text, err := json.Marshal(content)
@@ -127,8 +127,8 @@ func (g *generation) renderAll(from result) (out []map[string]any, err error) {
 	return out, nil
 }
 
-// addValid adds the Applications that Argo CD accepts and the API server stores (applicationset_controller.go validateGeneratedApplications). Of
-// those with the same name, it accepts none. Whether their projects exist is not looked at.
+// addValid adds the Applications that Argo CD accepts and the API server stores (applicationset_controller.go
+// validateGeneratedApplications). Of those with the same name, it accepts none. Whether their projects exist is not looked at.
 func (g *generation) addValid(made []map[string]any, file string) {
 	count := map[string]int{}
 	for _, one := range made {
@@ -182,8 +182,8 @@ func check(content map[string]any) error {
 	return validation.ValidateObjectMeta(&a.Metadata, a.Metadata.Namespace != "", validation.NameIsDNSSubdomain, field.NewPath("metadata")).ToAggregate()
 }
 
-// render makes an Application of a template and its parameters. It is in the namespace of the set. Without parameters, the template stays as it
-// is. With them, an Application whose template has no finalizer gets that of Argo CD: deleting it deletes its objects (argo-cd v3.6.1
+// render makes an Application of a template and its parameters. It is in the namespace of the set. Without parameters, the template stays
+// as it is. With them, an Application whose template has no finalizer gets that of Argo CD: deleting it deletes its objects (argo-cd v3.6.1
 // applicationset/utils/utils.go RenderTemplateParams).
 func (g *generation) render(template map[string]any, p params) (map[string]any, error) {
 	content := map[string]any{"apiVersion": Group + "/v1alpha1", "kind": "Application"}
@@ -260,7 +260,8 @@ type patchRules string
 // Name implements strategicpatch.LookupPatchMeta.
 func (r patchRules) Name() string { return string(r) }
 
-// LookupPatchMetadataForStruct implements strategicpatch.LookupPatchMeta. Argo CD does not know the fields of values, so it cannot merge them.
+// LookupPatchMetadataForStruct implements strategicpatch.LookupPatchMeta. Argo CD does not know the fields of values, so it cannot merge
+// them.
 func (r patchRules) LookupPatchMetadataForStruct(key string) (strategicpatch.LookupPatchMeta, strategicpatch.PatchMeta, error) {
 	if r == "valuesObject" {
 		return nil, strategicpatch.PatchMeta{}, fmt.Errorf("valuesObject.%s cannot be merged", key)

@@ -17,8 +17,8 @@ import (
 
 var recorded = flag.String("recorded", "", "a folder with more records of what Argo CD makes of ApplicationSets; make argocd writes one")
 
-// TestRecorded compares with what Argo CD has made of ApplicationSets: test/argocd/story records it. A record has the tree, whose file set.yaml
-// is the ApplicationSet, and the Applications in want, which begins with the error that Argo CD names, if there is one.
+// TestRecorded compares with what Argo CD has made of ApplicationSets: test/argocd/story records it. A record has the tree, whose file
+// set.yaml is the ApplicationSet, and the Applications in want, which begins with the error that Argo CD names, if there is one.
 func TestRecorded(t *testing.T) {
 	files, err := filepath.Glob("testdata/recorded/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -18,8 +18,8 @@ const Time = time.Second
 // Step removes a part of an object. One of its fields is set.
 type Step struct{ Pointer, Expression string }
 
-// Object is an object of the sources and the same object of the cluster as JSON, with the steps that are about it. Result is the latter after a
-// server-side apply, or empty.
+// Object is an object of the sources and the same object of the cluster as JSON, with the steps that are about it. Result is the latter
+// after a server-side apply, or empty.
 type Object struct {
 	Desired, Live, Result []byte
 	Steps                 []Step

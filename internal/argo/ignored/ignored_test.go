@@ -81,8 +81,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestSlow checks that an expression that takes too long is left out and named, as in TestJqPathExpressionFailWithTimeout of Argo CD, and that
-// the others count.
+// TestSlow checks that an expression that takes too long is left out and named, as in TestJqPathExpressionFailWithTimeout of Argo CD, and
+// that the others count.
 func TestSlow(t *testing.T) {
 	const loop, other = "until(true==false; [.] + [1])", ".b"
 	text := []byte(`{"kind":"A","a":1,"b":2}`)

@@ -17,8 +17,8 @@ type CommitOrder struct {
 	Addresses []netip.Addr
 }
 
-// Commits returns the function Fetcher.Commit for one that fetches a commit as a tar archive, and one that says which commit an archive has. The
-// folder has the symbolic links of the commit. As Argo CD does, it refuses a commit with one that leads out of it (argo-cd v3.6.1
+// Commits returns the function Fetcher.Commit for one that fetches a commit as a tar archive, and one that says which commit an archive
+// has. The folder has the symbolic links of the commit. As Argo CD does, it refuses a commit with one that leads out of it (argo-cd v3.6.1
 // util/app/path/path.go CheckOutOfBoundsSymlinks).
 func Commits(
 	fetch func(context.Context, CommitOrder) ([]byte, error), commitOf func(archive []byte) string,

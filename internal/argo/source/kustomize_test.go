@@ -14,8 +14,8 @@ import (
 
 const aConfigMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: b}\n"
 
-// TestKustomize builds kustomizations of the folder app that the judge does not have: those of somebody who wants to do harm, and those that need
-// what helmdrift does not do. TestRecordedKustomizations in internal/argo has the others.
+// TestKustomize builds kustomizations of the folder app that the judge does not have: those of somebody who wants to do harm, and those
+// that need what helmdrift does not do. TestRecordedKustomizations in internal/argo has the others.
 func TestKustomize(t *testing.T) {
 	secret := "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData: {password: hunter2}\n"
 	bomb := "a: &a [x, x, x, x, x, x, x, x, x]\n"

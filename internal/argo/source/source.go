@@ -237,8 +237,8 @@ func opened(s api.Source, path string, done func()) (*Folder, func(), error) {
 	return &Folder{Source: s, Root: dir, Dir: dir, IsChart: true}, both, nil
 }
 
-// ownedByUser completes a folder that the user gives for a source. A kustomization may need files beside its folder, so the root is that of the
-// working tree then. Anything else that is no chart is what the source makes, such as the output of a plugin.
+// ownedByUser completes a folder that the user gives for a source. A kustomization may need files beside its folder, so the root is that of
+// the working tree then. Anything else that is no chart is what the source makes, such as the output of a plugin.
 func (f *Folder) ownedByUser() error {
 	f.Source.Plugin = nil
 	kind, err := (&Folder{Dir: f.Dir}).Kind()
@@ -297,8 +297,8 @@ const (
 	KindDirectory = "directory"
 )
 
-// Kind is what a folder is for the repo-server: a chart, a kustomization, or manifests. What the source says counts before what is in the folder
-// (argo-cd v3.6.1 pkg/apis/application/v1alpha1/types.go ExplicitType, util/app/discovery/discovery.go Discover).
+// Kind is what a folder is for the repo-server: a chart, a kustomization, or manifests. What the source says counts before what is in the
+// folder (argo-cd v3.6.1 pkg/apis/application/v1alpha1/types.go ExplicitType, util/app/discovery/discovery.go Discover).
 func (f *Folder) Kind() (string, error) {
 	s := f.Source
 	var said []string

@@ -18,8 +18,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// This file composes the values of a chart as the repo-server does: value files in their order, then values, then parameters (argo-cd v3.6.1
-// reposerver/repository/repository.go helmTemplate, util/helm/cmd.go template).
+// This file composes the values of a chart as the repo-server does: value files in their order, then values, then parameters (argo-cd
+// v3.6.1 reposerver/repository/repository.go helmTemplate, util/helm/cmd.go template).
 
 // Inline is the name of the values in the Application, which stand for a file.
 const Inline = "the values of the Application"
@@ -175,8 +175,8 @@ func matching(root, pattern string) ([]string, error) {
 	return out, err
 }
 
-// matchesPath reports whether the parts of a path match those of a pattern. After a part that does not match, it tries the last ** again with
-// one more part, so the work is at most the product of both lengths.
+// matchesPath reports whether the parts of a path match those of a pattern. After a part that does not match, it tries the last ** again
+// with one more part, so the work is at most the product of both lengths.
 func matchesPath(pattern, parts []string) bool {
 	at, star, taken := 0, -1, 0
 	for i := 0; i < len(parts); {
@@ -217,8 +217,8 @@ func referenced(name string) string {
 	return ref
 }
 
-// fileOf returns the file that a path in the Application names: relative to the folder of the source, from the root of its repository with a
-// slash in front, or in another source. It is never outside of the repository.
+// fileOf returns the file that a path in the Application names: relative to the folder of the source, from the root of its repository with
+// a slash in front, or in another source. It is never outside of the repository.
 func (f *Folder) fileOf(name string, folders map[string]*Folder, variables map[string]string) (string, error) {
 	root, at := f.Root, f.Dir
 	if other := folders[referenced(name)]; other != nil {
@@ -242,8 +242,8 @@ func (f *Folder) fileOf(name string, folders map[string]*Folder, variables map[s
 	return file, nil
 }
 
-// Override changes a source as the files .argocd-source.yaml and .argocd-source-NAME.yaml in its folder say. They cannot change where it comes
-// from (repository.go mergeSourceParameters).
+// Override changes a source as the files .argocd-source.yaml and .argocd-source-NAME.yaml in its folder say. They cannot change where it
+// comes from (repository.go mergeSourceParameters).
 func (f *Folder) Override(app string) error {
 	for _, name := range []string{".argocd-source.yaml", ".argocd-source-" + app + ".yaml"} {
 		text, err := ReadWithin(f.Root, filepath.Join(f.Dir, name))
@@ -272,8 +272,8 @@ func (f *Folder) Override(app string) error {
 	return nil
 }
 
-// ReadWithin reads a file below a root. A link that leads out of it is an error, and so is a file of the repository itself: its settings may
-// have credentials.
+// ReadWithin reads a file below a root. A link that leads out of it is an error, and so is a file of the repository itself: its settings
+// may have credentials.
 func ReadWithin(root, name string) ([]byte, error) {
 	inside, err := filepath.Rel(root, name)
 	if err != nil {

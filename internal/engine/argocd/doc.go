@@ -1,5 +1,5 @@
-// Package argocd predicts what a sync of Argo CD makes of a live object. Argo CD does not call Helm's library: it renders manifests and writes
-// them as kubectl would, so the patch is another one than Helm's.
+// Package argocd predicts what a sync of Argo CD makes of a live object. Argo CD does not call Helm's library: it renders manifests and
+// writes them as kubectl would, so the patch is another one than Helm's.
 //
 //	no option           ─► the patch of kubectl apply: original is the annotation last-applied-configuration of live
 //	ServerSideApply     ─► earlier client-side owners are handed over ─► an apply that forces conflicts ─► kubectl hands over the owner of

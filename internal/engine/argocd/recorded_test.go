@@ -98,8 +98,8 @@ func managers(content map[string]any) map[string][]*fieldpath.Set {
 	return out
 }
 
-// withoutKeys returns a set without the fields that are keys of their item. What is read back of an apply has them even if the apply left them to
-// their defaults, such as the protocol of a port.
+// withoutKeys returns a set without the fields that are keys of their item. What is read back of an apply has them even if the apply left
+// them to their defaults, such as the protocol of a port.
 func withoutKeys(of *fieldpath.Set) *fieldpath.Set {
 	out := fieldpath.NewSet()
 	of.Iterate(func(path fieldpath.Path) {

@@ -29,8 +29,8 @@ func (o Options) forces(desired, live map[string]any) bool {
 	return method == report.ApplyClientSide
 }
 
-// Recreation says why a sync deletes a live object and creates it again. Why is empty if it does not. IsRefused is set if it does so because the
-// API server refuses the change.
+// Recreation says why a sync deletes a live object and creates it again. Why is empty if it does not. IsRefused is set if it does so
+// because the API server refuses the change.
 type Recreation struct {
 	Why       string
 	IsRefused bool
@@ -38,8 +38,8 @@ type Recreation struct {
 
 // recreate returns the outcome of a write, given its outcome if the object stays the same one, and whether the sync deletes the object and
 // creates it again. A replacement does so always, and a client-side apply if the API server refuses the patch because the object would be
-// invalid. If it refuses the new object too, kubectl restores the old one, and the sync fails (kubectl v0.37 pkg/cmd/apply/patcher.go Patch,
-// deleteAndCreate, pkg/cmd/replace/replace.go forceReplace).
+// invalid. If it refuses the new object too, kubectl restores the old one, and the sync fails (kubectl v0.37 pkg/cmd/apply/patcher.go
+// Patch, deleteAndCreate, pkg/cmd/replace/replace.go forceReplace).
 func (o Options) recreate(w engine.Writer, ref object.Ref, desired, live map[string]any, done engine.Written) (engine.Written, Recreation) {
 	again := Recreation{Why: "Force=true and Replace=true delete it and create it again"}
 	switch {

@@ -16,8 +16,8 @@ import (
 // This file is what RespectIgnoreDifferences=true makes of an object that a sync is about to write (argo-cd v3.6.1 controller/sync.go
 // normalizeTargetResources).
 
-// respecting returns what the sync writes in the place of desired: what is ignored is taken from live. The patch from what is left of live to
-// live has what is ignored, and is applied to what is left of desired. status stays out of it.
+// respecting returns what the sync writes in the place of desired: what is ignored is taken from live. The patch from what is left of live
+// to live has what is ignored, and is applied to what is left of desired. status stays out of it.
 func (c Left) respecting(ref object.Ref, desired, live map[string]any) (map[string]any, error) {
 	status := []object.Pointer{{"status"}}
 	texts := [3][]byte{}
@@ -61,8 +61,8 @@ func carry(ref object.Ref, left, live, text []byte) ([]byte, error) {
 	return strategicpatch.StrategicMergePatch(text, patch, typed)
 }
 
-// restore undoes what the patch changes beside what is ignored, where a strategic patch has a whole map: it puts back what was not ignored of
-// desired, and removes what live has and was not ignored (argo-cd v3.6.1 controller/sync.go restoreNonIgnoredFields).
+// restore undoes what the patch changes beside what is ignored, where a strategic patch has a whole map: it puts back what was not ignored
+// of desired, and removes what live has and was not ignored (argo-cd v3.6.1 controller/sync.go restoreNonIgnoredFields).
 func restore(patched, desired, leftDesired, leftLive map[string]any) {
 	for name, was := range desired {
 		is, isThere := patched[name]

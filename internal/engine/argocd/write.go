@@ -40,13 +40,13 @@ type Options struct {
 	// Left returns what is left of an object without what Argo CD ignores, or false if it ignores nothing. With
 	// RespectIgnoreDifferences=true a sync leaves what it ignores. Left may be nil.
 	Left func(key object.Key) (Left, bool)
-	// Recreated is told about each write of a live object whether the sync deletes the object and creates it again. Several goroutines call it.
-	// It may be nil.
+	// Recreated is called for each write of a live object, and learns whether the sync deletes the object and creates it again. Several
+	// goroutines call it. It may be nil.
 	Recreated func(object.Key, Recreation)
 }
 
-// Left is what is left of an object without what Argo CD ignores. Result is live after a server-side apply, if Argo CD compares that with live,
-// and else nil.
+// Left is what is left of an object without what Argo CD ignores. Result is live after a server-side apply, if Argo CD compares that with
+// live, and else nil.
 type Left struct{ Desired, Live, Result map[string]any }
 
 // Deployment returns how Argo CD deploys with these options.
@@ -82,9 +82,9 @@ func (o Options) method(desired map[string]any) (method report.ApplyMethod, repl
 	return method, o.isSet("Replace=true", desired)
 }
 
-// Rebinds reports whether a sync deletes the binding of a role and creates it again, because its role is another one: kubectl auth reconcile does
-// so before a client-side apply (gitops-engine v3.6.1 pkg/utils/kube/resource_ops.go rbacReconcile, k8s.io/component-helpers v0.37
-// auth/rbac/reconciliation/reconcile_rolebindings.go).
+// Rebinds reports whether a sync deletes the binding of a role and creates it again, because its role is another one: kubectl auth
+// reconcile does so before a client-side apply (gitops-engine v3.6.1 pkg/utils/kube/resource_ops.go rbacReconcile, k8s.io/component-helpers
+// v0.37 auth/rbac/reconciliation/reconcile_rolebindings.go).
 func (o Options) Rebinds(desired, live map[string]any) bool {
 	kind, _ := desired["kind"].(string)
 	method, _ := o.method(desired)
@@ -93,11 +93,12 @@ func (o Options) Rebinds(desired, live map[string]any) bool {
 		object.Child(object.Child(live, "metadata"), "annotations")["rbac.authorization.kubernetes.io/autoupdate"] != "false"
 }
 
-// mostAnnotations is how many bytes the names and values of all annotations may have (k8s.io/apimachinery v0.37 pkg/api/validation/objectmeta.go
-// TotalAnnotationSizeLimitB).
+// mostAnnotations is how many bytes the names and values of all annotations may have (k8s.io/apimachinery v0.37
+// pkg/api/validation/objectmeta.go TotalAnnotationSizeLimitB).
 const mostAnnotations = 256 << 10
 
-// refused implements engine.Sync: the annotation of a client-side apply, which holds the object, may be too long, as with large definitions.
+// refused implements engine.Sync: the annotation of a client-side apply, which holds the object, may be too long, as with large
+// definitions.
 func (o Options) refused(desired map[string]any) string {
 	if method, replaces := o.method(desired); replaces || method == report.ApplyServerSide {
 		return ""
@@ -114,8 +115,9 @@ func (o Options) refused(desired map[string]any) string {
 	return fmt.Sprintf("metadata.annotations: Too long: may not be more than %d bytes", mostAnnotations)
 }
 
-// Leaves implements engine.Sync (sync_context.go pruneObject, isPruningDisabled). A resource policy of Helm does not keep an object that a sync
-// prunes. It keeps one from going with the Application, and so do other reasons (argo-cd v3.6.1 controller/appcontroller.go shouldBeDeleted).
+// Leaves implements engine.Sync (sync_context.go pruneObject, isPruningDisabled). A resource policy of Helm does not keep an object that a
+// sync prunes. It keeps one from going with the Application, and so do other reasons (argo-cd v3.6.1 controller/appcontroller.go
+// shouldBeDeleted).
 func (o Options) Leaves(live map[string]any) string {
 	prune, deletion := o.valueOf("Prune=", live), o.valueOf("Delete=", live)
 	policy, _ := object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"].(string)
@@ -192,8 +194,8 @@ func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string
 	return done, err
 }
 
-// isInSync reports whether an object does not differ for Argo CD. What a replacement drops from live makes no difference (gitops-engine v3.6.1
-// pkg/diff/diff.go Diff).
+// isInSync reports whether an object does not differ for Argo CD. What a replacement drops from live makes no difference (gitops-engine
+// v3.6.1 pkg/diff/diff.go Diff).
 func (o Options) isInSync(w engine.Writer, ref object.Ref, left Left) bool {
 	result := left.Result
 	if result == nil {
@@ -214,7 +216,7 @@ func (o Options) isInSync(w engine.Writer, ref object.Ref, left Left) bool {
 }
 
 // ServerSideResult returns live after a server-side apply of desired, whatever Argo CD ignores and however it writes, or nil if that is not
-// known. The types of custom kinds are not.
+// known. It is not known for custom kinds, because their types are not read for it.
 func (o Options) ServerSideResult(ref object.Ref, desired, live map[string]any) map[string]any {
 	w := engine.Writer{ServerSide: true, Helm4: true, Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
 	done, err := o.apply(w, ref, desired, live)
@@ -240,8 +242,8 @@ func (o Options) writeAll(w engine.Writer, ref object.Ref, desired, live map[str
 	return w.Merge(ref, Applied(live), desired, live)
 }
 
-// withLastApplied returns an object with the annotation of live. A client-side apply writes a new one each time, and a server-side apply removes
-// it. That says nothing that the other fields do not say, so the prediction leaves the annotation as it is.
+// withLastApplied returns an object with the annotation of live. A client-side apply writes a new one each time, and a server-side apply
+// removes it. That says nothing that the other fields do not say, so the prediction leaves the annotation as it is.
 func withLastApplied(content, live map[string]any) map[string]any {
 	text, found := object.Child(object.Child(live, "metadata"), "annotations")[LastApplied]
 	if is := object.Child(object.Child(content, "metadata"), "annotations")[LastApplied]; !found || content == nil || is == text {
@@ -261,7 +263,7 @@ func withLastApplied(content, live map[string]any) map[string]any {
 	return out
 }
 
-// Applied returns the object in the annotation of kubectl apply, or nil if there is none that can be read. Whoever wrote it last.
+// Applied returns the object in the annotation of kubectl apply, whoever wrote it last, or nil if there is none that can be read.
 func Applied(live map[string]any) map[string]any {
 	text, _ := object.Child(object.Child(live, "metadata"), "annotations")[LastApplied].(string)
 	var out map[string]any

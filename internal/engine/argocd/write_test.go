@@ -149,8 +149,8 @@ func TestRemoves(t *testing.T) {
 	}
 }
 
-// TestRecreates has options of the Application and of a Deployment, whether the sync changes its selector, which is immutable, and what becomes
-// of it: it is patched, replaced, or deleted and created again.
+// TestRecreates has options of the Application and of a Deployment, whether the sync changes its selector, which is immutable, and what
+// becomes of it: it is patched, replaced, or deleted and created again.
 func TestRecreates(t *testing.T) {
 	const again = "deletes it and creates it again"
 	for _, c := range []struct {

@@ -74,8 +74,8 @@ spec: {url: https://example.com/charts}
 	}
 }
 
-// TestTreeCredentials checks that a tree cannot send a Secret of the cluster elsewhere: credentials of a source stay only if the cluster has the
-// source with the same server and the same Secret.
+// TestTreeCredentials checks that a tree cannot send a Secret of the cluster elsewhere: credentials of a source stay only if the cluster
+// has the source with the same server and the same Secret.
 func TestTreeCredentials(t *testing.T) {
 	for _, tt := range []struct {
 		name, kind, spec, live string

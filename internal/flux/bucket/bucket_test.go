@@ -51,8 +51,8 @@ func texts(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestBucket lists a bucket of several pages with a signature, and fetches a chart and a values file of it. Names are escaped, and rules leave
-// out objects. The revision is that of source-controller, which TestFlux in test/e2e compares.
+// TestBucket lists a bucket of several pages with a signature, and fetches a chart and a values file of it. Names are escaped, and rules
+// leave out objects. The revision is that of source-controller, which TestFlux in test/e2e compares.
 func TestBucket(t *testing.T) {
 	server := &buckettest.Server{AccessKey: "reader", SecretKey: "a/secret+key", PageSize: 2}
 	server.Put("charts", map[string][]byte{

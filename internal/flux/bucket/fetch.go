@@ -39,7 +39,8 @@ func isBelow(at string, names []string) bool {
 }
 
 // Fetch fetches the objects at some paths and below them, once, and returns a folder that has them at their paths, and the .sourceignore of
-// the bucket. A path without an object is left out (fluxcd/source-controller v1.9.3 internal/controller/bucket_controller.go fetchIndexFiles).
+// the bucket. A path without an object is left out (fluxcd/source-controller v1.9.3 internal/controller/bucket_controller.go
+// fetchIndexFiles).
 func (l *Listing) Fetch(ctx context.Context, names ...string) (dir string, err error) {
 	return l.fetched.Get(strings.Join(names, "\x00"), func() (string, error) {
 		const doing = "fetching the objects"

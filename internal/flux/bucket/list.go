@@ -57,8 +57,8 @@ type object struct {
 	size int64
 }
 
-// Open lists the objects of a bucket (fluxcd/source-controller v1.9.3 internal/controller/bucket_controller.go fetchEtagIndex). The limit is
-// for the time that it may take, and later for that of Fetch; 0 is none. The caller closes the listing. Errors have one line and no
+// Open lists the objects of a bucket (fluxcd/source-controller v1.9.3 internal/controller/bucket_controller.go fetchEtagIndex). The limit
+// is for the time that it may take, and later for that of Fetch; 0 is none. The caller closes the listing. Errors have one line and no
 // credentials.
 func Open(ctx context.Context, s Source, o fetch.Options, limit time.Duration) (*Listing, error) {
 	l := &Listing{source: s, objects: map[string]object{}, most: fetch.LargestAnswer, limit: limit}

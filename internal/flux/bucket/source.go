@@ -49,8 +49,9 @@ func (s Source) regionOf() string {
 	return cmp.Or(s.Region, region)
 }
 
-// placeIn returns where the objects are if the bucket is in a region. As minio-go does it, the bucket is a part of the host for servers that
-// are known to have such hosts, and else the first element of the path (minio-go v7.2.0 api.go makeTargetURL, isVirtualHostStyleRequest).
+// placeIn returns where the objects are if the bucket is in a region. As minio-go does it, the bucket is a part of the host for servers
+// that are known to have such hosts, and else the first element of the path (minio-go v7.2.0 api.go makeTargetURL,
+// isVirtualHostStyleRequest).
 func (s Source) placeIn(region string) (place, error) {
 	base, err := url.Parse(api.EndpointURL(s.Endpoint, s.Insecure))
 	switch {

@@ -91,7 +91,8 @@ func New(
 // Root returns the folder of the tree that file names are relative to.
 func (k *Keeper) Root() string { return k.tree.Order().Root }
 
-// Of implements places.Values. The values of a layer are not known if they come from a Secret that may not be read or from an encrypted text.
+// Of implements places.Values. The values of a layer are not known if they come from a Secret that may not be read or from an encrypted
+// text.
 func (w written) Of(at int) (values map[string]any, isKnown bool) {
 	l := &w.of.layers[at]
 	if l.reference == nil {

@@ -28,8 +28,8 @@
 //
 // # What is not known
 //
-// Encrypted values, and variables of a Secret that cannot be read, become unknown.Text or unknown.Any. The caller finds it again in what is rendered, and
-// treats these fields as unknown. In the data of a Secret it is encoded in base64. A Problem says what it stands for.
+// Encrypted values, and variables of a Secret that cannot be read, become unknown.Text or unknown.Any. The caller finds it again in what is
+// rendered, and treats these fields as unknown. In the data of a Secret it is encoded in base64. A Problem says what it stands for.
 //
 // Objects that the tree gives no namespace have none here: kustomize-controller does not add one, and the API server then refuses objects
 // of kinds that need one (fluxcd/pkg/ssa v0.76.1 errors/errors.go).

@@ -97,8 +97,8 @@ func (i Integration) Copy(to string) error {
 	})
 }
 
-// Served returns what is at Charts: a repository where each chart that the helmfiles name is the chart raw with other names and versions, and
-// values files. Path is that of the address, and ref is its parameter of that name. It returns nil if nothing is there.
+// Served returns what is at Charts: a repository where each chart that the helmfiles name is the chart raw with other names and versions,
+// and values files. Path is that of the address, and ref is its parameter of that name. It returns nil if nothing is there.
 func (i Integration) Served(path, ref string) ([]byte, error) {
 	var index strings.Builder
 	index.WriteString("apiVersion: v1\nentries:\n")

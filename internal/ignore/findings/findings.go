@@ -3,8 +3,8 @@
 //	[]ignore.Rule ─┐
 //	report.Report ─┴─► Apply ─► the same report, with what the rules silence
 //
-// What a rule asks and a report cannot tell is an error, and never guessed. TestRulesOfSavedReports in pkg/threeway compares the result with
-// that of a comparison that had the rules from the beginning.
+// What a rule asks and a report cannot tell is an error, and never guessed. TestRulesOfSavedReports in pkg/threeway compares the result
+// with that of a comparison that had the rules from the beginning.
 package findings
 
 import (

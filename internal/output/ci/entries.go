@@ -107,7 +107,8 @@ func rules() []rule {
 	}
 }
 
-// entriesOf returns the entries of a report: what could not be searched first, and then release by release, each in the order of the report.
+// entriesOf returns the entries of a report: what could not be searched first, and then release by release, each in the order of the
+// report.
 func entriesOf(r *report.Report) []entry {
 	var out []entry
 	for _, e := range r.Errors {

@@ -27,8 +27,8 @@ const (
 	fewest, maxNames = 3, 6
 )
 
-// loud returns the entries of a release that nothing silences, the worst first. What the API server made of an edit is told beside the edit,
-// and conflicts at their fields alone.
+// loud returns the entries of a release that nothing silences, the worst first. What the API server made of an edit is told beside the
+// edit, and conflicts at their fields alone.
 func loud(r *report.Release) []entry {
 	told, made := *r, map[*report.Object][]report.Finding{}
 	told.Objects = slices.Clone(r.Objects)

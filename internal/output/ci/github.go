@@ -7,8 +7,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// maxAnnotations is how many annotations of a kind GitHub shows for a step (docs.github.com: workflow commands). It drops the others without
-// a word.
+// maxAnnotations is how many annotations of a kind GitHub shows for a step (docs.github.com: workflow commands). It drops the others
+// without a word.
 const maxAnnotations = 10
 
 // GitHub returns a report as annotations of a run of GitHub Actions: one for each object, an error, a warning or a notice. GitHub shows

@@ -1,5 +1,5 @@
 // Package edits says what an operation does to what people have edited: to fields that drifted, and to fields that no manifest names.
-// Its cases are those of package text.
+// Its cases are the golden files of internal/output and the tests of package text.
 package edits
 
 import (

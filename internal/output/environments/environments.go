@@ -1,5 +1,5 @@
-// Package environments shows one release in several environments, which are namespaces or clusters, side by side: a line for each field that
-// drifted in one of them, and a column for each environment.
+// Package environments shows one release in several environments, which are namespaces or clusters, side by side: a line for each field
+// that drifted in one of them, and a column for each environment.
 //
 //	release web                    dev          stage      prod
 //	state                          clean        drifted    drifted

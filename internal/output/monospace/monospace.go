@@ -8,7 +8,8 @@
 //	Fit                                       divides the columns of a line among its parts
 //	Wrap                                      breaks a text into lines
 //
-// Texts are escaped before, so they have no control characters. The package knows nothing of reports.
+// Texts are escaped before, so they have no control characters. The package knows nothing of reports. Its tests are TestEscape and the
+// golden files of internal/output, which have texts in several widths.
 package monospace
 
 import (

@@ -1,9 +1,9 @@
 // Package schema holds the JSON Schema of the report. It is the published half of the contract; package report is the Go half. The package
 // imports no package of this module, so that the tests of any package may validate the reports that they make.
 //
-// Within one apiVersion keys are only added. So the schema allows unknown keys, and a report of a newer helmdrift validates against the schema
-// of an older one. The schema does require what readers rely on: which keys are always there, that a side without the field lacks the key
-// instead of being null, and that a masked finding has no value.
+// Within one apiVersion keys are only added. So the schema allows unknown keys, and a report of a newer helmdrift validates against the
+// schema of an older one. The schema does require what readers rely on: which keys are always there, that a side without the field lacks
+// the key instead of being null, and that a masked finding has no value.
 package schema
 
 import _ "embed"

@@ -233,8 +233,8 @@ func (t view) signed(sign string, all []string) []string {
 // maxInside is how many changes inside a document are shown on a terminal. The others are counted.
 const maxInside = 10
 
-// Inside returns the lines that say what differs inside the documents of a finding, below a row whose text begins at column indent. Each line begins with the path of the finding, so
-// that grep finds all of them, unless the terminal is too narrow for that.
+// Inside returns the lines that say what differs inside the documents of a finding, below a row whose text begins at column indent. Each
+// line begins with the path of the finding, so that grep finds all of them, unless the terminal is too narrow for that.
 func Inside(text *layout.Text, f report.Finding, c Columns, indent int) []string {
 	t := view{text}
 	if f.Inside == nil {

@@ -5,8 +5,8 @@
 //	                   └─────────────────────────────────┴─► scan ─┘
 //	layout, english ─► all of them                   phrases: the same words for the page of a browser
 //
-// A file uses only the files to its left. Package layout writes the lines; packages counts, found and edits count. The texts of absorb and of
-// histories need nothing else of this package, and are in the packages absorb and history. The package decides nothing: verdicts, causes
+// A file uses only the files to its left. Package layout writes the lines; packages counts, found and edits count. The texts of absorb and
+// of histories need nothing else of this package, and are in the packages absorb and history. The package decides nothing: verdicts, causes
 // and counts come with the report, and values come masked. It compares two values only to choose which part of them to show.
 //
 // # The rules of reports

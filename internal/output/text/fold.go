@@ -290,8 +290,8 @@ func isGroupable(a report.Action) bool {
 	return false
 }
 
-// groupKeyOf returns the key of a finding, and false if the finding stands alone: if a rule or a class says more about it, if lines below it
-// say what differs, or if it is masked, because then nobody can tell whether two values are equal.
+// groupKeyOf returns the key of a finding, and false if the finding stands alone: if a rule or a class says more about it, if lines below
+// it say what differs, or if it is masked, because then nobody can tell whether two values are equal.
 func groupKeyOf(f report.Finding) (groupKey, bool) {
 	if f.Inside != nil || f.Masked || f.Class != "" || f.IgnoredBy != nil || f.Verdict == report.Conflict {
 		return groupKey{}, false

@@ -161,8 +161,8 @@ func (t *text) tally(r *report.Report, all, others []entry) {
 	t.unsearched(r.Errors, "report")
 }
 
-// unsearched writes what could not be searched, and that its releases are not in this document. A source of releases is not the cluster: its
-// error says itself what is missing.
+// unsearched writes what could not be searched, and that its releases are not in this document. A source of releases is not the cluster:
+// its error says itself what is missing.
 func (t *text) unsearched(errors []report.ScanError, document string) {
 	isPlain := func(e report.ScanError) bool { return wasSearched(e) || e.Code == report.ErrorSource }
 	for _, e := range errors {

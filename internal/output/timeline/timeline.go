@@ -1,5 +1,5 @@
 // Package timeline writes the findings of a report in the order in which they were last written, the newest first, for somebody who looks
-// for the cause of an incident.
+// for the cause of an incident. Its tests are in internal/output (timeline_test.go, and the golden files of the format timeline).
 package timeline
 
 import (

@@ -1,5 +1,5 @@
 // Package urgency says in which order a reader should see objects and findings: what fails, what is missing, what restarts pods, the rest,
-// and last labels, annotations and what no manifest names.
+// and last labels, annotations and what no manifest names. TestUrgentObjectsStandFirst of internal/output/text tests the order.
 package urgency
 
 import (

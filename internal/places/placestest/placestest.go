@@ -21,8 +21,8 @@ type Keeper interface {
 	Changes() []files.Change
 }
 
-// Run makes the edits of a text and proves them. It returns the differences of the files, or why the edits cannot be made. If they are proved, it
-// writes the files, and checks that what again composes of the written tree is what the keeper returned.
+// Run makes the edits of a text and proves them. It returns the differences of the files, or why the edits cannot be made. If they are
+// proved, it writes the files, and checks that what again composes of the written tree is what the keeper returned.
 func Run(t *testing.T, k Keeper, text string, again func() (map[string]any, error)) string {
 	t.Helper()
 	edits := editsOf(t, text)

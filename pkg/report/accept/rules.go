@@ -25,7 +25,8 @@ func Rules(r *report.Report) []report.RuleText {
 	return out
 }
 
-// HasPatterns reports whether the findings of a report have the patterns that rules need. Reports that were saved by older versions have none.
+// HasPatterns reports whether the findings of a report have the patterns that rules need. Reports that were saved by older versions have
+// none.
 func HasPatterns(r *report.Report) bool {
 	isEmpty := true
 	for _, release := range r.Releases {

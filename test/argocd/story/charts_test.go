@@ -15,7 +15,8 @@ import (
 
 var charts = flag.String("charts", "", "a folder with charts; helmdrift must call each clean after Argo CD has deployed it")
 
-// publicCharts is the command charts: it deploys each chart with both apply methods, and wants an Application that nobody touched to be clean.
+// publicCharts is the command charts: it deploys each chart with both apply methods, and wants an Application that nobody touched to be
+// clean.
 func publicCharts(ts *testscript.TestScript, _ bool, _ []string) {
 	if *charts == "" {
 		ts.Logf("-charts names no folder")

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// This file records which Applications Argo CD makes of ApplicationSets. A test of internal/argo/appset compares helmdrift with the records. A
-// record is an archive: the tree, whose file set.yaml is the ApplicationSet, and want, the Applications.
+// This file records which Applications Argo CD makes of ApplicationSets. A test of internal/argo/appset compares helmdrift with the
+// records. A record is an archive: the tree, whose file set.yaml is the ApplicationSet, and want, the Applications.
 
 var (
 	sets        = flag.Int("sets", 0, "how many random ApplicationSets are recorded")

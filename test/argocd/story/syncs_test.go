@@ -344,7 +344,8 @@ func (r *predicted) keeps(was *predicted) error {
 	return nil
 }
 
-// explains returns an error if an object changed in a place that was not predicted to change, or if a place has another value than predicted.
+// explains returns an error if an object changed in a place that was not predicted to change, or if a place has another value than
+// predicted.
 func (r *predicted) explains(name string, was, is map[string]any) error {
 	var written []string
 	isNew := []string{"/metadata/uid", "/metadata/creationTimestamp"}

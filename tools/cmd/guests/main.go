@@ -1,8 +1,8 @@
-// Command guests proves that the core of helmdrift does not need its guests: for each guest it copies the tree, removes the guest's folders,
-// its files and its line in cmd/helmdrift/guests.go, and builds and vets what is left. It ends with 1 if that fails for a guest.
+// Command guests proves that the core of helmdrift does not need its guests: for each guest it copies the tree, removes the guest's
+// folders, its files and its line in cmd/helmdrift/guests.go, and builds what is left. It ends with 1 if that fails for a guest.
 //
-// Run it in the root of the repository. Arguments name the guests to try; none means all. With -size it also says how many bytes each guest adds
-// to the stripped binary.
+// Run it in the root of the repository. Arguments name the guests to try; none means all. With -size it also says how many bytes each guest
+// adds to the stripped binary.
 package main
 
 import (

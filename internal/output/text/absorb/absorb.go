@@ -1,5 +1,6 @@
 // Package absorb writes the text of helmdrift absorb: each field that drifted, the change of values that keeps it, and what else that
-// change moves.
+// change moves. The stories absorb*.txtar in test/e2e and the scripts absorb*.txtar of cmd/helmdrift test it, and FuzzHostileResults in
+// internal/output tries hostile texts.
 package absorb
 
 import (

@@ -1,5 +1,5 @@
-// Command embed is the smallest program that compares a release by importing pkg/drift. TestEmbed runs it against the control plane, and the
-// comment of pkg/drift has its lines.
+// Command embed is the smallest program that compares a release by importing pkg/drift. TestEmbed runs it against the control plane, and
+// the comment of pkg/drift has its lines.
 package main
 
 import (
