@@ -532,9 +532,11 @@ func (p *Plan) findMethod(ctx context.Context, records drift.Records, q Question
 	return nil
 }
 
-// installs reports whether helm-controller installs the release, or would if nothing kept it from acting.
+// installs reports whether helm-controller installs the release, or would if nothing kept it from acting, also after it has uninstalled another
+// one.
 func (p *Plan) installs() bool {
-	return p.decision.action == report.DeployerInstall || p.decision.otherwise == report.DeployerInstall
+	otherwise := p.decision.otherwise
+	return p.decision.action == report.DeployerInstall || otherwise == report.DeployerInstall || otherwise == report.DeployerReinstall
 }
 
 // valuesName begins the name of the values in messages.
