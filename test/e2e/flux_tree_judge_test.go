@@ -66,8 +66,8 @@ func (p *fluxPrediction) treeFault() string {
 	return ""
 }
 
-// unknownText stands for the commit to come in the version of a chart with reconcileStrategy: Revision.
-const unknownText = "helmdrift-unknown"
+// unknownText is what a reason says instead of the commit to come in the version of a chart with reconcileStrategy: Revision.
+const unknownText = "(not known yet)"
 
 const treeDir = "repo/clusters/prod"
 
