@@ -5,6 +5,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
+	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -99,6 +100,7 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 	for ref, found := range p.cluster.known {
 		live[ref.Key] = found.Object
 	}
+	sync := p.options()
 	if p.made != nil {
 		for _, o := range p.made.objects {
 			isMade[o.Key] = true
@@ -114,8 +116,8 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 		switch {
 		case !isMade[o.Key()] && (o.Action == report.ActionDelete || o.Action == report.ActionKeep):
 			is := live[o.Key()]
-			own, _ := object.Child(object.Child(is, "metadata"), "annotations")[compareAnnotation].(string)
-			if out.prunes = out.prunes || !slices.Contains(api.Listed(own), "IgnoreExtraneous"); p.options().Confirms(is) {
+			own := api.Listed(argocd.Annotation(is, compareAnnotation))
+			if out.prunes = out.prunes || !slices.Contains(own, "IgnoreExtraneous"); sync.Confirms(is) {
 				out.confirms = o.Key().String()
 			}
 		case o.Action == report.ActionCreate, o.Action == report.ActionFail:

@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
+	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -39,7 +40,7 @@ func (p *Plan) ignores() []api.IgnoreDifference {
 // annotated returns the difference that the annotation of an object ignores, or none (argo-cd v3.6.1 util/argo/diff/ignore.go
 // ExtractIgnoreDifferencesFromAnnotations). It has only jsonPointers.
 func annotated(o object.Object) []api.IgnoreDifference {
-	text, _ := object.Child(object.Child(o.Content, "metadata"), "annotations")[ignoreAnnotation].(string)
+	text := argocd.Annotation(o.Content, ignoreAnnotation)
 	var own api.IgnoreDifference
 	if text == "" || yaml.Unmarshal([]byte(text), &own) != nil || len(own.JSONPointers) == 0 {
 		return nil

@@ -71,11 +71,9 @@ func (p *Plan) list(ctx context.Context) []listed {
 // v3.6.1 controller/state.go CompareAppState, util/argo/resource_tracking.go GetAppName).
 func (p *Plan) shared(all []listed) string {
 	for _, one := range all {
-		metadata := object.Child(one.live.Object, "metadata")
-		by, _ := object.Child(metadata, "annotations")[trackingID].(string)
-		by, _, _ = strings.Cut(by, ":")
+		by, _, _ := strings.Cut(argocd.Annotation(one.live.Object, trackingID), ":")
 		if p.settings.Tracking == "label" {
-			by, _ = object.Child(metadata, "labels")[p.settings.Label].(string)
+			by, _ = object.Child(object.Child(one.live.Object, "metadata"), "labels")[p.settings.Label].(string)
 		}
 		if one.desired != nil && by != "" && by != p.instance() {
 			return fmt.Sprintf("%s belongs to Application %s too, so with FailOnSharedResource=true a sync fails", one.ref.Key, by)
@@ -87,8 +85,7 @@ func (p *Plan) shared(all []listed) string {
 // isCopied reports whether a live object has the mark of another object. Some controllers copy objects with their annotations, and a sync leaves
 // such a copy alone. It goes with the Application, though (argo-cd v3.6.1 controller/state.go isSelfReferencedObj).
 func isCopied(live map[string]any) bool {
-	mark, _ := object.Child(object.Child(live, "metadata"), "annotations")[trackingID].(string)
-	parts := strings.SplitN(mark, ":", 3)
+	parts := strings.SplitN(argocd.Annotation(live, trackingID), ":", 3)
 	if len(parts) < 3 {
 		return false
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
+	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -354,8 +355,7 @@ func (p *Plan) isUnsynced(o object.Object) bool {
 		p.warn(o.Key.String() + " is not synced: argocd-cm excludes its kind, or it is one that Argo CD never writes")
 		return true
 	}
-	text, _ := object.Child(object.Child(o.Content, "metadata"), "annotations")["argocd.argoproj.io/hook"].(string)
-	return strings.TrimSpace(text) == "Skip"
+	return strings.TrimSpace(argocd.Annotation(o.Content, "argocd.argoproj.io/hook")) == "Skip"
 }
 
 // instance returns the name of the Application in the marks. One in another namespace than Argo CD has that in front, but helmdrift does not
@@ -380,7 +380,7 @@ func (p *Plan) mark(o object.Object) (map[string]any, error) {
 		return content, nil
 	}
 	u.SetNamespace(o.Namespace)
-	if o.Kind == "CustomResourceDefinition" && o.Group == "apiextensions.k8s.io" {
+	if o.IsDefinition() {
 		return content, nil
 	}
 	for _, field := range []string{"annotations", "labels"} {

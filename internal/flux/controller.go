@@ -1,11 +1,10 @@
 package flux
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
@@ -33,19 +32,13 @@ func controllerRef() object.Ref {
 // readSettings reads the settings.
 func readSettings(ctx context.Context, from deployer.Reader) (out settings) {
 	o := from.Read(ctx, []object.Ref{controllerRef()})[controllerRef()].Object
-	containers, found, _ := unstructured.NestedSlice(o, "spec", "template", "spec", "containers")
-	out.isRead = found
-	for _, c := range containers {
-		container, _ := c.(map[string]any)
-		args, _, _ := unstructured.NestedStringSlice(container, "args")
-		for _, arg := range args {
-			name, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-			switch name {
-			case "no-cross-namespace-refs":
-				out.sameNamespace = value == "" || value == "true"
-			case "feature-gates":
-				out.setGates(value)
-			}
+	out.isRead = len(deployer.Containers(o)) > 0
+	for name, value := range deployer.Flags(o) {
+		switch name {
+		case "no-cross-namespace-refs":
+			out.sameNamespace = value != "false"
+		case "feature-gates":
+			out.setGates(value)
 		}
 	}
 	return out
@@ -85,10 +78,7 @@ func sourceNamespace(h *api.HelmRelease) string {
 	case h.Spec.ChartRef != nil:
 		namespace = h.Spec.ChartRef.Namespace
 	}
-	if namespace == "" {
-		return h.Metadata.Namespace
-	}
-	return namespace
+	return cmp.Or(namespace, h.Metadata.Namespace)
 }
 
 // refusesSource says why helm-controller does not read the source of the HelmRelease, or returns "" (fluxcd/helm-controller v1.6.0

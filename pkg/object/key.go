@@ -44,6 +44,11 @@ func (k Key) Compare(o Key) int {
 // GroupKind returns the kind of the object without its version. Its String is "Kind" or "Kind.group", as tables of kinds have it.
 func (k Key) GroupKind() schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
 
+// IsDefinition reports whether the object defines a custom kind.
+func (k Key) IsDefinition() bool {
+	return k.Group == "apiextensions.k8s.io" && k.Kind == "CustomResourceDefinition"
+}
+
 // Ref is a Key with an API version. A request to the API server needs both.
 type Ref struct {
 	Key

@@ -8,7 +8,6 @@ import (
 	"text/template/parse"
 
 	"helm.sh/helm/v3/pkg/chartutil"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -42,7 +41,7 @@ func definitionsIn(name string, text []byte) []Document {
 func definedKinds(documents []Document) []schema.GroupKind {
 	var kinds []schema.GroupKind
 	for _, o := range Objects(documents, ParseOptions{}).Objects {
-		if o.Group != apiextensionsv1.GroupName || o.Kind != "CustomResourceDefinition" {
+		if !o.IsDefinition() {
 			continue
 		}
 		spec, _ := o.Content["spec"].(map[string]any)

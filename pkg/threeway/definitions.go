@@ -84,7 +84,7 @@ func definedKind(o object.Object) (kind schema.GroupKind, defines bool) {
 	spec := object.Child(o.Content, "spec")
 	kind.Group, _ = spec["group"].(string)
 	kind.Kind, _ = object.Child(spec, "names")["kind"].(string)
-	return kind, o.Problem == "" && o.Kind == "CustomResourceDefinition" && o.Group == "apiextensions.k8s.io" && kind.Kind != ""
+	return kind, o.Problem == "" && o.IsDefinition() && kind.Kind != ""
 }
 
 // mostPathsNamed is how many paths a note or a message names at most.

@@ -63,11 +63,11 @@ func TestGlobalProjects(t *testing.T) {
 		"itself":                {"[{projectName: default, labelSelector: {}}, {projectName: base, labelSelector: {}}]", ""},
 		"after one that is not": {"[{projectName: gone, labelSelector: {}}, {projectName: base, labelSelector: {}}]", "does not permit ClusterRole"},
 	} {
-		settings, err := ReadSettings(t.Context(), settingsMap{"globalProjects": c.globals}, "argocd")
+		settings, err := ReadSettings(t.Context(), withSettings(map[string]any{"globalProjects": c.globals}), "argocd")
 		if err != nil {
 			t.Fatal(err)
 		}
-		from := projects{}
+		from := inMemory{}
 		for name, text := range map[string]string{
 			"default": "{metadata: {labels: {team: shop}}, spec: {sourceRepos: ['*'], destinations: [{server: '*', namespace: '*'}]}}",
 			"base":    "{spec: {clusterResourceWhitelist: [{group: '*', kind: '*'}], namespaceResourceWhitelist: [{group: '', kind: ConfigMap}]}}",
@@ -91,14 +91,14 @@ func TestGlobalProjects(t *testing.T) {
 	}
 }
 
-// projects is a cluster with projects.
-type projects map[object.Ref]map[string]any
+// inMemory is a cluster with some objects.
+type inMemory map[object.Ref]map[string]any
 
 // Read implements deployer.Reader.
-func (p projects) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+func (c inMemory) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
-		out[ref] = cluster.Live{Object: p[ref]}
+		out[ref] = cluster.Live{Object: c[ref]}
 	}
 	return out
 }

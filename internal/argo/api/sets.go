@@ -4,11 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -54,27 +53,22 @@ func ReadSetController(ctx context.Context, from deployer.Reader, namespace stri
 
 // setFlags are the flags of the controller by their keys in the ConfigMap.
 var setFlags = map[string]string{
-	"policy": "--policy", "enable.policy.override": "--enable-policy-override", "global.preserved.annotations": "--preserved-annotations",
-	"global.preserved.labels": "--preserved-labels",
+	"policy": "policy", "enable.policy.override": "enable-policy-override", "global.preserved.annotations": "preserved-annotations",
+	"global.preserved.labels": "preserved-labels",
 }
 
-// setSettings are the arguments and variables of the controller, and the ConfigMap that its variables come from.
+// setSettings are the flags and variables of the controller, and the ConfigMap that its variables come from.
 type setSettings struct {
-	arguments []string
+	flags     map[string]string
 	variables map[string]string
 	data      map[string]any
 }
 
 // setSettingsOf returns the settings in the ConfigMap and the Deployment, each of which may be nil.
 func setSettingsOf(parameters, controller map[string]any) setSettings {
-	out := setSettings{variables: map[string]string{}}
+	out := setSettings{flags: maps.Collect(deployer.Flags(controller)), variables: map[string]string{}} // of a flag, the last one counts
 	out.data, _ = parameters["data"].(map[string]any)
-	spec := object.Child(object.Child(object.Child(controller, "spec"), "template"), "spec")
-	for _, container := range object.Items(spec, "containers") {
-		for _, field := range []string{"command", "args"} {
-			texts, _, _ := unstructured.NestedStringSlice(container, field)
-			out.arguments = append(out.arguments, texts...)
-		}
+	for _, container := range deployer.Containers(controller) {
 		for _, variable := range object.Items(container, "env") {
 			name, _ := variable["name"].(string)
 			if value, isText := variable["value"].(string); isText {
@@ -87,7 +81,7 @@ func setSettingsOf(parameters, controller map[string]any) setSettings {
 
 // get returns the setting of a key: its flag, else its variable.
 func (s setSettings) get(key string) string {
-	if value, found := flagOf(s.arguments, setFlags[key]); found {
+	if value, found := s.flags[setFlags[key]]; found {
 		return value
 	}
 	return s.variable(key)
@@ -101,23 +95,6 @@ func (s setSettings) variable(key string) string {
 	}
 	value, _ := s.data[setKey+key].(string)
 	return value
-}
-
-// flagOf returns the value of a flag among arguments. The last one counts, and a flag without a value is true.
-func flagOf(arguments []string, flag string) (value string, found bool) {
-	for i, argument := range arguments {
-		name, own, hasOwn := strings.Cut(argument, "=")
-		switch {
-		case name != flag:
-		case hasOwn:
-			value, found = own, true
-		case i+1 < len(arguments) && !strings.HasPrefix(arguments[i+1], "-"):
-			value, found = arguments[i+1], true
-		default:
-			value, found = "true", true
-		}
-	}
-	return value, found
 }
 
 // Listed returns the items of a list with commas.

@@ -135,9 +135,8 @@ type compareOptions struct {
 
 // Ignored returns the places of an object of the sources that Argo CD ignores because of resource.compareoptions. Without it, that is the status.
 func (s Settings) Ignored(o object.Object) (pointers []string) {
-	isDefinition := o.Group == "apiextensions.k8s.io" && o.Kind == "CustomResourceDefinition"
 	isNone := slices.Contains([]string{"none", "off", "false"}, s.compares.Status)
-	if object.Has(o.Content, "status") && !isNone && (s.compares.Status != "crd" || isDefinition) {
+	if object.Has(o.Content, "status") && !isNone && (s.compares.Status != "crd" || o.IsDefinition()) {
 		pointers = append(pointers, "/status")
 	}
 	isRole := o.Group == "rbac.authorization.k8s.io" && (o.Kind == "ClusterRole" || o.Kind == "Role")

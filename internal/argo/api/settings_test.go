@@ -1,26 +1,16 @@
 package api
 
 import (
-	"context"
 	"strings"
 	"testing"
 
-	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// settingsMap is a cluster with ConfigMap argocd/argocd-cm.
-type settingsMap map[string]any
-
-// Read implements deployer.Reader.
-func (m settingsMap) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
-	out := map[object.Ref]cluster.Live{}
-	for _, ref := range wanted {
-		if ref.Namespace == "argocd" && ref.Name == "argocd-cm" {
-			out[ref] = cluster.Live{Object: map[string]any{"data": map[string]any(m)}}
-		}
-	}
-	return out
+// withSettings returns a cluster with ConfigMap argocd/argocd-cm.
+func withSettings(data map[string]any) inMemory {
+	ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "argocd", Name: "argocd-cm"}, Version: "v1"}
+	return inMemory{ref: {"data": data}}
 }
 
 // TestExcludes has the kinds that argocd-cm leaves out or names, as group/kind, and whether Argo CD leaves a kind alone.
@@ -46,7 +36,7 @@ func TestExcludes(t *testing.T) {
 		"others of a cluster":      {inclusions: "[{apiGroups: [apps], clusters: ['https://192.0.2.1']}]", kind: "/ConfigMap"},
 		"named, and also left out": {exclusions: "[{kinds: [Deployment]}]", inclusions: "[{apiGroups: [apps]}]", kind: "apps/Deployment", want: true},
 	} {
-		s, err := ReadSettings(t.Context(), settingsMap{"resource.exclusions": c.exclusions, "resource.inclusions": c.inclusions}, "argocd")
+		s, err := ReadSettings(t.Context(), withSettings(map[string]any{"resource.exclusions": c.exclusions, "resource.inclusions": c.inclusions}), "argocd")
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -60,7 +50,7 @@ func TestExcludes(t *testing.T) {
 // TestBrokenSettings checks that argocd-cm which cannot be read is an error, since Argo CD then compares nothing.
 func TestBrokenSettings(t *testing.T) {
 	for _, key := range []string{"resource.exclusions", "resource.inclusions", "resource.compareoptions"} {
-		if _, err := ReadSettings(t.Context(), settingsMap{key: "["}, "argocd"); err == nil || !strings.Contains(err.Error(), key+" of ConfigMap argocd/argocd-cm") {
+		if _, err := ReadSettings(t.Context(), withSettings(map[string]any{key: "["}), "argocd"); err == nil || !strings.Contains(err.Error(), key+" of ConfigMap argocd/argocd-cm") {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

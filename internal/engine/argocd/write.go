@@ -57,11 +57,16 @@ func (o Options) Deployment() *engine.Deployment {
 // Has reports whether an option is set for all objects.
 func (o Options) Has(option string) bool { return slices.Contains(o.List, option) }
 
+// Annotation returns an annotation of an object, or "" if that is no text.
+func Annotation(o map[string]any, name string) string {
+	text, _ := object.Child(object.Child(o, "metadata"), "annotations")[name].(string)
+	return text
+}
+
 // optionsOf returns the options that an object has by its annotation.
 func optionsOf(content map[string]any) []string {
-	text, _ := object.Child(object.Child(content, "metadata"), "annotations")[optionsAnnotation].(string)
 	var out []string
-	for option := range strings.SplitSeq(text, ",") {
+	for option := range strings.SplitSeq(Annotation(content, optionsAnnotation), ",") {
 		out = append(out, strings.TrimSpace(option))
 	}
 	return out
@@ -90,7 +95,7 @@ func (o Options) Rebinds(desired, live map[string]any) bool {
 	method, _ := o.method(desired)
 	return desired["apiVersion"] == "rbac.authorization.k8s.io/v1" && (kind == "RoleBinding" || kind == "ClusterRoleBinding") && live != nil &&
 		method == report.ApplyClientSide && !o.isSet("Replace=true", desired, live) && !object.Equal(desired["roleRef"], live["roleRef"]) &&
-		object.Child(object.Child(live, "metadata"), "annotations")["rbac.authorization.kubernetes.io/autoupdate"] != "false"
+		Annotation(live, "rbac.authorization.kubernetes.io/autoupdate") != "false"
 }
 
 // mostAnnotations is how many bytes the names and values of all annotations may have (k8s.io/apimachinery v0.37
@@ -120,7 +125,7 @@ func (o Options) refused(desired map[string]any) string {
 // shouldBeDeleted).
 func (o Options) Leaves(live map[string]any) string {
 	prune, deletion := o.valueOf("Prune=", live), o.valueOf("Delete=", live)
-	policy, _ := object.Child(object.Child(live, "metadata"), "annotations")["helm.sh/resource-policy"].(string)
+	policy := Annotation(live, "helm.sh/resource-policy")
 	version, _ := live["apiVersion"].(string)
 	switch own := prune; {
 	case o.Removes && !o.Prune:
@@ -143,7 +148,7 @@ func (o Options) Leaves(live map[string]any) string {
 		return "Prune=false"
 	case own == "confirm":
 		return "Prune=confirm: somebody has to confirm the deletion"
-	case object.Child(object.Child(live, "metadata"), "annotations")["argocd.argoproj.io/hook"] == "Skip":
+	case Annotation(live, "argocd.argoproj.io/hook") == "Skip":
 		return "argocd.argoproj.io/hook: Skip"
 	}
 	return ""
@@ -265,7 +270,7 @@ func withLastApplied(content, live map[string]any) map[string]any {
 
 // Applied returns the object in the annotation of kubectl apply, whoever wrote it last, or nil if there is none that can be read.
 func Applied(live map[string]any) map[string]any {
-	text, _ := object.Child(object.Child(live, "metadata"), "annotations")[LastApplied].(string)
+	text := Annotation(live, LastApplied)
 	var out map[string]any
 	if text == "" || utiljson.Unmarshal([]byte(text), &out) != nil {
 		return nil
