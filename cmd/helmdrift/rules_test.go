@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +19,9 @@ import (
 )
 
 const module = "github.com/helmdrift/helmdrift/"
+
+// sorting is the package that sorts for all others.
+const sorting = "internal/order"
 
 // arrows lists which of our packages each package may import.
 func arrows() map[string][]string {
@@ -93,6 +97,7 @@ func arrows() map[string][]string {
 		"internal/address":      {"internal/hint"},
 		"internal/kubeconfig":   {"internal/hint"},
 		"internal/english":      {},
+		sorting:                 {},
 		"internal/saved":        {"internal/files", "internal/hint", "pkg/report"},
 		"internal/jobs": {"internal/absorb", "internal/confine", "internal/hint", "internal/secret", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/release",
 			"pkg/render"},
@@ -168,7 +173,7 @@ func arrows() map[string][]string {
 			"internal/output/text/history", "internal/unified", "pkg/report", "pkg/report/past"},
 		"internal/output/values": {"internal/escape", "pkg/report/absorption"},
 		"internal/output/ci": {"internal/english", "internal/escape", "internal/output/consequences",
-			"internal/output/environments", "internal/output/layout", "internal/output/text", "internal/unified", "pkg/object", "pkg/report"},
+			"internal/output/environments", "internal/output/layout", "internal/output/text", "internal/output/urgency", "internal/unified", "pkg/object", "pkg/report"},
 		"internal/escape":            {},
 		"internal/terminal":          {"internal/escape"},
 		"internal/valuesfile":        {"pkg/object"},
@@ -246,7 +251,7 @@ func TestArrows(t *testing.T) {
 			t.Errorf("%s is new: give it a place in arrows", name)
 		}
 		for _, imported := range p.Imports {
-			if own, ok := strings.CutPrefix(imported, module); ok && !slices.Contains(allowed, own) {
+			if own, ok := strings.CutPrefix(imported, module); ok && own != sorting && !slices.Contains(allowed, own) {
 				t.Errorf("%s must not import %s", name, own)
 			}
 			if users, limited := strangers()[imported]; limited && !slices.Contains(users, name) {
@@ -295,7 +300,7 @@ func TestGuests(t *testing.T) {
 }
 
 // TestHouseRules checks rules for the code: packages and everything exported are documented, the comment of a package without tests says
-// where they are, nothing happens at start-up, and only main ends the process or reads the environment.
+// where they are, nothing happens at start-up, one package sorts, and only main ends the process or reads the environment.
 func TestHouseRules(t *testing.T) {
 	for _, p := range packages(t) {
 		name, doc, hasCode := strings.TrimPrefix(p.ImportPath, module), "", false
@@ -330,11 +335,20 @@ func checkFile(t *testing.T, set *token.FileSet, f *ast.File, isMain bool) {
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		call, ok := n.(*ast.SelectorExpr)
-		if !ok || isMain {
+		if !ok {
 			return true
 		}
-		if x, ok := call.X.(*ast.Ident); ok && slices.Contains([]string{"os.Exit", "os.Getenv", "os.LookupEnv", "log.Fatal", "log.Fatalf", "os.Stdout", "os.Stderr"}, x.Name+"."+call.Sel.Name) {
-			t.Errorf("%s: %s.%s belongs into main", set.Position(n.Pos()), x.Name, call.Sel.Name)
+		x, ok := call.X.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		name := x.Name + "." + call.Sel.Name
+		if !isMain && slices.Contains([]string{"os.Exit", "os.Getenv", "os.LookupEnv", "log.Fatal", "log.Fatalf", "os.Stdout", "os.Stderr"}, name) {
+			t.Errorf("%s: %s belongs into main", set.Position(n.Pos()), name)
+		}
+		if f.Name.Name != path.Base(sorting) && slices.Contains([]string{"slices.SortFunc", "slices.SortStableFunc", "slices.SortedFunc",
+			"slices.SortedStableFunc", "sort.Slice", "sort.SliceStable"}, name) {
+			t.Errorf("%s: %s sorts by comparing: use %s", set.Position(n.Pos()), name, sorting)
 		}
 		return true
 	})

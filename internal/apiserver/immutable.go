@@ -8,6 +8,7 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -47,7 +48,7 @@ func immutableFields(key object.Key, c change) []object.Path {
 			out = append(out, line.changed(c)...)
 		}
 	}
-	slices.SortFunc(out, func(a, b object.Path) int { return strings.Compare(a.String(), b.String()) })
+	order.Sort(out, func(a, b object.Path) int { return strings.Compare(a.String(), b.String()) })
 	return slices.CompactFunc(out, func(a, b object.Path) bool { return a.Equal(b) })
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -39,7 +40,7 @@ func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (
 		}
 	}
 	var live []map[string]any
-	for _, key := range slices.SortedFunc(maps.Keys(byKey), object.Key.Compare) {
+	for _, key := range order.Sorted(maps.Keys(byKey), object.Key.Compare) {
 		live = append(live, byKey[key])
 	}
 	isGone := map[object.Key]bool{}

@@ -3,13 +3,13 @@ package argo
 import (
 	"cmp"
 	"context"
-	"slices"
 	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/once"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -36,7 +36,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(found, func(a, b *api.Application) int {
+	order.Sort(found, func(a, b *api.Application) int {
 		return cmp.Or(live.CompareNamespaces(a.Spec.Destination.Namespace, b.Spec.Destination.Namespace),
 			cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})

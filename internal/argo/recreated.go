@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -44,7 +45,7 @@ func (r *recreations) keys() (out []object.Key) {
 			out = append(out, key)
 		}
 	}
-	slices.SortFunc(out, object.Key.Compare)
+	order.Sort(out, object.Key.Compare)
 	return out
 }
 

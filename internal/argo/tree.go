@@ -18,6 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -160,7 +161,7 @@ func (t *Tree) all() []*api.Application {
 }
 
 // names returns the names of the Applications in their order.
-func (t *Tree) names() []object.Key { return slices.SortedFunc(maps.Keys(t.made), object.Key.Compare) }
+func (t *Tree) names() []object.Key { return order.Sorted(maps.Keys(t.made), object.Key.Compare) }
 
 // remarks returns what could not be found out about the tree but for one of its Applications, one line each.
 func (t *Tree) remarks(without *api.Application) []string {
@@ -253,7 +254,7 @@ func (e *expansion) add(ctx context.Context, answer appset.Answer) (added []*mad
 		}
 		fresh = append(fresh, one)
 	}
-	slices.SortFunc(refs, func(a, b object.Ref) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
+	order.Sort(refs, func(a, b object.Ref) int { return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name) })
 	live := e.from.Cluster.Read(ctx, slices.Compact(refs))
 	for _, one := range fresh {
 		if e.settle(ctx, one, live) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
+
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // ApplyTypes is what the API's OpenAPI v3 says about the kinds of one group and version. Server-side apply of custom resources needs
@@ -131,7 +132,7 @@ func conflictsOf(err error) []Conflict {
 			out = append(out, Conflict{Field: cause.Field, Message: cause.Message})
 		}
 	}
-	slices.SortFunc(out, func(a, b Conflict) int {
+	order.Sort(out, func(a, b Conflict) int {
 		return cmp.Or(cmp.Compare(a.Field, b.Field), cmp.Compare(a.Message, b.Message))
 	})
 	return out

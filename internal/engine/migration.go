@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -157,7 +158,7 @@ func (w *Written) orderMetrics(ref object.Ref, deployer string, live map[string]
 		return
 	}
 	metrics, _ := object.Child(w.Result, "spec")["metrics"].([]any)
-	slices.SortStableFunc(metrics, func(a, b any) int { return cmp.Compare(version1Order(a), version1Order(b)) })
+	order.Sort(metrics, func(a, b any) int { return cmp.Compare(version1Order(a), version1Order(b)) })
 }
 
 // version1Order returns 1 for the metric that has its own field in version 1, and 0 for the others.

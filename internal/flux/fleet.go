@@ -17,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/bucket"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/once"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
@@ -216,7 +217,7 @@ func (f Fleet) list(ctx context.Context, known applied.Overlay) ([]*api.HelmRele
 	for _, item := range items {
 		out = append(out, api.HelmReleaseOf(item))
 	}
-	slices.SortFunc(out, func(a, b *api.HelmRelease) int {
+	order.Sort(out, func(a, b *api.HelmRelease) int {
 		return cmp.Or(live.CompareNamespaces(a.ReleaseNamespace(), b.ReleaseNamespace()), cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace),
 			cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})

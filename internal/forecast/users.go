@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -62,7 +63,7 @@ func (in *prediction) findUsers(namespace string) knownUsers {
 		spec := podSpec(p.object)
 		out.users = append(out.users, user{key: p.owner, spec: spec, uses: usesOf(spec)})
 	}
-	slices.SortFunc(out.users[own:], func(a, b user) int { return a.key.Compare(b.key) })
+	order.Sort(out.users[own:], func(a, b user) int { return a.key.Compare(b.key) })
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // This file is the folder of a run of helmfile, and what was recorded in it.
@@ -144,7 +145,7 @@ func releases(state *State, calls []Call, missing string) []Release {
 		}
 		out = append(out, r)
 	}
-	slices.SortStableFunc(out, func(a, b Release) int {
+	order.Sort(out, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return out

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -76,10 +77,10 @@ func (s *sharing) say(reports []report.Release) {
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, object.Key.Compare)
+	order.Sort(keys, object.Key.Compare)
 	for _, key := range keys {
 		owners := s.by[key]
-		slices.SortFunc(owners, func(a, b owner) int {
+		order.Sort(owners, func(a, b owner) int {
 			return cmp.Or(cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 		})
 		var of, creating []int

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -144,7 +145,7 @@ func strengthOf(w report.Owner, ownsAnnotation bool) strength {
 
 // latest returns the writer that wrote last, or all writers if their times do not show it.
 func latest(all []report.Owner) []report.Owner {
-	slices.SortStableFunc(all, laterFirst)
+	order.Sort(all, laterFirst)
 	if len(all) > 1 && all[0].Time != nil && (all[1].Time == nil || all[0].Time.After(*all[1].Time)) {
 		return all[:1]
 	}

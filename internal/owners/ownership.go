@@ -6,6 +6,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -130,7 +131,7 @@ func (o *Ownership) matching(owns func(*fieldpath.Set) bool) []report.Owner {
 			out = append(out, e.Owner)
 		}
 	}
-	slices.SortStableFunc(out, laterFirst)
+	order.Sort(out, laterFirst)
 	return out
 }
 

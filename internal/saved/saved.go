@@ -23,6 +23,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -58,7 +59,7 @@ func ByTime(names []string) ([]File, error) {
 	if len(out) == 0 {
 		return nil, hint.New(fmt.Errorf("there are no reports in %s", strings.Join(names, ", ")), MakesReports)
 	}
-	slices.SortStableFunc(out, func(a, b File) int { return a.Time.Compare(b.Time) })
+	order.Sort(out, func(a, b File) int { return a.Time.Compare(b.Time) })
 	return out, nil
 }
 

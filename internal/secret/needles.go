@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // needles are known secrets to look for in texts. A filter dismisses most positions of a text, so that a search takes about the same time
@@ -55,7 +57,7 @@ func newNeedles(texts map[string]bool) *needles {
 	for _, table := range n.tables {
 		for _, same := range table {
 			// The longest comes first, so that no part of a secret is left.
-			slices.SortFunc(same, func(a, b needle) int { return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text)) })
+			order.Sort(same, func(a, b needle) int { return cmp.Or(len(b.text)-len(a.text), strings.Compare(a.text, b.text)) })
 		}
 	}
 	return n

@@ -3,8 +3,9 @@ package secret
 import (
 	"iter"
 	"regexp"
-	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // scan is one reading of a text by the finders. Whoever can write one annotation decides what is in a text, so its length bounds the work
@@ -162,7 +163,7 @@ type span struct{ from, to int }
 
 // merged returns spans in order. Those that overlap or touch become one, and empty ones are dropped.
 func merged(spans []span) []span {
-	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
+	order.Sort(spans, func(a, b span) int { return a.from - b.from })
 	out := spans[:0]
 	for _, part := range spans {
 		if n := len(out); n > 0 && part.from <= out[n-1].to {

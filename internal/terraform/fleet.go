@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
@@ -36,7 +37,7 @@ func (f Fleet) Compare(ctx context.Context, all []Release) ([]report.Release, er
 		at, isKnown := r.Namespace()
 		return isKnown && f.On.Namespace != "" && at != f.On.Namespace || !isKnown && !f.IsFirst
 	})
-	slices.SortStableFunc(all, func(a, b Release) int {
+	order.Sort(all, func(a, b Release) int {
 		return cmp.Or(live.CompareNamespaces(a.place().Namespace, b.place().Namespace), cmp.Compare(a.Address, b.Address))
 	})
 	var fetched deployer.Fetched

@@ -2,11 +2,11 @@ package valuesfile
 
 import (
 	"errors"
-	"slices"
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -61,7 +61,7 @@ func (ed *editor) apply(c change) (string, error) {
 
 // spliced returns the text with all splices.
 func (ed *editor) spliced() (string, error) {
-	slices.SortStableFunc(ed.splices, func(a, b splice) int { return a.from - b.from })
+	order.Sort(ed.splices, func(a, b splice) int { return a.from - b.from })
 	var b strings.Builder
 	done := 0
 	for _, s := range ed.splices {

@@ -7,6 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -261,7 +262,7 @@ func (f Finding) IsAffectedBy(d engine.Uncertainty) bool {
 
 // Sort sorts findings by path.
 func Sort(findings []Finding) {
-	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
+	order.Sort(findings, func(a, b Finding) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
 }
 
 // isIgnoredInPart reports whether rules silence some of the entries but not all. Then each is reported by itself.

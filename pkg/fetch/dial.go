@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -84,7 +83,7 @@ func Explain(ctx context.Context, subject string, err error) error {
 func File(ctx context.Context, address string, o Options) ([]byte, error) {
 	f := fetcher{Options: o, ctx: ctx}
 	client := &http.Client{
-		Transport: &boundTransport{ctx: ctx, failOnStatus: true, limit: f.maxAnswer(), next: f.transport(nil)},
+		Transport: &boundTransport{ctx: ctx, limit: f.maxAnswer(), next: f.transport(nil)},
 		CheckRedirect: func(request *http.Request, via []*http.Request) error {
 			if len(via) >= maxRedirects || request.URL.Scheme != "https" {
 				return fmt.Errorf("it redirects to %s", withoutLogin(request.URL.String()))
@@ -92,12 +91,7 @@ func File(ctx context.Context, address string, o Options) ([]byte, error) {
 			return nil
 		},
 	}
-	var text []byte
-	response, err := client.Get(address)
-	if err == nil {
-		defer response.Body.Close()
-		text, err = io.ReadAll(response.Body)
-	}
+	text, err := readAnswer(client.Get(address))
 	if err != nil {
 		return nil, f.asError("fetching "+withoutLogin(address), err)
 	}

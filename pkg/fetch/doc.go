@@ -23,8 +23,8 @@
 //     repository lists it, the credentials of that repository are used.
 //  5. Otherwise repo/name, in the index that `helm repo update` left on this machine.
 //
-// Helm's own packages talk to servers and read indexes. This package does the rest itself, because Helm's code prints to
-// stdout, writes to its caches, takes no context, and has passwords in its errors.
+// Helm's own packages talk to registries and check signatures. This package does the rest itself, because Helm's code prints to
+// stdout, writes to its caches, takes no context, has passwords in its errors, and links its client for clusters.
 //
 // # What always holds
 //

@@ -11,8 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/downloader"
-	"helm.sh/helm/v3/pkg/getter"
+	"helm.sh/helm/v3/pkg/provenance"
 
 	"github.com/helmdrift/helmdrift/internal/files"
 )
@@ -110,11 +109,33 @@ func (f fetcher) verify(path string) error {
 	if !f.Verify {
 		return nil
 	}
-	if _, err := downloader.VerifyChart(path, f.Keyring); err != nil {
+	if err := verify(path, f.Keyring); err != nil {
 		return problem{message: "it cannot be verified", err: err, hint: "--keyring names the file of the public keys that are trusted; " +
 			"an archive needs its .prov file beside it"}
 	}
 	return nil
+}
+
+// verify checks the signature of an archive (helm v3.22.0 pkg/downloader/chart_downloader.go VerifyChart).
+func verify(path, keyring string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return err
+	case info.IsDir():
+		return errors.New("unpacked charts cannot be verified")
+	case !strings.EqualFold(filepath.Ext(path), ".tgz"):
+		return errors.New("chart must be a tgz file")
+	}
+	if _, err := os.Stat(path + theProvenance); err != nil {
+		return fmt.Errorf("could not load provenance file %s: %w", path+theProvenance, err)
+	}
+	keys, err := provenance.NewFromKeyring(keyring, "")
+	if err != nil {
+		return fmt.Errorf("failed to load keyring: %w", err)
+	}
+	_, err = keys.Verify(path, path+theProvenance)
+	return err
 }
 
 // download fetches the archive, and its provenance file if Options.Verify is set.
@@ -123,8 +144,8 @@ func (f fetcher) download(ref string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	accept := getter.WithAcceptHeader("application/gzip,application/octet-stream")
-	archive, err := from.read("", accept)
+	const accept = "application/gzip,application/octet-stream"
+	archive, err := from.read(theFile, accept)
 	if err != nil {
 		return "", from.withVersions(err)
 	}
@@ -138,12 +159,12 @@ func (f fetcher) download(ref string) (string, error) {
 	if !f.Verify {
 		return path, nil
 	}
-	signature, err := from.read(".prov", accept)
+	signature, err := from.read(theProvenance, accept)
 	if err != nil {
 		return "", wrapProblem(err, "it cannot be verified, because its provenance file cannot be fetched",
 			"only charts that were packaged with helm package --sign have one")
 	}
-	if err := os.WriteFile(path+".prov", signature, 0o600); err != nil {
+	if err := os.WriteFile(path+theProvenance, signature, 0o600); err != nil {
 		return "", err
 	}
 	return path, f.verify(path)
@@ -194,7 +215,7 @@ func ReadFile(ctx context.Context, name string, stdin io.Reader, plugins Plugins
 	}
 	u, err := url.Parse(name)
 	if err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-		text, err := await(ctx, func() ([]byte, error) { return f.source(u, access{owner: name}).read("") })
+		text, err := await(ctx, func() ([]byte, error) { return f.source(u, access{owner: name}).read(theFile, "") })
 		if err != nil {
 			return nil, f.asError(withoutLogin(name), err)
 		}

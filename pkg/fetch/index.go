@@ -1,14 +1,13 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
 	"path"
 	"strings"
-
-	"helm.sh/helm/v3/pkg/repo"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
@@ -48,13 +47,9 @@ func (q IndexQuery) Answer(context.Context) (IndexAnswer, error) {
 	if q.URL != "" {
 		return q.findURL()
 	}
-	index, err := repo.LoadIndexFile(q.Files[0])
+	index, err := readIndex(q.Files[0])
 	if err != nil {
-		a := IndexAnswer{Unreadable: err.Error(), Cause: err.Error()}
-		if cause := errors.Unwrap(err); cause != nil {
-			a.Cause = cause.Error()
-		}
-		return a, nil
+		return IndexAnswer{Unreadable: err.Error(), Cause: cmp.Or(errors.Unwrap(err), err).Error()}, nil
 	}
 	return q.pick(index), nil
 }
@@ -66,7 +61,7 @@ func (q IndexQuery) findURL() (IndexAnswer, error) {
 		return IndexAnswer{}, err
 	}
 	for i, file := range q.Files {
-		if index, err := repo.LoadIndexFile(file); err == nil && listsURL(index, u) {
+		if index, err := readIndex(file); err == nil && index.lists(u) {
 			return IndexAnswer{Listed: true, File: i}, nil
 		}
 	}
@@ -113,11 +108,11 @@ func (f fetcher) pickVersion(q IndexQuery) (indexEntry, error) {
 	return indexEntry{u, a.Digest}, err
 }
 
-// listsURL reports whether an index lists exactly this URL. Relative URLs do not count (pkg/downloader
+// lists reports whether an index lists exactly this URL. Relative URLs do not count (pkg/downloader
 // scanReposForURL).
-func listsURL(index *repo.IndexFile, u *url.URL) bool {
+func (x chartIndex) lists(u *url.URL) bool {
 	wanted := cleanURL(u)
-	for _, versions := range index.Entries {
+	for _, versions := range x.Entries {
 		for _, version := range versions {
 			for _, listed := range version.URLs {
 				if l, err := url.Parse(listed); err == nil && cleanURL(l) == wanted {
@@ -139,14 +134,14 @@ func cleanURL(u *url.URL) string {
 	return c.String()
 }
 
-// pick chooses the version of a chart as Helm does (helm v3.22.0 pkg/repo/index.go Get).
-func (q IndexQuery) pick(index *repo.IndexFile) IndexAnswer {
+// pick answers which version of the chart an index has, and where.
+func (q IndexQuery) pick(index chartIndex) IndexAnswer {
 	versions := index.Entries[q.Chart]
 	if len(versions) == 0 {
 		return IndexAnswer{Problem: fmt.Sprintf("%s has no chart %s", q.Where, q.Chart), Hint: q.Hint}
 	}
-	chosen, err := index.Get(q.Chart, q.Version)
-	if err != nil {
+	chosen := versions.choose(q.Version)
+	if chosen == nil {
 		var names []string
 		for _, v := range versions {
 			names = append(names, v.Version)
@@ -157,7 +152,7 @@ func (q IndexQuery) pick(index *repo.IndexFile) IndexAnswer {
 	if len(chosen.URLs) == 0 {
 		return IndexAnswer{Problem: fmt.Sprintf("%s has no URL for %s %s", q.Where, q.Chart, chosen.Version)}
 	}
-	full, err := repo.ResolveReferenceURL(q.Base, chosen.URLs[0])
+	full, err := resolveURL(q.Base, chosen.URLs[0])
 	if err == nil {
 		_, err = url.Parse(full)
 	}

@@ -3,16 +3,13 @@ package fetch
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/helmpath"
 	"helm.sh/helm/v3/pkg/registry"
-	"helm.sh/helm/v3/pkg/repo"
 )
 
 // locate finds the archive of a chart, in the order of the package comment.
@@ -76,7 +73,7 @@ func (f fetcher) locateByRepoURL(name string) (source, error) {
 
 // fetchIndex downloads the index of a repository into a file. At is the URL of the index.
 func (f fetcher) fetchIndex(base string) (file, at string, err error) {
-	at, err = repo.ResolveReferenceURL(base, "index.yaml")
+	at, err = resolveURL(base, "index.yaml")
 	if err != nil {
 		return "", "", problem{message: "--repo is not a URL"}
 	}
@@ -87,7 +84,7 @@ func (f fetcher) fetchIndex(base string) (file, at string, err error) {
 	login := f.access()
 	login.owner = base
 	read := func() ([]byte, error) {
-		text, err := f.source(u, login).read("")
+		text, err := f.source(u, login).read(theFile, "")
 		if err != nil {
 			return nil, wrapProblem(err, "the index of the repository cannot be fetched", "")
 		}
@@ -111,7 +108,7 @@ func (f fetcher) locateInRepository(name, chart string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	entry := known.Get(name)
+	entry := known.find(name)
 	if entry == nil || entry.URL == "" {
 		return source{}, problem{message: fmt.Sprintf("repo %s not found", withoutLogin(name)), hint: fmt.Sprintf("helm repo list shows the known "+
 			"repositories; helm repo add %s URL adds one, or give --repo URL", withoutLogin(name))}
@@ -137,23 +134,6 @@ func (f fetcher) indexFile(name string) string {
 	return filepath.Join(f.RepositoryCache, helmpath.CacheIndexFile(name))
 }
 
-// repositories returns the repositories of helm repo add, or none if the file does not exist. Errors do not quote the
-// file, because it contains passwords.
-func (f fetcher) repositories() (*repo.File, error) {
-	known, err := repo.LoadFile(f.RepositoryConfig)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &repo.File{}, nil
-	}
-	if file := (*fs.PathError)(nil); errors.As(err, &file) {
-		return nil, problem{message: "the list of repositories cannot be read", err: file}
-	}
-	if err != nil {
-		return nil, problem{message: fmt.Sprintf("the list of repositories, %s, cannot be read as YAML", f.RepositoryConfig)}
-	}
-	known.Repositories = slices.DeleteFunc(known.Repositories, func(e *repo.Entry) bool { return e == nil })
-	return known, nil
-}
-
 // locateURL returns the source of a chart at a URL. The first known repository whose index lists the URL provides the
 // credentials.
 func (f fetcher) locateURL(u *url.URL, login access) (source, error) {
@@ -163,7 +143,7 @@ func (f fetcher) locateURL(u *url.URL, login access) (source, error) {
 	}
 	login.owner = u.String()
 	var files []string
-	for _, entry := range known.Repositories {
+	for _, entry := range known {
 		files = append(files, f.indexFile(entry.Name))
 	}
 	if len(files) == 0 {
@@ -174,7 +154,7 @@ func (f fetcher) locateURL(u *url.URL, login access) (source, error) {
 		return source{}, err
 	}
 	if answer.Listed {
-		login = login.forRepository(known.Repositories[answer.File])
+		login = login.forRepository(known[answer.File])
 	}
 	return f.source(u, login), nil
 }

@@ -8,9 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/getter"
 	"helm.sh/helm/v3/pkg/registry"
-	"helm.sh/helm/v3/pkg/repo"
 )
 
 // access is what a server needs to grant access: credentials and certificates.
@@ -27,7 +25,7 @@ type access struct {
 // forRepository overrides the flags with the settings of a known repository (helm v3.22.0
 // pkg/downloader/chart_downloader.go ResolveChartVersion). Its setting for unverified certificates applies only to
 // its index.
-func (a access) forRepository(entry *repo.Entry) access {
+func (a access) forRepository(entry *repository) access {
 	a.owner = entry.URL
 	if entry.CertFile != "" || entry.KeyFile != "" || entry.CAFile != "" {
 		a.certFile, a.keyFile, a.caFile = entry.CertFile, entry.KeyFile, entry.CAFile
@@ -41,7 +39,7 @@ func (a access) forRepository(entry *repo.Entry) access {
 // withholds reports whether there are credentials that are not sent to this URL.
 func (a access) withholds(u *url.URL) bool {
 	owner, err := url.Parse(a.owner)
-	return a.password != "" && err == nil && !sameHost(owner, u) && (!a.passAll || downgrades(owner, u))
+	return a.password != "" && (err != nil || !sameHost(owner, u) && (!a.passAll || downgrades(owner, u)))
 }
 
 // sameHost reports whether two URLs have the same scheme, host and port.
@@ -65,21 +63,17 @@ func (f fetcher) source(u *url.URL, login access) source {
 	return source{url: u, access: login, fetcher: f}
 }
 
-// read reads the file, or the file with the suffix added to its name.
-func (s source) read(suffix string, options ...getter.Option) ([]byte, error) {
-	passAll := s.access.passAll && !s.access.withholds(s.url) // the getter would also send them without TLS
-	options = append(options,
-		getter.WithURL(s.access.owner),
-		getter.WithBasicAuth(s.access.username, s.access.password),
-		getter.WithPassCredentialsAll(passAll),
-	)
+// A source has these files.
+const (
+	theFile       = ""
+	theProvenance = ".prov"
+)
+
+// read reads the file, or the provenance file of an archive. Accept is a header for servers of http, and may be empty.
+func (s source) read(which, accept string) (text []byte, err error) {
 	switch s.url.Scheme {
 	case "http", "https":
-		outer, err := s.fetcher.httpTransport(s.access)
-		if err != nil {
-			return nil, err
-		}
-		options = append(options, getter.WithTransport(outer))
+		text, err = s.get(which, accept)
 	case registry.OCIScheme:
 		if s.client == nil {
 			// The URL comes from an index. The credentials of its repository are not sent to the registry.
@@ -88,19 +82,31 @@ func (s source) read(suffix string, options ...getter.Option) ([]byte, error) {
 				return nil, err
 			}
 		}
-		options = append(options, getter.WithRegistryClient(s.client))
+		text, err = s.pull(which)
 	default:
-		return s.download(suffix)
+		return s.download(which)
 	}
-	get, err := getter.Getters().ByScheme(s.url.Scheme)
-	if err != nil {
-		return nil, err
-	}
-	data, err := get.Get(s.url.String()+suffix, options...)
 	if err != nil {
 		return nil, fetchError{s, err}
 	}
-	return data.Bytes(), nil
+	return text, nil
+}
+
+// pull fetches a file from the registry (helm v3.22.0 pkg/getter/ocigetter.go get).
+func (s source) pull(which string) ([]byte, error) {
+	ref := strings.TrimPrefix(s.url.String(), registry.OCIScheme+"://")
+	if which == theProvenance {
+		result, err := s.client.Pull(ref, registry.PullOptWithChart(false), registry.PullOptWithProv(true))
+		if err != nil {
+			return nil, err
+		}
+		return result.Prov.Data, nil
+	}
+	result, err := s.client.Pull(ref)
+	if err != nil {
+		return nil, err
+	}
+	return result.Chart.Data, nil
 }
 
 // withVersions adds the versions of the chart to the error of a registry that does not have the wanted one.

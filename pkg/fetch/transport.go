@@ -9,26 +9,46 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"strings"
 
+	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/registry"
 )
 
-// httpTransport returns the transport that Helm's getter for repositories uses (helm v3.22.0
-// pkg/getter/httpgetter.go), bound to the context. The getter requires an *http.Transport, so the bound transport is
-// registered with one that passes every request on.
-func (f fetcher) httpTransport(login access) (*http.Transport, error) {
+// get fetches a file with the request that Helm sends to repositories (helm v3.22.0 pkg/getter/httpgetter.go get).
+func (s source) get(which, accept string) ([]byte, error) {
+	f, login := s.fetcher, s.access
 	config, err := login.tlsConfig()
 	if err != nil {
 		return nil, err
 	}
+	request, err := http.NewRequest(http.MethodGet, s.url.String()+which, nil)
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("User-Agent", "Helm/"+strings.TrimPrefix(chartutil.DefaultCapabilities.HelmVersion.Version, "v"))
+	if accept != "" {
+		request.Header.Set("Accept", accept)
+	}
+	if login.username != "" && login.password != "" && !login.withholds(s.url) {
+		request.SetBasicAuth(login.username, login.password)
+	}
 	next := f.transport(config)
 	next.DisableCompression = true
-	inner := &boundTransport{ctx: f.ctx, failOnStatus: true, passAll: login.passAll, limit: f.maxAnswer(), next: next}
-	// The empty map keeps the outer transport from registering HTTP/2 for https itself.
-	outer := &http.Transport{TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{}}
-	outer.RegisterProtocol("http", inner)
-	outer.RegisterProtocol("https", inner)
-	return outer, nil
+	client := http.Client{Transport: &boundTransport{ctx: f.ctx, passAll: login.passAll, limit: f.maxAnswer(), next: next}}
+	return readAnswer(client.Do(request))
+}
+
+// readAnswer reads the answer to a request. An answer that is not 200 is an error.
+func readAnswer(response *http.Response, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, statusError{response.StatusCode, response.Request.URL}
+	}
+	return io.ReadAll(response.Body)
 }
 
 // connect creates the client that Helm's command line creates (cmd/helm/root.go newRegistryClient), bound to the
@@ -97,9 +117,6 @@ type boundTransport struct {
 	// passAll lets credentials follow redirects as far as net/http allows, which is to the same host and its
 	// subdomains.
 	passAll bool
-	// failOnStatus turns refusals into errors, so that their status is known. A registry client needs the answer
-	// itself.
-	failOnStatus bool
 }
 
 // LargestAnswer is the default bound of an answer's length in bytes.
@@ -136,10 +153,6 @@ func (b *boundTransport) RoundTrip(request *http.Request) (*http.Response, error
 		return nil, err
 	}
 	response.Body = &body{ReadCloser: response.Body, most: b.limit, left: b.limit, release: func() { stop(); cancel() }}
-	if b.failOnStatus && response.StatusCode >= http.StatusBadRequest {
-		_ = response.Body.Close()
-		return nil, statusError{response.StatusCode, request.URL}
-	}
 	return response, nil
 }
 

@@ -2,10 +2,10 @@ package fleet
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"sync"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -230,7 +230,7 @@ func (c *claims) overlaps(cluster string) (out []report.Overlap) {
 	for _, shared := range c.shared {
 		overlap := *shared
 		overlap.Cluster, overlap.Claims = cluster, slices.Clone(shared.Claims)
-		sort.Slice(overlap.Claims, func(i, j int) bool { return overlap.Claims[i].Compare(overlap.Claims[j]) < 0 })
+		order.Sort(overlap.Claims, report.Claim.Compare)
 		out = append(out, overlap)
 	}
 	report.SortOverlaps(out)

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -84,7 +85,7 @@ func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
 			found.Beside++
 		}
 	}
-	slices.SortFunc(found.Releases, func(a, b release.Released) int {
+	order.Sort(found.Releases, func(a, b release.Released) int {
 		return cmp.Or(live.CompareNamespaces(a.Last.Namespace, b.Last.Namespace), cmp.Compare(a.Last.Release, b.Last.Release))
 	})
 	return found, nil

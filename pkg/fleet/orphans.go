@@ -1,17 +1,18 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -49,7 +50,7 @@ func (c *comparison) findOrphans(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	report.SortOrphans(c.orphans)
-	sort.Slice(c.errors, func(i, j int) bool { return c.errors[i].Message < c.errors[j].Message })
+	order.Sort(c.errors, func(a, b report.ScanError) int { return cmp.Compare(a.Message, b.Message) })
 }
 
 // listRest lets the claims see what the lists have not read. Only if the options ask for all orphans, it also lists kinds in namespaces

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -330,7 +331,8 @@ func TestOrphans(t *testing.T) {
 			}
 			got := ""
 			for _, o := range out.Orphans {
-				got += o.Name + ": " + o.Says() + "\n"
+				_, said := layout.Style{}.Orphan(o, false)
+				got += o.Name + ": " + said + "\n"
 			}
 			for _, e := range out.Errors {
 				got += "! " + e.Message + "\n"

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/past"
@@ -109,7 +110,7 @@ func (b *Builder) History(helmdrift string) *past.History {
 	for _, rel := range b.releases {
 		out.Releases = append(out.Releases, rel.history())
 	}
-	slices.SortFunc(out.Releases, func(a, b past.Release) int {
+	order.Sort(out.Releases, func(a, b past.Release) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(a.Deployer, b.Deployer))
 	})
@@ -124,7 +125,7 @@ func (r *release) history() past.Release {
 	byName := func(a, b findingKey) int {
 		return cmp.Or(cmp.Compare(a.object.String(), b.object.String()), cmp.Compare(a.path, b.path), cmp.Compare(a.absence, b.absence))
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(r.findings), byName) {
+	for _, key := range order.Sorted(maps.Keys(r.findings), byName) {
 		out.Findings = append(out.Findings, r.findings[key].history())
 	}
 	return out

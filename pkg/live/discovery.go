@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // catalog is the result of discovery: the kinds that the server serves, and the groups that could not be discovered.
@@ -71,7 +73,7 @@ func newCatalog(groups []*metav1.APIGroup, lists []*metav1.APIResourceList, fail
 	// One failure per group is enough to report. It is the first by version, so that the message is always the
 	// same.
 	byName := func(a, b schema.GroupVersion) int { return cmp.Compare(a.String(), b.String()) }
-	for _, gv := range slices.SortedFunc(maps.Keys(failures), byName) {
+	for _, gv := range order.Sorted(maps.Keys(failures), byName) {
 		if c.failed[gv.Group] == nil {
 			c.failed[gv.Group] = failures[gv]
 		}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -83,7 +84,7 @@ func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
 // targets sorts and looks up the wanted objects. Those that need no request are answered in out.
 func (c *Cluster) targets(wanted []object.Ref, out answers) []target {
 	var targets []target
-	for _, ref := range slices.Compact(slices.SortedFunc(slices.Values(wanted), compareRefs)) {
+	for _, ref := range slices.Compact(order.Sorted(slices.Values(wanted), compareRefs)) {
 		gvk := schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
 		r, served, err := c.served.find(gvk)
 		t := target{ref, r}

@@ -10,6 +10,8 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	helm "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // Entry is the content of one record's labels. Two entries are equal only if nobody wrote the record in between.
@@ -65,7 +67,7 @@ func (s *Store) History(ctx context.Context, name string) (History, error) {
 	if err := errors.Join(errs...); err != nil {
 		return h, fmt.Errorf("find release %s: %w", name, err)
 	}
-	slices.SortFunc(h.Entries, compareEntries)
+	order.Sort(h.Entries, compareEntries)
 	return h, nil
 }
 

@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -43,7 +43,7 @@ func (s *Storage) List(ctx context.Context, namespace string, selector labels.Se
 	if err != nil {
 		return nil, fmt.Errorf("find releases: %w", err)
 	}
-	slices.SortFunc(found, func(a, b Listed) int {
+	order.Sort(found, func(a, b Listed) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Release, b.Release), compareEntries(a.Entry, b.Entry))
 	})
 	return found, nil

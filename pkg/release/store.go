@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // Storage is where Helm keeps the records of all namespaces. It only reads.
@@ -178,7 +178,7 @@ func (o objects) unlabelled(ctx context.Context, h History) []Entry {
 			found = append(found, Entry{Name: l.Name, Release: h.Release, Revision: revision})
 		}
 	}
-	slices.SortFunc(found, func(a, b Entry) int { return cmp.Compare(a.Revision, b.Revision) })
+	order.Sort(found, func(a, b Entry) int { return cmp.Compare(a.Revision, b.Revision) })
 	return found
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -35,7 +36,7 @@ func (b *builder) build(drift, added []threeway.Finding) {
 	// Renames come first, because they decide which items are missing, and so what is pruned.
 	base = b.withoutRestarts(nil, b.renames(base))
 	changes := b.accepted(base, b.withoutRestarts(base, b.pruned(added, base)))
-	slices.SortStableFunc(changes, func(a, b Change) int { return strings.Compare(a.Path.String(), b.Path.String()) })
+	order.Sort(changes, func(a, b Change) int { return strings.Compare(a.Path.String(), b.Path.String()) })
 	b.plan.Changes = changes
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -163,7 +164,7 @@ func (h *handOver) operations() ([]operation, error) {
 		tests = append(tests, e.tests()...)
 	}
 	ops = slices.Concat(tests, ops, more)
-	slices.SortFunc(gone, func(a, b entry) int { return b.index - a.index }) // each removal shifts the entries after it
+	order.Sort(gone, func(a, b entry) int { return b.index - a.index }) // each removal shifts the entries after it
 	for _, e := range gone {
 		ops = append(ops, operation{Op: "remove", Path: e.pointer()})
 	}

@@ -2,11 +2,9 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"sort"
-	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -33,14 +31,14 @@ func (o ClaimedObject) Compare(other ClaimedObject) int {
 	return cmp.Or(cmp.Compare(o.Cluster, other.Cluster), o.Key().Compare(other.Key()))
 }
 
-// SortOrphans sorts by object. It does not call package slices, whose sort is compiled for each type anew.
+// SortOrphans sorts by object.
 func SortOrphans(all []Orphan) {
-	sort.Slice(all, func(i, j int) bool { return all[i].ClaimedObject.Compare(all[j].ClaimedObject) < 0 })
+	order.Sort(all, func(a, b Orphan) int { return a.Compare(b.ClaimedObject) })
 }
 
 // SortOverlaps sorts by object.
 func SortOverlaps(all []Overlap) {
-	sort.Slice(all, func(i, j int) bool { return all[i].ClaimedObject.Compare(all[j].ClaimedObject) < 0 })
+	order.Sort(all, func(a, b Overlap) int { return a.Compare(b.ClaimedObject) })
 }
 
 // Orphan is an object whose annotations say that it belongs to a release, and that stands in no manifest that the release, or another one,
@@ -71,34 +69,6 @@ const (
 	OrphanUninstalled OrphanReason = "uninstalled"
 	OrphanNoRelease   OrphanReason = "no-release"
 )
-
-// Says returns the reason as a sentence without the names of the object and of the release.
-func (o Orphan) Says() string {
-	var said []string
-	had := "no stored revision has it"
-	if r := o.Revision; r != nil {
-		had = fmt.Sprintf("revision %d", r.Revision)
-		if r.Status != "" {
-			had += " (" + r.Status + ")"
-		}
-		had += " had it last"
-	}
-	switch o.Reason {
-	case OrphanUninstalled:
-		said = append(said, "the release was uninstalled", had)
-	case OrphanNoRelease:
-		said = append(said, "the release has no records")
-	default:
-		said = append(said, had)
-	}
-	if o.Problem != "" {
-		said = append(said, o.Problem)
-	}
-	if o.Kept {
-		said = append(said, "kept: helm.sh/resource-policy")
-	}
-	return strings.Join(said, "; ")
-}
 
 // Overlap is an object that several deployers claim. Each of them writes its own manifest.
 type Overlap struct {

@@ -1,10 +1,5 @@
 package report
 
-import (
-	"cmp"
-	"slices"
-)
-
 // Deployer is what the controller that deploys a release does next.
 type Deployer struct {
 	// Kind, Namespace and Name are the object that the release comes from, such as a HelmRelease. Controller is who acts on it.
@@ -42,26 +37,6 @@ const (
 	DeployerBlocked   DeployerAction = "blocked"
 	DeployerUnknown   DeployerAction = "unknown"
 )
-
-// DeployerActions returns all actions, the most urgent one first.
-func DeployerActions() []DeployerAction {
-	return []DeployerAction{DeployerReinstall, DeployerUninstall, DeployerRollback, DeployerBlocked, DeployerUnknown, DeployerUpgrade, DeployerInstall,
-		DeployerSync, DeployerCorrect, DeployerNone}
-}
-
-// Acting returns those of the releases about which there is something to say: their controller acts, is blocked, or does nothing although
-// the chart has changed. The most urgent action is first. What is not known is an error of the release, and not among them.
-func Acting(releases []Release) []Release {
-	out := slices.DeleteFunc(slices.Clone(releases), func(r Release) bool {
-		d := r.Deployer
-		return d == nil || d.Action == DeployerUnknown || d.Action == DeployerNone && d.NotRolledOut == 0
-	})
-	order := DeployerActions()
-	slices.SortStableFunc(out, func(a, b Release) int {
-		return cmp.Compare(slices.Index(order, a.Deployer.Action), slices.Index(order, b.Deployer.Action))
-	})
-	return out
-}
 
 // PutsBack says when a controller puts drift back.
 type PutsBack string

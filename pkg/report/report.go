@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"iter"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -56,7 +56,7 @@ func New(version string, now time.Time, releases []Release) *Report {
 // NewScan returns the report of a selection of releases. It sorts them in place by cluster, namespace and name. Errors are about what
 // could not be searched, and scan says what the selection covers. The other arguments are the same as for [New].
 func NewScan(version string, now time.Time, releases []Release, errors []ScanError, scan Scan) *Report {
-	slices.SortStableFunc(releases, func(a, b Release) int {
+	order.Sort(releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.StorageNamespace, b.StorageNamespace), cmp.Compare(a.Name, b.Name))
 	})
 	r := New(version, now, releases)

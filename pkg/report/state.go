@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -120,7 +121,7 @@ func (r Release) Editors() []string {
 		}
 	}
 	urgency := []ManagerGroup{ManagerPerson, ManagerUnknown, ManagerController, ManagerDeployer}
-	slices.SortFunc(names, func(a, b string) int {
+	order.Sort(names, func(a, b string) int {
 		return cmp.Or(cmp.Compare(slices.Index(urgency, groups[a]), slices.Index(urgency, groups[b])),
 			cmp.Compare(findings[b], findings[a]), cmp.Compare(a, b))
 	})

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -77,7 +78,7 @@ func diagnose(e evidence) problem {
 
 // worst returns the problem with the greatest weight among those of some pods.
 func (e evidence) worst(pods []corev1.Pod) (worst problem) {
-	for _, pod := range slices.SortedFunc(slices.Values(pods), byName) {
+	for _, pod := range order.Sorted(slices.Values(pods), byName) {
 		if p := e.podProblem(pod); p.weight > worst.weight {
 			p.Pod, p.about = pod.Name, append(p.about, pod.UID)
 			worst = p

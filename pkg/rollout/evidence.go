@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -107,7 +108,7 @@ func (e evidence) eventsOf(uids ...types.UID) []corev1.Event {
 			out = append(out, event)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b corev1.Event) int { return lastSeen(a).Compare(lastSeen(b).Time) })
+	order.Sort(out, func(a, b corev1.Event) int { return lastSeen(a).Compare(lastSeen(b).Time) })
 	return out
 }
 

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -53,7 +54,7 @@ func (r *Recorder) completeKind(ctx context.Context, ref object.Ref) {
 
 // sortedRefs returns the objects that were asked for, in a fixed order.
 func sortedRefs[V any](objects map[object.Ref]V) []object.Ref {
-	return slices.SortedFunc(maps.Keys(objects), func(a, b object.Ref) int {
+	return order.Sorted(maps.Keys(objects), func(a, b object.Ref) int {
 		return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version))
 	})
 }

@@ -15,6 +15,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -79,7 +80,7 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 	for named, a := range r.releases {
 		out.Releases = append(out.Releases, Release{named.Namespace, named.Name, a.installed, s.text(a.problem)})
 	}
-	slices.SortFunc(out.Releases, func(a, b Release) int {
+	order.Sort(out.Releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	out.NamespacesUnread = r.namespacesUnread
@@ -273,7 +274,7 @@ func (s *saver) savedServer() Server {
 	for kind, namespaced := range s.scopes {
 		out.Kinds = append(out.Kinds, ServedKind{Group: kind.Group, Version: kind.Version, Kind: kind.Kind, Namespaced: namespaced})
 	}
-	slices.SortFunc(out.Kinds, func(a, b ServedKind) int {
+	order.Sort(out.Kinds, func(a, b ServedKind) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version), cmp.Compare(a.Kind, b.Kind))
 	})
 	for _, group := range object.SortedKeys(s.undiscovered) {
@@ -312,7 +313,7 @@ func (s *saver) savedDefinitions() (out []Definition) {
 		}
 		out = append(out, d)
 	}
-	slices.SortFunc(out, func(a, b Definition) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind)) })
+	order.Sort(out, func(a, b Definition) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind)) })
 	return out
 }
 
@@ -325,7 +326,7 @@ func (s *saver) savedDocuments() (out []Document) {
 		}
 		out = append(out, d)
 	}
-	slices.SortFunc(out, func(a, b Document) int {
+	order.Sort(out, func(a, b Document) int {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
 	})
 	return out
@@ -336,7 +337,7 @@ func (s *saver) savedAutoscalers() (out []Autoscalers) {
 	for _, namespace := range object.SortedKeys(s.autoscalers) {
 		a := s.autoscalers[namespace]
 		saved := Autoscalers{Namespace: namespace, Warnings: s.messages(a.warnings)}
-		for _, key := range slices.SortedFunc(maps.Keys(a.found), object.Key.Compare) {
+		for _, key := range order.Sorted(maps.Keys(a.found), object.Key.Compare) {
 			saved.Found = append(saved.Found, Autoscaler{
 				Group: key.Group, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name, Autoscaler: a.found[key].Name, ToZero: a.found[key].ToZero,
 			})
@@ -356,7 +357,7 @@ func (s *saver) savedLists() (out []List) {
 		}
 		out = append(out, saved)
 	}
-	slices.SortFunc(out, func(a, b List) int {
+	order.Sort(out, func(a, b List) int {
 		return cmp.Or(cmp.Compare(gvkOf(a).String(), gvkOf(b).String()), cmp.Compare(a.Namespace, b.Namespace))
 	})
 	return out

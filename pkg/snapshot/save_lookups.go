@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // savedLookups returns the answers to lookups.
@@ -18,7 +20,7 @@ func (s *saver) savedLookups() (out []Lookup) {
 			Body: s.lookupBody(q.Path, a), Error: s.text(a.problem),
 		})
 	}
-	slices.SortFunc(out, func(a, b Lookup) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Accept, b.Accept)) })
+	order.Sort(out, func(a, b Lookup) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Accept, b.Accept)) })
 	return out
 }
 

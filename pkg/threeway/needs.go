@@ -10,6 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -56,7 +57,7 @@ func (c *Comparison) Needs() Needs {
 	for kind := range crds {
 		needs.CRDs = append(needs.CRDs, kind)
 	}
-	slices.SortFunc(needs.CRDs, func(a, b schema.GroupKind) int { return cmp.Compare(a.String(), b.String()) })
+	order.Sort(needs.CRDs, func(a, b schema.GroupKind) int { return cmp.Compare(a.String(), b.String()) })
 	return needs
 }
 

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -229,7 +230,7 @@ func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
 			failing = append(failing, &objects[i])
 		}
 	}
-	slices.SortFunc(failing, func(a, b *ObjectComparison) int { return cmp.Compare(a.index, b.index) })
+	order.Sort(failing, func(a, b *ObjectComparison) int { return cmp.Compare(a.index, b.index) })
 	return failing
 }
 

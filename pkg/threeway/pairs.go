@@ -10,6 +10,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/releaseutil"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -68,7 +69,7 @@ func pairs(in Input) []pair {
 		out = append(out, *p)
 	}
 	rank := installRank()
-	slices.SortFunc(out, func(a, b pair) int {
+	order.Sort(out, func(a, b pair) int {
 		return cmp.Or(cmp.Compare(rank(a.key.Kind), rank(b.key.Kind)), cmp.Compare(a.key.Kind, b.key.Kind), a.key.Compare(b.key))
 	})
 	return out
@@ -170,7 +171,7 @@ func releaseRefs(in Input) []object.Ref {
 	for _, o := range slices.Concat(in.OldObjects, in.DesiredObjects) {
 		out = append(out, o.Ref)
 	}
-	slices.SortFunc(out, func(a, b object.Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
+	order.Sort(out, func(a, b object.Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
 	return slices.Compact(out)
 }
 

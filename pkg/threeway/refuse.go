@@ -13,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -107,7 +108,7 @@ func (c *comparer) unknownFields(p pair, d *decision) string {
 // inOrder returns hooks in the order Helm runs the hooks of one event (helm v3.22.0 pkg/action/hooks.go hookByWeight).
 func inOrder(hooks []Hook) []Hook {
 	out := slices.Clone(hooks)
-	slices.SortStableFunc(out, func(a, b Hook) int { return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name)) })
+	order.Sort(out, func(a, b Hook) int { return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name)) })
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/template/parse"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
@@ -175,7 +176,7 @@ func (c origin) id(depth int) string {
 		}
 	}
 	if depth > 0 {
-		for _, key := range slices.SortedFunc(maps.Keys(c.fields), compareKeys) {
+		for _, key := range order.Sorted(maps.Keys(c.fields), compareKeys) {
 			b.WriteString("{" + key.id() + c.fields[key].id(depth-1) + "}")
 		}
 	}
@@ -225,7 +226,7 @@ func (t *readTree) values(path []Key) []Value {
 	if t.tested {
 		out = append(out, Value{Path: path, OnlyTested: true})
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(t.below), compareKeys) {
+	for _, key := range order.Sorted(maps.Keys(t.below), compareKeys) {
 		out = append(out, t.below[key].values(append(path[:len(path):len(path)], key))...)
 	}
 	return out

@@ -2,8 +2,8 @@ package search
 
 import (
 	"maps"
-	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -44,7 +44,7 @@ func (c *changes) effects(before, after Rendering, w Wanted) []Effect {
 
 // sortedKeys returns the keys of objects in a fixed order.
 func sortedKeys(objects map[object.Key]object.Object) []object.Key {
-	return slices.SortedFunc(maps.Keys(objects), object.Key.Compare)
+	return order.Sorted(maps.Keys(objects), object.Key.Compare)
 }
 
 // randomOf returns the origins of objects whose names differ between two renderings of the same values. Such an object is new in every

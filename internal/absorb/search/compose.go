@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -151,7 +152,7 @@ func inOrder(moves []segment, text string) []part {
 			kept = append(kept, m)
 		}
 	}
-	slices.SortStableFunc(kept, func(a, b segment) int { return len(a.before) - len(b.before) })
+	order.Sort(kept, func(a, b segment) int { return len(a.before) - len(b.before) })
 	var out []part
 	end := 0
 	for _, m := range kept {

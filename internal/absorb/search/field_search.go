@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // These bound the search for one field: how many renderings are made at once and how many in all, and how many proofs with side effects
@@ -86,7 +88,7 @@ func (f *fieldSearch) isSettled() bool {
 
 // fresh returns the attempts that are new, the best first.
 func (f *fieldSearch) fresh(attempts []attempt) []attempt {
-	slices.SortStableFunc(attempts, func(a, b attempt) int { return b.score - a.score })
+	order.Sort(attempts, func(a, b attempt) int { return b.score - a.score })
 	var out []attempt
 	for _, a := range attempts {
 		id, err := json.Marshal(a.edits)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -102,7 +103,7 @@ func (h Hooks) Effects(before, after []Hook) []Effect {
 }
 
 func sortedIDs(hooks map[hookID]Hook) []hookID {
-	return slices.SortedFunc(maps.Keys(hooks), func(a, b hookID) int {
+	return order.Sorted(maps.Keys(hooks), func(a, b hookID) int {
 		return cmp.Or(a.key.Compare(b.key), cmp.Compare(a.source, b.source), cmp.Compare(a.events, b.events), cmp.Compare(a.n, b.n))
 	})
 }

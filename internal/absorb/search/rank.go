@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -34,7 +35,7 @@ func (f *field) nodes() []leaf {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b leaf) int { return b.score - a.score })
+	order.Sort(out, func(a, b leaf) int { return b.score - a.score })
 	return out
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/internal/order"
 )
 
 // search is one run over the fields of a problem.
@@ -147,7 +149,7 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 	}
 	f := newFieldSearch(s, w)
 	f.run(ctx)
-	slices.SortStableFunc(f.proved, func(a, b proof) int {
+	order.Sort(f.proved, func(a, b proof) int {
 		return cmp.Or(cmp.Compare(a.others, b.others), cmp.Compare(a.same, b.same), cmp.Compare(len(a.edits), len(b.edits)),
 			cmp.Compare(b.score, a.score))
 	})

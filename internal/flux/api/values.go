@@ -19,6 +19,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -244,7 +245,7 @@ func Digest(values map[string]any) string {
 func sortByKey(value any) {
 	switch v := value.(type) {
 	case yaml2.MapSlice:
-		slices.SortFunc(v, func(a, b yaml2.MapItem) int { return strings.Compare(a.Key.(string), b.Key.(string)) })
+		order.Sort(v, func(a, b yaml2.MapItem) int { return strings.Compare(a.Key.(string), b.Key.(string)) })
 		for _, item := range v {
 			sortByKey(item.Value)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/places"
 	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -200,6 +201,6 @@ func changedFrom(t, other *applied.Tree) (out []madeOf) {
 			out = append(out, o)
 		}
 	}
-	slices.SortFunc(out, func(a, b madeOf) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	order.Sort(out, func(a, b madeOf) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	return out
 }

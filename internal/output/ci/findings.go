@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/consequences"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text"
@@ -46,7 +47,7 @@ func loud(r *report.Release) []entry {
 			e.says, e.message = operation(r)+" fails on it: "+english.Count(layout.Conflicts(*e.object), "conflict"), ""
 		}
 	}
-	slices.SortStableFunc(all, func(a, b entry) int { return int(a.level) - int(b.level) })
+	order.Sort(all, func(a, b entry) int { return int(a.level) - int(b.level) })
 	return all
 }
 

@@ -9,9 +9,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/environments"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/internal/output/urgency"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -96,7 +98,7 @@ func found(releases []report.Release) []*report.Release {
 		}
 	}
 	rank := func(r *report.Release) int { return slices.Index(report.States(), r.State()) }
-	slices.SortStableFunc(out, func(a, b *report.Release) int { return rank(a) - rank(b) })
+	order.Sort(out, func(a, b *report.Release) int { return rank(a) - rank(b) })
 	return out
 }
 
@@ -106,7 +108,7 @@ func (d *comment) answer(r *report.Report, answer text.Answer) {
 		d.point("Deployer", prose(r.Releases[0].Deployer.Says()))
 	}
 	if len(r.Releases) > 1 {
-		d.deployers(report.Acting(r.Releases))
+		d.deployers(urgency.Acting(r.Releases))
 	}
 	d.point("Who", who(r))
 	if answer.Drift != "" || len(r.Releases) == 1 { // else the headline has it

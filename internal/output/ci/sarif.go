@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -93,7 +93,7 @@ func SARIF(r *report.Report, o Options) ([]byte, error) {
 	}
 	invocation := sarifInvocation{Successful: !r.HasError()}
 	entries := entriesOf(r)
-	slices.SortStableFunc(entries, func(a, b entry) int { return int(a.level - b.level) })
+	order.Sort(entries, func(a, b entry) int { return int(a.level - b.level) })
 	if n := len(entries) - maxResults; n > 0 {
 		entries = entries[:maxResults]
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{

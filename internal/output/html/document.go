@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/environments"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -170,7 +171,7 @@ func newData(r *report.Report, phrases text.Phrases) *data {
 		ownerAt: map[owner]int{}, remarkAt: map[string]int{}, slugs: map[string]int{}, objectIDs: map[string]int{},
 	}
 	releases, urgency := slices.Clone(r.Releases), report.States()
-	slices.SortStableFunc(releases, func(a, b report.Release) int {
+	order.Sort(releases, func(a, b report.Release) int {
 		return cmp.Compare(slices.Index(urgency, a.State()), slices.Index(urgency, b.State()))
 	})
 	several := slices.ContainsFunc(releases, func(rel report.Release) bool { return rel.Deployer.Tool() != releases[0].Deployer.Tool() })

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text/history"
 	"github.com/helmdrift/helmdrift/pkg/report/past"
@@ -75,7 +76,7 @@ func History(h *past.History) ([]byte, error) {
 			p.Releases = append(p.Releases, out)
 		}
 	}
-	slices.SortStableFunc(p.Releases, func(a, b historyRelease) int { return b.there - a.there })
+	order.Sort(p.Releases, func(a, b historyRelease) int { return b.there - a.there })
 	p.Answer = historyAnswer(h, p.Counts.There, drifted)
 	parsed, err := template.ParseFS(files, "page/history.html")
 	if err != nil {
@@ -112,9 +113,9 @@ func historyAnswer(h *past.History, there, drifted int) string {
 func (p *historyPage) release(r past.Release, phrases history.Phrases) historyRelease {
 	out := historyRelease{Name: phrases.Release(r)}
 	findings := slices.Clone(r.Findings)
-	order := []past.State{past.There, past.Gone, past.Ignored}
-	slices.SortStableFunc(findings, func(a, b past.Finding) int {
-		return cmp.Or(slices.Index(order, a.State)-slices.Index(order, b.State), layout.OneIf(p.Moved.isNew(b))-layout.OneIf(p.Moved.isNew(a)))
+	states := []past.State{past.There, past.Gone, past.Ignored}
+	order.Sort(findings, func(a, b past.Finding) int {
+		return cmp.Or(slices.Index(states, a.State)-slices.Index(states, b.State), layout.OneIf(p.Moved.isNew(b))-layout.OneIf(p.Moved.isNew(a)))
 	})
 	counts := map[past.State]int{}
 	for _, f := range findings {
@@ -135,7 +136,7 @@ func (p *historyPage) release(r past.Release, phrases history.Phrases) historyRe
 	p.Counts.Gone += counts[past.Gone]
 	p.Counts.Ignored += counts[past.Ignored]
 	var said layout.Clauses
-	for _, state := range order {
+	for _, state := range states {
 		if n := counts[state]; n > 0 {
 			said = append(said, fmt.Sprintf("%d %s", n, state))
 		}

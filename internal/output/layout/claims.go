@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -13,7 +14,35 @@ func (s Style) Orphan(o report.Orphan, inCluster bool) (name, said string) {
 	if o.ReleaseNamespace != o.Namespace {
 		of += " in " + s.Label(o.ReleaseNamespace)
 	}
-	return s.claimed(o.ClaimedObject) + " of " + of + s.onCluster(o.ClaimedObject, inCluster), s.Escape(o.Says())
+	return s.claimed(o.ClaimedObject) + " of " + of + s.onCluster(o.ClaimedObject, inCluster), s.Escape(reason(o))
+}
+
+// reason says why no manifest has an object, without the names of the object and of the release.
+func reason(o report.Orphan) string {
+	var said []string
+	had := "no stored revision has it"
+	if r := o.Revision; r != nil {
+		had = fmt.Sprintf("revision %d", r.Revision)
+		if r.Status != "" {
+			had += " (" + r.Status + ")"
+		}
+		had += " had it last"
+	}
+	switch o.Reason {
+	case report.OrphanUninstalled:
+		said = append(said, "the release was uninstalled", had)
+	case report.OrphanNoRelease:
+		said = append(said, "the release has no records")
+	default:
+		said = append(said, had)
+	}
+	if o.Problem != "" {
+		said = append(said, o.Problem)
+	}
+	if o.Kept {
+		said = append(said, "kept: helm.sh/resource-policy")
+	}
+	return strings.Join(said, "; ")
 }
 
 // Overlap names an object and the deployers that claim it: "Service prod/web", "release web in prod, Application shop in argocd".

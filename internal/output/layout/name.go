@@ -3,10 +3,10 @@ package layout
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -72,7 +72,7 @@ func (s Style) Kinds(objects []report.Object) string {
 		n[s.KindOf(o)]++
 	}
 	kinds := Distinct(objects, s.KindOf)
-	slices.SortStableFunc(kinds, func(a, b Kind) int { return cmp.Compare(n[b], n[a]) })
+	order.Sort(kinds, func(a, b Kind) int { return cmp.Compare(n[b], n[a]) })
 	var said []string
 	others := 0
 	for i, k := range kinds {

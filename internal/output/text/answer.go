@@ -11,6 +11,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
@@ -179,7 +180,7 @@ func (t *text) editors(releases []report.Release, most int) string {
 		gone += objects
 	}
 	names := slices.Collect(maps.Keys(n))
-	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
+	order.Sort(names, func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s %d", name, n[name])
 	}

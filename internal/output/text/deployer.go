@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/output/layout"
+	"github.com/helmdrift/helmdrift/internal/output/urgency"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -37,7 +38,7 @@ func deployersLine(releases []report.Release) answerLine {
 		}
 	}
 	var said layout.Clauses
-	for _, action := range report.DeployerActions() {
+	for _, action := range urgency.Actions() {
 		if counts[action] > 0 {
 			said = append(said, fmt.Sprintf("%d %s", counts[action], action))
 		}
@@ -64,7 +65,7 @@ func nextCell(e entry) string {
 
 // deployers writes why controllers act, or do nothing although the chart has changed, one line for each release.
 func (t *text) deployers(releases []report.Release) {
-	acting := report.Acting(releases)
+	acting := urgency.Acting(releases)
 	for i, rel := range acting {
 		if i == maxDeployers && !t.Verbose {
 			t.Prose(fmt.Sprintf("%d more: -v", len(acting)-i))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/sides"
@@ -337,7 +338,7 @@ func takeGroups(objects []report.Object, cause report.Cause) []group {
 		}
 		all = append(all, g)
 	}
-	slices.SortFunc(all, compareGroups)
+	order.Sort(all, compareGroups)
 	takeFields(objects, func(i, j int) bool { return taken[place{i, j}] })
 	return all
 }

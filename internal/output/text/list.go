@@ -9,6 +9,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -148,7 +149,7 @@ func (t *text) statuses(all []listing.Release) string {
 		errors += layout.OneIf(r.Error != nil)
 	}
 	words := slices.DeleteFunc(layout.Distinct(all, func(r listing.Release) string { return r.Status }), func(s string) bool { return s == "" })
-	slices.SortFunc(words, func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
+	order.Sort(words, func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	for i, word := range words {
 		words[i] = fmt.Sprintf("%d %s", n[word], t.statusWord(word))
 	}

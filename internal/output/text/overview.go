@@ -8,6 +8,7 @@ import (
 
 	"github.com/fatih/color"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/found"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
@@ -35,7 +36,7 @@ func entriesOf(releases []report.Release) []entry {
 		all[i] = entry{rel, rel.State(), urgency.Most(rel), newestSeconds(rel)}
 	}
 	urgency := report.States()
-	slices.SortStableFunc(all, func(a, b entry) int {
+	order.Sort(all, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(slices.Index(urgency, a.state), slices.Index(urgency, b.state)),
 			cmp.Compare(a.severity, b.severity), cmp.Compare(b.newest, a.newest), cmp.Compare(a.Cluster, b.Cluster),
 			cmp.Compare(namespaceOf(a.Release), namespaceOf(b.Release)), cmp.Compare(a.Name, b.Name),

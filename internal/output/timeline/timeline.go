@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -74,7 +75,7 @@ func linesOf(r *report.Report) (out []line) {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b line) int { return b.at.Compare(a.at) })
+	order.Sort(out, func(a, b line) int { return b.at.Compare(a.at) })
 	return out
 }
 

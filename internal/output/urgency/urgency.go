@@ -1,5 +1,6 @@
 // Package urgency says in which order a reader should see objects and findings: what fails, what is missing, what restarts pods, the rest,
-// and last labels, annotations and what no manifest names. TestUrgentObjectsStandFirst of internal/output/text tests the order.
+// and last labels, annotations and what no manifest names. It also has the order of what controllers do. TestUrgentObjectsStandFirst of
+// internal/output/text tests the order of objects.
 package urgency
 
 import (
@@ -7,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -44,7 +46,7 @@ func Most(rel report.Release) int {
 // Objects returns objects with the most urgent first, and otherwise in the order of the report.
 func Objects(objects []report.Object) []report.Object {
 	out := slices.Clone(objects)
-	slices.SortStableFunc(out, func(a, b report.Object) int { return cmp.Compare(Of(a), Of(b)) })
+	order.Sort(out, func(a, b report.Object) int { return cmp.Compare(Of(a), Of(b)) })
 	return out
 }
 
@@ -66,6 +68,6 @@ func rankOf(f report.Finding) int {
 // Fields returns findings by their rank, and otherwise in the order of the report.
 func Fields(fields []report.Finding) []report.Finding {
 	out := slices.Clone(fields)
-	slices.SortStableFunc(out, func(a, b report.Finding) int { return cmp.Compare(rankOf(a), rankOf(b)) })
+	order.Sort(out, func(a, b report.Finding) int { return cmp.Compare(rankOf(a), rankOf(b)) })
 	return out
 }

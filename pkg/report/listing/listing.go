@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -43,7 +44,7 @@ type Release struct {
 
 // New returns the list of the releases, which it sorts by cluster, namespace and name.
 func New(version string, now time.Time, releases []Release, errors []report.ScanError) *List {
-	slices.SortStableFunc(releases, func(a, b Release) int {
+	order.Sort(releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	if releases == nil {
