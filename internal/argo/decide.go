@@ -46,18 +46,23 @@ func (p *Plan) decide(d difference) decision {
 			reason += "; its objects stay until somebody confirms that " + d.confirms + " is deleted"
 		}
 		return decision{action: report.DeployerUninstall, reason: reason, putsBack: report.PutsBackNever}
+	case isOut && p.forbidden != "":
+		return decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: p.forbidden, putsBack: report.PutsBackNever}
 	case api.IsSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
 		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
 	case p.broken != "":
 		return decision{
 			action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: "it cannot compare the Application: " + p.broken, putsBack: report.PutsBackNever,
 		}
-	case isOut && p.forbidden != "":
-		return decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: p.forbidden, putsBack: report.PutsBackNever}
-	case !a.IsAutomated() && isOut:
-		return decision{action: report.DeployerNone, reason: "it is out of sync, and automated sync is off", putsBack: report.PutsBackHand}
 	case !a.IsAutomated():
-		return decision{action: report.DeployerNone, reason: "it is in sync, and automated sync is off", putsBack: report.PutsBackHand}
+		out := decision{action: report.DeployerNone, reason: "it is in sync, and automated sync is off", putsBack: report.PutsBackHand}
+		if isOut {
+			out.reason = "it is out of sync, and automated sync is off"
+		}
+		if p.closed.Reason != "" && !p.closed.ByHand {
+			out.reason, out.putsBack = out.reason+"; "+p.closed.Reason+", also by hand", report.PutsBackNever
+		}
+		return out
 	}
 	out := decision{putsBack: report.PutsBackUpgrade}
 	if auto.SelfHeal {
@@ -86,10 +91,13 @@ func (p *Plan) decide(d difference) decision {
 		out.otherwise, out.action, out.putsBack = out.action, report.DeployerBlocked, report.PutsBackNever
 		out.reason = "the sync waits until somebody confirms that " + d.confirms + " is deleted"
 	}
-	if p.closed != "" && (out.action == report.DeployerSync || out.action == report.DeployerCorrect) {
+	if p.closed.Reason != "" && (out.action == report.DeployerSync || out.action == report.DeployerCorrect) {
 		otherwise := (&report.Deployer{Controller: report.ControllerArgo, Action: out.action, Reason: out.reason}).Says()
 		out.otherwise, out.action, out.putsBack = out.action, report.DeployerBlocked, report.PutsBackNever
-		out.reason = p.closed + "; otherwise " + otherwise
+		out.reason = p.closed.Reason + "; otherwise " + otherwise
+		if p.closed.ByHand {
+			out.reason, out.putsBack = out.reason+"; a sync by hand is allowed", report.PutsBackHand
+		}
 	}
 	return out
 }

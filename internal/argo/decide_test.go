@@ -71,6 +71,34 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// TestDecideWithWindows has Applications that are out of sync while a sync window is closed.
+func TestDecideWithWindows(t *testing.T) {
+	denied := api.Closed{Reason: "a window denies it"}
+	byHand := api.Closed{Reason: "a window denies it", ByHand: true}
+	for name, c := range map[string]struct {
+		policy   string
+		closed   api.Closed
+		action   report.DeployerAction
+		putsBack report.PutsBack
+		reason   string
+	}{
+		"automated":          {"automated: {selfHeal: true}", denied, "blocked", "never", "a window denies it; otherwise Argo CD puts back what drifted: selfHeal is on"},
+		"automated, by hand": {"automated: {selfHeal: true}", byHand, "blocked", "by-hand", "selfHeal is on; a sync by hand is allowed"},
+		"not automated":      {"", denied, "none", "never", "automated sync is off; a window denies it, also by hand"},
+		"by hand":            {"", byHand, "none", "by-hand", "automated sync is off"},
+	} {
+		a := &api.Application{}
+		text := "{spec: {source: {path: a}, syncPolicy: {" + c.policy + "}}, status: {operationState: {phase: Succeeded, syncResult: {source: {path: a}, revision: r1}}}}"
+		if err := yaml.Unmarshal([]byte(text), a); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := (&Plan{app: a, closed: c.closed}).decide(difference{changes: true, revisions: []string{"r1"}})
+		if got.action != c.action || got.putsBack != c.putsBack || !strings.HasSuffix(got.reason, c.reason) {
+			t.Errorf("%s: %+v, want %s, %s, %q", name, got, c.action, c.putsBack, c.reason)
+		}
+	}
+}
+
 // objects is a Reader with some objects.
 type objects map[object.Ref]map[string]any
 
@@ -88,8 +116,14 @@ func TestWindows(t *testing.T) {
 	noon := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	app := &api.Application{Metadata: api.Metadata{Name: "web", Namespace: "argocd"}}
 	app.Spec.Destination = api.Destination{Server: api.InCluster, Namespace: "shop"}
+	const byHand = ", by hand it may"
 	for name, c := range map[string]struct{ windows, want string }{
 		"none":                      {"[]", ""},
+		"denied, but not by hand":   {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, applications: ['*'], manualSync: true}]", "2h" + byHand},
+		"one of two denies by hand": {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, applications: ['*'], manualSync: true}, {kind: deny, schedule: '0 11 * * *', duration: 3h, applications: ['*']}]", "3h"},
+		"another deny is over":      {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, applications: ['*'], manualSync: true}, {kind: deny, schedule: '0 8 * * *', duration: 1h, applications: ['*']}]", "2h" + byHand},
+		"allowed by hand":           {"[{kind: allow, schedule: '0 8 * * *', duration: 1h, applications: ['*'], manualSync: true}]", "allows it now" + byHand},
+		"one of two allows by hand": {"[{kind: allow, schedule: '0 8 * * *', duration: 1h, applications: ['*'], manualSync: true}, {kind: allow, schedule: '0 9 * * *', duration: 1h, applications: ['*']}]", "allows it now"},
 		"denied":                    {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, applications: ['*']}]", "denies it now"},
 		"over":                      {"[{kind: deny, schedule: '0 8 * * *', duration: 2h, applications: ['*']}]", ""},
 		"of another application":    {"[{kind: deny, schedule: '0 11 * * *', duration: 2h, applications: [api]}]", ""},
@@ -117,14 +151,18 @@ func TestWindows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := project.Closed(app, noon)
+		closed, err := project.Closed(app, noon)
 		if c.want == "error" {
 			if err == nil {
 				t.Errorf("%s: no error", name)
 			}
 			continue
 		}
-		if err != nil || (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		got := closed.Reason
+		if closed.ByHand {
+			got += byHand
+		}
+		if err != nil || (got == "") != (c.want == "") || !strings.Contains(got, c.want) || closed.ByHand != strings.HasSuffix(c.want, byHand) {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, c.want)
 		}
 	}

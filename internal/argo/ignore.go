@@ -19,6 +19,9 @@ import (
 // ignoreAnnotation is the annotation of an object with what is ignored of it.
 const ignoreAnnotation = "argocd.argoproj.io/ignore-differences"
 
+// compareOptions is the key that says what is ignored of all objects.
+const compareOptions = "argocd-cm resource.compareoptions"
+
 // ignores returns all that Argo CD ignores for the Application, in the order of the removals.
 func (p *Plan) ignores() []api.IgnoreDifference {
 	var out []api.IgnoreDifference
@@ -29,8 +32,13 @@ func (p *Plan) ignores() []api.IgnoreDifference {
 	if p.made != nil {
 		for _, o := range p.made.objects {
 			out = append(out, annotated(o)...)
-			if pointers := p.settings.Ignored(o); len(pointers) > 0 {
-				out = append(out, onlyAbout(o.Key, pointers, "argocd-cm resource.compareoptions"))
+			if p.settings.IgnoresStatus(o) {
+				out = append(out, onlyAbout(o.Key, []string{"/status"}, compareOptions))
+			}
+			if p.settings.IgnoresRules(o) {
+				rules := onlyAbout(o.Key, []string{"/rules"}, compareOptions)
+				rules.IsOverwritten = true // argo-cd v3.6.1 controller/sync.go normalizeTargetResources does not look at it
+				out = append(out, rules)
 			}
 		}
 	}
@@ -57,12 +65,22 @@ func onlyAbout(key object.Key, pointers []string, from string) api.IgnoreDiffere
 // own differs from object to object.
 func (p *Plan) rules() []report.RuleText {
 	var out []report.RuleText
-	for _, d := range p.ignores() {
-		target := &report.TargetText{
+	add := func(d api.IgnoreDifference) {
+		out = append(out, report.RuleText{Name: d.From, Paths: d.JSONPointers, Reason: ignoreReason, Target: &report.TargetText{
 			Group: globExpression(d.Group), Kind: globExpression(d.Kind), Name: exactExpression(d.Name), Namespace: exactExpression(d.Namespace),
-		}
-		if len(d.JSONPointers) > 0 {
-			out = append(out, report.RuleText{Name: d.From, Paths: d.JSONPointers, Target: target, Reason: ignoreReason})
+		}})
+	}
+	for _, d := range p.ignores() {
+		switch isSimple := !strings.ContainsAny(d.Group+d.Kind, `[{\`); {
+		case len(d.JSONPointers) == 0:
+		case isSimple:
+			add(d)
+		case p.made != nil:
+			for _, o := range p.made.objects {
+				if d.IsAbout(o.Key) {
+					add(onlyAbout(o.Key, d.JSONPointers, d.From))
+				}
+			}
 		}
 	}
 	return append(out, p.selected...)

@@ -82,7 +82,13 @@ func (p *Plan) pairs(ctx context.Context, differences []api.IgnoreDifference) []
 	for _, o := range p.made.objects {
 		one := pair{of: o}
 		for _, d := range differences {
-			if d.IsAbout(o.Key) {
+			switch isAbout := d.IsAbout(o.Key); {
+			case isAbout && d.IsOverwritten && p.options().Has("RespectIgnoreDifferences=true"):
+				if p.options().Has("ApplyOutOfSyncOnly=true") {
+					p.lacks(fmt.Sprintf("%s ignores %s of %s together with RespectIgnoreDifferences and ApplyOutOfSyncOnly; what a sync writes there is not known",
+						d.From, strings.Join(d.JSONPointers, " "), o.Key))
+				}
+			case isAbout:
 				one.add(d)
 			}
 		}

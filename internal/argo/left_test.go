@@ -296,6 +296,23 @@ func TestIgnores(t *testing.T) {
 	}
 }
 
+// TestRulesOfPatterns has patterns of kinds, and the kinds of the rules that they make.
+func TestRulesOfPatterns(t *testing.T) {
+	const web = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}}"
+	for pattern, want := range map[string]string{
+		"Config*": `^Config.*$`, "{ConfigMap,Secret}": `^ConfigMap$`, "[!S]*": `^ConfigMap$`, "{Secret,Service}": "",
+	} {
+		p := planOf(t, "[{group: '', kind: '"+pattern+"', jsonPointers: [/data]}]", web, web)
+		var got []string
+		for _, r := range p.rules() {
+			got = append(got, r.Target.Kind)
+		}
+		if text := strings.Join(got, " "); text != want {
+			t.Errorf("%s: %q, want %q", pattern, text, want)
+		}
+	}
+}
+
 // TestTracked has an object whose label or annotation is from another way of tracking, the label of the sources, and the places that a report ignores
 // (argo-cd v3.6.1 util/argo/resource_tracking_test.go).
 func TestTracked(t *testing.T) {
@@ -334,6 +351,31 @@ func TestTracked(t *testing.T) {
 		slices.Sort(paths)
 		if text := strings.Join(paths, " "); text != c.want || len(p.problems) > 0 {
 			t.Errorf("%s: %q, want %q; %v", name, text, c.want, p.problems)
+		}
+	}
+}
+
+// TestAggregatedRules checks that RespectIgnoreDifferences does not keep the rules that other roles make, which Argo CD does not compare.
+func TestAggregatedRules(t *testing.T) {
+	const role = "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}, rules: [], aggregationRule: {clusterRoleSelectors: []}}"
+	for options, want := range map[string]struct{ left, problems int }{
+		"[]":                              {left: 1},
+		"[ApplyOutOfSyncOnly=true]":       {left: 1},
+		"[RespectIgnoreDifferences=true]": {},
+		"[RespectIgnoreDifferences=true, ApplyOutOfSyncOnly=true]": {problems: 1},
+	} {
+		p := planOf(t, "[]", role, strings.Replace(role, "rules: []", "rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]", 1))
+		if err := yaml.Unmarshal([]byte("{spec: {syncPolicy: {syncOptions: "+options+"}}}"), p.app); err != nil {
+			t.Fatal(err)
+		}
+		ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "argocd", Name: "argocd-cm"}, Version: "v1"}
+		data := map[string]any{"resource.compareoptions": "ignoreAggregatedRoles: true"}
+		var err error
+		if p.settings, err = api.ReadSettings(t.Context(), objects{ref: {"data": data}}, "argocd"); err != nil {
+			t.Fatal(err)
+		}
+		if p.ignore(t.Context(), Question{}); len(p.left) != want.left || len(p.problems) != want.problems {
+			t.Errorf("%s: %v, %v", options, p.left, p.problems)
 		}
 	}
 }

@@ -77,13 +77,14 @@ type Plan struct {
 	broken string
 	// recreated are the objects that the sync deletes and creates again.
 	recreated recreations
-	// closed is why no sync window lets the controller sync by itself now, and forbidden why a sync fails because of the project; both may be
+	// closed is why no sync window lets the controller sync now, and forbidden why a sync fails because of the project; both may be
 	// empty. projectUnread is why that is not known.
-	closed, forbidden string
-	projectUnread     error
-	warnings          []report.Message
-	problems          []report.Message
-	done              []func()
+	closed        api.Closed
+	forbidden     string
+	projectUnread error
+	warnings      []report.Message
+	problems      []report.Message
+	done          []func()
 }
 
 // These are the codes of errors and warnings about what Argo CD does.
@@ -132,6 +133,9 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 		return nil, ctx.Err()
 	}
 	p.askProject(ctx, q)
+	if p.settings.Narrows {
+		p.lacks("resource.selectors of argocd-cm hides objects from Argo CD; which ones is not known")
+	}
 	all := p.list(ctx)
 	if p.forbidden == "" && p.options().Has("FailOnSharedResource=true") {
 		p.forbidden = p.shared(all)
@@ -179,7 +183,7 @@ func (p *Plan) askProject(ctx context.Context, q Question) {
 		if p.creates != nil {
 			all = slices.Concat(all, render.Objects([]render.Document{documentOf(p.creates, "")}, p.parsing()).Objects)
 		}
-		p.forbidden = project.Forbids(p.app, all)
+		p.forbidden = project.Forbids(p.app, p.settings, all)
 	}
 }
 

@@ -29,7 +29,15 @@ type project struct {
 		ClusterBlacklist   []restriction  `json:"clusterResourceBlacklist"`
 		NamespaceWhitelist *[]restriction `json:"namespaceResourceWhitelist"`
 		NamespaceBlacklist []restriction  `json:"namespaceResourceBlacklist"`
+		Accounts           []account      `json:"destinationServiceAccounts"`
 	} `json:"spec"`
+}
+
+// account is the account that Argo CD syncs with where it impersonates one.
+type account struct {
+	Server    string `json:"server"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"defaultServiceAccount"`
 }
 
 // restriction names kinds, with patterns.
@@ -87,6 +95,7 @@ func (p *project) addGlobal(ctx context.Context, from deployer.Reader, namespace
 		is.ClusterWhitelist = append(is.ClusterWhitelist, more.ClusterWhitelist...)
 		is.ClusterBlacklist = append(is.ClusterBlacklist, more.ClusterBlacklist...)
 		is.NamespaceBlacklist = append(is.NamespaceBlacklist, more.NamespaceBlacklist...)
+		is.Accounts = append(is.Accounts, more.Accounts...)
 		if is.NamespaceWhitelist == nil {
 			is.NamespaceWhitelist = more.NamespaceWhitelist
 		} else if more.NamespaceWhitelist != nil {
@@ -97,7 +106,10 @@ func (p *project) addGlobal(ctx context.Context, from deployer.Reader, namespace
 }
 
 // Forbids returns why the project does not let an Application write some objects, or "".
-func (p *project) Forbids(a *Application, objects []object.Object) string {
+func (p *project) Forbids(a *Application, s Settings, objects []object.Object) string {
+	if s.impersonates && !p.hasAccount(a.Spec.Destination.Namespace, s.impersonatesAlways) {
+		return fmt.Sprintf("Argo CD syncs as a service account, and AppProject %s names none for namespace %q of this cluster", a.Project(), a.Spec.Destination.Namespace)
+	}
 	for _, s := range a.Sources() {
 		if !p.permitsSource(s.RepoURL) {
 			return fmt.Sprintf("AppProject %s does not permit the repository %s", a.Project(), s.RepoURL)
@@ -115,6 +127,17 @@ func (p *project) Forbids(a *Application, objects []object.Object) string {
 		}
 	}
 	return ""
+}
+
+// hasAccount reports whether Argo CD finds an account to sync to a namespace of this cluster with: the first that matches. If it need not
+// always have one, its own counts (argo-cd v3.6.1 util/settings/impersonation.go DeriveServiceAccountToImpersonate, controller/sync.go SyncAppState).
+func (p *project) hasAccount(namespace string, always bool) bool {
+	for _, one := range p.Spec.Accounts {
+		if MatchesGlob(one.Server, InCluster) && MatchesGlob(one.Namespace, namespace) {
+			return strings.Trim(one.Name, " ") != "" && !strings.ContainsAny(one.Name, `!*[]{}\/`)
+		}
+	}
+	return !always
 }
 
 // permits reports whether the project permits the kind of an object (IsGroupKindNamePermitted).

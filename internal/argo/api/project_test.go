@@ -45,8 +45,40 @@ func TestProjectForbids(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		if got := p.Forbids(app, made); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		if got := p.Forbids(app, Settings{}, made); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestAccounts has the accounts of a project, and whether Argo CD finds one if it impersonates, always or only if there is one.
+func TestAccounts(t *testing.T) {
+	app := &Application{Metadata: Metadata{Name: "web", Namespace: "argocd"}}
+	app.Spec.Destination = Destination{Server: InCluster, Namespace: "shop"}
+	for name, c := range map[string]struct {
+		accounts          string
+		always, sometimes bool
+	}{
+		"none":                  {"[]", false, true},
+		"of the namespace":      {"[{server: 'https://kubernetes.default.svc', namespace: shop, defaultServiceAccount: deployer}]", true, true},
+		"by patterns":           {"[{server: '*', namespace: 's*', defaultServiceAccount: 'other:deployer'}]", true, true},
+		"of another namespace":  {"[{server: '*', namespace: other, defaultServiceAccount: deployer}]", false, true},
+		"of another cluster":    {"[{server: 'https://192.0.2.1', namespace: '*', defaultServiceAccount: deployer}]", false, true},
+		"the first one is none": {"[{server: '*', namespace: '*', defaultServiceAccount: ' '}, {server: '*', namespace: shop, defaultServiceAccount: deployer}]", false, false},
+		"no name":               {"[{server: '*', namespace: '*', defaultServiceAccount: 'a/b'}]", false, false},
+	} {
+		var p project
+		text := "{spec: {sourceRepos: ['*'], destinationServiceAccounts: " + c.accounts + "}}"
+		if err := yaml.Unmarshal([]byte(text), &p); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, s := range []struct {
+			Settings
+			want bool
+		}{{Settings{}, true}, {Settings{impersonates: true}, c.sometimes}, {Settings{impersonates: true, impersonatesAlways: true}, c.always}} {
+			if got := p.Forbids(app, s.Settings, nil); (got == "") != s.want {
+				t.Errorf("%s, %+v: %q, want none: %t", name, s.Settings, got, s.want)
+			}
 		}
 	}
 }
@@ -82,7 +114,7 @@ func TestGlobalProjects(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := p.Forbids(app, made); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+		if got := p.Forbids(app, Settings{}, made); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 		if isGlobal := p.Spec.NamespaceWhitelist != nil; isGlobal != (c.want == "") {

@@ -32,6 +32,10 @@ type Settings struct {
 	exclusions, inclusions []kindFilter
 	// globals are the projects that add to others.
 	globals []globalProject
+	// impersonates is set if Argo CD syncs as a service account, and impersonatesAlways if it does not sync without one.
+	impersonates, impersonatesAlways bool
+	// Narrows is set if selectors of labels hide objects from Argo CD, which is not looked at.
+	Narrows bool
 }
 
 // ReadSettings reads argocd-cm, which is in the namespace of Argo CD. An Application may be in another one. Without argocd-cm, the defaults
@@ -58,6 +62,9 @@ func ReadSettings(ctx context.Context, from deployer.Reader, namespace string) (
 		out.Installation = text("installationID")
 		isOff := func(key string) bool { return text(key) != "" && text(key) != "true" }
 		out.BuildOptions, out.NoKustomize, out.NoHelm = text("kustomize.buildOptions"), isOff("kustomize.enable"), isOff("helm.enable")
+		out.Narrows = text("resource.selectors") != ""
+		out.impersonates = text("application.sync.impersonation.enabled") == "true"
+		out.impersonatesAlways = text("application.sync.impersonation.enforced") != "false"
 		out.Ignores = SystemIgnores(data)
 		for key, into := range map[string]any{
 			"resource.compareoptions": &out.compares, "resource.exclusions": &out.exclusions, "resource.inclusions": &out.inclusions,
@@ -133,17 +140,18 @@ type compareOptions struct {
 	Aggregated bool `json:"ignoreAggregatedRoles"`
 }
 
-// Ignored returns the places of an object of the sources that Argo CD ignores because of resource.compareoptions. Without it, that is the status.
-func (s Settings) Ignored(o object.Object) (pointers []string) {
+// IgnoresStatus reports whether Argo CD ignores the status of an object of the sources. It does so if resource.compareoptions does not say
+// otherwise.
+func (s Settings) IgnoresStatus(o object.Object) bool {
 	isNone := slices.Contains([]string{"none", "off", "false"}, s.compares.Status)
-	if object.Has(o.Content, "status") && !isNone && (s.compares.Status != "crd" || o.IsDefinition()) {
-		pointers = append(pointers, "/status")
-	}
+	return object.Has(o.Content, "status") && !isNone && (s.compares.Status != "crd" || o.IsDefinition())
+}
+
+// IgnoresRules reports whether Argo CD ignores the rules of an object of the sources, which other roles make, because of
+// resource.compareoptions.
+func (s Settings) IgnoresRules(o object.Object) bool {
 	isRole := o.Group == "rbac.authorization.k8s.io" && (o.Kind == "ClusterRole" || o.Kind == "Role")
-	if s.compares.Aggregated && isRole && object.Child(o.Content, "aggregationRule") != nil {
-		pointers = append(pointers, "/rules")
-	}
-	return pointers
+	return s.compares.Aggregated && isRole && object.Child(o.Content, "aggregationRule") != nil
 }
 
 // kindFilter names kinds, in some clusters (argo-cd v3.6.1 util/settings/filtered_resource.go). An empty list names all.

@@ -47,6 +47,20 @@ func TestExcludes(t *testing.T) {
 	}
 }
 
+// TestOptions has the other keys of argocd-cm that count for all Applications.
+func TestOptions(t *testing.T) {
+	got, err := ReadSettings(t.Context(), withSettings(map[string]any{
+		"application.sync.impersonation.enabled": "true", "application.sync.impersonation.enforced": "false", "resource.selectors": "[{labelSelector: a=b}]",
+	}), "argocd")
+	if err != nil || !got.impersonates || got.impersonatesAlways || !got.Narrows {
+		t.Errorf("%+v, %v", got, err)
+	}
+	got, err = ReadSettings(t.Context(), withSettings(map[string]any{"application.sync.impersonation.enabled": "yes"}), "argocd")
+	if err != nil || got.impersonates || !got.impersonatesAlways || got.Narrows {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
 // TestBrokenSettings checks that argocd-cm which cannot be read is an error, since Argo CD then compares nothing.
 func TestBrokenSettings(t *testing.T) {
 	for _, key := range []string{"resource.exclusions", "resource.inclusions", "resource.compareoptions"} {

@@ -236,6 +236,8 @@ type IgnoreDifference struct {
 	ManagedFieldsManagers []string `json:"managedFieldsManagers"`
 	// From names it in messages.
 	From string `json:"-"`
+	// IsOverwritten is set if a sync overwrites it even with RespectIgnoreDifferences.
+	IsOverwritten bool `json:"-"`
 }
 
 // status is what the controller says.

@@ -17,12 +17,20 @@ type window struct {
 	Clusters       []string `json:"clusters"`
 	TimeZone       string   `json:"timeZone"`
 	UseAndOperator bool     `json:"andOperator"`
+	ManualSync     bool     `json:"manualSync"`
 }
 
-// Closed returns why no sync window lets the controller sync an Application by itself now, or "" if it may (argo-cd v3.6.1
-// pkg/apis/application/v1alpha1/types.go SyncWindows.CanSync).
-func (p *project) Closed(a *Application, now time.Time) (string, error) {
+// Closed says that no sync window lets the controller sync an Application by itself now. Reason is empty if one does. ByHand is set if a
+// sync by hand is possible nevertheless.
+type Closed struct {
+	Reason string
+	ByHand bool
+}
+
+// Closed compares the sync windows with a time (argo-cd v3.6.1 pkg/apis/application/v1alpha1/types.go SyncWindows.CanSync).
+func (p *project) Closed(a *Application, now time.Time) (Closed, error) {
 	hasAllow, allowed := false, false
+	denied, inactive := Closed{ByHand: true}, Closed{ByHand: true}
 	for _, w := range p.Spec.SyncWindows {
 		if !w.matches(a) {
 			continue
@@ -30,17 +38,23 @@ func (p *project) Closed(a *Application, now time.Time) (string, error) {
 		active, err := w.isActive(now)
 		switch {
 		case err != nil:
-			return "", fmt.Errorf("AppProject %s: %w", a.Project(), err)
+			return Closed{}, fmt.Errorf("AppProject %s: %w", a.Project(), err)
 		case w.Kind == "deny" && active:
-			return fmt.Sprintf("a sync window of AppProject %s denies it now: %s for %s", a.Project(), w.Schedule, w.Duration), nil
+			denied.Reason = fmt.Sprintf("a sync window of AppProject %s denies it now: %s for %s", a.Project(), w.Schedule, w.Duration)
+			denied.ByHand = denied.ByHand && w.ManualSync
 		case w.Kind == "allow":
 			hasAllow, allowed = true, allowed || active
+			inactive.ByHand = inactive.ByHand && w.ManualSync
 		}
 	}
-	if hasAllow && !allowed {
-		return fmt.Sprintf("no sync window of AppProject %s allows it now", a.Project()), nil
+	switch {
+	case denied.Reason != "":
+		return denied, nil
+	case hasAllow && !allowed:
+		inactive.Reason = fmt.Sprintf("no sync window of AppProject %s allows it now", a.Project())
+		return inactive, nil
 	}
-	return "", nil
+	return Closed{}, nil
 }
 
 // isActive reports whether a time is within the window. The zone moves the schedule.

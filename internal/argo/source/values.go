@@ -106,13 +106,13 @@ func expand(text string, variables map[string]string) string {
 	})
 }
 
-// valueFiles returns the files of helm.valueFiles. A pattern means the files that match, in the order of their names, except those that the
-// list names itself; a file counts once (repository.go getResolvedValueFiles).
+// valueFiles returns the files of helm.valueFiles. A pattern means the files that match, except those that the list names itself; a file
+// counts once (repository.go getResolvedValueFiles).
 func (f *Folder) valueFiles(folders map[string]*Folder, variables map[string]string) ([]string, error) {
 	h := f.Source.Helm
 	explicit, out := map[string]bool{}, []string(nil)
 	for _, name := range h.ValueFiles {
-		if file, err := f.fileOf(name, folders, variables); err == nil && !isPattern(file) {
+		if file, err := f.fileOf(name, folders, variables); err == nil && !isPattern(f.inside(file, name, folders)) {
 			explicit[file] = true
 		}
 	}
@@ -126,8 +126,8 @@ func (f *Folder) valueFiles(folders map[string]*Folder, variables map[string]str
 		if err != nil {
 			return nil, fmt.Errorf("helm.valueFiles: %w", err)
 		}
-		if !IsRemote(file) && isPattern(file) {
-			found, err := matching(f.rootOf(name, folders), file)
+		if pattern := f.inside(file, name, folders); !IsRemote(file) && isPattern(pattern) {
+			found, err := matching(f.rootOf(name, folders), pattern)
 			if err != nil {
 				return nil, fmt.Errorf("helm.valueFiles: %s: %w", name, err)
 			}
@@ -155,57 +155,21 @@ func (f *Folder) valueFiles(folders map[string]*Folder, variables map[string]str
 // IsRemote reports whether a value file is an address.
 func IsRemote(file string) bool { return strings.Contains(file, "://") }
 
-// isPattern reports whether a path is a pattern.
-func isPattern(file string) bool { return strings.ContainsAny(file, "*?[") }
-
-// matching returns the files below a root that match a pattern, in the order of their names. In the pattern, ** crosses folders.
-func matching(root, pattern string) ([]string, error) {
-	parts := strings.Split(filepath.ToSlash(pattern), "/")
-	var out []string
-	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		if matchesPath(parts, strings.Split(filepath.ToSlash(name), "/")) {
-			out = append(out, name)
-		}
-		return nil
-	})
-	slices.Sort(out)
-	return out, err
-}
-
-// matchesPath reports whether the parts of a path match those of a pattern. After a part that does not match, it tries the last ** again
-// with one more part, so the work is at most the product of both lengths.
-func matchesPath(pattern, parts []string) bool {
-	at, star, taken := 0, -1, 0
-	for i := 0; i < len(parts); {
-		switch {
-		case at < len(pattern) && pattern[at] == "**":
-			star, taken = at, i
-			at++
-		case at < len(pattern) && api.MatchesPart(pattern[at], parts[i]):
-			at++
-			i++
-		case star >= 0:
-			taken++
-			at, i = star+1, taken
-		default:
-			return false
-		}
-	}
-	for at < len(pattern) && pattern[at] == "**" {
-		at++
-	}
-	return at == len(pattern)
-}
-
 // rootOf returns the root of the files that a name is relative to.
 func (f *Folder) rootOf(name string, folders map[string]*Folder) string {
 	if other := folders[referenced(name)]; other != nil {
 		return other.Root
 	}
 	return f.Root
+}
+
+// inside returns the path of a file below the root of the files that its name is relative to, with slashes.
+func (f *Folder) inside(file, name string, folders map[string]*Folder) string {
+	inside, err := filepath.Rel(f.rootOf(name, folders), file)
+	if err != nil {
+		return file
+	}
+	return filepath.ToSlash(inside)
 }
 
 // referenced returns the name of the source that a path begins with, such as $values, or "".

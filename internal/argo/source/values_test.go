@@ -20,6 +20,14 @@ func TestValues(t *testing.T) {
 	for _, name := range []string{"charts/web/a.yaml", "charts/web/b.yaml", "charts/web/env/prod.yaml", "charts/web/env/eu/prod.yaml", "common.yaml"} {
 		writeFile(t, filepath.Join(root, name), "x: 1\n")
 	}
+	for _, name := range []string{"prod/v.yaml", "prod-eu/v.yaml", "test/v.yaml", "loop/v.yaml"} {
+		writeFile(t, filepath.Join(root, "charts/web/in", name), "x: 1\n")
+	}
+	for link, target := range map[string]string{"in/away": other, "in/linked": "../env", "in/loop/a": "..", "in/loop/b": "..", "in/loop/c": "..", "in/loop/d": ".."} {
+		if err := os.Symlink(target, filepath.Join(root, "charts/web", link)); err != nil {
+			t.Skip(err)
+		}
+	}
 	writeFile(t, filepath.Join(other, "prod/web.yaml"), "x: 1\n")
 	folders := map[string]*Folder{"$values": {Root: other, Dir: other}}
 	for name, c := range map[string]struct {
@@ -32,7 +40,16 @@ func TestValues(t *testing.T) {
 		"from the root":            {helm: "valueFiles: [/common.yaml, ../../common.yaml]", files: []string{"../../common.yaml"}},
 		"of another source":        {helm: "valueFiles: [$values/prod/web.yaml]", files: []string{"OTHER/prod/web.yaml"}},
 		"a pattern":                {helm: "valueFiles: ['*.yaml']", files: []string{"a.yaml", "b.yaml"}},
-		"a pattern across folders": {helm: "valueFiles: ['env/**/prod.yaml']", files: []string{"env/eu/prod.yaml", "env/prod.yaml"}},
+		"a pattern across folders": {helm: "valueFiles: ['env/**/prod.yaml']", files: []string{"env/prod.yaml", "env/eu/prod.yaml"}},
+		"folder by folder":         {helm: "valueFiles: ['in/[pt]*/v.yaml']", files: []string{"in/prod/v.yaml", "in/prod-eu/v.yaml", "in/test/v.yaml"}},
+		"braces":                   {helm: "valueFiles: ['in/{test,prod*}/v.ya?l']", files: []string{"in/prod/v.yaml", "in/prod-eu/v.yaml", "in/test/v.yaml"}},
+		"braces alone":             {helm: "valueFiles: ['{a,b}.yaml']", fails: "there is no file {a,b}.yaml"},
+		"all but":                  {helm: "valueFiles: ['[!b].yaml', 'in/[^pl]*/v.yaml']", files: []string{"a.yaml", "in/test/v.yaml"}},
+		"through a link":           {helm: "valueFiles: ['in/link*/prod.yaml']", files: []string{"in/linked/prod.yaml"}},
+		"a link out of the tree":   {helm: "valueFiles: ['in/aw*/prod/web.yaml']", fails: "no file matches in/aw*/prod/web.yaml"},
+		"links to above":           {helm: "valueFiles: ['in/**/no.yaml']", fails: "it takes more than 20000 looks into folders"},
+		"no pattern":               {helm: "valueFiles: ['[a.yaml']", fails: "syntax error in pattern"},
+		"many braces":              {helm: "valueFiles: ['{a,b}{a,b}{a,b}{a,b}{a,b}*']", fails: "a pattern with more than 256 characters or 4 braces"},
 		"the list itself wins":     {helm: "valueFiles: ['*.yaml', a.yaml]", files: []string{"b.yaml", "a.yaml"}},
 		"a variable in a path":     {helm: "valueFiles: ['env/$ARGOCD_APP_NAME.yaml']", files: []string{"env/prod.yaml"}},
 		"an address":               {helm: "valueFiles: ['https://example.com/v.yaml']", files: []string{"https://example.com/v.yaml"}},
