@@ -139,7 +139,7 @@ func TestGenerators(t *testing.T) {
 		"the template of a list": {set: setOf("[{list: {elements: [{name: a}], template: {metadata: {}, spec: {project: own}}}}]", "{{.name}}", "other", ""), want: []string{"a own"}},
 		"a patch": {set: setOf("[{list: {elements: [{name: a, big: true}]}}]", "{{.name}}", "p",
 			"  templatePatch: |\n    metadata: {name: '{{.name}}-patched'}\n    spec: {project: other{{if .big}}, x: y{{end}}}\n"), want: []string{"a-patched p"}},
-		"a patch with a directive": {set: setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", "p", "  templatePatch: '{spec: {$patch: delete}}'\n"),
+		"a patch with a directive": {set: setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", "p", "  templatePatch: 'spec: {$patch: delete}'\n"),
 			fails: "it generates the Application a, which is refused: spec.destination has neither"},
 		"a patch that is none": {set: setOf("[{list: {elements: [{name: a}]}}, {list: {elements: [{name: b}]}}]", "{{.name}}", "p", "  templatePatch: '[]'\n"),
 			fails: "spec.templatePatch is no object in YAML"},
@@ -162,6 +162,15 @@ func TestGenerators(t *testing.T) {
 		"tpl": {set: setOf("[{list: {elements: [{name: a, t: '{{ .name | upper }}'}]}}]", "{{.name}}", "{{ tpl .t . }} {{ normalize `A_b` }}", ""),
 			want: []string{"a A a-b"}},
 		"tpl in itself": {set: setOf("[{list: {elements: [{name: a, t: '{{ tpl .t . }}'}]}}]", "{{.name}}", "{{ tpl .t . }}", ""), fails: "tpl calls itself more than 3 times"},
+		"a selector of a key that no label has": {set: setOf("[{list: {elements: [{name: a}]}, selector: {matchLabels: {'path[0]': a}}}]", "{{.name}}", "", ""),
+			fails: `selector has the key "path[0]"`},
+		"a selector without values": {set: setOf("[{list: {elements: [{name: a}]}, selector: {matchExpressions: [{key: x, operator: NotIn}]}}]", "{{.name}}", "", ""),
+			fails: "the operator NotIn needs values"},
+		"a selector with values that do not count": {set: setOf("[{list: {elements: [{name: a}]}, selector: {matchExpressions: [{key: name, operator: Exists, values: [a]}]}}]", "{{.name}}", "", ""),
+			fails: "the operator Exists takes no values"},
+		"a patch with a brace that is no JSON": {set: setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", "p", "  templatePatch: ' {metadata: {name: b}}'\n"),
+			fails: "spec.templatePatch begins with { and is no JSON"},
+		"no pattern": {set: setOf("[{git: {"+git+"files: [{path: ''}]}}]", "x", "", ""), fails: "files[0] has an empty path"},
 		"differences that stay": {set: setOf("[]", "x", "", "  ignoreApplicationDifferences: [{jsonPointers: [/spec/source]}]\n"),
 			fails: "ignoreApplicationDifferences keeps fields"},
 	} {
@@ -182,6 +191,32 @@ func TestGenerators(t *testing.T) {
 				t.Errorf("problems: %s, want %q", problems, c.fails)
 			}
 		})
+	}
+}
+
+// TestNulls checks that templates drop the nulls of values, except in lists, and that nothing is dropped without parameters.
+func TestNulls(t *testing.T) {
+	values := "{a: null, b: {c: null, d: x}, e: [null], '{{.name}}': null}"
+	for elements, want := range map[string]any{
+		"[{name: a}]": map[string]any{"b": map[string]any{"d": "x"}, "e": []any{nil}},
+		"[{}]":        map[string]any{"a": nil, "b": map[string]any{"c": nil, "d": "x"}, "e": []any{nil}, "{{.name}}": nil},
+	} {
+		text := strings.Replace(setOf("[{list: {elements: "+elements+"}}]", "x", "p", ""), "spec: {destination", "spec: {source: {helm: {valuesObject: "+values+"}}, destination", 1)
+		answer, problems := build(t, grow(t, map[string]string{"set.yaml": text}), ".")
+		if problems != "" || len(answer.Made) != 1 {
+			t.Fatal(problems, answer)
+		}
+		var got struct {
+			Spec struct {
+				Source struct{ Helm struct{ ValuesObject any } }
+			}
+		}
+		if err := json.Unmarshal(answer.Made[0].JSON, &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got.Spec.Source.Helm.ValuesObject); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", elements, diff)
+		}
 	}
 }
 
@@ -244,7 +279,7 @@ func TestHostile(t *testing.T) {
 		many += fmt.Sprintf("---\napiVersion: argoproj.io/v1alpha1\nkind: Application\nmetadata: {name: x%d}\n", i)
 	}
 	deep := "{list: {elements: [{a: b}]}}"
-	for range maxGenerators + 1 {
+	for range maxNested + 1 {
 		deep = "{matrix: {generators: [" + deep + ", {list: {elements: [{a: b}]}}]}}"
 	}
 	for name, c := range map[string]struct {
@@ -263,7 +298,7 @@ func TestHostile(t *testing.T) {
 		"parameters through links": {files: map[string]string{"x.yaml": setOf(git+"files: [{path: out.txt}]}}]", "x", "", "")}, links: map[string]string{"out.txt": "/etc/hostname"}},
 		"parameters of .git": {files: map[string]string{"x.yaml": setOf(git+"files: [{path: g.txt}, {path: .git/config}]}}]", "x", "", ""), ".git/config": "a: b"},
 			links: map[string]string{"g.txt": ".git/config"}, fails: "g.txt: it is a link into a folder .git"},
-		"generators inside generators": {files: map[string]string{"x.yaml": setOf("["+deep+"]", "x", "", "")}, fails: "more than 8 generators are inside each other"},
+		"generators inside generators": {files: map[string]string{"x.yaml": setOf("["+deep+"]", "x", "", "")}, fails: "a matrix or a merge inside two others is none for Argo CD"},
 		"a product": {files: map[string]string{"x.yaml": setOf("[{matrix: {generators: [{list: {elementsYaml: \""+elements(200)+"\"}}, {list: {elementsYaml: \""+elements(200)+"\"}}]}}]", "x", "", "")},
 			fails: "it makes more than 10000 sets of parameters"},
 	} {

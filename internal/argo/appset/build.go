@@ -21,7 +21,7 @@ const (
 	maxFile         = 16 << 20 // bytes of a file that is read
 	maxBytes        = 1 << 30  // bytes of all files that are read
 	maxApplications = 10_000
-	maxGenerators   = 8 // generators inside each other
+	maxNested       = 2 // generators around one that takes no others (argo-cd v3.6.1 ApplicationSetTerminalGenerator)
 )
 
 // Order says what to search. Its fields are exported because a child process carries it out.

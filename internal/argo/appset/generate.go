@@ -234,6 +234,9 @@ func (g *generation) patched(content map[string]any, p params) (map[string]any, 
 		return nil, fmt.Errorf("spec.templatePatch: %w", err)
 	}
 	var patch map[string]any
+	if strings.HasPrefix(strings.TrimSpace(text), "{") && !json.Valid([]byte(text)) {
+		return nil, errors.New("spec.templatePatch begins with { and is no JSON")
+	}
 	if err := yaml.Unmarshal([]byte(text), &patch); err != nil {
 		return nil, fmt.Errorf("spec.templatePatch is no object in YAML: %w", err)
 	}
@@ -287,9 +290,6 @@ type result struct {
 // transform runs a generator. Its own template counts before the other one. Outer are the parameters of the generator around it, if there
 // is one (argo-cd v3.6.1 applicationset/generators/generator_spec_processor.go Transform).
 func (g *generation) transform(generator, template map[string]any, outer params, depth int) (out []result, err error) {
-	if depth > maxGenerators {
-		return nil, fmt.Errorf("more than %d generators are inside each other", maxGenerators)
-	}
 	selector, err := newSelector(generator["selector"])
 	if err != nil {
 		return nil, err
@@ -318,16 +318,19 @@ func (g *generation) transform(generator, template map[string]any, outer params,
 
 // run runs a generator of a kind.
 func (g *generation) run(kind string, spec map[string]any, outer params, depth int) ([]params, error) {
-	var do func(spec map[string]any, outer params, depth int) ([]params, error)
+	var do func(spec map[string]any) ([]params, error)
+	if depth == maxNested && (kind == "matrix" || kind == "merge") {
+		return nil, errors.New("a matrix or a merge inside two others is none for Argo CD")
+	}
 	switch kind {
 	case "list":
-		do = func(spec map[string]any, _ params, _ int) ([]params, error) { return g.list(spec) }
+		do = g.list
 	case "git":
-		do = func(spec map[string]any, _ params, _ int) ([]params, error) { return g.git(spec) }
+		do = g.git
 	case "matrix":
-		do = func(spec map[string]any, _ params, depth int) ([]params, error) { return g.matrix(spec, depth) }
+		do = func(spec map[string]any) ([]params, error) { return g.matrix(spec, depth) }
 	case "merge":
-		do = func(spec map[string]any, _ params, depth int) ([]params, error) { return g.merge(spec, depth) }
+		do = func(spec map[string]any) ([]params, error) { return g.merge(spec, depth) }
 	case "clusters", "scmProvider", "pullRequest", "plugin", "clusterDecisionResource", "oci":
 		return nil, elsewhereError{fmt.Errorf("the generator %s asks for what is not in the tree, so its Applications are not known", kind)}
 	default:
@@ -339,7 +342,7 @@ func (g *generation) run(kind string, spec map[string]any, outer params, depth i
 			return nil, err
 		}
 	}
-	found, err := do(spec, outer, depth)
+	found, err := do(spec)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, err)
 	}

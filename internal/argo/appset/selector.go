@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // selector chooses sets of parameters as a label selector chooses labels, whose values may be any text (argo-cd v3.6.1
@@ -41,12 +43,30 @@ func newSelector(value any) (selector, error) {
 		for _, v := range values {
 			r.values = append(r.values, fmt.Sprint(v))
 		}
-		if !slices.Contains([]string{"In", "NotIn", "Exists", "DoesNotExist"}, r.operator) {
-			return nil, fmt.Errorf("selector has the operator %q", r.operator)
-		}
 		out = append(out, r)
 	}
+	for _, r := range out {
+		if err := r.check(); err != nil {
+			return nil, err
+		}
+	}
 	return out, nil
+}
+
+// check returns why Argo CD refuses a condition.
+func (r requirement) check() error {
+	takesValues := r.operator == "In" || r.operator == "NotIn"
+	switch {
+	case !takesValues && r.operator != "Exists" && r.operator != "DoesNotExist":
+		return fmt.Errorf("selector has the operator %q", r.operator)
+	case takesValues && len(r.values) == 0:
+		return fmt.Errorf("selector, key %q: the operator %s needs values", r.key, r.operator)
+	case !takesValues && len(r.values) > 0:
+		return fmt.Errorf("selector, key %q: the operator %s takes no values", r.key, r.operator)
+	case len(validation.IsQualifiedName(r.key)) > 0:
+		return fmt.Errorf("selector has the key %q, which no label has", r.key)
+	}
+	return nil
 }
 
 // matches reports whether parameters meet all conditions.

@@ -13,7 +13,7 @@ import (
 
 // This file replaces parameters in texts (argo-cd v3.6.1 applicationset/utils/utils.go Replace, template_functions.go).
 
-// replaceAll replaces parameters in each string of a value, keys included.
+// replaceAll replaces parameters in each string of a value, keys included. A key whose value is null goes.
 func (g *generation) replaceAll(value any, p params, options []string) (any, error) {
 	switch v := value.(type) {
 	case string:
@@ -21,6 +21,9 @@ func (g *generation) replaceAll(value any, p params, options []string) (any, err
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, inner := range v {
+			if inner == nil {
+				continue
+			}
 			name, err := g.replace(key, p, options)
 			if err != nil {
 				return nil, err
