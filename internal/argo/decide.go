@@ -40,6 +40,14 @@ func (p *Plan) decide(d difference) decision {
 	case a.Goes() != "" && !a.Cascades():
 		reason := a.Goes() + "; it lacks the finalizer " + api.Finalizer + ", so its objects stay"
 		return decision{action: report.DeployerNone, reason: reason, putsBack: report.PutsBackNever}
+	case a.IsSkipped():
+		out := decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, putsBack: report.PutsBackNever}
+		if out.reason = "the annotation " + api.SkipAnnotation + " keeps it from looking at the Application, also if somebody syncs or deletes it"; a.Goes() != "" {
+			out.otherwise = report.DeployerUninstall
+		} else if !isOut {
+			out.action, out.otherwise, out.reason = report.DeployerNone, "", "it is in sync; "+out.reason
+		}
+		return out
 	case a.Goes() != "":
 		reason := a.Goes()
 		if d.confirms != "" {

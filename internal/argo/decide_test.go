@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -50,7 +51,13 @@ func TestDecide(t *testing.T) {
 			"uninstall", "never", "being deleted"},
 		"deleted alone": {"{metadata: {deletionTimestamp: now, finalizers: [other]}}", changes, "none", "never",
 			"being deleted; it lacks the finalizer resources-finalizer.argocd.argoproj.io, so its objects stay"},
-		"under way": {"{operation: {sync: {}}, spec: {}}", changes, "sync", "now", "a sync is under way"},
+		"skipped": {"{metadata: {annotations: {argocd.argoproj.io/skip-reconcile: 'true'}}, spec: {syncPolicy: {automated: {}}}}", changes, "blocked", "never",
+			"the annotation argocd.argoproj.io/skip-reconcile keeps it from looking at the Application"},
+		"skipped, in sync": {"{metadata: {annotations: {argocd.argoproj.io/skip-reconcile: 'true'}}, spec: {}}", difference{}, "none", "never", "it is in sync; the annotation argocd.argoproj.io/skip-reconcile"},
+		"skipped, and deleted": {"{metadata: {annotations: {argocd.argoproj.io/skip-reconcile: 'true'}, deletionTimestamp: now, finalizers: [resources-finalizer.argocd.argoproj.io]}}",
+			changes, "blocked", "never", "or deletes it"},
+		"not skipped": {"{metadata: {annotations: {argocd.argoproj.io/skip-reconcile: 'yes'}}, spec: {syncPolicy: {automated: {}}}}", changes, "none", "next-upgrade", ""},
+		"under way":   {"{operation: {sync: {}}, spec: {}}", changes, "sync", "now", "a sync is under way"},
 		"never synced": {"{spec: {syncPolicy: {automated: {}}}, status: {history: [], operationState: null}}", changes, "sync", "next-upgrade",
 			"it has never been synced"},
 		"failed": {"{spec: {syncPolicy: {automated: {selfHeal: true}}}, status: {operationState: {phase: Failed, syncResult: {source: {path: a}, revision: r1}}}}",
@@ -217,6 +224,28 @@ func TestDiffers(t *testing.T) {
 		r := &report.Release{Objects: []report.Object{{APIVersion: "v1", Kind: "Secret", Namespace: "shop", Name: "old", Action: c.action}}}
 		if got := p.differs(r, nil); got.prunes != c.prunes || (got.confirms != "") != c.confirms || got.changes {
 			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// TestDestination has destinations, and whether Argo CD compares an Application that deploys there.
+func TestDestination(t *testing.T) {
+	for destination, want := range map[string]string{
+		"{name: in-cluster}":                                           "",
+		"{server: 'https://kubernetes.default.svc/'}":                  "",
+		"{namespace: shop}":                                            "neither a server nor a name",
+		"{name: in-cluster, server: 'https://kubernetes.default.svc'}": "both a server and a name",
+	} {
+		app := api.Decoded(contentOf(t, head+"metadata: {name: web, namespace: argocd}, spec: {destination: "+destination+"}}"))
+		p, err := newPlan(t.Context(), drift.Connection{Cluster: clusterOf(nil)}, Question{}, app)
+		if err != nil {
+			t.Fatalf("%s: %v", destination, err)
+		}
+		if p.unmade = nil; (p.broken == "") != (want == "") || !strings.Contains(p.broken, want) {
+			t.Errorf("%s: %q, want %q", destination, p.broken, want)
+		}
+		if got := p.decide(difference{}); (got.action == report.DeployerBlocked) != (want != "") {
+			t.Errorf("%s: %+v", destination, got)
 		}
 	}
 }

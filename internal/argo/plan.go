@@ -136,6 +136,7 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	if p.settings.Narrows {
 		p.lacks("resource.selectors of argocd-cm hides objects from Argo CD; which ones is not known")
 	}
+	p.broken = app.LacksDestination()
 	all := p.list(ctx)
 	if p.forbidden == "" && p.options().Has("FailOnSharedResource=true") {
 		p.forbidden = p.shared(all)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,7 +22,10 @@ type project struct {
 	Metadata struct {
 		Labels map[string]string `json:"labels"`
 	} `json:"metadata"`
-	Spec struct {
+	// namespace is that of the project, and so of Argo CD.
+	namespace string
+	Spec      struct {
+		SourceNamespaces   []string       `json:"sourceNamespaces"`
 		SyncWindows        []window       `json:"syncWindows"`
 		SourceRepos        []string       `json:"sourceRepos"`
 		Destinations       []Destination  `json:"destinations"`
@@ -52,8 +56,12 @@ func (a *Application) Project() string { return cmp.Or(a.Spec.Project, "default"
 
 // ReadProject reads the AppProject of an Application, with what the global projects of argocd-cm add to it. It is in the namespace of Argo CD.
 func ReadProject(ctx context.Context, from deployer.Reader, a *Application, s Settings) (*project, error) {
-	for _, namespace := range slices.Compact([]string{a.Metadata.Namespace, "argocd"}) {
-		var out project
+	namespaces := slices.Compact([]string{a.Metadata.Namespace, "argocd"})
+	if s.Namespace != "" {
+		namespaces = []string{s.Namespace}
+	}
+	for _, namespace := range namespaces {
+		out := project{namespace: namespace}
 		err := tool.Read(ctx, from, RefTo("AppProject", namespace, a.Project()), &out)
 		if err == nil {
 			err = out.addGlobal(ctx, from, namespace, a.Project(), s.globals)
@@ -107,6 +115,9 @@ func (p *project) addGlobal(ctx context.Context, from deployer.Reader, namespace
 
 // Forbids returns why the project does not let an Application write some objects, or "".
 func (p *project) Forbids(a *Application, s Settings, objects []object.Object) string {
+	if !p.permitsFrom(a.Metadata.Namespace) {
+		return fmt.Sprintf("AppProject %s does not permit Applications in namespace %s (sourceNamespaces)", a.Project(), a.Metadata.Namespace)
+	}
 	if s.impersonates && !p.hasAccount(a.Spec.Destination.Namespace, s.impersonatesAlways) {
 		return fmt.Sprintf("Argo CD syncs as a service account, and AppProject %s names none for namespace %q of this cluster", a.Project(), a.Spec.Destination.Namespace)
 	}
@@ -151,6 +162,19 @@ func (p *project) permits(o object.Object) bool {
 		return (p.Spec.NamespaceWhitelist == nil || in(*p.Spec.NamespaceWhitelist)) && !in(p.Spec.NamespaceBlacklist)
 	}
 	return in(p.Spec.ClusterWhitelist) && !in(p.Spec.ClusterBlacklist)
+}
+
+// permitsFrom reports whether Applications of the project may be in a namespace: that of Argo CD, or one that sourceNamespaces names by a
+// pattern or by an expression between slashes (IsAppNamespacePermitted).
+func (p *project) permitsFrom(namespace string) bool {
+	return namespace == p.namespace || slices.ContainsFunc(p.Spec.SourceNamespaces, func(pattern string) bool {
+		if inner, isExpression := strings.CutPrefix(pattern, "/"); isExpression && len(pattern) > 2 && strings.HasSuffix(inner, "/") {
+			if matched, err := regexp.MatchString(strings.TrimSuffix(inner, "/"), namespace); err == nil && matched {
+				return true
+			}
+		}
+		return MatchesGlob(pattern, namespace)
+	})
 }
 
 // permitsNamespace reports whether a destination is a namespace of this cluster (isDestinationMatched). A pattern that begins with !

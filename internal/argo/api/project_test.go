@@ -39,7 +39,7 @@ func TestProjectForbids(t *testing.T) {
 		"another namespace is denied":  {"{destinations: [{server: '*', namespace: '!other'}]}", ""},
 		"another cluster is permitted": {"{destinations: [{server: 'https://192.0.2.1', namespace: '*'}]}", "objects in namespace shop"},
 	} {
-		var p project
+		p := project{namespace: "argocd"}
 		for _, text := range []string{all, c.spec} {
 			if err := yaml.Unmarshal([]byte("{spec: "+text+"}"), &p); err != nil {
 				t.Fatalf("%s: %v", name, err)
@@ -47,6 +47,33 @@ func TestProjectForbids(t *testing.T) {
 		}
 		if got := p.Forbids(app, Settings{}, made); (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// TestSourceNamespaces has where Applications of a project may be, besides the namespace of Argo CD, and whether one in the namespace team-a
+// may be synced.
+func TestSourceNamespaces(t *testing.T) {
+	for patterns, want := range map[string]bool{
+		"[]": false, "[team-b]": false, "[team-a]": true, "['team-*']": true, "['/^team-[a-c]$/']": true, "['/^team$/']": false, "['/(/']": false,
+	} {
+		a := &Application{Metadata: Metadata{Name: "web", Namespace: "team-a"}}
+		a.Spec.Source = &Source{RepoURL: "https://git.example.com/team/shop"}
+		projects := inMemory{}
+		for namespace, spec := range map[string]string{"team-a": "{}", "argo": "{sourceRepos: ['*'], sourceNamespaces: " + patterns + "}"} {
+			var content map[string]any
+			if err := yaml.Unmarshal([]byte("{spec: "+spec+"}"), &content); err != nil {
+				t.Fatal(err)
+			}
+			projects[RefTo("AppProject", namespace, "default")] = content
+		}
+		p, err := ReadProject(t.Context(), projects, a, Settings{Namespace: "argo"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := p.Forbids(a, Settings{Namespace: "argo"}, nil)
+		if (got == "") != want || !want && got != "AppProject default does not permit Applications in namespace team-a (sourceNamespaces)" {
+			t.Errorf("%s: %q", patterns, got)
 		}
 	}
 }
@@ -67,7 +94,7 @@ func TestAccounts(t *testing.T) {
 		"the first one is none": {"[{server: '*', namespace: '*', defaultServiceAccount: ' '}, {server: '*', namespace: shop, defaultServiceAccount: deployer}]", false, false},
 		"no name":               {"[{server: '*', namespace: '*', defaultServiceAccount: 'a/b'}]", false, false},
 	} {
-		var p project
+		p := project{namespace: "argocd"}
 		text := "{spec: {sourceRepos: ['*'], destinationServiceAccounts: " + c.accounts + "}}"
 		if err := yaml.Unmarshal([]byte(text), &p); err != nil {
 			t.Fatalf("%s: %v", name, err)

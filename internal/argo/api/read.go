@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -52,11 +53,23 @@ const InCluster, inClusterName = "https://kubernetes.default.svc", "in-cluster"
 // CheckDestination refuses an Application that deploys to another cluster than the one that it was read from.
 func (a *Application) CheckDestination() error {
 	d := a.Spec.Destination
-	if cmp.Or(d.Server, InCluster) == InCluster && cmp.Or(d.Name, inClusterName) == inClusterName {
+	if cmp.Or(strings.TrimRight(d.Server, "/"), InCluster) == InCluster && cmp.Or(d.Name, inClusterName) == inClusterName {
 		return nil
 	}
 	return hint.New(fmt.Errorf("%s deploys to another cluster, %s", a.Title(), cmp.Or(d.Name, d.Server)),
 		"helmdrift compares an Application with the cluster that it is in; for the other one, compare the chart: helmdrift diff NAME CHART --install")
+}
+
+// LacksDestination returns why Argo CD cannot tell where the Application deploys to, or "" (argo-cd v3.6.1 util/argo/argo.go
+// GetDestinationServer).
+func (a *Application) LacksDestination() string {
+	switch d := a.Spec.Destination; {
+	case d.Server == "" && d.Name == "":
+		return "spec.destination has neither a server nor a name"
+	case d.Server != "" && d.Name != "":
+		return "spec.destination has both a server and a name"
+	}
+	return ""
 }
 
 // Decoded decodes an Application. One that cannot be decoded has its fault.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -56,6 +57,16 @@ func (a *Application) Goes() string {
 	}
 	return a.Dropped
 }
+
+// IsSkipped reports whether an annotation keeps the controller from looking at the Application, also if somebody syncs or deletes it
+// (argo-cd v3.6.1 controller/appcontroller.go canProcessAppWithDestination).
+func (a *Application) IsSkipped() bool {
+	is, err := strconv.ParseBool(a.Metadata.Annotations[SkipAnnotation])
+	return err == nil && is
+}
+
+// SkipAnnotation keeps the controller from looking at an Application.
+const SkipAnnotation = "argocd.argoproj.io/skip-reconcile"
 
 // Finalizer makes Argo CD delete the objects of an Application that goes. It may have a stage behind a slash.
 const Finalizer = "resources-finalizer.argocd.argoproj.io"
