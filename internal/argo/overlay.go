@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -95,6 +96,41 @@ func lastApplied(live, made map[string]any) map[string]any {
 		out = argocd.Owned(api.RefTo(key.Kind, key.Namespace, key.Name), out, live, manager)
 	}
 	return out
+}
+
+// leaves reports whether rules that are about an Application ignore something that a sync of the one that makes it would change: what the
+// sync then does depends on its options and on the other changes. Will is the Application that it would write.
+func leaves(rules []api.IgnoreDifference, live, will map[string]any) bool {
+	key := object.RefOf(live).Key
+	return slices.ContainsFunc(rules, func(d api.IgnoreDifference) bool {
+		switch {
+		case !d.IsAbout(key):
+			return false
+		case len(d.JQPathExpressions)+len(d.ManagedFieldsManagers) > 0:
+			return !isSameSpec(live, will)
+		}
+		return slices.ContainsFunc(d.JSONPointers, func(pointer string) bool { return !object.Equal(at(live, pointer), at(will, pointer)) })
+	})
+}
+
+// at returns the value that a JSON pointer names, or nil.
+func at(value any, pointer string) any {
+	for _, step := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i < 0 || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		default:
+			return nil
+		}
+	}
+	return value
 }
 
 // nonNil returns a copy of a map, or an empty one.

@@ -106,7 +106,11 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 	p, err := newPlan(ctx, from, q, app)
 	if err == nil && q.Tree != nil {
 		for _, remark := range q.Tree.remarks(app) {
-			p.warn(q.Tree.dir + ": " + remark)
+			add := p.warn
+			if q.Tree.isInDoubt(p.Application(), remark) {
+				add = p.lacks
+			}
+			add(q.Tree.dir + ": " + remark)
 		}
 	}
 	return p, err

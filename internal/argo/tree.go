@@ -44,8 +44,9 @@ type Tree struct {
 	made      map[object.Key]*madeApp
 	sets      []appset.Set
 	namespace string
-	// problems say what could not be found out.
+	// problems say what could not be found out. doubts are those of them that are about what an ApplicationSet makes, by its title.
 	problems []string
+	doubts   map[string][]string
 	// search searches the tree, and found is what that finds without what Applications make.
 	search Search
 	found  appset.Answer
@@ -69,6 +70,8 @@ type madeApp struct {
 	// isLoose is set if neither its file nor what makes it names its namespace. isWhole is set if all of its sources are in the tree, and it
 	// is known which objects of Argo CD they make.
 	isLoose, isWhole bool
+	// doubts are those of the problems that are about it.
+	doubts []string
 }
 
 // Search searches a working tree in a child process.
@@ -78,7 +81,7 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
 	t := &Tree{Tree: of, dir: dir, made: map[object.Key]*madeApp{}, namespace: q.Namespace, search: search, mayMake: map[string]bool{},
-		settings: map[string]api.Settings{}, controllers: map[string]api.SetController{}}
+		settings: map[string]api.Settings{}, controllers: map[string]api.SetController{}, doubts: map[string][]string{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
 	if err != nil {
@@ -227,7 +230,7 @@ func (e *expansion) dropBuilt() {
 		case e.built[m.File]:
 			delete(e.made, at)
 		case !e.built[path.Dir(m.File)]:
-			e.problem(m, "a kustomization is in its folder, and no Application of the tree builds it: the Application may be another one")
+			e.doubt(m, m, "a kustomization is in its folder, and no Application of the tree builds it: the Application may be another one")
 		}
 	}
 }
@@ -235,6 +238,9 @@ func (e *expansion) dropBuilt() {
 // add adds the Applications of an answer, laid over those of the cluster, and returns the new ones.
 func (e *expansion) add(ctx context.Context, answer appset.Answer) (added []*madeApp) {
 	e.problems, e.sets = append(e.problems, answer.Problems...), append(e.sets, answer.Sets...)
+	for _, s := range answer.Sets {
+		e.doubts[s.Title()] = append(e.doubts[s.Title()], append(s.Doubts, e.unresolved(ctx, s)...)...)
+	}
 	var fresh []*madeApp
 	var refs []object.Ref
 	for _, m := range answer.Made {
@@ -264,6 +270,31 @@ func (e *expansion) add(ctx context.Context, answer appset.Answer) (added []*mad
 	return added
 }
 
+// setOptions says what options of Argo CD change that helmdrift does not resolve.
+var setOptions = map[api.SetOption]string{
+	api.SetSteps:  "Argo CD syncs its Applications step by step (strategy RollingSync), whatever their syncPolicy is",
+	api.SetGlobs:  "its patterns match other files",
+	api.SetHidden: "its patterns match hidden folders",
+}
+
+// unresolved adds what helmdrift does not resolve of a set because of the options of Argo CD, and returns it.
+func (e *expansion) unresolved(ctx context.Context, s appset.Set) (out []string) {
+	if len(s.Depends) == 0 {
+		return nil
+	}
+	controller, err := e.controllerOf(ctx, e.from, cmp.Or(s.Namespace, e.q.Namespace, defaultNamespace))
+	if err != nil {
+		out = []string{s.Title() + ": what Argo CD makes of it is not known: " + err.Error()}
+	}
+	for _, option := range s.Depends {
+		if controller.Has(option) {
+			out = append(out, fmt.Sprintf("%s: with %s, %s, which helmdrift does not resolve", s.Title(), option, setOptions[option]))
+		}
+	}
+	e.problems = append(e.problems, out...)
+	return out
+}
+
 // defaultNamespace is that of Argo CD if nothing says otherwise.
 const defaultNamespace = "argocd"
 
@@ -274,6 +305,18 @@ func (t *Tree) problem(m *madeApp, what string) {
 		where = m.By
 	}
 	t.problems = append(t.problems, where+": "+what)
+}
+
+// doubt adds what is wrong with an Application, which keeps the report of another one, or of itself, from being complete.
+func (t *Tree) doubt(of, m *madeApp, what string) {
+	t.problem(m, what)
+	of.doubts = append(of.doubts, t.problems[len(t.problems)-1])
+}
+
+// isInDoubt reports whether a problem is about an Application that the tree makes.
+func (t *Tree) isInDoubt(app object.Key, problem string) bool {
+	m := t.made[app]
+	return m != nil && (slices.Contains(m.doubts, problem) || slices.Contains(t.doubts[m.By], problem))
 }
 
 // settle adds an Application of the tree, and reports whether it is new. One that an Application or a set makes takes the place of the
@@ -302,7 +345,7 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 		return false
 	case was != nil && was.By != "" && was.By != one.By || was != nil && was.By == "" && one.By == "":
 		if !isSameSpec(was.content, one.content) {
-			e.problem(one, fmt.Sprintf("it makes Application %s/%s, and so does %s; only the first is compared",
+			e.doubt(was, one, fmt.Sprintf("it makes Application %s/%s, and so does %s; only the first is compared",
 				at.Namespace, at.Name, originOf(was)))
 		}
 		return false
@@ -322,6 +365,7 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 	}
 	if settings, err := e.settingsOf(ctx, e.from, at.Namespace); err == nil { // the report of the Application has the error
 		one.app.Instance = (&Plan{app: one.app, settings: settings}).instance()
+		e.doubtLeft(one, settings)
 	}
 	e.made[at] = one
 	if was != nil {
@@ -331,6 +375,25 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 		e.loose[inFile] = at
 	}
 	return was == nil || !isSameSpec(was.content, one.content)
+}
+
+// doubtLeft doubts an Application of the cluster if the one that makes it ignores something that changes.
+func (e *expansion) doubtLeft(one *madeApp, settings api.Settings) {
+	for _, maker := range e.made {
+		if one.live == nil || one.Set != "" || maker.app.Title() != one.By {
+			continue
+		}
+		rules := slices.Clone(maker.app.Spec.IgnoreDifferences)
+		for _, d := range settings.Ignores {
+			if d.Kind == "Application" { // patterns of kinds are about what other controllers set
+				rules = append(rules, d)
+			}
+		}
+		if will, _, err := one.contentOver(one.live); err == nil && leaves(rules, one.live, will) {
+			e.doubt(one, one, "it ignores differences of Application "+object.RefOf(one.live).Key.Name+
+				" that the tree changes, and whether a sync writes them is not resolved")
+		}
+	}
 }
 
 // originOf names where an Application comes from.

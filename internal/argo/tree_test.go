@@ -253,6 +253,73 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestDoubts has trees, what of the cluster counts, the problems of the tree, and whether they keep the report of Application web from being
+// complete.
+func TestDoubts(t *testing.T) {
+	const (
+		template   = "  template: {metadata: {name: '{{.name}}'}, spec: {destination: {name: in-cluster}}}\n"
+		list       = "  generators: [{list: {elements: [{name: web}]}}]\n"
+		parameters = "{apiVersion: v1, kind: ConfigMap, metadata: {name: argocd-cmd-params-cm, namespace: argocd}, data: {"
+		live       = head + "metadata: {name: web, namespace: argocd}, spec: {source: {targetRevision: v1, path: apps, repoURL: 'https://git.example.com/shop'}, destination: {namespace: argocd}}}"
+	)
+	set := func(more string) string {
+		return "apiVersion: argoproj.io/v1alpha1\nkind: ApplicationSet\nmetadata: {name: s, namespace: argocd}\nspec:\n  goTemplate: true\n" + template + more
+	}
+	files := func(pattern string) map[string]string {
+		return map[string]string{"conf/x.json": `{"name": "web"}`, "roots/x.yaml": set("  generators: [{git: {repoURL: 'https://git.example.com/shop', files: [{path: '" + pattern + "'}]}}]\n")}
+	}
+	folders := map[string]string{"conf/web/x.json": "", "conf/.y/x.json": "",
+		"roots/x.yaml": strings.Replace(set("  generators: [{git: {repoURL: 'https://git.example.com/shop', directories: [{path: 'conf/*'}]}}]\n"), ".name", ".path.basename", 1)}
+	made := func(rule string) map[string]string {
+		return map[string]string{"roots/x.yaml": appOf("root", "children", "") + "  ignoreDifferences: [{group: '*', kind: Application, " + rule + "}]\n",
+			"children/x.yaml": appOf("web", "apps", ", targetRevision: v2"), "apps/x.yaml": "kind: ConfigMap"}
+	}
+	steps := set("  strategy: {type: RollingSync, rollingSync: {steps: [{}]}}\n" + list)
+	for name, c := range map[string]struct {
+		files map[string]string
+		live  []string
+		want  string
+	}{
+		"nothing":                {files: map[string]string{"roots/x.yaml": set(list)}},
+		"differences of a set":   {files: map[string]string{"roots/x.yaml": set("  ignoreApplicationDifferences: [{jsonPointers: [/spec]}]\n" + list)}, want: "ignoreApplicationDifferences keeps fields"},
+		"a kustomization":        {files: map[string]string{"roots/x.yaml": appOf("web", "x", ""), "roots/kustomization.yaml": ""}, want: "a kustomization is in its folder"},
+		"twice":                  {files: map[string]string{"roots/x.yaml": appOf("web", "x", ""), "roots/y.yaml": appOf("web", "y", "")}, want: "only the first is compared"},
+		"steps":                  {files: map[string]string{"roots/x.yaml": steps}, live: []string{parameters + "applicationsetcontroller.enable.progressive.syncs: 'true'}}"}, want: "Argo CD syncs its Applications step by step"},
+		"steps without option":   {files: map[string]string{"roots/x.yaml": steps}},
+		"option without steps":   {files: map[string]string{"roots/x.yaml": set(list)}, live: []string{parameters + "applicationsetcontroller.enable.progressive.syncs: 'true'}}"}},
+		"other files":            {files: files("*.json"), live: []string{parameters + "applicationsetcontroller.enable.new.git.file.globbing: 'true'}}"}, want: "its patterns match other files"},
+		"other files, no option": {files: files("*.json")},
+		"the same files":         {files: files("conf/*.json"), live: []string{parameters + "applicationsetcontroller.enable.new.git.file.globbing: 'true'}}"}},
+		"hidden folders":         {files: folders, live: []string{parameters + "reposerver.include.hidden.directories: 'true'}}"}, want: "its patterns match hidden folders"},
+		"hidden, no option":      {files: folders},
+		"the maker ignores":      {files: made("jsonPointers: [/spec/source/targetRevision]"), live: []string{live}, want: "it ignores differences of Application web"},
+		"it ignores by jq":       {files: made("jqPathExpressions: [.spec.project]"), live: []string{live}, want: "it ignores differences of Application web"},
+		"it ignores another":     {files: made("name: api, jsonPointers: [/spec/source/targetRevision]"), live: []string{live}},
+		"it ignores what stays":  {files: made("jsonPointers: [/spec/source/path, /metadata/annotations/a~1b]"), live: []string{live}},
+		"it makes a new one":     {files: made("jsonPointers: [/spec/source/targetRevision]")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var live []map[string]any
+			for _, text := range c.live {
+				live = append(live, readYAML(t, text))
+			}
+			tree := treeOf(t, c.files, nil, live...)
+			if all := strings.Join(tree.Problems(), "\n"); !strings.Contains(all, c.want) || c.want == "" && all != "" {
+				t.Fatalf("problems: %s, want %q", all, c.want)
+			}
+			of := api.RefTo("Application", "argocd", "web").Key
+			if tree.made[of] == nil {
+				t.Fatal(titles(tree))
+			}
+			for _, problem := range tree.Problems() {
+				if !tree.isInDoubt(of, problem) || tree.isInDoubt(api.RefTo("Application", "argocd", "root").Key, problem) {
+					t.Errorf("whom is it about: %s", problem)
+				}
+			}
+		})
+	}
+}
+
 // TestManyApplications has sets that make more Applications than helmdrift takes.
 func TestManyApplications(t *testing.T) {
 	set := func(name string) string {

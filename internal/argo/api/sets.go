@@ -21,7 +21,22 @@ type SetController struct {
 	mayOverride bool
 	// annotations and labels are those that stay on an Application if somebody has set them.
 	annotations, labels []string
+	// options are those that are set.
+	options map[SetOption]bool
 }
+
+// SetOption is an option of Argo CD that changes what ApplicationSets make, or what becomes of that. It is its key in the ConfigMap.
+type SetOption string
+
+// These are the options.
+const (
+	SetSteps  SetOption = "applicationsetcontroller.enable.progressive.syncs"
+	SetGlobs  SetOption = "applicationsetcontroller.enable.new.git.file.globbing"
+	SetHidden SetOption = "reposerver.include.hidden.directories"
+)
+
+// Has reports whether Argo CD has an option.
+func (c SetController) Has(o SetOption) bool { return c.options[o] }
 
 // These name the controller: its Deployment, its ConfigMap, and the beginning of its keys there.
 const (
@@ -47,6 +62,15 @@ func ReadSetController(ctx context.Context, from deployer.Reader, namespace stri
 	if out.mayOverride, err = strconv.ParseBool(told.get("enable.policy.override")); err != nil {
 		out.mayOverride = told.variable("policy") == "" // a flag does not count here, since Argo CD has not read it yet
 	}
+	out.options = map[SetOption]bool{}
+	for _, option := range []SetOption{SetSteps, SetGlobs, SetHidden} {
+		key, isOwn := strings.CutPrefix(string(option), setKey)
+		text, _ := told.data[string(option)].(string)
+		if isOwn {
+			text = told.get(key)
+		}
+		out.options[option], _ = strconv.ParseBool(text) // Argo CD takes another word for false
+	}
 	out.annotations, out.labels = Listed(told.get("global.preserved.annotations")), Listed(told.get("global.preserved.labels"))
 	return out, nil
 }
@@ -54,7 +78,8 @@ func ReadSetController(ctx context.Context, from deployer.Reader, namespace stri
 // setFlags are the flags of the controller by their keys in the ConfigMap.
 var setFlags = map[string]string{
 	"policy": "policy", "enable.policy.override": "enable-policy-override", "global.preserved.annotations": "preserved-annotations",
-	"global.preserved.labels": "preserved-labels",
+	"global.preserved.labels": "preserved-labels", "enable.progressive.syncs": "enable-progressive-syncs",
+	"enable.new.git.file.globbing": "enable-new-git-file-globbing",
 }
 
 // setSettings are the flags and variables of the controller, and the ConfigMap that its variables come from.

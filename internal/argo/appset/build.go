@@ -71,6 +71,15 @@ type Set struct {
 	IsPartial bool
 	// Policy is its applicationsSync, or empty.
 	Policy string
+	// Doubts are those of the problems that are about all that it makes. Depends are the options of Argo CD with which it makes something
+	// else, or with which something else becomes of that.
+	Doubts  []string
+	Depends []api.SetOption
+}
+
+// Title names the set in messages.
+func (s Set) Title() string {
+	return strings.TrimSuffix("ApplicationSet "+strings.TrimPrefix(s.Namespace+"/"+s.Name, "/"), "/")
 }
 
 // builder carries out an order.

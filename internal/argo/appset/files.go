@@ -129,18 +129,35 @@ func (b *builder) folders() ([]string, error) {
 		return nil, err
 	}
 	var out []string
-	seen := map[string]bool{}
+	for _, folder := range foldersOf(files) {
+		if !isHidden(folder) {
+			out = append(out, folder)
+		}
+	}
+	return out, nil
+}
+
+// hiddenFolders returns the folders that only count with the option api.SetHidden. That of the repository itself is one of them.
+func (b *builder) hiddenFolders() []string {
+	return append(slices.DeleteFunc(foldersOf(b.files), func(folder string) bool { return !isHidden(folder) }), ".git")
+}
+
+// isHidden reports whether a folder or one that it is in is hidden.
+func isHidden(folder string) bool {
+	return strings.HasPrefix(folder, ".") || strings.Contains(folder, "/.")
+}
+
+// foldersOf returns the folders of files in their order, but not the root.
+func foldersOf(files []string) (out []string) {
+	seen := map[string]bool{".": true}
 	for _, name := range files {
 		at := ""
 		for step := range strings.SplitSeq(path.Dir(name), "/") {
-			if step == "." || strings.HasPrefix(step, ".") {
-				break
-			}
 			if at = path.Join(at, step); !seen[at] {
 				seen[at] = true
 				out = append(out, at)
 			}
 		}
 	}
-	return out, nil
+	return out
 }

@@ -39,6 +39,10 @@ type set struct {
 		} `json:"syncPolicy"`
 		PreservedFields              api.Preserved `json:"preservedFields"`
 		IgnoreApplicationDifferences []any         `json:"ignoreApplicationDifferences"`
+		Strategy                     struct {
+			Type        string          `json:"type"`
+			RollingSync json.RawMessage `json:"rollingSync"`
+		} `json:"strategy"`
 	} `json:"spec"`
 }
 
@@ -46,6 +50,8 @@ type set struct {
 type generation struct {
 	*builder
 	set set
+	// depends are the options of Argo CD with which the set makes something else.
+	depends []api.SetOption
 }
 
 // params are the parameters of one Application.
@@ -53,7 +59,7 @@ type params = map[string]any
 
 // title names the set in messages.
 func (g *generation) title() string {
-	return strings.TrimSuffix("ApplicationSet "+strings.TrimPrefix(g.set.Metadata.Namespace+"/"+g.set.Metadata.Name, "/"), "/")
+	return Set{Namespace: g.set.Metadata.Namespace, Name: g.set.Metadata.Name}.Title()
 }
 
 // elsewhereError is about a generator whose parameters are not in the tree. Argo CD may find them.
@@ -71,9 +77,14 @@ func (b *builder) generate(content map[string]any, file, by string) {
 		b.problem(file, errors.New("an ApplicationSet has a field of another type than Argo CD gives it"))
 		return
 	}
+	var doubts []string
 	if len(g.set.Spec.IgnoreApplicationDifferences) > 0 {
 		b.problem(g.title(), errors.New("ignoreApplicationDifferences keeps fields of the Applications in the cluster, which helmdrift "+
 			"does not resolve"))
+		doubts = b.answer.Problems[len(b.answer.Problems)-1:]
+	}
+	if strategy := g.set.Spec.Strategy; strategy.Type == "RollingSync" && api.IsSet(strategy.RollingSync) {
+		g.dependsOn(api.SetSteps)
 	}
 	var made []map[string]any
 	fails, isKnown := false, true
@@ -97,13 +108,23 @@ func (b *builder) generate(content map[string]any, file, by string) {
 			made = append(made, all...)
 		}
 	}
-	set := Set{Namespace: g.set.Metadata.Namespace, Name: g.set.Metadata.Name, By: by, IsPartial: fails || !isKnown, Policy: g.policy()}
+	set := Set{
+		Namespace: g.set.Metadata.Namespace, Name: g.set.Metadata.Name, By: by, IsPartial: fails || !isKnown, Policy: g.policy(),
+		Doubts: slices.Clone(doubts), Depends: g.depends,
+	}
 	for _, one := range made {
 		set.Makes = append(set.Makes, nameOf(one))
 	}
 	b.answer.Sets = append(b.answer.Sets, set)
 	if !fails {
 		g.addValid(made, file)
+	}
+}
+
+// dependsOn adds an option with which the set makes something else.
+func (g *generation) dependsOn(o api.SetOption) {
+	if !slices.Contains(g.depends, o) {
+		g.depends = append(g.depends, o)
 	}
 }
 

@@ -10,7 +10,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/bmatcuk/doublestar/v4"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/argo/api"
 )
 
 // This file is the generator git (argo-cd v3.6.1 applicationset/generators/git.go, repo_path_utils.go).
@@ -68,13 +71,19 @@ func (g *generation) directories(spec map[string]any, patterns []pathPattern) (o
 	if err != nil {
 		return nil, err
 	}
-	for _, folder := range all {
+	matches := func(folder string) bool {
 		isIn, isOut := false, false
 		for _, p := range patterns {
 			matched, _ := path.Match(p.path, folder) // a pattern that cannot be read matches nothing
 			isIn, isOut = isIn || matched && !p.exclude, isOut || matched && p.exclude
 		}
-		if !isIn || isOut {
+		return isIn && !isOut
+	}
+	if slices.ContainsFunc(g.hiddenFolders(), matches) {
+		g.dependsOn(api.SetHidden)
+	}
+	for _, folder := range all {
+		if !matches(folder) {
 			continue
 		}
 		made, err := g.pathParams(spec, folder, "", params{})
@@ -92,23 +101,14 @@ func (g *generation) gitFiles(spec map[string]any, patterns []pathPattern) (out 
 	if err != nil {
 		return nil, err
 	}
-	var in, not []func(string) bool
-	for _, p := range patterns {
-		matches, err := pathspec(p.path)
-		switch {
-		case err != nil:
-			return nil, err
-		case p.exclude:
-			not = append(not, matches)
-		default:
-			in = append(in, matches)
-		}
+	taken, err := matching(all, patterns, pathspec)
+	if err != nil {
+		return nil, err
 	}
-	for _, name := range all {
-		isMatch := func(matches func(string) bool) bool { return matches(name) }
-		if !slices.ContainsFunc(in, isMatch) || slices.ContainsFunc(not, isMatch) {
-			continue
-		}
+	if globbed, err := matching(all, patterns, glob); err != nil || !slices.Equal(globbed, taken) {
+		g.dependsOn(api.SetGlobs)
+	}
+	for _, name := range taken {
 		found, err := g.fileParams(spec, name)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
@@ -118,6 +118,39 @@ func (g *generation) gitFiles(spec map[string]any, patterns []pathPattern) (out 
 		}
 	}
 	return out, nil
+}
+
+// matching returns the names that one of some patterns matches and none that excludes. Read reads a pattern.
+func matching(names []string, patterns []pathPattern, read func(pattern string) (func(string) bool, error)) (out []string, err error) {
+	var in, not []func(string) bool
+	for _, p := range patterns {
+		matches, err := read(p.path)
+		switch {
+		case err != nil:
+			return nil, err
+		case p.exclude:
+			not = append(not, matches)
+		default:
+			in = append(in, matches)
+		}
+	}
+	for _, name := range names {
+		isMatch := func(matches func(string) bool) bool { return matches(name) }
+		if slices.ContainsFunc(in, isMatch) && !slices.ContainsFunc(not, isMatch) {
+			out = append(out, name)
+		}
+	}
+	return out, nil
+}
+
+// glob returns what matches the paths that Argo CD finds for a pattern with the option api.SetGlobs (argo-cd v3.6.1 util/git/client.go
+// LsFiles).
+func glob(pattern string) (func(string) bool, error) {
+	const most = 256
+	if pattern = path.Clean(pattern); len(pattern) > most || strings.Contains(pattern, "{") || !doublestar.ValidatePattern(pattern) {
+		return nil, fmt.Errorf("the pattern %q is not looked up", pattern) // each brace multiplies the work
+	}
+	return func(name string) bool { return doublestar.MatchUnvalidated(pattern, name) }, nil
 }
 
 // fileParams returns the parameters in a file: an object, or a list of objects.
