@@ -191,7 +191,8 @@ func refused(of controlled, all guest) []cli.Refusal {
 	if sync := of.words().Sync; sync != "" {
 		advice = "a sync puts it back: " + sync + " NAME"
 	}
-	return append(of.words().Decides(), cli.Refusal{Flags: append([]string{"fix"}, fixFlags(all)...), Advice: advice})
+	return append(of.words().Decides(), cli.Refusal{Flags: append([]string{"fix"}, fixFlags(all)...), Advice: advice},
+		cli.Refusal{Flags: fileFlags(all), Advice: "diff -A --next with --plan or --helmfile has one report of all"})
 }
 
 // withoutSnapshot refuses a snapshot.

@@ -249,3 +249,27 @@ func TestDestination(t *testing.T) {
 		}
 	}
 }
+
+// TestSees has a finding of an object of the sources, and whether Argo CD is out of sync because of it.
+func TestSees(t *testing.T) {
+	own, users := &report.IgnoreRule{Rule: "Application argocd/web ignoreDifferences[0]", Reason: ignoreReason}, &report.IgnoreRule{Rule: "--ignore /data/a"}
+	for name, c := range map[string]struct {
+		object report.Object
+		want   bool
+	}{
+		"a field":                    {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, Managed: true}}}, true},
+		"a field that stays":         {report.Object{Fields: []report.Finding{{Verdict: report.Ignore}}}, false},
+		"Argo CD ignores it":         {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, IgnoredBy: own}}}, false},
+		"the user ignores it":        {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, IgnoredBy: users}}}, true},
+		"an autoscaler has set it":   {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, Managed: true, Class: report.ClassAutoscaled}}}, true},
+		"each rendering has another": {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, Class: report.ClassVolatile, Cause: report.CauseChange}}}, false},
+		"an object that is missing":  {report.Object{Action: report.ActionCreate, Missing: true}, true},
+		"the user ignores that":      {report.Object{Action: report.ActionCreate, Missing: true, IgnoredBy: users}, true},
+	} {
+		p := planOf(t, "[]", "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}}", "{}")
+		c.object.APIVersion, c.object.Kind, c.object.Namespace, c.object.Name = "v1", "ConfigMap", "shop", "web"
+		if got := p.differs(&report.Release{Objects: []report.Object{c.object}}, nil); got.changes != c.want {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -93,7 +93,8 @@ func (p *Plan) refusedDryRun(r *report.Release) string {
 	return ""
 }
 
-// differs returns how the Application differs from its sources, as far as Argo CD looks at it.
+// differs returns how the Application differs from its sources, as far as Argo CD looks at it. It knows no rules but its own: it also sees
+// what the user ignores, and replicas that an autoscaler has set.
 func (p *Plan) differs(r *report.Release, revisions []string) difference {
 	out := difference{revisions: revisions, changes: p.app.HasChangedNamespace(), isEmpty: p.made != nil && len(p.made.objects) == 0}
 	isMade, live := map[object.Key]bool{}, map[object.Key]map[string]any{}
@@ -110,7 +111,7 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 		if p.creates != nil && o.Key() == p.namespace.Key {
 			continue // Argo CD does not compare a namespace that is not in the sources
 		}
-		if o.IgnoredBy != nil {
+		if isIgnored(o.IgnoredBy) {
 			continue
 		}
 		switch {
@@ -125,7 +126,8 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 		default:
 			for _, f := range o.Fields {
 				isDropped := o.Engine == report.EngineReplace && !f.Managed // a replacement drops it, but Argo CD does not look at it
-				if f.Verdict != report.Ignore && !f.Silenced() && !isDropped {
+				isVolatile := f.Class == report.ClassVolatile && f.Cause == report.CauseChange
+				if f.Verdict != report.Ignore && !isIgnored(f.IgnoredBy) && !isVolatile && !isDropped {
 					out.changes = true
 				}
 			}
@@ -133,6 +135,9 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 	}
 	return out
 }
+
+// isIgnored reports whether a rule is one of Argo CD.
+func isIgnored(by *report.IgnoreRule) bool { return by != nil && by.Reason == ignoreReason }
 
 // inputs returns the sources.
 func (p *Plan) inputs() []report.DeployerInput {
