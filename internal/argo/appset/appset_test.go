@@ -170,7 +170,6 @@ func TestGenerators(t *testing.T) {
 			fails: "the operator Exists takes no values"},
 		"a patch with a brace that is no JSON": {set: setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", "p", "  templatePatch: ' {metadata: {name: b}}'\n"),
 			fails: "spec.templatePatch begins with { and is no JSON"},
-		"no pattern": {set: setOf("[{git: {"+git+"files: [{path: ''}]}}]", "x", "", ""), fails: "files[0] has an empty path"},
 		"differences that stay": {set: setOf("[]", "x", "", "  ignoreApplicationDifferences: [{jsonPointers: [/spec/source]}]\n"),
 			fails: "ignoreApplicationDifferences keeps fields"},
 	} {

@@ -56,9 +56,6 @@ func patternsOf(spec map[string]any, field string) (out []pathPattern, err error
 		if !isText {
 			return nil, fmt.Errorf("%s[%d] has no path", field, i)
 		}
-		if text == "" && field == "files" {
-			return nil, fmt.Errorf("%s[%d] has an empty path, which git refuses", field, i)
-		}
 		exclude, _ := item["exclude"].(bool)
 		out = append(out, pathPattern{text, exclude})
 	}
