@@ -373,10 +373,11 @@ func (g *generation) run(kind string, spec map[string]any, outer params, depth i
 	return found, nil
 }
 
-// interpolated replaces the parameters of another generator in a generator. The values of a git generator may name its own parameters,
-// which are not known yet (argo-cd v3.6.1 applicationset/utils/utils.go RenderGeneratorParams).
+// interpolated replaces the parameters of another generator in a generator. The values of a git generator, also of one inside it, may name
+// its own parameters, which are not known yet (argo-cd v3.6.1 applicationset/utils/utils.go RenderGeneratorParams).
 func (g *generation) interpolated(kind string, spec map[string]any, outer params) (map[string]any, error) {
 	rest := maps.Clone(spec)
+	delete(rest, "generators")
 	values, hasValues := spec["values"].(map[string]any)
 	if hasValues = hasValues && kind == "git"; hasValues {
 		delete(rest, "values")
@@ -386,6 +387,10 @@ func (g *generation) interpolated(kind string, spec map[string]any, outer params
 		return nil, err
 	}
 	out, _ := replaced.(map[string]any)
+	if kind == "matrix" || kind == "merge" {
+		out["generators"], err = g.interpolatedChildren(spec, outer)
+		return out, err
+	}
 	if !hasValues {
 		return out, nil
 	}
@@ -406,6 +411,26 @@ func (g *generation) interpolated(kind string, spec map[string]any, outer params
 	}
 	out["values"] = known
 	return out, nil
+}
+
+// interpolatedChildren replaces the parameters of another generator in the generators inside a generator.
+func (g *generation) interpolatedChildren(spec map[string]any, outer params) (out []any, err error) {
+	all, err := children(spec)
+	for _, child := range all {
+		is := params{}
+		for kind, value := range child {
+			if git, isMap := value.(map[string]any); isMap && kind == "git" {
+				is[kind], err = g.interpolated(kind, git, outer)
+			} else {
+				is[kind], err = g.replaceAll(value, outer, g.set.Spec.GoTemplateOptions)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, is)
+	}
+	return out, err
 }
 
 // list returns the elements of a list (argo-cd v3.6.1 applicationset/generators/list.go).
@@ -644,7 +669,7 @@ func filled(own, from map[string]any) map[string]any {
 		switch {
 		case isMap && isOwnMap && name != "valuesObject":
 			out[name] = filled(ownInner, inner)
-		case isEmpty(out[name]):
+		case isEmpty(out[name]) && (name != "valuesObject" || out[name] == nil):
 			out[name] = value
 		}
 	}

@@ -241,11 +241,12 @@ func (g *generation) withValues(spec map[string]any, out params) (params, error)
 }
 
 // pathspec returns what matches the paths that git ls-files lists for a pattern: * and ? also match a slash, and a pattern that is a
-// folder means all files below it.
+// folder means all files below it. One that ends with a slash means nothing else.
 func pathspec(pattern string) (func(string) bool, error) {
 	if strings.HasPrefix(pattern, ":") {
 		return nil, fmt.Errorf("the pattern %q has magic of git, which helmdrift does not know", pattern)
 	}
+	isFolder := strings.HasSuffix(pattern, "/")
 	if pattern = path.Clean(pattern); path.IsAbs(pattern) || pattern == ".." || strings.HasPrefix(pattern, "../") {
 		return nil, fmt.Errorf("the pattern %q is outside of the repository", pattern)
 	}
@@ -257,12 +258,12 @@ func pathspec(pattern string) (func(string) bool, error) {
 		case '?':
 			out.WriteString(".")
 		case '[':
-			end := strings.IndexByte(pattern[i+1:], ']')
-			if end < 0 {
+			n := classLength(pattern[i:])
+			if n == 0 {
 				return nil, fmt.Errorf("the pattern %q cannot be read", pattern)
 			}
-			out.WriteString("[" + strings.Replace(pattern[i+1:i+1+end], "!", "^", 1) + "]")
-			i += end + 1
+			out.WriteString("[" + strings.Replace(pattern[i+1:i+2], "!", "^", 1) + pattern[i+2:i+n])
+			i += n - 1
 		case '\\':
 			i++
 			if i < len(pattern) {
@@ -277,6 +278,23 @@ func pathspec(pattern string) (func(string) bool, error) {
 		return nil, fmt.Errorf("the pattern %q cannot be read", pattern)
 	}
 	return func(name string) bool {
-		return pattern == "." || name == pattern || strings.HasPrefix(name, pattern+"/") || compiled.MatchString(name)
+		return pattern == "." || strings.HasPrefix(name, pattern+"/") || !isFolder && (name == pattern || compiled.MatchString(name))
 	}, nil
+}
+
+// classLength returns the length of a class of letters that a text begins with, such as [a-z] or [[:alpha:]_], or 0 if it has no end.
+func classLength(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch {
+		case strings.HasPrefix(text[i:], "[:"):
+			n := strings.Index(text[i:], ":]")
+			if n < 0 {
+				return 0
+			}
+			i += n + 1
+		case text[i] == ']':
+			return i + 1
+		}
+	}
+	return 0
 }
