@@ -252,6 +252,7 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 		return nil, err
 	}
 	if !h.SkipCRDs {
+		out.Rendered.Definitions = slices.DeleteFunc(out.Rendered.Definitions, func(d render.Document) bool { return d.Fault == render.NoObject })
 		out.Manifest = slices.Concat(out.Rendered.Definitions, out.Manifest)
 		if out.Again != nil {
 			out.Again = slices.Concat(out.Rendered.Definitions, out.Again)

@@ -154,6 +154,9 @@ func (p *Plan) inputs() []report.DeployerInput {
 // fails on it.
 func ownDefinitions(h *api.HelmRelease, all []render.Document) (out []render.Document) {
 	for _, document := range all {
+		if document.Fault == render.NoObject {
+			continue
+		}
 		o := &unstructured.Unstructured{}
 		if document.Fault == "" && o.UnmarshalJSON(document.Text()) == nil {
 			if o.GroupVersionKind().GroupKind() != definitionKind {

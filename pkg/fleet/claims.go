@@ -233,7 +233,7 @@ func (c *claims) overlaps(cluster string) (out []report.Overlap) {
 		order.Sort(overlap.Claims, report.Claim.Compare)
 		out = append(out, overlap)
 	}
-	report.SortOverlaps(out)
+	order.Sort(out, func(a, b report.Overlap) int { return a.Compare(b.ClaimedObject) })
 	return out
 }
 

@@ -49,7 +49,7 @@ func (c *comparison) findOrphans(ctx context.Context) {
 	_ = group.Wait() // no release returns an error
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	report.SortOrphans(c.orphans)
+	order.Sort(c.orphans, func(a, b report.Orphan) int { return a.Compare(b.ClaimedObject) })
 	order.Sort(c.errors, func(a, b report.ScanError) int { return cmp.Compare(a.Message, b.Message) })
 }
 

@@ -27,9 +27,15 @@ func OverrideCapabilities(caps *chartutil.Capabilities, kubeVersion string, apiV
 	return &changed, nil
 }
 
+// NoObject is the Fault of a file of a crds/ folder without an object, such as one of comments alone. An installation by Helm ends there.
+const NoObject = "has no object, and Helm installs no chart with such a file in its folder crds/"
+
 // definitionsIn returns the documents of a file of a crds/ folder.
 func definitionsIn(name string, text []byte) []Document {
 	documents := ReadDocuments(string(text))
+	if !slices.ContainsFunc(documents, func(d Document) bool { return d.Fault != "" || !d.isEmpty() }) {
+		documents = []Document{{Fault: NoObject}}
+	}
 	for i := range documents {
 		documents[i].Source = name
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -29,16 +28,6 @@ func (o ClaimedObject) object() Object {
 // Compare orders objects by cluster, and then by key.
 func (o ClaimedObject) Compare(other ClaimedObject) int {
 	return cmp.Or(cmp.Compare(o.Cluster, other.Cluster), o.Key().Compare(other.Key()))
-}
-
-// SortOrphans sorts by object.
-func SortOrphans(all []Orphan) {
-	order.Sort(all, func(a, b Orphan) int { return a.Compare(b.ClaimedObject) })
-}
-
-// SortOverlaps sorts by object.
-func SortOverlaps(all []Overlap) {
-	order.Sort(all, func(a, b Overlap) int { return a.Compare(b.ClaimedObject) })
 }
 
 // Orphan is an object whose annotations say that it belongs to a release, and that stands in no manifest that the release, or another one,

@@ -60,8 +60,8 @@ func NewScan(version string, now time.Time, releases []Release, errors []ScanErr
 		return cmp.Or(cmp.Compare(a.Cluster, b.Cluster), cmp.Compare(a.StorageNamespace, b.StorageNamespace), cmp.Compare(a.Name, b.Name))
 	})
 	r := New(version, now, releases)
-	SortOrphans(scan.Orphans)
-	SortOverlaps(scan.Overlaps)
+	order.Sort(scan.Orphans, func(a, b Orphan) int { return a.Compare(b.ClaimedObject) })
+	order.Sort(scan.Overlaps, func(a, b Overlap) int { return a.Compare(b.ClaimedObject) })
 	r.Errors, r.Scan = errors, &scan
 	r.Summary.Errors += len(errors)
 	return r

@@ -661,7 +661,7 @@ func (c *syncCase) applyApplication() error {
 		"spec": map[string]any{
 			"project": project, "destination": map[string]any{"server": "https://kubernetes.default.svc", "namespace": c.name},
 			"source":            map[string]any{"repoURL": c.ts.Getenv("REPO"), "path": c.name, "targetRevision": "main"},
-			"ignoreDifferences": c.ignored,
+			"ignoreDifferences": append([]any{}, c.ignored...), // the definition takes no null
 			"syncPolicy":        policy,
 		},
 	}
