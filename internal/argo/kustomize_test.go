@@ -23,7 +23,7 @@ var (
 	kustomizations = flag.Int("kustomizations", 100, "how many random kustomizations TestKustomizations builds")
 	kustomizeTrees = flag.String("kustomize.trees", "", "a folder with repositories, whose kustomizations TestKustomizations builds, too")
 	kustomizeOf    = flag.Int("kustomize.sample", 0, "how many of those TestKustomizations takes, by chance and -renderings.seed; 0 is all of them")
-	recordedInto   = flag.String("kustomize.record", "", "a folder that gets the kustomizations that differ; testdata/kustomize records all of them anew")
+	recordedInto   = flag.String("kustomize.record", "", "a folder that gets the kustomizations that differ; testdata records all of them anew")
 )
 
 // kustomizeCase is case.yaml of a recorded kustomization: an Application. The other files are its repository, and want.json what the
@@ -102,12 +102,15 @@ func (c argoCD) renderCopy(t *testing.T, a *randomApplication) (objects map[stri
 	return c.render(t, &of)
 }
 
-// TestRecordedKustomizations builds the kustomizations below testdata/kustomize, which the repo-server has built.
+// TestRecordedKustomizations renders the kustomizations below testdata/kustomize, and the charts and folders below testdata/sources, which
+// the repo-server has rendered.
 func TestRecordedKustomizations(t *testing.T) {
 	names, err := filepath.Glob("testdata/kustomize/*.txtar")
-	if err != nil || len(names) < 10 {
-		t.Fatalf("%d kustomizations, %v", len(names), err)
+	sources, otherErr := filepath.Glob("testdata/sources/*.txtar")
+	if min(len(names), len(sources)) < 10 || err != nil || otherErr != nil {
+		t.Fatalf("%d kustomizations, %d other sources, %v, %v", len(names), len(sources), err, otherErr)
 	}
+	names = append(names, sources...)
 	var server *argoCD
 	if *recordedInto != "" && *argocdPrograms != "" {
 		t.Setenv("PATH", *argocdPrograms+string(os.PathListSeparator)+os.Getenv("PATH"))

@@ -64,12 +64,15 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 			out.revisions, out.inTree = append(out.revisions, f.Revision), append(out.inTree, f.InTree)
 			continue
 		}
-		part, kind, err := p.renderOne(ctx, q, f, refs, roots)
+		part, kind, replaced, err := p.renderOne(ctx, q, f, refs, roots)
 		if err != nil {
 			return nil, source.WithNumber(i, len(all), err)
 		}
+		for _, earlier := range parts {
+			p.drop(earlier, replaced)
+		}
 		out.kind = cmp.Or(out.kind, kind)
-		if f.IsChart {
+		if f.IsChart && q.Own {
 			f.Revision = part.Rendered.ChartVersion
 		}
 		out.revisions, out.inTree = append(out.revisions, f.Revision), append(out.inTree, f.InTree)
@@ -120,37 +123,37 @@ func (r *rendered) add(part *drift.RenderedChart, hasAgain, hasAtOnce bool) {
 	a.Rendered.Definitions = nil // they are objects of the manifest
 }
 
-// renderOne renders one source, and returns its kind.
+// renderOne renders one source, and returns its kind and the objects that it replaces by hooks.
 func (p *Plan) renderOne(
 	ctx context.Context, q Question, f *source.Folder, refs map[string]*source.Folder, roots []string,
-) (out *drift.RenderedChart, kind string, err error) {
+) (out *drift.RenderedChart, kind string, replaced map[object.Key]bool, err error) {
 	if text, _ := json.Marshal(f.Source); f.InTree && bytes.Contains(text, []byte("ARGOCD_APP_REVISION")) {
-		return nil, "", errors.New("it uses ARGOCD_APP_REVISION, and the commit of the working tree is yet to come")
+		return nil, "", nil, errors.New("it uses ARGOCD_APP_REVISION, and the commit of the working tree is yet to come")
 	}
 	if kind, err = f.Kind(); err != nil {
-		return nil, "", hint.New(err, builtByUser)
+		return nil, "", nil, hint.New(err, builtByUser)
 	}
 	switch kind {
 	case source.KindDirectory:
-		out, err = p.readDirectory(ctx, q, f)
+		out, err = readDirectory(f)
 	case source.KindKustomize:
 		out, err = p.buildKustomization(ctx, q, f)
 	default:
 		out, err = p.renderChart(ctx, q, f, refs, roots)
 	}
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	hooks := out.Rendered.Hooks
 	for _, documents := range []*[]render.Document{&out.Again, &out.AtOnce, &out.Manifest} {
 		if *documents == nil {
 			continue
 		}
-		if *documents, out.Rendered.Hooks, err = p.marked(*documents, hooks); err != nil {
-			return nil, "", err
+		if *documents, out.Rendered.Hooks, replaced, err = p.marked(*documents, hooks); err != nil {
+			return nil, "", nil, err
 		}
 	}
-	return out, kind, nil
+	return out, kind, replaced, nil
 }
 
 // builtByUser is advice for a source that helmdrift does not build.
@@ -176,33 +179,18 @@ func (p *Plan) buildKustomization(ctx context.Context, q Question, f *source.Fol
 }
 
 // readDirectory reads a folder of manifests.
-func (p *Plan) readDirectory(ctx context.Context, q Question, f *source.Folder) (*drift.RenderedChart, error) {
-	text, err := f.Manifests()
+func readDirectory(f *source.Folder) (*drift.RenderedChart, error) {
+	files, err := f.Manifests()
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.readManifests(ctx, q, f, text)
-	if err == nil {
-		out.Manifest = p.ofFiles(f, out.Manifest)
-	}
-	return out, err
-}
-
-// ofFiles says which file each document of a folder is from, and leaves out files that have something else than objects. Such a file is known by its
-// first document.
-func (p *Plan) ofFiles(f *source.Folder, documents []render.Document) []render.Document {
-	isOther, file := map[string]bool{}, ""
-	for i := range documents {
-		file = cmp.Or(documents[i].Source, file)
-		documents[i].Source = file
-		if _, isKnown := isOther[file]; isKnown {
-			continue
-		}
-		if parsed := render.Objects(documents[i:i+1], p.parsing()); len(parsed.Objects)+len(parsed.Errors) > 0 {
-			isOther[file] = len(parsed.Objects) == 0 && !f.MustBeRead(file)
+	out := &drift.RenderedChart{Manifest: []render.Document{}, Rendered: render.Rendered{ChartName: cmp.Or(f.Source.Path, ".")}}
+	for _, file := range files {
+		for _, text := range file.Objects {
+			out.Manifest = append(out.Manifest, render.Document{Source: file.Name, JSON: text})
 		}
 	}
-	return slices.DeleteFunc(documents, func(d render.Document) bool { return isOther[d.Source] })
+	return out, nil
 }
 
 // readManifests reads the manifests that a source makes without helm. The path of the source stands for the name of a chart.
@@ -227,6 +215,9 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 	if h == nil {
 		h = &api.HelmSource{}
 	}
+	if !slices.Contains([]string{"", "v3", "v4"}, h.Version) {
+		return nil, fmt.Errorf("helm.version is %q, and Argo CD knows only v3 and v4", h.Version)
+	}
 	capabilities, err := p.capabilities(ctx, h)
 	if err != nil {
 		return nil, err
@@ -237,7 +228,7 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 	}
 	request := drift.ChartRequest{
 		Path: f.Dir, Helm4: true, Install: true, ReleaseName: name,
-		Namespace: cmp.Or(h.Namespace, p.app.Spec.Destination.Namespace), Values: values.Options, Capabilities: capabilities,
+		Namespace: cmp.Or(h.Namespace, p.app.Spec.Destination.Namespace, "default"), Values: values.Options, Capabilities: capabilities,
 		Undiscovered: p.from.Cluster.Undiscovered(), Known: (*drift.Secrets)(q.Known), SkipSchemaValidation: h.SkipSchemaValidation,
 		AllowOutsideLinks: f.OfCommit, // of the chart, but not of the commit
 		ReadFile:          values.ReadFile(roots, q.FetchRemote(p.app)),
@@ -250,6 +241,9 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 			failed.Message = strings.ReplaceAll(failed.Message, f.Dir, ".")
 		}
 		return nil, err
+	}
+	if h.SkipTests {
+		out.Rendered.Hooks = slices.DeleteFunc(out.Rendered.Hooks, func(hook render.Hook) bool { return slices.Contains(hook.Events, "test") })
 	}
 	if !h.SkipCRDs {
 		out.Rendered.Definitions = slices.DeleteFunc(out.Rendered.Definitions, func(d render.Document) bool { return d.Fault == render.NoObject })
@@ -288,46 +282,59 @@ func (p *Plan) parsing() render.ParseOptions {
 }
 
 // marked returns documents with one object each, in their namespaces, with the marks of Argo CD. Hooks are not among them: hooks are those
-// of the chart, and those that it finds are added. Of an object and a hook with the same name, Argo CD takes the last, and the hooks of a
-// chart come last (argo-cd v3.6.1 controller/state.go NormalizeTargetObjects). A document that cannot be read stays as it is.
-func (p *Plan) marked(documents []render.Document, hooks []render.Hook) ([]render.Document, []render.Hook, error) {
-	all := []render.Document{}
+// of the chart, and those that it finds are added. Of several objects with the same name, Argo CD takes the last, and the hooks of a chart
+// come last. Replaced has those whose last one is a hook or is not synced (argo-cd v3.6.1 controller/state.go NormalizeTargetObjects). A
+// document that cannot be read stays as it is.
+func (p *Plan) marked(documents []render.Document, hooks []render.Hook) (out []render.Document, found []render.Hook, replaced map[object.Key]bool, err error) {
+	var all []render.Document
 	var keys []object.Key
-	replaced := map[object.Key]bool{}
+	replaced = map[object.Key]bool{}
 	if p.unsynced == nil {
 		p.unsynced = map[object.Key]bool{}
 	}
-	found := slices.Clone(hooks)
-	for _, document := range documents {
+	found = slices.Clone(hooks)
+	withHooks := slices.Clone(documents)
+	for _, h := range hooks {
+		withHooks = append(withHooks, render.ReadDocuments(h.Text)...)
+	}
+	for i, document := range withHooks {
 		parsed := render.Objects([]render.Document{document}, p.parsing())
 		if len(parsed.Errors) > 0 {
 			all, keys = append(all, document), append(keys, object.Key{})
 			continue
 		}
 		for _, o := range parsed.Objects {
-			isOfChart := slices.ContainsFunc(hooks, func(h render.Hook) bool { return h.Kind == o.Kind && h.Name == o.Name })
-			p.unsynced[o.Key] = p.isUnsynced(o)
-			if replaced[o.Key] = isHook(o.Content) || isOfChart || p.unsynced[o.Key]; p.unsynced[o.Key] {
-				continue
-			}
-			if isHook(o.Content) {
-				found = append(found, render.Hook{Kind: o.Kind, Name: o.Name, Path: o.Source})
-				continue
-			}
-			content, err := p.mark(o)
+			content, err := p.mark(o, document) // a hook that cannot be marked keeps Argo CD from making manifests, too
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
-			all, keys = append(all, documentOf(content, o.Source)), append(keys, o.Key)
+			p.unsynced[o.Key] = p.isUnsynced(o)
+			replaced[o.Key] = p.unsynced[o.Key] || isHook(o.Content)
+			switch {
+			case !replaced[o.Key]:
+				all, keys = append(all, documentOf(content, o.Source)), append(keys, o.Key)
+			case !p.unsynced[o.Key] && i < len(documents):
+				found = append(found, render.Hook{Kind: o.Kind, Name: o.Name, Path: o.Source})
+			}
 		}
 	}
-	out := all[:0]
+	out = []render.Document{}
 	for i, document := range all {
 		if !replaced[keys[i]] {
 			out = append(out, document)
 		}
 	}
-	return out, found, nil
+	return out, found, replaced, nil
+}
+
+// drop removes the objects from what a source makes that a later source replaces.
+func (p *Plan) drop(part *drift.RenderedChart, replaced map[object.Key]bool) {
+	for _, documents := range []*[]render.Document{&part.Manifest, &part.Again, &part.AtOnce} {
+		*documents = slices.DeleteFunc(*documents, func(d render.Document) bool {
+			parsed := render.Objects([]render.Document{d}, p.parsing())
+			return slices.ContainsFunc(parsed.Objects, func(o object.Object) bool { return replaced[o.Key] })
+		})
+	}
 }
 
 // documentOf returns a document with an object.
@@ -371,18 +378,23 @@ func (p *Plan) instance() string {
 // trackingID is the annotation that marks an object.
 const trackingID = "argocd.argoproj.io/tracking-id"
 
-// mark returns an object with its namespace and the marks of Argo CD (argo-cd v3.6.1 util/argo/resource_tracking.go SetAppInstance,
-// controller/state.go NormalizeTargetObjects). A definition has no marks. If one of the others cannot be marked, there is no manifest at
-// all.
-func (p *Plan) mark(o object.Object) (map[string]any, error) {
+// mark returns an object of a document with its namespace and the marks of Argo CD (argo-cd v3.6.1 util/argo/resource_tracking.go SetAppInstance,
+// controller/state.go NormalizeTargetObjects). A definition has no marks, unless it says a namespace, which Argo CD removes. If one of the
+// others cannot be marked, there is no manifest at all.
+func (p *Plan) mark(o object.Object, from render.Document) (map[string]any, error) {
 	content, _ := object.Copy(o.Content).(map[string]any)
 	u := unstructured.Unstructured{Object: content}
 	if object.Child(content, "metadata") == nil {
 		return content, nil
 	}
 	u.SetNamespace(o.Namespace)
-	if o.IsDefinition() {
+	if o.IsDefinition() && !saysNamespace(from, o) {
 		return content, nil
+	}
+	hasTemplate := slices.Contains([]string{"apps", "extensions", "batch"}, o.Group) && object.Child(object.Child(content, "spec"), "template") != nil
+	if hasTemplate && p.settings.Label == legacyLabel && p.marks("labels") {
+		return nil, fmt.Errorf("application.instanceLabelKey of argocd-cm is %s: Argo CD also sets it in the template of %s, which helmdrift does not do",
+			legacyLabel, o.Key)
 	}
 	for _, field := range []string{"annotations", "labels"} {
 		if _, _, err := unstructured.NestedStringMap(content, "metadata", field); err != nil && p.marks(field) && object.Child(content, "metadata")[field] != nil {
@@ -409,6 +421,16 @@ func (p *Plan) mark(o object.Object) (map[string]any, error) {
 	}
 	return u.Object, nil
 }
+
+// saysNamespace reports whether an object of a document has a namespace there.
+func saysNamespace(from render.Document, o object.Object) bool {
+	return slices.ContainsFunc(render.Objects([]render.Document{from}, render.ParseOptions{}).Objects, func(is object.Object) bool {
+		return is.Kind == o.Kind && is.Name == o.Name && is.Namespace != ""
+	})
+}
+
+// legacyLabel is the key of the label that Argo CD also sets in the templates of pods (util/kube/kube.go SetAppInstanceLabel).
+const legacyLabel = "applications.argoproj.io/app-name"
 
 // marks reports whether Argo CD marks objects in their annotations, or in their labels.
 func (p *Plan) marks(field string) bool {

@@ -213,7 +213,7 @@ func TestLastSyncInTree(t *testing.T) {
 // TestLastSyncOfChart has a chart of which the last sync had the version of now or another one, and values in another source that have
 // changed.
 func TestLastSyncOfChart(t *testing.T) {
-	r := newRepository(t, map[string]map[string]string{"main": {"values.yaml": "'2'"}, commitThen: {"values.yaml": "'1'"}, "chart": {"Chart.yaml": ""}})
+	r := newRepository(t, map[string]map[string]string{"main": {"values.yaml": "'2'"}, commitThen: {"values.yaml": "'1'"}, "chart": {"Chart.yaml": "version: 1.2.3\n"}})
 	ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "shop", Name: "web"}, Version: "v1"}
 	from := drift.Connection{Cluster: keptCluster{fakeCluster{objects: map[object.Ref]map[string]any{
 		ref: contentOf(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}, data: {a: '9'}}"),

@@ -145,6 +145,7 @@ func (t *Tree) foldersOf(a *api.Application) (out []*source.Folder) {
 	for _, s := range a.Sources() {
 		f, has, err := t.local(s)
 		if has && err == nil {
+			f.OfSeveral = len(a.Spec.Sources) > 0
 			err = f.Override(cmp.Or(a.Instance, a.Metadata.Name))
 		}
 		if has && err == nil {
@@ -445,7 +446,7 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, re
 	if p.settings, err = e.settingsOf(ctx, e.from, m.app.Metadata.Namespace); err != nil {
 		return nil, err
 	}
-	made, kind, err := p.renderOne(ctx, e.q, f, refs, roots)
+	made, kind, _, err := p.renderOne(ctx, e.q, f, refs, roots)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ type ChartRequest struct {
 
 // RenderedChart is a rendered chart with parsed manifests.
 type RenderedChart struct {
-	// Rendered lacks the texts of the manifests and of the hooks.
+	// Rendered lacks the texts of the manifests.
 	Rendered render.Rendered
 	// Manifest, Again and AtOnce are the documents of those texts; see render.Rendered.
 	Manifest, Again, AtOnce []render.Document
@@ -65,9 +65,6 @@ func RenderChart(ctx context.Context, q ChartRequest) (*RenderedChart, error) {
 		Rendered: *rendered, Manifest: readIfAny(rendered.Manifest), Again: readIfAny(rendered.Again), AtOnce: readIfAny(rendered.AtOnce),
 	}
 	out.Rendered.Manifest, out.Rendered.Again, out.Rendered.AtOnce = "", "", ""
-	for i := range out.Rendered.Hooks {
-		out.Rendered.Hooks[i].Text = ""
-	}
 	return out, nil
 }
 

@@ -199,7 +199,7 @@ func (p *project) permitsNamespace(namespace string) bool {
 func (p *project) permitsSource(url string) bool {
 	isAny := false
 	for _, pattern := range p.Spec.SourceRepos {
-		matched := pattern == "*" || MatchesGlob(normalURL(strings.TrimPrefix(pattern, "!")), normalURL(url), '/')
+		matched := pattern == "*" || MatchesGlob(NormalURL(strings.TrimPrefix(pattern, "!")), NormalURL(url), '/')
 		switch {
 		case denies(pattern) && matched:
 			return false
@@ -221,8 +221,8 @@ func matchesSigned(pattern, text string) bool {
 	return MatchesGlob(pattern, text)
 }
 
-// normalURL returns the address of a repository as Argo CD compares it: in small letters, without .git.
-func normalURL(url string) string {
+// NormalURL returns the address of a repository as Argo CD compares it: in small letters, without .git.
+func NormalURL(url string) string {
 	url = strings.ToLower(strings.TrimSpace(url))
 	return strings.TrimSuffix(strings.TrimSuffix(url, "/"), ".git")
 }

@@ -159,6 +159,18 @@ type HelmSource struct {
 	KubeVersion             string          `json:"kubeVersion"`
 	APIVersions             []string        `json:"apiVersions"`
 	Namespace               string          `json:"namespace"`
+	// SkipTests leaves out the hooks of helm test. Version is that of helm, and PassCredentials is about fetching what is not in charts/.
+	SkipTests       bool   `json:"skipTests"`
+	Version         string `json:"version"`
+	PassCredentials bool   `json:"passCredentials"`
+}
+
+// isZero reports whether it says nothing (types.go IsZero).
+func (h *HelmSource) isZero() bool {
+	inline, _ := h.Inline() // it was decoded from JSON
+	return h.Version+h.ReleaseName+h.KubeVersion+h.Namespace == "" && len(inline) == 0 &&
+		len(h.ValueFiles)+len(h.Parameters)+len(h.FileParameters)+len(h.APIVersions) == 0 &&
+		!h.PassCredentials && !h.IgnoreMissingValueFiles && !h.SkipCRDs && !h.SkipTests && !h.SkipSchemaValidation
 }
 
 // KustomizeSource says what Argo CD changes in a kustomization before it builds it. What kustomize gives to helm is not here.
@@ -347,7 +359,7 @@ func (s *Source) normalize() {
 	if s.Kustomize != nil && s.Kustomize.isZero() {
 		s.Kustomize = nil
 	}
-	if s.Helm != nil && reflect.DeepEqual(*s.Helm, HelmSource{}) {
+	if s.Helm != nil && s.Helm.isZero() {
 		s.Helm = nil
 	}
 	if d := s.Directory; d != nil && !d.Recurse && !d.DisableExtensionFilter && !d.HasJsonnet() && d.Include+d.Exclude == "" {

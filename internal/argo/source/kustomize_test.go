@@ -124,9 +124,10 @@ func TestOwnFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{".git/config", "overlay/kustomization.yaml", "built/all.yaml"} {
+	for _, name := range []string{".git/config", "overlay/kustomization.yaml"} {
 		writeFile(t, filepath.Join(root, name), "")
 	}
+	writeFile(t, filepath.Join(root, "built/all.yaml"), "{apiVersion: v1, kind: ConfigMap}\n")
 	s := api.Source{Kustomize: &api.KustomizeSource{NamePrefix: "x"}, Plugin: json.RawMessage(`{}`)}
 	for dir, want := range map[string]string{"overlay": "kustomize", "built": "directory"} {
 		f := &Folder{Source: s, Root: filepath.Join(root, dir), Dir: filepath.Join(root, dir)}

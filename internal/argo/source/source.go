@@ -8,15 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
+	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/argo/api"
@@ -41,6 +40,8 @@ type Folder struct {
 	// Revision is the commit, or the version of the chart.
 	Revision string
 	IsChart  bool
+	// OfSeveral is set if the Application has a list of sources. Then a path that begins with a dollar names one of them.
+	OfSeveral bool
 	// InTree is set if it is in the working tree, whose commit is yet to come.
 	InTree bool
 	// OfCommit is set if Root has the files of a commit alone, and no link leads out of it.
@@ -99,7 +100,7 @@ func (q Fetcher) Folders(ctx context.Context, a *api.Application, tree Local) (o
 		f, remove, err := q.folder(ctx, a, i, tree)
 		all = append(all, remove)
 		if err == nil {
-			f.Number = i
+			f.Number, f.OfSeveral = i, len(a.Spec.Sources) > 0
 			err = f.Override(cmp.Or(a.Instance, a.Metadata.Name))
 		}
 		if err != nil {
@@ -217,7 +218,28 @@ func (q Fetcher) chart(ctx context.Context, a *api.Application, s api.Source) (*
 	if err != nil {
 		return nil, func() {}, err
 	}
-	return opened(s, path, done)
+	f, done, err := opened(s, path, done)
+	if err == nil {
+		f.Revision, err = f.version()
+	}
+	return f, done, err
+}
+
+// version returns the version of a chart as Argo CD names it: targetRevision, or if that is a range, the one that was found (argo-cd v3.6.1
+// reposerver/repository/repository.go newHelmClientResolveRevision).
+func (f *Folder) version() (string, error) {
+	if _, err := semver.NewVersion(f.Source.TargetRevision); err == nil {
+		return f.Source.TargetRevision, nil
+	}
+	var chart struct{ Version string }
+	text, err := ReadWithin(f.Root, filepath.Join(f.Dir, "Chart.yaml"))
+	if err == nil {
+		err = yaml.Unmarshal(text, &chart)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the version of the chart: %w", err)
+	}
+	return chart.Version, nil
 }
 
 // opened returns the folder of a chart that is a folder or an archive.
@@ -250,8 +272,8 @@ func (f *Folder) ownedByUser() error {
 	if own, other := f.Kind(); own != KindDirectory || other != nil || f.Source.Directory != nil {
 		return err
 	}
-	text, err := f.Manifests()
-	if err == nil && text == "" {
+	files, err := f.Manifests()
+	if err == nil && len(files) == 0 {
 		err = fmt.Errorf("%s has no chart, no kustomization and no manifests", f.Dir)
 	}
 	return err
@@ -334,64 +356,6 @@ func (f *Folder) Kind() (string, error) {
 		}
 	}
 	return kind, err
-}
-
-// skipMark in a file keeps Argo CD from taking it for a manifest (argo-cd v3.6.1 reposerver/repository/repository.go
-// getPotentiallyValidManifestFile).
-const skipMark = "+argocd:skip-file-rendering"
-
-// Manifests returns the text of all files of a folder of manifests.
-func (f *Folder) Manifests() (string, error) {
-	d := f.Source.Directory
-	if d == nil {
-		d = &api.DirectorySource{}
-	}
-	if d.HasJsonnet() {
-		return "", errors.New("jsonnet makes the manifests, which helmdrift does not run")
-	}
-	var out strings.Builder
-	err := filepath.WalkDir(f.Dir, func(name string, entry fs.DirEntry, err error) error {
-		inside, _ := filepath.Rel(f.Dir, name)
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && name != f.Dir && (!d.Recurse || entry.Name() == ".git"):
-			return filepath.SkipDir
-		case entry.IsDir(), !d.DisableExtensionFilter && !slices.Contains([]string{".yaml", ".yml", ".json", ".jsonnet"}, filepath.Ext(name)):
-			return nil
-		case d.Exclude != "" && api.MatchesGlob(d.Exclude, filepath.ToSlash(inside)), d.Include != "" && !api.MatchesGlob(d.Include, filepath.ToSlash(inside)):
-			return nil
-		case filepath.Ext(name) == ".jsonnet":
-			return fmt.Errorf("%s is jsonnet, which helmdrift does not run", inside)
-		}
-		if info, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			return nil // a link to nothing, or to a folder
-		}
-		text, err := ReadWithin(f.Root, name)
-		if err != nil {
-			return err
-		}
-		if bytes.Contains(text, []byte(skipMark)) {
-			return nil
-		}
-		fmt.Fprintf(&out, "---\n# Source: %s\n%s\n", filepath.ToSlash(inside), text)
-		if out.Len() > MostBytes {
-			return errors.New("the manifests are too large")
-		}
-		return nil
-	})
-	return out.String(), err
-}
-
-// MustBeRead reports whether Argo CD refuses a folder if it cannot read a file of it. It leaves out other files, such as values, that are no objects
-// (repository.go getObjsFromYAMLOrJSON).
-func (f *Folder) MustBeRead(file string) bool {
-	text, err := ReadWithin(f.Root, filepath.Join(f.Dir, filepath.FromSlash(file)))
-	if err != nil || filepath.Ext(file) == ".json" {
-		return true
-	}
-	lacks := func(word string) bool { return !bytes.Contains(text, []byte(word)) }
-	return !slices.ContainsFunc([]string{"apiVersion:", "kind:", "metadata:"}, lacks)
 }
 
 // FetchRemote returns what fetches a value file of an Application from an address.

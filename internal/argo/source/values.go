@@ -37,9 +37,15 @@ func (f *Folder) Values(folders map[string]*Folder, variables map[string]string)
 	if h == nil {
 		return out, nil
 	}
+	if err := f.checkRefs(folders); err != nil {
+		return out, err
+	}
 	files, err := f.valueFiles(folders, variables)
 	if err != nil {
 		return out, err
+	}
+	if i := slices.IndexFunc(files, func(file string) bool { return strings.Contains(file, ",") }); i >= 0 {
+		return out, fmt.Errorf("helm.valueFiles: the name of %s has a comma, which helm takes for the end of a name", filepath.Base(files[i]))
 	}
 	out.Options.Files = files
 	if out.Inline, err = h.Inline(); err != nil {
@@ -152,6 +158,36 @@ func (f *Folder) valueFiles(folders map[string]*Folder, variables map[string]str
 	return out, nil
 }
 
+// checkRefs returns an error if Argo CD refuses the sources that the values come from: it reads no file of a chart, and each repository in one
+// commit (repository.go runManifestGenAsync).
+func (f *Folder) checkRefs(folders map[string]*Folder) error {
+	names := slices.Clone(f.Source.Helm.ValueFiles)
+	for _, p := range f.Source.Helm.FileParameters {
+		names = append(names, p.Path)
+	}
+	seen := map[string]*Folder{}
+	for _, name := range names {
+		other := folders[referenced(name)]
+		if other == nil || !f.OfSeveral {
+			continue
+		}
+		if other.Source.Chart != "" {
+			return fmt.Errorf("%s: source %s is a chart, and Argo CD reads no values of another chart", name, other.Source.Ref)
+		}
+		repository := api.NormalURL(other.Source.RepoURL)
+		switch first := seen[repository]; {
+		case first != nil && first.Source.TargetRevision != other.Source.TargetRevision:
+			return fmt.Errorf("the sources %s and %s are two revisions of one repository, %s and %s, which Argo CD refuses", first.Source.Ref, other.Source.Ref,
+				first.Source.TargetRevision, other.Source.TargetRevision)
+		case first == nil && repository == api.NormalURL(f.Source.RepoURL) && f.Revision != other.Revision:
+			return fmt.Errorf("source %s is another commit of the repository of the chart, which Argo CD refuses: targetRevision is %s, and that of the chart %s",
+				other.Source.Ref, other.Source.TargetRevision, f.Source.TargetRevision)
+		}
+		seen[repository] = other
+	}
+	return nil
+}
+
 // IsRemote reports whether a value file is an address.
 func IsRemote(file string) bool { return strings.Contains(file, "://") }
 
@@ -185,10 +221,11 @@ func referenced(name string) string {
 // a slash in front, or in another source. It is never outside of the repository.
 func (f *Folder) fileOf(name string, folders map[string]*Folder, variables map[string]string) (string, error) {
 	root, at := f.Root, f.Dir
-	if other := folders[referenced(name)]; other != nil {
+	switch ref := referenced(name); {
+	case folders[ref] != nil:
 		_, rest, _ := strings.Cut(name, "/")
-		root, at, name = other.Root, other.Root, rest
-	} else if ref := referenced(name); ref != "" && variables[strings.Trim(ref[1:], "{}")] == "" {
+		root, at, name = folders[ref].Root, folders[ref].Root, rest
+	case ref != "" && f.OfSeveral:
 		return "", fmt.Errorf("%s: no source has the ref %s", name, ref[1:])
 	}
 	name = expand(name, variables)

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
 // TestValues composes the values of sources in a repository with two charts and another repository with the ref values.
@@ -67,7 +69,7 @@ func TestValues(t *testing.T) {
 		"two dollars":              {helm: "parameters: [{name: a, value: '$$x$no'}]", set: []string{"a=$x"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &Folder{Root: root, Dir: filepath.Join(root, "charts/web")}
+			f := &Folder{Root: root, Dir: filepath.Join(root, "charts/web"), OfSeveral: true}
 			f.Source.Helm = &api.HelmSource{}
 			if err := yaml.Unmarshal([]byte(c.helm), f.Source.Helm); err != nil {
 				t.Fatal(err)
@@ -172,7 +174,7 @@ func TestFolderKind(t *testing.T) {
 func TestManifests(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.yaml", "b.json", "c.txt", "sub/d.yml", "test/e.yaml"} {
-		writeFile(t, filepath.Join(dir, name), "name: "+name+"\n")
+		writeFile(t, filepath.Join(dir, name), `{"apiVersion": "v1", "kind": "ConfigMap"}`)
 	}
 	writeFile(t, filepath.Join(dir, "values.yaml"), "# +argocd:skip-file-rendering\nname: none\n")
 	for name, c := range map[string]struct {
@@ -185,15 +187,13 @@ func TestManifests(t *testing.T) {
 		"only":        {api.DirectorySource{Recurse: true, Include: "*.yaml"}, []string{"a.yaml", "test/e.yaml"}},
 		"every file":  {api.DirectorySource{DisableExtensionFilter: true, Exclude: "*.json"}, []string{"a.yaml", "c.txt"}},
 	} {
-		text, err := (&Folder{Root: dir, Dir: dir, Source: api.Source{Directory: &c.directory}}).Manifests()
+		files, err := (&Folder{Root: dir, Dir: dir, Source: api.Source{Directory: &c.directory}}).Manifests()
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for line := range strings.Lines(text) {
-			if file, found := strings.CutPrefix(line, "# Source: "); found {
-				got = append(got, strings.TrimSpace(file))
-			}
+		for _, file := range files {
+			got = append(got, file.Name)
 		}
 		if slices.Sort(got); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -221,5 +221,68 @@ func writeFile(t *testing.T, name, text string) {
 	}
 	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestRefs checks which sources the values of a chart may come from.
+func TestRefs(t *testing.T) {
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"web.yaml", "x,y.yaml"} {
+		writeFile(t, filepath.Join(root, file), "")
+	}
+	const charts, values = "https://git.example.com/charts", "https://git.example.com/values"
+	of := func(ref, url, target, revision string) *Folder {
+		return &Folder{Root: root, Dir: root, Revision: revision, Source: api.Source{Ref: ref, RepoURL: url, TargetRevision: target}}
+	}
+	archive := of("a", values, "1.0.0", "1.0.0")
+	archive.Source.Chart = "other"
+	for name, c := range map[string]struct {
+		refs   []*Folder
+		files  []string
+		single bool
+		fails  string
+	}{
+		"another repository":             {refs: []*Folder{of("a", values, "main", "1")}, files: []string{"$a/web.yaml"}},
+		"the same commit":                {refs: []*Folder{of("a", charts+".git", "HEAD", "0")}, files: []string{"$a/web.yaml"}},
+		"another commit":                 {refs: []*Folder{of("a", charts+".git", "v1", "1")}, files: []string{"$a/web.yaml"}, fails: "source a is another commit of the repository"},
+		"another commit, unused":         {refs: []*Folder{of("a", charts, "v1", "1")}, files: []string{"web.yaml"}},
+		"two revisions":                  {refs: []*Folder{of("a", values, "v1", "1"), of("b", values, "v2", "2")}, files: []string{"$a/web.yaml", "$b/web.yaml"}, fails: "the sources a and b are two revisions"},
+		"two with one revision":          {refs: []*Folder{of("a", values, "v1", "1"), of("b", values, "v1", "1")}, files: []string{"$a/web.yaml", "$b/web.yaml"}},
+		"a chart":                        {refs: []*Folder{archive}, files: []string{"$a/web.yaml"}, fails: "source a is a chart"},
+		"a variable, one source":         {files: []string{"$ARGOCD_APP_NAME.yaml"}, single: true},
+		"a variable, several":            {files: []string{"$ARGOCD_APP_NAME.yaml"}, fails: "no source has the ref ARGOCD_APP_NAME.yaml"},
+		"no variable, one source":        {files: []string{"$NO/web.yaml"}, single: true},
+		"a name that helm takes for two": {files: []string{"x,y.yaml"}, fails: "x,y.yaml has a comma"},
+	} {
+		f := of("", charts, "main", "0")
+		f.OfSeveral, f.Source.Helm = !c.single, &api.HelmSource{ValueFiles: c.files}
+		_, err := f.Values(Refs(c.refs), map[string]string{"ARGOCD_APP_NAME": "web"})
+		if (err != nil) != (c.fails != "") || err != nil && !strings.Contains(err.Error(), c.fails) {
+			t.Errorf("%s: %v, want %q", name, err, c.fails)
+		}
+	}
+}
+
+// TestVersion checks which version of a chart Argo CD names.
+func TestVersion(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "Chart.yaml"), "version: 1.2.3\n")
+	fetcher := Fetcher{Fetch: func(context.Context, string, fetch.Options) (string, func(), error) { return dir, func() {}, nil }}
+	for target, want := range map[string]string{"1.2.3": "1.2.3", "v1.2": "v1.2", "1.x": "1.2.3"} {
+		s := api.Source{RepoURL: "https://192.0.2.1/charts", Chart: "web", TargetRevision: target}
+		f, done, err := fetcher.chart(t.Context(), &api.Application{}, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer done()
+		if got := f.Variables(&api.Application{}, "web")["ARGOCD_APP_REVISION"]; got != want {
+			t.Errorf("%s: %s, want %s", target, got, want)
+		}
 	}
 }
