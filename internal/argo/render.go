@@ -269,11 +269,30 @@ func (p *Plan) capabilities(ctx context.Context, h *api.HelmSource) (*chartutil.
 	}
 	extra := h.APIVersions
 	if len(extra) == 0 {
-		extra = found.APIVersions
+		extra = slices.DeleteFunc(slices.Clone([]string(found.APIVersions)), isUnwatched)
 	}
 	out := *found
 	out.APIVersions = chartutil.DefaultVersionSet
 	return render.OverrideCapabilities(&out, plain.String(), extra)
+}
+
+// These can only be read or created. Argo CD tells charts about kinds that it can list and watch (gitops-engine v3.6.1 pkg/utils/kube/ctl.go
+// GetAPIResources), and discovery as helmdrift reads it does not say which they are.
+var (
+	unwatchedGroups = []string{"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io", "packages.operators.coreos.com"}
+	unwatchedKinds  = []string{
+		"Binding", "ComponentStatus", "Eviction", "LocalSubjectAccessReview", "NodeProxyOptions", "PodAttachOptions", "PodExecOptions",
+		"PodPortForwardOptions", "PodProxyOptions", "Scale", "SelfSubjectAccessReview", "SelfSubjectReview", "SelfSubjectRulesReview",
+		"ServiceProxyOptions", "SubjectAccessReview", "TokenRequest", "TokenReview",
+	}
+)
+
+// isUnwatched reports whether no kind of an API version can be watched, or the kind that it ends with cannot. A group of Kubernetes itself has
+// no dot, or ends with .k8s.io.
+func isUnwatched(version string) bool {
+	group, rest, _ := strings.Cut(version, "/")
+	isOwn := !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
+	return slices.Contains(unwatchedGroups, group) || isOwn && slices.Contains(unwatchedKinds, rest[strings.LastIndex(rest, "/")+1:])
 }
 
 // parsing says how the documents of the Application are read.
@@ -429,7 +448,7 @@ func saysNamespace(from render.Document, o object.Object) bool {
 	})
 }
 
-// legacyLabel is the key of the label that Argo CD also sets in the templates of pods (util/kube/kube.go SetAppInstanceLabel).
+// legacyLabel is the key of the label that Argo CD also sets in the templates of pods (argo-cd v3.6.1 util/kube/kube.go SetAppInstanceLabel).
 const legacyLabel = "applications.argoproj.io/app-name"
 
 // marks reports whether Argo CD marks objects in their annotations, or in their labels.

@@ -561,7 +561,8 @@ func (c renderingCluster) Capabilities(context.Context) (*chartutil.Capabilities
 	if err != nil {
 		return nil, err
 	}
-	return &chartutil.Capabilities{KubeVersion: *version, APIVersions: apiVersions(), HelmVersion: chartutil.DefaultCapabilities.HelmVersion}, nil
+	versions := append(apiVersions(), "metrics.k8s.io/v1beta1", "metrics.k8s.io/v1beta1/NodeMetrics", "policy/v1/Eviction", "v1/Binding", "ex.com/v1/Scale")
+	return &chartutil.Capabilities{KubeVersion: *version, APIVersions: versions, HelmVersion: chartutil.DefaultCapabilities.HelmVersion}, nil
 }
 
 func (renderingCluster) Undiscovered() []string { return nil }
@@ -632,6 +633,9 @@ func TestRendering(t *testing.T) {
 	}{
 		"the cluster": {template: configMap + "a}\ndata: " + asks + "\n",
 			want: `{"a":{"cluster":"true","helm":"true","kinds":"true","own":"false","version":"v1.33.4 33"}}`},
+		"kinds that cannot be watched": {template: configMap + `a}
+data: { {{ range list "metrics.k8s.io/v1beta1" "policy/v1/Eviction" "v1/Binding" "ex.com/v1/Scale" }}{{ . | quote }}: "{{ $.Capabilities.APIVersions.Has . }}", {{ end }}}
+`, want: `{"a":{"ex.com/v1/Scale":"true","metrics.k8s.io/v1beta1":"false","policy/v1/Eviction":"false","v1/Binding":"false"}}`},
 		"the Application": {helm: "{kubeVersion: 1.31.0-eks-1, apiVersions: [ex.com/v1]}", template: configMap + "a}\ndata: " + asks + "\n",
 			want: `{"a":{"cluster":"false","helm":"true","kinds":"false","own":"true","version":"v1.31.0 31"}}`},
 		"kinds that Helm does not know": {helm: "{apiVersions: [ex.com/v1]}", template: configMap + "a}\ndata: {x: '{{ .Capabilities.APIVersions.Has \"example.com/v1\" }}'}\n",

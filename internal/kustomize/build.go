@@ -29,6 +29,8 @@ type Files struct {
 	Written map[string][]byte
 	// Decrypt returns the content of a file as kustomize reads it. It may be nil.
 	Decrypt func(name string, text []byte) ([]byte, error)
+	// Rewrite changes each kustomization before kustomize reads it. It may be nil.
+	Rewrite func(text []byte) ([]byte, error)
 	// RootOnly is set if a kustomization may have no file that is not below its own folder.
 	RootOnly bool
 	bases    *Bases
@@ -203,6 +205,9 @@ func (f *Files) readChecked(inside string) ([]byte, error) {
 	if err == nil && IsKustomization(path.Base(inside)) {
 		if text, err = f.withBases(path.Dir(inside), text); err == nil {
 			err = f.check(path.Dir(inside), text)
+		}
+		if err == nil && f.Rewrite != nil {
+			text, err = f.Rewrite(text)
 		}
 	}
 	if err != nil {

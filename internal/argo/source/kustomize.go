@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -16,6 +17,7 @@ import (
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/pkg/util"
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
@@ -77,6 +79,7 @@ func (o KustomizeOrder) Build(fetch func(kustomize.Base) (string, error)) (strin
 	if f.RootOnly, err = isRootOnly(o.Options); err != nil {
 		return "", fmt.Errorf("kustomize.buildOptions of argocd-cm: %w", err)
 	}
+	f.Rewrite = withTemplateLabels
 	for _, base := range konfig.RecognizedKustomizationFileNames() {
 		if name := path.Join(o.Folder, base); tree.IsAbsent(name) {
 			return "", tree.Why(name)
@@ -112,6 +115,36 @@ func (o KustomizeOrder) Build(fetch func(kustomize.Base) (string, error)) (strin
 		}
 	}
 	return out.String(), nil
+}
+
+// templateLabels are the places of labels with includeTemplates, besides that of the object itself (sigs.k8s.io/kustomize/api v0.21.3
+// internal/konfig/builtinpluginconsts/metadatalabels.go).
+var templateLabels = []kustomizetypes.FieldSpec{
+	templateLabel("", "v1", "ReplicationController", "spec/template"), templateLabel("", "", "Deployment", "spec/template"),
+	templateLabel("", "", "ReplicaSet", "spec/template"), templateLabel("", "", "DaemonSet", "spec/template"),
+	templateLabel("apps", "", "StatefulSet", "spec/template"), templateLabel("batch", "", "Job", "spec/template"),
+	templateLabel("batch", "", "CronJob", "spec/jobTemplate"), templateLabel("batch", "", "CronJob", "spec/jobTemplate/spec/template"),
+}
+
+func templateLabel(group, version, kind, template string) kustomizetypes.FieldSpec {
+	return kustomizetypes.FieldSpec{
+		Gvk: resid.Gvk{Group: group, Version: version, Kind: kind}, Path: template + "/metadata/labels", CreateIfNotPresent: true,
+	}
+}
+
+// withTemplateLabels names the places of labels with includeTemplates in a kustomization. Kustomize 5.8.3, which Argo CD 3.6.1 has, leaves the
+// volumeClaimTemplates of a StatefulSet alone, and the library of 5.8.1 does not.
+func withTemplateLabels(text []byte) ([]byte, error) {
+	var k kustomizetypes.Kustomization
+	if !bytes.Contains(text, []byte("includeTemplates")) || k.Unmarshal(text) != nil { // kustomize says what is wrong
+		return text, nil
+	}
+	for i := range k.Labels {
+		if l := &k.Labels[i]; l.IncludeTemplates && !l.IncludeSelectors {
+			l.IncludeTemplates, l.FieldSpecs = false, slices.Concat(l.FieldSpecs, templateLabels)
+		}
+	}
+	return yaml.Marshal(k)
 }
 
 // isRootOnly reads the flags of "kustomize build", and reports whether kustomize reads only files below the folder of a kustomization. A
