@@ -117,8 +117,7 @@ func (o KustomizeOrder) Build(fetch func(kustomize.Base) (string, error)) (strin
 	return out.String(), nil
 }
 
-// templateLabels are the places of labels with includeTemplates, besides that of the object itself (sigs.k8s.io/kustomize/api v0.21.3
-// internal/konfig/builtinpluginconsts/metadatalabels.go).
+// templateLabels are the places of labels with includeTemplates in kustomize 5.8.3, besides that of the object itself.
 var templateLabels = []kustomizetypes.FieldSpec{
 	templateLabel("", "v1", "ReplicationController", "spec/template"), templateLabel("", "", "Deployment", "spec/template"),
 	templateLabel("", "", "ReplicaSet", "spec/template"), templateLabel("", "", "DaemonSet", "spec/template"),
