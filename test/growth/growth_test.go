@@ -78,6 +78,7 @@ func takers() map[string]func(text string) {
 		"internal/terraform.Read":               func(s string) { _, _ = terraform.Read([]byte(s)); _, _ = terraform.Read(planOf(s)) },
 		"internal/argo/api.IsSet":               func(s string) { _ = api.IsSet([]byte(s)) },
 		"internal/argo/api.Listed":              func(s string) { _ = api.Listed(s) },
+		"internal/argo/api.NormalURL":           func(s string) { _ = api.NormalURL(s) },
 		"internal/argo/source.IsRemote":         func(s string) { _ = source.IsRemote(s) },
 		"internal/helmfile.ReadState":           func(s string) { _, _ = helmfile.ReadState([]byte(s)) },
 		"internal/helmfile.Secrets":             func(s string) { helmfile.Secrets([]byte(s)) },
