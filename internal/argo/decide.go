@@ -54,9 +54,12 @@ func (p *Plan) decide(d difference) decision {
 			reason += "; its objects stay until somebody confirms that " + d.confirms + " is deleted"
 		}
 		return decision{action: report.DeployerUninstall, reason: reason, putsBack: report.PutsBackNever}
+	case p.rejected != "":
+		reason := "it does not compare the Application: " + p.rejected
+		return decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: reason, putsBack: report.PutsBackNever}
 	case isOut && p.forbidden != "":
 		return decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: p.forbidden, putsBack: report.PutsBackNever}
-	case api.IsSet(a.Operation), a.Status.OperationState != nil && a.Status.OperationState.Phase == "Running":
+	case a.UnderWay() != nil:
 		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
 	case p.broken != "":
 		return decision{
@@ -77,21 +80,22 @@ func (p *Plan) decide(d difference) decision {
 		out.putsBack = report.PutsBackNow
 	}
 	attempted, phase := p.attempted(d.revisions)
+	wipes := auto.Prune && !auto.AllowEmpty && d.isEmpty && !p.hasOthers
 	switch {
 	case !isOut:
 		out.action, out.reason = report.DeployerNone, "it is in sync"
-	case !d.changes && !auto.Prune:
+	case !d.changes && !auto.Prune && !p.hasOthers:
 		out.action, out.reason = report.DeployerNone, "only objects differ that the sources no longer have, and automated prune is off"
 	case attempted && phase != "Succeeded":
 		out.action, out.otherwise, out.putsBack = report.DeployerBlocked, report.DeployerSync, report.PutsBackNever
 		out.reason = fmt.Sprintf("the last sync to this revision ended with the phase %s, and Argo CD does not try it again", phase)
 	case attempted && !auto.SelfHeal:
 		out.action, out.reason = report.DeployerNone, "it has synced to this revision already, and selfHeal is off"
-	case attempted:
-		out.action, out.reason = report.DeployerCorrect, "selfHeal is on"
-	case auto.Prune && !auto.AllowEmpty && d.isEmpty:
+	case wipes:
 		out.action, out.otherwise, out.putsBack = report.DeployerBlocked, report.DeployerSync, report.PutsBackNever
 		out.reason = "the sync would delete all objects, and allowEmpty is off"
+	case attempted:
+		out.action, out.reason = report.DeployerCorrect, "selfHeal is on"
 	default:
 		out.action, out.reason = report.DeployerSync, p.changed(d.revisions)
 	}

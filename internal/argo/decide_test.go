@@ -2,6 +2,7 @@ package argo
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
-	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -43,6 +43,10 @@ func TestDecide(t *testing.T) {
 			difference{changes: true, revisions: []string{"r2"}}, "sync", "next-upgrade", "changes none of the paths of argocd.argoproj.io/manifest-generate-paths"},
 		"would be empty": {"spec: {syncPolicy: {automated: {prune: true}}}", difference{prunes: true, isEmpty: true, revisions: []string{"r2"}}, "blocked", "never",
 			"allowEmpty is off"},
+		"would be empty after a sync by hand": {"spec: {syncPolicy: {automated: {prune: true, selfHeal: true}}}",
+			difference{prunes: true, isEmpty: true, revisions: []string{"r1"}}, "blocked", "never", "allowEmpty is off"},
+		"left alone by a false one": {"{metadata: {annotations: {argocd.argoproj.io/skip-reconcile: 'no'}}, spec: {}}", changes, "none", "by-hand", "automated sync is off"},
+		"ends":                      {"{spec: {}, status: {operationState: {phase: Terminating}}}", changes, "sync", "now", "a sync is under way"},
 		"being deleted": {"{metadata: {deletionTimestamp: now, finalizers: [resources-finalizer.argocd.argoproj.io]}, spec: {syncPolicy: {automated: {}}}}",
 			changes, "uninstall", "never", "being deleted"},
 		"being deleted, and somebody confirms": {"{metadata: {deletionTimestamp: now, finalizers: [resources-finalizer.argocd.argoproj.io]}}",
@@ -74,6 +78,29 @@ func TestDecide(t *testing.T) {
 		got := (&Plan{app: a}).decide(c.d)
 		if got.action != c.action || got.putsBack != c.putsBack || !strings.Contains(got.reason, c.reason) {
 			t.Errorf("%s: %+v, want %s, %s, %q", name, got, c.action, c.putsBack, c.reason)
+		}
+	}
+}
+
+// TestDecideWithOthers has what to do if objects that are neither in sync nor to be pruned are there, or if Argo CD does not accept the Application.
+func TestDecideWithOthers(t *testing.T) {
+	for name, c := range map[string]struct {
+		plan   *Plan
+		d      difference
+		action report.DeployerAction
+		reason string
+	}{
+		"only to prune":  {&Plan{hasOthers: true}, difference{prunes: true}, "sync", "never been synced"},
+		"would be empty": {&Plan{hasOthers: true}, difference{prunes: true, isEmpty: true}, "sync", "never been synced"},
+		"not accepted":   {&Plan{rejected: "the destination has no server"}, difference{}, "blocked", "it does not compare the Application: the destination has no server"},
+	} {
+		c.plan.app = &api.Application{}
+		text := "{spec: {source: {path: a}, syncPolicy: {automated: {prune: " + strconv.FormatBool(c.d.isEmpty) + "}}}}"
+		if err := yaml.Unmarshal([]byte(text), c.plan.app); err != nil {
+			t.Fatal(err)
+		}
+		if got := c.plan.decide(c.d); got.action != c.action || !strings.Contains(got.reason, c.reason) {
+			t.Errorf("%s: %+v, want %s, %q", name, got, c.action, c.reason)
 		}
 	}
 }
@@ -228,24 +255,15 @@ func TestDiffers(t *testing.T) {
 	}
 }
 
-// TestDestination has destinations, and whether Argo CD compares an Application that deploys there.
+// TestDestination has destinations, and whether they are the cluster that an Application is in.
 func TestDestination(t *testing.T) {
-	for destination, want := range map[string]string{
-		"{name: in-cluster}":                                           "",
-		"{server: 'https://kubernetes.default.svc/'}":                  "",
-		"{namespace: shop}":                                            "neither a server nor a name",
-		"{name: in-cluster, server: 'https://kubernetes.default.svc'}": "both a server and a name",
+	for destination, isHere := range map[string]bool{
+		"{name: in-cluster}": true, "{server: 'https://kubernetes.default.svc'}": true, "{server: 'https://kubernetes.default.svc/'}": true,
+		"{name: other}": false, "{server: 'https://192.0.2.1'}": false,
 	} {
 		app := api.Decoded(contentOf(t, head+"metadata: {name: web, namespace: argocd}, spec: {destination: "+destination+"}}"))
-		p, err := newPlan(t.Context(), drift.Connection{Cluster: clusterOf(nil)}, Question{}, app)
-		if err != nil {
-			t.Fatalf("%s: %v", destination, err)
-		}
-		if p.unmade = nil; (p.broken == "") != (want == "") || !strings.Contains(p.broken, want) {
-			t.Errorf("%s: %q, want %q", destination, p.broken, want)
-		}
-		if got := p.decide(difference{}); (got.action == report.DeployerBlocked) != (want != "") {
-			t.Errorf("%s: %+v", destination, got)
+		if err := app.CheckDestination(); (err == nil) != isHere {
+			t.Errorf("%s: %v", destination, err)
 		}
 	}
 }

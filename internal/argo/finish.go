@@ -2,6 +2,7 @@ package argo
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
@@ -18,9 +19,10 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 		revisions = p.made.revisions
 	}
 	differs := p.differs(r, revisions)
-	if differs.prunes && !p.app.IsAutomated() && p.app.Goes() == "" {
+	if differs.prunes && !p.app.IsAutomated() && p.app.Goes() == "" && p.app.UnderWay() == nil {
 		p.warn("a sync by hand prunes only with --prune, and is predicted without it")
 	}
+	p.findUnmergeable()
 	if p.broken == "" {
 		p.broken = p.refusedDryRun(r)
 	}
@@ -29,6 +31,8 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 		d = decision{action: report.DeployerUnknown, reason: "the sources could not be rendered", putsBack: report.PutsBackUnknown}
 	} else if p.projectUnread != nil {
 		p.lacks("whether Argo CD syncs is not known: " + p.projectUnread.Error())
+	} else if p.verifies && (differs.changes || differs.prunes) && p.app.Goes() == "" {
+		p.lacks("AppProject " + p.app.Project() + " asks for signatures of the sources, which helmdrift does not verify; without them a sync fails")
 	}
 	r.Deployer = &report.Deployer{
 		Kind: "Application", Namespace: p.app.Metadata.Namespace, Name: p.app.Metadata.Name, Controller: report.ControllerArgo,
@@ -84,9 +88,10 @@ func (p *Plan) refusedDryRun(r *report.Release) string {
 	desired, live := p.sides()
 	for i := range r.Objects {
 		o := &r.Objects[i]
-		will, is := desired[o.Key()], live[o.Key()]
-		isRefused := o.Action == report.ActionFail || p.recreated.get(o.Key()).IsRefused
-		if will != nil && is != nil && isRefused && p.comparesServerSide(will) {
+		will, was := desired[o.Key()], live[o.Key()]
+		is, _ := p.compared.Load(o.Key())
+		isRefused := o.Action == report.ActionFail || p.recreated.get(o.Key()).IsRefused || is == argocd.Refused
+		if will != nil && was != nil && isRefused && p.comparesServerSide() {
 			return "the API server refuses the dry run of " + o.Key().String()
 		}
 	}
@@ -102,6 +107,7 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 		live[ref.Key] = found.Object
 	}
 	sync := p.options()
+	var unseen []string
 	if p.made != nil {
 		for _, o := range p.made.objects {
 			isMade[o.Key] = true
@@ -117,20 +123,73 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 		switch {
 		case !isMade[o.Key()] && (o.Action == report.ActionDelete || o.Action == report.ActionKeep):
 			is := live[o.Key()]
+			if argocd.HasOwner(is) {
+				continue
+			}
 			own := api.Listed(argocd.Annotation(is, compareAnnotation))
 			if out.prunes = out.prunes || !slices.Contains(own, "IgnoreExtraneous"); sync.Confirms(is) {
 				out.confirms = o.Key().String()
 			}
-		case o.Action == report.ActionCreate, o.Action == report.ActionFail:
-			out.changes = true
+		case !counts(o):
+		case p.isUnseen(o):
+			unseen = append(unseen, o.Key().String())
 		default:
-			for _, f := range o.Fields {
-				isDropped := o.Engine == report.EngineReplace && !f.Managed // a replacement drops it, but Argo CD does not look at it
-				isVolatile := f.Class == report.ClassVolatile && f.Cause == report.CauseChange
-				if f.Verdict != report.Ignore && !isIgnored(f.IgnoredBy) && !isVolatile && !isDropped {
-					out.changes = true
-				}
-			}
+			out.changes = true
+		}
+	}
+	if p.app.Goes() != "" {
+		return out
+	}
+	if len(unseen) > 0 {
+		p.warn("Argo CD does not see what a sync would change in " + strings.Join(unseen, ", ") + ", since it compares in another way than it writes")
+	}
+	if stuck := p.stuck(r); len(stuck) > 0 {
+		out.changes = true
+		p.warn(strings.Join(stuck, ", ") + ": out of sync for Argo CD also after a sync, since the sources have something that the cluster does not keep")
+	}
+	return out
+}
+
+// counts reports whether a sync creates an object, fails on it, or changes a field that Argo CD does not ignore.
+func counts(o report.Object) bool {
+	return o.Action == report.ActionCreate || o.Action == report.ActionFail || slices.ContainsFunc(o.Fields, func(f report.Finding) bool {
+		isDropped := o.Engine == report.EngineReplace && !f.Managed // a replacement drops it, but Argo CD does not look at it
+		isVolatile := f.Class == report.ClassVolatile && f.Cause == report.CauseChange
+		return f.Verdict != report.Ignore && !isIgnored(f.IgnoredBy) && !isVolatile && !isDropped
+	})
+}
+
+// isUnseen reports whether an object does not differ for Argo CD.
+func (p *Plan) isUnseen(o report.Object) bool {
+	is, _ := p.compared.Load(o.Key())
+	return is == argocd.InSync && o.Name != "" && o.Action != report.ActionCreate
+}
+
+// findUnmergeable finds out whether RespectIgnoreDifferences=true lets each sync fail.
+func (p *Plan) findUnmergeable() {
+	if p.made == nil || p.forbidden != "" {
+		return
+	}
+	for _, made := range p.made.objects {
+		if is, _ := p.compared.Load(made.Key); is == argocd.Unmergeable {
+			p.forbidden = "with RespectIgnoreDifferences=true, a sync fails before it writes anything: Argo CD cannot merge " + made.Key.String()
+			return
+		}
+	}
+}
+
+// stuck returns the objects that differ for Argo CD although a sync changes nothing in them.
+func (p *Plan) stuck(r *report.Release) (out []string) {
+	if p.made == nil {
+		return nil
+	}
+	for _, made := range p.made.objects {
+		is, _ := p.compared.Load(made.Key)
+		isSame := !slices.ContainsFunc(r.Objects, func(o report.Object) bool {
+			return o.Key() == made.Key && (o.IgnoredBy != nil || o.Action != report.ActionNone || len(o.Fields) > 0)
+		})
+		if is == argocd.OutOfSync && isSame {
+			out = append(out, made.Key.String())
 		}
 	}
 	return out

@@ -113,8 +113,8 @@ func (p *Plan) pairs(ctx context.Context, differences []api.IgnoreDifference) []
 		var errs [3]error
 		one.Desired, errs[0] = json.Marshal(desired)
 		one.Live, errs[1] = json.Marshal(live)
-		if p.comparesServerSide(desired) {
-			if one.result = p.options().ServerSideResult(one.of.Ref, desired, live); one.result != nil {
+		if p.comparesServerSide() {
+			if one.result = argocd.ServerSideResult(one.of.Ref, desired, live); one.result != nil {
 				one.Result, errs[2] = json.Marshal(one.result)
 			}
 		}
@@ -125,14 +125,12 @@ func (p *Plan) pairs(ctx context.Context, differences []api.IgnoreDifference) []
 	return out
 }
 
-// comparesServerSide reports whether Argo CD compares live with what a server-side apply would make of it (argo-cd v3.6.1
-// controller/state.go shouldUseServerSideDiff, gitops-engine v3.6.1 pkg/diff/diff.go Diff).
-func (p *Plan) comparesServerSide(desired map[string]any) bool {
-	if method, _ := p.options().Deployment().Sync.Method(desired); method == report.ApplyServerSide && !p.options().Has("ServerSideApply=true") {
-		return true // the object itself says so
-	}
+// comparesServerSide reports whether Argo CD compares live objects with what a server-side apply would make of them (argo-cd v3.6.1
+// controller/state.go shouldUseServerSideDiff). That an object itself says ServerSideApply=true decides only how it is written.
+func (p *Plan) comparesServerSide() bool {
 	own := api.Listed(p.app.Metadata.Annotations[compareAnnotation])
-	return !slices.Contains(own, "ServerSideDiff=false") && (slices.Contains(own, "ServerSideDiff=true") || p.options().Has("ServerSideApply=true"))
+	return !slices.Contains(own, "ServerSideDiff=false") &&
+		(p.settings.ComparesServerSide || slices.Contains(own, "ServerSideDiff=true") || optionsOf(p.app).Has("ServerSideApply=true"))
 }
 
 // compareAnnotation says how Argo CD compares an Application, or an object.

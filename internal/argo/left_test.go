@@ -17,6 +17,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
+	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -212,7 +213,7 @@ func TestServerSide(t *testing.T) {
 	for name, c := range map[string]struct{ options, annotation, own, want string }{
 		"client-side":           {"[]", "", "", ""},
 		"server-side":           {"[ServerSideApply=true]", "", "", "/data/level"},
-		"as the object says":    {"[]", "", ", annotations: {argocd.argoproj.io/sync-options: ServerSideApply=true}", "/data/level"},
+		"as the object says":    {"[]", "", ", annotations: {argocd.argoproj.io/sync-options: ServerSideApply=true}", ""},
 		"an annotation for":     {"[]", "IgnoreExtraneous, ServerSideDiff=true", "", "/data/level"},
 		"an annotation against": {"[ServerSideApply=true]", "ServerSideDiff=false", "", ""},
 	} {
@@ -412,6 +413,59 @@ func TestIgnoredStatus(t *testing.T) {
 		}
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%s: %q, want %q", name, text, c.want)
+		}
+	}
+}
+
+// TestCompared has how an object differs for Argo CD and what a sync does with it, and whether the Application is then out of sync, and what is said.
+func TestCompared(t *testing.T) {
+	const thing = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}}"
+	changed := report.Object{Action: report.ActionUpdate, Fields: []report.Finding{{Verdict: report.Overwrite}}}
+	for name, c := range map[string]struct {
+		is      argocd.Comparison
+		object  report.Object
+		changes bool
+		warning string
+	}{
+		"it changes, and Argo CD sees it":          {argocd.OutOfSync, changed, true, ""},
+		"it changes as Argo CD compares":           {argocd.LikeTheWrite, changed, true, ""},
+		"it changes, and Argo CD does not see it":  {argocd.InSync, changed, false, "Argo CD does not see what a sync would change in ConfigMap shop/web"},
+		"it stays, and Argo CD sees no difference": {argocd.InSync, report.Object{Action: report.ActionNone}, false, ""},
+		"it stays, and differs for Argo CD":        {argocd.OutOfSync, report.Object{Action: report.ActionNone}, true, "ConfigMap shop/web: out of sync for Argo CD also after a sync"},
+		"the user ignores it":                      {argocd.OutOfSync, report.Object{Action: report.ActionNone, IgnoredBy: &report.IgnoreRule{}}, false, ""},
+	} {
+		p := planOf(t, "[]", thing, thing)
+		p.options().Compared(p.made.objects[0].Key, c.is)
+		c.object.APIVersion, c.object.Kind, c.object.Namespace, c.object.Name = "v1", "ConfigMap", "shop", "web"
+		got := p.differs(&report.Release{Objects: []report.Object{c.object}}, nil)
+		text := ""
+		for _, w := range p.warnings {
+			text += w.Message
+		}
+		if got.changes != c.changes || !strings.HasPrefix(text, c.warning) || (text == "") != (c.warning == "") {
+			t.Errorf("%s: changes %t, %q", name, got.changes, text)
+		}
+	}
+}
+
+// TestUnderWay has a sync that is asked for or has begun, and whose options count.
+func TestUnderWay(t *testing.T) {
+	for name, c := range map[string]struct{ application, want string }{
+		"none":           {"{}", "[Replace=true] false"},
+		"one is asked":   {"{operation: {sync: {prune: true}}}", "[] true"},
+		"one has begun":  {"{status: {operationState: {phase: Running, operation: {sync: {syncOptions: [Force=true]}}}}}", "[Force=true] false"},
+		"one has ended":  {"{status: {operationState: {phase: Failed, operation: {sync: {prune: true}}}}}", "[Replace=true] false"},
+		"its objects go": {"{metadata: {deletionTimestamp: now}, operation: {sync: {prune: true}}}", "[Replace=true] false"},
+	} {
+		a := &api.Application{}
+		for _, text := range []string{"{spec: {syncPolicy: {syncOptions: [Replace=true]}}}", c.application} {
+			if err := yaml.Unmarshal([]byte(text), a); err != nil {
+				t.Fatal(err)
+			}
+		}
+		o := (&Plan{app: a}).options()
+		if got := fmt.Sprint(o.List, " ", o.Prune); got != c.want {
+			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
 	}
 }

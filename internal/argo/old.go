@@ -63,20 +63,33 @@ func (p *Plan) list(ctx context.Context) []listed {
 	}
 	return slices.DeleteFunc(out, func(one listed) bool {
 		isLeft := p.app.Goes() == "" && one.desired == nil && p.settings.Tracking != "label" && isCopied(one.live.Object)
+		p.hasOthers = p.hasOthers || isLeft
 		return p.unsynced[one.ref.Key] || isLeft
 	})
 }
 
 // shared says which object of the sources another Application has marked, so that a sync with FailOnSharedResource=true fails, or returns "" (argo-cd
 // v3.6.1 controller/state.go CompareAppState, util/argo/resource_tracking.go GetAppName).
-func (p *Plan) shared(all []listed) string {
-	for _, one := range all {
-		by, _, _ := strings.Cut(argocd.Annotation(one.live.Object, trackingID), ":")
-		if p.settings.Tracking == "label" {
-			by, _ = object.Child(object.Child(one.live.Object, "metadata"), "labels")[p.settings.Label].(string)
+func (p *Plan) shared(ctx context.Context) string {
+	if p.made == nil {
+		return ""
+	}
+	var refs []object.Ref
+	for _, o := range p.made.objects {
+		refs = append(refs, o.Ref)
+	}
+	live := p.cluster.Read(ctx, refs) // which the comparison reads, too
+	for _, ref := range refs {
+		is := live[ref].Object
+		by, _, _ := strings.Cut(argocd.Annotation(is, trackingID), ":")
+		switch {
+		case p.settings.Tracking == "label":
+			by, _ = object.Child(object.Child(is, "metadata"), "labels")[p.settings.Label].(string)
+		case p.settings.Installation != "" && argocd.Annotation(is, installationID) != p.settings.Installation:
+			by = "" // of another Argo CD
 		}
-		if one.desired != nil && by != "" && by != p.instance() {
-			return fmt.Sprintf("%s belongs to Application %s too, so with FailOnSharedResource=true a sync fails", one.ref.Key, by)
+		if by != "" && by != p.instance() {
+			return fmt.Sprintf("%s belongs to Application %s too, so with FailOnSharedResource=true a sync fails", ref.Key, by)
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -77,6 +78,14 @@ type Plan struct {
 	broken string
 	// recreated are the objects that the sync deletes and creates again.
 	recreated recreations
+	// compared has the argocd.Comparison of each object, by its key: Argo CD may write an object in another way than it compares it.
+	compared sync.Map
+	// hasOthers is set if Argo CD finds objects that are neither in sync nor to be pruned: those that say hook: Skip, and copies.
+	hasOthers bool
+	// rejected is why Argo CD does not accept the Application, or empty.
+	rejected string
+	// verifies is set if a sync fails unless the sources are signed, which is not looked at.
+	verifies bool
 	// closed is why no sync window lets the controller sync now, and forbidden why a sync fails because of the project; both may be
 	// empty. projectUnread is why that is not known.
 	closed        api.Closed
@@ -140,18 +149,20 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	if p.settings.Narrows {
 		p.lacks("resource.selectors of argocd-cm hides objects from Argo CD; which ones is not known")
 	}
-	p.broken = app.LacksDestination()
 	all := p.list(ctx)
 	if p.forbidden == "" && p.options().Has("FailOnSharedResource=true") {
-		p.forbidden = p.shared(all)
+		p.forbidden = p.shared(ctx)
 	}
 	p.ignore(ctx, q)
 	p.deployed = p.findDeployed(ctx, q, all)
-	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.Title(), NoLookup: true}}
+	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.Title(), NoLookup: true, UpgradeCRDs: true}}
 	p.Connection.Cluster = p.cluster
 	p.Connection.Records = func(string) (drift.Records, error) { return records{p}, nil }
 	p.Connection.Lookups = nil
 	p.addLimits()
+	if state := app.Status.OperationState; state != nil && len(state.Operation.Sync.Manifests) > 0 {
+		p.warn("the last sync was one of local manifests, with which Argo CD compares until the next sync; helmdrift compares with the sources")
+	}
 	if app.Kept != "" {
 		p.warn(app.Kept)
 	}
@@ -182,6 +193,9 @@ func (p *Plan) askProject(ctx context.Context, q Question) {
 	project, err := api.ReadProject(ctx, p.from.Cluster, p.app, p.settings)
 	if err == nil {
 		p.closed, err = project.Closed(p.app, q.Now)
+	}
+	if err == nil {
+		p.rejected, p.verifies = project.Rejects(p.app, p.settings), project.Verifies(p.app)
 	}
 	if p.projectUnread = err; err == nil && p.made != nil {
 		all := p.made.objects
@@ -220,11 +234,17 @@ func (p *Plan) findNamespace(ctx context.Context) {
 	}
 }
 
-// options returns the options of the next sync. A sync by hand prunes if the user says so, and is predicted without that.
+// options returns the options of the next sync. A sync by hand prunes if the user says so, and is predicted without that until it is under way. Then
+// it has its own options (argo-cd v3.6.1 controller/sync.go SyncAppState).
 func (p *Plan) options() argocd.Options {
 	out := optionsOf(p.app)
+	if is := p.app.UnderWay(); is != nil && !out.Removes {
+		out.List, out.Prune = is.Sync.SyncOptions, is.Sync.Prune
+	}
 	out.Migrated = p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"]
 	out.Left = func(key object.Key) (argocd.Left, bool) { found, ignores := p.left[key]; return found, ignores }
+	out.ComparesServerSide = p.comparesServerSide()
+	out.Compared = func(key object.Key, is argocd.Comparison) { p.compared.Store(key, is) }
 	out.Recreated = p.recreated.set
 	if p.heals() {
 		out.List = append(slices.Clone(out.List), "ApplyOutOfSyncOnly=true")

@@ -12,6 +12,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
@@ -83,6 +84,7 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 		out.add(part, hasAgain, hasAtOnce)
 	}
 	out.objects = render.Objects(out.answer.Manifest, p.parsing()).Objects
+	out.answer.Rendered.Brings = definedKinds(out.objects)
 	isNamespace := func(o object.Object) bool { return o.Key == p.namespace.Key }
 	if p.creates == nil || slices.ContainsFunc(out.objects, isNamespace) { // the one of the sources counts
 		p.creates = nil
@@ -90,6 +92,19 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 	}
 	out.answer.Manifest = append([]render.Document{documentOf(p.creates, "")}, out.answer.Manifest...)
 	return out, nil
+}
+
+// definedKinds returns the kinds that definitions among some objects define. A sync writes them before objects of these kinds, and does not miss the
+// kinds before (gitops-engine v3.6.1 pkg/sync/sync_context.go hasCRDOfGroupKind).
+func definedKinds(objects []object.Object) (out []schema.GroupKind) {
+	for _, o := range objects {
+		spec := object.Child(o.Content, "spec")
+		group, _ := spec["group"].(string)
+		if kind, _ := object.Child(spec, "names")["kind"].(string); o.IsDefinition() && kind != "" {
+			out = append(out, schema.GroupKind{Group: group, Kind: kind})
+		}
+	}
+	return out
 }
 
 // isFromTree reports whether a source is in the working tree.
@@ -382,7 +397,9 @@ func (p *Plan) isUnsynced(o object.Object) bool {
 		p.warn(o.Key.String() + " is not synced: argocd-cm excludes its kind, or it is one that Argo CD never writes")
 		return true
 	}
-	return strings.TrimSpace(argocd.Annotation(o.Content, "argocd.argoproj.io/hook")) == "Skip"
+	isSkipped := strings.TrimSpace(argocd.Annotation(o.Content, "argocd.argoproj.io/hook")) == "Skip"
+	p.hasOthers = p.hasOthers || isSkipped
+	return isSkipped
 }
 
 // instance returns the name of the Application in the marks. One in another namespace than Argo CD has that in front, but helmdrift does not
@@ -394,8 +411,11 @@ func (p *Plan) instance() string {
 	return p.app.Metadata.Namespace + "_" + p.app.Metadata.Name
 }
 
-// trackingID is the annotation that marks an object.
-const trackingID = "argocd.argoproj.io/tracking-id"
+// These annotations mark an object: with its Application, and with the identity of its Argo CD.
+const (
+	trackingID     = "argocd.argoproj.io/tracking-id"
+	installationID = "argocd.argoproj.io/installation-id"
+)
 
 // mark returns an object of a document with its namespace and the marks of Argo CD (argo-cd v3.6.1 util/argo/resource_tracking.go SetAppInstance,
 // controller/state.go NormalizeTargetObjects). A definition has no marks, unless it says a namespace, which Argo CD removes. If one of the
@@ -425,8 +445,8 @@ func (p *Plan) mark(o object.Object, from render.Document) (map[string]any, erro
 	if p.settings.Tracking != "label" {
 		namespace := cmp.Or(o.Namespace, p.app.Spec.Destination.Namespace)
 		annotations[trackingID] = fmt.Sprintf("%s:%s/%s:%s/%s", p.instance(), o.Group, o.Kind, namespace, o.Name)
-		if delete(annotations, "argocd.argoproj.io/installation-id"); p.settings.Installation != "" {
-			annotations["argocd.argoproj.io/installation-id"] = p.settings.Installation
+		if delete(annotations, installationID); p.settings.Installation != "" {
+			annotations[installationID] = p.settings.Installation
 		}
 		u.SetAnnotations(annotations)
 	}

@@ -88,20 +88,21 @@ func TestUnsynced(t *testing.T) {
 // TestShared has the mark of a live object, and whether a sync with FailOnSharedResource=true fails.
 func TestShared(t *testing.T) {
 	for name, c := range map[string]struct {
-		tracking, metadata string
-		fails              bool
+		tracking, metadata, installation string
+		fails                            bool
 	}{
-		"its own":              {"annotation", "annotations: {argocd.argoproj.io/tracking-id: 'web:/ConfigMap:shop/web'}", false},
-		"of another":           {"annotation", "annotations: {argocd.argoproj.io/tracking-id: 'api:/ConfigMap:shop/web'}", true},
-		"of none":              {"annotation", "labels: {app.kubernetes.io/instance: api}", false},
-		"of another, by label": {"label", "labels: {app.kubernetes.io/instance: api}", true},
+		"its own":              {"annotation", "annotations: {argocd.argoproj.io/tracking-id: 'web:/ConfigMap:shop/web'}", "", false},
+		"of another":           {"annotation", "annotations: {argocd.argoproj.io/tracking-id: 'api:/ConfigMap:shop/web'}", "", true},
+		"of none":              {"annotation", "labels: {app.kubernetes.io/instance: api}", "", false},
+		"of another, by label": {"label", "labels: {app.kubernetes.io/instance: api}", "", true},
+		"of another Argo CD":   {"annotation", "annotations: {argocd.argoproj.io/tracking-id: 'api:/ConfigMap:shop/web'}", "one", false},
+		"of the same Argo CD": {"annotation",
+			"annotations: {argocd.argoproj.io/tracking-id: 'api:/ConfigMap:shop/web', argocd.argoproj.io/installation-id: one}", "one", true},
 	} {
 		p := planOf(t, "[]", "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}}",
 			"{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop, "+c.metadata+"}}")
-		p.settings = api.Settings{Namespace: "argocd", Tracking: c.tracking, Label: "app.kubernetes.io/instance"}
-		o := &p.made.objects[0]
-		one := listed{ref: o.Ref, desired: o, live: p.cluster.Read(t.Context(), []object.Ref{o.Ref})[o.Ref]}
-		if got := p.shared([]listed{one}); (got != "") != c.fails {
+		p.settings = api.Settings{Namespace: "argocd", Tracking: c.tracking, Label: "app.kubernetes.io/instance", Installation: c.installation}
+		if got := p.shared(t.Context()); (got != "") != c.fails {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

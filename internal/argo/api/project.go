@@ -3,6 +3,7 @@ package api
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -22,10 +23,7 @@ type project struct {
 	Metadata struct {
 		Labels map[string]string `json:"labels"`
 	} `json:"metadata"`
-	// namespace is that of the project, and so of Argo CD.
-	namespace string
-	Spec      struct {
-		SourceNamespaces   []string       `json:"sourceNamespaces"`
+	Spec struct {
 		SyncWindows        []window       `json:"syncWindows"`
 		SourceRepos        []string       `json:"sourceRepos"`
 		Destinations       []Destination  `json:"destinations"`
@@ -34,6 +32,11 @@ type project struct {
 		NamespaceWhitelist *[]restriction `json:"namespaceResourceWhitelist"`
 		NamespaceBlacklist []restriction  `json:"namespaceResourceBlacklist"`
 		Accounts           []account      `json:"destinationServiceAccounts"`
+		// SourceNamespaces are those besides the one of Argo CD that its Applications may be in.
+		SourceNamespaces []string `json:"sourceNamespaces"`
+		// SignatureKeys and SourceIntegrity say whose signatures commits need.
+		SignatureKeys   []json.RawMessage `json:"signatureKeys"`
+		SourceIntegrity json.RawMessage   `json:"sourceIntegrity"`
 	} `json:"spec"`
 }
 
@@ -56,12 +59,12 @@ func (a *Application) Project() string { return cmp.Or(a.Spec.Project, "default"
 
 // ReadProject reads the AppProject of an Application, with what the global projects of argocd-cm add to it. It is in the namespace of Argo CD.
 func ReadProject(ctx context.Context, from deployer.Reader, a *Application, s Settings) (*project, error) {
-	namespaces := slices.Compact([]string{a.Metadata.Namespace, "argocd"})
-	if s.Namespace != "" {
-		namespaces = []string{s.Namespace}
+	in := []string{s.Namespace}
+	if s.Namespace == "" {
+		in = slices.Compact([]string{a.Metadata.Namespace, "argocd"})
 	}
-	for _, namespace := range namespaces {
-		out := project{namespace: namespace}
+	for _, namespace := range in {
+		var out project
 		err := tool.Read(ctx, from, RefTo("AppProject", namespace, a.Project()), &out)
 		if err == nil {
 			err = out.addGlobal(ctx, from, namespace, a.Project(), s.globals)
@@ -113,18 +116,77 @@ func (p *project) addGlobal(ctx context.Context, from deployer.Reader, namespace
 	return nil
 }
 
-// Forbids returns why the project does not let an Application write some objects, or "".
-func (p *project) Forbids(a *Application, s Settings, objects []object.Object) string {
-	if !p.permitsFrom(a.Metadata.Namespace) {
-		return fmt.Sprintf("AppProject %s does not permit Applications in namespace %s (sourceNamespaces)", a.Project(), a.Metadata.Namespace)
+// Rejects returns why Argo CD neither compares nor syncs an Application, or "": what it says is not valid, or the project does not permit it (argo-cd
+// v3.6.1 controller/appcontroller.go refreshAppConditions, util/argo/argo.go GetAppProject, ValidatePermissions).
+func (p *project) Rejects(a *Application, s Settings) string {
+	if reason := a.invalid(); reason != "" {
+		return reason
 	}
-	if s.impersonates && !p.hasAccount(a.Spec.Destination.Namespace, s.impersonatesAlways) {
-		return fmt.Sprintf("Argo CD syncs as a service account, and AppProject %s names none for namespace %q of this cluster", a.Project(), a.Spec.Destination.Namespace)
+	if own := a.Metadata.Namespace; s.Namespace != "" && own != s.Namespace && !slices.ContainsFunc(p.Spec.SourceNamespaces, func(pattern string) bool {
+		return MatchesGlob(pattern, own) || matchesExpression(pattern, own)
+	}) {
+		return fmt.Sprintf("sourceNamespaces of AppProject %s do not permit Applications in namespace %s", a.Project(), own)
 	}
 	for _, s := range a.Sources() {
-		if !p.permitsSource(s.RepoURL) {
-			return fmt.Sprintf("AppProject %s does not permit the repository %s", a.Project(), s.RepoURL)
+		if !p.permitsSource(s.RepoURL) && !a.isAccepted(s) {
+			return fmt.Sprintf("AppProject %s does not permit the repository %s, unless a Secret of Argo CD says that the repository belongs to that project",
+				a.Project(), s.RepoURL)
 		}
+	}
+	if namespace := a.Spec.Destination.Namespace; !p.permitsNamespace(namespace) {
+		return fmt.Sprintf("AppProject %s does not permit the destination, namespace %q of this cluster", a.Project(), namespace)
+	}
+	return ""
+}
+
+// isAccepted reports whether the controller has compared the Application with this source. Secrets, which helmdrift does not read, may permit more than
+// the project (argo-cd v3.6.1 util/argo/argo.go GetAppProjectByName).
+func (a *Application) isAccepted(s Source) bool {
+	is := a.Status.Sync
+	return (is.Status == "Synced" || is.Status == "OutOfSync") &&
+		slices.ContainsFunc(append([]Source{is.ComparedTo.Source}, is.ComparedTo.Sources...), func(was Source) bool { return was.RepoURL == s.RepoURL })
+}
+
+// Verifies reports whether a sync fails unless commits of the sources have been signed (argo-cd v3.6.1 controller/state.go CompareAppState).
+func (p *project) Verifies(a *Application) bool {
+	return (len(p.Spec.SignatureKeys) > 0 || IsSet(p.Spec.SourceIntegrity)) &&
+		slices.ContainsFunc(a.Sources(), func(s Source) bool { return s.Chart == "" })
+}
+
+// invalid returns what Argo CD does not accept in the sources or the destination of an Application, or "".
+func (a *Application) invalid() string {
+	for _, s := range a.Sources() {
+		switch {
+		case s.RepoURL == "" || s.Path == "" && s.Chart == "" && (s.Ref == "" || len(a.Spec.Sources) == 0):
+			return "a source needs a repoURL, and a path or a chart"
+		case s.Chart != "" && s.TargetRevision == "":
+			return "the chart " + s.Chart + " needs a targetRevision"
+		}
+	}
+	switch d := a.Spec.Destination; {
+	case d.Server != "" && d.Name != "":
+		return "the destination has both a server and a name"
+	case d.Server == "" && d.Name == "":
+		return "the destination has no server"
+	}
+	return ""
+}
+
+// matchesExpression reports whether a text matches a regular expression between slashes.
+func matchesExpression(pattern, text string) bool {
+	inner, begins := strings.CutPrefix(pattern, "/")
+	inner, ends := strings.CutSuffix(inner, "/")
+	if !begins || !ends || inner == "" {
+		return false
+	}
+	compiled, err := regexp.Compile(inner)
+	return err == nil && compiled.MatchString(text)
+}
+
+// Forbids returns why the project does not let an Application write some objects, or "".
+func (p *project) Forbids(a *Application, s Settings, objects []object.Object) string {
+	if s.impersonates && !p.hasAccount(a.Spec.Destination.Namespace, s.impersonatesAlways) {
+		return fmt.Sprintf("Argo CD syncs as a service account, and AppProject %s names none for namespace %q of this cluster", a.Project(), a.Spec.Destination.Namespace)
 	}
 	for _, o := range objects {
 		if o.Name == "" && o.GenerateName == "" {
@@ -162,19 +224,6 @@ func (p *project) permits(o object.Object) bool {
 		return (p.Spec.NamespaceWhitelist == nil || in(*p.Spec.NamespaceWhitelist)) && !in(p.Spec.NamespaceBlacklist)
 	}
 	return in(p.Spec.ClusterWhitelist) && !in(p.Spec.ClusterBlacklist)
-}
-
-// permitsFrom reports whether Applications of the project may be in a namespace: that of Argo CD, or one that sourceNamespaces names by a
-// pattern or by an expression between slashes (IsAppNamespacePermitted).
-func (p *project) permitsFrom(namespace string) bool {
-	return namespace == p.namespace || slices.ContainsFunc(p.Spec.SourceNamespaces, func(pattern string) bool {
-		if inner, isExpression := strings.CutPrefix(pattern, "/"); isExpression && len(pattern) > 2 && strings.HasSuffix(inner, "/") {
-			if matched, err := regexp.MatchString(strings.TrimSuffix(inner, "/"), namespace); err == nil && matched {
-				return true
-			}
-		}
-		return MatchesGlob(pattern, namespace)
-	})
 }
 
 // permitsNamespace reports whether a destination is a namespace of this cluster (isDestinationMatched). A pattern that begins with !

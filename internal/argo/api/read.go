@@ -60,18 +60,6 @@ func (a *Application) CheckDestination() error {
 		"helmdrift compares an Application with the cluster that it is in; for the other one, compare the chart: helmdrift diff NAME CHART --install")
 }
 
-// LacksDestination returns why Argo CD cannot tell where the Application deploys to, or "" (argo-cd v3.6.1 util/argo/argo.go
-// GetDestinationServer).
-func (a *Application) LacksDestination() string {
-	switch d := a.Spec.Destination; {
-	case d.Server == "" && d.Name == "":
-		return "spec.destination has neither a server nor a name"
-	case d.Server != "" && d.Name != "":
-		return "spec.destination has both a server and a name"
-	}
-	return ""
-}
-
 // Decoded decodes an Application. One that cannot be decoded has its fault.
 func Decoded(item map[string]any) *Application {
 	out := &Application{}

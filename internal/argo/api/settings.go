@@ -34,6 +34,8 @@ type Settings struct {
 	globals []globalProject
 	// impersonates is set if Argo CD syncs as a service account, and impersonatesAlways if it does not sync without one.
 	impersonates, impersonatesAlways bool
+	// ComparesServerSide is set if the controller compares all Applications with a dry run of a server-side apply.
+	ComparesServerSide bool
 	// Narrows is set if selectors of labels hide objects from Argo CD, which is not looked at.
 	Narrows bool
 }
@@ -74,9 +76,24 @@ func ReadSettings(ctx context.Context, from deployer.Reader, namespace string) (
 				return out, fmt.Errorf("%s of ConfigMap %s/argocd-cm: %w", key, in, err)
 			}
 		}
-		return out, nil
+		var err error
+		out.ComparesServerSide, err = readController(ctx, from, in)
+		return out, err
 	}
 	return out, nil
+}
+
+// readController reports whether the controller compares all Applications with a dry run of a server-side apply (argo-cd v3.6.1
+// manifests/base/application-controller). A flag or a variable of its own is not looked at.
+func readController(ctx context.Context, from deployer.Reader, namespace string) (bool, error) {
+	ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: namespace, Name: setParameters}, Version: "v1"}
+	found := from.Read(ctx, []object.Ref{ref})[ref]
+	if found.Err != nil {
+		return false, fmt.Errorf("reading ConfigMap %s/%s, which says how Argo CD compares: %s", namespace, setParameters, found.Err.Message)
+	}
+	data, _ := found.Object["data"].(map[string]any)
+	text, _ := data["controller.diff.server.side"].(string)
+	return strings.EqualFold(text, "true"), nil
 }
 
 // These are the keys of argocd-cm with what is ignored. The first one has all kinds. The second begins many keys: each ends with a group

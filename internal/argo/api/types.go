@@ -318,20 +318,45 @@ type resource struct {
 
 // operationState is the last sync, or the one that is under way.
 type operationState struct {
-	Phase     string `json:"phase"`
-	Operation struct {
-		// Sync has the objects of a partial sync. A full one has none.
-		Sync struct {
-			Resources []resource `json:"resources"`
-			DryRun    bool       `json:"dryRun"`
-		} `json:"sync"`
-	} `json:"operation"`
+	Phase      string    `json:"phase"`
+	Operation  operation `json:"operation"`
 	SyncResult *struct {
 		synced
 		Resources []SyncedResource `json:"resources"`
 		// ManagedNamespaceMetadata is what that sync has set.
 		ManagedNamespaceMetadata *NamespaceMetadata `json:"managedNamespaceMetadata"`
 	} `json:"syncResult"`
+}
+
+// operation is a sync that somebody or the controller has asked for.
+type operation struct {
+	Sync struct {
+		// Resources are the objects of a partial sync. A full one has none.
+		Resources []resource `json:"resources"`
+		DryRun    bool       `json:"dryRun"`
+		Prune     bool       `json:"prune"`
+		// SyncOptions take the place of those of the Application.
+		SyncOptions []string `json:"syncOptions"`
+		// Manifests are objects that somebody has synced in the place of those of the sources.
+		Manifests []string `json:"manifests"`
+	} `json:"sync"`
+}
+
+// UnderWay returns the sync that has been asked for or has begun, or nil.
+func (a *Application) UnderWay() *operation {
+	var asked operation
+	switch {
+	case IsSet(a.Operation) && json.Unmarshal(a.Operation, &asked) == nil:
+		return &asked
+	case a.Status.OperationState.IsUnderWay():
+		return &a.Status.OperationState.Operation
+	}
+	return nil
+}
+
+// IsUnderWay reports whether a sync has begun and has not ended (argo-cd v3.6.1 controller/appcontroller.go isOperationInProgress).
+func (o *operationState) IsUnderWay() bool {
+	return o != nil && (o.Phase == "Running" || o.Phase == "Terminating")
 }
 
 // SyncedResource is an object of the last sync.

@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/robfig/cron/v3"
@@ -82,7 +83,7 @@ func (w window) matches(a *Application) bool {
 		patterns []string
 		names    []string
 	}{
-		{w.Applications, []string{a.Metadata.Name}}, {w.Clusters, []string{d.Name, d.Server}}, {w.Namespaces, []string{d.Namespace}},
+		{w.Applications, []string{a.Metadata.Name}}, {w.Clusters, slices.DeleteFunc([]string{d.Name, d.Server}, func(name string) bool { return name == "" })}, {w.Namespaces, []string{d.Namespace}},
 	}
 	isAny := false
 	for _, one := range all {
@@ -99,7 +100,7 @@ func (w window) matches(a *Application) bool {
 func matchesAny(patterns, names []string) bool {
 	for _, pattern := range patterns {
 		for _, name := range names {
-			if name != "" && MatchesGlob(pattern, name) {
+			if MatchesGlob(pattern, name) {
 				return true
 			}
 		}

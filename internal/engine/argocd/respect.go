@@ -61,6 +61,43 @@ func carry(ref object.Ref, left, live, text []byte) ([]byte, error) {
 	return strategicpatch.StrategicMergePatch(text, patch, typed)
 }
 
+// isUnmergeable reports whether RespectIgnoreDifferences=true lets each sync of the Application fail because of a live object of a custom kind. Argo CD
+// takes the rules of patches from the OpenAPI of its definition. It has none for a map or a list in a map, or in an object whose definition keeps all
+// fields, and fails if something in there is ignored (k8s.io/apimachinery v0.37 pkg/util/strategicpatch/patch.go handleMapDiff,
+// pkg/util/strategicpatch/types.go VisitMap).
+func isUnmergeable(left, live map[string]any, shape *kinds.Shape) bool {
+	keepsAll := !shape.Prunes("a field that no definition has")
+	for name, value := range live {
+		if name != "status" && differs(left[name], value) && (keepsAll || lacksRules(left[name], value, shape.Field(name))) {
+			return true
+		}
+	}
+	return false
+}
+
+// differs reports whether both values are maps, or both are lists, and they are not the same.
+func differs(a, b any) bool {
+	_, isMap := a.(map[string]any)
+	_, isToo := b.(map[string]any)
+	if !isMap || !isToo {
+		_, isMap = a.([]any)
+		_, isToo = b.([]any)
+	}
+	return isMap && isToo && !object.Equal(a, b)
+}
+
+// lacksRules reports whether two values differ in a map or a list that is in a map.
+func lacksRules(left, live any, shape *kinds.Shape) bool {
+	was, _ := left.(map[string]any)
+	is, _ := live.(map[string]any)
+	for name, value := range is {
+		if shape != nil && differs(was[name], value) && (shape.IsMap() || lacksRules(was[name], value, shape.Field(name))) {
+			return true
+		}
+	}
+	return false
+}
+
 // restore undoes what the patch changes beside what is ignored, where a strategic patch has a whole map: it puts back what was not ignored
 // of desired, and removes what live has and was not ignored (argo-cd v3.6.1 controller/sync.go restoreNonIgnoredFields).
 func restore(patched, desired, leftDesired, leftLive map[string]any) {

@@ -5,7 +5,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -59,5 +62,50 @@ func TestRespecting(t *testing.T) {
 				t.Errorf("it changes what it was given (-before +after):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestUnmergeable has the schema of a definition, the spec of a live object and what is left of it without what is ignored, and whether
+// RespectIgnoreDifferences=true lets a sync fail because of it.
+func TestUnmergeable(t *testing.T) {
+	const (
+		all   = "{type: object, x-kubernetes-preserve-unknown-fields: true}"
+		maps  = "{type: object, additionalProperties: {type: object, properties: {b: {type: string}, c: {type: string}}}}"
+		lists = "{type: object, additionalProperties: {type: array, items: {type: object, properties: {b: {type: string}}}}}"
+		texts = "{type: object, additionalProperties: {type: string}}"
+	)
+	of := func(spec string) string { return "{type: object, properties: {spec: " + spec + "}}" }
+	for name, c := range map[string]struct {
+		schema, live, left string
+		fails              bool
+	}{
+		"all fields":                  {all, "{a: x, b: y}", "{b: y}", true},
+		"all fields, nothing ignored": {all, "{a: x}", "{a: x}", false},
+		"all of spec":                 {of(all), "{a: {b: {c: d}, c: x}}", "{a: {b: {}, c: x}}", false},
+		"a map of texts":              {of(texts), "{a: x, b: y}", "{b: y}", false},
+		"a map of maps":               {of(maps), "{a: {b: x, c: y}}", "{a: {c: y}}", true},
+		"one of them whole":           {of(maps), "{a: {b: x}, b: {b: x}}", "{b: {b: x}}", false},
+		"a map of lists":              {of(lists), "{a: [{b: x}]}", "{a: [{}]}", true},
+		"a map of maps in a field":    {of("{type: object, properties: {m: " + maps + "}}"), "{m: {a: {b: x, c: y}}}", "{m: {a: {c: y}}}", true},
+	} {
+		definition, err := kinds.NewCustomSchema(contentOf(t, "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.ex.com}, "+
+			"spec: {group: ex.com, scope: Namespaced, names: {kind: Thing, plural: things}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: "+c.schema+"}}]}}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		live, left, got := thing(t, c.live), thing(t, c.left), Comparison(-1)
+		ref := object.RefOf(live)
+		w := engine.Writer{Schemas: map[schema.GroupKind]*kinds.CustomSchema{ref.GroupKind(): definition}}
+		options := Options{
+			List: []string{"RespectIgnoreDifferences=true"}, Compared: func(_ object.Key, is Comparison) { got = is },
+			Left: func(object.Key) (Left, bool) { return Left{Desired: left, Live: left}, true },
+		}
+		if _, err := options.Deployment().Sync.Write(w, ref, live, live); err != nil || (got == Unmergeable) != c.fails {
+			t.Errorf("%s: %d, fails %t; %v", name, got, c.fails, err)
+		}
+		w.Schemas = nil
+		if done, err := options.Deployment().Sync.Write(w, ref, live, live); err != nil || done.WantsSchema == (c.live == c.left) {
+			t.Errorf("%s: the definition is asked for: %t; %v", name, done.WantsSchema, err)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package argocd
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -40,10 +41,28 @@ type Options struct {
 	// Left returns what is left of an object without what Argo CD ignores, or false if it ignores nothing. With
 	// RespectIgnoreDifferences=true a sync leaves what it ignores. Left may be nil.
 	Left func(key object.Key) (Left, bool)
+	// ComparesServerSide is set if Argo CD compares objects with a dry run of a server-side apply, however it writes them.
+	ComparesServerSide bool
+	// Compared is called for each write of a live object, and learns whether the object differs for Argo CD. Several goroutines call it. It may be nil.
+	Compared func(object.Key, Comparison)
 	// Recreated is called for each write of a live object, and learns whether the sync deletes the object and creates it again. Several
 	// goroutines call it. It may be nil.
 	Recreated func(object.Key, Recreation)
 }
+
+// Comparison says whether an object differs for Argo CD. The zero value says that it does so if a sync changes it.
+type Comparison int
+
+// These are the values of a Comparison.
+const (
+	LikeTheWrite Comparison = iota
+	InSync
+	OutOfSync
+	// Refused says that the API server refuses the dry run that Argo CD compares by.
+	Refused
+	// Unmergeable says that a sync with RespectIgnoreDifferences=true fails because of the object.
+	Unmergeable
+)
 
 // Left is what is left of an object without what Argo CD ignores. Result is live after a server-side apply, if Argo CD compares that with
 // live, and else nil.
@@ -130,6 +149,8 @@ func (o Options) Leaves(live map[string]any) string {
 	switch own := prune; {
 	case o.Removes && !o.Prune:
 		return "the Application lacks the finalizer that deletes its objects"
+	case HasOwner(live):
+		return "it belongs to another object, so Argo CD does not delete it"
 	case o.Removes && live["kind"] == "CustomResourceDefinition" && strings.HasPrefix(version, "apiextensions.k8s.io/"):
 		return "definitions stay when an Application goes"
 	case o.Removes && deletion == "false":
@@ -154,20 +175,27 @@ func (o Options) Leaves(live map[string]any) string {
 	return ""
 }
 
+// HasOwner reports whether a live object belongs to another one. Unless the sources have it, it does not belong to the Application then, whatever its
+// marks say (gitops-engine v3.6.1 pkg/cache/cluster.go GetManagedLiveObjs).
+func HasOwner(live map[string]any) bool {
+	owners, _ := object.Child(live, "metadata")["ownerReferences"].([]any)
+	return len(owners) > 0
+}
+
 // Confirms reports whether Argo CD deletes a live object only after somebody has confirmed it. A sync waits for that before it writes
 // (sync_context.go runTasks), and the Application before its objects go (argo-cd v3.6.1 controller/appcontroller.go finalizeApplicationDeletion).
 func (o Options) Confirms(live map[string]any) bool {
 	return o.valueOf("Prune=", live) == "confirm" || o.Removes && o.valueOf("Delete=", live) == "confirm"
 }
 
-// valueOf returns the value of an option. The annotation of the object wins.
-func (o Options) valueOf(prefix string, live map[string]any) (out string) {
-	for _, option := range slices.Concat(o.List, optionsOf(live)) {
+// valueOf returns the value of an option. The annotation of the object wins, and of several the first.
+func (o Options) valueOf(prefix string, live map[string]any) string {
+	for _, option := range slices.Concat(optionsOf(live), o.List) {
 		if value, found := strings.CutPrefix(option, prefix); found {
-			out = value
+			return value
 		}
 	}
-	return out
+	return ""
 }
 
 // write implements engine.Sync.
@@ -186,9 +214,30 @@ func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string
 	}
 	done, err := o.writeAll(w, ref, sent, live)
 	var again Recreation
+	is := LikeTheWrite
+	if err == nil && (o.Has("ApplyOutOfSyncOnly=true") || o.Compared != nil) {
+		is = o.compare(w, ref, left)
+		if o.ComparesServerSide && o.mayRecreate(desired, live) { // of the others, the comparison itself finds it out
+			if tried, err := dryRun(w, ref, desired, live); err == nil {
+				if reason, _ := refusal(w, ref, live, tried); reason != "" {
+					is = Refused
+				}
+			}
+		}
+	}
+	if o.Has("RespectIgnoreDifferences=true") && err == nil && isCustom(ref) && !object.Equal(left.Live, live) {
+		if w.Schemas[ref.GroupKind()] == nil {
+			done.WantsSchema = true
+		} else if isUnmergeable(left.Live, live, w.ShapeOf(ref)) {
+			is = Unmergeable
+		}
+	}
+	if o.Compared != nil {
+		o.Compared(ref.Key, is)
+	}
 	switch {
 	case err != nil:
-	case o.Has("ApplyOutOfSyncOnly=true") && o.isInSync(w, ref, left):
+	case o.Has("ApplyOutOfSyncOnly=true") && is == InSync:
 		done.Result = live
 	default:
 		done, again = o.recreate(w, ref, sent, live, done)
@@ -199,32 +248,81 @@ func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string
 	return done, err
 }
 
-// isInSync reports whether an object does not differ for Argo CD. What a replacement drops from live makes no difference (gitops-engine
-// v3.6.1 pkg/diff/diff.go Diff).
-func (o Options) isInSync(w engine.Writer, ref object.Ref, left Left) bool {
-	result := left.Result
+// compare returns whether an object differs for Argo CD, which need not compare as it writes (gitops-engine v3.6.1 pkg/diff/diff.go Diff). A comparison
+// three ways does not see a field that the sources have dropped if no client-side apply has written it, and what a replacement drops from live makes no
+// difference. But it sees a field that the API server does not keep, such as one that the schema of a custom kind lacks, with each comparison again.
+func (o Options) compare(w engine.Writer, ref object.Ref, left Left) Comparison {
+	result, isThreeWay := left.Result, false
 	if result == nil {
-		done, err := o.writeAll(w, ref, left.Desired, left.Live)
-		if err == nil && done.Engine == report.EngineReplace {
-			done, err = w.Merge(ref, Applied(left.Live), withLastApplied(left.Desired, left.Live), left.Live)
+		var done engine.Written
+		var err error
+		if o.ComparesServerSide {
+			done, err = dryRun(w, ref, left.Desired, left.Live)
+		} else {
+			isThreeWay = true
+			done, err = w.Merge(ref, Applied(left.Live), withLastApplied(withoutNoTime(left.Desired), left.Live), left.Live)
 		}
 		if err != nil {
-			return false
+			return LikeTheWrite
 		}
-		result = done.Result
+		result = withLastApplied(done.Result, left.Live)
 	}
 	managed := []object.Pointer{{"metadata", "managedFields"}}
+	live, will := without(left.Live, managed), without(result, managed)
+	if object.Equal(live, will) {
+		return InSync
+	}
 	// The API server fills in defaults that an apply has removed, so normal forms are compared.
 	normal := kinds.NewNormalizer(ref.Key, w.ShapeOf(ref), left.Live)
-	is, will := normal.Stored(without(left.Live, managed)), normal.Stored(without(result, managed))
-	return object.Equal(is.Object(), will.Object())
+	switch isSame := object.Equal(normal.Stored(live).Object(), normal.Stored(will).Object()); {
+	case isThreeWay && (!isSame || keepsAllFields(ref, left.Desired)):
+		return OutOfSync
+	case isSame:
+		return InSync
+	}
+	return LikeTheWrite
+}
+
+// keepsAllFields reports whether Argo CD compares all fields that an object of the sources has: it is of a kind that Argo CD does not know by its
+// type, or has a field that the type lacks (gitops-engine v3.6.1 pkg/diff/diff.go remarshal, applyPatch). Of a Rollout, Argo CD knows the template.
+func keepsAllFields(ref object.Ref, desired map[string]any) bool {
+	if isCustom(ref) {
+		return ref.Group != "argoproj.io"
+	}
+	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
+	text, fault := json.Marshal(desired)
+	if err != nil || fault != nil {
+		return false
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(typed)
+	return err != nil && strings.Contains(err.Error(), "unknown field")
+}
+
+// isCustom reports whether Argo CD does not know the type of a kind.
+func isCustom(ref object.Ref) bool {
+	_, err := kinds.Native().HelmScheme.New(ref.GVK())
+	return err != nil || ref.Group == "apiextensions.k8s.io"
+}
+
+// withoutNoTime returns an object of the sources without a creationTimestamp, which Argo CD removes before it compares.
+func withoutNoTime(desired map[string]any) map[string]any {
+	return without(desired, []object.Pointer{{"metadata", "creationTimestamp"}})
+}
+
+// dryRun returns live after the dry run that Argo CD compares it with. It hands over no fields, so a field that the sources have dropped stays if Argo CD
+// has only updated it (gitops-engine v3.6.1 pkg/diff/diff.go serverSideDiff).
+func dryRun(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
+	w.ServerSide, w.Helm4, w.ForceConflicts, w.Migrates = true, true, true, false
+	return w.Apply(ref, desired, live)
 }
 
 // ServerSideResult returns live after a server-side apply of desired, whatever Argo CD ignores and however it writes, or nil if that is not
 // known. It is not known for custom kinds, because their types are not read for it.
-func (o Options) ServerSideResult(ref object.Ref, desired, live map[string]any) map[string]any {
-	w := engine.Writer{ServerSide: true, Helm4: true, Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
-	done, err := o.apply(w, ref, desired, live)
+func ServerSideResult(ref object.Ref, desired, live map[string]any) map[string]any {
+	w := engine.Writer{Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
+	done, err := dryRun(w, ref, desired, live)
 	if err != nil {
 		return nil
 	}
@@ -244,7 +342,11 @@ func (o Options) writeAll(w engine.Writer, ref object.Ref, desired, live map[str
 	if desired = withLastApplied(desired, live); o.Rebinds(desired, live) {
 		return w.Replace(desired), nil
 	}
-	return w.Merge(ref, Applied(live), desired, live)
+	done, err := w.Merge(ref, Applied(live), desired, live)
+	if text := Annotation(live, LastApplied); text != "" && json.Unmarshal([]byte(text), &map[string]any{}) != nil {
+		done.Invalid = "the annotation " + LastApplied + " is no JSON, so kubectl cannot make a patch; remove the annotation"
+	}
+	return done, err
 }
 
 // withLastApplied returns an object with the annotation of live. A client-side apply writes a new one each time, and a server-side apply

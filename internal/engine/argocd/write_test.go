@@ -71,6 +71,18 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestBrokenAnnotation has annotations of kubectl apply, and whether a patch can be made with them.
+func TestBrokenAnnotation(t *testing.T) {
+	for annotation, fails := range map[string]bool{"": false, "{}": false, "null": false, "oops": true, "[]": true} {
+		desired, live := thing(t, "{a: 1}"), thing(t, "{a: 2}")
+		live["metadata"].(map[string]any)["annotations"] = map[string]any{LastApplied: annotation}
+		done, err := Options{}.Deployment().Sync.Write(engine.Writer{}, object.RefOf(desired), desired, live)
+		if err != nil || (done.Invalid != "") != fails {
+			t.Errorf("%q: %q, %v", annotation, done.Invalid, err)
+		}
+	}
+}
+
 // thing returns an object with a spec.
 func thing(t *testing.T, spec string) map[string]any {
 	t.Helper()
@@ -119,6 +131,10 @@ func TestOptions(t *testing.T) {
 			t.Errorf("%v, %q: %q", c.options, c.own, got)
 		}
 	}
+	owned := map[string]any{"metadata": map[string]any{"ownerReferences": []any{map[string]any{}}}}
+	if got := (Options{Prune: true}).Leaves(owned); got != "it belongs to another object, so Argo CD does not delete it" {
+		t.Errorf("with an owner: %q", got)
+	}
 	if got := (Options{}).Deployment().Sync.Leaves(nil); got != "the sync does not prune" {
 		t.Errorf("without prune: %q", got)
 	}
@@ -135,6 +151,7 @@ func TestRemoves(t *testing.T) {
 		{live: "{" + object + ", annotations: {argocd.argoproj.io/sync-options: Delete=true}}}", options: "Delete=false"},
 		{live: "{" + object + ", annotations: {argocd.argoproj.io/sync-options: Prune=confirm}}}", leaves: "Prune=confirm: somebody has to confirm the deletion"},
 		{live: "{" + object + ", annotations: {helm.sh/resource-policy: keep}}}", leaves: "helm.sh/resource-policy: keep"},
+		{live: "{" + object + ", ownerReferences: [{name: other}]}}", leaves: "it belongs to another object, so Argo CD does not delete it"},
 		{live: "{apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition}", leaves: "definitions stay when an Application goes"},
 	} {
 		for _, cascades := range []bool{true, false} {
@@ -232,5 +249,65 @@ func TestRefused(t *testing.T) {
 	}
 	if got := (Options{}).refused(map[string]any{"spec": "small"}); got != "" {
 		t.Errorf("a small object: %q", got)
+	}
+}
+
+// TestCompare has an object as it was applied, as it is desired and as it is live, how Argo CD writes and compares it, and whether it then differs for
+// Argo CD.
+func TestCompare(t *testing.T) {
+	const (
+		widget = "apiVersion: ex.com/v1, kind: Thing, metadata: {name: web, namespace: shop"
+		config = "apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop"
+		web    = "apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, " +
+			"template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: a"
+		role    = "apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}, aggregationRule: {clusterRoleSelectors: [{}]}, rules: "
+		updated = ", managedFields: [{manager: argocd-controller, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:b': {}}}}]"
+		applied = ", managedFields: [{manager: argocd-controller, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:b': {}}}}]"
+	)
+	for name, c := range map[string]struct {
+		options                []string
+		comparesServerSide     bool
+		applied, desired, live string
+		want                   Comparison
+	}{
+		"the same":                        {desired: config + "}, data: {a: x}", live: config + "}, data: {a: x}", want: InSync},
+		"an edit":                         {desired: config + "}, data: {a: x}", live: config + "}, data: {a: y}", want: OutOfSync},
+		"a dropped field":                 {applied: config + "}, data: {a: x, b: x}", desired: config + "}, data: {a: x}", live: config + "}, data: {a: x, b: x}", want: OutOfSync},
+		"one that was applied by the API": {options: []string{"ServerSideApply=true"}, desired: config + "}, data: {a: x}", live: config + applied + "}, data: {a: x, b: x}", want: InSync},
+		"that, compared by the API":       {[]string{"ServerSideApply=true"}, true, "", config + "}, data: {a: x}", config + applied + "}, data: {a: x, b: x}", LikeTheWrite},
+		"one that was only updated":       {[]string{"ServerSideApply=true"}, true, "", config + "}, data: {a: x}", config + updated + "}, data: {a: x, b: x}", InSync},
+		"that, written client-side":       {nil, true, config + "}, data: {a: x, b: x}", config + "}, data: {a: x}", config + updated + "}, data: {a: x, b: x}", InSync},
+		"a replaced one":                  {options: []string{"Replace=true"}, desired: config + "}, data: {a: x}", live: config + "}, data: {a: x, b: x}", want: InSync},
+		"a field that is not kept":        {desired: widget + "}, spec: {a: 1, b: 2}", live: widget + "}, spec: {a: 1}", want: OutOfSync},
+		"a null":                          {desired: widget + ", creationTimestamp: null}, spec: {a: 1, b: null}", live: widget + ", creationTimestamp: x}, spec: {a: 1}", want: InSync},
+		"an unknown field":                {desired: web + ", imagge: b}]}}}", live: web + "}]}}}", want: OutOfSync},
+		"a default":                       {applied: web + ", terminationMessagePolicy: File}]}}}", desired: web + "}]}}}", live: web + ", terminationMessagePolicy: File}]}}}", want: InSync},
+		"a refused dry run": {nil, true, "", strings.Replace(web, "shop}", "shop, annotations: {argocd.argoproj.io/sync-options: 'Force=true,Replace=true'}}", 1) + "}]}}}",
+			strings.Replace(web, "{app: web}}, template", "{app: other}}, template", 1) + "}]}}}", Refused},
+		"aggregated rules": {desired: role + "[]", live: role + "[{verbs: [get], apiGroups: [''], resources: [pods]}]", want: OutOfSync},
+		"no rules":         {desired: role + "[]", live: role + "null", want: InSync},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Comparison(-1)
+			options := Options{List: c.options, ComparesServerSide: c.comparesServerSide, Compared: func(_ object.Key, is Comparison) { got = is }}
+			desired, live := contentOf(t, "{"+c.desired+"}"), contentOf(t, "{"+c.live+"}")
+			if c.applied != "" {
+				text, err := json.Marshal(contentOf(t, "{"+c.applied+"}"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				live["metadata"].(map[string]any)["annotations"] = map[string]any{LastApplied: string(text)}
+			}
+			sync := options.Deployment().Sync
+			method, replaces := sync.Method(desired)
+			w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces, Helm4: true,
+				Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
+			if _, err := sync.Write(w, object.RefOf(desired), desired, live); err != nil {
+				t.Fatal(err)
+			}
+			if got != c.want {
+				t.Errorf("it is %d, want %d", got, c.want)
+			}
+		})
 	}
 }
