@@ -114,26 +114,6 @@ func (p *Plan) decide(d difference) decision {
 	return out
 }
 
-// attempted reports whether the last sync had the same sources at the same revisions, and how it ended (appcontroller.go
-// alreadyAttemptedSync).
-func (p *Plan) attempted(revisions []string) (is bool, phase string) {
-	state := p.app.Status.OperationState
-	switch {
-	case state == nil, p.isFromTree():
-		return false, ""
-	case state.SyncResult == nil:
-		return state.Phase == "Failed" || state.Phase == "Error" || state.Phase == "Succeeded", state.Phase
-	}
-	was, sources := state.SyncResult.Revisions, state.SyncResult.Sources
-	if len(p.app.Spec.Sources) == 0 {
-		was, sources = []string{state.SyncResult.Revision}, nil
-		if state.SyncResult.Source != nil {
-			sources = []api.Source{*state.SyncResult.Source}
-		}
-	}
-	return slices.Equal(was, revisions) && api.HaveSameSources(sources, p.app.Sources()), state.Phase
-}
-
 // pathsAnnotation has the paths of a repository that an Application is made of (argo-cd v3.6.1 controller/appcontroller.go
 // alreadyAttemptedSync, controller/state.go evaluateRevisionChanges).
 const pathsAnnotation = "argocd.argoproj.io/manifest-generate-paths"

@@ -1,6 +1,7 @@
 package argo
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -111,6 +112,13 @@ func leaves(rules []api.IgnoreDifference, live, will map[string]any) bool {
 		}
 		return slices.ContainsFunc(d.JSONPointers, func(pointer string) bool { return !object.Equal(at(live, pointer), at(will, pointer)) })
 	})
+}
+
+// isSameSpec reports whether two Applications ask for the same.
+func isSameSpec(a, b map[string]any) bool {
+	x, _ := json.Marshal(a["spec"])
+	y, _ := json.Marshal(b["spec"])
+	return bytes.Equal(x, y)
 }
 
 // at returns the value that a JSON pointer names, or nil.

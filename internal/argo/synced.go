@@ -177,3 +177,23 @@ func isWithin(part, value any, shape *kinds.Shape, isSame bool) bool {
 	}
 	return part == nil || value != nil && (!isSame || object.Equal(part, value))
 }
+
+// attempted reports whether the last sync had the same sources at the same revisions, and how it ended (appcontroller.go
+// alreadyAttemptedSync).
+func (p *Plan) attempted(revisions []string) (is bool, phase string) {
+	state := p.app.Status.OperationState
+	switch {
+	case state == nil, p.isFromTree():
+		return false, ""
+	case state.SyncResult == nil:
+		return state.Phase == "Failed" || state.Phase == "Error" || state.Phase == "Succeeded", state.Phase
+	}
+	was, sources := state.SyncResult.Revisions, state.SyncResult.Sources
+	if len(p.app.Spec.Sources) == 0 {
+		was, sources = []string{state.SyncResult.Revision}, nil
+		if state.SyncResult.Source != nil {
+			sources = []api.Source{*state.SyncResult.Source}
+		}
+	}
+	return slices.Equal(was, revisions) && api.HaveSameSources(sources, p.app.Sources()), state.Phase
+}

@@ -405,13 +405,6 @@ func originOf(m *madeApp) string {
 	return m.File
 }
 
-// isSameSpec reports whether two Applications ask for the same.
-func isSameSpec(a, b map[string]any) bool {
-	x, _ := json.Marshal(a["spec"])
-	y, _ := json.Marshal(b["spec"])
-	return bytes.Equal(x, y)
-}
-
 // documentsOf returns the Applications and the ApplicationSets among what an Application of the tree makes. It looks at the sources that
 // are in the tree. If these cannot be rendered, that is a problem only if they could have made one.
 func (e *expansion) documentsOf(ctx context.Context, m *madeApp) []appset.Document {
