@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -136,12 +137,17 @@ func saved(t testing.TB, name string) *report.Report {
 	return r
 }
 
-// run does things in the page.
+// run runs actions. If the page replaces an element after an action has found it and before it acts, nothing has happened to the page, and
+// run begins again.
 func (b *tab) run(actions ...chromedp.Action) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if err := chromedp.Run(ctx, actions...); err != nil {
+	err := chromedp.Run(ctx, actions...)
+	for err != nil && ctx.Err() == nil && strings.Contains(err.Error(), "Could not find node with given id") {
+		err = chromedp.Run(ctx, actions...)
+	}
+	if err != nil {
 		b.t.Fatal(err)
 	}
 }
