@@ -60,7 +60,7 @@ func (j rightsJudge) readsInParts() bool {
 }
 
 // says reports whether an error, a warning or a sentence of the report names what could not be read. Sentences write names in words,
-// such as storage classes, and leave out that volumes are persistent.
+// such as storage classes, leave out that volumes are persistent, and may name the kind: Gadget objects for gadgets.
 func (j rightsJudge) says() bool {
 	word := strings.TrimPrefix(j.request.resource, "persistent")
 	switch {
@@ -73,7 +73,9 @@ func (j rightsJudge) says() bool {
 		word = "discovery"
 	}
 	return slices.ContainsFunc(j.without.complaints(), func(text string) bool {
-		return strings.Contains(strings.ReplaceAll(strings.ToLower(text), " ", ""), word) || strings.Contains(text, strconv.Quote(j.request.path))
+		said := strings.ReplaceAll(strings.ToLower(text), " ", "")
+		return strings.Contains(said, word) || strings.Contains(said, strings.TrimSuffix(word, "s")+"objects") ||
+			strings.Contains(text, strconv.Quote(j.request.path))
 	})
 }
 
