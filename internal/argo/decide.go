@@ -31,6 +31,9 @@ type difference struct {
 	revisions []string
 }
 
+// skipReason says what the annotation does.
+const skipReason = "the annotation " + api.SkipAnnotation + " keeps it from looking at the Application, also if somebody syncs or deletes it"
+
 // decide returns what the controller does.
 func (p *Plan) decide(d difference) decision {
 	a := p.app
@@ -40,12 +43,12 @@ func (p *Plan) decide(d difference) decision {
 	case a.Goes() != "" && !a.Cascades():
 		reason := a.Goes() + "; it lacks the finalizer " + api.Finalizer + ", so its objects stay"
 		return decision{action: report.DeployerNone, reason: reason, putsBack: report.PutsBackNever}
+	case a.IsSkipped() && a.Goes() == "" && !isOut:
+		return decision{action: report.DeployerNone, reason: "it is in sync; " + skipReason, putsBack: report.PutsBackNever}
 	case a.IsSkipped():
-		out := decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, putsBack: report.PutsBackNever}
-		if out.reason = "the annotation " + api.SkipAnnotation + " keeps it from looking at the Application, also if somebody syncs or deletes it"; a.Goes() != "" {
+		out := decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: skipReason, putsBack: report.PutsBackNever}
+		if a.Goes() != "" {
 			out.otherwise = report.DeployerUninstall
-		} else if !isOut {
-			out.action, out.otherwise, out.reason = report.DeployerNone, "", "it is in sync; "+out.reason
 		}
 		return out
 	case a.Goes() != "":
@@ -80,7 +83,6 @@ func (p *Plan) decide(d difference) decision {
 		out.putsBack = report.PutsBackNow
 	}
 	attempted, phase := p.attempted(d.revisions)
-	wipes := auto.Prune && !auto.AllowEmpty && d.isEmpty && !p.hasOthers
 	switch {
 	case !isOut:
 		out.action, out.reason = report.DeployerNone, "it is in sync"
@@ -91,7 +93,7 @@ func (p *Plan) decide(d difference) decision {
 		out.reason = fmt.Sprintf("the last sync to this revision ended with the phase %s, and Argo CD does not try it again", phase)
 	case attempted && !auto.SelfHeal:
 		out.action, out.reason = report.DeployerNone, "it has synced to this revision already, and selfHeal is off"
-	case wipes:
+	case auto.Prune && !auto.AllowEmpty && d.isEmpty && !p.hasOthers:
 		out.action, out.otherwise, out.putsBack = report.DeployerBlocked, report.DeployerSync, report.PutsBackNever
 		out.reason = "the sync would delete all objects, and allowEmpty is off"
 	case attempted:

@@ -184,11 +184,13 @@ func (p *Plan) stuck(r *report.Release) (out []string) {
 		return nil
 	}
 	for _, made := range p.made.objects {
-		is, _ := p.compared.Load(made.Key)
+		if is, _ := p.compared.Load(made.Key); is != argocd.OutOfSync {
+			continue // most are in sync, and the search below is long
+		}
 		isSame := !slices.ContainsFunc(r.Objects, func(o report.Object) bool {
 			return o.Key() == made.Key && (o.IgnoredBy != nil || o.Action != report.ActionNone || len(o.Fields) > 0)
 		})
-		if is == argocd.OutOfSync && isSame {
+		if isSame {
 			out = append(out, made.Key.String())
 		}
 	}

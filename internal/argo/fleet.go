@@ -119,7 +119,7 @@ type sharedReads struct {
 
 // Read implements drift.Cluster.
 func (c *sharedReads) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
-	if len(wanted) != 1 || wanted[0].Kind != "AppProject" && wanted[0].Name != "argocd-cm" && wanted[0].Name != "argocd-cmd-params-cm" {
+	if len(wanted) != 1 || wanted[0].Kind != "AppProject" && wanted[0].Name != "argocd-cm" && wanted[0].Name != api.Parameters {
 		return c.Cluster.Read(ctx, wanted)
 	}
 	answer, _ := c.answers.Get(wanted[0], func() (cluster.Live, error) { return c.Cluster.Read(ctx, wanted)[wanted[0]], nil })

@@ -38,17 +38,16 @@ const (
 // Has reports whether Argo CD has an option.
 func (c SetController) Has(o SetOption) bool { return c.options[o] }
 
-// These name the controller: its Deployment, its ConfigMap, and the beginning of its keys there.
+// These name the controller of ApplicationSets: its Deployment, and the beginning of its keys in the parameters of Argo CD.
 const (
 	setController = "argocd-applicationset-controller"
-	setParameters = "argocd-cmd-params-cm"
 	setKey        = "applicationsetcontroller."
 )
 
 // ReadSetController reads what the controller is told: the parameters of Argo CD in a ConfigMap, and the flags of the Deployment. Without
 // both, the defaults count. Namespace is that of Argo CD.
 func ReadSetController(ctx context.Context, from deployer.Reader, namespace string) (SetController, error) {
-	parameters := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: namespace, Name: setParameters}, Version: "v1"}
+	parameters := parametersIn(namespace)
 	controller := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: setController}, Version: "v1"}
 	found := from.Read(ctx, []object.Ref{parameters, controller})
 	for _, ref := range []object.Ref{parameters, controller} {

@@ -83,13 +83,21 @@ func ReadSettings(ctx context.Context, from deployer.Reader, namespace string) (
 	return out, nil
 }
 
+// Parameters is the name of the ConfigMap with what the controllers of Argo CD are told.
+const Parameters = "argocd-cmd-params-cm"
+
+// parametersIn returns that ConfigMap in the namespace of Argo CD.
+func parametersIn(namespace string) object.Ref {
+	return object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: namespace, Name: Parameters}, Version: "v1"}
+}
+
 // readController reports whether the controller compares all Applications with a dry run of a server-side apply (argo-cd v3.6.1
 // manifests/base/application-controller). A flag or a variable of its own is not looked at.
 func readController(ctx context.Context, from deployer.Reader, namespace string) (bool, error) {
-	ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: namespace, Name: setParameters}, Version: "v1"}
+	ref := parametersIn(namespace)
 	found := from.Read(ctx, []object.Ref{ref})[ref]
 	if found.Err != nil {
-		return false, fmt.Errorf("reading ConfigMap %s/%s, which says how Argo CD compares: %s", namespace, setParameters, found.Err.Message)
+		return false, fmt.Errorf("reading ConfigMap %s/%s, which says how Argo CD compares: %s", namespace, Parameters, found.Err.Message)
 	}
 	data, _ := found.Object["data"].(map[string]any)
 	text, _ := data["controller.diff.server.side"].(string)

@@ -79,11 +79,12 @@ func (w window) isActive(now time.Time) (bool, error) {
 // matches reports whether the window is about an Application (types.go SyncWindows.Matches).
 func (w window) matches(a *Application) bool {
 	d := a.Spec.Destination
+	clusters := slices.DeleteFunc([]string{d.Name, d.Server}, func(name string) bool { return name == "" })
 	all := []struct {
 		patterns []string
 		names    []string
 	}{
-		{w.Applications, []string{a.Metadata.Name}}, {w.Clusters, slices.DeleteFunc([]string{d.Name, d.Server}, func(name string) bool { return name == "" })}, {w.Namespaces, []string{d.Namespace}},
+		{w.Applications, []string{a.Metadata.Name}}, {w.Clusters, clusters}, {w.Namespaces, []string{d.Namespace}},
 	}
 	isAny := false
 	for _, one := range all {
