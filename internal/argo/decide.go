@@ -23,8 +23,8 @@ type decision struct {
 type difference struct {
 	// changes is set if a sync writes something that Argo CD does not ignore, and prunes if objects are there that the sources dropped.
 	changes, prunes bool
-	// isEmpty is set if the sources make no object.
-	isEmpty bool
+	// isEmpty is set if the sources make no object, and isRandom if each rendering of them makes other values.
+	isEmpty, isRandom bool
 	// confirms is an object that a sync deletes only after somebody has confirmed it, or "". The sync waits for that.
 	confirms string
 	// revisions are those of the sources, or nil if they are not known.
@@ -38,13 +38,16 @@ const skipReason = "the annotation " + api.SkipAnnotation + " keeps it from look
 func (p *Plan) decide(d difference) decision {
 	a := p.app
 	auto := a.Spec.SyncPolicy.Automated
-	isOut := d.changes || d.prunes
+	isOut, inSync := d.changes || d.prunes, "it is in sync"
+	if d.isRandom {
+		inSync += " until it renders the sources again, since each rendering makes other values"
+	}
 	switch {
 	case a.Goes() != "" && !a.Cascades():
 		reason := a.Goes() + "; it lacks the finalizer " + api.Finalizer + ", so its objects stay"
 		return decision{action: report.DeployerNone, reason: reason, putsBack: report.PutsBackNever}
 	case a.IsSkipped() && a.Goes() == "" && !isOut:
-		return decision{action: report.DeployerNone, reason: "it is in sync; " + skipReason, putsBack: report.PutsBackNever}
+		return decision{action: report.DeployerNone, reason: inSync + "; " + skipReason, putsBack: report.PutsBackNever}
 	case a.IsSkipped():
 		out := decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: skipReason, putsBack: report.PutsBackNever}
 		if a.Goes() != "" {
@@ -69,7 +72,7 @@ func (p *Plan) decide(d difference) decision {
 			action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: "it cannot compare the Application: " + p.broken, putsBack: report.PutsBackNever,
 		}
 	case !a.IsAutomated():
-		out := decision{action: report.DeployerNone, reason: "it is in sync, and automated sync is off", putsBack: report.PutsBackHand}
+		out := decision{action: report.DeployerNone, reason: inSync + ", and automated sync is off", putsBack: report.PutsBackHand}
 		if isOut {
 			out.reason = "it is out of sync, and automated sync is off"
 		}
@@ -85,7 +88,7 @@ func (p *Plan) decide(d difference) decision {
 	attempted, phase := p.attempted(d.revisions)
 	switch {
 	case !isOut:
-		out.action, out.reason = report.DeployerNone, "it is in sync"
+		out.action, out.reason = report.DeployerNone, inSync
 	case !d.changes && !auto.Prune && !p.hasOthers:
 		out.action, out.reason = report.DeployerNone, "only objects differ that the sources no longer have, and automated prune is off"
 	case attempted && phase != "Succeeded":

@@ -2,6 +2,7 @@ package argo
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -268,6 +269,35 @@ func TestDestination(t *testing.T) {
 	}
 }
 
+// TestRandom has whether Argo CD is out of sync because each rendering of the sources makes another value, and what is said if it is not.
+func TestRandom(t *testing.T) {
+	const application = "{spec: {source: {path: a}, syncPolicy: {automated: {selfHeal: true}}}, status: {sync: {status: %s, revision: %s, comparedTo: {source: {path: a}}}, " +
+		"operationState: {phase: Succeeded, syncResult: {source: {path: a}, revision: r1}}}}"
+	random := report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, Class: report.ClassVolatile, Cause: report.CauseChange}}}
+	for name, c := range map[string]struct {
+		object           report.Object
+		status, revision string
+		action           report.DeployerAction
+		reason           string
+	}{
+		"rendered already": {random, "Synced", "r1", "none", "it is in sync until it renders the sources again, since each rendering makes other values"},
+		"rendered again":   {random, "OutOfSync", "r1", "correct", "selfHeal is on"},
+		"another revision": {random, "Synced", "r0", "correct", "selfHeal is on"},
+		"nothing random":   {report.Object{}, "Synced", "r0", "none", "it is in sync"},
+	} {
+		p := planOf(t, "[]", "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}}", "{}")
+		p.app = &api.Application{}
+		if err := yaml.Unmarshal(fmt.Appendf(nil, application, c.status, c.revision), p.app); err != nil {
+			t.Fatal(err)
+		}
+		c.object.APIVersion, c.object.Kind, c.object.Namespace, c.object.Name = "v1", "ConfigMap", "shop", "web"
+		got := p.decide(p.differs(&report.Release{Objects: []report.Object{c.object}}, []string{"r1"}))
+		if got.action != c.action || got.reason != c.reason {
+			t.Errorf("%s: %+v, want %s, %q", name, got, c.action, c.reason)
+		}
+	}
+}
+
 // TestSees has a finding of an object of the sources, and whether Argo CD is out of sync because of it.
 func TestSees(t *testing.T) {
 	own, users := &report.IgnoreRule{Rule: "Application argocd/web ignoreDifferences[0]", Reason: ignoreReason}, &report.IgnoreRule{Rule: "--ignore /data/a"}
@@ -275,14 +305,13 @@ func TestSees(t *testing.T) {
 		object report.Object
 		want   bool
 	}{
-		"a field":                    {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, Managed: true}}}, true},
-		"a field that stays":         {report.Object{Fields: []report.Finding{{Verdict: report.Ignore}}}, false},
-		"Argo CD ignores it":         {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, IgnoredBy: own}}}, false},
-		"the user ignores it":        {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, IgnoredBy: users}}}, true},
-		"an autoscaler has set it":   {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, Managed: true, Class: report.ClassAutoscaled}}}, true},
-		"each rendering has another": {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, Class: report.ClassVolatile, Cause: report.CauseChange}}}, false},
-		"an object that is missing":  {report.Object{Action: report.ActionCreate, Missing: true}, true},
-		"the user ignores that":      {report.Object{Action: report.ActionCreate, Missing: true, IgnoredBy: users}, true},
+		"a field":                   {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, Managed: true}}}, true},
+		"a field that stays":        {report.Object{Fields: []report.Finding{{Verdict: report.Ignore}}}, false},
+		"Argo CD ignores it":        {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, IgnoredBy: own}}}, false},
+		"the user ignores it":       {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, IgnoredBy: users}}}, true},
+		"an autoscaler has set it":  {report.Object{Fields: []report.Finding{{Verdict: report.Overwrite, Managed: true, Class: report.ClassAutoscaled}}}, true},
+		"an object that is missing": {report.Object{Action: report.ActionCreate, Missing: true}, true},
+		"the user ignores that":     {report.Object{Action: report.ActionCreate, Missing: true, IgnoredBy: users}, true},
 	} {
 		p := planOf(t, "[]", "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}}", "{}")
 		c.object.APIVersion, c.object.Kind, c.object.Namespace, c.object.Name = "v1", "ConfigMap", "shop", "web"

@@ -131,6 +131,7 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 				out.confirms = o.Key().String()
 			}
 		case !counts(o):
+			out.isRandom = out.isRandom || slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return isRandom(f) && !isIgnored(f.IgnoredBy) })
 		case p.isUnseen(o):
 			unseen = append(unseen, o.Key().String())
 		default:
@@ -140,12 +141,15 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 	if p.app.Goes() != "" {
 		return out
 	}
+	out.changes = out.changes || out.isRandom && (p.isFromTree() || !p.app.WasInSync(revisions)) // then the repo-server renders anew
 	if len(unseen) > 0 {
 		p.warn("Argo CD does not see what a sync would change in " + strings.Join(unseen, ", ") + ", since it compares in another way than it writes")
 	}
-	if stuck := p.stuck(r); len(stuck) > 0 {
+	if is, stuck := p.stuck(r); is {
 		out.changes = true
-		p.warn(strings.Join(stuck, ", ") + ": out of sync for Argo CD also after a sync, since the sources have something that the cluster does not keep")
+		if len(stuck) > 0 {
+			p.warn(strings.Join(stuck, ", ") + ": out of sync for Argo CD also after a sync, since the sources have something that the cluster does not keep")
+		}
 	}
 	return out
 }
@@ -154,9 +158,14 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 func counts(o report.Object) bool {
 	return o.Action == report.ActionCreate || o.Action == report.ActionFail || slices.ContainsFunc(o.Fields, func(f report.Finding) bool {
 		isDropped := o.Engine == report.EngineReplace && !f.Managed // a replacement drops it, but Argo CD does not look at it
-		isVolatile := f.Class == report.ClassVolatile && f.Cause == report.CauseChange
-		return f.Verdict != report.Ignore && !isIgnored(f.IgnoredBy) && !isVolatile && !isDropped
+		return f.Verdict != report.Ignore && !isIgnored(f.IgnoredBy) && !isRandom(f) && !isDropped
 	})
+}
+
+// isRandom reports whether a field differs only because each rendering of the sources makes another value. Argo CD does not see that until its
+// repo-server renders them again, 24 hours later by default (argo-cd v3.6.1 reposerver/cache/cache.go AddCacheFlagsToCmd).
+func isRandom(f report.Finding) bool {
+	return f.Class == report.ClassVolatile && f.Cause == report.CauseChange && f.Verdict != report.Ignore
 }
 
 // isUnseen reports whether an object does not differ for Argo CD.
@@ -178,23 +187,34 @@ func (p *Plan) findUnmergeable() {
 	}
 }
 
-// stuck returns the objects that differ for Argo CD although a sync changes nothing in them.
-func (p *Plan) stuck(r *report.Release) (out []string) {
+// stuck reports whether objects differ for Argo CD although a sync changes nothing in them, and returns those that the user does not ignore.
+func (p *Plan) stuck(r *report.Release) (is bool, named []string) {
 	if p.made == nil {
-		return nil
+		return false, nil
 	}
 	for _, made := range p.made.objects {
 		if is, _ := p.compared.Load(made.Key); is != argocd.OutOfSync {
 			continue // most are in sync, and the search below is long
 		}
-		isSame := !slices.ContainsFunc(r.Objects, func(o report.Object) bool {
-			return o.Key() == made.Key && (o.IgnoredBy != nil || o.Action != report.ActionNone || len(o.Fields) > 0)
-		})
-		if isSame {
-			out = append(out, made.Key.String())
+		number := slices.IndexFunc(r.Objects, func(o report.Object) bool { return o.Key() == made.Key })
+		isUsers := false
+		if number >= 0 {
+			o := r.Objects[number]
+			if isIgnored(o.IgnoredBy) || isChanged(o) {
+				continue
+			}
+			isUsers = o.IgnoredBy != nil
+		}
+		if is = true; !isUsers {
+			named = append(named, made.Key.String())
 		}
 	}
-	return out
+	return is, named
+}
+
+// isChanged reports whether a sync changes an object.
+func isChanged(o report.Object) bool {
+	return o.Action != report.ActionNone || slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return f.Verdict != report.Ignore })
 }
 
 // isIgnored reports whether a rule is one of Argo CD.

@@ -35,6 +35,9 @@ func (r reads) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]clu
 	return r.objects.Read(ctx, wanted)
 }
 
+// Scope implements drift.Cluster.
+func (reads) Scope(schema.GroupVersionKind) (namespaced, known bool) { return true, true }
+
 // planOf returns a plan whose sources make an object that is live.
 func planOf(t *testing.T, ignoreDifferences, desired, live string) *Plan {
 	t.Helper()
@@ -432,7 +435,10 @@ func TestCompared(t *testing.T) {
 		"it changes, and Argo CD does not see it":  {argocd.InSync, changed, false, "Argo CD does not see what a sync would change in ConfigMap shop/web"},
 		"it stays, and Argo CD sees no difference": {argocd.InSync, report.Object{Action: report.ActionNone}, false, ""},
 		"it stays, and differs for Argo CD":        {argocd.OutOfSync, report.Object{Action: report.ActionNone}, true, "ConfigMap shop/web: out of sync for Argo CD also after a sync"},
-		"the user ignores it":                      {argocd.OutOfSync, report.Object{Action: report.ActionNone, IgnoredBy: &report.IgnoreRule{}}, false, ""},
+		"the user ignores it":                      {argocd.OutOfSync, report.Object{Action: report.ActionNone, IgnoredBy: &report.IgnoreRule{}}, true, ""},
+		"Argo CD ignores it":                       {argocd.OutOfSync, report.Object{Action: report.ActionNone, IgnoredBy: &report.IgnoreRule{Reason: ignoreReason}}, false, ""},
+		"somebody has added a field to it": {argocd.OutOfSync, report.Object{Action: report.ActionNone, Fields: []report.Finding{{Verdict: report.Ignore}}}, true,
+			"ConfigMap shop/web: out of sync for Argo CD also after a sync"},
 	} {
 		p := planOf(t, "[]", thing, thing)
 		p.options().Compared(p.made.objects[0].Key, c.is)

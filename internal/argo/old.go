@@ -120,7 +120,9 @@ func byKey(all []object.Object) map[object.Key]*object.Object {
 func (p *Plan) findDeployed(ctx context.Context, q Question, all []listed) deployed {
 	out := deployed{from: map[object.Key]report.OldFrom{}}
 	last := lastSync{isSame: p.made != nil && !p.isOwn && p.isSynced(p.made)}
-	if !last.isSame {
+	if last.isSame {
+		last.random = p.random()
+	} else {
 		last.objects = p.lastObjects(ctx, q, all)
 	}
 	for _, one := range all {
@@ -182,12 +184,27 @@ func (p *Plan) deployedOf(o listed, last lastSync) (map[string]any, report.OldFr
 		}
 	}
 	switch {
-	case last.isSame && o.desired != nil:
+	case last.isSame && o.desired != nil && !last.random[o.ref.Key]:
 		return wanted, report.OldRendered
 	case last.objects != nil && then == nil && o.desired != nil && !isWritten(o.live.Object):
 		return nil, "" // somebody else made it, and the sources have it only since
 	}
 	return argocd.Owned(o.ref, wanted, o.live.Object, argocd.Manager), from
+}
+
+// random returns the objects of the sources that each rendering makes with other values.
+func (p *Plan) random() map[object.Key]bool {
+	out := map[object.Key]bool{}
+	if p.made.answer.Again == nil {
+		return out
+	}
+	first := byKey(p.made.objects)
+	for _, o := range render.Objects(p.made.answer.Again, p.parsing()).Objects {
+		if was := first[o.Key]; was != nil && !object.Equal(was.Content, o.Content) {
+			out[o.Key] = true
+		}
+	}
+	return out
 }
 
 // isWritten reports whether Argo CD owns a field of a live object.

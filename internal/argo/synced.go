@@ -21,8 +21,9 @@ import (
 
 // lastSync is what is known of the last full sync that succeeded.
 type lastSync struct {
-	// isSame is set if it had the sources and the revisions of now.
+	// isSame is set if it had the sources and the revisions of now. random are the objects that it has made with other values all the same.
 	isSame bool
+	random map[object.Key]bool
 	// objects are those that it made of its sources. The map is nil if that is not needed, or not known.
 	objects map[object.Key]*object.Object
 }

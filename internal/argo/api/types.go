@@ -397,11 +397,7 @@ func (d *DirectorySource) HasJsonnet() bool { return IsSet(d.Jsonnet) && string(
 
 // Found returns the commit that the controller has found for a source, or "" if it has not compared the source as it is now.
 func (a *Application) Found(number int) string {
-	is := a.Status.Sync
-	was, revisions := []Source{is.ComparedTo.Source}, []string{is.Revision}
-	if len(a.Spec.Sources) > 0 {
-		was, revisions = is.ComparedTo.Sources, is.Revisions
-	}
+	was, revisions := a.compared()
 	if all := a.Sources(); number < min(len(was), len(revisions), len(all)) {
 		x, y := was[number], all[number]
 		if x.RepoURL == y.RepoURL && x.TargetRevision == y.TargetRevision && x.TagPrefix == y.TagPrefix {
@@ -409,6 +405,21 @@ func (a *Application) Found(number int) string {
 		}
 	}
 	return ""
+}
+
+// WasInSync reports whether the controller has found the Application in sync with its sources as they are now, at these revisions.
+func (a *Application) WasInSync(revisions []string) bool {
+	sources, was := a.compared()
+	return a.Status.Sync.Status == "Synced" && slices.Equal(was, revisions) && HaveSameSources(sources, a.Sources())
+}
+
+// compared returns the sources that the controller has compared last, and their revisions.
+func (a *Application) compared() (sources []Source, revisions []string) {
+	is := a.Status.Sync
+	if len(a.Spec.Sources) > 0 {
+		return is.ComparedTo.Sources, is.Revisions
+	}
+	return []Source{is.ComparedTo.Source}, []string{is.Revision}
 }
 
 // Synced returns the sources and the revisions of the last full sync that succeeded, and false if there was none. With revisionHistoryLimit: 0

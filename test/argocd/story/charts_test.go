@@ -69,7 +69,7 @@ func (c *syncCase) deployChart(chart string) (problem string, err error) {
 	if err := c.sync(); err != nil {
 		return err.Error(), nil
 	}
-	state, err := c.refreshed()
+	state, err := c.refreshed(normalRefresh)
 	if err != nil {
 		return "", err
 	}
@@ -77,8 +77,9 @@ func (c *syncCase) deployChart(chart string) (problem string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if out := r.Releases[0].Deployer.Reason; strings.HasPrefix(out, "it is in sync") != (state == "Synced") {
-		return "", fmt.Errorf("Argo CD says %s, and helmdrift %q: %v", state, out, r.writes())
+	reason := r.Releases[0].Deployer.Reason
+	if strings.HasPrefix(reason, "it is in sync") != (state == "Synced") {
+		return "", fmt.Errorf("Argo CD says %s of %v, and helmdrift %q: %v", state, c.outOfSync(), reason, r.writes())
 	}
 	if state != "Synced" {
 		return "Argo CD calls it " + state + " right after the sync", nil
@@ -86,7 +87,30 @@ func (c *syncCase) deployChart(chart string) (problem string, err error) {
 	if writes := r.writes(); code != 0 || len(writes) > 0 {
 		return "", fmt.Errorf("exit code %d, %v", code, writes)
 	}
+	if state, err = c.refreshed(hardRefresh); err != nil {
+		return "", err
+	}
+	if strings.Contains(reason, "renders the sources again") != (state != "Synced") {
+		return "", fmt.Errorf("Argo CD says %s with a new rendering, and helmdrift %q", state, reason)
+	}
+	if r, code, err = c.predict(); err != nil || code != 0 || len(r.writes()) > 0 {
+		return "", fmt.Errorf("after a new rendering, exit code %d, %v: %v", code, r.writes(), err)
+	}
+	if reason = r.Releases[0].Deployer.Reason; strings.HasPrefix(reason, "it is in sync") != (state == "Synced") {
+		return "", fmt.Errorf("Argo CD says %s after a new rendering, and helmdrift %q", state, reason)
+	}
 	return "", nil
+}
+
+// outOfSync returns the objects that differ for Argo CD.
+func (c *syncCase) outOfSync() (out []string) {
+	app, _ := c.application()
+	for _, r := range app.Status.Resources {
+		if r.Status != "Synced" {
+			out = append(out, r.Kind+"/"+r.Name+" "+r.Status)
+		}
+	}
+	return out
 }
 
 // removeApplication deletes the Application and what it deployed, as far as that goes.
