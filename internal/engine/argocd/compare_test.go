@@ -1,0 +1,72 @@
+package argocd
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/engine"
+	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
+
+// TestCompare has an object as it was applied, as it is desired and as it is live, how Argo CD writes and compares it, and whether it then differs for
+// Argo CD.
+func TestCompare(t *testing.T) {
+	const (
+		widget = "apiVersion: ex.com/v1, kind: Thing, metadata: {name: web, namespace: shop"
+		config = "apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop"
+		web    = "apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, " +
+			"template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: a"
+		role    = "apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}, aggregationRule: {clusterRoleSelectors: [{}]}, rules: "
+		updated = ", managedFields: [{manager: argocd-controller, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:b': {}}}}]"
+		applied = ", managedFields: [{manager: argocd-controller, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:b': {}}}}]"
+	)
+	for name, c := range map[string]struct {
+		options                []string
+		comparesServerSide     bool
+		applied, desired, live string
+		want                   Comparison
+	}{
+		"the same":                        {desired: config + "}, data: {a: x}", live: config + "}, data: {a: x}", want: InSync},
+		"an edit":                         {desired: config + "}, data: {a: x}", live: config + "}, data: {a: y}", want: OutOfSync},
+		"a dropped field":                 {applied: config + "}, data: {a: x, b: x}", desired: config + "}, data: {a: x}", live: config + "}, data: {a: x, b: x}", want: OutOfSync},
+		"one that was applied by the API": {options: []string{"ServerSideApply=true"}, desired: config + "}, data: {a: x}", live: config + applied + "}, data: {a: x, b: x}", want: InSync},
+		"that, compared by the API":       {[]string{"ServerSideApply=true"}, true, "", config + "}, data: {a: x}", config + applied + "}, data: {a: x, b: x}", LikeTheWrite},
+		"one that was only updated":       {[]string{"ServerSideApply=true"}, true, "", config + "}, data: {a: x}", config + updated + "}, data: {a: x, b: x}", InSync},
+		"that, written client-side":       {nil, true, config + "}, data: {a: x, b: x}", config + "}, data: {a: x}", config + updated + "}, data: {a: x, b: x}", InSync},
+		"a replaced one":                  {options: []string{"Replace=true"}, desired: config + "}, data: {a: x}", live: config + "}, data: {a: x, b: x}", want: InSync},
+		"a field that is not kept":        {desired: widget + "}, spec: {a: 1, b: 2}", live: widget + "}, spec: {a: 1}", want: OutOfSync},
+		"a null":                          {desired: widget + ", creationTimestamp: null}, spec: {a: 1, b: null}", live: widget + ", creationTimestamp: x}, spec: {a: 1}", want: InSync},
+		"an unknown field":                {desired: web + ", imagge: b}]}}}", live: web + "}]}}}", want: OutOfSync},
+		"a default":                       {applied: web + ", terminationMessagePolicy: File}]}}}", desired: web + "}]}}}", live: web + ", terminationMessagePolicy: File}]}}}", want: InSync},
+		"a refused dry run": {nil, true, "", strings.Replace(web, "shop}", "shop, annotations: {argocd.argoproj.io/sync-options: 'Force=true,Replace=true'}}", 1) + "}]}}}",
+			strings.Replace(web, "{app: web}}, template", "{app: other}}, template", 1) + "}]}}}", Refused},
+		"aggregated rules": {desired: role + "[]", live: role + "[{verbs: [get], apiGroups: [''], resources: [pods]}]", want: OutOfSync},
+		"no rules":         {desired: role + "[]", live: role + "null", want: InSync},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Comparison(-1)
+			options := Options{List: c.options, ComparesServerSide: c.comparesServerSide, Compared: func(_ object.Key, is Comparison) { got = is }}
+			desired, live := contentOf(t, "{"+c.desired+"}"), contentOf(t, "{"+c.live+"}")
+			if c.applied != "" {
+				text, err := json.Marshal(contentOf(t, "{"+c.applied+"}"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				live["metadata"].(map[string]any)["annotations"] = map[string]any{LastApplied: string(text)}
+			}
+			sync := options.Deployment().Sync
+			method, replaces := sync.Method(desired)
+			w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces, Helm4: true,
+				Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
+			if _, err := sync.Write(w, object.RefOf(desired), desired, live); err != nil {
+				t.Fatal(err)
+			}
+			if got != c.want {
+				t.Errorf("it is %d, want %d", got, c.want)
+			}
+		})
+	}
+}
