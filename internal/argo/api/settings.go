@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
@@ -27,6 +28,8 @@ type Settings struct {
 	NoKustomize, NoHelm bool
 	// Ignores are the differences that argocd-cm ignores for all Applications.
 	Ignores []IgnoreDifference
+	// Known are custom kinds of which Argo CD knows the types of some fields.
+	Known map[schema.GroupKind]bool
 	// compares says what else is ignored. exclusions and inclusions say which kinds are left alone.
 	compares               compareOptions
 	exclusions, inclusions []kindFilter
@@ -67,7 +70,7 @@ func ReadSettings(ctx context.Context, from deployer.Reader, namespace string) (
 		out.Narrows = text("resource.selectors") != ""
 		out.impersonates = text("application.sync.impersonation.enabled") == "true"
 		out.impersonatesAlways = text("application.sync.impersonation.enforced") != "false"
-		out.Ignores = SystemIgnores(data)
+		out.Ignores, out.Known = SystemIgnores(data), knownKinds(data)
 		for key, into := range map[string]any{
 			"resource.compareoptions": &out.compares, "resource.exclusions": &out.exclusions, "resource.inclusions": &out.inclusions,
 			"globalProjects": &out.globals,
@@ -109,7 +112,35 @@ func readController(ctx context.Context, from deployer.Reader, namespace string)
 const (
 	overridesKey = "resource.customizations"
 	ignoreKey    = overridesKey + ".ignoreDifferences."
+	knownKey     = overridesKey + ".knownTypeFields."
 )
+
+// knownKinds returns the custom kinds of which argocd-cm names the types of some fields (argo-cd v3.6.1 util/settings/settings.go
+// GetResourceOverrides).
+func knownKinds(data map[string]any) map[schema.GroupKind]bool {
+	out := map[schema.GroupKind]bool{}
+	add := func(name, separator string) {
+		if group, kind, found := strings.Cut(name, separator); found {
+			out[schema.GroupKind{Group: group, Kind: kind}] = true
+		}
+	}
+	var overrides map[string]struct {
+		KnownTypeFields []any `json:"knownTypeFields"`
+	}
+	if all, _ := data[overridesKey].(string); yaml.Unmarshal([]byte(all), &overrides) == nil {
+		for name, override := range overrides {
+			if len(override.KnownTypeFields) > 0 {
+				add(name, "/")
+			}
+		}
+	}
+	for key := range data {
+		if name, isOne := strings.CutPrefix(key, knownKey); isOne {
+			add(name, "_")
+		}
+	}
+	return out
+}
 
 // SystemIgnores returns the differences that argocd-cm ignores (argo-cd v3.6.1 util/settings/settings.go GetResourceOverrides). A key of
 // one kind takes the place of what the key of all kinds says about it.

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"maps"
 	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -58,6 +61,18 @@ func TestOptions(t *testing.T) {
 	got, err = ReadSettings(t.Context(), withSettings(map[string]any{"application.sync.impersonation.enabled": "yes"}), "argocd")
 	if err != nil || got.impersonates || !got.impersonatesAlways || got.Narrows {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestKnownKinds has argocd-cm with the types of some fields of custom kinds.
+func TestKnownKinds(t *testing.T) {
+	got, err := ReadSettings(t.Context(), withSettings(map[string]any{
+		"resource.customizations":                               "{ex.com/Thing: {knownTypeFields: [{field: spec.template, type: core/v1/PodSpec}]}, ex.com/Other: {}}",
+		"resource.customizations.knownTypeFields.ex.org_Gadget": "[{field: spec.pod, type: core/v1/PodSpec}]",
+	}), "argocd")
+	want := map[schema.GroupKind]bool{{Group: "ex.com", Kind: "Thing"}: true, {Group: "ex.org", Kind: "Gadget"}: true}
+	if err != nil || !maps.Equal(got.Known, want) {
+		t.Errorf("%v, %v", got.Known, err)
 	}
 }
 

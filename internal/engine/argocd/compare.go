@@ -3,12 +3,17 @@ package argocd
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file has how Argo CD compares, which need not be how it writes.
@@ -37,6 +42,8 @@ func (o Options) compare(w engine.Writer, ref object.Ref, left Left) Comparison 
 		var err error
 		if o.ComparesServerSide {
 			done, err = dryRun(w, ref, left.Desired, left.Live)
+		} else if isCustom(ref) && !o.knows(ref) {
+			return left.compareJSON()
 		} else {
 			isThreeWay = true
 			done, err = w.Merge(ref, Applied(left.Live), withLastApplied(withoutNoTime(left.Desired), left.Live), left.Live)
@@ -62,12 +69,87 @@ func (o Options) compare(w engine.Writer, ref object.Ref, left Left) Comparison 
 	return LikeTheWrite
 }
 
-// keepsAllFields reports whether Argo CD compares all fields that an object of the sources has: it is of a kind that Argo CD does not know by its
-// type, or has a field that the type lacks (gitops-engine v3.6.1 pkg/diff/diff.go remarshal, applyPatch). Of a Rollout, Argo CD knows the template.
-func keepsAllFields(ref object.Ref, desired map[string]any) bool {
-	if isCustom(ref) {
-		return ref.Group != "argoproj.io"
+// compareJSON returns whether an object of a kind whose type Argo CD does not know differs for it. Argo CD compares three ways, and of live only what
+// the object had that was applied last. So what the API server has added makes no difference, and what it has dropped does (gitops-engine v3.6.1
+// pkg/diff/diff.go ThreeWayDiff, threeWayMergePatch).
+func (l Left) compareJSON() Comparison {
+	live, desired, applied := engine.WithoutManagedFields(l.Live), unplaced(withoutNoTime(l.Desired)), unplaced(Applied(l.Live))
+	if applied == nil {
+		applied = desired
 	}
+	var texts [][]byte
+	for _, o := range []any{applied, desired, shared(applied, live), live} {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return LikeTheWrite
+		}
+		texts = append(texts, text)
+	}
+	result, err := engine.Guarded(func() ([]byte, error) {
+		patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(texts[0], texts[1], texts[2])
+		if err != nil {
+			return nil, err
+		}
+		return engine.ClientSide{Engine: report.EngineMerge}.Apply(texts[3], patch)
+	})
+	var will map[string]any
+	switch {
+	case err != nil || utiljson.Unmarshal(result, &will) != nil:
+		return LikeTheWrite
+	case object.Equal(live, will):
+		return InSync
+	}
+	return OutOfSync
+}
+
+// unplaced returns an object without its namespace and without annotations that are empty (diff.go removeNamespaceAnnotation).
+func unplaced(content map[string]any) map[string]any {
+	places := []object.Pointer{{"metadata", "namespace"}}
+	if meta := object.Child(content, "metadata"); len(object.Child(meta, "annotations")) == 0 {
+		places = append(places, object.Pointer{"metadata", "annotations"})
+	}
+	return without(content, places)
+}
+
+// shared returns what live has of the fields of an object. The items of lists belong together by their place (gitops-engine v3.6.1
+// pkg/utils/json/json.go RemoveMapFields, RemoveListFields).
+func shared(applied, live any) any {
+	switch live := live.(type) {
+	case map[string]any:
+		fields, isMap := applied.(map[string]any)
+		if !isMap {
+			return live
+		}
+		out := map[string]any{}
+		for name, value := range fields {
+			if is, found := live[name]; found {
+				out[name] = shared(value, is)
+			}
+		}
+		return out
+	case []any:
+		items, isList := applied.([]any)
+		if !isList {
+			return live
+		}
+		out := slices.Clone(live)
+		for i := range min(len(items), len(live)) {
+			out[i] = shared(items[i], live[i])
+		}
+		return out
+	}
+	return live
+}
+
+// knows reports whether Argo CD knows the types of some fields of a custom kind: of a Rollout, and of what its settings say (argo-cd v3.6.1
+// util/argo/normalizers/knowntypes_normalizer.go).
+func (o Options) knows(ref object.Ref) bool {
+	return ref.Group == "argoproj.io" && ref.Kind == "Rollout" || o.Known[ref.GroupKind()]
+}
+
+// keepsAllFields reports whether Argo CD compares all fields that an object of the sources has, since it has a field that the type of its kind lacks
+// (gitops-engine v3.6.1 pkg/diff/diff.go remarshal, applyPatch).
+func keepsAllFields(ref object.Ref, desired map[string]any) bool {
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
 	text, fault := json.Marshal(desired)
 	if err != nil || fault != nil {

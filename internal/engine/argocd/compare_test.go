@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -19,9 +21,10 @@ func TestCompare(t *testing.T) {
 		config = "apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop"
 		web    = "apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, " +
 			"template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: a"
-		role    = "apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}, aggregationRule: {clusterRoleSelectors: [{}]}, rules: "
-		updated = ", managedFields: [{manager: argocd-controller, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:b': {}}}}]"
-		applied = ", managedFields: [{manager: argocd-controller, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:b': {}}}}]"
+		definition = "apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.ex.com}, spec: {group: ex.com"
+		role       = "apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}, aggregationRule: {clusterRoleSelectors: [{}]}, rules: "
+		updated    = ", managedFields: [{manager: argocd-controller, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:b': {}}}}]"
+		applied    = ", managedFields: [{manager: argocd-controller, operation: Apply, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:b': {}}}}]"
 	)
 	for name, c := range map[string]struct {
 		options                []string
@@ -39,6 +42,14 @@ func TestCompare(t *testing.T) {
 		"a replaced one":                  {options: []string{"Replace=true"}, desired: config + "}, data: {a: x}", live: config + "}, data: {a: x, b: x}", want: InSync},
 		"a field that is not kept":        {desired: widget + "}, spec: {a: 1, b: 2}", live: widget + "}, spec: {a: 1}", want: OutOfSync},
 		"a null":                          {desired: widget + ", creationTimestamp: null}, spec: {a: 1, b: null}", live: widget + ", creationTimestamp: x}, spec: {a: 1}", want: InSync},
+		"of a known kind":                 {desired: strings.Replace(widget, "Thing", "Known", 1) + "}, spec: {a: 1, b: 2}", live: strings.Replace(widget, "Thing", "Known", 1) + "}, spec: {a: 1, b: 2}", want: InSync},
+		"a default in a list":             {applied: widget + "}, spec: {l: [{a: 1}]}", desired: widget + "}, spec: {l: [{a: 1}]}", live: widget + "}, spec: {l: [{a: 1, b: 2}]}", want: InSync},
+		"one more item":                   {applied: widget + "}, spec: {l: [{a: 1}]}", desired: widget + "}, spec: {l: [{a: 1}]}", live: widget + "}, spec: {l: [{a: 1}, {}]}", want: OutOfSync},
+		"an edit in a list":               {applied: widget + "}, spec: {l: [{a: 1}]}", desired: widget + "}, spec: {l: [{a: 1}]}", live: widget + "}, spec: {l: [{a: 2}]}", want: OutOfSync},
+		"a dropped field of a thing":      {applied: widget + "}, spec: {a: 1, b: 2}", desired: widget + "}, spec: {a: 1}", live: widget + "}, spec: {a: 1, b: 2}", want: OutOfSync},
+		"a field that was never applied":  {desired: widget + "}, spec: {a: 1}", live: widget + "}, spec: {a: 1, b: 2}", want: InSync},
+		"annotations without any":         {desired: widget + ", annotations: {}}, spec: {a: 1}", live: widget + "}, spec: {a: 1}", want: InSync},
+		"a zero that is not kept":         {desired: definition + ", preserveUnknownFields: false}", live: definition + "}", want: OutOfSync},
 		"an unknown field":                {desired: web + ", imagge: b}]}}}", live: web + "}]}}}", want: OutOfSync},
 		"a default":                       {applied: web + ", terminationMessagePolicy: File}]}}}", desired: web + "}]}}}", live: web + ", terminationMessagePolicy: File}]}}}", want: InSync},
 		"a refused dry run": {nil, true, "", strings.Replace(web, "shop}", "shop, annotations: {argocd.argoproj.io/sync-options: 'Force=true,Replace=true'}}", 1) + "}]}}}",
@@ -48,7 +59,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Comparison(-1)
-			options := Options{List: c.options, ComparesServerSide: c.comparesServerSide, Compared: func(_ object.Key, is Comparison) { got = is }}
+			options := Options{List: c.options, Known: map[schema.GroupKind]bool{{Group: "ex.com", Kind: "Known"}: true}, ComparesServerSide: c.comparesServerSide, Compared: func(_ object.Key, is Comparison) { got = is }}
 			desired, live := contentOf(t, "{"+c.desired+"}"), contentOf(t, "{"+c.live+"}")
 			if c.applied != "" {
 				text, err := json.Marshal(contentOf(t, "{"+c.applied+"}"))

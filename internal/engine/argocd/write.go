@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
@@ -41,6 +42,8 @@ type Options struct {
 	Left func(key object.Key) (Left, bool)
 	// ComparesServerSide is set if Argo CD compares objects with a dry run of a server-side apply, however it writes them.
 	ComparesServerSide bool
+	// Known are custom kinds of which Argo CD knows the types of some fields.
+	Known map[schema.GroupKind]bool
 	// Compared is called for each write of a live object, and learns whether the object differs for Argo CD. Several goroutines call it. It may be nil.
 	Compared func(object.Key, Comparison)
 	// Recreated is called for each write of a live object, and learns whether the sync deletes the object and creates it again. Several
