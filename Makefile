@@ -238,7 +238,7 @@ writes: planes ## compares what a fix of N forged or copied records writes, by t
 
 # test/argocd says which version. It needs Go 1.27, which go downloads as a module. bin/argocd also gets the definitions of its kinds, and
 # the script by which it looks for signatures of commits.
-bin/argocd/argocd: test/argocd/go.mod test/argocd/main.go test/argocd/manifests.go
+bin/argocd/argocd: test/argocd/go.mod test/argocd/main.go test/argocd/manifests.go test/argocd/differences.go
 	@echo "compiling Argo CD: 1,970 packages, once"
 	@mkdir -p bin/argocd
 	cd test/argocd && GOTOOLCHAIN=auto go build -ldflags='-s -w' -o $(CURDIR)/bin/argocd/argocd .
@@ -268,7 +268,7 @@ argocd: build planes bin/kubectl bin/argocd/argocd bin/argocd/helm bin/argocd/ku
 	cd test/argocd/story && $(OWN_NETWORK) $(CURDIR)/bin/argocd/story.test -test.timeout 120m -test.v -syncs $(SYNCS) -sets $(SETS) \
 		-sets.dir $(CURDIR)/bin/argocd/sets -syncs.dir $(CURDIR)/bin/argocd/syncs $(if $(ARGO_CHARTS),-charts $(ARGO_CHARTS)) -programs $(CURDIR)/bin/argocd:$(CURDIR)/bin
 	go test -count=1 ./internal/argo/appset -run TestRecorded -recorded $(CURDIR)/bin/argocd/sets
-	go test -count=1 -v ./internal/engine/argocd -run TestRecordedManagers -recorded $(CURDIR)/bin/argocd/syncs
+	go test -count=1 -v ./internal/engine/argocd -run 'TestRecordedManagers|TestDifferences' -recorded $(CURDIR)/bin/argocd/syncs -argocd $(CURDIR)/bin/argocd
 	go test -count=1 -timeout 30m -v ./internal/argo -run TestKustomizations -argocd $(CURDIR)/bin/argocd -kustomizations $(KUSTOMIZATIONS)
 	$(if $(ARGO_CHARTS),go test -count=1 -timeout 60m -v ./internal/argo -run TestRenderings -argocd $(CURDIR)/bin/argocd -charts $(ARGO_CHARTS))
 

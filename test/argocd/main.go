@@ -1,6 +1,7 @@
 // Command argocd has the parts of Argo CD that tests need: its application-controller, its applicationset-controller and its repo-server,
-// and manifests, which renders sources as the repo-server does. The first argument says which. Argo CD's own program also links its API
-// server, its command line and others, which takes half as long again to compile.
+// manifests, which renders sources as the repo-server does, and differences, which compares objects as the controller does. The first
+// argument says which. Argo CD's own program also links its API server, its command line and others, which takes half as long again to
+// compile.
 package main
 
 import (
@@ -16,10 +17,10 @@ import (
 func main() {
 	commands := map[string]func() *cobra.Command{
 		"application-controller": controller.NewCommand, "applicationset-controller": sets.NewCommand, "repo-server": reposerver.NewCommand,
-		"manifests": newManifests,
+		"manifests": newManifests, "differences": newDifferences,
 	}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
-		fmt.Fprintln(os.Stderr, "usage: argocd application-controller|applicationset-controller|repo-server|manifests [flags]")
+		fmt.Fprintln(os.Stderr, "usage: argocd application-controller|applicationset-controller|repo-server|manifests|differences [flags]")
 		os.Exit(1)
 	}
 	command := commands[os.Args[1]]()

@@ -2,12 +2,18 @@ package argocd
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"slices"
-	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -36,18 +42,21 @@ const (
 // three ways does not see a field that the sources have dropped if no client-side apply has written it, and what a replacement drops from live makes no
 // difference. But it sees a field that the API server does not keep, such as one that the schema of a custom kind lacks, with each comparison again.
 func (o Options) compare(w engine.Writer, ref object.Ref, left Left) Comparison {
-	result, isThreeWay := left.Result, false
-	if result == nil {
-		var done engine.Written
-		var err error
-		if o.ComparesServerSide {
-			done, err = dryRun(w, ref, left.Desired, left.Live)
-		} else if isCustom(ref) && !o.knows(ref) {
-			return left.compareJSON()
-		} else {
-			isThreeWay = true
-			done, err = w.Merge(ref, Applied(left.Live), withLastApplied(withoutNoTime(left.Desired), left.Live), left.Live)
+	result := left.Result
+	isThreeWay := result == nil && !o.ComparesServerSide
+	switch {
+	case isThreeWay && !isCustom(ref):
+		return left.compareTyped(ref, w.ShapeOf(ref))
+	case isThreeWay && !o.knows(ref):
+		return left.compareJSON()
+	case result == nil:
+		merge := func() (engine.Written, error) { return dryRun(w, ref, left.Desired, left.Live) }
+		if isThreeWay {
+			merge = func() (engine.Written, error) {
+				return w.Merge(ref, Applied(left.Live), withLastApplied(withoutTime(left.Desired), left.Live), left.Live)
+			}
 		}
+		done, err := merge()
 		if err != nil {
 			return LikeTheWrite
 		}
@@ -55,25 +64,258 @@ func (o Options) compare(w engine.Writer, ref object.Ref, left Left) Comparison 
 	}
 	managed := []object.Pointer{{"metadata", "managedFields"}}
 	live, will := without(left.Live, managed), without(result, managed)
-	if object.Equal(live, will) {
-		return InSync
-	}
 	// The API server fills in defaults that an apply has removed, so normal forms are compared.
 	normal := kinds.NewNormalizer(ref.Key, w.ShapeOf(ref), left.Live)
-	switch isSame := object.Equal(normal.Stored(live).Object(), normal.Stored(will).Object()); {
-	case isThreeWay && (!isSame || keepsAllFields(ref, left.Desired)):
-		return OutOfSync
-	case isSame:
+	switch isSame := object.Equal(live, will) || object.Equal(normal.Stored(live).Object(), normal.Stored(will).Object()); {
+	case isSame, left.Result == nil && o.ComparesServerSide && isOthers(ref, w.ShapeOf(ref), left.Live, result):
 		return InSync
+	case isThreeWay:
+		return OutOfSync
 	}
 	return LikeTheWrite
+}
+
+// isOthers reports whether Argo CD owns nothing of what a dry run changes in an object of a built-in kind. It then takes the changes for those of
+// webhooks, and does not see them; but they may be defaults of a field that the apply adds (diff.go removeWebhookMutation).
+func isOthers(ref object.Ref, shape *kinds.Shape, live, result map[string]any) bool {
+	native := kinds.NativeApply()
+	if !native.Scheme.Recognizes(ref.GVK()) {
+		return false
+	}
+	filled, _ := object.Copy(engine.WithoutManagedFields(result)).(map[string]any)
+	kinds.FillDefaults(filled, shape)
+	is, err := native.Types.ObjectToTyped(&unstructured.Unstructured{Object: engine.WithoutManagedFields(live)}, typed.AllowDuplicates)
+	if err != nil {
+		return false
+	}
+	will, err := native.Types.ObjectToTyped(&unstructured.Unstructured{Object: filled}, typed.AllowDuplicates)
+	if err != nil {
+		return false
+	}
+	changes, err := is.Compare(will)
+	if err != nil {
+		return false
+	}
+	written := changes.Added.Union(changes.Modified).Leaves() // a struct that is added has fields
+	return written.Intersection(ownedBy(result)).Empty() && changes.Removed.Intersection(ownedBy(live)).Empty()
+}
+
+// ownedBy returns the fields of an object that Argo CD owns.
+func ownedBy(content map[string]any) *fieldpath.Set {
+	out := &fieldpath.Set{}
+	for _, entry := range owners.Entries(content, nil) {
+		if entry.Manager == Manager {
+			out = out.Union(entry.Fields)
+		}
+	}
+	return out
+}
+
+// compareTyped returns whether an object of a built-in kind differs for Argo CD, three ways and with the defaults of the kind. A comparison that fails
+// is made again without what was applied last (gitops-engine v3.6.1 pkg/diff/diff.go Diff, ThreeWayDiff, threeWayMergePatch, applyPatch).
+func (l Left) compareTyped(ref object.Ref, shape *kinds.Shape) Comparison {
+	live, desired := normalized(ref, remarshaled(ref, engine.WithoutManagedFields(l.Live))), unplaced(normalized(ref, remarshaled(ref, l.Desired)))
+	for _, applied := range []map[string]any{unplaced(normalized(ref, Applied(l.Live))), desired} {
+		if applied == nil {
+			continue
+		}
+		is := live // as far as the patch is made of it
+		if ref.Group == "apps" && ref.Kind == "StatefulSet" {
+			is = withKnownTemplates(applied, live)
+		}
+		will, err := engine.Guarded(func() (map[string]any, error) { return patched(ref, applied, desired, is, live) })
+		if err != nil {
+			continue
+		}
+		if object.Equal(live, will) || object.Equal(withDefaults(ref, live, shape), withDefaults(ref, will, shape)) {
+			return InSync
+		}
+		return OutOfSync
+	}
+	return LikeTheWrite
+}
+
+// withDefaults returns an object with the defaults of its kind, unless it does not decode as that. Fields that its type lacks stay. A template of a
+// claim gets neither apiVersion nor kind: the API server sets them by other means (diff.go generateSchemeDefaultPatch).
+func withDefaults(ref object.Ref, content map[string]any, shape *kinds.Shape) map[string]any {
+	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
+	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) != nil {
+		return content
+	}
+	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return content
+	}
+	filled, _ := object.Copy(plain).(map[string]any)
+	kinds.FillDefaults(filled, shape)
+	templates, _ := object.Child(filled, "spec")["volumeClaimTemplates"].([]any)
+	for _, template := range templates {
+		if fields, isMap := template.(map[string]any); isMap {
+			delete(fields, "apiVersion")
+			delete(fields, "kind")
+		}
+	}
+	out, _ := withAdded(content, plain, filled).(map[string]any)
+	return out
+}
+
+// withAdded returns a value with what filled has and plain lacks.
+func withAdded(content, plain, filled any) any {
+	switch filled := filled.(type) {
+	case map[string]any:
+		fields, isMap := content.(map[string]any)
+		if content != nil && !isMap {
+			return content
+		}
+		before, _ := plain.(map[string]any)
+		out := maps.Clone(fields)
+		if out == nil {
+			out = map[string]any{}
+		}
+		for name, value := range filled {
+			was, had := before[name]
+			if had {
+				value = withAdded(fields[name], was, value)
+			}
+			below, isMap := value.(map[string]any)
+			if isNothing := value == nil || isMap && len(below) == 0; fields[name] != nil || !had || !isNothing {
+				out[name] = value
+			}
+		}
+		return out
+	case []any:
+		items, isList := content.([]any)
+		before, alsoList := plain.([]any)
+		if !isList || !alsoList || len(items) != len(filled) || len(before) != len(filled) {
+			return content
+		}
+		out := slices.Clone(items)
+		for i, item := range items {
+			if item != nil {
+				out[i] = withAdded(item, before[i], filled[i])
+			}
+		}
+		return out
+	}
+	if object.Equal(plain, filled) {
+		return content
+	}
+	return filled
+}
+
+// patched returns live after a strategic patch from what was applied and from is to desired.
+func patched(ref object.Ref, applied, desired, is, live map[string]any) (will map[string]any, err error) {
+	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
+	if err != nil {
+		return nil, err
+	}
+	meta, err := strategicpatch.NewPatchMetaFromStruct(typed)
+	if err != nil {
+		return nil, err
+	}
+	var texts [][]byte
+	for _, o := range []map[string]any{applied, desired, is, live} {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	patch, err := strategicpatch.CreateThreeWayMergePatch(texts[0], texts[1], texts[2], meta, true)
+	if err != nil {
+		return nil, err
+	}
+	result, err := strategicpatch.StrategicMergePatchUsingLookupPatchMeta(texts[3], patch, meta)
+	if err == nil {
+		err = utiljson.Unmarshal(result, &will)
+	}
+	return will, err
+}
+
+// withKnownTemplates returns a StatefulSet whose templates of claims have only what was applied, since the API server adds to them
+// (diff.go statefulSetWorkaround).
+func withKnownTemplates(applied, live map[string]any) map[string]any {
+	own, isList := object.Child(applied, "spec")["volumeClaimTemplates"].([]any)
+	is, alsoList := object.Child(live, "spec")["volumeClaimTemplates"].([]any)
+	if !isList || !alsoList {
+		return live
+	}
+	out, spec := maps.Clone(live), maps.Clone(object.Child(live, "spec"))
+	out["spec"], spec["volumeClaimTemplates"] = spec, shared(own, is)
+	return out
+}
+
+// remarshaled returns an object as its Go type has it, without fields that it did not have before: a null is gone, or is an empty text in a map of texts.
+// An object with a field that the type lacks stays as it is, and so does one of a kind that Argo CD does not know (diff.go remarshal).
+func remarshaled(ref object.Ref, content map[string]any) map[string]any {
+	if isCustom(ref) {
+		return content
+	}
+	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
+	if err != nil {
+		return content
+	}
+	text, err := json.Marshal(content)
+	if err != nil {
+		return content
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if decoder.Decode(typed) != nil {
+		return content
+	}
+	back, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	if err != nil {
+		return content
+	}
+	out, _ := shared(content, back).(map[string]any)
+	return out
+}
+
+// normalized returns an object without what never makes a difference for Argo CD (diff.go Normalize, NormalizeSecret, normalizeRole). Settings that
+// remove the rules of roles that others make count before.
+func normalized(ref object.Ref, content map[string]any) map[string]any {
+	out := withoutTime(content)
+	switch rules, isList := out["rules"].([]any); {
+	case ref.Group == "" && ref.Kind == "Secret":
+		normalizeSecret(out)
+	case ref.Group == "rbac.authorization.k8s.io" && (ref.Kind == "Role" || ref.Kind == "ClusterRole") && isList && len(rules) == 0:
+		out["rules"] = nil
+	}
+	return out
+}
+
+// normalizeSecret moves stringData to data, and makes nulls empty texts.
+func normalizeSecret(secret map[string]any) {
+	texts, isMap := secret["stringData"].(map[string]any)
+	data := maps.Clone(object.Child(secret, "data"))
+	if isMap {
+		if data == nil {
+			data = map[string]any{}
+		}
+		for name, value := range texts {
+			if text, isText := value.(string); isText {
+				value = base64.StdEncoding.EncodeToString([]byte(text))
+			}
+			data[name] = value
+		}
+		delete(secret, "stringData")
+	}
+	for name, value := range data {
+		if value == nil {
+			data[name] = ""
+		}
+	}
+	if data != nil {
+		secret["data"] = data
+	}
 }
 
 // compareJSON returns whether an object of a kind whose type Argo CD does not know differs for it. Argo CD compares three ways, and of live only what
 // the object had that was applied last. So what the API server has added makes no difference, and what it has dropped does (gitops-engine v3.6.1
 // pkg/diff/diff.go ThreeWayDiff, threeWayMergePatch).
 func (l Left) compareJSON() Comparison {
-	live, desired, applied := engine.WithoutManagedFields(l.Live), unplaced(withoutNoTime(l.Desired)), unplaced(Applied(l.Live))
+	live, desired, applied := withoutTime(engine.WithoutManagedFields(l.Live)), unplaced(withoutTime(l.Desired)), unplaced(withoutTime(Applied(l.Live)))
 	if applied == nil {
 		applied = desired
 	}
@@ -104,6 +346,9 @@ func (l Left) compareJSON() Comparison {
 
 // unplaced returns an object without its namespace and without annotations that are empty (diff.go removeNamespaceAnnotation).
 func unplaced(content map[string]any) map[string]any {
+	if content == nil {
+		return nil
+	}
 	places := []object.Pointer{{"metadata", "namespace"}}
 	if meta := object.Child(content, "metadata"); len(object.Child(meta, "annotations")) == 0 {
 		places = append(places, object.Pointer{"metadata", "annotations"})
@@ -147,36 +392,25 @@ func (o Options) knows(ref object.Ref) bool {
 	return ref.Group == "argoproj.io" && ref.Kind == "Rollout" || o.Known[ref.GroupKind()]
 }
 
-// keepsAllFields reports whether Argo CD compares all fields that an object of the sources has, since it has a field that the type of its kind lacks
-// (gitops-engine v3.6.1 pkg/diff/diff.go remarshal, applyPatch).
-func keepsAllFields(ref object.Ref, desired map[string]any) bool {
-	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
-	text, fault := json.Marshal(desired)
-	if err != nil || fault != nil {
-		return false
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	err = decoder.Decode(typed)
-	return err != nil && strings.Contains(err.Error(), "unknown field")
-}
-
 // isCustom reports whether Argo CD does not know the type of a kind.
 func isCustom(ref object.Ref) bool {
 	_, err := kinds.Native().HelmScheme.New(ref.GVK())
 	return err != nil || ref.Group == "apiextensions.k8s.io"
 }
 
-// withoutNoTime returns an object of the sources without a creationTimestamp, which Argo CD removes before it compares.
-func withoutNoTime(desired map[string]any) map[string]any {
-	return without(desired, []object.Pointer{{"metadata", "creationTimestamp"}})
+// withoutTime returns an object without a creationTimestamp, which Argo CD removes before it compares.
+func withoutTime(content map[string]any) map[string]any {
+	if content == nil {
+		return nil
+	}
+	return without(content, []object.Pointer{{"metadata", "creationTimestamp"}})
 }
 
 // dryRun returns live after the dry run that Argo CD compares it with. It hands over no fields, so a field that the sources have dropped stays if Argo CD
 // has only updated it (gitops-engine v3.6.1 pkg/diff/diff.go serverSideDiff).
 func dryRun(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
 	w.ServerSide, w.Helm4, w.ForceConflicts, w.Migrates = true, true, true, false
-	return w.Apply(ref, desired, live)
+	return w.Apply(ref, normalized(ref, remarshaled(ref, desired)), live)
 }
 
 // ServerSideResult returns live after a server-side apply of desired, whatever Argo CD ignores and however it writes, or nil if that is not

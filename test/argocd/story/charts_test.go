@@ -28,8 +28,11 @@ func publicCharts(ts *testscript.TestScript, _ bool, _ []string) {
 	clean, outOfSync, skipped, wrong := 0, 0, 0, 0
 	for i, chart := range all {
 		name := filepath.Base(filepath.Dir(chart))
-		c := &syncCase{ts: ts, random: rand.New(rand.NewPCG(uint64(i), 2)), name: name}
-		for _, c.serverNow = range []bool{false, true} {
+		for _, serverNow := range []bool{false, true} {
+			c := &syncCase{ts: ts, random: rand.New(rand.NewPCG(uint64(i), 2)), name: name, serverNow: serverNow}
+			if serverNow {
+				c.name += "-server" // nothing is left of the first one
+			}
 			problem, err := c.deployChart(filepath.Dir(chart))
 			switch {
 			case problem == neverInSync && err == nil:
@@ -44,8 +47,8 @@ func publicCharts(ts *testscript.TestScript, _ bool, _ []string) {
 			default:
 				clean++
 			}
+			c.removeApplication()
 		}
-		c.removeApplication()
 	}
 	ts.Logf("%d charts, each in two ways: %d clean, %d out of sync as predicted, %d skipped because Argo CD does not sync them here, %d wrong",
 		len(all), clean, outOfSync, skipped, wrong)
@@ -87,7 +90,7 @@ func (c *syncCase) deployChart(chart string) (problem string, err error) {
 	}
 	reason := r.Releases[0].Deployer.Reason
 	if strings.HasPrefix(reason, "it is in sync") != (state == "Synced") {
-		return "", fmt.Errorf("Argo CD says %s of %v, and helmdrift %q: %v", state, c.outOfSync(), reason, r.writes())
+		return "", fmt.Errorf("Argo CD says %s of %v, and helmdrift %q: %v %v", state, c.outOfSync(), reason, r.writes(), r.Releases[0].Warnings)
 	}
 	if state != "Synced" {
 		return neverInSync, nil
