@@ -29,7 +29,7 @@ type difference struct {
 func newDifferences() *cobra.Command {
 	return &cobra.Command{RunE: func(c *cobra.Command, _ []string) error {
 		config, err := diff.NewDiffConfigBuilder().WithDiffSettings(nil, nil, false, normalizers.IgnoreNormalizerOpts{}).
-			WithTracking("app.kubernetes.io/instance", "annotation").WithNoCache().Build()
+			WithTracking("example.com/instance", "annotation").WithNoCache().Build()
 		if err != nil {
 			return err
 		}

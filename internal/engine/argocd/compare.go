@@ -135,8 +135,9 @@ func (l Left) compareTyped(ref object.Ref, shape *kinds.Shape) Comparison {
 	return LikeTheWrite
 }
 
-// withDefaults returns an object with the defaults of its kind, unless it does not decode as that. Fields that its type lacks stay. A template of a
-// claim gets neither apiVersion nor kind: the API server sets them by other means (diff.go generateSchemeDefaultPatch).
+// withDefaults returns an object with the defaults of its kind, unless it does not decode as that. As in Argo CD, a strategic patch adds them, so fields
+// that the type lacks stay, except in a list that the patch replaces. A template of a claim gets neither apiVersion nor kind, which the API server sets
+// by other means (diff.go generateSchemeDefaultPatch).
 func withDefaults(ref object.Ref, content map[string]any, shape *kinds.Shape) map[string]any {
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
 	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) != nil {
@@ -147,63 +148,30 @@ func withDefaults(ref object.Ref, content map[string]any, shape *kinds.Shape) ma
 		return content
 	}
 	filled, _ := object.Copy(plain).(map[string]any)
+	if role := object.Child(filled, "roleRef"); role["apiGroup"] == "" {
+		delete(role, "apiGroup")
+	}
 	kinds.FillDefaults(filled, shape)
-	templates, _ := object.Child(filled, "spec")["volumeClaimTemplates"].([]any)
-	for _, template := range templates {
-		if fields, isMap := template.(map[string]any); isMap {
-			delete(fields, "apiVersion")
-			delete(fields, "kind")
+	filled["status"] = plain["status"]
+	was, _ := object.Child(plain, "spec")["volumeClaimTemplates"].([]any)
+	is, _ := object.Child(filled, "spec")["volumeClaimTemplates"].([]any)
+	for i := range is {
+		before, _ := was[i].(map[string]any)
+		after, _ := is[i].(map[string]any)
+		for _, name := range []string{"apiVersion", "kind"} {
+			if before[name] == nil {
+				delete(after, name)
+			}
 		}
 	}
-	out, _ := withAdded(content, plain, filled).(map[string]any)
+	out, err := engine.Guarded(func() (map[string]any, error) { return patched(ref, plain, filled, plain, content) })
+	if err != nil {
+		return content
+	}
 	return out
 }
 
-// withAdded returns a value with what filled has and plain lacks.
-func withAdded(content, plain, filled any) any {
-	switch filled := filled.(type) {
-	case map[string]any:
-		fields, isMap := content.(map[string]any)
-		if content != nil && !isMap {
-			return content
-		}
-		before, _ := plain.(map[string]any)
-		out := maps.Clone(fields)
-		if out == nil {
-			out = map[string]any{}
-		}
-		for name, value := range filled {
-			was, had := before[name]
-			if had {
-				value = withAdded(fields[name], was, value)
-			}
-			below, isMap := value.(map[string]any)
-			if isNothing := value == nil || isMap && len(below) == 0; fields[name] != nil || !had || !isNothing {
-				out[name] = value
-			}
-		}
-		return out
-	case []any:
-		items, isList := content.([]any)
-		before, alsoList := plain.([]any)
-		if !isList || !alsoList || len(items) != len(filled) || len(before) != len(filled) {
-			return content
-		}
-		out := slices.Clone(items)
-		for i, item := range items {
-			if item != nil {
-				out[i] = withAdded(item, before[i], filled[i])
-			}
-		}
-		return out
-	}
-	if object.Equal(plain, filled) {
-		return content
-	}
-	return filled
-}
-
-// patched returns live after a strategic patch from what was applied and from is to desired.
+// patched returns live after a strategic patch, three ways from what was applied, desired and is.
 func patched(ref object.Ref, applied, desired, is, live map[string]any) (will map[string]any, err error) {
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
 	if err != nil {

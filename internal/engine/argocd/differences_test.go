@@ -211,6 +211,9 @@ func stored(content map[string]any) map[string]any {
 		return out
 	}
 	out = withoutNulls(back).(map[string]any)
+	if role := object.Child(out, "roleRef"); role["apiGroup"] == "" { // the default of a field that is never left out
+		delete(role, "apiGroup")
+	}
 	kinds.FillDefaults(out, kinds.ShapeOf(ref, nil, false))
 	delete(out, "status")
 	return out
