@@ -287,8 +287,12 @@ func (l Left) compareJSON() Comparison {
 	if applied == nil {
 		applied = desired
 	}
+	is := shared(applied, live)
+	if object.Equal(applied, desired) && object.Equal(is, desired) {
+		return InSync // the patch is empty, and a large definition need not be encoded for that
+	}
 	var texts [][]byte
-	for _, o := range []any{applied, desired, shared(applied, live), live} {
+	for _, o := range []any{applied, desired, is, live} {
 		text, err := json.Marshal(o)
 		if err != nil {
 			return LikeTheWrite

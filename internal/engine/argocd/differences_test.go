@@ -120,7 +120,7 @@ func (p comparedPair) compare(t *testing.T) Comparison {
 }
 
 // baseObjects returns the objects that are changed.
-func baseObjects(t *testing.T) (out []map[string]any) {
+func baseObjects(t testing.TB) (out []map[string]any) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", "differences", "*.yaml"))
 	if err == nil && *manifests != "" {
