@@ -134,7 +134,7 @@ func (p *Plan) findDeployed(ctx context.Context, q Question, all []listed) deplo
 		if one.desired != nil {
 			source = one.desired.Source
 		}
-		out.documents = append(out.documents, documentOf(content, source))
+		out.documents = append(out.documents, documentOf(optionsOf(p.app).Created(content), source))
 		out.from[one.ref.Key] = from
 	}
 	p.addNamespace(ctx, &out)

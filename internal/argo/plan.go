@@ -243,6 +243,12 @@ func (p *Plan) options() argocd.Options {
 	}
 	out.Migrated = p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"]
 	out.Left = func(key object.Key) (argocd.Left, bool) { found, ignores := p.left[key]; return found, ignores }
+	out.Raw = func(key object.Key) map[string]any {
+		if p.made == nil {
+			return nil
+		}
+		return p.made.raw[key]
+	}
 	out.ComparesServerSide, out.Known = p.comparesServerSide(), p.settings.Known
 	out.Compared = func(key object.Key, is argocd.Comparison) { p.compared.Store(key, is) }
 	out.Recreated = p.recreated.set

@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
@@ -32,8 +33,9 @@ type rendered struct {
 	answer *drift.RenderedChart
 	// kind is that of the first source that makes objects, or empty if none does.
 	kind string
-	// objects are those of the manifest, without the namespace that the sync creates.
+	// objects are those of the manifest, without the namespace that the sync creates. raw are those of which the manifest lacks nulls.
 	objects []object.Object
+	raw     map[object.Key]map[string]any
 	// revisions are those of the sources, in their order. A source whose revision is not known has "".
 	revisions []string
 	// inTree says which sources are in the working tree, whose commit is yet to come.
@@ -85,6 +87,9 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 	}
 	out.objects = render.Objects(out.answer.Manifest, p.parsing()).Objects
 	out.answer.Rendered.Brings = definedKinds(out.objects)
+	out.raw = p.leaveOutNulls(out.answer.Manifest)
+	p.leaveOutNulls(out.answer.Again)
+	p.leaveOutNulls(out.answer.AtOnce)
 	isNamespace := func(o object.Object) bool { return o.Key == p.namespace.Key }
 	if p.creates == nil || slices.ContainsFunc(out.objects, isNamespace) { // the one of the sources counts
 		p.creates = nil
@@ -92,6 +97,21 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 	}
 	out.answer.Manifest = append([]render.Document{documentOf(p.creates, "")}, out.answer.Manifest...)
 	return out, nil
+}
+
+// leaveOutNulls removes from documents the nulls that objects do not have once a sync has created them, and returns these objects with them.
+func (p *Plan) leaveOutNulls(documents []render.Document) map[object.Key]map[string]any {
+	sync, raw := optionsOf(p.app), map[object.Key]map[string]any{}
+	for i, document := range documents {
+		var was map[string]any
+		if !bytes.Contains(document.JSON, []byte("null")) || utiljson.Unmarshal(document.JSON, &was) != nil {
+			continue
+		}
+		if is := sync.Created(was); !object.Equal(was, is) {
+			raw[object.RefOf(was).Key], documents[i] = was, documentOf(is, document.Source)
+		}
+	}
+	return raw
 }
 
 // definedKinds returns the kinds that definitions among some objects define. A sync writes them before objects of these kinds, and does not miss the

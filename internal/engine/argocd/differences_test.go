@@ -219,28 +219,6 @@ func stored(content map[string]any) map[string]any {
 	return out
 }
 
-func withoutNulls(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, value := range v {
-			if value != nil {
-				out[name] = withoutNulls(value)
-			}
-		}
-		return out
-	case []any:
-		out := []any{}
-		for _, item := range v {
-			if item != nil {
-				out = append(out, withoutNulls(item))
-			}
-		}
-		return out
-	}
-	return v
-}
-
 // change changes one place of an object, but not what names it.
 func change(random *rand.Rand, content map[string]any) {
 	var places []func()

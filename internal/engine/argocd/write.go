@@ -40,6 +40,8 @@ type Options struct {
 	// Left returns what is left of an object without what Argo CD ignores, or false if it ignores nothing. With
 	// RespectIgnoreDifferences=true a sync leaves what it ignores. Left may be nil.
 	Left func(key object.Key) (Left, bool)
+	// Raw returns an object as the sources have it, if the one that is written lacks its nulls, and else nil. Raw may be nil.
+	Raw func(key object.Key) map[string]any
 	// ComparesServerSide is set if Argo CD compares objects with a dry run of a server-side apply, however it writes them.
 	ComparesServerSide bool
 	// Known are custom kinds of which Argo CD knows the types of some fields.
@@ -102,6 +104,37 @@ func (o Options) Rebinds(desired, live map[string]any) bool {
 	return desired["apiVersion"] == "rbac.authorization.k8s.io/v1" && (kind == "RoleBinding" || kind == "ClusterRoleBinding") && live != nil &&
 		method == report.ApplyClientSide && !o.isSet("Replace=true", desired, live) && !object.Equal(desired["roleRef"], live["roleRef"]) &&
 		Annotation(live, "rbac.authorization.kubernetes.io/autoupdate") != "false"
+}
+
+// Created returns an object as the cluster has it once a sync has created it: kubectl apply leaves out the nulls in maps, which a server-side apply and a
+// replacement of the object make empty texts in a map of texts.
+func (o Options) Created(content map[string]any) map[string]any {
+	if method, replaces := o.method(content); replaces || method == report.ApplyServerSide {
+		return content
+	}
+	out, _ := withoutNulls(content).(map[string]any)
+	return out
+}
+
+// withoutNulls returns a value without the nulls in its maps.
+func withoutNulls(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for name, value := range v {
+			if value != nil {
+				out[name] = withoutNulls(value)
+			}
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = withoutNulls(item)
+		}
+		return out
+	}
+	return v
 }
 
 // mostAnnotations is how many bytes the names and values of all annotations may have (k8s.io/apimachinery v0.37
@@ -187,6 +220,11 @@ func (o Options) valueOf(prefix string, live map[string]any) string {
 
 // write implements engine.Sync.
 func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
+	if o.Raw != nil {
+		if raw := o.Raw(ref.Key); raw != nil {
+			desired = raw
+		}
+	}
 	sent, left := desired, Left{Desired: desired, Live: live}
 	if o.Left != nil {
 		if found, ignores := o.Left(ref.Key); ignores {

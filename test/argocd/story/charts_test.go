@@ -92,11 +92,11 @@ func (c *syncCase) deployChart(chart string) (problem string, err error) {
 	if strings.HasPrefix(reason, "it is in sync") != (state == "Synced") {
 		return "", fmt.Errorf("Argo CD says %s of %v, and helmdrift %q: %v %v", state, c.outOfSync(), reason, r.writes(), r.Releases[0].Warnings)
 	}
-	if state != "Synced" {
-		return neverInSync, nil
-	}
 	if writes := r.writes(); code != 0 || len(writes) > 0 {
 		return "", fmt.Errorf("exit code %d, %v", code, writes)
+	}
+	if state != "Synced" {
+		return neverInSync, nil
 	}
 	if state, err = c.refreshed(hardRefresh); err != nil {
 		return "", err
