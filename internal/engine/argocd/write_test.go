@@ -251,3 +251,36 @@ func TestRefused(t *testing.T) {
 		t.Errorf("a small object: %q", got)
 	}
 }
+
+// TestNulls has an object of the sources with nulls: what a sync creates of it, and what it makes of an object where somebody has set these fields.
+func TestNulls(t *testing.T) {
+	const text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop, labels: {a: x, b: null}}, data: {k: null}}"
+	for name, c := range map[string]struct {
+		options       []string
+		created, then string
+	}{
+		"client-side": {nil, "{a: x}}, data: {}", "{a: x}}, data: {}"},
+		"replaced":    {[]string{"Replace=true"}, "{a: x, b: null}}, data: {k: null}", "{a: x, b: null}}, data: {k: null}"},
+		"server-side": {[]string{"ServerSideApply=true"}, "{a: x, b: null}}, data: {k: null}", "{a: x, b: null}}, data: {k: null}"},
+	} {
+		desired := contentOf(t, text)
+		of := func(rest string) map[string]any {
+			return contentOf(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop, labels: "+rest+"}")
+		}
+		o := Options{List: c.options, Raw: func(object.Key) map[string]any { return desired }}
+		if got := o.Created(desired); !object.Equal(got, of(c.created)) {
+			t.Errorf("%s: it creates %v", name, got)
+		}
+		sync := o.Deployment().Sync
+		method, replaces := sync.Method(desired)
+		w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces, Helm4: true,
+			Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
+		done, err := sync.Write(w, object.RefOf(desired), o.Created(desired), of("{a: x, b: edited}}, data: {k: edited}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := engine.WithoutManagedFields(done.Result); !object.Equal(got, of(c.then)) {
+			t.Errorf("%s: an edit becomes %v", name, got)
+		}
+	}
+}
