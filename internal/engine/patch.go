@@ -42,26 +42,26 @@ func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
 	s := c.ShapeOf(ref)
 	if err != nil || !s.Decodes(desired) &&
-		(holdsHugeQuantity(desired, s) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil) {
+		(HoldsHugeQuantity(desired, s) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil) {
 		return merge
 	}
 	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
 }
 
-// holdsHugeQuantity reports whether a value holds a quantity that would take too long to decode.
-func holdsHugeQuantity(v any, s *kinds.Shape) bool {
+// HoldsHugeQuantity reports whether a value holds a quantity that would take too long to decode.
+func HoldsHugeQuantity(v any, s *kinds.Shape) bool {
 	if s == nil {
 		return false
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if holdsHugeQuantity(below, s.Field(name)) {
+			if HoldsHugeQuantity(below, s.Field(name)) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return holdsHugeQuantity(item, s.Item()) })
+		return slices.ContainsFunc(v, func(item any) bool { return HoldsHugeQuantity(item, s.Item()) })
 	case string:
 		return s.Quantity && kinds.HasHugeExponent(v)
 	}

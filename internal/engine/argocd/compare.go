@@ -140,7 +140,7 @@ func (l Left) compareTyped(ref object.Ref, shape *kinds.Shape) Comparison {
 // by other means (diff.go generateSchemeDefaultPatch).
 func withDefaults(ref object.Ref, content map[string]any, shape *kinds.Shape) map[string]any {
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
-	if err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) != nil {
+	if err != nil || engine.HoldsHugeQuantity(content, shape) || runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) != nil {
 		return content
 	}
 	plain, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
@@ -220,7 +220,7 @@ func remarshaled(ref object.Ref, content map[string]any) map[string]any {
 		return content
 	}
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
-	if err != nil {
+	if err != nil || engine.HoldsHugeQuantity(content, kinds.ShapeOf(ref, nil, false)) {
 		return content
 	}
 	text, err := json.Marshal(content)

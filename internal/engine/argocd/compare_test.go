@@ -55,6 +55,8 @@ func TestCompare(t *testing.T) {
 		"a zero that is not kept":         {desired: definition + ", preserveUnknownFields: false}", live: definition + "}", want: OutOfSync},
 		"an unknown field":                {desired: web + ", imagge: b}]}}}", live: web + "}]}}}", want: OutOfSync},
 		"a default":                       {applied: web + ", terminationMessagePolicy: File}]}}}", desired: web + "}]}}}", live: web + ", terminationMessagePolicy: File}]}}}", want: InSync},
+		"a huge quantity":                 {desired: web + ", resources: {limits: {cpu: '1e999999999'}}}]}}}", live: web + "}]}}}", want: OutOfSync},
+		"one, compared by the API":        {[]string{"ServerSideApply=true"}, true, "", web + ", resources: {limits: {cpu: '1e999999999'}}}]}}}", web + "}]}}}", LikeTheWrite},
 		"a refused dry run": {nil, true, "", strings.Replace(web, "shop}", "shop, annotations: {argocd.argoproj.io/sync-options: 'Force=true,Replace=true'}}", 1) + "}]}}}",
 			strings.Replace(web, "{app: web}}, template", "{app: other}}, template", 1) + "}]}}}", Refused},
 		"aggregated rules": {desired: role + "[]", live: role + "[{verbs: [get], apiGroups: [''], resources: [pods]}]", want: OutOfSync},
