@@ -70,8 +70,9 @@ type Plan struct {
 	// left has the objects that Argo CD ignores something of: what it compares of each. selected are the rules for what expressions select.
 	left     map[object.Key]argocd.Left
 	selected []report.RuleText
-	// unsynced are the objects of the sources that a sync leaves alone.
+	// unsynced are the objects of the sources that a sync leaves alone, and hooks are those that it creates besides the others.
 	unsynced map[object.Key]bool
+	hooks    []object.Object
 	// types are those of custom kinds, as far as they were needed.
 	types map[schema.GroupVersion]managedfields.TypeConverter
 	// broken is why Argo CD cannot compare the Application at all, or empty.
@@ -201,6 +202,9 @@ func (p *Plan) askProject(ctx context.Context, q Question) {
 		all := p.made.objects
 		if p.creates != nil {
 			all = slices.Concat(all, render.Objects([]render.Document{documentOf(p.creates, "")}, p.parsing()).Objects)
+		}
+		if !p.heals() { // a sync of some objects runs no hooks
+			all = slices.Concat(all, p.hooks)
 		}
 		p.forbidden = project.Forbids(p.app, p.settings, all)
 	}

@@ -364,6 +364,9 @@ func (p *Plan) marked(documents []render.Document, hooks []render.Hook) (out []r
 			}
 			p.unsynced[o.Key] = p.isUnsynced(o)
 			replaced[o.Key] = p.unsynced[o.Key] || isHook(o.Content)
+			if replaced[o.Key] && !p.unsynced[o.Key] && runsInSync(o.Content) {
+				p.hooks = append(p.hooks, o)
+			}
 			switch {
 			case !replaced[o.Key]:
 				all, keys = append(all, documentOf(content, o.Source)), append(keys, o.Key)
@@ -408,6 +411,19 @@ func isHook(content map[string]any) bool {
 	}
 	text, found := annotations["helm.sh/hook"].(string)
 	return found && text != "crd-install"
+}
+
+// runsInSync reports whether a sync creates a hook. A phase of its own annotation counts before those of Helm (gitops-engine v3.6.1
+// pkg/sync/hook/hook.go Types, pkg/sync/sync_phase.go syncPhases).
+func runsInSync(content map[string]any) bool {
+	isOne := func(of string, phases ...string) bool {
+		return slices.ContainsFunc(api.Listed(argocd.Annotation(content, of)), func(phase string) bool { return slices.Contains(phases, phase) })
+	}
+	const own = "argocd.argoproj.io/hook"
+	if isOne(own, "PreSync", "Sync", "PostSync", "SyncFail", "Skip") {
+		return isOne(own, "PreSync", "Sync", "PostSync", "SyncFail")
+	}
+	return isOne("helm.sh/hook", "pre-install", "pre-upgrade", "post-install", "post-upgrade")
 }
 
 // isUnsynced reports whether a sync leaves an object of the sources alone: argocd-cm excludes its kind (argo-cd v3.6.1 controller/state.go
