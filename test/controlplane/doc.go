@@ -13,6 +13,10 @@
 // imports only the standard library, so the launcher (cmd/controlplane)
 // compiles in a second.
 //
+// Each server is a program of its own. Linking the four as one takes 7 seconds
+// of processor time instead of 17, once, of the 37 minutes of a cold "make
+// test". But then each etcd takes 105 MB instead of 23 MB, and 0.1 s to start.
+//
 // The end-to-end module links another Kubernetes version and therefore runs
 // the launcher as a process:
 //
