@@ -230,6 +230,28 @@ func (c *cluster) waitUntilServed(ctx context.Context, version, resource string)
 	})
 }
 
+// waitUntilDefined waits until the kind of a definition is served in all its versions.
+func (c *cluster) waitUntilDefined(ctx context.Context, name string) error {
+	r := ref{resource: "customresourcedefinition", name: name}
+	if err := c.waitFor(ctx, r, "Established", isEstablished); err != nil {
+		return err
+	}
+	definition, err := c.get(ctx, r)
+	if err != nil {
+		return err
+	}
+	plural, group, _ := strings.Cut(name, ".")
+	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	for _, v := range versions {
+		if version, _ := v.(map[string]any); version["served"] == true {
+			if err := c.waitUntilServed(ctx, fmt.Sprintf("%s/%s", group, version["name"]), plural); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // waitUntilUnserved waits until discovery no longer offers a version of a group.
 func (c *cluster) waitUntilUnserved(ctx context.Context, version string) error {
 	served, err := discovery.NewDiscoveryClientForConfig(c.Config)
@@ -261,8 +283,7 @@ func (c *cluster) installCRDs(ctx context.Context) error {
 		if err := c.create(ctx, string(text), "", "kubectl-create"); err != nil && !apierrors.IsAlreadyExists(err) {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
-		if err := c.waitFor(ctx, ref{resource: "customresourcedefinition", name: name}, "Established", isEstablished); err != nil {
+		if err := c.waitUntilDefined(ctx, strings.TrimSuffix(filepath.Base(file), ".yaml")); err != nil {
 			return err
 		}
 	}

@@ -201,8 +201,7 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `, "", "kubectl-create"))
 	definition := ref{resource: "customresourcedefinition", name: "gadgets.gone.ex.com"}
-	must(c.t, c.on.waitFor(context.Background(), definition, "Established", isEstablished))
-	must(c.t, c.on.waitUntilServed(context.Background(), "gone.ex.com/v1", "gadgets"))
+	must(c.t, c.on.waitUntilDefined(context.Background(), definition.name))
 	c.install("bad-c", "orphan", "apiVersion: gone.ex.com/v1\nkind: Gadget\nmetadata: {name: g}\nspec: {a: 1}\n"+configMap("beside", "1"))
 	must(c.t, c.on.delete(context.Background(), definition))
 	must(c.t, c.on.waitUntilGone(context.Background(), definition))
