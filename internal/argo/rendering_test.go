@@ -569,7 +569,8 @@ func (renderingCluster) Undiscovered() []string { return nil }
 
 // object returns the Application as the cluster has it.
 func (a *randomApplication) object() map[string]any {
-	spec := map[string]any{"destination": map[string]any{"namespace": a.namespace}, "project": "default"}
+	spec := map[string]any{"destination": map[string]any{"namespace": a.namespace}, "project": "default",
+		"syncPolicy": map[string]any{"syncOptions": []any{"ServerSideApply=true"}}} // else nulls are left out of what is compared with the cluster
 	if len(a.sources) > 1 {
 		spec["sources"] = a.sources
 	} else {
