@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -57,7 +58,7 @@ func TestKustomizations(t *testing.T) {
 		t.Logf("%d of %d kustomizations below %s, with seed %d", len(public), found, *kustomizeTrees, *renderingSeed)
 		all = append(all, public...)
 	}
-	same, refused, objects := 0, 0, 0
+	same, refused, objects, excused := 0, 0, 0, 0
 	for n, a := range all {
 		theirs, refusal := server.renderCopy(t, a)
 		ours, err := a.render(t)
@@ -72,6 +73,9 @@ func TestKustomizations(t *testing.T) {
 			differs = []string{"helmdrift refuses it, and Argo CD does not: " + err.Error()}
 		default:
 			differs = differences(theirs, theirs, ours)
+			if left := slices.DeleteFunc(slices.Clone(differs), templateLabel.MatchString); len(left) < len(differs) {
+				differs, excused = left, excused+1
+			}
 		}
 		if len(differs) > 0 {
 			t.Errorf("%d: theirs, then ours:\n%s\n%s", n, strings.Join(differs, "\n"), a)
@@ -83,8 +87,16 @@ func TestKustomizations(t *testing.T) {
 			objects += len(ours)
 		}
 	}
-	t.Logf("%d kustomizations: %d are the same, with %d objects; Argo CD and helmdrift refuse %d", len(all), same, objects, refused)
+	t.Logf("%d kustomizations: %d are the same, with %d objects; Argo CD and helmdrift refuse %d; the labels of templates of claims are excused in %d",
+		len(all), same, objects, refused, excused)
+	if excused > len(all)/8 {
+		t.Errorf("%d of %d are excused", excused, len(all))
+	}
 }
+
+// templateLabel matches a difference that is excused: a label of a template of a claim that this judge has and helmdrift does not. The judge runs
+// kustomize 5.8.1, which sets the labels of includeTemplates there. Argo CD 3.6.1 has 5.8.3, which does not.
+var templateLabel = regexp.MustCompile(`^/apps/v1 StatefulSet [^ ]+/spec/volumeClaimTemplates/\d+/metadata/labels(/[^:]+)?: .*, null$`)
 
 // renderCopy returns what Argo CD makes of a copy of the repository, since it changes the files of a kustomization.
 func (c argoCD) renderCopy(t *testing.T, a *randomApplication) (objects map[string]any, refusal string) {
