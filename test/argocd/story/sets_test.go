@@ -1,6 +1,7 @@
 package story
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -23,7 +24,7 @@ import (
 var (
 	sets        = flag.Int("sets", 0, "how many random ApplicationSets are recorded")
 	setsSeed    = flag.Uint64("sets.seed", 1, "the seed of the first one")
-	setsDir     = flag.String("sets.dir", "", "the folder for the records of random ApplicationSets")
+	setsDir     = flag.String("sets.dir", "", "the folder for the records of random ApplicationSets; the default is that of the script")
 	keptSets    = flag.String("sets.kept", "../../../internal/argo/appset/testdata/recorded", "the folder with the records that are kept; Argo CD must still agree")
 	setsAddress = "https://git.example.com/team/shop.git"
 )
@@ -57,7 +58,7 @@ func applicationSets(ts *testscript.TestScript, _ bool, _ []string) {
 	for i := range uint64(*sets) {
 		seed := *setsSeed + i
 		c := &setCase{syncCase: &syncCase{ts: ts, random: rand.New(rand.NewPCG(seed, 3)), name: fmt.Sprintf("set%d", seed)}}
-		c.file = filepath.Join(*setsDir, c.name+".txtar")
+		c.file = filepath.Join(cmp.Or(*setsDir, ts.MkAbs(".")), c.name+".txtar")
 		c.files = c.randomTree()
 		all = append(all, c)
 	}

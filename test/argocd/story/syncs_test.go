@@ -692,7 +692,7 @@ func (c *syncCase) application() (app struct {
 	return app, err
 }
 
-// These are the values of the annotation by which Argo CD compares anew: with what it has rendered, or with a new rendering.
+// These are the values of the annotation that makes Argo CD compare anew: with what it has rendered, or with a new rendering.
 const (
 	normalRefresh = "normal"
 	hardRefresh   = "hard"
