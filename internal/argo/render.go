@@ -33,7 +33,8 @@ type rendered struct {
 	answer *drift.RenderedChart
 	// kind is that of the first source that makes objects, or empty if none does.
 	kind string
-	// objects are those of the manifest, without the namespace that the sync creates. raw are those of which the manifest lacks nulls.
+	// objects are those of the manifest, without the namespace that the sync creates. raw has objects with their nulls, if the manifest
+	// lacks these.
 	objects []object.Object
 	raw     map[object.Key]map[string]any
 	// revisions are those of the sources, in their order. A source whose revision is not known has "".

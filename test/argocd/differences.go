@@ -3,10 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 
 	"github.com/argoproj/argo-cd/v3/util/argo/diff"
 	"github.com/argoproj/argo-cd/v3/util/argo/normalizers"
@@ -24,28 +21,16 @@ type difference struct {
 	Error           string          `json:",omitempty"`
 }
 
-// newDifferences returns the command differences. It reads pairs from its input as JSON, and writes for each what the controller finds when it
-// compares three ways (argo-cd v3.6.1 controller/state.go CompareAppState).
+// newDifferences returns the command differences. It reads pairs, and writes for each what the controller finds when it compares three ways
+// (argo-cd v3.6.1 controller/state.go CompareAppState).
 func newDifferences() *cobra.Command {
-	return &cobra.Command{RunE: func(c *cobra.Command, _ []string) error {
+	return &cobra.Command{RunE: func(*cobra.Command, []string) error {
 		config, err := diff.NewDiffConfigBuilder().WithDiffSettings(nil, nil, false, normalizers.IgnoreNormalizerOpts{}).
 			WithTracking("example.com/instance", "annotation").WithNoCache().Build()
 		if err != nil {
 			return err
 		}
-		in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
-		for {
-			var p pair
-			if err := in.Decode(&p); err != nil {
-				if errors.Is(err, io.EOF) {
-					err = nil
-				}
-				return err
-			}
-			if err := out.Encode(p.compare(config)); err != nil {
-				return err
-			}
-		}
+		return answerAll(func(p pair) difference { return p.compare(config) })
 	}}
 }
 

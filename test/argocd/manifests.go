@@ -44,28 +44,34 @@ type answer struct {
 	Error   string `json:",omitempty"`
 }
 
-// newManifests returns the command manifests. It reads orders from its input as JSON, and writes an answer for each.
+// newManifests returns the command manifests. It reads orders, and writes an answer for each.
 func newManifests() *cobra.Command {
-	return &cobra.Command{RunE: func(c *cobra.Command, _ []string) error {
-		in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
-		for {
-			var o order
-			if err := in.Decode(&o); err != nil {
-				if errors.Is(err, io.EOF) {
-					err = nil
-				}
-				return err
+	return &cobra.Command{RunE: func(*cobra.Command, []string) error {
+		return answerAll(func(o order) answer {
+			objects, err := o.render(context.Background())
+			if err != nil {
+				return answer{Error: err.Error()}
 			}
-			var a answer
-			var err error
-			if a.Objects, err = o.render(context.Background()); err != nil {
-				a = answer{Error: err.Error()}
-			}
-			if err := out.Encode(a); err != nil {
-				return err
-			}
-		}
+			return answer{Objects: objects}
+		})
 	}}
+}
+
+// answerAll reads questions from the input as JSON, and writes an answer to each.
+func answerAll[Q, A any](to func(Q) A) error {
+	in, out := json.NewDecoder(os.Stdin), json.NewEncoder(os.Stdout)
+	for {
+		var question Q
+		if err := in.Decode(&question); err != nil {
+			if errors.Is(err, io.EOF) {
+				err = nil
+			}
+			return err
+		}
+		if err := out.Encode(to(question)); err != nil {
+			return err
+		}
+	}
 }
 
 // render renders the sources as the repo-server does, and completes the objects as the controller does (argo-cd v3.6.1 controller/state.go

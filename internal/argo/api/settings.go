@@ -28,7 +28,7 @@ type Settings struct {
 	NoKustomize, NoHelm bool
 	// Ignores are the differences that argocd-cm ignores for all Applications.
 	Ignores []IgnoreDifference
-	// Known are custom kinds of which Argo CD knows the types of some fields.
+	// Known are custom kinds. Argo CD knows the types of some of their fields.
 	Known map[schema.GroupKind]bool
 	// compares says what else is ignored. exclusions and inclusions say which kinds are left alone.
 	compares               compareOptions
@@ -115,8 +115,7 @@ const (
 	knownKey     = overridesKey + ".knownTypeFields."
 )
 
-// knownKinds returns the custom kinds of which argocd-cm names the types of some fields (argo-cd v3.6.1 util/settings/settings.go
-// GetResourceOverrides).
+// knownKinds returns the custom kinds with fields that have a type in argocd-cm (argo-cd v3.6.1 util/settings/settings.go GetResourceOverrides).
 func knownKinds(data map[string]any) map[schema.GroupKind]bool {
 	out := map[schema.GroupKind]bool{}
 	add := func(name, separator string) {

@@ -3,8 +3,6 @@ package argocd
 import (
 	"testing"
 
-	"github.com/helmdrift/helmdrift/internal/engine"
-	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -16,11 +14,9 @@ func BenchmarkWrite(b *testing.B) {
 		meta := object.Child(live, "metadata")
 		meta["annotations"] = map[string]any{LastApplied: asText(desired)}
 		b.Run(object.RefOf(desired).Kind, func(b *testing.B) {
-			sync := Options{Compared: func(object.Key, Comparison) {}}.Deployment().Sync
-			w := engine.Writer{Helm4: true, Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := sync.Write(w, object.RefOf(desired), desired, live); err != nil {
+				if _, err := predict(Options{Compared: func(object.Key, Comparison) {}}, desired, live); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -42,24 +42,23 @@ const (
 // three ways does not see a field that the sources have dropped if no client-side apply has written it, and what a replacement drops from live makes no
 // difference. But it sees a field that the API server does not keep, such as one that the schema of a custom kind lacks, with each comparison again.
 func (o Options) compare(w engine.Writer, ref object.Ref, left Left) Comparison {
-	result := left.Result
-	isThreeWay := result == nil && !o.ComparesServerSide
+	isThreeWay, result := left.Result == nil && !o.ComparesServerSide, left.Result
+	var done engine.Written
+	var err error
 	switch {
 	case isThreeWay && !isCustom(ref):
 		return left.compareTyped(ref, w.ShapeOf(ref))
 	case isThreeWay && !o.knows(ref):
 		return left.compareJSON()
+	case isThreeWay:
+		done, err = w.Merge(ref, Applied(left.Live), withLastApplied(withoutTime(left.Desired), left.Live), left.Live)
 	case result == nil:
-		merge := func() (engine.Written, error) { return dryRun(w, ref, left.Desired, left.Live) }
-		if isThreeWay {
-			merge = func() (engine.Written, error) {
-				return w.Merge(ref, Applied(left.Live), withLastApplied(withoutTime(left.Desired), left.Live), left.Live)
-			}
-		}
-		done, err := merge()
-		if err != nil {
-			return LikeTheWrite
-		}
+		done, err = dryRun(w, ref, left.Desired, left.Live)
+	}
+	if err != nil {
+		return LikeTheWrite
+	}
+	if result == nil {
 		result = withLastApplied(done.Result, left.Live)
 	}
 	managed := []object.Pointer{{"metadata", "managedFields"}}

@@ -7,10 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/helmdrift/helmdrift/internal/engine"
-	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestCompare has an object as it was applied, as it is desired and as it is live, how Argo CD writes and compares it, and whether it then differs for
@@ -73,11 +70,7 @@ func TestCompare(t *testing.T) {
 				}
 				live["metadata"].(map[string]any)["annotations"] = map[string]any{LastApplied: string(text)}
 			}
-			sync := options.Deployment().Sync
-			method, replaces := sync.Method(desired)
-			w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces, Helm4: true,
-				Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
-			if _, err := sync.Write(w, object.RefOf(desired), desired, live); err != nil {
+			if _, err := predict(options, desired, live); err != nil {
 				t.Fatal(err)
 			}
 			if got != c.want {

@@ -17,9 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
-	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -111,9 +109,7 @@ type comparedPair struct{ desired, live map[string]any }
 func (p comparedPair) compare(t *testing.T) Comparison {
 	t.Helper()
 	got := Comparison(-1)
-	sync := Options{Compared: func(_ object.Key, is Comparison) { got = is }}.Deployment().Sync
-	w := engine.Writer{Helm4: true, Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
-	if _, err := sync.Write(w, object.RefOf(p.desired), p.desired, p.live); err != nil {
+	if _, err := predict(Options{Compared: func(_ object.Key, is Comparison) { got = is }}, p.desired, p.live); err != nil {
 		return LikeTheWrite
 	}
 	return got

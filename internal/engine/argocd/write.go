@@ -44,7 +44,7 @@ type Options struct {
 	Raw func(key object.Key) map[string]any
 	// ComparesServerSide is set if Argo CD compares objects with a dry run of a server-side apply, however it writes them.
 	ComparesServerSide bool
-	// Known are custom kinds of which Argo CD knows the types of some fields.
+	// Known are custom kinds. Argo CD knows the types of some of their fields.
 	Known map[schema.GroupKind]bool
 	// Compared is called for each write of a live object, and learns whether the object differs for Argo CD. Several goroutines call it. It may be nil.
 	Compared func(object.Key, Comparison)

@@ -56,11 +56,7 @@ func TestWrite(t *testing.T) {
 				}
 				live["metadata"].(map[string]any)["annotations"] = map[string]any{LastApplied: string(text)}
 			}
-			sync := options.Deployment().Sync
-			method, replaces := sync.Method(desired)
-			w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces,
-				Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
-			done, err := sync.Write(w, object.Ref{Key: object.Key{Group: "ex.com", Kind: "Thing", Namespace: "shop", Name: "web"}, Version: "v1"}, desired, live)
+			done, err := predict(options, desired, live)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -90,6 +86,15 @@ func thing(t *testing.T, spec string) map[string]any {
 }
 
 // contentOf decodes YAML.
+// predict predicts the write of an object with options.
+func predict(o Options, desired, live map[string]any) (engine.Written, error) {
+	sync := o.Deployment().Sync
+	method, replaces := sync.Method(desired)
+	w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces, Helm4: true,
+		Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
+	return sync.Write(w, object.RefOf(desired), desired, live)
+}
+
 func contentOf(t *testing.T, text string) map[string]any {
 	t.Helper()
 	raw, err := yaml.YAMLToJSON([]byte(text))
@@ -194,19 +199,14 @@ func TestRecreates(t *testing.T) {
 		}
 		var got Recreation
 		options := Options{List: strings.Split(c.list, ","), Recreated: func(_ object.Key, is Recreation) { got = is }}
-		sync := options.Deployment().Sync
-		method, replaces := sync.Method(desired)
-		w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces,
-			Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
-		ref := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}, Version: "v1"}
-		done, err := sync.Write(w, ref, desired, live)
+		done, err := predict(options, desired, live)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if done.Engine != c.engine || !strings.HasSuffix(got.Why, c.why) || (got.Why == "") != (c.why == "") {
 			t.Errorf("%+v: engine %s, %+v", c, done.Engine, got)
 		}
-		if want := sync.Recreates(desired, live); want != (c.why != "" || c.own == "Force=true") {
+		if want := options.Deployment().Sync.Recreates(desired, live); want != (c.why != "" || c.own == "Force=true") {
 			t.Errorf("%+v: Recreates is %t", c, want)
 		}
 	}
@@ -271,11 +271,7 @@ func TestNulls(t *testing.T) {
 		if got := o.Created(desired); !object.Equal(got, of(c.created)) {
 			t.Errorf("%s: it creates %v", name, got)
 		}
-		sync := o.Deployment().Sync
-		method, replaces := sync.Method(desired)
-		w := engine.Writer{ServerSide: method == report.ApplyServerSide, ForceReplace: replaces, Helm4: true,
-			Deployer: func() owners.Deployer { return owners.Deployer{Manager: Manager, Known: true} }}
-		done, err := sync.Write(w, object.RefOf(desired), o.Created(desired), of("{a: x, b: edited}}, data: {k: edited}"))
+		done, err := predict(o, o.Created(desired), of("{a: x, b: edited}}, data: {k: edited}"))
 		if err != nil {
 			t.Fatal(err)
 		}
