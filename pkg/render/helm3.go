@@ -51,12 +51,20 @@ func (h helm3) inputs(given map[string]any, o ChartOptions) (inputs, values map[
 	release := chartutil.ReleaseOptions{
 		Name: o.ReleaseName, Namespace: o.Namespace, Revision: o.revision(), IsUpgrade: !o.Install, IsInstall: o.Install,
 	}
-	all, err := chartutil.ToRenderValuesWithSchemaValidation(h.Chart, given, release, o.Capabilities, o.SkipSchemaValidation)
+	all, err := chartutil.ToRenderValuesWithSchemaValidation(h.Chart, given, release, o.Capabilities, true)
 	if err != nil {
 		return nil, nil, err
 	}
 	coalesced, _ := all["Values"].(chartutil.Values)
 	return all, coalesced, nil
+}
+
+func (h helm3) schemas() schemas {
+	out := schemas{name: h.Name(), schema: h.Schema}
+	for _, sub := range h.Dependencies() {
+		out.below = append(out.below, helm3{sub}.schemas())
+	}
+	return out
 }
 
 func (h helm3) render(_ context.Context, inputs map[string]any, o ChartOptions) (map[string]string, error) {

@@ -55,7 +55,7 @@ func (h helm4) inputs(given map[string]any, o ChartOptions) (inputs, values map[
 	release := common.ReleaseOptions{
 		Name: o.ReleaseName, Namespace: o.Namespace, Revision: o.revision(), IsUpgrade: !o.Install, IsInstall: o.Install,
 	}
-	all, err := util.ToRenderValuesWithSchemaValidation(h.Chart, given, release, o.helm4Capabilities(), o.SkipSchemaValidation)
+	all, err := util.ToRenderValuesWithSchemaValidation(h.Chart, given, release, o.helm4Capabilities(), true)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -72,6 +72,14 @@ func (o ChartOptions) helm4Capabilities() *common.Capabilities {
 		APIVersions: common.VersionSet(o.Capabilities.APIVersions),
 		HelmVersion: common.DefaultCapabilities.HelmVersion,
 	}
+}
+
+func (h helm4) schemas() schemas {
+	out := schemas{name: h.Name(), schema: h.Schema}
+	for _, sub := range h.Dependencies() {
+		out.below = append(out.below, helm4{sub}.schemas())
+	}
+	return out
 }
 
 func (h helm4) render(ctx context.Context, inputs map[string]any, o ChartOptions) (map[string]string, error) {

@@ -28,8 +28,10 @@ type helmChart interface {
 	// defaults returns the values of the chart and its subcharts, as their files have them.
 	defaults() any
 	// inputs processes the dependencies, which changes the chart, and returns what its templates see. The result
-	// values is the part of inputs below .Values, in the same maps.
+	// values is the part of inputs below .Values, in the same maps. It does not check the values.
 	inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error)
+	// schemas returns the schemas of the chart and its subcharts.
+	schemas() schemas
 	// render returns the text of each template file.
 	render(ctx context.Context, inputs map[string]any, o ChartOptions) (map[string]string, error)
 	// sort splits the texts into documents, separates the hooks, and sorts the rest in the order of installing.

@@ -1,0 +1,93 @@
+package render
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"helm.sh/helm/v3/pkg/chartutil"
+)
+
+// schemas is a chart with the JSON schema of its values, and the charts below it.
+type schemas struct {
+	name   string
+	schema []byte
+	below  []schemas
+}
+
+// check checks coalesced values as Helm does and with its messages (helm v3.22.0 pkg/chartutil/values.go and jsonschema.go, v4.3.1
+// pkg/chart/common/util: ToRenderValuesWithSchemaValidation, ValidateAgainstSchema), but reads no file.
+func (s schemas) check(values map[string]any) error {
+	if violations := s.violations(values); violations != "" {
+		return errors.New(schemaViolation + violations)
+	}
+	return nil
+}
+
+func (s schemas) violations(values map[string]any) string {
+	var out strings.Builder
+	if s.schema != nil {
+		if err := checkSchema(s.schema, values); err != nil {
+			fmt.Fprintf(&out, "%s:\n%s", s.name, err)
+		}
+	}
+	for _, sub := range s.below {
+		if given, isMap := values[sub.name].(map[string]any); isMap { // coalescing lets only maps and null pass
+			out.WriteString(sub.violations(given))
+		}
+	}
+	return out.String()
+}
+
+// schemaURL is the address of a chart's schema, to which its references are relative.
+const schemaURL = "file:///values.schema.json"
+
+// checkSchema checks values against one schema (ValidateAgainstSingleSchema).
+func checkSchema(text []byte, values map[string]any) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("unable to validate schema: %s", r)
+		}
+	}()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.UseLoader(schemaLoader())
+	if err := compiler.AddResource(schemaURL, document); err != nil {
+		return err
+	}
+	schema, err := compiler.Compile(schemaURL)
+	if err != nil {
+		return err
+	}
+	if values == nil {
+		values = map[string]any{}
+	}
+	if err := schema.Validate(values); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "jsonschema validation failed with '"+schemaURL+"#'\n") + "\n")
+	}
+	return nil
+}
+
+// schemaLoader loads what a schema refers to as Helm does, but for files. Whoever writes a chart, or a schema that the chart's schema refers
+// to, could learn from the messages whether a file of the user exists, and parts of what it has. An unresolved URN allows every value.
+func schemaLoader() jsonschema.SchemeURLLoader {
+	remote := chartutil.HTTPURLLoader(http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}})
+	return jsonschema.SchemeURLLoader{
+		"http": &remote, "https": &remote,
+		"urn":  loadSchema(func(string) (any, error) { return true, nil }),
+		"file": loadSchema(func(string) (any, error) { return nil, errors.New("a schema must not refer to another file") }),
+	}
+}
+
+// loadSchema is a function that loads the schema at a URL.
+type loadSchema func(url string) (any, error)
+
+// Load calls the function.
+func (f loadSchema) Load(url string) (any, error) { return f(url) }
