@@ -111,7 +111,7 @@ func releaseFound(rel report.Release) string {
 }
 
 // origin says which revision the objects were compared with, and what they are to become. It leaves out what readers expect: that the last
-// revision is old, that the record is in the namespace of the objects, and that desired is the record itself.
+// revision is old, that the record, or the Application, is in the namespace of the objects, and that desired is the record itself.
 func (t *text) origin(rel report.Release) []string {
 	var parts []string
 	if old := rel.Old; old != nil {
@@ -135,7 +135,11 @@ func (t *text) origin(rel report.Release) []string {
 		parts = append(parts, "against "+t.Label(d.Source)+" "+t.Label(d.Chart))
 	}
 	if rel.StorageNamespace != "" && rel.StorageNamespace != rel.Namespace && !hasWarning(rel, report.WarnRecordElsewhere) {
-		parts = append(parts, "record in "+t.Label(rel.StorageNamespace))
+		what := "record"
+		if rel.Deployer != nil && rel.Deployer.Controller == report.ControllerArgo {
+			what = rel.Deployer.Kind
+		}
+		parts = append(parts, t.Label(what)+" in "+t.Label(rel.StorageNamespace))
 	}
 	return parts
 }

@@ -220,3 +220,17 @@ func TestSharedNotes(t *testing.T) {
 		t.Errorf("left are %+v", left)
 	}
 }
+
+// TestOriginElsewhere checks what the header calls that which a release comes from, if it is in another namespace: Argo CD has no record.
+func TestOriginElsewhere(t *testing.T) {
+	application := &report.Deployer{Kind: "Application", Controller: report.ControllerArgo, Action: report.DeployerNone}
+	for want, by := range map[string]*report.Deployer{
+		" · record in ops": nil, " · Application in ops": application,
+	} {
+		r := &report.Report{Releases: []report.Release{{Name: "web", Namespace: "prod", StorageNamespace: "ops", Deployer: by}}}
+		first, _, _ := strings.Cut(string(Report(r, layout.Options{Unicode: true})), "\n")
+		if !strings.HasSuffix(first, want) {
+			t.Errorf("the header is %q, and should end with %q", first, want)
+		}
+	}
+}
