@@ -285,6 +285,10 @@ func scriptBinary(c *Case, args []string) (string, error) {
 	if slices.Contains(args, "--snapshot") {
 		run = c.withoutCluster
 	}
+	if args[0] == "absorb" && !slices.Contains(args, "--render-timeout") {
+		// absorb gives up a candidate that takes a twentieth of this time, which on a very busy machine says nothing about the candidate.
+		args = append(slices.Clip(args), "--render-timeout", "10m")
+	}
 	out, err := run(args...)
 	if err == nil && c.rights != nil && diffLine.MatchString("helmdrift "+strings.Join(args, " ")) {
 		err = c.rights.check(c, args, true, func() (binaryRun, error) { return c.asJSON(args) })
