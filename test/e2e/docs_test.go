@@ -186,7 +186,7 @@ func (p *docPage) compare(t *testing.T, out string) {
 			continue
 		}
 		if *updateDocs && !strings.Contains("\n"+c.shown, "\n...\n") {
-			text = text[:c.from] + strings.TrimRight(withAnswer(c.shown, got), "\n") + "\n" + text[c.to:]
+			text = text[:c.from] + strings.TrimRight(onScreen(got), "\n") + "\n" + text[c.to:]
 			continue
 		}
 		t.Errorf("%s:%d: %sthe page shows\n%s\nthe command prints\n%s", p.file, c.line, c.text, c.shown, got)

@@ -10,9 +10,19 @@ situation() {
 code=0
 restore_code() { return "$code"; }
 
+# type_answer ANSWER types an answer when the question is on the screen.
+type_answer() {
+	for _ in {1..1200}; do
+		grep -qsF '[y/N]' .screen && break
+		sleep 0.1
+	done
+	echo "$1"
+}
+
 # on_terminal ANSWER FILE runs a command on a terminal, where it may ask.
 on_terminal() {
-	echo "$1" | script -qec "stty cols 200; . ./$2" /dev/null
+	rm -f .screen
+	type_answer "$1" | script -qefc "stty cols 200; . ./$2" .screen
 	return "${PIPESTATUS[1]}"
 }
 
