@@ -66,7 +66,7 @@ func arrows() map[string][]string {
 		"internal/absorb/search":    {"internal/absorb/reads", "internal/secret", "pkg/object"},
 		"internal/absorb/kustomize": {"pkg/object", "pkg/report/absorption"},
 		"internal/absorb/reads":     {"pkg/render"},
-		"internal/absorb/vary":      {"internal/secret", "pkg/object", "pkg/render"},
+		"internal/absorb/vary":      {"internal/once", "internal/secret", "pkg/render"},
 		"internal/sweep":            {"pkg/cluster", "pkg/live", "pkg/object", "pkg/report"},
 		"internal/livetest":         {"pkg/cluster", "pkg/object"},
 		"pkg/fleet": {"internal/hint", "internal/sweep", "pkg/drift", "pkg/live", "pkg/cluster", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/report/listing",

@@ -35,17 +35,17 @@ func controlled(t *testing.T, c *testCluster, dir string, values []byte, edits m
 		t.Fatal(err)
 	}
 	paths := absentPaths(v)
-	search.EachValue(v.Values(), func(path []any, _ any) { paths = append(paths, path) })
+	search.EachValue(v.Values, func(path []any, _ any) { paths = append(paths, path) })
 	templates := templatesOf(c, v, edits)
 	found := make([]map[string]bool, len(paths))
 	var group errgroup.Group
 	group.SetLimit(2)
 	for i, path := range paths {
 		group.Go(func() error {
-			old, _ := object.ValueAt(v.Values(), path)
+			old, _ := object.ValueAt(v.Values, path)
 			found[i] = map[string]bool{}
 			for _, value := range probes(old) {
-				content, _ := json.Marshal(search.Apply(file, v.Values(), []search.Edit{{Path: path, Value: value}}))
+				content, _ := json.Marshal(search.Apply(file, v.Values, []search.Edit{{Path: path, Value: value}}))
 				fault := false
 				for _, only := range templates {
 					fault = movedEdits(t.Context(), c, v, vary.Variant{Values: content, Only: only}, edits, found[i]) || fault
@@ -71,11 +71,11 @@ func controlled(t *testing.T, c *testCluster, dir string, values []byte, edits m
 
 // templatesOf returns, for each template with an edited object, the templates that it needs.
 func templatesOf(c *testCluster, v *vary.Chart, edits map[string]string) [][]string {
-	needed, seen := reads.Of(v.Templates()), map[string]bool{}
+	needed, seen := reads.Of(v.Templates), map[string]bool{}
 	var out [][]string
 	for _, edit := range edits {
 		words := strings.SplitN(edit, " ", 3)
-		for _, o := range render.Objects(v.Documents(), render.ParseOptions{Namespace: "prod", Scope: c.Scope}).Objects {
+		for _, o := range render.Objects(v.Documents, render.ParseOptions{Namespace: "prod", Scope: c.Scope}).Objects {
 			if o.Kind == words[0] && o.Name == words[1] && !seen[o.Source] {
 				seen[o.Source], out = true, append(out, needed[o.Source].Files)
 			}
@@ -88,7 +88,7 @@ func templatesOf(c *testCluster, v *vary.Chart, edits map[string]string) [][]str
 func absentPaths(v *vary.Chart) [][]any {
 	var out [][]any
 	seen := map[string]bool{}
-	for _, template := range reads.Of(v.Templates()) {
+	for _, template := range reads.Of(v.Templates) {
 		for _, read := range template.Values {
 			var path []any
 			anyKey := false
@@ -100,7 +100,7 @@ func absentPaths(v *vary.Chart) [][]any {
 				continue
 			}
 			seen[name] = true
-			if _, found := object.ValueAt(v.Values(), path); !found {
+			if _, found := object.ValueAt(v.Values, path); !found {
 				out = append(out, path)
 			}
 		}

@@ -60,12 +60,10 @@ func ServeVariants(ctx context.Context, q drift.ChartRequest, next NextVariants)
 	if err != nil {
 		return err
 	}
-	first := &FirstVariant{Documents: v.Documents(), Templates: v.Templates(), Reads: reads.Of(v.Templates())}
-	first.Hooks, first.HooksAgain = v.Hooks()
-	if first.Edited, err = json.Marshal(v.Edited()); err != nil {
-		return errors.New("the values are no JSON")
+	first := &FirstVariant{
+		Edited: v.Edited, Documents: v.Documents, Templates: v.Templates, Reads: reads.Of(v.Templates), Hooks: v.Hooks, HooksAgain: v.HooksAgain,
 	}
-	if first.Values, err = json.Marshal(v.Values()); err != nil {
+	if first.Values, err = json.Marshal(v.Values); err != nil {
 		return errors.New("the values are no JSON")
 	}
 	answer := VariantAnswer{First: first}

@@ -11,29 +11,30 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
+	"slices"
 	"strings"
-	"sync"
 
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
 // Chart is a chart that can be rendered with other contents of its last values file. It is safe for concurrent use.
 type Chart struct {
+	// Edited is the first content of the last values file, as JSON, and Values is what the templates see as .Values with it.
+	Edited []byte
+	Values map[string]any
+	// Documents are the documents of the first rendering. Templates are those of the chart and of the subcharts that it had.
+	Documents []render.Document
+	Templates []render.Template
+	// Hooks are the hooks of the first rendering, and HooksAgain are those of a second one with the same values and a later clock.
+	Hooks, HooksAgain []Hook
+
 	options render.ChartOptions
 	chart   *render.Loaded
-	// edited is the first content of the last values file, and values is what the templates see with it.
-	edited, values map[string]any
-	sources        []render.Template
-	base           []render.Document
-	// hooks are the hooks of the first rendering, and hooksAgain are the hooks of a second one with the
-	// same values.
-	hooks, hooksAgain []Hook
 	// chunks has the texts of the documents of the first rendering.
 	chunks map[string]int
-	mu     sync.Mutex
-	files  map[string][]byte
 }
 
 // Variant is one rendering.
@@ -50,8 +51,7 @@ type Variant struct {
 
 // Rendering is what a Variant renders to.
 type Rendering struct {
-	// Same are the numbers of the first rendering's documents that are unchanged. Changed are the other documents of
-	// this rendering.
+	// Same are the numbers of the first rendering's documents that are unchanged. Changed are the other documents of this rendering.
 	Same    []int
 	Changed []render.Document
 	// Hooks are all hooks. There are none if only some templates were rendered.
@@ -76,19 +76,19 @@ func New(ctx context.Context, o render.ChartOptions) (*Chart, error) {
 	if o.Capabilities == nil {
 		return nil, errors.New("rendering a chart needs the capabilities of a cluster")
 	}
-	v := &Chart{options: o, files: map[string][]byte{}}
-	first, err := v.chooseEdited()
+	v := &Chart{options: o}
+	err := v.chooseEdited()
 	if err != nil {
 		return nil, err
 	}
 	if v.chart, err = render.Load(v.options); err != nil {
 		return nil, err
 	}
-	p, err := v.prepare(ctx, Variant{Values: first, Strict: !o.SkipSchemaValidation})
+	p, err := v.prepare(ctx, Variant{Values: v.Edited, Strict: !o.SkipSchemaValidation})
 	if err != nil {
 		return nil, err
 	}
-	v.values, v.sources = p.Values(), p.Templates()
+	v.Values, v.Templates = p.Values(), p.Templates()
 	manifest, hooks, err := p.Render(ctx)
 	if err != nil {
 		return nil, err
@@ -97,77 +97,52 @@ func New(ctx context.Context, o render.ChartOptions) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.hooks, v.hooksAgain = hookDocuments(hooks), hookDocuments(again)
-	v.base, v.chunks = render.ReadDocuments(manifest), map[string]int{}
+	v.Hooks, v.HooksAgain = hookDocuments(hooks), hookDocuments(again)
+	v.Documents, v.chunks = render.ReadDocuments(manifest), map[string]int{}
 	for i, chunk := range render.Chunks(manifest) {
 		v.chunks[chunk] = i
 	}
-	if len(v.chunks) != len(v.base) {
+	if len(v.chunks) != len(v.Documents) {
 		v.chunks = nil // a post-renderer wrote JSON, or a document twice
 	}
 	return v, nil
 }
 
-// chooseEdited replaces the last values file by the one that varies, and returns its first content.
-func (v *Chart) chooseEdited() ([]byte, error) {
+// chooseEdited replaces the last values file by the one that varies, and reads its first content.
+func (v *Chart) chooseEdited() (err error) {
 	values := &v.options.Values
 	read := values.ReadFile
 	if read == nil {
 		read = os.ReadFile
 	}
+	var edited map[string]any
 	if n := len(values.Files); n > 0 {
-		last, err := v.options.ReadValues(values.Files[n-1])
-		if err != nil {
-			return nil, err
+		if edited, err = v.options.ReadValues(values.Files[n-1]); err != nil {
+			return err
 		}
-		v.edited = last
-		values.Files = append(append([]string(nil), values.Files[:n-1]...), editedFile)
+		values.Files = append(slices.Clone(values.Files[:n-1]), editedFile)
 	} else {
-		v.edited = map[string]any{}
 		if values.Reuse == render.ReuseDefault && isEmpty(*values) {
-			v.edited, _ = object.Copy(v.options.Previous.Config).(map[string]any)
+			edited = v.options.Previous.Config
 			values.Reuse = render.ReuseReset
 		}
 		values.Files = []string{editedFile}
 	}
+	var files once.Map[string, []byte]
 	values.ReadFile = func(name string) ([]byte, error) {
-		v.mu.Lock()
-		defer v.mu.Unlock()
-		if text, found := v.files[name]; found {
-			return text, nil
-		}
-		text, err := read(name)
-		if err == nil {
-			v.files[name] = text
-		}
-		return text, err
+		return files.Get(name, func() ([]byte, error) { return read(name) })
 	}
-	if v.edited == nil {
-		v.edited = map[string]any{}
+	if edited == nil {
+		edited = map[string]any{}
 	}
-	return json.Marshal(v.edited)
+	v.Edited, err = json.Marshal(edited)
+	return err
 }
 
 // isEmpty reports whether no values are given.
 func isEmpty(o render.ValueOptions) bool {
 	return len(o.Files)+len(o.JSON)+len(o.Set)+len(o.SetString)+len(o.SetFile)+len(o.Literal) == 0
 }
-
-// Edited returns the first content of the values file that varies.
-func (v *Chart) Edited() map[string]any { return v.edited }
-
-// Values returns what the templates see as .Values in the first rendering.
-func (v *Chart) Values() map[string]any { return v.values }
-
-// Documents returns the documents of the first rendering.
-func (v *Chart) Documents() []render.Document { return v.base }
-
-// Hooks returns the hooks of the first rendering, and those of a second one with the same values and a later
-// clock.
-func (v *Chart) Hooks() (first, again []Hook) { return v.hooks, v.hooksAgain }
-
-// Templates returns the templates of the chart and of those subcharts that the first rendering had.
-func (v *Chart) Templates() []render.Template { return v.sources }
 
 // Render renders one variant. If the chart cannot be rendered, the result has a Fault.
 func (v *Chart) Render(ctx context.Context, one Variant) (out Rendering) {
@@ -206,39 +181,32 @@ func (v *Chart) prepare(ctx context.Context, one Variant) (*render.Prepared, err
 	o := v.options
 	o.Known = &secret.Known{}
 	o.SkipSchemaValidation = !one.Strict
-	o.PostRender = one.postRender(v.options.PostRender)
+	if one.PostRender != nil {
+		o.PostRender = func(ctx context.Context, manifest []byte) ([]byte, error) {
+			if first := v.options.PostRender; first != nil {
+				var err error
+				if manifest, err = first(ctx, manifest); err != nil {
+					return nil, err
+				}
+			}
+			return one.PostRender(manifest)
+		}
+	}
 	read := o.Values.ReadFile
 	o.Values.ReadFile = func(name string) ([]byte, error) {
 		if name == editedFile {
 			return one.Values, nil
 		}
-		if read == nil {
-			return os.ReadFile(name)
-		}
 		return read(name)
 	}
 	p, err := v.chart.Prepare(ctx, o)
 	if err == nil && one.Only != nil {
-		p.Retain(keeper(one.Only))
+		// The partials define what the other templates include.
+		p.Retain(func(name string) bool {
+			return slices.Contains(one.Only, name) || strings.HasPrefix(path.Base(name), "_")
+		})
 	}
 	return p, err
-}
-
-// postRender returns the post-renderer of the chart followed by that of the variant.
-func (one Variant) postRender(first func(context.Context, []byte) ([]byte, error)) func(context.Context, []byte) ([]byte, error) {
-	if one.PostRender == nil {
-		return first
-	}
-	return func(ctx context.Context, manifest []byte) ([]byte, error) {
-		if first != nil {
-			changed, err := first(ctx, manifest)
-			if err != nil {
-				return nil, err
-			}
-			manifest = changed
-		}
-		return one.PostRender(manifest)
-	}
 }
 
 // compare splits a manifest into the documents that the first rendering has too and the others.
@@ -255,17 +223,4 @@ func (v *Chart) compare(manifest string) (out Rendering) {
 		}
 	}
 	return out
-}
-
-// keeper returns a function that reports which templates stay if only some are rendered: these, and all that are not
-// rendered by themselves.
-func keeper(only []string) func(path string) bool {
-	set := map[string]bool{}
-	for _, path := range only {
-		set[path] = true
-	}
-	return func(name string) bool {
-		base := name[strings.LastIndex(name, "/")+1:]
-		return set[name] || strings.HasPrefix(base, "_")
-	}
 }
