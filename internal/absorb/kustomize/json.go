@@ -15,8 +15,7 @@ type operation struct {
 	Value *any   `json:"value,omitempty"`
 }
 
-// jsonPatch builds a JSON patch. All tests come before all changes: the tests see the object of the manifest, and each change sees the
-// result of the previous ones.
+// jsonPatch builds a JSON patch. The tests come first, and see the object of the manifest. Each change sees the result of earlier ones.
 type jsonPatch struct {
 	manifest, now  place
 	tests, changes []operation
@@ -58,8 +57,7 @@ func (p *jsonPatch) add(c Change) bool {
 	return true
 }
 
-// follow follows a path as far as the text has it. It returns the pointer of the last place that the text has, the place, and the steps
-// that are missing.
+// follow follows a path as far as the text has it. It returns the pointer of the last place, the place, and the steps that are missing.
 func (p place) follow(path object.Path) (object.Pointer, place, object.Path) {
 	var pointer object.Pointer
 	for i, step := range path {
@@ -82,19 +80,14 @@ func (p place) token(s object.Step) string {
 	if s.Form == object.FieldStep {
 		return s.Name
 	}
-	if i := p.position(s); i < len(listOf(p.text)) {
+	list, _ := p.text.([]any)
+	if i := p.position(s); i < len(list) {
 		return strconv.Itoa(i)
 	}
 	return "-"
 }
 
-func listOf(v any) []any {
-	list, _ := v.([]any)
-	return list
-}
-
-// testItems adds tests of the items on a path, so that the indexes lead to the right ones. A test compares the keys of an item, or the
-// whole item of the manifest.
+// testItems adds tests of the items on a path, so that the indexes lead to the right ones. A test compares the keys, or the whole item.
 func (p *jsonPatch) testItems(path object.Path) {
 	for n := range path {
 		s := path[n]

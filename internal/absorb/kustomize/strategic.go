@@ -12,8 +12,7 @@ import (
 // Target is an object of a manifest that a patch changes.
 type Target struct {
 	object.Ref
-	// Text is the object as the manifest has it, and Normal is its normal form; the lists of both have the same items. Live is the
-	// normal form of the live object.
+	// Text is the object of the manifest, Normal is its normal form, with the same items in its lists, and Live is that of the live object.
 	Text, Normal, Live map[string]any
 	// Release is the namespace of the release, which manifests need not name.
 	Release string
@@ -173,7 +172,7 @@ func keysOf(s object.Step, text any) map[string]any {
 
 func hasKeys(item, keys map[string]any) bool {
 	for name, value := range keys {
-		if item == nil || item[name] != value {
+		if item[name] != value {
 			return false
 		}
 	}

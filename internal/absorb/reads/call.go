@@ -69,22 +69,10 @@ func (f *follower) include(nodes []parse.Node, args []origin) origin {
 		return origin{}
 	}
 	// The path of a file is written as (print $.Template.BasePath "/config.yaml").
-	text := nodes[0].String()
-	file, ok := pathConstant(nodes[0])
-	f.anyFile = f.anyFile || !ok || !strings.Contains(text, ".Template.BasePath")
-	if ok {
-		f.included = append(f.included, file)
-	}
+	paths := slices.DeleteFunc(textsOf(nodes[0]), func(text string) bool { return !strings.HasPrefix(text, "/") })
+	f.anyFile = f.anyFile || len(paths) != 1 || !strings.Contains(nodes[0].String(), ".Template.BasePath")
+	f.included = append(f.included, paths...)
 	return origin{}
-}
-
-// pathConstant returns the one path in an expression.
-func pathConstant(node parse.Node) (string, bool) {
-	paths := slices.DeleteFunc(textsOf(node), func(text string) bool { return !strings.HasPrefix(text, "/") })
-	if len(paths) != 1 {
-		return "", false
-	}
-	return paths[0], true
 }
 
 // textsOf returns the texts in an expression.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,8 +85,7 @@ func Of(templates []render.Template) map[string]Template {
 	}
 	out := map[string]Template{}
 	for _, t := range templates {
-		base := t.Path[strings.LastIndex(t.Path, "/")+1:]
-		if own[t.Path] == nil || strings.HasPrefix(base, "_") {
+		if own[t.Path] == nil || strings.HasPrefix(path.Base(t.Path), "_") {
 			continue
 		}
 		f := &follower{defines: defines, done: map[inclusion]bool{}}
@@ -255,35 +255,22 @@ func (f *follower) test(c origin) {
 	}
 }
 
-// variables are the variables in scope. A block has a copy. An assignment changes the outer blocks too; it only adds to what a variable
-// may be.
+// variables are the variables in scope. A block has a copy. An assignment adds to what the variable may be, in the outer blocks too.
 type variables map[string]*origin
-
-func (v variables) inner() variables {
-	out := variables{}
-	for name, c := range v {
-		out[name] = c
-	}
-	return out
-}
 
 // template follows a template with a context.
 func (f *follower) template(tree *parse.Tree, dot origin) {
-	if tree == nil || tree.Root == nil {
-		return
+	if tree != nil {
+		f.list(tree.Root, dot, variables{"$": &dot})
 	}
-	f.list(tree.Root, dot, variables{"$": &dot})
 }
 
 // named follows a template by its name, once with each context.
 func (f *follower) named(name string, dot origin) {
 	id := inclusion{name, dot.id(3)}
-	if f.done[id] {
-		return
-	}
-	f.done[id] = true
-	if tree := f.defines[name]; tree != nil {
-		f.template(tree, dot)
+	if !f.done[id] {
+		f.done[id] = true
+		f.template(f.defines[name], dot)
 	}
 }
 
@@ -308,18 +295,18 @@ func (f *follower) node(node parse.Node, dot origin, vars variables) {
 			f.use(result)
 		}
 	case *parse.IfNode:
-		inner := vars.inner()
+		inner := maps.Clone(vars)
 		f.test(f.pipe(node.Pipe, dot, inner))
-		f.list(node.List, dot, inner.inner())
+		f.list(node.List, dot, maps.Clone(inner))
 		f.list(node.ElseList, dot, inner)
 	case *parse.WithNode:
-		inner := vars.inner()
+		inner := maps.Clone(vars)
 		value := f.pipe(node.Pipe, dot, inner)
 		f.test(value)
-		f.list(node.List, value, inner.inner())
+		f.list(node.List, value, maps.Clone(inner))
 		f.list(node.ElseList, dot, inner)
 	case *parse.RangeNode:
-		inner := vars.inner()
+		inner := maps.Clone(vars)
 		value := f.pipe(&parse.PipeNode{Cmds: node.Pipe.Cmds}, dot, inner)
 		f.test(value)
 		item := value.step(anyKey)
@@ -330,18 +317,14 @@ func (f *follower) node(node parse.Node, dot origin, vars variables) {
 			inner[decl[0].Ident[0]] = &value // the keys of a map are read with it
 			inner[decl[1].Ident[0]] = &item
 		}
-		f.list(node.List, item, inner.inner())
+		f.list(node.List, item, maps.Clone(inner))
 		f.list(node.ElseList, dot, inner)
 	case *parse.TemplateNode:
-		var arg origin
-		if node.Pipe != nil {
-			arg = f.pipe(node.Pipe, dot, vars)
-		}
-		f.named(node.Name, arg)
+		f.named(node.Name, f.pipe(node.Pipe, dot, vars))
 	}
 }
 
-// pipe returns what a pipeline may be.
+// pipe returns what a pipeline may be. A nil pipeline is nothing.
 func (f *follower) pipe(pipe *parse.PipeNode, dot origin, vars variables) origin {
 	if pipe == nil {
 		return origin{}
