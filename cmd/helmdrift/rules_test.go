@@ -61,7 +61,7 @@ func arrows() map[string][]string {
 		"internal/manifestdiff": {"internal/escape", "internal/secret", "internal/unified", "internal/valuesfile", "pkg/object",
 			"pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/absorb": {"internal/absorb/kustomize", "internal/absorb/reads", "internal/absorb/search", "internal/absorb/vary", "internal/files",
-			"internal/secret", "internal/unified",
+			"internal/once", "internal/secret", "internal/unified",
 			"internal/valuesfile", "pkg/drift", "pkg/object", "pkg/render", "pkg/report", "pkg/report/absorption", "pkg/threeway"},
 		"internal/absorb/search":    {"internal/absorb/reads", "internal/secret", "pkg/object"},
 		"internal/absorb/kustomize": {"pkg/object", "pkg/report/absorption"},

@@ -39,13 +39,11 @@ type Options struct {
 	Prove func() ([]string, error)
 	// Learned are secrets besides those of the objects, such as those that the values come from. It may be nil.
 	Learned *secret.Known
-	// Tree is set if Rewrite changes a working tree and no file of values. NoPatches is set if whoever deploys the release has no
-	// post-renderer.
+	// Tree is set if Rewrite changes a working tree and no file of values. NoPatches is set if whoever deploys has no post-renderer.
 	Tree, NoPatches bool
 	// RenderVariants renders a chart with many values. The default is ServeVariants.
 	RenderVariants func(ctx context.Context, q drift.ChartRequest, next NextVariants) error
-	// RenderTime is the time that all renderings of the search may take together; 0 means no limit. A single candidate may take only a
-	// part of it.
+	// RenderTime is the time that all renderings of the search may take together; 0 means no limit. One candidate may take only a part.
 	RenderTime time.Duration
 }
 
@@ -90,8 +88,10 @@ type Absorption struct {
 	// announced has the secrets in the values, by the names that announce them.
 	announced []string
 	refuted   bool // the chart does not render with the changed values
-	patches   patches
-	warnings  []report.Message
+	// kustomization has the patches for a post-renderer, or is nil. patched are the numbers of the wanted fields that the patches set.
+	kustomization *absorption.Kustomization
+	patched       map[int]bool
+	warnings      []report.Message
 }
 
 // wantedField is a field to absorb, with its finding. The finding is nil if live lacks the object.
@@ -170,7 +170,7 @@ func run(ctx context.Context, from drift.Connection, t drift.Target, o Options) 
 	chart := &variantChart{
 		server: server, scope: from.Cluster.Scope, namespace: result.Comparison.Input.Namespace, strict: !t.Chart.SkipSchemaValidation,
 	}
-	p := search.Problem{Chart: chart, MaxSideEffects: o.MaxSideEffects, YAML: yamlText}
+	p := search.Problem{Render: chart.render, MaxSideEffects: o.MaxSideEffects, YAML: yamlText}
 	if err := errors.Join(json.Unmarshal(server.first.Edited, &p.Edited), json.Unmarshal(server.first.Values, &p.Values)); err != nil {
 		return nil, fmt.Errorf("reading the values of the chart: %w", err)
 	}
@@ -210,8 +210,7 @@ func (a *Absorption) choose(o Options) error {
 }
 
 // wantedFields returns what drifted and, if the options say so, what somebody added. A release that is not installed has no old state, so
-// everything that differs between live and the chart has drifted. This is how absorb works for an application of Argo CD, because no
-// release records its objects.
+// everything that differs between live and the chart has drifted: an application of Argo CD has no release that records its objects.
 func wantedFields(c *threeway.Comparison, o Options) []wantedField {
 	installs := c.Input.Operation == report.OperationInstall
 	var out []wantedField
@@ -238,8 +237,7 @@ func wantedFields(c *threeway.Comparison, o Options) []wantedField {
 	return out
 }
 
-// differsFromChart reports whether a finding of an installation would be drift if the chart was deployed. Helm's own label and
-// annotations would not be.
+// differsFromChart reports whether a finding of an installation would be drift if the chart was deployed. Helm's own metadata would not.
 func differsFromChart(c *threeway.Comparison, o *threeway.ObjectComparison, f *threeway.Finding) bool {
 	deployed := f.Classification
 	deployed.Cause = report.CauseDrift
@@ -260,35 +258,22 @@ func wantedFieldOf(c *threeway.Comparison, o *threeway.ObjectComparison, f *thre
 	return wantedField{Wanted: w, object: o, finding: f}, !w.IsIn(o.Desired)
 }
 
-// desired returns what the chart renders for the field, or nil if it does not render the field.
-func (w wantedField) desired() any {
-	v, _ := w.Path.Lookup(w.object.Desired)
-	return v
-}
-
 // search finds edits, applies them to the values file, and proves the result by a comparison.
 func (a *Absorption) search(ctx context.Context, chart *variantChart, p search.Problem, o Options) error {
 	comparison, server := a.Result.Comparison, chart.server
-	chart.readFirst()
+	for _, d := range server.first.Documents {
+		chart.first = append(chart.first, chart.objects([]render.Document{d}))
+	}
 	for i, w := range a.wanted {
 		// Somebody wrote a secret from the values into a field that the chart renders without it.
-		if a.showsAnnounced(w.Live) && !a.showsAnnounced(w.desired()) {
+		if desired, _ := w.Path.Lookup(w.object.Desired); a.showsAnnounced(w.Live) && !a.showsAnnounced(desired) {
 			a.wanted[i].Secret = true
 		}
 		p.Wanted = append(p.Wanted, a.wanted[i].Wanted)
 	}
-	objects := map[object.Key]*threeway.ObjectComparison{}
-	for i := range comparison.Objects {
-		objects[comparison.Objects[i].Key] = &comparison.Objects[i]
-	}
-	p.Form = func(key object.Key, content map[string]any) map[string]any {
-		if o := objects[key]; o != nil {
-			return comparison.DesiredForm(o, content)
-		}
-		return content
-	}
+	p.Form = a.form
 	p.LiveForm = func(key object.Key) map[string]any {
-		if o := objects[key]; o != nil {
+		if o := objectOf(comparison, key); o != nil {
 			return o.Live
 		}
 		return nil
@@ -319,6 +304,14 @@ func (a *Absorption) search(ctx context.Context, chart *variantChart, p search.P
 	return a.patch(ctx, chart)
 }
 
+// form returns the normal form of an object that the chart renders.
+func (a *Absorption) form(key object.Key, content map[string]any) map[string]any {
+	if o := objectOf(a.Result.Comparison, key); o != nil {
+		return a.Result.Comparison.DesiredForm(o, content)
+	}
+	return content
+}
+
 // yamlText returns a value as a text of YAML.
 func yamlText(v any) string {
 	text, err := yaml.Marshal(v)
@@ -335,24 +328,16 @@ type variantChart struct {
 	namespace string
 	// strict is set if the schema of the chart checks values.
 	strict bool
-	first  [][]object.Object
-}
-
-var _ search.Chart = (*variantChart)(nil)
-
-// readFirst reads the objects of the first rendering.
-func (v *variantChart) readFirst() {
-	for _, d := range v.server.first.Documents {
-		v.first = append(v.first, v.objects([]render.Document{d}))
-	}
+	// first has the objects of each document of the first rendering.
+	first [][]object.Object
 }
 
 func (v *variantChart) objects(documents []render.Document) []object.Object {
 	return render.Objects(documents, render.ParseOptions{Namespace: v.namespace, Scope: v.scope}).Objects
 }
 
-// Render implements absorb.Chart. A rendering of all templates is a proof, so it also checks the schema of the chart.
-func (v *variantChart) Render(ctx context.Context, edited []map[string]any, source string) ([]search.Rendering, error) {
+// render implements search.Problem.Render. A rendering of all templates is a proof, so it also checks the schema of the chart.
+func (v *variantChart) render(ctx context.Context, edited []map[string]any, source string) ([]search.Rendering, error) {
 	variants := make([]vary.Variant, len(edited))
 	for i, content := range edited {
 		text, err := json.Marshal(content)
@@ -368,10 +353,9 @@ func (v *variantChart) Render(ctx context.Context, edited []map[string]any, sour
 	}
 	out := make([]search.Rendering, len(rendered))
 	for i, one := range rendered {
-		if out[i].Fault, out[i].GivenUp = one.Fault, one.GivenUp; one.Fault != "" {
-			continue
+		out[i] = search.Rendering{
+			Objects: map[object.Key]object.Object{}, Hooks: v.hooks(one.Hooks), Fault: one.Fault, GivenUp: one.GivenUp,
 		}
-		out[i].Objects, out[i].Hooks = map[object.Key]object.Object{}, v.hooks(one.Hooks)
 		for _, o := range v.list(one) {
 			if o.Name != "" && o.Problem == "" {
 				out[i].Objects[o.Key] = o

@@ -2,15 +2,16 @@ package absorb
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
@@ -27,50 +28,34 @@ type File struct {
 // ReadFile reads the last values file of a chart, and makes the chart read each file only once: standard input ends, a plugin may ask for
 // a passphrase, and the content must not change during a search. An empty name returns the zero File.
 func ReadFile(ctx context.Context, name string, chart *drift.Chart) (*File, error) {
-	v := &File{name: name}
 	if name == "" {
-		return v, nil
+		return &File{}, nil
 	}
 	read := chart.ReadFile
 	if read == nil {
 		read = func(_ context.Context, name string) ([]byte, error) { return os.ReadFile(name) }
 	}
-	text, err := read(ctx, name)
+	var texts once.Map[string, []byte]
+	chart.ReadFile = func(ctx context.Context, name string) ([]byte, error) {
+		return texts.Get(name, func() ([]byte, error) { return read(ctx, name) })
+	}
+	text, err := chart.ReadFile(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("reading values: %w", err)
 	}
-	v.text = text
-	var mu sync.Mutex
-	texts := map[string][]byte{name: text}
-	chart.ReadFile = func(ctx context.Context, name string) ([]byte, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if text, known := texts[name]; known {
-			return text, nil
-		}
-		text, err := read(ctx, name)
-		if err == nil {
-			texts[name] = text
-		}
-		return text, err
-	}
-	return v, nil
+	return &File{name: name, text: text}, nil
 }
 
 // Rewrite implements Options.Rewrite. Without a file it changes the stored values as a text of YAML.
 func (v *File) Rewrite(edits []Edit, edited map[string]any) ([]byte, error) {
-	name := v.name
-	if name == "" {
-		name = storedValues
-		if len(edited) > 0 {
-			text, err := yaml.Marshal(edited)
-			if err != nil {
-				return nil, err
-			}
-			v.text = text
+	if v.name == "" && len(edited) > 0 {
+		text, err := yaml.Marshal(edited)
+		if err != nil {
+			return nil, err
 		}
+		v.text = text
 	}
-	return RewriteValues(name, v.text, edits)
+	return RewriteValues(cmp.Or(v.name, storedValues), v.text, edits)
 }
 
 // Describe adds the file and its patch to a result. It masks secrets in the patch. It has no error; that of a tree may have one.
@@ -79,10 +64,7 @@ func (v *File) Describe(r *absorption.Result, a *Absorption) error {
 	if len(a.Edits) == 0 {
 		return nil
 	}
-	name := v.name
-	if name == "" {
-		name = storedValues
-	}
+	name := cmp.Or(v.name, storedValues)
 	patch := unified.Diff(name, name, string(v.text), string(a.Content))
 	conceals := a.Conceals()
 	r.Patch = a.Scrub(unified.Diff(name, name, concealed(v.text, conceals), concealed(a.Content, conceals)))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/absorb/kustomize"
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
@@ -16,14 +17,6 @@ import (
 
 // This file makes patches of kustomize for the fields that no value controls, and proves them: it renders the chart with the changed
 // values and kustomize as the post-renderer, as helm upgrade --post-renderer does.
-
-// patches are the patches for a post-renderer.
-type patches struct {
-	// kustomization has the patches. It is nil if there are none.
-	kustomization *absorption.Kustomization
-	// proved are the numbers of the wanted fields that they set.
-	proved map[int]bool
-}
 
 // patchedObject is an object with fields that need a patch.
 type patchedObject struct {
@@ -65,10 +58,10 @@ func (a *Absorption) patch(ctx context.Context, chart *variantChart) error {
 	if len(chosen) == 0 {
 		return nil
 	}
-	a.patches = patches{kustomization: kustomizationOf(chosen), proved: map[int]bool{}}
+	a.kustomization, a.patched = kustomizationOf(chosen), map[int]bool{}
 	for _, o := range chosen {
 		for _, i := range o.fields {
-			a.patches.proved[i] = true
+			a.patched[i] = true
 		}
 	}
 	return nil
@@ -87,13 +80,20 @@ func (a *Absorption) patchable() []int {
 
 // search returns the objects with proved patches. The error says why there are none.
 func (p *patcher) search(ctx context.Context) ([]patchedObject, error) {
-	content, err := p.changedValues()
-	if err != nil {
-		return nil, err
+	p.variant = vary.Variant{Values: p.chart.server.first.Edited}
+	if len(p.Edits) > 0 {
+		p.variant.Values = p.Content
 	}
-	p.variant = vary.Variant{Values: content}
-	if err := p.renderBefore(ctx); err != nil {
+	// The objects of the comparison do not serve, because a snapshot may have masked some.
+	rendered, err := p.chart.server.render(ctx, []vary.Variant{p.variant})
+	switch {
+	case err != nil:
 		return nil, err
+	case rendered[0].Fault != "":
+		return nil, errors.New(rendered[0].Fault)
+	}
+	for _, o := range p.chart.list(rendered[0]) {
+		p.before[o.Key] = o
 	}
 	objects := p.objects()
 	if len(objects) == 0 {
@@ -102,68 +102,44 @@ func (p *patcher) search(ctx context.Context) ([]patchedObject, error) {
 	return p.choose(ctx, objects)
 }
 
-// renderBefore renders the chart without patches. The objects of the comparison do not serve, because a snapshot may have masked some.
-func (p *patcher) renderBefore(ctx context.Context) error {
-	rendered, err := p.chart.server.render(ctx, []vary.Variant{p.variant})
-	if err == nil && rendered[0].Fault != "" {
-		err = errors.New(rendered[0].Fault)
-	}
-	if err != nil {
-		return err
-	}
-	for _, o := range p.chart.list(rendered[0]) {
-		p.before[o.Key] = o
-	}
-	return nil
-}
-
-// changedValues returns the content of the values file with the proposed changes.
-func (a *Absorption) changedValues() ([]byte, error) {
-	if len(a.Edits) > 0 {
-		return a.Content, nil
-	}
-	content, err := json.Marshal(a.Edited)
-	if err != nil {
-		return nil, errors.New("the values are no JSON")
-	}
-	return content, nil
-}
-
 // objects returns the objects with fields that a patch may set, each with the patches to try.
 func (p *patcher) objects() []patchedObject {
 	var out []patchedObject
-	index := map[object.Key]int{}
-	changes := map[object.Key][]kustomize.Change{}
 	for _, i := range p.patchable() {
 		w := p.wanted[i]
 		o, rendered := p.before[w.Key]
 		if !rendered {
 			continue
 		}
-		if _, known := index[w.Key]; !known {
-			index[w.Key] = len(out)
-			target := kustomize.Target{Ref: o.Ref, Text: o.Content, Normal: p.form(o), Live: w.object.Live, Release: p.chart.namespace}
+		at := slices.IndexFunc(out, func(known patchedObject) bool { return known.target.Key == w.Key })
+		if at < 0 {
+			at = len(out)
+			form := p.form(o.Key, o.Content)
+			target := kustomize.Target{Ref: o.Ref, Text: o.Content, Normal: form, Live: w.object.Live, Release: p.chart.namespace}
 			out = append(out, patchedObject{target: target})
 		}
-		live := w.Text
-		if live == nil {
-			live = w.Live
-		}
-		changes[w.Key] = append(changes[w.Key], kustomize.Change{Path: w.Path, Live: live, Present: w.Present})
-		at := &out[index[w.Key]]
-		at.fields = append(at.fields, i)
+		out[at].fields = append(out[at].fields, i)
 	}
 	for i := range out {
-		out[i].forms = p.forms(out[i].target, changes[out[i].target.Key])
+		out[i].forms = p.forms(out[i])
 	}
 	return object.Filter(out, func(o patchedObject) bool { return len(o.forms) > 0 })
 }
 
 // forms returns the patches to try for an object. It leaves out a patch with a secret.
-func (p *patcher) forms(t kustomize.Target, changes []kustomize.Change) []absorption.KustomizePatch {
+func (p *patcher) forms(o patchedObject) []absorption.KustomizePatch {
+	var changes []kustomize.Change
+	for _, i := range o.fields {
+		w := p.wanted[i]
+		change := kustomize.Change{Path: w.Path, Live: w.Text, Present: w.Present}
+		if w.Text == nil {
+			change.Live = w.Live
+		}
+		changes = append(changes, change)
+	}
 	var out []absorption.KustomizePatch
 	for _, form := range []func(kustomize.Target, []kustomize.Change) (absorption.KustomizePatch, bool){kustomize.Strategic, kustomize.JSON} {
-		if one, ok := form(t, changes); ok && !p.showsSecret(one) {
+		if one, ok := form(o.target, changes); ok && !p.showsSecret(one) {
 			out = append(out, one)
 		}
 	}
@@ -182,11 +158,11 @@ func (p *patcher) showsSecret(one absorption.KustomizePatch) bool {
 // choose returns the objects with a proved patch, each with the form that was proved. The error says why there are none.
 func (p *patcher) choose(ctx context.Context, objects []patchedObject) ([]patchedObject, error) {
 	proved, err := p.prove(ctx, [][]patchedObject{objects})
-	if err == nil && proved[0] == nil {
-		return objects, nil
-	}
 	if err != nil {
 		return nil, err
+	}
+	if proved[0] == nil {
+		return objects, nil
 	}
 	// Try each object by itself, in each form, and take the first form that is proved.
 	var alone [][]patchedObject
@@ -225,7 +201,8 @@ func (p *patcher) prove(ctx context.Context, groups [][]patchedObject) ([]error,
 	for _, group := range groups {
 		all = append(all, kustomizationOf(group))
 	}
-	rendered, err := p.chart.server.patch(ctx, p.variant, all)
+	variants := slices.Repeat([]vary.Variant{p.variant}, len(all))
+	rendered, err := p.chart.server.batch(ctx, VariantOrder{Variants: variants, Kustomizations: all})
 	if err != nil {
 		return nil, err
 	}
@@ -253,8 +230,7 @@ func kustomizationOf(objects []patchedObject) *absorption.Kustomization {
 	return absorption.NewKustomization(out)
 }
 
-// check compares the objects of the patched chart: with live at the fields, and elsewhere with the objects of the chart without
-// patches.
+// check compares the objects of the patched chart: with live at the fields, and elsewhere with the objects of the chart without patches.
 func (p *patcher) check(group []patchedObject, after map[object.Key]object.Object) error {
 	patched := map[object.Key][]int{}
 	for _, o := range group {
@@ -283,13 +259,10 @@ func (p *patcher) check(group []patchedObject, after map[object.Key]object.Objec
 // isPatched reports whether the fields of an object equal live, and everything else is as before. If the object differs with
 // each rendering, it compares only the fields.
 func (p *patcher) isPatched(was, is object.Object, fields []int) bool {
-	before, after := any(p.form(was)), any(p.form(is))
+	before, after := any(p.form(was.Key, was.Content)), any(p.form(is.Key, is.Content))
 	for _, i := range fields {
 		w := p.wanted[i]
-		if len(w.Path) == 0 {
-			return false // it should be gone
-		}
-		if !w.IsIn(after) {
+		if len(w.Path) == 0 || !w.IsIn(after) { // without a path, the object should be gone
 			return false
 		}
 	}
@@ -300,14 +273,6 @@ func (p *patcher) isPatched(was, is object.Object, fields []int) bool {
 		before, after = object.Without(before, p.wanted[i].Path), object.Without(after, p.wanted[i].Path)
 	}
 	return object.Equal(withoutEmpty(before), withoutEmpty(after))
-}
-
-// form returns the normal form of an object that the chart renders.
-func (p *patcher) form(o object.Object) map[string]any {
-	if c := objectOf(p.Result.Comparison, o.Key); c != nil {
-		return p.Result.Comparison.DesiredForm(c, o.Content)
-	}
-	return o.Content
 }
 
 // withoutEmpty returns a value without its empty maps and lists, such as the parent of the only field that a patch adds.

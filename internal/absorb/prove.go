@@ -12,8 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file proves what a search has found: it renders the chart with the changed values file itself, and compares the release with
-// the result.
+// This file proves what a search has found: it renders the chart with the changed values file, and compares the release with the result.
 
 // maxProofs is the greatest number of proofs. Each leaves out the changes for the fields that the previous one refuted.
 const maxProofs = 4

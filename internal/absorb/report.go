@@ -42,7 +42,7 @@ func (a *Absorption) Report(version string, now time.Time) *absorption.Result {
 			out.Overlay = nil
 		}
 	}
-	out.Kustomization = a.patches.kustomization
+	out.Kustomization = a.kustomization
 	out.SideEffects = a.allEffects()
 	for _, one := range a.found.GivenUp {
 		out.Warnings = append(out.Warnings, report.Message{Code: "candidate-given-up",
@@ -85,7 +85,7 @@ func (a *Absorption) shown(w wantedField) absorption.Field {
 func (a *Absorption) field(i int) absorption.Field {
 	w := a.wanted[i]
 	out := a.shown(w)
-	out.Patched = a.patches.proved[i]
+	out.Patched = a.patched[i]
 	if len(a.found.Found) == 0 {
 		return out
 	}
@@ -127,7 +127,7 @@ func (a *Absorption) field(i int) absorption.Field {
 		out.Reason, out.Message = absorption.LeftNotRendered, "the search ended before a value was found"
 	case search.NoValue:
 		out.Reason, out.Message = absorption.LeftNoValue, "no value of the chart was found that controls it"
-		out.File, out.Line = a.lineOf(w)
+		out.File, out.Line = w.Source, a.lineOf(w)
 	}
 	if found.Refused != nil && found.Status != search.Absorbed {
 		a.describeRefused(&out, found)
@@ -204,8 +204,7 @@ func (a *Absorption) Conceals(more ...map[string]any) func(text string) bool {
 	}
 }
 
-// Scrub removes secrets from a text for the user, such as the difference of the values file. The names of values say which are secret,
-// and so do those of more.
+// Scrub removes secrets from a text for the user, such as the difference of the values file. The names of values, and of more, say which.
 func (a *Absorption) Scrub(text string, more ...map[string]any) string {
 	known := &secret.Known{}
 	for _, values := range append(more, a.Edited, a.values, a.found.Edited) {
@@ -220,8 +219,7 @@ func (a *Absorption) hides(place secret.Place, v any) bool {
 	return place.Holds(v) || a.showsAnnounced(v) || a.Result.Comparison.Scrub(text) != text
 }
 
-// shortestAnnounced is the shortest length of an announced text that counts as secret wherever it appears. A shorter one, such as the
-// password web, may be part of any name.
+// shortestAnnounced is the shortest announced text that is secret wherever it appears. The password web may be part of any name.
 const shortestAnnounced = 8
 
 // announcedTexts returns the texts that names in values announce as secret, if they count as secret wherever they appear.
@@ -237,8 +235,7 @@ func announcedTexts(all ...map[string]any) []string {
 	return out
 }
 
-// showsAnnounced reports whether a value holds a secret of the values file or of the chart's values. The Secrets of the release need not
-// have these.
+// showsAnnounced reports whether a value holds a secret of the values file or of the chart, which no Secret of the release needs to have.
 func (a *Absorption) showsAnnounced(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
@@ -325,12 +322,9 @@ func (a *Absorption) allEffects() []absorption.Effect {
 
 // isWanted reports whether an effect is on a wanted field.
 func (a *Absorption) isWanted(e search.Effect) bool {
-	for _, w := range a.wanted {
-		if w.Key == e.Key && e.Hook == nil && (len(w.Path) == 0 || w.Path.Overlaps(e.Path)) {
-			return true
-		}
-	}
-	return false
+	return e.Hook == nil && slices.ContainsFunc(a.wanted, func(w wantedField) bool {
+		return w.Key == e.Key && (len(w.Path) == 0 || w.Path.Overlaps(e.Path))
+	})
 }
 
 // objectOf returns an object of a comparison, or nil if there is none.
@@ -359,13 +353,12 @@ func (a *Absorption) secretWays() []string {
 	return out
 }
 
-// lineOf returns the file and the line where a template writes a field. It looks for a line with the field's key, and with the
-// keys above it at less indentation in earlier lines. The line is 0 if there is none.
-func (a *Absorption) lineOf(w wantedField) (file string, line int) {
+// lineOf returns the line of its template that writes a field, or 0 if there is none.
+func (a *Absorption) lineOf(w wantedField) int {
 	for _, t := range a.templates {
 		if t.Path == w.Source {
-			return w.Source, search.LineOf(t.Text, w.Path)
+			return search.LineOf(t.Text, w.Path)
 		}
 	}
-	return w.Source, 0
+	return 0
 }

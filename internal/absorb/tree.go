@@ -2,6 +2,7 @@ package absorb
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/files"
@@ -56,8 +57,7 @@ func (t TreeFiles) Describe(r *absorption.Result, a *Absorption) error {
 	return nil
 }
 
-// shownChange returns the unified diff of a file with secrets masked. The lines around a change may belong to other documents, such as a
-// Secret.
+// shownChange returns the unified diff of a file with secrets masked. The lines around a change may belong to a document that is a Secret.
 func (a *Absorption) shownChange(c files.Change) string {
 	var contents []map[string]any
 	nested := false
@@ -100,11 +100,7 @@ func hasSecretBelow(v any) bool {
 			}
 		}
 	case []any:
-		for _, below := range v {
-			if hasSecretBelow(map[string]any{"item": below}) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, func(item any) bool { return hasSecretBelow(map[string]any{"item": item}) })
 	case string:
 		return strings.Contains(v, "Secret") && strings.Contains(v, "kind")
 	}

@@ -1,16 +1,15 @@
 package absorb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/absorb/vary"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
 
 // This file is the other end of ServeVariants: it sends orders and waits for their answers. A worker is one run of ServeVariants, usually
@@ -118,10 +117,7 @@ func (s *variantServer) wait(ctx context.Context, w *variantWorker, late <-chan 
 		(*secret.Known)(s.request.Known).AddKnown(answer.Known)
 		return answer, nil
 	case <-w.ended:
-		if w.err != nil {
-			return VariantAnswer{}, w.err
-		}
-		return VariantAnswer{}, errEarlyEnd
+		return VariantAnswer{}, cmp.Or(w.err, errEarlyEnd)
 	case <-ctx.Done():
 		return VariantAnswer{}, context.Cause(ctx)
 	case <-late:
@@ -171,15 +167,12 @@ func (s *variantServer) mayGoOn(ctx context.Context) bool {
 	return ctx.Err() == nil && s.restarts <= maxRestarts && (s.limit == 0 || time.Now().Before(s.until))
 }
 
-// patch renders a variant once with each of some kustomizations as the post-renderer.
-func (s *variantServer) patch(ctx context.Context, one vary.Variant, all []*absorption.Kustomization) ([]vary.Rendering, error) {
-	return s.batch(ctx, VariantOrder{Variants: slices.Repeat([]vary.Variant{one}, len(all)), Kustomizations: all})
-}
-
 // batch renders variants in the worker, and starts a worker if there is none. After an error there is none.
 func (s *variantServer) batch(ctx context.Context, order VariantOrder) ([]vary.Rendering, error) {
-	late, done := s.deadline()
-	defer done()
+	var late <-chan time.Time // without a limit it never fires
+	if s.limit > 0 {
+		late = time.After(min(s.patience, time.Until(s.until)))
+	}
 	if s.worker == nil {
 		if _, err := s.start(ctx); err != nil {
 			s.restarts = maxRestarts // a chart that can no longer be loaded stays so
@@ -210,15 +203,6 @@ func (s *variantServer) ask(ctx context.Context, w *variantWorker, order Variant
 		err = errEarlyEnd
 	}
 	return answer, err
-}
-
-// deadline returns a channel that fires when a batch takes too long. Without a limit it never fires.
-func (s *variantServer) deadline() (late <-chan time.Time, done func()) {
-	if s.limit == 0 {
-		return nil, func() {}
-	}
-	timer := time.NewTimer(min(s.patience, time.Until(s.until)))
-	return timer.C, func() { timer.Stop() }
 }
 
 // close ends the work.

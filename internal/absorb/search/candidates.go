@@ -26,8 +26,7 @@ func (f *field) likely(nodes []leaf) []attempt {
 	return out
 }
 
-// others returns the attempts with all values that the template may read, even if their names are not like the field: charts have their
-// own names for some things of Kubernetes.
+// others returns the attempts with all values that the template may read: charts have their own names for some things of Kubernetes.
 func (f *field) others(nodes []leaf) []attempt {
 	var out []attempt
 	for _, l := range nodes {
@@ -69,17 +68,19 @@ func (f *field) direct(l leaf) []attempt {
 	var out []attempt
 	if text := textOf(value); strings.ContainsAny(text, "\n") {
 		// This text would break the document around it. A short text shows how the field is composed.
-		one, probe := l, probeFor(l.value)
-		out = append(out, attempt{edits: []Edit{{Path: l.path, Value: probe}}, score: l.score, leaf: &one, put: textOf(probe)})
+		out = append(out, l.replacedBy(probeFor(l.value)))
 	}
 	for _, v := range spellings(value, l.value) {
-		if l.value != nil && textOf(v) == textOf(l.value) && sameType(v, l.value) {
-			continue
+		if l.value == nil || textOf(v) != textOf(l.value) || isText(v) != isText(l.value) {
+			out = append(out, l.replacedBy(v))
 		}
-		one := l
-		out = append(out, attempt{edits: []Edit{{Path: l.path, Value: v}}, score: l.score, leaf: &one, put: textOf(v)})
 	}
 	return out
+}
+
+// replacedBy returns the attempt that replaces a scalar by another one.
+func (l leaf) replacedBy(v any) attempt {
+	return attempt{edits: []Edit{{Path: l.path, Value: v}}, score: l.score, leaf: &l, put: textOf(v)}
 }
 
 // isAlike reports whether a map or a list may replace a value: one of the same kind, or nothing.
@@ -96,8 +97,7 @@ func isAlike(now, value any) bool {
 	return false
 }
 
-// probeFor returns a value of the same type that occurs nowhere else. It is short and plain, so that it is valid as a name, a tag or a
-// port.
+// probeFor returns a value of the same type that occurs nowhere else. It is short and plain, so it is valid as a name, a tag or a port.
 func probeFor(like any) any {
 	switch like.(type) {
 	case float64, int64, int, json.Number:
@@ -110,13 +110,13 @@ func probeFor(like any) any {
 
 // deletions returns the attempts that remove a value.
 func (f *field) deletions(l leaf) []attempt {
+	var out []attempt
 	score := l.score
-	out := []attempt{}
 	add := func(e Edit, score int) { out = append(out, attempt{edits: []Edit{e}, score: score}) }
 	switch v := l.value.(type) {
 	case bool:
-		// Flip a switch and do not set it to null: most templates would accept a null, but people expect
-		// true or false. If a whole object should go, a switch is likely.
+		// Flip a switch and do not set it to null: most templates would accept a null, but people expect true or false. If a whole object
+		// should go, a switch is likely.
 		add(Edit{Path: l.path, Value: !v}, score+boolInt(v)+6*boolInt(len(f.Path) == 0))
 		return out
 	case nil:

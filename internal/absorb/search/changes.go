@@ -15,15 +15,10 @@ type changes struct {
 	random map[origin]bool
 }
 
-// newChanges returns changes, given a rendering of the unchanged values.
-func newChanges(p *Problem, first Rendering) *changes {
-	return &changes{Problem: p, noise: p.noiseOf(first, p.Again), random: randomOf(first, p.Again)}
-}
-
 // effects returns what differs between two renderings, except for the field itself and for what differs with each rendering.
 func (c *changes) effects(before, after Rendering, w Wanted) []Effect {
 	var out []Effect
-	for _, key := range sortedKeys(before.Objects) {
+	for _, key := range order.Sorted(maps.Keys(before.Objects), object.Key.Compare) {
 		was := before.Objects[key]
 		is, found := after.Objects[key]
 		switch {
@@ -33,18 +28,13 @@ func (c *changes) effects(before, after Rendering, w Wanted) []Effect {
 			out = append(out, c.moved(key, was.Content, is.Content, w)...)
 		}
 	}
-	for _, key := range sortedKeys(after.Objects) {
+	for _, key := range order.Sorted(maps.Keys(after.Objects), object.Key.Compare) {
 		is := after.Objects[key]
 		if _, found := before.Objects[key]; !found && !c.random[originOf(is)] {
 			out = append(out, Effect{Key: key, After: is.Content})
 		}
 	}
 	return append(out, c.Hooks.Effects(before.Hooks, after.Hooks)...)
-}
-
-// sortedKeys returns the keys of objects in a fixed order.
-func sortedKeys(objects map[object.Key]object.Object) []object.Key {
-	return order.Sorted(maps.Keys(objects), object.Key.Compare)
 }
 
 // randomOf returns the origins of objects whose names differ between two renderings of the same values. Such an object is new in every
@@ -69,7 +59,7 @@ func (c *changes) moved(key object.Key, was, is map[string]any, w Wanted) []Effe
 	}
 	walkDifferences(before, after, nil, func(path object.Path, before, after any) {
 		// The field was removed from both sides. That may leave an empty map on one side and nothing on the other.
-		if key == w.Key && w.Path.HasPrefix(path) && isEmpty(before) && isEmpty(after) || c.noise[placeOf(key, path)] {
+		if key == w.Key && w.Path.HasPrefix(path) && isEmpty(before) && isEmpty(after) || c.noise[place{key, path.String()}] {
 			return
 		}
 		e := Effect{Key: key, Path: path, Before: before, After: after}
@@ -88,8 +78,6 @@ type place struct {
 	path string
 }
 
-func placeOf(key object.Key, path object.Path) place { return place{key, path.String()} }
-
 // noiseOf returns the places where two renderings of the same values differ.
 func (p *Problem) noiseOf(a, b Rendering) map[place]bool {
 	out := map[place]bool{}
@@ -99,14 +87,13 @@ func (p *Problem) noiseOf(a, b Rendering) map[place]bool {
 			continue
 		}
 		walkDifferences(p.Form(key, o.Content), p.Form(key, other.Content), nil, func(path object.Path, _, _ any) {
-			out[placeOf(key, path)] = true
+			out[place{key, path.String()}] = true
 		})
 	}
 	return out
 }
 
-// harm counts the effects on other objects, and on the object of the field. Other objects matter more: the object of the field changes
-// in any case, and somebody looks at it.
+// harm counts the effects on other objects, and on the object of the field. That one matters less, since it changes in any case.
 func harm(effects []Effect, w Wanted) (others, same int) {
 	for _, e := range effects {
 		switch {

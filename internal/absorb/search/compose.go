@@ -22,8 +22,7 @@ type composition struct {
 	moves []segment
 }
 
-// solved returns the attempts that follow from a rendering that changed the field, but not to live: it removes from live the texts before
-// and after the value.
+// solved returns the attempts that follow from a rendering that changed the field, but not to live: live without what surrounds the value.
 func (c *composition) solved(a attempt, r Rendering) []attempt {
 	if a.leaf == nil || a.put == "" {
 		return nil
@@ -72,11 +71,7 @@ func (s segment) rest(text string) (string, bool) {
 // composed returns the attempts that set together all values that make up the field. One value after the other would not do: with only a
 // new tag, the field does not equal live yet, so the rendering proves nothing.
 func (c *composition) composed([]leaf) []attempt {
-	now, _ := c.desired(c.current)
-	if !object.IsScalar(now) || !object.IsScalar(c.Live) || len(c.moves) < 2 {
-		return nil
-	}
-	parts := inOrder(c.moves, textOf(now))
+	parts := c.parts()
 	if len(parts) < 2 {
 		return nil
 	}
@@ -97,11 +92,7 @@ func (c *composition) composed([]leaf) []attempt {
 // emptied returns the attempts that empty one part of the field, such as the digest of an image, and set the other parts as in live.
 // Templates leave out the separator of an empty part, so the text cannot be cut at it.
 func (c *composition) emptied([]leaf) []attempt {
-	now, _ := c.desired(c.current)
-	if !object.IsScalar(now) || !object.IsScalar(c.Wanted.Live) || len(c.moves) < 2 {
-		return nil
-	}
-	parts := inOrder(c.moves, textOf(now))
+	parts := c.parts()
 	var out []attempt
 	for i, gone := range parts {
 		if gone.now == "" {
@@ -116,7 +107,7 @@ func (c *composition) emptied([]leaf) []attempt {
 			rest[len(rest)-1].tail = gone.tail
 		}
 		for _, greedy := range []bool{false, true} {
-			if texts, ok := cut(textOf(c.Wanted.Live), rest, greedy); ok {
+			if texts, ok := cut(textOf(c.Live), rest, greedy); ok {
 				edits := append([]Edit{{Path: gone.leaf.path, Value: ""}}, setTo(rest, texts)...)
 				out = append(out, attempt{edits: edits, score: gone.leaf.score})
 			}
@@ -143,15 +134,17 @@ type part struct {
 	tail           string
 }
 
-// inOrder returns the parts of a text in their order, each value once. It leaves out parts that overlap others. A move was seen with
-// another text in the field, so inOrder compares its surroundings with the present text.
-func inOrder(moves []segment, text string) []part {
-	var kept []segment
-	for _, m := range moves {
-		if len(m.before)+len(m.after) <= len(text) && strings.HasPrefix(text, m.before) && strings.HasSuffix(text, m.after) {
-			kept = append(kept, m)
-		}
+// parts returns the parts of the field in their order, each value once. It leaves out parts that overlap others. A move was seen with
+// another text in the field, so parts compares its surroundings with the present text.
+func (c *composition) parts() []part {
+	now, _ := c.desired(c.current)
+	if !object.IsScalar(now) || !object.IsScalar(c.Live) {
+		return nil
 	}
+	text := textOf(now)
+	kept := object.Filter(c.moves, func(m segment) bool {
+		return len(m.before)+len(m.after) <= len(text) && strings.HasPrefix(text, m.before) && strings.HasSuffix(text, m.after)
+	})
 	order.Sort(kept, func(a, b segment) int { return len(a.before) - len(b.before) })
 	var out []part
 	end := 0

@@ -3,7 +3,7 @@
 //
 //	Wanted: object, path, live value ─┐
 //	values, what each template reads ─┴► Search ─► for each field: likely values, the most likely first (candidates.go, rank.go)
-//	                                       │         ─► Chart.Render: the chart with the values changed
+//	                                       │         ─► Render: the chart with the values changed
 //	                                       │         ─► is desired equal to live there? what else moved? (changes.go)
 //	                                       └► Result: the edits, for each field a proof, other candidates, or the reason why there is none
 //

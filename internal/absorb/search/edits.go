@@ -1,7 +1,9 @@
 package search
 
 import (
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -58,12 +60,10 @@ func seen(values map[string]any, edits []Edit) map[string]any {
 
 // firstIndex returns the position of the first list index in a path, or -1 if it has none.
 func firstIndex(path []any) int {
-	for i, step := range path {
-		if _, ok := step.(int); ok {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(path, func(step any) bool {
+		_, isIndex := step.(int)
+		return isIndex
+	})
 }
 
 // set sets the value at a path, in place, and returns the root. An index beyond the end appends. A map replaces a scalar on the way, as
@@ -144,7 +144,7 @@ func difference(before, after any, path []any) []Edit {
 
 func mapDifference(a, b map[string]any, path []any) []Edit {
 	var out []Edit
-	for _, key := range object.SortedKeys(merged(a, b)) {
+	for _, key := range keysOf(a, b) {
 		before, had := a[key]
 		after, has := b[key]
 		below := append(path[:len(path):len(path)], key)
@@ -160,8 +160,7 @@ func mapDifference(a, b map[string]any, path []any) []Edit {
 	return out
 }
 
-// added returns the edits that add a value: one for each value inside maps. So each path names something new, and edits that add keys to
-// the same map do not overwrite each other.
+// added returns the edits that add a value: one for each value inside maps, so that edits of one map do not overwrite each other.
 func added(v any, path []any) []Edit {
 	m, ok := v.(map[string]any)
 	if !ok || len(m) == 0 {
@@ -187,7 +186,7 @@ func listDifference(a, b []any, path []any) []Edit {
 // -f: maps by their keys, everything else as a whole. A null removes a value. A map that becomes empty is written as it is.
 func Overlay(before, after map[string]any) map[string]any {
 	out := map[string]any{}
-	for _, key := range object.SortedKeys(merged(before, after)) {
+	for _, key := range keysOf(before, after) {
 		was, had := before[key]
 		is, has := after[key]
 		switch {
@@ -207,16 +206,12 @@ func Overlay(before, after map[string]any) map[string]any {
 	return out
 }
 
-// merged returns the keys of both maps.
-func merged(a, b map[string]any) map[string]bool {
-	out := map[string]bool{}
-	for key := range a {
-		out[key] = true
-	}
-	for key := range b {
-		out[key] = true
-	}
-	return out
+// keysOf returns the keys of two maps in order.
+func keysOf(a, b map[string]any) []string {
+	both := map[string]any{}
+	maps.Copy(both, a)
+	maps.Copy(both, b)
+	return object.SortedKeys(both)
 }
 
 // Name returns the path of the edit in the form that people use.

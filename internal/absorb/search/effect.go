@@ -33,8 +33,7 @@ func (e Effect) counts() bool { return !e.Converges && !e.Derived && !e.isTest()
 func (e Effect) isTest() bool { return len(e.Hook) == 1 && e.Hook[0] == "test" }
 
 // walkDifferences calls visit for the leaves that differ between two values; nil stands for an absent value. It matches items of lists by
-// their names if they have any, so that an item that is inserted at the front does not make all later ones differ. Otherwise it matches
-// them by their indexes.
+// their names, so that an item that is inserted at the front does not make all later ones differ, or by indexes if there are no names.
 func walkDifferences(a, b any, path object.Path, visit func(path object.Path, before, after any)) {
 	if object.Equal(a, b) {
 		return
@@ -42,7 +41,7 @@ func walkDifferences(a, b any, path object.Path, visit func(path object.Path, be
 	am, aIs := a.(map[string]any)
 	bm, bIs := b.(map[string]any)
 	if aIs && bIs {
-		for _, name := range object.SortedKeys(merged(am, bm)) {
+		for _, name := range keysOf(am, bm) {
 			walkDifferences(am[name], bm[name], path.Field(name), visit)
 		}
 		return
@@ -56,7 +55,7 @@ func walkDifferences(a, b any, path object.Path, visit func(path object.Path, be
 	an, aNamed := named(al)
 	bn, bNamed := named(bl)
 	if aNamed && bNamed {
-		for _, name := range object.SortedKeys(merged(an, bn)) {
+		for _, name := range keysOf(an, bn) {
 			walkDifferences(an[name], bn[name], path.Item([]object.ListKey{{Name: "name", Value: name}}), visit)
 		}
 		return

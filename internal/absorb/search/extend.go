@@ -31,7 +31,7 @@ func (f *field) marks(nodes []leaf) []attempt {
 			continue
 		}
 		// A mark in a map of settings does no harm, but a chart may refuse a key that it does not know.
-		if isMap && len(m) > 0 && !f.isFree(m) {
+		if isMap && len(m) > 0 && !isFree(m) {
 			continue
 		}
 		key := markPrefix + strconv.Itoa(len(out)) + "x"
@@ -41,8 +41,8 @@ func (f *field) marks(nodes []leaf) []attempt {
 	return out
 }
 
-// isFree reports whether a map is likely to accept other keys. A map that holds maps is rather a group of settings.
-func (f *field) isFree(m map[string]any) bool {
+// isFree reports whether a map is likely to accept other keys. A map with an empty list is rather a group of settings.
+func isFree(m map[string]any) bool {
 	for _, v := range m {
 		if list, ok := v.([]any); ok && len(list) == 0 {
 			return false
@@ -51,32 +51,24 @@ func (f *field) isFree(m map[string]any) bool {
 	return true
 }
 
-// extensions returns the attempts that follow from a rendering with a mark: they set the rest of the field's path, below the place of
-// the mark.
+// extensions returns the attempts that follow from a rendering with a mark: they set the rest of the field's path below the mark.
 func (f *field) extensions(a attempt, r Rendering) []attempt {
 	o, found := r.Objects[f.Key]
 	if !found {
 		return nil
 	}
-	place, rest, ok := f.place(o.Content)
-	if !ok {
-		return nil
-	}
+	place := f.place(o.Content)
 	var out []attempt
 	for _, at := range findMark(o.Content, a.markKey, nil) {
 		parent := at[:len(at)-1]
-		// The map appears above the field: the missing rest of the path becomes keys of the map, such as limits.memory below resources.
-		full := append(slices.Clone([]string(place)), rest...)
-		if len(parent) < len(full) && slices.Equal([]string(parent), full[:len(parent)]) {
+		// The map appears above the field: the missing rest of the path becomes keys of the map, such as limits.memory below resources. Or
+		// the map appears as the field itself, and the whole live value replaces it.
+		if len(parent) <= len(place) && slices.Equal(parent, place[:len(parent)]) {
 			path := slices.Clone(a.mark)
-			for _, name := range full[len(parent):] {
+			for _, name := range place[len(parent):] {
 				path = append(path, name)
 			}
 			out = append(out, attempt{edits: []Edit{{Path: path, Value: f.text()}}, score: a.score + 20})
-		}
-		// The map appears as the field itself, so the whole live value replaces it.
-		if slices.Equal([]string(parent), full) {
-			out = append(out, attempt{edits: []Edit{{Path: a.mark, Value: f.text()}}, score: a.score + 20})
 		}
 		out = append(out, f.textItem(a, r, at)...)
 		// A map of names and values appears as a list of items with a name and a value.
@@ -114,8 +106,7 @@ func (f *field) textItem(a attempt, r Rendering, at object.Pointer) []attempt {
 	return out
 }
 
-// namedItem returns the attempts that set the value of an item under its name. Charts write environment variables from a map in this
-// way.
+// namedItem returns the attempts that set the value of an item under its name. Charts write environment variables from a map in this way.
 func (f *field) namedItem(a attempt) []attempt {
 	for i, step := range f.Path {
 		if step.Form != object.KeyStep {
@@ -140,29 +131,26 @@ func (f *field) namedItem(a attempt) []attempt {
 	return nil
 }
 
-// place returns the pointer of the deepest part of the field's path that a text has, and the names below it. It returns false if the text
-// would also need an item of a list: a key of the marked map cannot make a list item, so the map cannot hold the rest.
-func (f *field) place(content map[string]any) (object.Pointer, []string, bool) {
+// place returns the pointer of the field in a text: that of the deepest part of the field's path that the text has, with the names below
+// it. The names end before an item of a list that the text lacks, because a key of the marked map cannot make a list item.
+func (f *field) place(content map[string]any) object.Pointer {
 	form := f.Form(f.Key, content)
-	for n := len(f.Path); n >= 0; n-- {
+	for n := len(f.Path); ; n-- {
 		pointer, found := f.Path[:n].PointerInto(content, form)
 		if !found {
-			continue
+			continue // every text has the empty path
 		}
-		var rest []string
 		for _, step := range f.Path[n:] {
 			if step.Form != object.FieldStep {
-				return pointer, rest, n < len(f.Path)
+				break
 			}
-			rest = append(rest, step.Name)
+			pointer = append(pointer, step.Name)
 		}
-		return pointer, rest, true
+		return pointer
 	}
-	return nil, nil, false
 }
 
-// findMark returns the pointers of the mark in a value: of keys that are the mark, and of texts that contain it, because a key may end up
-// in a text such as an argument.
+// findMark returns the pointers of the mark in a value: of keys that are the mark, and of texts that contain it, such as an argument.
 func findMark(v any, mark string, at object.Pointer) []object.Pointer {
 	var out []object.Pointer
 	switch v := v.(type) {

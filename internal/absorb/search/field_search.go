@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/order"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// These bound the search for one field: how many renderings are made at once and how many in all, and how many proofs with side effects
-// end it.
+// These bound the search for one field: the renderings at once, the renderings in all, and the proofs with side effects.
 const (
 	batchSize = 8
 	maxTries  = 400
@@ -46,8 +46,7 @@ type proof struct {
 	breaks []int
 }
 
-// phase is a kind of attempts. The most likely ones, as many as alone, are tried alone; together is how many of the others share a
-// rendering.
+// phase is a kind of attempts. As many as alone, the most likely ones, are tried alone; as many as together share a rendering.
 type phase struct {
 	attempts        func([]leaf) []attempt
 	alone, together int
@@ -79,8 +78,7 @@ func (f *fieldSearch) run(ctx context.Context) {
 	}
 }
 
-// isSettled reports whether the search for the field is over: a candidate has no effect on other
-// objects, or a bound is reached.
+// isSettled reports whether the search for the field is over: a candidate has no effect on other objects, or a bound is reached.
 func (f *fieldSearch) isSettled() bool {
 	return f.tries > maxTries || len(f.proved)+f.superfluous >= maxProved ||
 		slices.ContainsFunc(f.proved, func(p proof) bool { return p.others == 0 && len(p.breaks) == 0 })
@@ -192,11 +190,7 @@ func (f *fieldSearch) prove(ctx context.Context, holding []attempt) (next []atte
 			continue
 		}
 		// The effects leave out wanted fields of the same object, so check each absorbed field.
-		for _, n := range f.search.done {
-			if !f.holds(r, f.Problem.Wanted[n]) {
-				p.breaks = append(p.breaks, n)
-			}
-		}
+		p.breaks = object.Filter(f.search.done, func(n int) bool { return !f.holds(r, f.Problem.Wanted[n]) })
 		p.others, p.same = harm(p.effects, f.Wanted)
 		p.contested = f.contested(p.effects)
 		if slices.ContainsFunc(f.proved, p.isSuperfluous) {

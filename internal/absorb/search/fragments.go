@@ -37,8 +37,7 @@ func (f *field) fragments(nodes []leaf) []attempt {
 		count++
 		for _, part := range parts {
 			for _, v := range spellings(part, l.value) {
-				one := l
-				out = append(out, attempt{edits: []Edit{{Path: l.path, Value: v}}, score: l.score, leaf: &one, put: textOf(v)})
+				out = append(out, l.replacedBy(v))
 			}
 		}
 	}
@@ -65,12 +64,7 @@ func differing(has, live string) []string {
 	for end < min(len(a), len(b))-start && a[len(a)-1-end] == b[len(b)-1-end] {
 		end++
 	}
-	for _, part := range b[start : len(b)-end] {
-		if part != "" && !strings.ContainsAny(part, separators) {
-			out = append(out, part)
-		}
-	}
-	return out
+	return object.Filter(b[start:len(b)-end], func(part string) bool { return !strings.ContainsAny(part, separators) })
 }
 
 // partsOf splits a text at separators. A separator is a part of its own.

@@ -53,16 +53,11 @@ func (f *field) itemChanges() (added, removed []any, ok bool) {
 	return without(live, was), without(was, live), true
 }
 
-// without returns the items of a list that another one lacks. It compares items as a whole: an edited item is one that was removed and
-// one that was added.
+// without returns the items of a list that another one lacks. An edited item counts as one that was removed and one that was added.
 func without(list, other []any) []any {
-	var out []any
-	for _, item := range list {
-		if !slices.ContainsFunc(other, func(o any) bool { return object.Equal(item, o) }) {
-			out = append(out, item)
-		}
-	}
-	return out
+	return object.Filter(list, func(item any) bool {
+		return !slices.ContainsFunc(other, func(o any) bool { return object.Equal(item, o) })
+	})
 }
 
 // withItems returns the attempts that change one list. If the value is a text, it counts as the template of a list.

@@ -32,8 +32,7 @@ func LineOf(text string, path object.Path) int {
 	return best
 }
 
-// parentsAbove counts the names that enclose a line, by indentation, from the innermost outwards. They matter because keys such as name
-// and value occur many times in a template.
+// parentsAbove counts the names that enclose a line, by indentation, from the innermost outwards: a key such as name occurs many times.
 func parentsAbove(lines []string, indent int, names []string) int {
 	found := 0
 	for i := len(lines) - 1; i >= 0 && len(names) > 0; i-- {

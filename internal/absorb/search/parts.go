@@ -12,11 +12,11 @@ const maxParts = 12
 
 // inParts searches the differing scalars of a field one after the other. The field is absorbed if all of them are. Otherwise nothing
 // changes, and inParts returns what it found for one of them.
-func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
+func (s *search) inParts(ctx context.Context, w Wanted) Found {
 	renamed := s.isRenamed(w)
 	parts := s.parts(w)
 	if len(parts) == 0 || len(parts) > maxParts {
-		return Found{}, false
+		return Found{}
 	}
 	before := s.state
 	out := Found{Status: Absorbed}
@@ -27,20 +27,20 @@ func (s *search) inParts(ctx context.Context, w Wanted) (Found, bool) {
 			if len(parts) > 1 {
 				found = Found{Refused: found.Refused} // the candidates of one part do not absorb the field
 			}
-			return found, false
+			return found
 		}
 		out.Edits = append(out.Edits, found.Edits...)
 	}
 	// Each part equals live, but the order of a list or a key that no part has may still differ.
 	if !s.holds(s.current, w) {
 		s.state = before
-		return Found{}, false
+		return Found{}
 	}
 	if renamed {
 		w.Path = w.Path[:len(w.Path)-1] // all items of the list are as live has them
 	}
 	out.Effects = s.changes.effects(before.current, s.current, w)
-	return out, true
+	return out
 }
 
 // isRenamed reports whether somebody edited the key of a list item: live has another item instead. A port of a Service is such an item:
@@ -90,7 +90,7 @@ func walkIndexes(a, b any, path object.Path, visit func(path object.Path, v any,
 	am, aIs := a.(map[string]any)
 	bm, bIs := b.(map[string]any)
 	if aIs && bIs {
-		for _, name := range object.SortedKeys(merged(am, bm)) {
+		for _, name := range keysOf(am, bm) {
 			if !object.Has(bm, name) {
 				visit(path.Field(name), nil, false)
 				continue

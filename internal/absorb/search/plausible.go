@@ -87,8 +87,7 @@ func isHole(before, after, value string) bool {
 	return after == strings.ReplaceAll(before, value, "") && isOpen(head, tail)
 }
 
-// isOpen reports whether something is missing between two texts. A whole text may well begin with the colon of a port, or end with the
-// slash of a path.
+// isOpen reports whether something is missing between two texts. A text may begin with the colon of a port or end with the slash of a path.
 func isOpen(head, tail string) bool {
 	if head == "" {
 		return strings.ContainsAny(tail[:1], "=@,.-")

@@ -10,14 +10,15 @@ import (
 // Problem is a chart with its values, and the fields that differ in live.
 type Problem struct {
 	Wanted []Wanted
-	Chart  Chart
+	// Render renders the chart once for each content of the values file. If source is not empty, only the objects of that template are
+	// needed. An error means that no more renderings are possible.
+	Render func(ctx context.Context, edited []map[string]any, source string) ([]Rendering, error)
 	// Values is what the templates see as .Values, with the values of subcharts below their names. Edited is the content of the values file
 	// that may change.
 	Values, Edited map[string]any
 	// Reads returns what a template may read. It returns nil if that is not known.
 	Reads func(source string) []reads.Value
-	// Form returns the normal form of an object that the chart renders, and LiveForm returns the normal form of the live object, or
-	// nil if there is none.
+	// Form returns the normal form of an object that the chart renders, and LiveForm that of the live object, or nil if there is none.
 	Form     func(key object.Key, content map[string]any) map[string]any
 	LiveForm func(key object.Key) map[string]any
 	// Again is another rendering with unchanged values. Where it differs, the chart is random.
@@ -30,13 +31,6 @@ type Problem struct {
 	Refuses func(edits []Edit) *Refusal
 	// YAML returns a value as a text of YAML.
 	YAML func(v any) string
-}
-
-// Chart renders the chart.
-type Chart interface {
-	// Render renders the chart once for each content of the values file. If source is not empty, only the objects of that template are needed.
-	// An error means that no more renderings are possible.
-	Render(ctx context.Context, edited []map[string]any, source string) ([]Rendering, error)
 }
 
 // Rendering is the output of the chart.
@@ -80,8 +74,7 @@ type Wanted struct {
 	Source string
 	// Path is empty if live lacks the whole object.
 	Path object.Path
-	// Live is the live value in normal form, and Text is the same value as the API server returned it. Present is false if
-	// live lacks the field.
+	// Live is the live value in normal form, and Text is it as the API server returned it. Present is false if live lacks the field.
 	Live, Text any
 	Present    bool
 	// Secret and Volatile mark fields that are not searched.
@@ -94,17 +87,13 @@ func (w Wanted) IsIn(form any) bool {
 	return present == w.Present && (!present || object.Equal(value, w.Live))
 }
 
-// holds reports whether a field of a rendering equals live. It compares the normal forms, as the comparison does: 0.5 and 500m are the
-// same quantity.
+// holds reports whether a field of a rendering equals live. It compares the normal forms, where 0.5 and 500m are the same quantity.
 func (p *Problem) holds(r Rendering, w Wanted) bool {
 	o, found := r.Objects[w.Key]
 	if len(w.Path) == 0 {
 		return !found
 	}
-	if !found {
-		return false
-	}
-	return w.IsIn(p.Form(w.Key, o.Content))
+	return found && w.IsIn(p.Form(w.Key, o.Content))
 }
 
 // Status says what was found for a field.
@@ -124,8 +113,7 @@ const (
 // Found is what was found for one field.
 type Found struct {
 	Status Status
-	// Edits absorb the field. There are none if the edits of another field absorb it already. Effects are their
-	// effects beyond the field.
+	// Edits absorb the field. There are none if the edits of another field absorb it already. Effects are their effects beyond the field.
 	Edits   []Edit
 	Effects []Effect
 	// Others are further proved candidates.
@@ -146,10 +134,8 @@ type Candidate struct {
 type Result struct {
 	Found []Found
 	// Edited is the content of the values file with the edits of all absorbed fields, and Edits is the difference from Problem.Edited.
-	Edited map[string]any
-	Edits  []Edit
-	// Final is the rendering with these edits.
-	Final   Rendering
+	Edited  map[string]any
+	Edits   []Edit
 	Renders int
 	// GivenUp are the changes whose rendering took too much time or memory, each with the reason.
 	GivenUp []Refused

@@ -120,8 +120,7 @@ func stepWords(step object.Step) []string {
 // ignoredWords occur in nearly every path and mean nothing.
 var ignoredWords = []string{"spec", "metadata", "template", "extra", "data"}
 
-// words splits a name into its words, in lower case and in the singular. Kubernetes has names in camel case, and charts have names
-// in any case.
+// words splits a name into its words, in lower case and in the singular. Kubernetes has names in camel case, and charts in any case.
 func words(name string) []string {
 	var out []string
 	var word []rune
@@ -147,8 +146,7 @@ func words(name string) []string {
 	return out
 }
 
-// synonym returns one word for all words with the same meaning. The pairs come from common charts. An unknown synonym costs renderings,
-// but changes no result.
+// synonym returns one word for all words with the same meaning, from common charts. An unknown one costs renderings, but changes no result.
 func synonym(word string) string {
 	switch word {
 	case "var", "environment":

@@ -77,7 +77,7 @@ func spellings(v, like any) []any {
 			return []any{n, text}
 		}
 	}
-	if _, isText := v.(string); !isText && like == nil {
+	if !isText(v) && like == nil {
 		return []any{v, text}
 	}
 	return []any{v}
@@ -92,18 +92,8 @@ func spelling(text string, like any) any {
 	return text
 }
 
-// sameType reports whether two scalars have the same type. All numbers do, because JSON has one type for them.
-func sameType(a, b any) bool {
-	kind := func(v any) int {
-		switch v.(type) {
-		case string:
-			return 1
-		case bool:
-			return 2
-		case nil:
-			return 3
-		}
-		return 4
-	}
-	return kind(a) == kind(b)
+// isText reports whether a scalar is a text. Two other scalars that templates print in the same way are the same.
+func isText(v any) bool {
+	_, ok := v.(string)
+	return ok
 }

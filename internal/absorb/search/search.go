@@ -26,22 +26,17 @@ type search struct {
 // rendered is what a rendering depends on: the template, or none for the whole chart, and the content of the values file.
 type rendered struct{ source, content string }
 
-// maxCached is how many renderings are kept. Most renderings that are needed again are recent: the same attempt in the next phase, and the
-// state after a proof. Without a bound, a search over many fields of a large chart would hold gigabytes in the parent, and the limits of a
-// rendering do not cover that.
+// maxCached is how many renderings are kept. Most that are needed again are recent: the same attempt in the next phase, and the state after
+// a proof. The limits of a rendering do not cover the parent, where a search over many fields of a large chart would hold gigabytes.
 const maxCached = 2000
 
 // Search finds the edits. If the chart cannot be rendered any more, it ends early and returns what it has.
 func Search(ctx context.Context, p Problem) Result {
 	excluded := map[int]Found{}
-	cache := map[rendered]Rendering{}
-	renders := 0
-	var givenUp []Refused
+	s := &search{Problem: p, cache: map[rendered]Rendering{}}
 	for {
-		s := &search{Problem: p, state: state{edited: p.Edited, values: p.Values}, cache: cache}
 		out := s.run(ctx, excluded)
-		renders, givenUp = renders+s.renders, append(givenUp, s.givenUp...)
-		out.Renders, out.GivenUp = renders, givenUp
+		out.Renders, out.GivenUp, out.Stopped = s.renders, s.givenUp, s.stopped
 		// If two fields are in conflict, exclude both, because the search cannot know which of them is right, and
 		// start again: the edits for later fields may depend on the earlier of the two.
 		again := false
@@ -69,32 +64,30 @@ func candidatesOf(f Found) []Candidate {
 	return append([]Candidate{{f.Edits, f.Effects}}, f.Others...)
 }
 
-// run searches the fields one after the other.
+// run searches the fields one after the other, from the beginning.
 func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
-	out := Result{Found: make([]Found, len(s.Wanted))}
+	s.state, s.done = state{edited: s.Edited, values: s.Values}, nil
+	out := Result{Found: make([]Found, len(s.Wanted)), Edited: s.Edited}
 	first := s.render(ctx, [][]Edit{nil}, "")
 	if len(first) == 0 || first[0].Fault != "" {
 		for i := range out.Found {
 			out.Found[i].Status = NotRendered
 		}
-		out.Edited, out.Stopped, out.Renders = s.Edited, s.stopped, s.renders
 		return out
 	}
 	s.current = first[0]
-	s.changes = newChanges(&s.Problem, s.current)
+	s.changes = &changes{Problem: &s.Problem, noise: s.noiseOf(s.current, s.Again), random: randomOf(s.current, s.Again)}
 	for i, w := range s.Wanted {
 		switch f, left := excluded[i]; {
 		case left:
 			out.Found[i] = f
-			continue
 		case w.Secret:
 			out.Found[i].Status = Secret
-			continue
 		case w.Volatile:
 			out.Found[i].Status = Volatile
-			continue
+		default:
+			out.Found[i] = s.field(ctx, w)
 		}
-		out.Found[i] = s.field(ctx, w)
 		if out.Found[i].Status == Absorbed {
 			s.done = append(s.done, i)
 		}
@@ -105,8 +98,7 @@ func (s *search) run(ctx context.Context, excluded map[int]Found) Result {
 			out.Found[i] = Found{Status: Absorbed}
 		}
 	}
-	out.Edited, out.Final, out.Renders, out.Stopped = s.edited, s.current, s.renders, s.stopped
-	out.Edits = difference(s.Edited, s.edited, nil)
+	out.Edited, out.Edits = s.edited, difference(s.Edited, s.edited, nil)
 	return out
 }
 
@@ -117,16 +109,15 @@ func (s *search) field(ctx context.Context, w Wanted) Found {
 		return Found{Status: Absorbed}
 	}
 	var parts Found
-	absorbed := false
 	renamed := s.isRenamed(w)
 	if renamed {
-		if parts, absorbed = s.inParts(ctx, w); absorbed {
+		if parts = s.inParts(ctx, w); parts.Status == Absorbed {
 			return parts
 		}
 	}
 	out := s.whole(ctx, w)
 	if out.Status == NoValue && !renamed {
-		if parts, absorbed = s.inParts(ctx, w); absorbed {
+		if parts = s.inParts(ctx, w); parts.Status == Absorbed {
 			return parts
 		}
 	}
@@ -154,7 +145,7 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 			cmp.Compare(b.score, a.score))
 	})
 	var out Found
-	var contested []int
+	var contested, broken []int
 	for _, p := range f.proved {
 		switch {
 		// Only its effects on other wanted fields exceed the limit: they need another value.
@@ -162,7 +153,7 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 			contested = append(contested, p.contested...)
 			out.Others = append(out.Others, Candidate{p.edits, p.effects})
 		case len(p.breaks) > 0:
-			out.With = append(out.With, p.breaks...)
+			broken = append(broken, p.breaks...)
 		case p.others > s.MaxSideEffects, out.Status == Absorbed:
 			out.Others = append(out.Others, Candidate{p.edits, p.effects})
 		default:
@@ -170,24 +161,22 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 			s.state = state{Apply(s.edited, s.values, p.edits), seen(s.values, p.edits), p.rendering}
 		}
 	}
-	slices.Sort(out.With)
-	out.With = slices.Compact(out.With)
-	if out.Status != Absorbed {
-		out.Refused = f.refused
+	if out.Status == Absorbed {
+		return out
 	}
+	out.Refused = f.refused
 	switch {
-	case out.Status == Absorbed:
-		out.With = nil
 	case len(contested) > 0:
-		slices.Sort(contested)
-		out.Status, out.With = Conflict, slices.Compact(contested)
+		out.Status, out.With = Conflict, contested
 	case len(out.Others) > 0:
-		out.Status, out.With = SideEffects, nil
-	case len(out.With) > 0:
-		out.Status = Conflict
+		out.Status = SideEffects
+	case len(broken) > 0:
+		out.Status, out.With = Conflict, broken
 	case s.stopped != nil:
 		out.Status = NotRendered
 	}
+	slices.Sort(out.With)
+	out.With = slices.Compact(out.With)
 	return out
 }
 
@@ -220,7 +209,7 @@ func (s *search) render(ctx context.Context, all [][]Edit, source string) []Rend
 	if s.stopped != nil {
 		return nil
 	}
-	outputs, err := s.Chart.Render(ctx, missing, source)
+	outputs, err := s.Render(ctx, missing, source)
 	if err != nil {
 		s.stopped = err
 		return nil

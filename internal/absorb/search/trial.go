@@ -1,5 +1,7 @@
 package search
 
+import "slices"
+
 // groupSize is how many attempts share a rendering if most of them are expected to do nothing. If one attempt of a group does something,
 // finding it costs twice the logarithm of this number in further renderings, so larger groups save little.
 const groupSize = 16
@@ -29,8 +31,7 @@ type attempt struct {
 // field, none of them controls it, and the trial has saved their own renderings. Otherwise the trial is split.
 //
 // Two attempts may cancel each other out, so that the field does not change although one of them alone would change it. That loses a
-// candidate, but proposes nothing wrong, because a rendering of its own proves each proposal. Therefore the likely values are tried
-// alone.
+// candidate, but proposes nothing wrong, because a rendering of its own proves each proposal. Therefore the likely values are tried alone.
 type trial []attempt
 
 // edits returns the edits of all attempts.
@@ -73,23 +74,12 @@ func grouped(attempts []attempt, most int) []trial {
 // takes reports whether a trial can take another attempt: one that touches none of its values. A trial with a mark takes only
 // marks, because they do not change the field.
 func (t trial) takes(a attempt) bool {
-	for _, b := range t {
-		if (a.mark == nil) != (b.mark == nil) {
-			return false
-		}
-		for _, x := range a.edits {
-			for _, y := range b.edits {
-				if touch(x.Path, y.Path) {
-					return false
-				}
-			}
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t, func(b attempt) bool {
+		return (a.mark == nil) != (b.mark == nil) || touchesAny(a.edits, b.edits)
+	})
 }
 
-// touch reports whether one path leads through the value at the other. Two items of one list touch each other, because removing one moves
-// the other.
+// touch reports whether one path leads through the value at the other. Two items of a list do, because removing one moves the other.
 func touch(a, b []any) bool {
 	for i := range min(len(a), len(b)) {
 		_, isItem := a[i].(int)

@@ -7,7 +7,6 @@ import "slices"
 func Withdraw(p Problem, r Result, fields map[int]bool) Result {
 	var gone []Edit
 	for again := true; again; {
-		again = false
 		for i, f := range r.Found {
 			if f.Status == Absorbed && !fields[i] && touchesAny(f.Edits, gone) {
 				fields[i] = true
