@@ -108,8 +108,7 @@ type Hook struct {
 	DeletePolicies []string `json:"deletePolicies,omitempty"`
 }
 
-// Release is another release that annotations of objects name. It says whether that release is installed, or why that
-// could not be read.
+// Release is another release that annotations of objects name. It says whether that release is installed, or why that could not be read.
 type Release struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`

@@ -3,6 +3,7 @@ package snapshot
 import (
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -55,8 +56,7 @@ type maskedFields struct {
 	paths    []object.Path
 }
 
-// object returns a copy of a desired object. It replaces every value that cannot be compared by the value of the first known object that
-// has one.
+// object returns a copy of a desired object. Each value that cannot be compared becomes that of the first known object that has one.
 func (m *maskedFields) object(desired map[string]any, known []map[string]any) map[string]any {
 	if desired == nil {
 		return nil
@@ -167,19 +167,14 @@ func asManifest(known, desired map[string]any, isSecret bool) map[string]any {
 		return known
 	}
 	texts := map[string]any{}
-	for name, v := range object.Child(known, "stringData") {
-		texts[name] = v
-	}
+	maps.Copy(texts, object.Child(known, "stringData"))
 	for name, v := range object.Child(known, "data") {
 		text, _ := v.(string)
 		if raw, err := base64.StdEncoding.DecodeString(text); err == nil && texts[name] == nil {
 			texts[name] = string(raw)
 		}
 	}
-	out := map[string]any{}
-	for name, v := range known {
-		out[name] = v
-	}
+	out := maps.Clone(known)
 	out["stringData"] = texts
 	return out
 }

@@ -39,7 +39,8 @@ func (p playedRecords) Load(ctx context.Context, name string, revision int, o re
 	if err != nil {
 		return nil, err
 	}
-	last, known := p.lastRecord(h, o)
+	last, err := p.record(h.Entries[len(h.Entries)-1], o)
+	known := err == nil
 	if known {
 		h.LastStatus = last.Status
 	}
@@ -82,12 +83,6 @@ func (p playedRecords) LoadRollback(ctx context.Context, name string, to int, o 
 		loaded.Target, err = p.record(target, o)
 	}
 	return loaded, err
-}
-
-// lastRecord returns the record of the last revision, if it is in the snapshot.
-func (p playedRecords) lastRecord(h release.History, o release.Options) (last *release.Record, known bool) {
-	last, err := p.record(h.Entries[len(h.Entries)-1], o)
-	return last, err == nil
 }
 
 // record returns the record of an entry.

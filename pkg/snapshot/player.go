@@ -96,15 +96,12 @@ func (p *Player) read(ref object.Ref) cluster.Live {
 	case asked:
 		content, _ := decode(o.Object) // validate has decoded it
 		return cluster.Live{Object: content, Absence: cluster.Absence(o.Absence), PlainStatus: o.PlainStatus, Err: o.Error}
-	case !p.versions[ref.GroupKind()] && !p.isUndiscovered(ref.Group) && p.from.Server.Problem == "":
+	case !p.versions[ref.GroupKind()] && !slices.Contains(p.Undiscovered(), ref.Group) && p.from.Server.Problem == "":
 		return cluster.Live{Absence: cluster.AbsentKind}
 	}
 	return cluster.Live{Err: &report.ObjectError{Code: CodeNotInSnapshot,
 		Message: fmt.Sprintf("%s is not in the snapshot, so nobody knows whether it exists", ref.Key)}}
 }
-
-// isUndiscovered reports whether a group could not be discovered.
-func (p *Player) isUndiscovered(group string) bool { return slices.Contains(p.Undiscovered(), group) }
 
 // Terminating implements drift.Cluster. The result lacks a namespace that was not asked for, and one that could not be read; there is a
 // message about the latter.
@@ -257,10 +254,7 @@ func (p *Player) lookups(learn ...func(secret map[string]any)) (server string, a
 
 // passSecrets passes on the Secrets in the answer to a lookup.
 func passSecrets(l Lookup, learn []func(map[string]any)) {
-	found, err := decode([]byte(l.Body))
-	if err != nil {
-		return
-	}
+	found, _ := decode([]byte(l.Body)) // nil if it is no object
 	kind, _ := found["kind"].(string)
 	if !secret.Kind("", kind) {
 		return

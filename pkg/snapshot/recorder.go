@@ -30,11 +30,8 @@ type Recorder struct {
 	records  map[int]*release.Record
 	// lastProblem says why the last record cannot be read.
 	lastProblem string
-	answers
-}
 
-// answers has the answers of the cluster, by question.
-type answers struct {
+	// These are the answers of the cluster, by question.
 	scopes      map[schema.GroupVersionKind]bool
 	objects     map[object.Ref]cluster.Live
 	releases    map[object.ReleaseName]releaseAnswer
@@ -87,13 +84,14 @@ type lookupAnswer struct {
 
 // NewRecorder returns a recorder of what is asked through its Connection.
 func NewRecorder(c drift.Connection) *Recorder {
-	r := &Recorder{connection: c, records: map[int]*release.Record{}, answers: answers{
+	r := &Recorder{
+		connection: c, records: map[int]*release.Record{},
 		scopes: map[schema.GroupVersionKind]bool{}, releases: map[object.ReleaseName]releaseAnswer{},
 		objects: map[object.Ref]cluster.Live{}, terminating: map[string]bool{},
 		definitions: map[schema.GroupKind]answer[map[string]any]{}, documents: map[schema.GroupVersion]answer[[]byte]{},
 		autoscalers: map[string]answer[map[object.Key]object.Autoscaler]{}, lists: map[listed]listAnswer{},
 		lookups: map[live.LookupRequest]lookupAnswer{}, undiscovered: map[string][]report.Message{},
-	}}
+	}
 	r.cluster = recordedCluster{Cluster: c.Cluster, to: r}
 	return r
 }
@@ -105,7 +103,7 @@ func (r *Recorder) Connection() drift.Connection {
 		return recordedRecords{Records: records, to: r}, err
 	}}
 	if r.connection.Lookups != nil {
-		out.Lookups = r.lookups
+		out.Lookups = r.recordLookups
 	}
 	if r.connection.HasRelease != nil {
 		out.HasRelease = r.hasRelease
@@ -129,8 +127,8 @@ func (r *Recorder) keep(store func()) {
 	store()
 }
 
-// lookups implements drift.Connection.Lookups.
-func (r *Recorder) lookups(learn ...func(secret map[string]any)) (server string, ask drift.LookupFunc, err error) {
+// recordLookups implements drift.Connection.Lookups.
+func (r *Recorder) recordLookups(learn ...func(secret map[string]any)) (server string, ask drift.LookupFunc, err error) {
 	server, send, err := r.connection.Lookups(learn...)
 	if err != nil {
 		return server, nil, err
@@ -138,7 +136,7 @@ func (r *Recorder) lookups(learn ...func(secret map[string]any)) (server string,
 	r.keep(func() { r.lookupServer = server })
 	return server, func(ctx context.Context, q live.LookupRequest) (live.LookupAnswer, error) {
 		a, err := send(ctx, q)
-		r.keep(func() { r.answers.lookups[q] = lookupAnswer{a, textOf(err)} })
+		r.keep(func() { r.lookups[q] = lookupAnswer{a, textOf(err)} })
 		return a, err
 	}, nil
 }
@@ -201,8 +199,7 @@ func (r recordedRecords) kept(loaded *release.Loaded) *release.Loaded {
 	return loaded
 }
 
-// recordedCluster is a cluster whose answers are kept. It splits a question about several things into one for each, so that a snapshot
-// can answer for any of them later.
+// recordedCluster is a cluster whose answers are kept. It asks about one thing at a time, so that a snapshot can answer for any of them.
 type recordedCluster struct {
 	drift.Cluster
 	to *Recorder

@@ -25,8 +25,7 @@ import (
 
 // Options say what a snapshot holds and how it describes itself.
 type Options struct {
-	// Helmdrift is the version of this program, and Time is when the cluster was read: a report from the snapshot predicts for that
-	// time.
+	// Helmdrift is the version of this program, and Time is when the cluster was read: a report from the snapshot predicts for that time.
 	Helmdrift string
 	Time      time.Time
 	// Namespace is the namespace of the records, and Release is the name of the release that was compared.
@@ -36,8 +35,7 @@ type Options struct {
 	Chart string
 	// IncludeSecrets keeps secrets as they are.
 	IncludeSecrets bool
-	// ReadManifest reads the manifest of a record, as in drift.Options. The default is the function of the recorded connection, or
-	// else render.ReadDocuments.
+	// ReadManifest reads the manifest of a record, as in drift.Options. By default the recorded connection does, or render.ReadDocuments.
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 }
 
@@ -46,20 +44,19 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 	readManifest := r.connection.ReadManifest
 	if o.ReadManifest != nil {
 		readManifest = o.ReadManifest
-	}
-	manifests := map[int][]render.Document{}
-	for revision, record := range r.records {
-		if readManifest == nil {
-			manifests[revision] = render.ReadDocuments(record.Manifest)
-			continue
+	} else if readManifest == nil {
+		readManifest = func(_ context.Context, r *release.Record) ([]render.Document, error) {
+			return render.ReadDocuments(r.Manifest), nil
 		}
+	}
+	s := saver{Recorder: r, manifests: map[int][]render.Document{}}
+	for revision, record := range r.records {
 		documents, err := readManifest(ctx, record)
 		if err != nil {
 			return nil, err
 		}
-		manifests[revision] = documents
+		s.manifests[revision] = documents
 	}
-	s := saver{Recorder: r, manifests: manifests}
 	s.learn()
 	if !o.IncludeSecrets {
 		s.masker = s.known.Masker(s.publicNames(o))
@@ -69,7 +66,7 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 		Cluster: r.connection.Name, Namespace: o.Namespace, Release: o.Release, Chart: o.Chart,
 		Records: s.savedRecords(), Server: s.savedServer(), Objects: s.savedObjects(),
 		Definitions: s.savedDefinitions(), Documents: s.savedDocuments(), Autoscalers: s.savedAutoscalers(), Lists: s.savedLists(),
-		LookupServer: r.lookupServer, Lookups: s.savedLookups(),
+		LookupServer: r.lookupServer, Lookups: s.savedLookups(), NamespacesUnread: r.namespacesUnread,
 	}
 	for namespace, going := range r.terminating {
 		if going {
@@ -83,7 +80,6 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 	order.Sort(out.Releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	out.NamespacesUnread = r.namespacesUnread
 	return out, errors.Join(s.errs...)
 }
 
@@ -113,7 +109,7 @@ func (s *saver) learn() {
 			s.known.AddObject(l.kind.Group, l.kind.Kind, item)
 		}
 	}
-	for _, a := range s.answers.lookups {
+	for _, a := range s.lookups {
 		s.learnLookup(a.Body)
 	}
 }
@@ -159,14 +155,6 @@ func (s *saver) object(group, kind string, object map[string]any) json.RawMessag
 		return nil
 	case s.masker != nil:
 		object = s.masker.Object(group, kind, object)
-	}
-	return s.encode(object)
-}
-
-// item returns an object of a list as JSON, with its secrets replaced.
-func (s *saver) item(group, kind string, object map[string]any) json.RawMessage {
-	if s.masker != nil {
-		object = s.masker.Item(group, kind, object)
 	}
 	return s.encode(object)
 }
@@ -288,12 +276,10 @@ func (s *saver) savedObjects() []Object {
 	out := []Object{}
 	for _, ref := range sortedRefs(s.objects) {
 		l := s.objects[ref]
-		o := Object{
+		out = append(out, Object{
 			Group: ref.Group, Version: ref.Version, Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name,
-			Object: s.object(ref.Group, ref.Kind, l.Object), Absence: string(l.Absence), PlainStatus: l.PlainStatus,
-		}
-		o.Error = l.Err.Map(s.text)
-		out = append(out, o)
+			Object: s.object(ref.Group, ref.Kind, l.Object), Absence: string(l.Absence), PlainStatus: l.PlainStatus, Error: l.Err.Map(s.text),
+		})
 	}
 	return out
 }
@@ -353,7 +339,11 @@ func (s *saver) savedLists() (out []List) {
 		saved := List{Group: l.kind.Group, Version: l.kind.Version, Kind: l.kind.Kind, Namespace: l.namespace, Error: s.text(a.problem),
 			Forbidden: a.forbidden}
 		for _, item := range a.items {
-			saved.Items = append(saved.Items, s.item(l.kind.Group, l.kind.Kind, reduced(item)))
+			item = reduced(item)
+			if s.masker != nil {
+				item = s.masker.Item(l.kind.Group, l.kind.Kind, item)
+			}
+			saved.Items = append(saved.Items, s.encode(item))
 		}
 		out = append(out, saved)
 	}

@@ -14,7 +14,7 @@ import (
 
 // savedLookups returns the answers to lookups.
 func (s *saver) savedLookups() (out []Lookup) {
-	for q, a := range s.answers.lookups {
+	for q, a := range s.lookups {
 		out = append(out, Lookup{
 			Path: q.Path, Accept: q.Accept, Status: a.Status, Code: a.Code, ContentType: a.Header.Get("Content-Type"),
 			Body: s.lookupBody(q.Path, a), Error: s.text(a.problem),

@@ -100,8 +100,7 @@ func (o Object) ref() object.Ref {
 	return object.Ref{Key: object.Key{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, Version: o.Version}
 }
 
-// validate checks that there is one answer, and that an object is the one that was asked for. pkg/live does the same with the answers of
-// a server.
+// validate checks that there is one answer, and that an object is the one that was asked for, as pkg/live does with a server's answers.
 func (o Object) validate() error {
 	switch cluster.Absence(o.Absence) {
 	case "", cluster.AbsentObject, cluster.AbsentNamespace, cluster.AbsentKind:
