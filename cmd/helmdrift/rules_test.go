@@ -58,7 +58,7 @@ func arrows() map[string][]string {
 		"internal/files":   {},
 		"internal/links":   {"internal/hint"},
 		"internal/unified": {},
-		"internal/manifestdiff": {"internal/escape", "internal/secret", "internal/unified", "internal/valuesfile", "pkg/object",
+		"internal/manifestdiff": {"internal/english", "internal/escape", "internal/secret", "internal/unified", "internal/valuesfile", "pkg/object",
 			"pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/absorb": {"internal/absorb/kustomize", "internal/absorb/reads", "internal/absorb/search", "internal/absorb/vary", "internal/files",
 			"internal/once", "internal/secret", "internal/unified",

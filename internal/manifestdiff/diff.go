@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -128,8 +129,7 @@ func (d *differ) add(o report.Object, compared *threeway.ObjectComparison) {
 	d.documents = append(d.documents, &document{separator: separator, edited: string(text), added: true, title: title(o), ref: compared.Ref})
 }
 
-// recreate changes the document of an object that is missing and is created again. Such an object has no findings; the document
-// becomes desired.
+// recreate changes the document of an object that is missing and is created again to desired. Such an object has no findings.
 func (d *differ) recreate(o report.Object, compared *threeway.ObjectComparison, document *document) {
 	wanted, _ := object.Copy(compared.Content).(map[string]any)
 	if metadata := object.Child(wanted, "metadata"); document.ref.Namespace == "" {
@@ -157,14 +157,14 @@ func (d *differ) fields(o report.Object, compared *threeway.ObjectComparison, do
 		}
 	}
 	if unreached > 0 {
-		d.leaveOut(fmt.Sprintf("%s: %s", title(o), counted(unreached)), "the text of the manifest cannot say it")
+		d.leaveOut(fmt.Sprintf("%s: %s", title(o), english.Count(unreached, "field")), "the text of the manifest cannot say it")
 	}
 	if changed == 0 {
 		return
 	}
 	wanted, _ = swept(wanted).(map[string]any)
 	if err := document.write(wanted); err != nil {
-		d.leaveOut(fmt.Sprintf("%s: %s", title(o), counted(changed)), "the text of the document cannot be changed there")
+		d.leaveOut(fmt.Sprintf("%s: %s", title(o), english.Count(changed, "field")), "the text of the document cannot be changed there")
 	}
 }
 
@@ -275,18 +275,10 @@ func titleOf(h unified.Hunk, before, after *side) string {
 func (d *differ) problem(h unified.Hunk, before, after *side) string {
 	fromA, toA := h.Old()
 	fromB, toB := h.New()
-	for i := fromA; i < toA; i++ {
-		if before.secret[i] {
-			return masked
-		}
+	if slices.Contains(before.secret[fromA:toA], true) || slices.Contains(after.secret[fromB:toB], true) {
+		return masked
 	}
-	for i := fromB; i < toB; i++ {
-		if after.secret[i] {
-			return masked
-		}
-	}
-	text := h.Text(0, "")
-	_, lines, _ := strings.Cut(text, "\n")
+	_, lines, _ := strings.Cut(h.Text(0, ""), "\n")
 	if !d.show && d.comparison.Scrub(unsigned(lines)) != unsigned(lines) {
 		return masked
 	}

@@ -1,7 +1,7 @@
 package manifestdiff
 
 import (
-	"strconv"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -37,11 +37,11 @@ func (t target) reached(root, text, normal map[string]any) bool {
 	case len(rest) == 0 && t.value == nil:
 		pointer.Edit(root, func(any) any { return gone{} })
 	case len(rest) == 0:
-		pointer.Edit(root, func(any) any { return writable(t.value) })
+		pointer.Edit(root, func(any) any { return object.Copy(t.value) })
 	case t.value == nil:
 		return false // the text does not name what is removed: it is a default
 	default:
-		return add(root, pointer, rest, writable(t.value))
+		return add(root, pointer, rest, object.Copy(t.value))
 	}
 	return true
 }
@@ -57,15 +57,10 @@ func isAmbiguous(path object.Path, root any) bool {
 	return false
 }
 
-// writable returns a value of a finding for YAML.
-func writable(v any) any { return object.Copy(v) }
-
 // add adds a value below the place of a pointer.
 func add(root map[string]any, pointer object.Pointer, rest object.Path, value any) bool {
-	for i, s := range rest {
-		if s.Form != object.FieldStep && i != len(rest)-1 {
-			return false // a part of an item that the list lacks
-		}
+	if slices.ContainsFunc(rest[:len(rest)-1], func(s object.Step) bool { return s.Form != object.FieldStep }) {
+		return false // a part of an item that the list lacks
 	}
 	fits := true
 	pointer.Edit(root, func(holder any) any {
@@ -138,12 +133,4 @@ func (d *document) write(wanted map[string]any) error {
 		d.edited = string(text)
 	}
 	return err
-}
-
-// counted returns a number of fields.
-func counted(n int) string {
-	if n == 1 {
-		return "1 field"
-	}
-	return strconv.Itoa(n) + " fields"
 }
