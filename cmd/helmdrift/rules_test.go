@@ -80,7 +80,7 @@ func arrows() map[string][]string {
 		"pkg/cluster":          {"pkg/object", "pkg/report"},
 		"pkg/repair": {"internal/english", "internal/kinds", "internal/owners", "pkg/cluster", "pkg/effect", "pkg/object", "pkg/report",
 			"pkg/threeway"},
-		"pkg/rollout": {"pkg/object", "pkg/report"},
+		"pkg/rollout": {"internal/once", "pkg/object", "pkg/report"},
 		"pkg/history": {"pkg/object", "pkg/report", "pkg/report/past"},
 		"pkg/threeway": {"internal/apiserver", "internal/document", "internal/engine", "internal/ignore", "internal/kinds",
 			"internal/owners", "internal/secret", "internal/verdict", "pkg/cluster", "pkg/object", "pkg/report"},

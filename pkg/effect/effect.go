@@ -40,15 +40,13 @@ type Write struct {
 	object.Ref
 	// Action is what happens to the object as a whole.
 	Action report.Action
-	// Before and After are the normal forms of the live object and of the object after the write, or nil if there is none. They hold no
-	// status.
+	// Before and After are the normal forms, without status, of the live object and of the object after the write, or nil if there is none.
 	Before, After map[string]any
 	// Deployed is the normal form of the object in the manifest of the deployed revision, or nil if there is none.
 	Deployed map[string]any
 	// Live is the object as it was read, with its status and metadata, or nil if there is none.
 	Live map[string]any
-	// TemplateEdited is when somebody last changed the live pod template, if it differs from the deployed one. It is zero if it does
-	// not.
+	// TemplateEdited is when somebody last changed the live pod template, if it differs from the deployed one. It is zero if it does not.
 	TemplateEdited time.Time
 	// Doubt says why After is not certain. It is empty if After is certain.
 	Doubt string

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
-	"iter"
 	"maps"
 	"slices"
 	"time"
@@ -63,8 +62,7 @@ func (b *Builder) Add(r *report.Report) error {
 	return nil
 }
 
-// endPoint stores the point of the reports so far, and begins the point of a later time. Before the first comparison there is no
-// point.
+// endPoint stores the point of the reports so far, and begins the point of a later time. Before the first comparison there is no point.
 func (b *Builder) endPoint(next time.Time) {
 	if b.point.Releases > 0 {
 		b.out.Points = append(b.out.Points, b.point)
@@ -131,25 +129,23 @@ func (r *release) history() past.Release {
 	return out
 }
 
-// add adds what a comparison says about each finding. A listed finding is there or ignored; any other is gone if the comparison looked
-// for it.
+// add adds what a comparison says about each finding. A listed one is there or ignored; any other is gone if the comparison looked for it.
 func (r *release) add(rel report.Release, at time.Time) {
 	revision := 0
 	if rel.Old != nil {
 		revision = rel.Old.Revision
 	}
 	listed := map[findingKey]bool{}
-	// unseen has the objects whose findings may be there although they are not listed, and gone has the objects that
-	// live lacks.
+	// unseen has the objects whose findings may be there although they are not listed, and gone has the objects that live lacks.
 	unseen, gone := map[object.Key]bool{}, map[object.Key]bool{}
 	for _, o := range rel.Objects {
 		unseen[o.Key()] = o.Error != nil
 		gone[o.Key()] = o.Missing
 		r.Versions.Add(report.ObjectKey{Key: o.Key()}, o.APIVersion, o.Engine)
-		for key, seen := range observations(o) {
+		visit(o, func(key findingKey, seen observation) {
 			listed[key] = true
 			r.observe(key, seen, at, revision)
-		}
+		})
 	}
 	if len(rel.Errors) > 0 {
 		return
@@ -161,8 +157,7 @@ func (r *release) add(rel report.Release, at time.Time) {
 	}
 }
 
-// observe adds what a report says about one finding. A finding that was silenced from the beginning has no
-// history.
+// observe adds what a report says about one finding. A finding that was silenced from the beginning has no history.
 func (r *release) observe(key findingKey, seen observation, at time.Time, revision int) {
 	f := r.findings[key]
 	switch {
@@ -228,22 +223,14 @@ type observation struct {
 	managers                  []string
 }
 
-// observations returns what a report says about the findings on an object. A field that only the chart changes is not a finding.
-func observations(o report.Object) iter.Seq2[findingKey, observation] {
-	return func(yield func(findingKey, observation) bool) {
-		if absence := absenceOf(o); absence != "" {
-			seen := observation{id: o.ID, drifted: true, silenced: o.IgnoredBy != nil}
-			if !yield(findingKey{object: o.Key(), absence: absence}, seen) {
-				return
-			}
-		}
-		for _, f := range o.Fields {
-			if f.Cause == report.CauseChange {
-				continue
-			}
-			if !yield(findingKey{object: o.Key(), path: f.Path}, observationOf(f)) {
-				return
-			}
+// visit calls found with what a report says about each finding on an object. A field that only the chart changes is not a finding.
+func visit(o report.Object, found func(findingKey, observation)) {
+	if absence := absenceOf(o); absence != "" {
+		found(findingKey{object: o.Key(), absence: absence}, observation{id: o.ID, drifted: true, silenced: o.IgnoredBy != nil})
+	}
+	for _, f := range o.Fields {
+		if f.Cause != report.CauseChange {
+			found(findingKey{object: o.Key(), path: f.Path}, observationOf(f))
 		}
 	}
 }
@@ -313,16 +300,14 @@ func (f *finding) see(seen observation, at time.Time, revision int) {
 
 // end adds a report that no longer has the finding, or silences it.
 func (f *finding) end(state past.State, at time.Time, revision int) {
-	if f.State != past.There {
-		if f.State != state {
-			f.step(past.Step{Time: at, State: state, Revision: revision})
-		}
-		f.State = state
-		return
+	if f.State == past.There {
+		f.Ended = &at
+		f.before += at.Sub(f.since)
 	}
-	f.State, f.Ended = state, &at
-	f.before += at.Sub(f.since)
-	f.step(past.Step{Time: at, State: state, Revision: revision})
+	if f.State != state {
+		f.step(past.Step{Time: at, State: state, Revision: revision})
+	}
+	f.State = state
 }
 
 // step adds a step, and drops the oldest beyond maxSteps.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/helmdrift/helmdrift/internal/order"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -20,15 +21,13 @@ const maxEvents = 5
 // problem is why an object does not come up, as diagnose finds it.
 type problem struct {
 	report.RolloutProblem
-	// key identifies the problem: it is the same at each look, although the numbers in the message change. It is empty if nothing
-	// was found.
+	// key identifies the problem at each look, although the numbers in the message change. It is empty if nothing was found.
 	key string
 	// weight orders the problems of several pods: the one with the most weight is shown.
 	weight int
 	// about are the uids of the objects whose events belong to the problem.
 	about []types.UID
-	// hasLog reports whether the container wrote a log, and previous whether the instance before the running one did. restarts counts
-	// its restarts.
+	// hasLog reports whether the container wrote a log, previous whether the instance before did, and restarts counts its restarts.
 	hasLog, previous bool
 	restarts         int32
 }
@@ -120,18 +119,14 @@ func (e evidence) unboundClaim() problem {
 // condition returns what a condition of the object says: that pods could not be created, in case the events have expired or cannot be
 // read, or that a roll-out has taken too long.
 func (e evidence) condition() problem {
-	for _, kind := range []string{"ReplicaFailure", "Failed", "Stalled", "Progressing"} {
-		wrong := "True"
-		if kind == "Progressing" {
-			wrong = "False"
-		}
-		conditions, _, _ := unstructured.NestedSlice(e.object.Object, "status", "conditions")
-		for _, c := range conditions {
-			condition, _ := c.(map[string]any)
-			if condition["type"] == kind && condition["status"] == wrong {
+	conditions := object.Items(object.Child(e.object.Object, "status"), "conditions")
+	wrong := []struct{ kind, status string }{{"ReplicaFailure", "True"}, {"Failed", "True"}, {"Stalled", "True"}, {"Progressing", "False"}}
+	for _, bad := range wrong {
+		for _, condition := range conditions {
+			if condition["type"] == bad.kind && condition["status"] == bad.status {
 				reason, _ := condition["reason"].(string)
 				message, _ := condition["message"].(string)
-				return found(weighsEvent, cmp.Or(reason, kind), message)
+				return found(weighsEvent, cmp.Or(reason, bad.kind), message)
 			}
 		}
 	}

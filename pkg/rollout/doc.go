@@ -40,8 +40,7 @@
 //	the object               its conditions: ReplicaFailure, ProgressDeadlineExceeded, Stalled
 //	a pod of a StatefulSet   of an earlier revision, which is in the way of the others
 //
-// Only the pods of the current template count. The pods of an earlier template may be broken; that may be why the object was
-// written.
+// Only the pods of the current template count. The pods of an earlier template may be broken; that may be why the object was written.
 //
 // # A problem does not end the wait
 //

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"sync"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/order"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -102,12 +103,7 @@ func revisionOf(set appsv1.ReplicaSet) int64 {
 
 // eventsOf returns the events about objects with one of these uids, the oldest first.
 func (e evidence) eventsOf(uids ...types.UID) []corev1.Event {
-	var out []corev1.Event
-	for _, event := range e.events {
-		if slices.Contains(uids, event.InvolvedObject.UID) {
-			out = append(out, event)
-		}
-	}
+	out := object.Filter(e.events, func(event corev1.Event) bool { return slices.Contains(uids, event.InvolvedObject.UID) })
 	order.Sort(out, func(a, b corev1.Event) int { return lastSeen(a).Compare(lastSeen(b).Time) })
 	return out
 }
@@ -143,11 +139,7 @@ func (e evidence) claimsOf(pod corev1.Pod) (claims []corev1.PersistentVolumeClai
 		default:
 			continue
 		}
-		for _, claim := range e.claims {
-			if claim.Name == name {
-				claims = append(claims, claim)
-			}
-		}
+		claims = append(claims, object.Filter(e.claims, func(c corev1.PersistentVolumeClaim) bool { return c.Name == name })...)
 	}
 	return claims
 }
@@ -158,20 +150,11 @@ func byName(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) }
 // reader reads the evidence of one look. It reads once what several objects of a namespace need.
 type reader struct {
 	cluster Cluster
-
-	mu     sync.Mutex
-	shared map[sharedList]*list
+	shared  once.Map[sharedList, []map[string]any]
 }
 
 // sharedList identifies a list that the objects of a namespace share.
 type sharedList struct{ resource, namespace, fields string }
-
-// list is a list that is read when it is first needed.
-type list struct {
-	once  sync.Once
-	items []map[string]any
-	err   error
-}
 
 // evidence reads what diagnose needs about an object. Unread has one line for each resource that could not be read.
 func (r *reader) evidence(ctx context.Context, u *unstructured.Unstructured, counts *report.PodCounts) (e evidence, unread []string) {
@@ -220,22 +203,10 @@ func (r *reader) evidence(ctx context.Context, u *unstructured.Unstructured, cou
 
 // list lists a resource of the core group, once for each namespace and selection of fields.
 func (r *reader) list(ctx context.Context, resource, namespace, fields string) ([]map[string]any, error) {
-	r.mu.Lock()
-	key := sharedList{resource, namespace, fields}
-	if r.shared == nil {
-		r.shared = map[sharedList]*list{}
-	}
-	l := r.shared[key]
-	if l == nil {
-		l = &list{}
-		r.shared[key] = l
-	}
-	r.mu.Unlock()
-	l.once.Do(func() {
+	return r.shared.Get(sharedList{resource, namespace, fields}, func() ([]map[string]any, error) {
 		of := corev1.SchemeGroupVersion.WithResource(resource)
-		l.items, l.err = r.cluster.Select(ctx, of, namespace, metav1.ListOptions{FieldSelector: fields})
+		return r.cluster.Select(ctx, of, namespace, metav1.ListOptions{FieldSelector: fields})
 	})
-	return l.items, l.err
 }
 
 // podSelector returns the selector of a workload's pods, or "" if the object has none.

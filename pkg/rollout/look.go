@@ -18,8 +18,7 @@ const (
 	// logLines is how many lines of a log are shown, and logRead is how many are read. See the package comment.
 	logLines = 20
 	logRead  = 100
-	// logTimeout bounds the reading of a log. The API server asks the kubelet for it, and the node may be
-	// gone.
+	// logTimeout bounds the reading of a log. The API server asks the kubelet for it, and the node may be gone.
 	logTimeout = 3 * time.Second
 	// maxText is the greatest number of characters in a text from the cluster; longer ones are cut.
 	maxText = 400
@@ -74,11 +73,11 @@ func (o *watched) diagnose(ctx context.Context, r *reader, u *unstructured.Unstr
 	o.problem = diagnose(e)
 	o.isNew = o.problem.weight > weighsLittle && !o.known[o.problem.key]
 	o.known[o.problem.key] = true
-	o.readLog(ctx, r)
+	o.readLog(ctx, r.cluster)
 }
 
 // readLog reads the log of the problem's container, unless it was read since the container began.
-func (o *watched) readLog(ctx context.Context, r *reader) {
+func (o *watched) readLog(ctx context.Context, c Cluster) {
 	p := o.problem
 	of := fmt.Sprint(p.Pod, " ", p.Container, " ", p.restarts, " ", p.previous)
 	switch {
@@ -90,7 +89,7 @@ func (o *watched) readLog(ctx context.Context, r *reader) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()
-	text, err := r.cluster.Log(ctx, o.ref.Namespace, p.Pod, p.Container, p.previous, logRead)
+	text, err := c.Log(ctx, o.ref.Namespace, p.Pod, p.Container, p.previous, logRead)
 	switch {
 	case err == nil:
 		o.log, o.logOf = text, of
@@ -123,8 +122,7 @@ func (o *watched) state(scrub func(string) string) State {
 	return s
 }
 
-// withoutHeadlessKey removes the end of a private key if the log lacks its first line, because Scrub recognises a key only by
-// its first line.
+// withoutHeadlessKey removes the end of a private key if the log lacks its first line, by which alone Scrub recognises a key.
 func withoutHeadlessKey(log string) string {
 	end := strings.Index(log, "-----END ")
 	if end < 0 || strings.Contains(log[:end], "-----BEGIN ") {

@@ -35,15 +35,13 @@ type Cluster interface {
 	Get(ctx context.Context, ref object.Ref) (map[string]any, error)
 	// Select returns the objects of a resource in a namespace that the options select.
 	Select(ctx context.Context, of schema.GroupVersionResource, namespace string, options metav1.ListOptions) ([]map[string]any, error)
-	// Log returns the last lines of a container's log. If previous is set, it is the log of the instance that ran
-	// before the current one.
+	// Log returns the last lines of a container's log. If previous is set, it is the log of the instance that ran before the current one.
 	Log(ctx context.Context, namespace, pod, container string, previous bool, lines int) (string, error)
 }
 
 // Options says how long to wait, and what to show meanwhile.
 type Options struct {
-	// Timeout bounds the wait for each object; zero means DefaultTimeout. Wait waits for all objects at the same
-	// time.
+	// Timeout bounds the wait for each object; zero means DefaultTimeout. Wait waits for all objects at the same time.
 	Timeout time.Duration
 	// Interval is the time between two looks; zero means two seconds.
 	Interval time.Duration
@@ -79,9 +77,14 @@ func Wait(ctx context.Context, c Cluster, refs []object.Ref, o Options) []State 
 	defer cancel()
 	for within.Err() == nil && !w.isDone() {
 		w.look(within)
-		w.show()
+		if w.Show != nil {
+			w.Show(w.states())
+		}
 		if !w.isDone() {
-			sleep(within, o.Interval)
+			select {
+			case <-within.Done():
+			case <-time.After(o.Interval):
+			}
 		}
 	}
 	w.end(ctx)
@@ -117,25 +120,23 @@ func (w *wait) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	r := &reader{cluster: w.cluster}
+	w.each(func(o *watched) { o.look(ctx, r) })
+}
+
+// each calls read for the objects that are not done, several at the same time. No object has news before it is read.
+func (w *wait) each(read func(o *watched)) {
 	var group errgroup.Group
 	group.SetLimit(inFlight)
 	for _, o := range w.objects {
 		o.isNew = false
 		if o.Status == "" {
 			group.Go(func() error {
-				o.look(ctx, r)
+				read(o)
 				return nil
 			})
 		}
 	}
-	_ = group.Wait() // no look returns an error
-}
-
-// show calls Show.
-func (w *wait) show() {
-	if w.Show != nil {
-		w.Show(w.states())
-	}
+	_ = group.Wait() // no object returns an error
 }
 
 // states returns what may be shown of each object.
@@ -153,18 +154,10 @@ func (w *wait) end(ctx context.Context) {
 	if ctx.Err() == nil && !w.isDone() {
 		last, cancel := context.WithTimeout(ctx, logTimeout)
 		defer cancel()
-		var group errgroup.Group
-		group.SetLimit(inFlight)
-		for _, o := range w.objects {
-			if o.Status == "" {
-				group.Go(func() error {
-					o.logOf = ""
-					o.readLog(last, &reader{cluster: w.cluster})
-					return nil
-				})
-			}
-		}
-		_ = group.Wait() // no log returns an error
+		w.each(func(o *watched) {
+			o.logOf = ""
+			o.readLog(last, w.cluster)
+		})
 	}
 	for _, o := range w.objects {
 		o.isNew = false
@@ -175,16 +168,6 @@ func (w *wait) end(ctx context.Context) {
 		default:
 			o.Status = report.RolloutTimedOut
 		}
-	}
-}
-
-// sleep waits, unless ctx ends before.
-func sleep(ctx context.Context, wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
 	}
 }
 
@@ -240,8 +223,7 @@ func isObserved(u *unstructured.Unstructured) bool {
 	return !known || observed >= u.GetGeneration()
 }
 
-// podCounts counts the pods of a workload. For other kinds it returns nil. No pod counts as updated until the controller has seen
-// the object.
+// podCounts counts the pods of a workload, or returns nil. No pod counts as updated until the controller has seen the object.
 func podCounts(u *unstructured.Unstructured) *report.PodCounts {
 	of := func(path ...string) int64 {
 		n, _, _ := unstructured.NestedInt64(u.Object, path...)
