@@ -42,16 +42,12 @@ func changedData(o *Object) []string {
 	var out []string
 	for _, field := range []string{"data", "binaryData"} {
 		before, after := object.Child(o.Before, field), object.Child(o.After, field)
-		for _, key := range object.SortedKeys(before) {
-			if value, found := after[key]; !found || !object.Equal(before[key], value) {
-				out = append(out, key)
-			}
-		}
-		for _, key := range object.SortedKeys(after) {
-			if _, found := before[key]; !found {
-				out = append(out, key)
-			}
-		}
+		changed := object.Filter(object.SortedKeys(before), func(key string) bool {
+			value, found := after[key]
+			return !found || !object.Equal(before[key], value)
+		})
+		added := object.Filter(object.SortedKeys(after), func(key string) bool { return !object.Has(before, key) })
+		out = slices.Concat(out, changed, added)
 	}
 	return out
 }
@@ -141,8 +137,7 @@ func (in Input) configDeleted(e *report.Effect, o *Object, users []user) {
 	}
 }
 
-// configCreated counts the pods that wait for a ConfigMap or a Secret, and will start once it exists, and the pods that run with the
-// value of a deleted one.
+// configCreated counts the pods that wait for a ConfigMap or a Secret, and will start once it exists.
 func (in Input) configCreated(e *report.Effect, o *Object) {
 	pods, _ := in.pods(o.Namespace)
 	waiting := 0

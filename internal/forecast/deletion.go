@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,9 +16,6 @@ import (
 
 // definition returns the effect of the deletion of a definition of custom resources: its instances are deleted with it.
 func (in Input) definition(o *Object) *report.Effect {
-	if o.After != nil || o.Before == nil {
-		return nil
-	}
 	want := instances(o)
 	list := in.Seen[want]
 	what := want.Kind.Kind + " objects"
@@ -57,9 +55,6 @@ func instances(o *Object) Want {
 
 // namespace returns the effect of the deletion of a Namespace.
 func (in Input) namespace(o *Object) *report.Effect {
-	if o.After != nil || o.Before == nil {
-		return nil
-	}
 	pods, why := in.pods(o.Name)
 	e := &report.Effect{Text: "deletes everything in the namespace", Lost: []string{"everything in namespace " + o.Name}, Inexact: why}
 	if why == "" {
@@ -70,9 +65,6 @@ func (in Input) namespace(o *Object) *report.Effect {
 
 // serviceAccount returns the effect of the deletion of a ServiceAccount on the pods that use it.
 func (in *prediction) serviceAccount(o *Object) *report.Effect {
-	if o.After != nil || o.Before == nil {
-		return nil
-	}
 	users, why := in.users(o.Namespace)
 	e := &report.Effect{Inexact: why}
 	var names []string
@@ -97,9 +89,6 @@ func (in *prediction) serviceAccount(o *Object) *report.Effect {
 
 // priorityClass returns the effect of the deletion of a PriorityClass on the workloads of the release that name it.
 func (in Input) priorityClass(o *Object) *report.Effect {
-	if o.After != nil || o.Before == nil {
-		return nil
-	}
 	var names []string
 	for i := range in.Objects {
 		w := &in.Objects[i]
@@ -125,9 +114,6 @@ func storageClass(name string) Want {
 
 // claim returns the effect of the write of a PersistentVolumeClaim.
 func (in *prediction) claim(o *Object) *report.Effect {
-	if o.Before == nil {
-		return nil
-	}
 	if o.After == nil {
 		e := &report.Effect{Text: "is deleted"}
 		in.loseClaim(e, o.Namespace, o.Name)
@@ -181,20 +167,20 @@ func (in Input) growth(span, class string) *report.Effect {
 // isMounted reports whether a pod uses a claim, as far as that is known.
 func (in *prediction) isMounted(o *Object) bool {
 	users, _ := in.users(o.Namespace)
-	for _, u := range users {
-		for _, v := range u.spec.Volumes {
-			if v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == o.Name {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(users, func(u user) bool {
+		return slices.ContainsFunc(u.spec.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == o.Name
+		})
+	})
 }
 
 // loseClaim adds to an effect that a claim is deleted, and what happens to its volume.
 func (in Input) loseClaim(e *report.Effect, namespace, name string) {
 	text := "PersistentVolumeClaim " + name
-	for _, list := range in.Seen.ofKind(volumeKind()) {
+	for want, list := range in.Seen {
+		if want.Kind != volumeKind() {
+			continue
+		}
 		if list.Err != nil {
 			e.Inexact = unread(list, "volumes")
 		}
@@ -238,10 +224,7 @@ func lostClaims(o *Object) (names []string, retained bool) {
 		policy, first = after.Spec.PersistentVolumeClaimRetentionPolicy, replicas(o.After)
 		retained = policy == nil || policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	}
-	start := 0
-	if before.Spec.Ordinals != nil {
-		start = int(before.Spec.Ordinals.Start)
-	}
+	start := firstOrdinal(o.Before)
 	for ordinal := first; ordinal < replicas(o.Before); ordinal++ {
 		for _, claim := range before.Spec.VolumeClaimTemplates {
 			names = append(names, fmt.Sprintf("%s-%s-%d", claim.Name, o.Name, start+ordinal))
@@ -252,9 +235,6 @@ func lostClaims(o *Object) (names []string, retained bool) {
 
 // volume returns the effect of the deletion of a PersistentVolume.
 func volume(o *Object) *report.Effect {
-	if o.After != nil || o.Before == nil {
-		return nil
-	}
 	v := decoded[corev1.PersistentVolume](o.Live)
 	if v.Status.Phase != corev1.VolumeBound || v.Spec.ClaimRef == nil {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,11 +17,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Effects are the predicted effects of one operation.
-type Effects = effect.Effects
-
 // Run implements [effect.Forecast]: it reads what the prediction wants, and predicts.
-func Run(ctx context.Context, from effect.Reader, o effect.Operation) Effects {
+func Run(ctx context.Context, from effect.Reader, o effect.Operation) effect.Effects {
 	in := Input{Autoscaled: o.Autoscaled, AutoscalersUnseen: o.AutoscalersUnseen, Now: o.Now, Seen: Seen{}}
 	for _, w := range o.Objects {
 		in.Objects = append(in.Objects, Object(w))
@@ -56,10 +54,14 @@ func look(ctx context.Context, from effect.Reader, want Want) List {
 }
 
 // Predict returns the effects of an operation.
-func Predict(in Input) Effects {
-	wanted := allWants(in)
-	in.Seen = in.Seen.with(wanted)
-	out := Effects{Objects: map[object.Key]*report.Effect{}, Unread: in.unread(wanted), Unknown: map[object.Key]bool{}}
+func Predict(in Input) effect.Effects {
+	wanted, seen := allWants(in), Seen{}
+	for _, want := range wanted {
+		seen[want] = List{Err: errNotRead}
+	}
+	maps.Copy(seen, in.Seen)
+	in.Seen = seen
+	out := effect.Effects{Objects: map[object.Key]*report.Effect{}, Unread: in.unread(wanted), Unknown: map[object.Key]bool{}}
 	for i := range in.Objects {
 		o := &in.Objects[i]
 		if effect := in.effectOf(o); effect != nil {
@@ -80,27 +82,28 @@ func (in Input) effectOf(o *Object) *report.Effect {
 	if w, ok := workloadOf(o); ok {
 		return in.workload(w)
 	}
-	if o.isPod() {
+	switch {
+	case o.isPod():
 		return barePod(o)
+	case o.Group == "batch" && o.Kind == "Job" && o.Action.Writes():
+		return job(o)
 	}
 	return customWorkload(o)
 }
 
-// addOthers adds the effects on objects that are not workloads, and what other objects mean for workloads. It needs the effects on
-// the workloads themselves.
+// addOthers adds the effects on objects that are not workloads, and what these mean for workloads. It needs the effects on workloads.
 func (in Input) addOthers(effects map[object.Key]*report.Effect) {
 	p := &prediction{Input: in, effects: effects, known: map[string]knownUsers{}}
 	for i := range in.Objects {
-		if o := &in.Objects[i]; o.Action.Writes() && o.Group == "batch" && o.Kind == "Job" {
-			if e := in.job(o); e != nil {
-				effects[o.Key] = e
-			}
+		o := &in.Objects[i]
+		e := effects[o.Key]
+		if e == nil || !o.Action.Writes() || !o.runsPods() {
+			continue
 		}
-	}
-	for i := range in.Objects {
-		if o := &in.Objects[i]; o.Action.Writes() && o.runsPods() {
-			p.addToWorkload(o)
+		if e.Restarts > 0 && !o.isPod() {
+			e.Notes = append(e.Notes, in.checksumNotes(o)...)
 		}
+		in.claimsOf(e, o)
 	}
 	for i := range in.Objects {
 		o := &in.Objects[i]
@@ -108,18 +111,6 @@ func (in Input) addOthers(effects map[object.Key]*report.Effect) {
 			effects[o.Key] = e
 		}
 	}
-}
-
-// addToWorkload adds to the effect on a workload what other objects mean for it.
-func (in *prediction) addToWorkload(o *Object) {
-	e := in.effects[o.Key]
-	if e == nil {
-		return
-	}
-	if e.Restarts > 0 && !o.isPod() {
-		e.Notes = append(e.Notes, in.checksumNotes(o)...)
-	}
-	in.claimsOf(e, o)
 }
 
 // other returns the effect on an object that is not a workload, or nil if it has none.
@@ -152,11 +143,18 @@ func (in *prediction) other(o *Object) *report.Effect {
 	return in.infrastructure(o)
 }
 
-// infrastructure returns the effect on an object that pods need, or nil if it has none.
+// infrastructure returns the effect on an object that pods need, or nil if it has none. Except for claims, only a deletion has an effect.
 func (in *prediction) infrastructure(o *Object) *report.Effect {
-	switch o.GroupKind().String() {
-	case "PersistentVolumeClaim":
+	kind := o.GroupKind().String()
+	switch {
+	case o.Before == nil:
+		return nil
+	case kind == "PersistentVolumeClaim":
 		return in.claim(o)
+	case o.After != nil:
+		return nil
+	}
+	switch kind {
 	case "PersistentVolume":
 		return volume(o)
 	case "Namespace":

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,31 +64,8 @@ type List struct {
 // Seen holds the lists that were read.
 type Seen map[Want]List
 
-// ofKind returns all lists of a kind.
-func (s Seen) ofKind(kind schema.GroupVersionKind) []List {
-	var out []List
-	for want, list := range s {
-		if want.Kind == kind {
-			out = append(out, list)
-		}
-	}
-	return out
-}
-
 // errNotRead is the error of a wanted list that was not read.
 var errNotRead = errors.New("the list was not read")
-
-// with returns what was seen, and an error for each wanted list that was not read.
-func (s Seen) with(wanted []Want) Seen {
-	out := Seen{}
-	maps.Copy(out, s)
-	for _, want := range wanted {
-		if _, read := out[want]; !read {
-			out[want] = List{Err: errNotRead}
-		}
-	}
-	return out
-}
 
 // hasPods reports whether something was in a namespace before the operation, so that there may be pods.
 func (in Input) hasPods(namespace string) bool {
@@ -192,15 +168,14 @@ func hasEnded(status map[string]any) bool {
 
 // templateIn returns the template of the pods that an object runs, or nil if it runs none. For a Pod it is the object itself.
 func templateIn(key object.Key, m map[string]any) map[string]any {
-	switch key.GroupKind() {
-	case schema.GroupKind{Kind: "Pod"}:
+	switch key.GroupKind().String() {
+	case "Pod":
 		return m
-	case schema.GroupKind{Kind: "ReplicationController"}, schema.GroupKind{Group: "apps", Kind: "Deployment"},
-		schema.GroupKind{Group: "apps", Kind: "StatefulSet"}, schema.GroupKind{Group: "apps", Kind: "DaemonSet"},
-		schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}, schema.GroupKind{Group: "batch", Kind: "Job"}:
-		return template(m)
-	case schema.GroupKind{Group: "batch", Kind: "CronJob"}:
+	case "CronJob.batch":
 		return template(object.Child(object.Child(m, "spec"), "jobTemplate"))
+	}
+	if isWorkload(key.GroupKind()) || key.GroupKind() == (schema.GroupKind{Group: "batch", Kind: "Job"}) {
+		return template(m)
 	}
 	return nil
 }
@@ -240,14 +215,18 @@ func texts(v any) map[string]string {
 
 // decoded returns an object, or a part of one, as its Go type. It leaves out values of a wrong type, which the API server refuses.
 func decoded[T any](m map[string]any) T {
-	var out T
-	if hasHugeExponent(m) {
-		return out
-	}
-	if text, err := json.Marshal(m); err == nil {
-		_ = json.Unmarshal(text, &out)
-	}
+	out, _ := typed[T](m)
 	return out
+}
+
+// typed is decoded, and returns false if some values were left out. It decodes nothing if that would take too long.
+func typed[T any](m map[string]any) (out T, ok bool) {
+	if hasHugeExponent(m) {
+		return out, false
+	}
+	text, err := json.Marshal(m)
+	ok = err == nil && json.Unmarshal(text, &out) == nil
+	return out, ok
 }
 
 // template returns the pod template of a normal form.
@@ -280,11 +259,7 @@ func hasHugeExponent(v any) bool {
 	case string:
 		return kinds.HasHugeExponent(v)
 	case []any:
-		for _, item := range v {
-			if hasHugeExponent(item) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, hasHugeExponent)
 	case map[string]any:
 		for _, below := range v {
 			if hasHugeExponent(below) {

@@ -14,9 +14,6 @@ import (
 
 // ingress returns the effect of the write of an Ingress: the hosts and paths that it no longer serves.
 func (in Input) ingress(o *Object) *report.Effect {
-	if o.Before == nil {
-		return nil
-	}
 	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
 	clauses := gone("route", routes(spec), routes(desired))
 	if old := spec["ingressClassName"]; o.After != nil && old != nil && old != desired["ingressClassName"] {
@@ -57,9 +54,6 @@ func gone(noun string, before, after []string) []string {
 
 // httpRoute returns the effect of the write of an HTTPRoute: the host names, paths and gateways that it no longer has.
 func (in Input) httpRoute(o *Object) *report.Effect {
-	if o.Before == nil {
-		return nil
-	}
 	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
 	clauses := gone("host name", textsOf(spec["hostnames"]), textsOf(desired["hostnames"]))
 	clauses = append(clauses, gone("path", matches(spec), matches(desired))...)
@@ -131,9 +125,6 @@ func (in *prediction) networkPolicy(o *Object) *report.Effect {
 
 // endpointSlice returns the effect of the write of an EndpointSlice: the addresses that it no longer has.
 func (in Input) endpointSlice(o *Object) *report.Effect {
-	if o.Before == nil {
-		return nil
-	}
 	return withClauses(&report.Effect{}, gone("endpoint", endpoints(o.Before), endpoints(o.After)))
 }
 
@@ -167,8 +158,7 @@ type population struct {
 	why string
 }
 
-// population returns the pods of a namespace. If they could not be listed, it returns the pods that the workloads of the release
-// should have.
+// population returns the pods of a namespace, or the pods that the workloads of the release should have if they could not be listed.
 func (in *prediction) population(namespace string) population {
 	var out population
 	var listed []pod

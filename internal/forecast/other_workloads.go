@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,7 +24,7 @@ func (o *Object) isPod() bool { return o.GroupKind() == schema.GroupKind{Kind: "
 func barePod(o *Object) *report.Effect {
 	status := object.Child(o.Live, "status")
 	e := &report.Effect{}
-	if !o.TemplateEdited.IsZero() && !hasEnded(status) && len(restarted(o.Deployed, o.Before, status)) > 0 {
+	if !o.TemplateEdited.IsZero() && !hasEnded(status) && restarted(o.Deployed, o.Before, status) > 0 {
 		e.Text, e.RestartedAt = "restarts nothing", &o.TemplateEdited
 	}
 	runs, gated := o.Before != nil && !hasEnded(status) && !isGated(o.Before), isGated(o.After)
@@ -52,9 +53,9 @@ func barePod(o *Object) *report.Effect {
 // (pkg/kubelet/active_deadline.go pastActiveDeadline).
 func (o *Object) changesInPlace(e *report.Effect, status map[string]any) {
 	var does []string
-	if names := restarted(o.Before, o.After, status); len(names) > 0 {
+	if n := restarted(o.Before, o.After, status); n > 0 {
 		e.Restarts = 1
-		does = append(does, "restarts "+countOf(len(names), len(images(o.After)))+" in place"+readyMeanwhile(status))
+		does = append(does, "restarts "+countOf(n, len(images(o.After)))+" in place"+readyMeanwhile(status))
 	}
 	const field = "activeDeadlineSeconds"
 	was, is := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
@@ -86,19 +87,18 @@ func readyMeanwhile(status map[string]any) string {
 	return "; it is not ready now"
 }
 
-// restarted returns the containers of a Pod that restart because their image changes. That includes a container whose policy would not
+// restarted counts the containers of a Pod that restart because their image changes. That includes a container whose policy would not
 // restart it, but not one that has already ended under such a policy. An init container that is not a sidecar does not run again
 // (kubernetes v1.36.3 pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions, kuberuntime_container.go
 // computeInitContainerActions).
-func restarted(before, after, status map[string]any) []string {
-	was, is := images(before), images(after)
-	var out []string
-	for _, name := range object.SortedKeys(was) {
-		if image, stays := is[name]; stays && image != was[name] && !isOver(after, status, name) {
-			out = append(out, name)
+func restarted(before, after, status map[string]any) int {
+	is, n := images(after), 0
+	for name, was := range images(before) {
+		if image, stays := is[name]; stays && image != was && !isOver(after, status, name) {
+			n++
 		}
 	}
-	return out
+	return n
 }
 
 // images returns the images of the containers of a Pod that run as long as it does: its containers and sidecars, by their names.
@@ -114,7 +114,7 @@ func images(m map[string]any) map[string]any {
 
 // keepsContainers reports whether some containers of a Pod keep running while others restart.
 func (o *Object) keepsContainers() bool {
-	return len(restarted(o.Before, o.After, object.Child(o.Live, "status"))) < len(images(o.After))
+	return restarted(o.Before, o.After, object.Child(o.Live, "status")) < len(images(o.After))
 }
 
 // isOver reports whether a container of a Pod has ended and its policy does not start it again.
@@ -136,8 +136,7 @@ func isGated(m map[string]any) bool {
 }
 
 // customWorkload returns the effect of the write of a custom resource that has pod templates, such as a Rollout of Argo or a CloneSet of
-// OpenKruise, or nil if it leaves them as they are. Only the controller of the kind knows which pods it keeps for a template, and how it
-// replaces them.
+// OpenKruise, or nil if it leaves them as they are. Only its controller knows which pods it keeps for a template, and how it replaces them.
 func customWorkload(o *Object) *report.Effect {
 	if !o.isUnknown() {
 		return nil
@@ -187,7 +186,7 @@ func podTemplates(v any) []any {
 }
 
 // job returns the effect of the write of a Job. Its template cannot change, so a Job never runs again unless it is created again.
-func (in Input) job(o *Object) *report.Effect {
+func job(o *Object) *report.Effect {
 	live := decoded[batchv1.Job](o.Live)
 	active := int(live.Status.Active)
 	if o.After == nil {
@@ -244,12 +243,9 @@ func parallel(j batchv1.Job, succeeded int) int {
 
 // finished reports whether a Job is complete or has failed.
 func finished(j batchv1.Job) bool {
-	for _, c := range j.Status.Conditions {
-		if (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == "True" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == "True"
+	})
 }
 
 // cronJob returns the effect of the write of a CronJob: when it runs next, and what happens to the Jobs that run.
@@ -269,11 +265,9 @@ func (in Input) cronJob(o *Object) *report.Effect {
 	case isTrue(after.Spec.Suspend):
 		return &report.Effect{Text: "is suspended: does not run until it is resumed"}
 	}
-	e := &report.Effect{}
+	e := &report.Effect{Text: "runs next"}
 	if o.Before == nil {
 		e.Text = "runs first"
-	} else {
-		e.Text = "runs next"
 	}
 	in.nextRun(e, o, live, before, after)
 	if o.Before == nil {
@@ -311,7 +305,7 @@ func (in Input) nextRun(e *report.Effect, o *Object, live, before, after batchv1
 		}
 		return
 	}
-	next := s.next(in.Now, zone)
+	next := s.Next(in.Now.In(zone)) // zero if the schedule is not due within five years
 	if next.IsZero() {
 		e.Text, e.Inexact = "never runs: no day matches schedule "+after.Spec.Schedule, ""
 		return
@@ -322,7 +316,7 @@ func (in Input) nextRun(e *report.Effect, o *Object, live, before, after batchv1
 }
 
 // missed reports whether a run was due since the last one and is not too late.
-func (in Input) missed(live, after batchv1.CronJob, s schedule, zone *time.Location) bool {
+func (in Input) missed(live, after batchv1.CronJob, s *cron.SpecSchedule, zone *time.Location) bool {
 	last := live.CreationTimestamp.Time
 	if live.Status.LastScheduleTime != nil {
 		last = live.Status.LastScheduleTime.Time
@@ -332,7 +326,7 @@ func (in Input) missed(live, after batchv1.CronJob, s schedule, zone *time.Locat
 			last = earliest
 		}
 	}
-	due := s.next(last, zone)
+	due := s.Next(last.In(zone))
 	if after.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && len(live.Status.Active) > 0 {
 		return false
 	}
@@ -351,26 +345,20 @@ func concurrency(policy batchv1.ConcurrencyPolicy) string {
 	return "a run starts also while the last has not ended"
 }
 
-// schedule is a cron schedule.
-type schedule struct{ *cron.SpecSchedule }
-
 // parseSchedule reads a schedule with the library of the CronJob controller (kubernetes v1.36.3 pkg/controller/cronjob/utils.go
 // mostRecentScheduleTime). It refuses one with @every, which counts from the last run, and one with a time zone of its own: the API server
 // accepts none, and the library panics on some.
-func parseSchedule(text string) (schedule, error) {
+func parseSchedule(text string) (*cron.SpecSchedule, error) {
 	if strings.Contains(text, "TZ") {
-		return schedule{}, fmt.Errorf("schedule %q has a time zone", text)
+		return nil, fmt.Errorf("schedule %q has a time zone", text)
 	}
 	parsed, err := cron.ParseStandard(text)
 	if err != nil {
-		return schedule{}, err
+		return nil, err
 	}
 	s, ok := parsed.(*cron.SpecSchedule)
 	if !ok {
-		return schedule{}, fmt.Errorf("schedule %q counts from the last run", text)
+		return nil, fmt.Errorf("schedule %q counts from the last run", text)
 	}
-	return schedule{s}, nil
+	return s, nil
 }
-
-// next returns when the schedule is due after t in a time zone. It returns zero if that is not within five years.
-func (s schedule) next(t time.Time, zone *time.Location) time.Time { return s.Next(t.In(zone)) }

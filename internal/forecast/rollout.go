@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -28,21 +29,12 @@ type rollout struct {
 	inexact string
 }
 
-// changesNothing reports whether there is nothing to say about pods.
-func (r rollout) changesNothing() bool {
-	return r.restarts+r.starts+r.stops == 0 && r.held+r.also == ""
-}
-
-// keeps reports whether the workload has pods before and after the write.
-func (w workload) keeps() bool { return min(w.before, w.after) > 0 }
-
 // scale returns the part of a roll-out that the number of replicas causes. Ready pods are removed last.
 func (w workload) scale() rollout {
 	return rollout{starts: max(0, w.after-w.before), stops: max(0, w.before-w.after), least: min(w.ready, w.after)}
 }
 
-// drop makes n of the wanted pods unavailable at the same time. The controllers wait for unavailable pods, so those that are not ready now
-// count among the n.
+// drop makes n of the wanted pods unavailable at the same time. Those that are not ready now are among them: the controllers wait for them.
 func (r *rollout) drop(w workload, n int) {
 	r.least = min(r.least, max(0, w.after-n))
 }
@@ -349,19 +341,15 @@ func (w workload) daemonBounds() (surge, unavailable int) {
 // movesNodes reports whether a DaemonSet may run on other nodes after the write.
 func (w workload) movesNodes() bool {
 	was, is := object.Child(template(w.Before), "spec"), object.Child(template(w.After), "spec")
-	for _, field := range []string{"nodeSelector", "affinity", "tolerations", "nodeName"} {
-		if !object.Equal(was[field], is[field]) {
-			return true
-		}
-	}
-	return false
+	fields := []string{"nodeSelector", "affinity", "tolerations", "nodeName"}
+	return slices.ContainsFunc(fields, func(field string) bool { return !object.Equal(was[field], is[field]) })
 }
 
 // replicaSet follows the ReplicaSet and ReplicationController controllers (kubernetes v1.36.3 pkg/controller/replicaset/replica_set.go
 // manageReplicas), which only count pods. A pod keeps the template that it was made from.
 func (w workload) replicaSet() rollout {
 	r := w.scale()
-	if w.changes && w.keeps() {
+	if w.changes && min(w.before, w.after) > 0 {
 		r.held = "until somebody deletes the pods (" + w.Kind + ")"
 	}
 	if w.Before != nil && !object.Equal(object.Child(w.Before, "spec")["selector"], object.Child(w.After, "spec")["selector"]) {

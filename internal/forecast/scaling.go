@@ -96,18 +96,13 @@ func (in *prediction) budget(o *Object) *report.Effect {
 	p := in.population(o.Namespace)
 	before, _ := matched(p.now, labelSelector(spec, "selector"))
 	after, _ := matched(p.then, labelSelector(desired, "selector"))
-	if o.After == nil {
-		after = 0
-	}
 	e := &report.Effect{Inexact: p.why}
 	evictable := evictions(decoded[policyv1.PodDisruptionBudget](o.After), after)
 	switch {
 	case before == 0 && after == 0 && p.why == "":
 		return nil
-	case o.After == nil:
-		e.Text = "no longer limits the eviction of " + english.Count(before, "pod")
 	case after == 0:
-		e.Text = fmt.Sprintf("no longer limits the eviction of %s", english.Count(before, "pod"))
+		e.Text = "no longer limits the eviction of " + english.Count(before, "pod")
 	case evictable == 0:
 		e.Text = "lets none of " + english.Count(after, "pod") + " be evicted: node drains wait"
 	default:

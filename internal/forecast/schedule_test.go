@@ -32,7 +32,7 @@ func TestSchedule(t *testing.T) {
 		}
 		after, _ := time.Parse(time.RFC3339, c.after)
 		got := ""
-		if next := s.next(after, zone); !next.IsZero() {
+		if next := s.Next(after.In(zone)); !next.IsZero() {
 			got = next.UTC().Format(time.RFC3339)
 		}
 		if got != c.want {

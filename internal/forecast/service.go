@@ -17,9 +17,6 @@ import (
 // service returns the effect of the operation on a Service: how many pods it selects, and which addresses and ports it gives up.
 // Even if the Service is not written, its pods may lose the labels that it selects.
 func (in *prediction) service(o *Object) *report.Effect {
-	if o.Before == nil {
-		return nil
-	}
 	e := &report.Effect{}
 	before, after := decoded[corev1.Service](o.Before), decoded[corev1.Service](o.After)
 	if len(before.Spec.Selector) > 0 && !isExternal(before) && (o.After == nil || !isExternal(after)) {
@@ -46,8 +43,7 @@ func (in *prediction) addNotes(workloads []object.Key, service *Object, note str
 
 func isExternal(s corev1.Service) bool { return s.Spec.Type == corev1.ServiceTypeExternalName }
 
-// selects adds how many pods a Service selects before, right after and long after the write, if that changes for another reason than
-// the number of pods.
+// selects adds how many pods a Service selects before, right after and long after the write, unless only the number of pods changes that.
 func (in *prediction) selects(e *report.Effect, o *Object) {
 	old, desired := selectorIn(o.Before), selectorIn(o.After)
 	changed := !object.Equal(old, desired)
@@ -181,8 +177,7 @@ func portsGone(before, after corev1.Service, stays bool) []string {
 	}
 	var gone []string
 	for _, port := range before.Spec.Ports {
-		same := func(other corev1.ServicePort) bool { return other.Port == port.Port && other.Protocol == port.Protocol }
-		if !slices.ContainsFunc(after.Spec.Ports, same) {
+		if _, kept := portLike(after, port); !kept {
 			gone = append(gone, fmt.Sprintf("%d/%s", port.Port, port.Protocol))
 		}
 	}
@@ -254,19 +249,15 @@ func (in *prediction) reaches(e *report.Effect, o *Object, before, after corev1.
 	return out
 }
 
-// changesReach reports whether the write of a Service changes which pods it selects, or which named port it leads to.
+// changesReach reports whether the write of a Service changes which pods it selects, or which named container port a port leads to.
 func changesReach(o *Object) bool {
+	before, after := decoded[corev1.Service](o.Before), decoded[corev1.Service](o.After)
 	return !object.Equal(selectorIn(o.Before), selectorIn(o.After)) ||
-		changesTargets(decoded[corev1.Service](o.Before), decoded[corev1.Service](o.After))
-}
-
-// changesTargets reports whether a port of a Service leads to a container port with another name than before.
-func changesTargets(before, after corev1.Service) bool {
-	return slices.ContainsFunc(after.Spec.Ports, func(port corev1.ServicePort) bool {
-		_, isName := namedTarget(port)
-		old, kept := portLike(before, port)
-		return kept && isName && old.TargetPort != port.TargetPort
-	})
+		slices.ContainsFunc(after.Spec.Ports, func(port corev1.ServicePort) bool {
+			_, isName := namedTarget(port)
+			old, kept := portLike(before, port)
+			return kept && isName && old.TargetPort != port.TargetPort
+		})
 }
 
 // portLike returns the port of a Service with the number and the protocol of another one.

@@ -204,10 +204,7 @@ func (s source) mountedBy(mount corev1.VolumeMount, once bool) use {
 	for _, item := range s.items {
 		u.keys = append(u.keys, item.Key)
 	}
-	if once {
-		u.access = fixed
-	}
-	if mount.SubPathExpr != "" {
+	if once || mount.SubPathExpr != "" {
 		u.access = fixed
 	}
 	if mount.SubPath == "" {

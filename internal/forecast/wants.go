@@ -9,8 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// maxWants bounds the requests that a forecast costs a release. A release in one namespace wants two or three lists at the most, unless
-// it deletes many definitions.
+// maxWants bounds the requests of a forecast. A release in one namespace wants two or three lists, unless it deletes many definitions.
 const maxWants = 16
 
 // unread returns what the forecast lacks: which wanted lists could not be read, and why, each as a clause.

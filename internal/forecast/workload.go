@@ -1,7 +1,6 @@
 package forecast
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 
@@ -23,8 +22,7 @@ type workload struct {
 	// how many are ready. reported is false if the controller has reported nothing.
 	pods, outdated, ready int
 	reported              bool
-	// changes reports whether the controller sees a change of the pod template, and returns reports whether the template becomes the
-	// deployed one again.
+	// changes reports whether the controller sees a change of the pod template, and returns whether it becomes the deployed one again.
 	changes, returns bool
 }
 
@@ -58,10 +56,8 @@ func (w workload) replaced() int {
 
 // isWorkload reports whether the controller of a kind keeps pods of a template.
 func isWorkload(kind schema.GroupKind) bool {
-	switch kind {
-	case schema.GroupKind{Group: "apps", Kind: "Deployment"}, schema.GroupKind{Group: "apps", Kind: "StatefulSet"},
-		schema.GroupKind{Group: "apps", Kind: "DaemonSet"}, schema.GroupKind{Group: "apps", Kind: "ReplicaSet"},
-		schema.GroupKind{Kind: "ReplicationController"}:
+	switch kind.String() {
+	case "Deployment.apps", "StatefulSet.apps", "DaemonSet.apps", "ReplicaSet.apps", "ReplicationController":
 		return true
 	}
 	return false
@@ -92,7 +88,7 @@ func (in Input) workload(w workload) *report.Effect {
 	if w.Action.Writes() {
 		r = in.rollOut(w)
 	}
-	if r.changesNothing() {
+	if r.restarts+r.starts+r.stops == 0 && r.held+r.also == "" {
 		if e.RestartedAt == nil {
 			return nil
 		}
@@ -183,7 +179,7 @@ func (w workload) doubt(r rollout) string {
 		return w.Doubt
 	case !w.reported:
 		return "the controller has not reported on its pods"
-	case w.generation() > number(object.Child(w.Live, "status"), "observedGeneration", 0):
+	case number(object.Child(w.Live, "metadata"), "generation", 0) > number(object.Child(w.Live, "status"), "observedGeneration", 0):
 		return "the controller has not seen the live object yet"
 	case w.outdated > 0 && w.isRolling():
 		return "a roll-out is under way"
@@ -195,11 +191,6 @@ func (w workload) doubt(r rollout) string {
 		return fmt.Sprintf("%d of %s ready now", w.ready, english.Count(w.before, "pod"))
 	}
 	return r.inexact
-}
-
-// generation returns the generation of the live object.
-func (w workload) generation() int {
-	return number(object.Child(w.Live, "metadata"), "generation", 0)
 }
 
 // isRolling reports whether the controller replaces outdated pods of the live object by itself.
@@ -239,22 +230,12 @@ func (w workload) comparesUnequal(before, after map[string]any) bool {
 	if w.Kind != "Deployment" && w.Kind != "DaemonSet" {
 		return true
 	}
-	a, decoded := podTemplate(before)
-	b, alsoDecoded := podTemplate(after)
+	a, decoded := typed[corev1.PodTemplateSpec](before)
+	b, alsoDecoded := typed[corev1.PodTemplateSpec](after)
 	return !decoded || !alsoDecoded || !equality.Semantic.DeepEqual(a, b)
 }
 
-// podTemplate decodes a pod template. It returns false if that fails or would take too long.
-func podTemplate(m map[string]any) (out corev1.PodTemplateSpec, ok bool) {
-	if hasHugeExponent(m) {
-		return out, false
-	}
-	text, err := json.Marshal(m)
-	return out, err == nil && json.Unmarshal(text, &out) == nil
-}
-
-// withoutHash returns a pod template without the label that distinguishes the ReplicaSets of a Deployment. The controller ignores that
-// label.
+// withoutHash returns a pod template without the label that distinguishes the ReplicaSets of a Deployment, which the controller ignores.
 func withoutHash(m map[string]any) map[string]any {
 	const label = "pod-template-hash"
 	metadata := object.Child(m, "metadata")

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -354,7 +355,7 @@ func TestRestartedAt(t *testing.T) {
 }
 
 // predict predicts in a cluster that has nothing else.
-func predict(in Input) Effects {
+func predict(in Input) effect.Effects {
 	in.Seen = Seen{}
 	for _, want := range Wants(in) {
 		in.Seen[want] = List{}
