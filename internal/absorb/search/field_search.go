@@ -52,12 +52,6 @@ type phase struct {
 	alone, together int
 }
 
-// newFieldSearch returns the search for a field, which starts from the present state of a search.
-func newFieldSearch(s *search, w Wanted) *fieldSearch {
-	f := &field{Wanted: w, Problem: &s.Problem, state: s.state}
-	return &fieldSearch{field: f, search: s, tried: map[string]bool{}, composition: composition{field: f}}
-}
-
 // run makes all attempts, in phases: the likely ones, those that only a rendering can suggest, and the rest. It tries the likely ones
 // alone, because they soon end the search. Most of the rest do nothing, and one rendering shows that for many of them.
 func (f *fieldSearch) run(ctx context.Context) {

@@ -113,9 +113,8 @@ const (
 // Found is what was found for one field.
 type Found struct {
 	Status Status
-	// Edits absorb the field. There are none if the edits of another field absorb it already. Effects are their effects beyond the field.
-	Edits   []Edit
-	Effects []Effect
+	// Candidate absorbs the field. It has no edits if those of another field absorb it already.
+	Candidate
 	// Others are further proved candidates.
 	Others []Candidate
 	// With has the numbers of the fields that are in conflict with this one.
@@ -124,7 +123,7 @@ type Found struct {
 	Refused *Refused
 }
 
-// Candidate is a change of values that absorbs a field.
+// Candidate is a change of values that absorbs a field, with its effects beyond the field.
 type Candidate struct {
 	Edits   []Edit
 	Effects []Effect

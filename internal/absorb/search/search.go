@@ -61,7 +61,7 @@ func candidatesOf(f Found) []Candidate {
 	if len(f.Edits) == 0 {
 		return f.Others
 	}
-	return append([]Candidate{{f.Edits, f.Effects}}, f.Others...)
+	return append([]Candidate{f.Candidate}, f.Others...)
 }
 
 // run searches the fields one after the other, from the beginning.
@@ -138,7 +138,8 @@ func (s *search) whole(ctx context.Context, w Wanted) Found {
 	if s.holds(s.current, w) {
 		return Found{Status: Absorbed}
 	}
-	f := newFieldSearch(s, w)
+	from := &field{Wanted: w, Problem: &s.Problem, state: s.state}
+	f := &fieldSearch{field: from, search: s, tried: map[string]bool{}, composition: composition{field: from}}
 	f.run(ctx)
 	order.Sort(f.proved, func(a, b proof) int {
 		return cmp.Or(cmp.Compare(a.others, b.others), cmp.Compare(a.same, b.same), cmp.Compare(len(a.edits), len(b.edits)),
