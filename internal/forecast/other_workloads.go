@@ -87,10 +87,9 @@ func readyMeanwhile(status map[string]any) string {
 	return "; it is not ready now"
 }
 
-// restarted counts the containers of a Pod that restart because their image changes. That includes a container whose policy would not
-// restart it, but not one that has already ended under such a policy. An init container that is not a sidecar does not run again
-// (kubernetes v1.36.3 pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions, kuberuntime_container.go
-// computeInitContainerActions).
+// restarted counts the containers of a Pod that restart because their image changes. That includes one whose policy would not restart it,
+// but not one that has already ended under such a policy. An init container that is not a sidecar does not run again (kubernetes v1.36.3
+// pkg/kubelet/kuberuntime/kuberuntime_manager.go computePodActions, kuberuntime_container.go computeInitContainerActions).
 func restarted(before, after, status map[string]any) int {
 	is, n := images(after), 0
 	for name, was := range images(before) {

@@ -26,8 +26,7 @@ func (in Input) unread(wanted []Want) []string {
 	return out
 }
 
-// Wants returns the lists that would make the forecast better, the most important first, at most maxWants. There are none if nothing is
-// written that can matter.
+// Wants returns the lists that would make the forecast better, the most important first, at most maxWants. It is empty if no write matters.
 func Wants(in Input) []Want {
 	out := allWants(in)
 	return out[:min(len(out), maxWants)]

@@ -245,8 +245,7 @@ func begins(reason string) bool {
 	return reason == "" || reason == "ContainerCreating" || reason == "PodInitializing"
 }
 
-// imageOrConfiguration returns why a container cannot be created. The kubelet alternates between ErrImagePull and ImagePullBackOff; both
-// are one problem.
+// imageOrConfiguration returns why a container cannot be created. ErrImagePull and ImagePullBackOff alternate; both are one problem.
 func imageOrConfiguration(c corev1.ContainerStatus) problem {
 	p := found(weighsContainer, c.State.Waiting.Reason, c.State.Waiting.Message)
 	if strings.Contains(c.State.Waiting.Reason, "ImagePull") {

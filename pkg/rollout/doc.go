@@ -29,8 +29,7 @@
 //
 // # Why an object is not ready
 //
-// diagnose reads nothing itself. It gets what was read about one object, its evidence, and returns the problem that explains most.
-// Its rules in order:
+// diagnose reads nothing itself. From the evidence about one object, it returns the problem that explains most. Its rules in order:
 //
 //	a pod's container        cannot be created (ErrImagePull, CreateContainerConfigError …), ends (exit code, OOMKilled), fails a probe
 //	a pod without a node     its claim is not bound, or what the scheduler says

@@ -24,8 +24,7 @@ const (
 	maxText = 400
 )
 
-// look reads the object, judges it, and finds out why it is not ready. If it cannot read something, it keeps the state of the
-// previous look.
+// look reads the object, judges it, and finds out why it is not ready. If it cannot read something, it keeps the previous state.
 func (o *watched) look(ctx context.Context, r *reader) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -18,8 +18,7 @@ import (
 )
 
 const (
-	// DefaultTimeout bounds the wait if Options names no timeout. helm upgrade --wait has the same (helm v3.22.0 cmd/helm/upgrade.go
-	// newUpgradeCmd).
+	// DefaultTimeout bounds the wait if Options names none. helm upgrade --wait has the same (helm v3.22.0 cmd/helm/upgrade.go newUpgradeCmd).
 	DefaultTimeout = 5 * time.Minute
 	// defaultInterval is the time between two looks.
 	defaultInterval = 2 * time.Second

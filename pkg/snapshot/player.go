@@ -103,8 +103,7 @@ func (p *Player) read(ref object.Ref) cluster.Live {
 		Message: fmt.Sprintf("%s is not in the snapshot, so nobody knows whether it exists", ref.Key)}}
 }
 
-// Terminating implements drift.Cluster. The result lacks a namespace that was not asked for, and one that could not be read; there is a
-// message about the latter.
+// Terminating implements drift.Cluster. The result lacks namespaces that were not asked for, and unread ones, which have messages.
 func (p *Player) Terminating(_ context.Context, namespaces []string) (map[string]bool, []report.Message) {
 	out := map[string]bool{}
 	for _, name := range namespaces {

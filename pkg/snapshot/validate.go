@@ -59,8 +59,7 @@ func (s *Snapshot) validate() error {
 	return nil
 }
 
-// These are the largest text of a manifest, and the most documents in it. The API server accepts records of 1 MiB, which rarely reach a
-// tenth of that.
+// These are the largest text of a manifest, and the most documents in it. Records have 1 MiB at most, and rarely reach a tenth.
 const (
 	maxText      = 32 << 20
 	maxDocuments = 100_000

@@ -179,8 +179,7 @@ func hasKeys(item, keys map[string]any) bool {
 	return true
 }
 
-// merged returns the patch that turns one value into another when it is merged over it: maps by their keys, with null for a key to
-// remove, and everything else as a whole.
+// merged returns the patch that turns one value into another: maps by their keys, with null for a key to remove, and the rest as a whole.
 func merged(before, after any) any {
 	was, ok := before.(map[string]any)
 	is, ok2 := after.(map[string]any)

@@ -7,8 +7,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// likelyLeaves is how many values the first phase tries. The name of a value and its present content nearly always point to it, so most
-// fields need no other attempts.
+// likelyLeaves is how many values the first phase tries. The name of a value and its present content nearly always point to it.
 const likelyLeaves = 24
 
 // likely returns the attempts with the values that are most likely.

@@ -54,8 +54,7 @@ func (c *composition) solved(a attempt, r Rendering) []attempt {
 	return out
 }
 
-// rest returns the value that makes the field equal a text: the text without before and after, or a quantity in the unit that the template
-// writes after the value.
+// rest returns the value that makes the field equal a text: the text without before and after, or a quantity in the unit after the value.
 func (s segment) rest(text string) (string, bool) {
 	if inside, ok := strings.CutPrefix(text, s.before); ok {
 		if inside, ok = strings.CutSuffix(inside, s.after); ok {

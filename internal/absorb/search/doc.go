@@ -38,6 +38,5 @@
 //
 // # What it never does
 //
-// It never changes a value whose name announces a secret, and never writes a secret into a value. The caller says which fields hold a
-// secret.
+// It never changes a value whose name announces a secret, nor writes a secret into a value. The caller says which fields hold a secret.
 package search

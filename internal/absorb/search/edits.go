@@ -66,8 +66,7 @@ func firstIndex(path []any) int {
 	})
 }
 
-// set sets the value at a path, in place, and returns the root. An index beyond the end appends. A map replaces a scalar on the way, as
-// when Helm merges values.
+// set sets the value at a path, in place, and returns the root. An index beyond the end appends. As in Helm, a map replaces a scalar.
 func set(v any, path []any, value any) any {
 	if len(path) == 0 {
 		return value

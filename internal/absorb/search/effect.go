@@ -92,8 +92,7 @@ var checksum = regexp.MustCompile(`^[0-9a-f]{32,64}$`)
 // versionLabel is the label that charts use for the version of the application.
 const versionLabel = "app.kubernetes.io/version"
 
-// isDerived reports whether a place only follows something else. Such a place does not count, because no value could change one
-// without the other:
+// isDerived reports whether a place only follows something else. It does not count, because no value could change one without the other:
 //
 //   - an annotation or a label with a hash, which is that of the ConfigMap whose change restarts the pods;
 //   - the version label of an object, which charts make of the tag of the image. In the pods of another object it would restart these, so

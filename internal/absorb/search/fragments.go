@@ -10,8 +10,7 @@ import (
 // maxFragments is how many values are tried with each part of the live text.
 const maxFragments = 30
 
-// separators separate the parts of a text that is composed of several values: of image references, URLs, arguments and lines of
-// configuration.
+// separators separate the parts of a text that is composed of values: image references, URLs, arguments and lines of configuration.
 const separators = "/:@=, \n\"'"
 
 // fragments returns the attempts that put the differing parts of the live text into the likely values. The chart may refuse a whole text

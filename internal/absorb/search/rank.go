@@ -9,8 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// nodes returns all values that may change, the most likely first. Values whose names announce a secret are left out, and so are the copies
-// of the globals below subcharts.
+// nodes returns all values that may change, the most likely first, except those named as secrets and the copies of globals below subcharts.
 func (f *field) nodes() []leaf {
 	var out []leaf
 	reads := f.Reads(f.Source)
@@ -39,8 +38,7 @@ func (f *field) nodes() []leaf {
 	return out
 }
 
-// score says how likely a value controls the field. The numbers were chosen by experiments with public charts. They decide how long a
-// search takes, not what it finds.
+// score says how likely a value controls the field. Experiments with public charts gave the numbers; they decide the time, not the result.
 func (f *field) score(l leaf, analysed bool) int {
 	score := 0
 	switch {

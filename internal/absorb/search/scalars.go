@@ -83,8 +83,7 @@ func spellings(v, like any) []any {
 	return []any{v}
 }
 
-// spelling returns a text in the type of a value, if possible. A part that is cut out of a text is a text at first, but values.yaml may
-// have a number there.
+// spelling returns a text in the type of a value, if possible: a part that is cut out of a text may be a number in values.yaml.
 func spelling(text string, like any) any {
 	if all := spellings(text, like); len(all) > 0 {
 		return all[0]

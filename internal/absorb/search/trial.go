@@ -71,8 +71,7 @@ func grouped(attempts []attempt, most int) []trial {
 	return out
 }
 
-// takes reports whether a trial can take another attempt: one that touches none of its values. A trial with a mark takes only
-// marks, because they do not change the field.
+// takes reports whether an attempt touches no value of a trial. Marks share a trial only with marks, because these do not change the field.
 func (t trial) takes(a attempt) bool {
 	return !slices.ContainsFunc(t, func(b attempt) bool {
 		return (a.mark == nil) != (b.mark == nil) || touchesAny(a.edits, b.edits)
