@@ -9,7 +9,7 @@ import (
 
 // flags finds the secrets of a command line within a text.
 func flags(s *scan) []span {
-	if s.index(0, len(s.text), "-") < 0 {
+	if s.index(0, "-") < 0 {
 		return nil
 	}
 	var words []span
@@ -34,24 +34,11 @@ func flags(s *scan) []span {
 // argumentWork is how often argOffsets reads each byte, at most.
 const argumentWork = 16
 
-// secretArgs returns the secrets among the arguments of a command.
-func secretArgs(args []string) (out []string) {
-	for i, offset := range argOffsets(args, false) {
-		if offset >= 0 {
-			out = append(out, args[i][offset:])
-		}
-	}
-	return out
-}
-
 // argOffsets returns, for each argument, the offset of a secret in it, or -1. In a text, the word after a long flag
 // may be part of a sentence; in a list of arguments it never is.
 func argOffsets(args []string, inText bool) []int {
-	out := make([]int, len(args))
+	out := slices.Repeat([]int{-1}, len(args))
 	command := ""
-	for i := range out {
-		out[i] = -1
-	}
 	hasUser := sync.OnceValue(func() bool { return slices.ContainsFunc(args, isUserFlag) })
 	for i, arg := range args {
 		if program := programs()[path.Base(arg)]; program != "" {

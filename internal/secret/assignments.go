@@ -77,7 +77,7 @@ var configLine = sync.OnceValue(func() *regexp.Regexp {
 
 // configLines finds the values of such lines.
 func configLines(s *scan) (out []span) {
-	if s.index(0, len(s.text), "pass") < 0 && s.index(0, len(s.text), "auth ") < 0 {
+	if s.index(0, "pass") < 0 && s.index(0, "auth ") < 0 {
 		return nil
 	}
 	for _, m := range s.matches(configLine()) {
@@ -101,9 +101,7 @@ type assignment struct {
 // values finds the secrets after the sign.
 func (a assignment) values() []span {
 	at := a.sign + 1
-	for at < len(a.text) && (a.text[at] == '=' || a.text[at] == '>') {
-		at++
-	}
+	at += prefixLength(a.text[at:], func(c byte) bool { return c == '=' || c == '>' })
 	a.spend(at - a.sign)
 	// In an error of the API server, the value follows the kind of the error.
 	if value, ok := a.faultValue(at); ok {
@@ -239,10 +237,7 @@ func (a assignment) quoteBelow(at int) int {
 	if a.from == 0 || a.text[a.from-1] != '"' || at == len(a.text) || a.text[at] != '\r' && a.text[at] != '\n' {
 		return 0
 	}
-	next := at
-	for next < len(a.text) && isSpace(a.text[next]) {
-		next++
-	}
+	next := at + prefixLength(a.text[at:], isSpace)
 	a.spend(next - at)
 	if next == len(a.text) || a.text[next] != '"' {
 		return 0
@@ -255,10 +250,7 @@ func (a assignment) quoteBelow(at int) int {
 
 // quoted returns the part between quotes, which may be escaped themselves.
 func (a assignment) quoted(at int) span {
-	from := at
-	for from < len(a.text) && a.text[from] == '\\' {
-		from++
-	}
+	from := at + prefixLength(a.text[at:], func(c byte) bool { return c == '\\' })
 	a.spend(from - at)
 	mark := a.text[at:min(from+1, len(a.text))]
 	return span{at + len(mark), a.closingMark(at+len(mark), mark)}
@@ -267,7 +259,7 @@ func (a assignment) quoted(at int) span {
 // closingMark returns the end of the quoted text that begins at an offset. A quote after a backslash is a part of the text.
 func (a assignment) closingMark(from int, mark string) int {
 	for at := from; ; at++ {
-		if at = a.index(at, len(a.text), mark); at < 0 {
+		if at = a.index(at, mark); at < 0 {
 			return len(a.text)
 		}
 		if len(mark) > 1 || at == from || a.text[at-1] != '\\' {

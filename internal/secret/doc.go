@@ -1,6 +1,6 @@
 // Package secret decides which values must not be shown, and removes them from texts. No other package decides that: all code
 // that shows findings, reasons, schema errors, list keys in paths and rules, errors, warnings, Helm's own log and backups asks
-// this one. The package has no side effects, and imports no other package of this program.
+// this one. The package has no side effects, and imports no package of this program but internal/order.
 //
 //	a name ────────► Name ──────────────────────────► does it announce a secret?
 //	object, path ──► Root, Place.Field, Place.Item ─► Place.Holds, Each: what is secret there; Strip: the object without it

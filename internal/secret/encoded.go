@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"encoding/hex"
 	"sort"
 	"sync"
 	"unicode/utf8"
@@ -128,8 +129,7 @@ func (n *needles) inBase64(text string) []decoding {
 	return out
 }
 
-// add adds the decoded text of a run to the buffer, unless it is not text and cannot contain a secret. The buffer with the text is
-// longer.
+// add adds the decoded text of a run to the buffer, unless it is not text and cannot contain a secret. The buffer with the text is longer.
 func (d *decoding) add(buffer []byte, run span, n *needles, longer []byte) []byte {
 	if !n.binary && !hasText(longer[len(buffer):]) {
 		return longer[:len(buffer)]
@@ -232,10 +232,7 @@ func (n *needles) inHex(text string) []decoding {
 			continue
 		}
 		for offset := range out {
-			longer := buffers[offset]
-			for j := from + offset; j+1 < i; j += 2 {
-				longer = append(longer, hexValue(text[j])<<4|hexValue(text[j+1]))
-			}
+			longer, _ := hex.AppendDecode(buffers[offset], []byte(text[from+offset:i])) // it leaves out a last single digit
 			buffers[offset] = out[offset].add(buffers[offset], span{from, i}, n, longer)
 		}
 	}
@@ -246,14 +243,3 @@ func (n *needles) inHex(text string) []decoding {
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 func isHexDigit(c byte) bool { return hexDigit.has(c) || c >= 'A' && c <= 'F' }
-
-// hexValue returns the value of a hexadecimal digit.
-func hexValue(c byte) byte {
-	switch {
-	case c <= '9':
-		return c - '0'
-	case c <= 'F':
-		return c - 'A' + 10
-	}
-	return c - 'a' + 10
-}

@@ -12,8 +12,7 @@ import (
 
 // These are the shortest secrets that are removed from a text. Shorter texts are too likely to be something else.
 const (
-	// shortestMember is the least length of a value of a Secret that is secret wherever it appears. Shorter ones
-	// are words: admin, true.
+	// shortestMember is the least length of a value of a Secret that is secret wherever it appears. Shorter ones are words: admin, true.
 	shortestMember = 8
 	// shortestInside is the least length of a secret that is removed even from the middle of a word.
 	shortestInside = 8
@@ -86,7 +85,7 @@ func (k *Known) addMember(name, text string) {
 	}
 	for _, form := range forms {
 		k.members[form], k.inMembers = true, nil
-		k.addForm(form)
+		k.addForm(form, false)
 	}
 }
 
@@ -125,14 +124,12 @@ func isPlain(text string) bool {
 	return true
 }
 
-// AddAnnounced adds the secrets that names, places and texts of a value announce. The value must not change
-// afterwards.
+// AddAnnounced adds the secrets that names, places and texts of a value announce. The value must not change afterwards.
 func (k *Known) AddAnnounced(v any) {
 	k.postpone(source{How: fromNames, value: v})
 }
 
-// AddGiven adds every text and number of a value that is not a short word, because a chart may print any of the
-// values that it is given.
+// AddGiven adds every text and number of a value that is not a short word, because a chart may print any of the values that it is given.
 func (k *Known) AddGiven(v any) {
 	k.postpone(source{How: fromValues, value: v})
 }
@@ -170,12 +167,12 @@ func (k *Known) add(text string) {
 		forms = append(forms, formsOf(string(raw))...)
 	}
 	for _, form := range forms {
-		k.addForm(form)
+		k.addForm(form, false)
 	}
 	// Errors and logs quote single lines of a longer secret, such as a private key.
 	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); len(line) >= shortestInside && !isPublicText(line) && !strings.HasPrefix(line, "-----") {
-			k.addForm(line)
+			k.addForm(line, false)
 		}
 	}
 }
@@ -193,8 +190,9 @@ func formsOf(text string) []string {
 	return forms
 }
 
-// addForm adds one form of a secret, unless it is harmless or a short number.
-func (k *Known) addForm(form string) {
+// addForm adds one form of a secret, unless it is harmless or a short number. With inside it is removed even from the middle of a word, as a
+// long one always is.
+func (k *Known) addForm(form string, inside bool) {
 	if form == "" || harmless()[strings.ToLower(form)] {
 		return
 	}
@@ -204,7 +202,7 @@ func (k *Known) addForm(form string) {
 	if k.texts == nil {
 		k.texts = map[string]bool{}
 	}
-	k.texts[form], k.inTexts = k.texts[form] || len(form) >= shortestInside, nil
+	k.texts[form], k.inTexts = k.texts[form] || inside || len(form) >= shortestInside, nil
 }
 
 // read reads the pending sources, and update makes what finds the texts. The caller holds the lock.
@@ -236,22 +234,22 @@ func (k *Known) Holds(v any) bool {
 	if k.inMembers == nil {
 		k.inMembers = newNeedles(k.members)
 	}
-	return k.inMembers.holds(v)
+	return anyText(v, func(text string) bool { return len(text) >= shortestMember && len(k.inMembers.spans(text)) > 0 })
 }
 
-// holds reports whether a value contains one of the secrets.
-func (n *needles) holds(v any) bool {
+// anyText reports whether one of the texts in a value, or one of its keys, satisfies is.
+func anyText(v any, is func(text string) bool) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, below := range v {
-			if n.holds(name) || n.holds(below) {
+			if is(name) || anyText(below, is) {
 				return true
 			}
 		}
 	case []any:
-		return slices.ContainsFunc(v, n.holds)
+		return slices.ContainsFunc(v, func(item any) bool { return anyText(item, is) })
 	case string:
-		return len(v) >= shortestMember && len(n.spans(v)) > 0
+		return is(v)
 	}
 	return false
 }

@@ -70,7 +70,7 @@ func (m *Masker) form(text string, known map[string]bool) string {
 	if raw, err := base64.StdEncoding.DecodeString(text); err == nil && known[strings.TrimSpace(string(raw))] {
 		return m.base64(text)
 	}
-	return m.mask(text)
+	return m.Token(text)
 }
 
 // Object returns a copy of an object with its secrets replaced. Kind is the kind that was asked for. Field sets of managedFields name list
@@ -132,16 +132,13 @@ func (m *Masker) Given(v any) any {
 	return given.value(Place{}, v)
 }
 
-// Token returns the token for a text that is secret as a whole.
-func (m *Masker) Token(text string) string { return m.mask(text) }
-
 // Text returns a text with its secrets replaced.
 func (m *Masker) Text(text string) string {
 	if m.isBroken(text) {
 		return m.base64(text)
 	}
 	text = m.replace(text)
-	return replaced(text, spansOf(text), m.mask)
+	return replaced(text, spansOf(text), m.Token)
 }
 
 // value returns a copy of a value at a place. It goes the same way as Place.each, which visits what is secret.
@@ -199,7 +196,7 @@ func (m *Masker) items(p Place, in []any) []any {
 	out := make([]any, len(in))
 	for i, offset := range argOffsets(args, false) {
 		if offset >= 0 && p.form != schema && !p.Announced() {
-			out[i] = args[i][:offset] + m.mask(args[i][offset:])
+			out[i] = args[i][:offset] + m.Token(args[i][offset:])
 		} else {
 			out[i] = m.value(p.Item(""), in[i])
 		}
@@ -214,11 +211,7 @@ func (m *Masker) isBroken(text string) bool {
 		return false
 	}
 	raw, err := base64.StdEncoding.DecodeString(text)
-	if err != nil {
-		return false
-	}
-	line := base64.StdEncoding.EncodeToString(raw)
-	return len(m.members.spans(line)) > 0
+	return err == nil && len(m.members.spans(base64.StdEncoding.EncodeToString(raw))) > 0
 }
 
 // text returns a text at a place with its secrets replaced.
@@ -227,10 +220,10 @@ func (m *Masker) text(p Place, text string) string {
 		if p.form == announced && isHarmless(text) {
 			return text
 		}
-		return m.mask(text)
+		return m.Token(text)
 	}
 	if p.isDigest(text) {
-		return m.mask(text)
+		return m.Token(text)
 	}
 	if m.values && m.texts[strings.TrimSpace(text)] {
 		return m.form(text, m.texts)
@@ -246,14 +239,13 @@ func (m *Masker) name(name string) string {
 	return m.replace(name)
 }
 
-// mask returns the token of a text. Blanks around the text stay: templates trim and indent values.
-func (m *Masker) mask(text string) string {
+// Token returns the token for a text that is secret as a whole. Blanks around the text stay: templates trim and indent values.
+func (m *Masker) Token(text string) string {
 	inner := strings.TrimSpace(text)
 	if inner == "" || isToken(inner) {
 		return text
 	}
-	at := strings.Index(text, inner)
-	return text[:at] + tokenHead + hex.EncodeToString(m.sum(inner)[:tokenDigits/2]) + text[at+len(inner):]
+	return strings.Replace(text, inner, tokenHead+hex.EncodeToString(m.sum(inner)[:tokenDigits/2]), 1)
 }
 
 // base64 returns the base64 form of the token of what a text encodes. Line breaks in and around the text stay, because the API server keeps
@@ -261,18 +253,14 @@ func (m *Masker) mask(text string) string {
 func (m *Masker) base64(text string) string {
 	raw, err := base64.StdEncoding.DecodeString(text)
 	if err != nil {
-		return m.mask(text)
+		return m.Token(text)
 	}
-	encoded := base64.StdEncoding.EncodeToString([]byte(m.mask(string(raw))))
+	encoded := base64.StdEncoding.EncodeToString([]byte(m.Token(string(raw))))
 	inner := strings.TrimSpace(text)
-	if inner == "" {
-		return text
-	}
 	if strings.ContainsAny(inner, "\r\n") {
 		encoded = encoded[:4] + "\n" + encoded[4:]
 	}
-	at := strings.Index(text, inner)
-	return text[:at] + encoded + text[at+len(inner):]
+	return strings.Replace(text, inner, encoded, 1)
 }
 
 // number returns a number that stands for another one.
@@ -332,27 +320,18 @@ func (m *Masker) fieldSet(p Place, set map[string]any) map[string]any {
 
 // itemKey returns the place of a list item that a field set names, and its key with the secrets replaced.
 func (m *Masker) itemKey(p Place, form, text string) (place Place, key string) {
-	place = p.Item("")
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var v any
 	if decoder.Decode(&v) != nil {
-		return place, form + ":" + m.mask(text)
+		return p.Item(""), form + ":" + m.Token(text)
 	}
-	masked := m.value(place, v)
-	if keys, ok := v.(map[string]any); ok {
-		for _, field := range []string{"key", "name"} {
-			if name, ok := keys[field].(string); ok {
-				place = p.Item(name)
-			}
-		}
-		masked = m.fields(place, keys)
-	}
+	place = p.Item(ItemName(v))
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if encoder.Encode(masked) != nil {
-		return place, form + ":" + m.mask(text)
+	if encoder.Encode(m.value(place, v)) != nil {
+		return place, form + ":" + m.Token(text)
 	}
 	return place, form + ":" + strings.TrimSuffix(b.String(), "\n")
 }

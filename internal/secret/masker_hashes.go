@@ -30,7 +30,7 @@ func (m *Masker) Item(group, kind string, object map[string]any) map[string]any 
 			}
 		}
 		if status, has := out["status"]; has {
-			out["status"] = eachText("", status, func(_, text string) string { return strings.ReplaceAll(text, "-"+hash, "-"+m.mask(hash)) })
+			out["status"] = eachText("", status, func(_, text string) string { return strings.ReplaceAll(text, "-"+hash, "-"+m.Token(hash)) })
 		}
 	}
 	return out
@@ -42,7 +42,7 @@ func (m *Masker) inName(fields map[string]any, field, hash string) {
 	words := strings.Split(name, "-")
 	for i := 1; i < len(words); i++ {
 		if words[i] == hash {
-			words[i] = m.mask(hash)
+			words[i] = m.Token(hash)
 			fields[field] = strings.Join(words, "-")
 		}
 	}
@@ -59,7 +59,7 @@ func (m *Masker) statusHashes(masked map[string]any) {
 	}
 	masked["status"] = eachText("", status, func(field, text string) string {
 		if n := hashLength(text); n > 0 && n == len(text) && (strings.HasSuffix(field, "Hash") || strings.HasSuffix(field, "RS")) {
-			return m.mask(text)
+			return m.Token(text)
 		}
 		return m.hashesAfter(name+"-", text)
 	})
@@ -98,7 +98,7 @@ func (m *Masker) hashesAfter(head, text string) string {
 		isName := before == "" || !isTokenByte(before[len(before)-1])
 		b.WriteString(before + head)
 		if n := hashLength(after); n > 0 && isName {
-			b.WriteString(m.mask(after[:n]))
+			b.WriteString(m.Token(after[:n]))
 			after = after[n:]
 		}
 		text = after

@@ -6,16 +6,12 @@ import (
 	"unicode"
 )
 
-// Name reports whether a name announces a secret. It may be the name of a field, a key of a map, a variable, a flag,
-// or an HTTP header.
+// Name reports whether a name announces a secret. It may be the name of a field, a key of a map, a variable, a flag, or an HTTP header.
 func Name(name string) bool {
 	words := wordsOf(name)
 	own := wordsOf(name[strings.LastIndexByte(name, '.')+1:]) // the words of the last field of a path
-	switch {
-	case len(words) == 0 || len(own) > 1 && optionWords()[own[0]] || endsLikeReference(words):
+	if len(words) == 0 || len(own) > 1 && optionWords()[own[0]] || endsLikeReference(words) {
 		return false
-	case len(words) == 1: // announcesLast and announcesPair need two words
-		return isAnnouncing(words[0]) || announcingLast()[words[0]]
 	}
 	return slices.ContainsFunc(words, isAnnouncing) || announcesLast(words) || announcesPair(words)
 }
@@ -41,7 +37,7 @@ func isAnnouncing(word string) bool {
 // announcesLast reports whether the last word announces a secret: DB_PASS, InviteSalt.
 func announcesLast(words []string) bool {
 	last := len(words) - 1
-	return announcingLast()[words[last]] && !(words[last] == "pass" && otherPassWords()[words[last-1]])
+	return announcingLast()[words[last]] && !(last > 0 && words[last] == "pass" && otherPassWords()[words[last-1]])
 }
 
 // announcesPair reports whether two adjacent words announce a secret: apiKey, connection string.

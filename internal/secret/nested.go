@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -20,11 +21,10 @@ const (
 func (a assignment) nestedValue(at int) []span {
 	to, depth := a.brackets(at)
 	part := a.text[at:to]
-	found := false
-	if v, ok := a.parsed(part, depth); ok {
+	v, ok := a.parsed(part, depth)
+	found := !ok
+	if ok {
 		Place{form: announced}.each(v, walk{visit: func(Place, string) { found = true }, within: a.scan})
-	} else {
-		found = true
 	}
 	if !found {
 		return nil
@@ -166,10 +166,11 @@ func (d *decoding) literal(b *strings.Builder, text string, from, to int) {
 // percents decodes %2F, as in URLs. In a query, a plus sign is a blank, and in a path it is not.
 func (n *needles) percents(text string) []decoding {
 	decode := func(text string) (string, int) {
-		if len(text) < 3 || !isHexDigit(text[1]) || !isHexDigit(text[2]) {
+		raw, err := hex.DecodeString(text[1:min(3, len(text))])
+		if err != nil || len(raw) == 0 {
 			return "", 0
 		}
-		return string([]byte{hexValue(text[1])<<4 | hexValue(text[2])}), 3
+		return string(raw), 3
 	}
 	out := unescaped(text, "%", decode)
 	if !strings.Contains(text, "+") || out == nil && !n.blanks {

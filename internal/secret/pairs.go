@@ -2,6 +2,7 @@ package secret
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -28,7 +29,7 @@ func pairs(s *scan) (out []span) {
 			}
 		}
 	}
-	if s.index(0, len(s.text), "<name>") < 0 {
+	if s.index(0, "<name>") < 0 {
 		return out
 	}
 	for _, m := range s.matches(pairElements()) {
@@ -56,12 +57,7 @@ func (s *scan) isSecretItem(item string) bool {
 		return false
 	}
 	s.spend(regexpWork * len(item))
-	for _, m := range pairName().FindAllStringSubmatch(item, -1) {
-		if isSecretHeader(m[1]) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pairName().FindAllStringSubmatch(item, -1), func(m []string) bool { return isSecretHeader(m[1]) })
 }
 
 // itemAround returns the item that has a field between two offsets, without the items and maps in it.
@@ -196,8 +192,7 @@ func elements(s *scan) (out []span) {
 	return out
 }
 
-// redisUser matches the rules of a user in Redis, and redisPassword matches a password in them, or its digest (redis.io/docs, ACL
-// SETUSER).
+// redisUser matches the rules of a user in Redis, and redisPassword matches a password in them, or its digest (redis.io/docs, ACL SETUSER).
 var (
 	redisUser = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?m)(?:^|[\s"'\[,])(?i:user|setuser)[ \t]+\S+[ \t]+[^\n]*`)
@@ -211,7 +206,7 @@ var (
 // redisUsers finds the passwords of users in the configuration and the commands of Redis.
 func redisUsers(s *scan) (out []span) {
 	s.spend(len(s.text))
-	if !containsFold(s.text, "user") || s.index(0, len(s.text), " >") < 0 && s.index(0, len(s.text), " #") < 0 {
+	if !containsFold(s.text, "user") || s.index(0, " >") < 0 && s.index(0, " #") < 0 {
 		return nil
 	}
 	for _, line := range s.matches(redisUser()) {

@@ -90,12 +90,8 @@ func (p Place) Field(name string) Place {
 
 // refersToSecret reports whether a name refers to a Secret: tlsSecret, imagePullSecrets.
 func refersToSecret(name string) bool {
-	words := wordsOf(name)
-	if len(words) == 0 || Name(name) {
-		return false
-	}
-	last := words[len(words)-1]
-	return last == "secret" || last == "secrets" || referringWords()[last]
+	last := lastWord(name)
+	return (last == "secret" || last == "secrets" || referringWords()[last]) && !Name(name)
 }
 
 // isAttribute reports whether a name describes a secret or says where it is: secretKeyRef, tokenTTL.
@@ -105,7 +101,6 @@ func isAttribute(name string) bool {
 
 // Item returns the place of an item of a list. Name is the item's name field or key field, or "" if it has neither.
 func (p Place) Item(name string) Place {
-	p.plain = p.form == announced && p.plain
 	p.pair = name != "" && isSecretHeader(name)
 	return p
 }
@@ -163,8 +158,7 @@ func (p Place) eachInMap(m map[string]any, w walk) {
 	}
 }
 
-// mapPlace returns the place with what the map itself shows: it may be a Secret within another object, or an item
-// with a name and a value.
+// mapPlace returns the place with what the map itself shows: it may be a Secret within another object, or an item with a name and a value.
 func (p Place) mapPlace(m map[string]any) Place {
 	if p.form == readable && m["kind"] == "Secret" && (m["data"] != nil || m["stringData"] != nil) {
 		p = Place{form: secretRoot}
@@ -215,8 +209,10 @@ func (p Place) eachInList(list []any, w walk) {
 	if p.form == schema {
 		return
 	}
-	for _, found := range secretArgs(args) {
-		w.visit(p, found)
+	for i, offset := range argOffsets(args, false) {
+		if offset >= 0 {
+			w.visit(p, args[i][offset:])
+		}
 	}
 }
 
@@ -237,8 +233,7 @@ func (p Place) eachInText(text string, w walk) {
 	}
 }
 
-// EmbedsObject reports whether tools store whole objects in an annotation: kubectl, kapp and others that keep what
-// was applied last.
+// EmbedsObject reports whether tools store whole objects in an annotation: kubectl, kapp and others that keep what was applied last.
 func EmbedsObject(annotation string) bool {
 	return strings.HasSuffix(annotation, "last-applied-configuration") || strings.HasPrefix(annotation, "kapp.k14s.io/original") ||
 		strings.HasSuffix(annotation, "/last-applied")

@@ -79,18 +79,18 @@ func (s *scan) find(finders ...func(*scan) []span) (out []span) {
 func (s *scan) indexes(part string) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for at := 0; ; at += len(part) {
-			if at = s.index(at, len(s.text), part); at < 0 || !yield(at) {
+			if at = s.index(at, part); at < 0 || !yield(at) {
 				return
 			}
 		}
 	}
 }
 
-// index returns the first position of a part between two offsets, or -1. The search compares many bytes at once.
-func (s *scan) index(from, to int, part string) int {
-	i := strings.Index(s.text[from:to], part)
+// index returns the first position of a part at or after an offset, or -1. The search compares many bytes at once.
+func (s *scan) index(from int, part string) int {
+	i := strings.Index(s.text[from:], part)
 	if i < 0 {
-		s.spend((to-from)/16 + 1)
+		s.spend((len(s.text)-from)/16 + 1)
 		return -1
 	}
 	s.spend(i/16 + 1)
@@ -207,8 +207,7 @@ const (
 	quotes
 	// beforeSign are the bytes between the end of a name and its sign.
 	beforeSign
-	// inToken are the bytes of a token. inJWT also has the dot, and inPath the slash. inBase64 are the digits of both alphabets of
-	// base64.
+	// inToken are the bytes of a token. inJWT also has the dot, and inPath the slash. inBase64 are the digits of both alphabets of base64.
 	inToken
 	inJWT
 	inPath

@@ -141,11 +141,8 @@ func (k *Known) forms() knownForms {
 // addForms adds what another Known has. The caller holds the lock.
 func (k *Known) addForms(c knownForms) {
 	k.pending = append(k.pending, c.Unread...)
-	for form, wherever := range c.Texts {
-		k.addForm(form)
-		if _, added := k.texts[form]; added {
-			k.texts[form], k.inTexts = k.texts[form] || wherever, nil
-		}
+	for form, inside := range c.Texts {
+		k.addForm(form, inside)
 	}
 	for form := range c.Members {
 		if k.members == nil {

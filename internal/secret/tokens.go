@@ -3,7 +3,6 @@ package secret
 import (
 	"encoding/base64"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 )
@@ -22,8 +21,8 @@ func privateKeys(s *scan) (out []span) {
 		}
 		// A block without an end continues to the end of the text.
 		done = len(s.text)
-		if end := s.index(at, len(s.text), "-----END "); end >= 0 {
-			if dashes := s.index(end+len("-----END "), len(s.text), "-----"); dashes >= 0 {
+		if end := s.index(at, "-----END "); end >= 0 {
+			if dashes := s.index(end+len("-----END "), "-----"); dashes >= 0 {
 				done = dashes + len("-----")
 			}
 		}
@@ -108,8 +107,7 @@ func httpCredentials(s *scan) (out []span) {
 	return out
 }
 
-// isCredential reports whether the word after a scheme is a credential, and not part of a sentence: "Basic
-// authentication", "bearer token".
+// isCredential reports whether the word after a scheme is a credential, and not part of a sentence: "Basic authentication", "bearer token".
 func isCredential(scheme, text string, isWhole bool) bool {
 	lower := strings.ToLower(text)
 	if prose()[lower] || strings.HasPrefix(lower, "auth") || strings.HasPrefix(lower, "token") || lower == "realm" {
@@ -189,23 +187,10 @@ const (
 
 // HoldsToken reports whether a value contains a token, in clear or in base64 as in the data of a Secret.
 func HoldsToken(v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, below := range v {
-			if HoldsToken(name) || HoldsToken(below) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, HoldsToken)
-	case string:
-		if len(newScan(v, nil).find(maskedTokens)) > 0 {
-			return true
-		}
-		raw, err := base64.StdEncoding.DecodeString(v)
-		return err == nil && len(newScan(string(raw), nil).find(maskedTokens)) > 0
-	}
-	return false
+	return anyText(v, func(text string) bool {
+		raw, err := base64.StdEncoding.DecodeString(text)
+		return len(newScan(text, nil).find(maskedTokens)) > 0 || err == nil && len(newScan(string(raw), nil).find(maskedTokens)) > 0
+	})
 }
 
 // isToken reports whether a text is a token and nothing else.

@@ -25,8 +25,7 @@ var announcing = set(`
 	requirepass masterauth userpass dbpass rootpass adminpass mypass smtppass authpass keypass storepass dbpw rootpw bindpw adminpw userpw
 `)
 
-// announcingLast are the words that announce a secret only at the end of a name: passThrough, saltRounds and
-// jwtIssuer announce none.
+// announcingLast are the words that announce a secret only at the end of a name: passThrough, saltRounds and jwtIssuer announce none.
 var announcingLast = set(`pass pw salt jwt dsn bearer hmac otp`)
 
 // announcingEnds are the ends of a word that announce a secret: mysqlpassword, clientsecret.
@@ -73,25 +72,21 @@ var attributeWords = set(`
 	updated uri url urls usage username usernames validation validator validity version versions visible volume volumes whitelist
 `)
 
-// optionWords are the first words of names that switch, count or refer to something: existingSecret, useToken,
-// maxTokens.
+// optionWords are the first words of names that switch, count or refer to something: existingSecret, useToken, maxTokens.
 var optionWords = set(`
 	existing automount auto use uses using create creates enable enables disable disables has is are allow allows require requires skip
-	ignore ignores keep generate generates inject injects includes include load max min num number total with without no hide show
-	mask redact
-	validate verify print propagate support supports manage manages needs force store
+	ignore ignores keep generate generates inject injects includes include load max min num number total with without no hide show mask
+	redact validate verify print propagate support supports manage manages needs force store
 `)
 
 // secretHolders are the words before "secret" or "secrets" that make the name a reference to a Secret with such
 // content: tlsSecret, imagePullSecrets.
 var secretHolders = set(`
-	tls ssl cert certs certificate certificates ca pull image images credential credentials creds password passwords keystore
-	truststore jks script
-	scripts existing bundle basicauth volume volumes from in as config configs configuration vars datasource
+	tls ssl cert certs certificate certificates ca pull image images credential credentials creds password passwords keystore truststore
+	jks script scripts existing bundle basicauth volume volumes from in as config configs configuration vars datasource
 `)
 
-// secretKeyWords are the words before "secretKey" that make the name a reference to a key of a Secret:
-// passwordSecretKey.
+// secretKeyWords are the words before "secretKey" that make the name a reference to a key of a Secret: passwordSecretKey.
 var secretKeyWords = set(`password passwd passphrase key user username uri url config name cert certificate keystore truststore`)
 
 // referringWords are single lower-case words that refer to a Secret.
@@ -102,9 +97,8 @@ var referringWords = set(`
 // otherPassWords are the words that give a following "pass" another meaning: proxy_pass.
 var otherPassWords = set(`proxy by first second single one two multi fastcgi uwsgi grpc scgi`)
 
-// readableBelow are the fields that stay readable below an announced name, because in APIs they refer to a Secret or
-// describe one (core/v1 SecretVolumeSource, SecretKeySelector, SecretReference, KeyToPath,
-// ServiceAccountTokenProjection, ObjectReference).
+// readableBelow are the fields that stay readable below an announced name, because in APIs they refer to a Secret or describe one (core/v1
+// SecretVolumeSource, SecretKeySelector, SecretReference, KeyToPath, ServiceAccountTokenProjection, ObjectReference).
 var readableBelow = set(`
 	name key namespace optional secretname items path mode defaultmode audience audiences expirationseconds kind apiversion apigroup group
 	version resourceversion uid fieldpath valuefrom annotations labels mountpath subpath username
