@@ -15,15 +15,12 @@ func (f *File) Conceal(mask string, hides func(path []any, value string) bool) s
 	if err != nil || root == nil {
 		return string(f.whole(f.text)) // Parse has located it already
 	}
-	var hidden []*node
-	root.eachScalar(nil, func(path []any, n *node) {
-		if hides(path, n.yaml.Value) {
-			hidden = append(hidden, n)
-		}
-	})
 	var b strings.Builder
 	at := 0
-	for _, n := range hidden {
+	root.eachScalar(nil, func(path []any, n *node) {
+		if !hides(path, n.yaml.Value) {
+			return
+		}
 		from := n.content
 		if n.isBlockScalar() {
 			// The indicators of a block scalar say nothing about its content.
@@ -31,7 +28,7 @@ func (f *File) Conceal(mask string, hides func(path []any, value string) bool) s
 		}
 		b.WriteString(f.text[at:from] + concealLines(f.text[from:n.end], mask, n.isBlockScalar()))
 		at = n.end
-	}
+	})
 	return string(f.whole(b.String() + f.text[at:]))
 }
 
@@ -66,8 +63,7 @@ func (f *File) ConcealComments(mask string, hides func(comment string) bool) str
 	var b strings.Builder
 	at := 0
 	if root, err := locate(f.text); err == nil && root != nil {
-		s := newSource(f.text)
-		root.eachText(s, func(from, to int) {
+		root.eachText(newSource(f.text), func(from, to int) {
 			b.WriteString(comment.ReplaceAllStringFunc(f.text[at:from], conceal) + f.text[from:to])
 			at = to
 		})
@@ -88,9 +84,7 @@ func (n *node) eachText(s source, visit func(from, to int)) {
 		if e.key != nil {
 			e.key.eachText(s, visit)
 		}
-		if e.value != nil {
-			e.value.eachText(s, visit)
-		}
+		e.value.eachText(s, visit)
 	}
 }
 
@@ -104,9 +98,7 @@ func (n *node) eachScalar(path []any, visit func([]any, *node)) {
 		if e.key != nil {
 			step = keyName(e.key.yaml)
 		}
-		if e.value != nil {
-			e.value.eachScalar(below(path, step), visit)
-		}
+		e.value.eachScalar(below(path, step), visit)
 	}
 }
 

@@ -240,11 +240,8 @@ func nested(path []any, v any) any {
 func difference(path []any, a, b any) []any {
 	am, aMap := a.(map[string]any)
 	bm, bMap := b.(map[string]any)
-	al, aList := a.([]any)
-	bl, bList := b.([]any)
 	if aMap && bMap {
-		keys := slices.Concat(object.SortedKeys(am), object.SortedKeys(bm))
-		for _, key := range keys {
+		for _, key := range slices.Concat(object.SortedKeys(am), object.SortedKeys(bm)) {
 			left, inA := am[key]
 			right, inB := bm[key]
 			if inA != inB || !object.Equal(left, right) {
@@ -252,11 +249,11 @@ func difference(path []any, a, b any) []any {
 			}
 		}
 	}
-	if aList && bList {
-		for i := range min(len(al), len(bl)) {
-			if !object.Equal(al[i], bl[i]) {
-				return difference(below(path, i), al[i], bl[i])
-			}
+	al, _ := a.([]any)
+	bl, _ := b.([]any)
+	for i := range min(len(al), len(bl)) {
+		if !object.Equal(al[i], bl[i]) {
+			return difference(below(path, i), al[i], bl[i])
 		}
 	}
 	return path

@@ -112,19 +112,9 @@ func (f *File) find(path []any) *node {
 	}
 	n := root
 	for _, step := range path {
-		i := -1
-		switch step := step.(type) {
-		case string:
-			if n.isMap() {
-				i = find(n, step)
-			}
-		case int:
-			i = step
-		}
-		if i < 0 || i >= len(n.entries) {
+		if n = n.child(step); n == nil {
 			return nil
 		}
-		n = n.entries[i].value
 	}
 	return n
 }
@@ -172,17 +162,14 @@ func (f *File) relined(n *node, before, after string) (string, bool) {
 	old, lines := strings.Split(strings.TrimRight(before, "\n"), "\n"), strings.Split(strings.TrimRight(after, "\n"), "\n")
 	var raw, breaks []string
 	from := s.afterLine(n.header)
-	for at := from; len(raw) < len(old) && at < n.end; at = s.afterLine(at) {
+	at := from
+	for ; len(raw) < len(old) && at < n.end; at = s.afterLine(at) {
 		end := s.lineEnd(at)
 		raw, breaks = append(raw, f.text[at:end]), append(breaks, f.text[end:s.afterLine(at)])
 	}
 	first := slices.IndexFunc(old, func(line string) bool { return line != "" })
 	if len(raw) != len(old) || first < 0 || !strings.HasSuffix(raw[first], old[first]) {
 		return "", false
-	}
-	end := from
-	for i := range raw {
-		end += len(raw[i]) + len(breaks[i])
 	}
 	indent, eol := strings.TrimSuffix(raw[first], old[first]), breaks[0]
 	if eol == "" {
@@ -211,5 +198,5 @@ func (f *File) relined(n *node, before, after string) (string, bool) {
 	for i := len(old) - tail; i < len(old); i++ {
 		b.WriteString(raw[i] + breaks[i])
 	}
-	return strings.TrimSuffix(b.String(), eol) + last + f.text[end:], true
+	return strings.TrimSuffix(b.String(), eol) + last + f.text[at:], true
 }

@@ -114,22 +114,18 @@ func parse(text string) (*yaml3.Node, error) {
 	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
 		return nil, &lineError{1, "the file is UTF-16; only UTF-8 can be edited"}
 	}
-	var first, next yaml3.Node
-	documents := yaml3.NewDecoder(strings.NewReader(text))
-	switch err := documents.Decode(&first); {
-	case errors.Is(err, io.EOF):
-		return nil, nil
-	case err != nil:
-		return nil, syntaxError(err)
-	}
-	for {
-		next = yaml3.Node{}
+	var root *yaml3.Node
+	for documents := yaml3.NewDecoder(strings.NewReader(text)); ; {
+		var next yaml3.Node
 		switch err := documents.Decode(&next); {
+		case errors.Is(err, io.EOF) && root == nil:
+			return nil, nil
 		case errors.Is(err, io.EOF):
-			root := first.Content[0]
 			return root, checkKeys(root)
 		case err != nil:
 			return nil, syntaxError(err)
+		case root == nil:
+			root = next.Content[0]
 		case next.Content[0].Tag != "!!null":
 			return nil, &lineError{next.Content[0].Line, "the file has a second document; Helm 3 ignores it, Helm 4 merges it"}
 		}

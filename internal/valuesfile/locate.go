@@ -126,19 +126,18 @@ func (l *locator) properties(n *node, tagged, flow bool) {
 }
 
 // content locates the text after the properties, and all entries.
-func (l *locator) content(n *node, indent int) (err error) {
+func (l *locator) content(n *node, indent int) error {
 	l.pos = n.content
 	switch {
 	case n.yaml.Kind == yaml3.AliasNode:
 		n.end = n.content + 1 + len(n.yaml.Value)
+		return nil
 	case n.yaml.Kind == yaml3.ScalarNode:
 		return l.scalar(n, indent)
 	case n.flow:
 		return l.flowEntries(n)
-	default:
-		err = l.blockEntries(n)
 	}
-	return err
+	return l.blockEntries(n)
 }
 
 // scalar finds the end of a scalar, which depends on its style. For a plain scalar the text alone is ambiguous, so it also uses the

@@ -22,7 +22,7 @@ func (ed *editor) remove(p place, c change, index int) error {
 	case len(n.entries) > 1 && n.flow:
 		return ed.removeInFlow(n, index)
 	case len(n.entries) > 1 || p.parent == nil && !n.flow:
-		ed.removeLines(n, p.firstLine(), index)
+		ed.removeLines(p, index)
 		return nil
 	case n.isMap():
 		return ed.replace(p, map[string]any{})
@@ -33,11 +33,10 @@ func (ed *editor) remove(p place, c change, index int) error {
 // removeAgain removes the last of several equal keys, and then the others. Helm reads the last one, so if only that was removed, the
 // key would come back with an older value.
 func (ed *editor) removeAgain(p place, c change, index int) error {
-	n := p.node
-	if n.flow {
+	if p.node.flow {
 		return errors.New("a map in one line has the key twice")
 	}
-	ed.removeLines(n, p.firstLine(), index)
+	ed.removeLines(p, index)
 	text, err := ed.spliced()
 	if err != nil {
 		return err
@@ -54,17 +53,9 @@ func (ed *editor) removeAgain(p place, c change, index int) error {
 	return nil
 }
 
-// firstLine returns the offset of a line: comments above it do not belong to the first entry of the place. It is -1 for the root.
-func (p place) firstLine() int {
-	if p.parent == nil {
-		return -1
-	}
-	return p.mark
-}
-
-// removeLines removes the lines of an entry of a block. First is as for headComments.
-func (ed *editor) removeLines(n *node, first, index int) {
-	e := n.entries[index]
+// removeLines removes the lines of an entry of a block.
+func (ed *editor) removeLines(p place, index int) {
+	n, e := p.node, p.entries[index]
 	end := ed.lineEnd(e.value.end)
 	if index == 0 && !ed.startsLine(e.start) && len(n.entries) > 1 { // - key: value
 		// The item stays, and the dash belongs to it: its second key moves up beside the dash.
@@ -76,6 +67,10 @@ func (ed *editor) removeLines(n *node, first, index int) {
 		from := len(strings.TrimRight(ed.text[:e.start], " \t"))
 		ed.splice(from, end, "")
 		return
+	}
+	first := -1
+	if p.parent != nil {
+		first = p.mark
 	}
 	from, to := ed.headComments(n, index, first), ed.afterLine(end)
 	if to == end && from > 0 { // the last line of the file, without a line break
@@ -153,8 +148,7 @@ func (ed *editor) addInFlow(n *node, index int, text string) error {
 	comma := ed.skip(end)
 	prefix, ownLine := ed.ownLine(last.start)
 	switch closing := n.end - 1; {
-	// The place of the last comma or of the bracket shows whether the list has one entry per line, with or without a comma after the
-	// last.
+	// The place of the last comma or of the bracket shows whether the list has one entry per line, with or without a comma after the last.
 	case !ownLine:
 		ed.insert(end, ", "+text)
 	case ed.peek(comma) == ',' && ed.line(closing) > ed.line(comma):
@@ -178,24 +172,20 @@ func (ed *editor) ownLine(at int) (string, bool) {
 // and other comments stay. Inside the brackets, only its line shows what a comment is about.
 func (ed *editor) removeInFlow(n *node, index int) error {
 	e := n.entries[index]
-	from, end, next := e.start, e.value.end, n.end-1
+	from, end, next, to := e.start, e.value.end, n.end-1, e.value.end
 	if comma := ed.skip(end); ed.peek(comma) == ',' {
 		end = comma + 1
 	}
-	isLast := index == len(n.entries)-1
-	if !isLast {
-		next = n.entries[index+1].start
-	} else {
+	if index == len(n.entries)-1 {
 		from = n.entries[index-1].value.end
+	} else {
+		next = n.entries[index+1].start
+		to = next
 	}
 	_, ownLine := ed.ownLine(e.start)
 	switch {
 	case !strings.Contains(ed.text[from:e.start], "#") && !strings.Contains(ed.text[end:next], "#"):
-		if isLast {
-			ed.splice(from, e.value.end, "")
-		} else {
-			ed.splice(from, next, "")
-		}
+		ed.splice(from, to, "")
 	case ownLine && ed.line(next) > ed.line(end):
 		ed.splice(ed.lineStart(e.start), ed.afterLine(end), "")
 	default:

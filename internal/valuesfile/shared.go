@@ -3,8 +3,6 @@ package valuesfile
 import (
 	"fmt"
 
-	yaml3 "go.yaml.in/yaml/v3"
-
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -57,40 +55,36 @@ func further(path []any, wanted, got any) []Edit {
 // IsShared reports whether the value at a path has an anchor that is used elsewhere, or lies in such a value. An edit there changes the
 // other places too, so make it before the edits of those: they then have nothing to do, and the aliases stay.
 func (f *File) IsShared(path []any) bool {
-	root, err := parse(f.text)
+	root, err := locate(f.text)
 	if err != nil || root == nil {
 		return false
 	}
-	for n := root; ; path = path[1:] {
-		if n.Anchor != "" && aliasOf(root, n) != nil {
+	for n := root; n != nil; n, path = n.child(path[0]), path[1:] {
+		if n.yaml.Anchor != "" && aliasOf(root.yaml, n.yaml) != nil {
 			return true
 		}
 		if len(path) == 0 {
 			return false
 		}
-		if n = child(n, path[0]); n == nil {
-			return false
-		}
 	}
+	return false
 }
 
-// child returns the node of a key or an index in the text, or nil if there is none, as in an alias. The nodes of the library are enough
-// here, since nothing is cut.
-func child(n *yaml3.Node, step any) *yaml3.Node {
-	var out *yaml3.Node
+// child returns the node of a key or an index, or nil if the text has none, as in an alias.
+func (n *node) child(step any) *node {
+	i := -1
 	switch step := step.(type) {
 	case string:
-		for i := 0; n.Kind == yaml3.MappingNode && i+1 < len(n.Content); i += 2 {
-			if !isMerge(n.Content[i]) && keyName(n.Content[i]) == step {
-				out = n.Content[i+1] // the last of equal keys wins
-			}
-		}
+		i = find(n, step)
 	case int:
-		if n.Kind == yaml3.SequenceNode && step < len(n.Content) {
-			out = n.Content[step]
+		if n.isList() {
+			i = step
 		}
 	}
-	return out
+	if i < 0 || i >= len(n.entries) {
+		return nil
+	}
+	return n.entries[i].value
 }
 
 // override replaces an alias by a value of its own. Path is the path of the alias. For a map the alias stays as a merge, so that keys that

@@ -48,15 +48,19 @@ func mostFrequent(counts map[int]int, otherwise int) int {
 
 // visit counts the styles of a node and of everything below it.
 func (v *survey) visit(n *node) {
-	if n.yaml.Kind == yaml3.ScalarNode {
-		v.countQuotes(n, &v.single, &v.double)
+	switch {
+	case n.yaml.Style&yaml3.SingleQuotedStyle != 0:
+		v.single++
+	case n.yaml.Style&yaml3.DoubleQuotedStyle != 0:
+		v.double++
 	}
 	for _, e := range n.entries {
-		if e.key != nil {
-			v.countQuotes(e.key, &v.other, &v.quotedKeys)
-			if e.key.yaml.Style&yaml3.DoubleQuotedStyle == 0 {
-				v.other++
-			}
+		switch {
+		case e.key == nil:
+		case e.key.yaml.Style&yaml3.DoubleQuotedStyle != 0:
+			v.quotedKeys++
+		default:
+			v.other++
 		}
 		if step, ok := v.stepTo(n, e); ok && e.value.isMap() {
 			v.steps[step]++
@@ -64,16 +68,6 @@ func (v *survey) visit(n *node) {
 			v.listSteps[step]++
 		}
 		v.visit(e.value)
-	}
-}
-
-// countQuotes counts a scalar if it is quoted.
-func (v *survey) countQuotes(n *node, single, double *int) {
-	switch {
-	case n.yaml.Style&yaml3.SingleQuotedStyle != 0:
-		*single++
-	case n.yaml.Style&yaml3.DoubleQuotedStyle != 0:
-		*double++
 	}
 }
 
