@@ -21,8 +21,7 @@ const (
 // Difference is what differs between documents in one format.
 type Difference struct {
 	Format Format
-	// Changes are the places that differ. There are none if only the formatting differs. More counts the changes
-	// beyond the first hundred.
+	// Changes are the places that differ. There are none if only the formatting differs. More counts the changes beyond the first hundred.
 	Changes []Change
 	More    int
 	// Roots are the values of the documents, or nil for an absent side.
@@ -56,7 +55,8 @@ type Change struct {
 // one format, and differ. All texts must have the same format, because otherwise a typo in one of them would show as a change of the whole
 // document.
 func Compare(name string, texts Sides[*string]) (Difference, bool) {
-	if !differ(texts) {
+	// Most entries are equal on all sides, and are never parsed.
+	if allEqual(texts, func(a, b *string) bool { return *a == *b }) {
 		return Difference{}, false
 	}
 	format, documents, ok := parseAll(name, texts)
@@ -74,34 +74,21 @@ func Compare(name string, texts Sides[*string]) (Difference, bool) {
 		}
 	}
 	c.walk(nil, sides)
-	// The documents differ, but not in anything that can be shown, so show the texts.
-	if len(d.Changes) == 0 && !sameOddKeys(documents) {
+	// The walk compares names as texts, so it does not distinguish a key 1 from a key "1". Documents that differ only in that seem to differ
+	// only in formatting, so show the texts.
+	if len(d.Changes) == 0 && !allEqual(documents, func(a, b *parsed) bool { return slices.Equal(a.oddKeys, b.oddKeys) }) {
 		return Difference{}, false
 	}
 	return d, true
 }
 
-// differ reports whether any two of the texts differ. Most entries are equal on all sides, and are never parsed.
-func differ(texts Sides[*string]) bool {
-	var first *string
-	for _, t := range texts {
+// allEqual reports whether the sides that exist are equal.
+func allEqual[T any](sides Sides[*T], equal func(a, b *T) bool) bool {
+	var first *T
+	for _, s := range sides {
 		if first == nil {
-			first = t
-		} else if t != nil && *t != *first {
-			return true
-		}
-	}
-	return false
-}
-
-// sameOddKeys reports whether the keys that are not strings are the same in all documents. The walk compares names as texts, so it does
-// not distinguish a key 1 from a key "1". Without this check such documents would seem to differ only in formatting.
-func sameOddKeys(documents Sides[*parsed]) bool {
-	var first *parsed
-	for _, d := range documents {
-		if first == nil {
-			first = d
-		} else if d != nil && !slices.Equal(d.oddKeys, first.oddKeys) {
+			first = s
+		} else if s != nil && !equal(s, first) {
 			return false
 		}
 	}
@@ -329,19 +316,15 @@ func (c *comparison) keyedLists(path object.Path, key string, lists Sides[[]any]
 }
 
 // plainLists compares items by position. It skips the equal items at the beginning and at the end of all lists, so that it compares only
-// the part where something was inserted, removed or changed. A longest common subsequence of three lists would be slower but not
-// clearer.
+// the part where something was inserted, removed or changed. A longest common subsequence of three lists would be slower but not clearer.
 func (c *comparison) plainLists(path object.Path, lists Sides[[]any]) {
-	shortest, longest := -1, 0
+	var lengths []int
 	for i, list := range lists {
-		if !c.has[i] {
-			continue
+		if c.has[i] {
+			lengths = append(lengths, len(list))
 		}
-		if shortest < 0 || len(list) < shortest {
-			shortest = len(list)
-		}
-		longest = max(longest, len(list))
 	}
+	shortest, longest := slices.Min(lengths), slices.Max(lengths)
 	start := 0
 	for start < shortest && c.sameItem(lists, func(int) int { return start }) {
 		start++

@@ -1,8 +1,8 @@
 // Package document compares texts that are documents: the YAML, JSON or TOML that an entry of a ConfigMap, an annotation or a field of
 // a custom resource holds. The package does not know which values are secret: the caller masks them.
 //
-//	name, texts ─► formatsOf ─► parse ─► values of each side ─► walk ─► Difference
-//	               format.go    yaml.go, json.go, toml.go   compare.go
+//	name, texts ─► syntaxesOf ─► parse ─► values of each side ─► walk ─► Difference
+//	               format.go     yaml.go, json.go, toml.go   compare.go
 //
 // # When a text is a document
 //

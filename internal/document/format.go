@@ -51,12 +51,10 @@ func syntaxesOf(name string) []syntax {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".yaml", ".yml":
 		return []syntax{{YAML, parseYAML}}
-	case ".json":
+	case ".json", ".conf":
 		return []syntax{{JSON, parseJSON}}
 	case ".toml":
 		return []syntax{{TOML, parseTOML}}
-	case ".conf":
-		return []syntax{{JSON, parseJSON}}
 	case ".ini", ".cnf", ".cfg", ".properties", ".env":
 		return nil // a line of such a text is a setting, so the differing lines say everything
 	}

@@ -56,15 +56,10 @@ func (b *budget) plain(v any, depth int) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		return b.plainMap(v, depth)
-	case []map[string]any:
-		// An array of tables has its own type, but means the same as a list of maps.
-		list := make([]any, len(v))
-		for i := range v {
-			list[i] = v[i]
-		}
-		return b.plainList(list, depth)
+	case []map[string]any: // an array of tables, which means the same as a list of maps
+		return plainList(b, v, depth)
 	case []any:
-		return b.plainList(v, depth)
+		return plainList(b, v, depth)
 	case string:
 		return v, b.spend(depth, v)
 	case float64:
@@ -90,7 +85,7 @@ func (b *budget) plainMap(m map[string]any, depth int) (any, bool) {
 	return out, true
 }
 
-func (b *budget) plainList(list []any, depth int) (any, bool) {
+func plainList[T any](b *budget, list []T, depth int) (any, bool) {
 	out := make([]any, len(list))
 	for i := range list {
 		v, ok := b.plain(list[i], depth+1)

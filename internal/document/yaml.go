@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,9 +51,8 @@ func parseYAML(text string) (parsed, bool) {
 	return parsed{documents, true, r.oddKeys}, !slices.ContainsFunc(documents, isScalar)
 }
 
-// parseUnnamedYAML parses a text whose name does not say that it is YAML. Prose may look like YAML (Note: see below), and so may a list
-// of sentences. So the text must have several lines, keys that are words, and a map or list within the outermost one, or at least two
-// keys.
+// parseUnnamedYAML parses a text whose name does not say that it is YAML. Prose may look like YAML (Note: see below), and so may a list of
+// sentences. So the text must have several lines, keys that are words, and a map or list within the outermost one, or at least two keys.
 func parseUnnamedYAML(text string) (parsed, bool) {
 	if !strings.Contains(strings.TrimSpace(text), "\n") {
 		return parsed{}, false
@@ -164,12 +164,8 @@ func (r *yamlReader) mapping(node *yaml.Node, depth int) (any, bool) {
 		}
 		out[key.Value] = v
 	}
-	for name, v := range merged {
-		if _, has := out[name]; !has {
-			out[name] = v
-		}
-	}
-	return out, true
+	maps.Copy(merged, out)
+	return merged, true
 }
 
 // merge adds what the value of a merge key names: a map, or several. The first of several overrides the others.
