@@ -3,6 +3,7 @@ package unified
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -227,9 +228,7 @@ func backtrack(trace []map[int]int, x, y int) []change {
 			x, y = px, py
 		}
 	}
-	for i, j := 0, len(out)-1; i < j; i, j = i+1, j-1 {
-		out[i], out[j] = out[j], out[i]
-	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -259,8 +258,7 @@ func group(a, b []string, all []change, n int) []Hunk {
 	return out
 }
 
-// span returns a range of lines in the form for the head of a hunk. patch(1) counts lines from 1, and names the line before an empty
-// range.
+// span returns a range of lines in the form for the head of a hunk. patch(1) counts lines from 1, and names the line before an empty range.
 func span(from, to int) string {
 	switch n := to - from; n {
 	case 0:
