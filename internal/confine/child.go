@@ -18,8 +18,7 @@ const (
 	exitOrphaned = 5 // the parent is dead
 )
 
-// grace is how much longer than its time a child may live before it ends itself. The parent kills it earlier,
-// unless the parent is stopped.
+// grace is how much longer than its time a child may live before it ends itself. The parent kills it earlier, unless the parent is stopped.
 const grace = 5 * time.Second
 
 // Job is work that a child can do.
@@ -28,15 +27,7 @@ type Job func(ctx context.Context, p *Parent, input []byte) ([]byte, error)
 // NewJob returns the Job of a function whose input and output gob can encode.
 func NewJob[In, Out any](do func(context.Context, *Parent, In) (Out, error)) Job {
 	return func(ctx context.Context, p *Parent, input []byte) ([]byte, error) {
-		in, err := unpack[In](input)
-		if err != nil {
-			return nil, err
-		}
-		out, err := do(ctx, p, in)
-		if err != nil {
-			return nil, err
-		}
-		return pack(out)
+		return NewCall(func(ctx context.Context, in In) (Out, error) { return do(ctx, p, in) })(ctx, input)
 	}
 }
 

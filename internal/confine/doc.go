@@ -55,14 +55,12 @@
 //
 // # Isolation
 //
-// The child gets its input over its standard input, and nothing on its command line. Its environment is Program.Env, which should
-// contain no credentials: requests that need credentials are questions to the parent. The child's stderr goes to Program.Log line
-// by line and nowhere else. If the parent has forbidden core files for itself, a crash of the child writes none, because the
-// child inherits that limit.
+// The child gets its input over its standard input, and nothing on its command line. Its environment is Program.Env, which should contain
+// no credentials: requests that need credentials are questions to the parent. The child's stderr goes to Program.Log line by line and
+// nowhere else. If the parent has forbidden core files for itself, a crash of the child writes none, because the child inherits that limit.
 //
 // The program recognises that it is a child by its name, argv[0], which only Run sets. No flag, argument or environment variable
 // turns a user's command into a child, and a child refuses to work unless its standard input is a pipe.
 //
-// Values cross the pipes as encoding/gob, which keeps texts byte for byte. Unexported fields do not cross, so a type that crosses
-// has none.
+// Values cross the pipes as encoding/gob, which keeps texts byte for byte. Unexported fields do not cross, so a type that crosses has none.
 package confine

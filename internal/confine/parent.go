@@ -55,7 +55,7 @@ func Run[In, Out any](ctx context.Context, p Program, l Limits, job string, in I
 	if err != nil {
 		return out, err
 	}
-	body, err := p.runInTime(ctx, order{Job: job, Limits: l, Log: p.Log != nil, Input: input, Again: p.Pool != nil}, calls)
+	body, err := p.run(ctx, order{Job: job, Limits: l, Log: p.Log != nil, Input: input, Again: p.Pool != nil}, calls)
 	if err != nil {
 		return out, err
 	}
@@ -65,8 +65,9 @@ func Run[In, Out any](ctx context.Context, p Program, l Limits, job string, in I
 // linger is how long Run waits for the output of a killed child.
 const linger = time.Second
 
-// runInTime waits for a place in the pool, and does a job within its time.
-func (p Program) runInTime(ctx context.Context, o order, calls map[string]Call) ([]byte, error) {
+// run waits for a place in the pool, and does a job within its time, in a child of the pool or in a new one. If a child of the pool ends, a
+// new one does the job again, so that no error depends on the jobs before.
+func (p Program) run(ctx context.Context, o order, calls map[string]Call) ([]byte, error) {
 	ctx, leave, err := p.Pool.enter(ctx)
 	if err != nil {
 		return nil, err
@@ -77,12 +78,6 @@ func (p Program) runInTime(ctx context.Context, o order, calls map[string]Call) 
 		ctx, cancel = context.WithTimeoutCause(ctx, o.Limits.Time, ErrTime)
 		defer cancel()
 	}
-	return p.run(ctx, o, calls)
-}
-
-// run does a job in a child of the pool, or in a new one. If a child of the pool ends, a new one does the job again, so that no error
-// depends on the jobs before.
-func (p Program) run(ctx context.Context, o order, calls map[string]Call) ([]byte, error) {
 	if c := p.Pool.take(o.Limits.Memory); c != nil {
 		body, err := p.do(ctx, c, o, calls)
 		if fault := (*Fault)(nil); err == nil || errors.As(err, &fault) || ctx.Err() != nil {

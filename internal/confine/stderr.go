@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -68,16 +69,10 @@ func (w *stderrLog) explain(ended error, bounded bool) error {
 // exitCrash is the exit code of a crash of the Go runtime.
 const exitCrash = 2
 
-// isOwnFault reports whether code in pure Go can cause the crash without running out of memory. All other crashes
-// happen because the runtime got no memory for the heap, a stack or a thread, and they have many messages: "out of
-// memory", "pthread_create failed", "cannot map pages", and SIGSEGV where the garbage collector does not check its
-// allocation.
+// isOwnFault reports whether code in pure Go can cause the crash without running out of memory. All other crashes happen because the
+// runtime got no memory for the heap, a stack or a thread, and they have many messages: "out of memory", "pthread_create failed", "cannot
+// map pages", and SIGSEGV where the garbage collector does not check its allocation.
 func (w *stderrLog) isOwnFault() bool {
 	own := []string{"panic: ", "fatal error: all goroutines are asleep", "fatal error: concurrent map", "fatal error: sync: "}
-	for _, opening := range own {
-		if strings.HasPrefix(w.fatal, opening) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(own, func(opening string) bool { return strings.HasPrefix(w.fatal, opening) })
 }

@@ -15,9 +15,8 @@ func childAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// margin returns how much more memory than the bound the kernel allows a child: a quarter, because the garbage
-// collector lags behind, and what the runtime itself needs. The watchdog enforces the bound; the kernel stops what
-// is too fast for the watchdog.
+// margin returns how much more memory than the bound the kernel allows a child: a quarter, because the garbage collector lags behind, and
+// what the runtime itself needs. The watchdog enforces the bound; the kernel stops what is too fast for the watchdog.
 func margin(most int64) int64 { return most/4 + 64<<20 }
 
 // limitData makes the kernel refuse memory beyond what this process already holds, the bound and the margin.
@@ -37,8 +36,7 @@ func limitData(most int64) {
 	_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &syscall.Rlimit{Cur: min(wanted, now.Max), Max: min(wanted, now.Max)})
 }
 
-// heldData returns how much memory counts for RLIMIT_DATA now: the sixth field of /proc/self/statm,
-// in pages (proc_pid_statm(5)).
+// heldData returns how much memory counts for RLIMIT_DATA now: the sixth field of /proc/self/statm, in pages (proc_pid_statm(5)).
 func heldData() (int64, error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
