@@ -17,10 +17,9 @@ type Named struct {
 	Report *report.Report
 }
 
-// Merge returns one report with the releases of all reports, sorted by cluster, namespace and name. Version is the version of the
-// merging program. Reports of shards must be complete: each part of the same number of parts, once. A release in two reports is an
-// error, since the two may contradict each other, and so is an empty list. One report may have a release several times, once for each of
-// its deployers.
+// Merge returns one report with the releases of all reports, sorted by cluster, namespace and name. Version is the version of the merging
+// program. Reports of shards must be complete: each part of the same number of parts, once. A release in two reports is an error, since the
+// two may contradict each other, and so is an empty list. One report may have a release several times, once for each of its deployers.
 //
 // The result has the time of the newest report. Its Scan has the longest of the durations, since the parts of a fleet are scanned side
 // by side, and the sum of the requests. It shares the contents of its releases with the reports.
@@ -49,7 +48,6 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 		}
 		errs = append(errs, r.Report.Errors...)
 		if one := r.Report.Scan; one != nil {
-			// The parts of a fleet are scanned side by side.
 			scan.Seconds, scan.Requests = max(scan.Seconds, one.Seconds), scan.Requests+one.Requests
 			scan.Clusters = append(scan.Clusters, one.Clusters...)
 			scan.Orphans, scan.Overlaps = append(scan.Orphans, one.Orphans...), append(scan.Overlaps, one.Overlaps...)
@@ -66,19 +64,14 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 
 // checkShards returns an error unless the reports are all parts of one selection, or none of them is a part.
 func checkShards(reports []Named) error {
-	first := shardOf(reports[0])
-	if first == nil {
-		for _, r := range reports {
-			if shard := shardOf(r); shard != nil {
-				return fmt.Errorf("%s is part %d of %d, and %s is no part", r.Name, shard.Index, shard.Count, reports[0].Name)
-			}
-		}
-		return nil
-	}
-	parts := map[int]string{}
+	first, parts := shardOf(reports[0]), map[int]string{}
 	for _, r := range reports {
 		shard := shardOf(r)
 		switch {
+		case first == nil && shard == nil:
+			continue
+		case first == nil:
+			return fmt.Errorf("%s is part %d of %d, and %s is no part", r.Name, shard.Index, shard.Count, reports[0].Name)
 		case shard == nil:
 			return fmt.Errorf("%s is part %d of %d, and %s is no part", reports[0].Name, first.Index, first.Count, r.Name)
 		case shard.Count != first.Count:
@@ -87,6 +80,9 @@ func checkShards(reports []Named) error {
 			return fmt.Errorf("%s and %s are both part %d of %d", parts[shard.Index], r.Name, shard.Index, shard.Count)
 		}
 		parts[shard.Index] = r.Name
+	}
+	if first == nil {
+		return nil
 	}
 	var missing []string
 	for i := range first.Count {

@@ -121,8 +121,7 @@ func timeOf(name string) (time.Time, error) {
 	return at, nil
 }
 
-// longest is the greatest length of a report in bytes. The report of a fleet of ten thousand
-// releases is a tenth as long.
+// longest is the greatest length of a report in bytes. The report of a fleet of ten thousand releases is a tenth as long.
 const longest = 256 << 20
 
 // Read reads a report from a file, or from standard input if the name is -.
