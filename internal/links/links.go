@@ -67,14 +67,10 @@ func isHidden(from, target string) bool {
 		return true
 	}
 	names := strings.Split(rest, string(filepath.Separator))
-	for i, name := range names {
-		info, err := os.Stat(target)
-		isFolder := i < len(names)-1 || err == nil && info.IsDir()
-		if isFolder && name != "." && strings.HasPrefix(name, ".") {
-			return true
-		}
+	if info, err := os.Stat(target); err != nil || !info.IsDir() {
+		names = names[:len(names)-1] // the target itself is no folder
 	}
-	return false
+	return slices.ContainsFunc(names, func(name string) bool { return name != "." && strings.HasPrefix(name, ".") })
 }
 
 // IsInside reports whether a path is a folder or below it.
@@ -101,12 +97,11 @@ func check(name string, allowed bool) error {
 	if !filepath.IsAbs(name) {
 		dir, err := os.Getwd()
 		if err == nil {
-			dir, err = filepath.EvalSymlinks(dir)
+			here, err = filepath.EvalSymlinks(dir)
 		}
 		if err != nil {
 			return err
 		}
-		here = dir
 	}
 	rest := strings.TrimPrefix(filepath.FromSlash(name), filepath.VolumeName(name))
 	for step := range strings.SplitSeq(rest, string(filepath.Separator)) {
