@@ -102,9 +102,7 @@ func (w escapeWriter) Write(p []byte) (int, error) {
 // IsHidden reports whether a character has no glyph of its own: control, bidi, zero width, private use, unassigned, and every blank but
 // the space.
 func IsHidden(r rune) bool {
-	return !strconv.IsPrint(r) ||
-		unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) ||
-		unicode.Is(unicode.Variation_Selector, r)
+	return !strconv.IsPrint(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // IsMark reports whether a character combines with the one before it. The first such character is U+0300.
