@@ -108,12 +108,12 @@ func (h *head) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// withComplaint adds a line of what a program said to its error, which may be nil.
-func withComplaint(err error, line string) error {
-	if err == nil || line == "" {
+// withComplaint adds what a program said to its error, which may be nil, after a blank or on lines of its own.
+func withComplaint(err error, space, text string) error {
+	if err == nil || text == "" {
 		return err
 	}
-	return fmt.Errorf("%w: %.*s", err, maxComplaint, line)
+	return fmt.Errorf("%w:%s%.*s", err, space, maxComplaint, text)
 }
 
 // Plugins runs downloader plugins of Helm within the limits of --render-timeout and --render-memory.
@@ -142,10 +142,7 @@ func (p Plugins) Run(ctx context.Context, c fetch.PluginCommand) ([]byte, error)
 		p.Known.AddGiven(valuesOfLines(out))
 	}
 	p.show(c.Name, messages)
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
+	return out, err
 }
 
 // show prints the messages of a plugin, each line with its name.

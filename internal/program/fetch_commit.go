@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -44,10 +45,7 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	if err != nil || address.Scheme != "https" && !(r.IsOwn && address.Scheme == "http") {
 		return nil, fmt.Errorf("%s is not an address of https", r.URL)
 	}
-	ref := r.Ref
-	if ref == "" {
-		ref = "HEAD"
-	}
+	ref := cmp.Or(r.Ref, "HEAD")
 	if strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, ": *^~\\") {
 		return nil, fmt.Errorf("%q is no branch, tag or commit", ref)
 	}
@@ -60,7 +58,7 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 		c := command{name: name, path: path, time: r.Time, output: output, messages: 2 * maxComplaint, args: append(r.settings(dir, address), args...),
 			env: r.environment(dir)}
 		out, messages, err := c.run(ctx)
-		return out, withComplaint(err, lastLine(messages.text.String()))
+		return out, withComplaint(err, " ", lastLine(messages.text.String()))
 	}
 	if _, err := run("git init", 0, "init", "--quiet", "--bare"); err != nil {
 		return nil, err
@@ -114,10 +112,6 @@ func (r Remote) settings(dir string, address *url.URL) []string {
 	if !r.IsOwn || r.Password != "" { // git sends a header of its settings to the server of a redirect, too
 		out = append(out, "-c", "http.followRedirects=false")
 	}
-	port := address.Port()
-	if port == "" {
-		port = "443"
-	}
 	var addresses []string
 	for _, one := range r.Addresses {
 		text := one.String()
@@ -127,7 +121,7 @@ func (r Remote) settings(dir string, address *url.URL) []string {
 		addresses = append(addresses, text)
 	}
 	if len(addresses) > 0 {
-		out = append(out, "-c", "http.curloptResolve="+address.Hostname()+":"+port+":"+strings.Join(addresses, ","))
+		out = append(out, "-c", "http.curloptResolve="+address.Hostname()+":"+cmp.Or(address.Port(), "443")+":"+strings.Join(addresses, ","))
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package program
 
 import (
+	"archive/tar"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -26,8 +28,14 @@ func Archive(ctx context.Context, root, commit string, limit int64) ([]byte, err
 		env:  []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"},
 	}
 	out, messages, err := c.run(ctx)
-	if complaint := strings.TrimSpace(messages.text.String()); err != nil && complaint != "" {
-		return nil, fmt.Errorf("%w:\n%.*s", err, maxComplaint, complaint)
+	return out, withComplaint(err, "\n", strings.TrimSpace(messages.text.String()))
+}
+
+// CommitOf returns the commit that an archive of git holds, or "" if it does not say. git archive writes it into a global header.
+func CommitOf(archive []byte) string {
+	header, err := tar.NewReader(bytes.NewReader(archive)).Next()
+	if err != nil || header.Typeflag != tar.TypeXGlobalHeader {
+		return ""
 	}
-	return out, err
+	return header.PAXRecords["comment"]
 }

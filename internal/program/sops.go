@@ -45,5 +45,5 @@ func (s Sops) Decrypt(ctx context.Context, text []byte, from, to string, vaults 
 	}
 	out, messages, err := c.run(ctx)
 	complaint, _, _ := strings.Cut(strings.TrimSpace(messages.text.String()), "\n")
-	return out, withComplaint(err, complaint)
+	return out, withComplaint(err, " ", complaint)
 }
