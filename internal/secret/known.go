@@ -78,7 +78,7 @@ func (k *Known) addMember(name, text string) {
 	}
 	forms := append(formsOf(trimmed), base64.StdEncoding.EncodeToString([]byte(text)))
 	// A value may be a whole file. The secrets in it count by themselves too.
-	for _, s := range spansOf(text) {
+	for _, s := range newScan(text, nil).spans() {
 		if part := text[s.from:s.to]; len(part) >= shortestMember {
 			forms = append(forms, part)
 		}
@@ -180,10 +180,8 @@ func (k *Known) add(text string) {
 // formsOf returns the forms that may quote a text.
 func formsOf(text string) []string {
 	trimmed := strings.TrimSpace(text)
-	forms := []string{trimmed}
-	if quoted, err := json.Marshal(trimmed); err == nil {
-		forms = append(forms, string(quoted[1:len(quoted)-1]))
-	}
+	quoted, _ := json.Marshal(trimmed) // it never returns an error for a string
+	forms := []string{trimmed, string(quoted[1 : len(quoted)-1])}
 	if len(trimmed) >= shortestWord {
 		forms = append(forms, base64.StdEncoding.EncodeToString([]byte(text)), base64.StdEncoding.EncodeToString([]byte(trimmed)))
 	}

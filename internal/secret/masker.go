@@ -138,7 +138,7 @@ func (m *Masker) Text(text string) string {
 		return m.base64(text)
 	}
 	text = m.replace(text)
-	return replaced(text, spansOf(text), m.Token)
+	return replaced(text, newScan(text, nil).spans(), m.Token)
 }
 
 // value returns a copy of a value at a place. It goes the same way as Place.each, which visits what is secret.
@@ -181,7 +181,7 @@ func (m *Masker) data(in map[string]any) map[string]any {
 		if text, ok := v.(string); ok {
 			out[m.name(name)] = m.base64(text)
 		} else {
-			out[m.name(name)] = m.value(Hidden(), v)
+			out[m.name(name)] = m.value(Place{form: hidden}, v)
 		}
 	}
 	return out

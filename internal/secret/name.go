@@ -28,7 +28,7 @@ func isAnnouncing(word string) bool {
 		return true
 	}
 	// In mypasswordfile, the part after "password" decides.
-	if before, after, found := strings.Cut(word, "password"); found && before+after != "" {
+	if _, after, found := strings.Cut(word, "password"); found {
 		return !attributeWords()[after]
 	}
 	return slices.ContainsFunc(announcingEnds(), func(end string) bool { return strings.HasSuffix(word, end) })

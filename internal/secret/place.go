@@ -53,9 +53,6 @@ func Root(group, kind string) Place {
 // Kind reports whether objects of a kind are Secrets, or lists of Secrets.
 func Kind(group, kind string) bool { return group == "" && (kind == "Secret" || kind == "SecretList") }
 
-// Hidden returns a place where every text and number is secret.
-func Hidden() Place { return Place{form: hidden} }
-
 // Field returns the place of a field, or of a key of a map.
 func (p Place) Field(name string) Place {
 	// First, the places where the name of the field does not matter, or hardly.
@@ -66,12 +63,12 @@ func (p Place) Field(name string) Place {
 		if slices.Contains([]string{"apiVersion", "kind", "metadata", "type", "immutable"}, name) {
 			return Place{}
 		}
-		return Hidden()
+		return Place{form: hidden}
 	case readable, reference, announced:
 	}
 	switch {
 	case EmbedsObject(name):
-		return Hidden()
+		return Place{form: hidden}
 	case name == "openAPIV3Schema":
 		return Place{form: schema}
 	case p.pair && name == "value":

@@ -37,12 +37,8 @@ func isPointer(text string) bool {
 	if name, ok := strings.CutPrefix(text, "$"); ok {
 		return strings.Trim(name, capitals) == "" && isIdentifier(name)
 	}
-	for _, scheme := range []string{"ref+", "op://", "file:///", "arn:aws:secretsmanager:", "secretref://"} {
-		if strings.HasPrefix(text, scheme) {
-			return true
-		}
-	}
-	return isFile(text)
+	schemes := []string{"ref+", "op://", "file:///", "arn:aws:secretsmanager:", "secretref://"}
+	return slices.ContainsFunc(schemes, func(scheme string) bool { return strings.HasPrefix(text, scheme) }) || isFile(text)
 }
 
 // capitals are the bytes of the name of a variable.

@@ -43,7 +43,7 @@ func (s source) addTo(k *Known) {
 		case fromObject:
 			Root(s.Group, s.Kind).Each(value, k.add)
 		case fromValues:
-			Hidden().Each(value, func(text string) {
+			Place{form: hidden}.Each(value, func(text string) {
 				if len(text) >= shortestMember {
 					k.add(text)
 				}

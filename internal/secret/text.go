@@ -8,7 +8,7 @@ import (
 
 // Scrub replaces the parts of a text that have the form of a secret.
 func Scrub(text string) string {
-	return replaced(text, spansOf(text), func(string) string { return Mask })
+	return replaced(text, newScan(text, nil).spans(), func(string) string { return Mask })
 }
 
 // replaced returns a text with parts replaced.
@@ -34,9 +34,6 @@ func finders() []func(*scan) []span {
 		configLines, flags, elements, redisUsers,
 	}
 }
-
-// spansOf returns the secrets of a text in order, without overlaps.
-func spansOf(text string) []span { return newScan(text, nil).spans() }
 
 // spans returns the secrets of the text in order, without overlaps.
 func (s *scan) spans() []span {

@@ -28,11 +28,9 @@ var announcing = set(`
 // announcingLast are the words that announce a secret only at the end of a name: passThrough, saltRounds and jwtIssuer announce none.
 var announcingLast = set(`pass pw salt jwt dsn bearer hmac otp`)
 
-// announcingEnds are the ends of a word that announce a secret: mysqlpassword, clientsecret.
+// announcingEnds are the ends of a word that announce a secret: clientsecret. isAnnouncing has a rule of its own for mysqlpassword.
 func announcingEnds() []string {
-	return []string{
-		"password", "passwords", "passwd", "passphrase", "secret", "secrets", "token", "apikey", "accesskey", "secretkey", "privatekey", "pwd",
-	}
+	return []string{"passwd", "passphrase", "secret", "secrets", "token", "apikey", "accesskey", "secretkey", "privatekey", "pwd"}
 }
 
 // keyKinds are the words that make a following "key" or "keys" secret: apiKey, SIGNING_KEY, tls.key.
