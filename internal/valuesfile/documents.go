@@ -1,6 +1,7 @@
 package valuesfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -160,20 +161,17 @@ func (f *File) ApplyNested(path []any, edits ...Edit) ([]byte, error) {
 func (f *File) relined(n *node, before, after string) (string, bool) {
 	s := newSource(f.text)
 	old, lines := strings.Split(strings.TrimRight(before, "\n"), "\n"), strings.Split(strings.TrimRight(after, "\n"), "\n")
-	var raw, breaks []string
-	from := s.afterLine(n.header)
-	at := from
-	for ; len(raw) < len(old) && at < n.end; at = s.afterLine(at) {
-		end := s.lineEnd(at)
-		raw, breaks = append(raw, f.text[at:end]), append(breaks, f.text[end:s.afterLine(at)])
+	starts := []int{s.afterLine(n.header)} // of the lines of the scalar, and of what follows them
+	for at := starts[0]; len(starts) <= len(old) && at < n.end; at = s.afterLine(at) {
+		starts = append(starts, s.afterLine(at))
 	}
 	first := slices.IndexFunc(old, func(line string) bool { return line != "" })
-	if len(raw) != len(old) || first < 0 || !strings.HasSuffix(raw[first], old[first]) {
+	if len(starts) <= len(old) || first < 0 {
 		return "", false
 	}
-	indent, eol := strings.TrimSuffix(raw[first], old[first]), breaks[0]
-	if eol == "" {
-		eol = "\n"
+	indent, found := strings.CutSuffix(f.text[starts[first]:s.lineEnd(starts[first])], old[first])
+	if !found {
+		return "", false
 	}
 	head, tail := 0, 0
 	for head < min(len(old), len(lines)) && old[head] == lines[head] {
@@ -182,21 +180,18 @@ func (f *File) relined(n *node, before, after string) (string, bool) {
 	for tail < min(len(old), len(lines))-head && old[len(old)-1-tail] == lines[len(lines)-1-tail] {
 		tail++
 	}
+	end := starts[len(old)]
+	eol, last := cmp.Or(f.text[s.lineEnd(starts[0]):starts[1]], "\n"), f.text[s.lineEnd(starts[len(old)-1]):end]
+	text := strings.TrimSuffix(f.text[:end], last) + eol // another line may follow the last one
+	starts[len(old)] = len(text)
 	var b strings.Builder
-	b.WriteString(f.text[:from])
-	last := breaks[len(breaks)-1]
-	breaks[len(breaks)-1] = eol // no longer the last line
-	for i := range head {
-		b.WriteString(raw[i] + breaks[i])
-	}
+	b.WriteString(text[:starts[head]])
 	for _, line := range lines[head : len(lines)-tail] {
 		if line != "" {
 			b.WriteString(indent + line)
 		}
 		b.WriteString(eol)
 	}
-	for i := len(old) - tail; i < len(old); i++ {
-		b.WriteString(raw[i] + breaks[i])
-	}
-	return strings.TrimSuffix(b.String(), eol) + last + f.text[at:], true
+	b.WriteString(text[starts[len(old)-tail]:])
+	return strings.TrimSuffix(b.String(), eol) + last + f.text[end:], true
 }

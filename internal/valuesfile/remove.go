@@ -57,7 +57,7 @@ func (ed *editor) removeAgain(p place, c change, index int) error {
 func (ed *editor) removeLines(p place, index int) {
 	n, e := p.node, p.entries[index]
 	end := ed.lineEnd(e.value.end)
-	if index == 0 && !ed.startsLine(e.start) && len(n.entries) > 1 { // - key: value
+	if _, ownLine := ed.ownLine(e.start); index == 0 && !ownLine && len(n.entries) > 1 { // - key: value
 		// The item stays, and the dash belongs to it: its second key moves up beside the dash.
 		next := n.entries[1].start
 		if strings.TrimSpace(ed.text[end:next]) == "" {
@@ -116,14 +116,10 @@ func (ed *editor) replaceInFlow(p place, v any) error {
 	if strings.Contains(ed.text[n.start:n.properties], "!") {
 		from, text = n.start, strings.TrimSpace(n.anchorText()+" "+text)
 	}
-	before := byte(0)
-	if from > 0 {
-		before = ed.peek(from - 1)
-	}
-	switch {
-	case n.isEmpty() && n.start == n.end && p.parent.isMap() && before != ':': // {key}
+	switch before := ed.text[:from]; {
+	case n.isEmpty() && n.start == n.end && p.parent.isMap() && !strings.HasSuffix(before, ":"): // {key}
 		text = ": " + text
-	case before == ':' || n.isEmpty() && before != ' ':
+	case strings.HasSuffix(before, ":") || n.isEmpty() && !strings.HasSuffix(before, " "):
 		text = " " + text
 	}
 	ed.splice(from, n.end, text)

@@ -76,11 +76,6 @@ func (s source) afterLine(at int) int {
 // it equals the library's column.
 func (s source) column(at int) int { return at - s.lineStart(at) }
 
-// startsLine reports whether only spaces precede an offset on its line.
-func (s source) startsLine(at int) bool {
-	return strings.Trim(s.text[s.lineStart(at):at], " ") == ""
-}
-
 // peek returns the byte at an offset, or 0 at the end of the text.
 func (s source) peek(at int) byte {
 	if at < len(s.text) {
