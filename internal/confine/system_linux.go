@@ -25,11 +25,8 @@ func limitData(most int64) {
 	// Every process may raise its own score.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
 	held, err := heldData()
-	if err != nil {
-		return
-	}
 	var now syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_DATA, &now) != nil {
+	if err != nil || syscall.Getrlimit(syscall.RLIMIT_DATA, &now) != nil {
 		return
 	}
 	wanted := uint64(held + most + margin(most))

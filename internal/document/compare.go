@@ -176,12 +176,6 @@ func (c *comparison) add(path object.Path, at Sides[side], live, desired bool) {
 		from = at[Live]
 	}
 	change := Change{Path: path, Kind: kindOf(from, to), Live: live, Desired: desired}
-	strings := map[string]bool{}
-	for _, s := range at {
-		if text, ok := s.value.(string); ok {
-			strings[text] = true
-		}
-	}
 	for i, s := range at {
 		w, isWord := s.value.(word)
 		switch {
@@ -189,7 +183,7 @@ func (c *comparison) add(path object.Path, at Sides[side], live, desired bool) {
 		case s.value == nil:
 			change.Values[i] = object.Null{}
 		// Do not show two sides that look the same: the text yes, and the word yes without quotes.
-		case isWord && strings[string(w)]:
+		case isWord && slices.ContainsFunc(at[:], func(other side) bool { return other.value == string(w) }):
 			change.Values[i] = string(w) + " (without quotes)"
 		default:
 			change.Values[i] = shown(s.value)

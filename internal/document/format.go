@@ -90,7 +90,7 @@ func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 		out[i] = &doc
 		several = several || doc.several
 	}
-	maps, lists := 0, 0
+	hasMap, hasList := false, false
 	for _, doc := range out {
 		if doc == nil {
 			continue
@@ -100,13 +100,9 @@ func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 			doc.root = []any{doc.root}
 		}
 		// A map on one side and a list on the other have no places in common.
-		if isMap(doc.root) {
-			maps++
-		} else {
-			lists++
-		}
+		hasMap, hasList = hasMap || isMap(doc.root), hasList || isList(doc.root)
 	}
-	return out, maps == 0 || lists == 0
+	return out, !hasMap || !hasList
 }
 
 // parseOne parses a text. If a library panics, the text is not a document: texts come from the cluster, and a report must not fail because

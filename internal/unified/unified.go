@@ -153,13 +153,7 @@ func (h Hunk) Lines() (out []Line) {
 
 // split returns the lines of a text with their ends. The end stays with its line, so that a line break that was added to the last line is a
 // change.
-func split(text string) []string {
-	lines := strings.SplitAfter(text, "\n")
-	if lines[len(lines)-1] == "" {
-		lines = lines[:len(lines)-1]
-	}
-	return lines
-}
+func split(text string) []string { return slices.Collect(strings.Lines(text)) }
 
 // change is a run of lines: a[fromA:toA] becomes b[fromB:toB].
 type change struct{ fromA, toA, fromB, toB int }
