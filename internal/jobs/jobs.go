@@ -296,10 +296,14 @@ func (l Limits) memoryExceeded(doing string) error {
 
 // logWriter is the destination of what Helm's libraries log. Helm 3 writes to log, and Helm 4 writes to log and to slog, which ends in log
 // too.
-type logWriter struct{ to io.Writer }
+type logWriter struct {
+	known *secret.Known
+	to    io.Writer
+}
 
-// LogWriter returns a writer that removes secrets and values from Helm's log.
-func LogWriter(known *secret.Known, to io.Writer) io.Writer { return logWriter{known.Writer(to)} }
+// LogWriter returns a writer that removes secrets and values from Helm's log. A secret must not be split over two writes; loggers write one
+// line at a time.
+func LogWriter(known *secret.Known, to io.Writer) io.Writer { return logWriter{known, to} }
 
 // loggedValue matches the value that Helm logs if a chart has a table where the values have none, or the other way around
 // (helm v3.22.0 pkg/chartutil/coalesce.go, v4.3.1 pkg/chart/common/util/coalesce.go coalesceTablesFullKey).
@@ -307,7 +311,7 @@ var loggedValue = regexp.MustCompile(`(?s)(cannot overwrite table with non table
 
 // Write writes one line of the log, without values of the release and without secrets.
 func (l logWriter) Write(p []byte) (int, error) {
-	if _, err := l.to.Write(loggedValue.ReplaceAll(p, []byte("$1 (…)"))); err != nil {
+	if _, err := io.WriteString(l.to, l.known.Scrub(loggedValue.ReplaceAllString(string(p), "$1 (…)"))); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -1,11 +1,14 @@
 package jobs
 
 import (
+	"bytes"
 	"encoding/gob"
+	"log"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -53,4 +56,17 @@ func TestEverythingCrosses(t *testing.T) {
 	check(reflect.TypeFor[postOrder[string]]())
 	check(reflect.TypeFor[chartAnswer]())
 	check(reflect.TypeFor[manifestAnswer]())
+}
+
+// TestWriter checks that the writer removes secrets that become known during the writing.
+func TestWriter(t *testing.T) {
+	var k secret.Known
+	var out bytes.Buffer
+	logger := log.New(LogWriter(&k, &out), "", 0)
+	logger.Printf("value (map[password:early-canary])")
+	k.Add("late-canary")
+	logger.Printf("value (%s)", "late-canary")
+	if got, want := out.String(), "value (map[password:***\nvalue (***)\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }

@@ -3,7 +3,6 @@ package secret
 import (
 	"encoding/base64"
 	"encoding/json"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -279,21 +278,3 @@ type scrubbedError struct {
 func (s scrubbedError) Error() string { return s.known.Scrub(s.error.Error()) }
 
 func (s scrubbedError) Unwrap() error { return s.error }
-
-// Writer returns a writer that passes on what is written to it without secrets. A secret must not be split over two
-// writes; loggers write one line at a time.
-func (k *Known) Writer(to io.Writer) io.Writer { return scrubbing{k, to} }
-
-// scrubbing is the writer of Known.Writer.
-type scrubbing struct {
-	known *Known
-	to    io.Writer
-}
-
-// Write passes the text on without secrets.
-func (s scrubbing) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(s.to, s.known.Scrub(string(p))); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
