@@ -78,8 +78,8 @@ func folderOf(git string, info fs.FileInfo) (string, error) {
 	return folder, nil
 }
 
-// HasTag reports whether the repository of the working tree with this root has a tag of this name.
-func HasTag(root, name string) bool {
+// hasTag reports whether the repository of the working tree with this root has a tag of this name.
+func hasTag(root, name string) bool {
 	git := filepath.Join(root, ".git")
 	info, err := os.Lstat(git)
 	if err != nil || !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -167,7 +167,7 @@ func (t Tree) Has(address, revision string) bool {
 		return false
 	}
 	branch := strings.TrimPrefix(revision, "refs/heads/")
-	return branch == "" || branch == "HEAD" || !fixed.MatchString(branch) && !strings.HasPrefix(branch, "refs/") && !HasTag(t.Root, branch)
+	return branch == "" || branch == "HEAD" || !fixed.MatchString(branch) && !strings.HasPrefix(branch, "refs/") && !hasTag(t.Root, branch)
 }
 
 // Names reports whether a text of YAML or JSON below a folder has a word. Files of the repository itself do not count, and links are not

@@ -85,7 +85,7 @@ func grow(t *testing.T, files map[string]string) string {
 func TestHasTag(t *testing.T) {
 	dir := grow(t, map[string]string{".git/refs/tags/v1": "x", ".git/packed-refs": "# pack-refs\n0123 refs/tags/old\n0123 refs/heads/main\n"})
 	for name, want := range map[string]bool{"v1": true, "old": true, "main": false, "ol": false, "../heads": false, "": false} {
-		if got := HasTag(dir, name); got != want {
+		if got := hasTag(dir, name); got != want {
 			t.Errorf("tag %q: %v, want %v", name, got, want)
 		}
 	}
