@@ -1,10 +1,8 @@
 package secret
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // assignments finds the values of assignments whose names announce a secret.
@@ -70,10 +68,8 @@ var signatures = set(`sig signature x-amz-signature x-goog-signature`)
 var encodedLogins = set(`_auth auth`)
 
 // configLine matches lines without a sign between a name and its value, as in redis.conf, sentinel.conf and .netrc.
-var configLine = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[ \t]*(?:requirepass|masterauth|primaryauth|sentinel auth-pass \S+)[ \t]+"?([^\s"]+)` +
-		`|\blogin[ \t]+\S+\s+password[ \t]+(\S+)`)
-})
+var configLine = expression(`(?m)^[ \t]*(?:requirepass|masterauth|primaryauth|sentinel auth-pass \S+)[ \t]+"?([^\s"]+)` +
+	`|\blogin[ \t]+\S+\s+password[ \t]+(\S+)`)
 
 // configLines finds the values of such lines.
 func configLines(s *scan) (out []span) {
@@ -129,9 +125,7 @@ func (a assignment) values() []span {
 
 // apiFault matches the text before the quoted value in an error of the API server (k8s.io/apimachinery v0.37.1
 // pkg/util/validation/field/errors.go ErrorBody).
-var apiFault = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s{0,8}(?:Invalid|Unsupported|Duplicate) value: `)
-})
+var apiFault = expression(`^\s{0,8}(?:Invalid|Unsupported|Duplicate) value: `)
 
 // faultValue returns the value that follows the kind of an error.
 func (a assignment) faultValue(at int) (span, bool) {

@@ -1,10 +1,8 @@
 package secret
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // longestItem bounds how far from a value to look for its name.
@@ -43,12 +41,8 @@ func pairs(s *scan) (out []span) {
 
 // pairName matches the name of an item, and pairElements matches an item in the configuration of Hadoop.
 var (
-	pairName = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:^|[^\w.\-/])(?:name|key)[\\"']*\s*[:=]\s*[\\"']*([\w.\-/]+)`)
-	})
-	pairElements = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`<name>\s*([\w.\-/]+)\s*</name>\s*<value>([^<]*)</value>`)
-	})
+	pairName     = expression(`(?:^|[^\w.\-/])(?:name|key)[\\"']*\s*[:=]\s*[\\"']*([\w.\-/]+)`)
+	pairElements = expression(`<name>\s*([\w.\-/]+)\s*</name>\s*<value>([^<]*)</value>`)
 )
 
 // isSecretItem reports whether a name in the text of an item announces a secret.
@@ -194,13 +188,9 @@ func elements(s *scan) (out []span) {
 
 // redisUser matches the rules of a user in Redis, and redisPassword matches a password in them, or its digest (redis.io/docs, ACL SETUSER).
 var (
-	redisUser = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)(?:^|[\s"'\[,])(?i:user|setuser)[ \t]+\S+[ \t]+[^\n]*`)
-	})
-	redisRule = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)[ \t](?:on|off|reset|allkeys|allcommands|[~%&]\S+|[+-]@?[a-z|]+)(?:\s|["']|$)`)
-	})
-	redisPassword = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[ \t"'][>#]([^\s"'>]+)`) })
+	redisUser     = expression(`(?m)(?:^|[\s"'\[,])(?i:user|setuser)[ \t]+\S+[ \t]+[^\n]*`)
+	redisRule     = expression(`(?i)[ \t](?:on|off|reset|allkeys|allcommands|[~%&]\S+|[+-]@?[a-z|]+)(?:\s|["']|$)`)
+	redisPassword = expression(`[ \t"'][>#]([^\s"'>]+)`)
 )
 
 // redisUsers finds the passwords of users in the configuration and the commands of Redis.

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/order"
 )
@@ -101,6 +102,11 @@ func (s *scan) index(from int, part string) int {
 func (s *scan) matches(e *regexp.Regexp) [][]int {
 	s.spend(regexpWork * len(s.text))
 	return e.FindAllStringSubmatchIndex(s.text, -1)
+}
+
+// expression returns a regular expression that is compiled on first use.
+func expression(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }
 
 // end returns the end of the run of bytes of a class that begins at an offset.

@@ -1,10 +1,6 @@
 package secret
 
-import (
-	"regexp"
-	"strings"
-	"sync"
-)
+import "strings"
 
 // Scrub replaces the parts of a text that have the form of a secret.
 func Scrub(text string) string {
@@ -45,10 +41,8 @@ func (s *scan) spans() []span {
 
 // secretKind matches the kind of a Secret in YAML or JSON, even within a quoted string. secretData matches its data fields.
 var (
-	secretKind = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`["']?kind\\?["']?\s*:\s*\\?["']?Secret(?:List)?\b`)
-	})
-	secretData = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`["']?(?:data|stringData)\\?["']?\s*:`) })
+	secretKind = expression(`["']?kind\\?["']?\s*:\s*\\?["']?Secret(?:List)?\b`)
+	secretData = expression(`["']?(?:data|stringData)\\?["']?\s*:`)
 )
 
 // secretManifests returns the whole text if it contains a Secret with data.

@@ -2,9 +2,7 @@ package secret
 
 import (
 	"encoding/base64"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // encodedHead is the beginning of a PEM block in base64.
@@ -87,9 +85,7 @@ func credentials(text string, from, to int) []span {
 const longToken = 20
 
 // scheme matches the schemes of HTTP authentication and the word after them.
-var scheme = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(bearer|basic)[ \t]+([A-Za-z0-9._~+/=-]+)`)
-})
+var scheme = expression(`(?i)\b(bearer|basic)[ \t]+([A-Za-z0-9._~+/=-]+)`)
 
 // httpCredentials finds the credentials of HTTP authentication.
 func httpCredentials(s *scan) (out []span) {

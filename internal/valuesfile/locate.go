@@ -1,8 +1,6 @@
 package valuesfile
 
-import (
-	yaml3 "go.yaml.in/yaml/v3"
-)
+import yaml3 "go.yaml.in/yaml/v3"
 
 // node is a value of the text with its place.
 //
