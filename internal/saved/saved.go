@@ -115,10 +115,7 @@ func timeOf(name string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	at, err := report.ReadTime(text)
-	if err != nil {
-		return at, notAReport(name, err)
-	}
-	return at, nil
+	return at, notAReport(name, err)
 }
 
 // longest is the greatest length of a report in bytes. The report of a fleet of ten thousand releases is a tenth as long.
@@ -131,10 +128,7 @@ func Read(name string, stdin io.Reader) (*report.Report, error) {
 		return nil, err
 	}
 	r, err := report.Read(text)
-	if err != nil {
-		return nil, notAReport(name, err)
-	}
-	return r, nil
+	return r, notAReport(name, err)
 }
 
 // contentOf returns the content of a regular file or of standard input.
@@ -149,8 +143,11 @@ func contentOf(name string, stdin io.Reader) ([]byte, error) {
 	return text, err
 }
 
-// notAReport returns the error for a file that is not a report.
+// notAReport returns the error for a file that is not a report; nil stays nil.
 func notAReport(name string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return hint.New(fmt.Errorf("%s is not a report: %w", name, err), "helmdrift diff -o json > FILE writes one")
 }
 

@@ -36,11 +36,9 @@ func Documents(name string, data []byte) []Document {
 	}
 	out := make([]Document, len(starts))
 	failed := false
-	for i, from := range starts {
-		to := len(text)
-		if i+1 < len(starts) {
-			to = starts[i+1]
-		}
+	starts = append(starts, len(text)) // where the last one ends
+	for i := range out {
+		from, to := starts[i], starts[i+1]
 		out[i].text = text[from:to]
 		f, err := Parse(name, []byte(text[from:to]))
 		switch {
