@@ -218,16 +218,22 @@ func lostClaims(o *Object) (names []string, retained bool) {
 		return nil, false
 	}
 	before, after := decoded[appsv1.StatefulSet](o.Before), decoded[appsv1.StatefulSet](o.After)
-	policy, first := before.Spec.PersistentVolumeClaimRetentionPolicy, 0
+	policy := before.Spec.PersistentVolumeClaimRetentionPolicy
 	retained = policy == nil || policy.WhenDeleted != appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	first, end := 0, 0 // of the ordinals that stay
 	if o.After != nil {
-		policy, first = after.Spec.PersistentVolumeClaimRetentionPolicy, replicas(o.After)
+		policy = after.Spec.PersistentVolumeClaimRetentionPolicy
 		retained = policy == nil || policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+		first = firstOrdinal(o.After)
+		end = first + replicas(o.After)
 	}
 	start := firstOrdinal(o.Before)
-	for ordinal := first; ordinal < replicas(o.Before); ordinal++ {
+	for ordinal := start; ordinal < start+replicas(o.Before); ordinal++ {
+		if ordinal >= first && ordinal < end {
+			continue
+		}
 		for _, claim := range before.Spec.VolumeClaimTemplates {
-			names = append(names, fmt.Sprintf("%s-%s-%d", claim.Name, o.Name, start+ordinal))
+			names = append(names, fmt.Sprintf("%s-%s-%d", claim.Name, o.Name, ordinal))
 		}
 	}
 	return names, retained

@@ -101,6 +101,8 @@ func (in *prediction) budget(o *Object) *report.Effect {
 	switch {
 	case before == 0 && after == 0 && p.why == "":
 		return nil
+	case before == 0 && after == 0:
+		e.Text = "selects no pod of the release"
 	case after == 0:
 		e.Text = "no longer limits the eviction of " + english.Count(before, "pod")
 	case evictable == 0:

@@ -93,7 +93,7 @@ func CheckAllowed(name string, allowed bool) error {
 }
 
 func check(name string, allowed bool) error {
-	here := string(filepath.Separator)
+	here := filepath.VolumeName(name) + string(filepath.Separator)
 	if !filepath.IsAbs(name) {
 		dir, err := os.Getwd()
 		if err == nil {

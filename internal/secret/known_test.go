@@ -118,6 +118,15 @@ func TestKnownInParallel(t *testing.T) {
 	wait.Wait()
 }
 
+// TestAddedSecretsOfFiles adds a short credential with the line break of its file, and finds it in the middle of a word.
+func TestAddedSecretsOfFiles(t *testing.T) {
+	k := &Known{}
+	k.Add("hunt1\n")
+	if got := k.Scrub("xhunt1x"); strings.Contains(got, "hunt1") {
+		t.Errorf("%q has the secret", got)
+	}
+}
+
 // TestNoneKnown checks that a nil Known accepts values, and that it still masks what has the form of a secret.
 func TestNoneKnown(t *testing.T) {
 	var k *Known

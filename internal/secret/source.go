@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"strings"
 	"bytes"
 	"encoding/gob"
 	"encoding/json"
@@ -54,6 +55,7 @@ func (s source) addTo(k *Known) {
 		case fromText:
 			text, _ := value.(string)
 			k.add(text)
+			text = strings.TrimSpace(text) // as the forms are
 			if _, added := k.texts[text]; added && len(text) >= shortestWord {
 				k.texts[text] = true
 			}

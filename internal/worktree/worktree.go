@@ -91,18 +91,32 @@ func hasTag(root, name string) bool {
 	if _, err := os.Lstat(filepath.Join(git, "refs", "tags", filepath.FromSlash(name))); err == nil {
 		return true
 	}
-	packed, err := readSmall(filepath.Join(git, "packed-refs"))
-	return err == nil && bytes.Contains(append(packed, '\n'), []byte(" refs/tags/"+name+"\n"))
+	packed, err := openRegular(filepath.Join(git, "packed-refs"))
+	if err != nil {
+		return false
+	}
+	defer packed.Close()
+	for lines := bufio.NewScanner(packed); lines.Scan(); {
+		if _, ref, _ := strings.Cut(lines.Text(), " "); ref == "refs/tags/"+name {
+			return true
+		}
+	}
+	return false
 }
 
-// readSmall reads a file of at most 1 MiB.
-func readSmall(name string) ([]byte, error) {
+// openRegular opens a file, but no device and no pipe.
+func openRegular(name string) (*os.File, error) {
 	if info, err := os.Stat(name); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is no file", name)
 	}
-	file, err := os.Open(name)
+	return os.Open(name)
+}
+
+// readSmall reads a file of at most 1 MiB.
+func readSmall(name string) ([]byte, error) {
+	file, err := openRegular(name)
 	if err != nil {
 		return nil, err
 	}
@@ -185,8 +199,11 @@ func Names(dir, word string) (bool, error) {
 			return nil
 		}
 		info, err := entry.Info()
-		if err != nil || info.Size() > most {
-			return errors.Join(err, fmt.Errorf("%s is too large", name))
+		if err != nil {
+			return err
+		}
+		if info.Size() > most {
+			return fmt.Errorf("%s is too large", name)
 		}
 		text, err := os.ReadFile(name)
 		if found = bytes.Contains(text, []byte(word)); found && err == nil {

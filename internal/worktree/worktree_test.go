@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -83,7 +84,8 @@ func grow(t *testing.T, files map[string]string) string {
 
 // TestHasTag finds tags that are files, and packed ones.
 func TestHasTag(t *testing.T) {
-	dir := grow(t, map[string]string{".git/refs/tags/v1": "x", ".git/packed-refs": "# pack-refs\n0123 refs/tags/old\n0123 refs/heads/main\n"})
+	many := strings.Repeat("0123456789012345678901234567890123456789 refs/heads/some-branch\n", 20_000) // more than 1 MiB
+	dir := grow(t, map[string]string{".git/refs/tags/v1": "x", ".git/packed-refs": "# pack-refs\n0123 refs/heads/main\n" + many + "0123 refs/tags/old\n"})
 	for name, want := range map[string]bool{"v1": true, "old": true, "main": false, "ol": false, "../heads": false, "": false} {
 		if got := hasTag(dir, name); got != want {
 			t.Errorf("tag %q: %v, want %v", name, got, want)
