@@ -10,21 +10,14 @@ import (
 // Sort sorts s by compare, which returns a negative number, zero or a positive number as [cmp.Compare] does. Elements that are equal keep
 // their order.
 func Sort[T any](s []T, compare func(a, b T) int) {
-	unsorted := make([]T, len(s))
-	copy(unsorted, s)
-	for to, from := range positions(len(s), func(i, j int) int { return compare(unsorted[i], unsorted[j]) }) {
+	unsorted, positions := slices.Clone(s), make([]int, len(s))
+	for i := range positions {
+		positions[i] = i
+	}
+	slices.SortStableFunc(positions, func(i, j int) int { return compare(unsorted[i], unsorted[j]) })
+	for to, from := range positions {
 		s[to] = unsorted[from]
 	}
-}
-
-// positions returns the numbers below n sorted by compare.
-func positions(n int, compare func(i, j int) int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	slices.SortStableFunc(out, compare)
-	return out
 }
 
 // Sorted returns the elements of a sequence sorted by compare, as Sort does.
