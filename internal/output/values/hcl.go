@@ -3,6 +3,7 @@ package values
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ func writeHCL(out *strings.Builder, value any, indent string) {
 			return
 		}
 		out.WriteString("{\n")
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			out.WriteString(indent + step + quoteHCL(key) + " = ")
 			writeHCL(out, v[key], indent+step)
 			out.WriteString("\n")
@@ -59,14 +60,6 @@ func writeHCL(out *strings.Builder, value any, indent string) {
 		}
 		out.Write(text)
 	}
-}
-
-func sortedKeys(m map[string]any) (out []string) {
-	for key := range m {
-		out = append(out, key)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // quoteHCL returns a quoted template of HCL that has a text and no interpolation.

@@ -19,17 +19,12 @@ type Document struct {
 	Content any
 }
 
-// object is the patch of a Kubernetes object.
-type object struct {
-	APIVersion string   `json:"apiVersion"`
-	Kind       string   `json:"kind"`
-	Metadata   metadata `json:"metadata"`
-	Spec       any      `json:"spec"`
-}
+// fields is a mapping of a patch. Its keys are written in their alphabetical order.
+type fields map[string]any
 
-type metadata struct {
-	Name      string `json:"name"`
-	Namespace string `json:"namespace"`
+// object returns the patch of a Kubernetes object.
+func object(apiVersion, kind, name, namespace string, spec fields) fields {
+	return fields{"apiVersion": apiVersion, "kind": kind, "metadata": fields{"name": name, "namespace": namespace}, "spec": spec}
 }
 
 // nullComment warns of the nulls in a patch. A JSON merge patch removes what is null (RFC 7386), while Helm needs the null itself to drop
@@ -70,46 +65,25 @@ func ArgoCD(r *absorption.Result) Document {
 			"Patch of the Application that deploys the release; its name and namespace may differ, and several sources are spec.sources.",
 			"valuesObject stands above valueFiles and below parameters. Values beside it are not read: if there are some, move them there.",
 		}, r.Overlay),
-		Content: object{
-			APIVersion: "argoproj.io/v1alpha1", Kind: "Application", Metadata: metadata{r.Name, argoNamespace},
-			Spec: argoSpec{Source: argoSource{Helm: argoHelm{ValuesObject: nonNil(r.Overlay)}}},
-		},
+		Content: object("argoproj.io/v1alpha1", "Application", r.Name, argoNamespace,
+			fields{"source": fields{"helm": fields{"valuesObject": nonNil(r.Overlay)}}}),
 	}
-}
-
-type argoSpec struct {
-	Source argoSource `json:"source"`
-}
-
-type argoSource struct {
-	Helm argoHelm `json:"helm"`
-}
-
-type argoHelm struct {
-	ValuesObject map[string]any `json:"valuesObject"`
 }
 
 // Flux returns the patch of a HelmRelease. Flux merges spec.values over everything that spec.valuesFrom refers to (helm-controller's
 // documentation of HelmRelease v2, "Values").
 func Flux(r *absorption.Result) Document {
-	name, about := metadata{r.Name, r.Namespace}, "Patch of the HelmRelease that deploys the release; its name and namespace may differ."
+	name, namespace, about := r.Name, r.Namespace, "Patch of the HelmRelease that deploys the release; its name and namespace may differ."
 	if of := r.ValuesOf; of != nil {
-		name, about = metadata{of.Name, of.Namespace}, "Patch of the HelmRelease that deploys the release."
+		name, namespace, about = of.Name, of.Namespace, "Patch of the HelmRelease that deploys the release."
 	}
 	return Document{
 		Comment: withNulls([]string{
 			about,
 			"spec.values overrides what spec.valuesFrom refers to. A value that one of those sets can be changed there instead.",
 		}, r.Overlay),
-		Content: object{
-			APIVersion: "helm.toolkit.fluxcd.io/v2", Kind: "HelmRelease", Metadata: name,
-			Spec: fluxSpec{Values: nonNil(r.Overlay)},
-		},
+		Content: object("helm.toolkit.fluxcd.io/v2", "HelmRelease", name, namespace, fields{"values": nonNil(r.Overlay)}),
 	}
-}
-
-type fluxSpec struct {
-	Values map[string]any `json:"values"`
 }
 
 // nonNil returns values as a map that is written as {} if it is empty.
@@ -125,16 +99,6 @@ func nonNil(values map[string]any) map[string]any {
 func Helmfile(r *absorption.Result) Document {
 	return Document{
 		Comment: []string{"Add the item to the end of the values of the release in helmfile.yaml: the last item wins."},
-		Content: helmfile{Releases: []helmfileRelease{{Name: r.Name, Namespace: r.Namespace, Values: []map[string]any{nonNil(r.Overlay)}}}},
+		Content: fields{"releases": []fields{{"name": r.Name, "namespace": r.Namespace, "values": []fields{nonNil(r.Overlay)}}}},
 	}
-}
-
-type helmfile struct {
-	Releases []helmfileRelease `json:"releases"`
-}
-
-type helmfileRelease struct {
-	Name      string           `json:"name"`
-	Namespace string           `json:"namespace"`
-	Values    []map[string]any `json:"values"`
 }
