@@ -19,10 +19,8 @@ type ClaimedObject struct {
 }
 
 // Key returns the identity of the object, whatever its version.
-func (o ClaimedObject) Key() object.Key { return o.object().Key() }
-
-func (o ClaimedObject) object() Object {
-	return Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+func (o ClaimedObject) Key() object.Key {
+	return Object{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}.Key()
 }
 
 // Compare orders objects by cluster, and then by key.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"encoding/json"
 	"iter"
 )
@@ -49,14 +48,7 @@ func (c InsideChange) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON decodes a change in the same way as a Finding.
 func (c *InsideChange) UnmarshalJSON(raw []byte) error {
 	type plain InsideChange
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode((*plain)(c)); err != nil {
-		return err
-	}
-	putNulls(c.sides(), c.Nulls)
-	c.Nulls = nil
-	return nil
+	return decodeSides(raw, (*plain)(c), c.sides(), &c.Nulls)
 }
 
 // sides returns the values of the change by their keys, in the order of a report.

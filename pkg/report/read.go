@@ -101,24 +101,25 @@ func headOf(doc []byte) (head, error) {
 // UnmarshalJSON decodes a finding. Integers stay integers, and the sides that Nulls names become object.Null.
 func (f *Finding) UnmarshalJSON(raw []byte) error {
 	type plain Finding
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode((*plain)(f)); err != nil {
-		return err
-	}
-	putNulls(f.sides(), f.Nulls)
-	f.Nulls = nil
-	return nil
+	return decodeSides(raw, (*plain)(f), f.sides(), &f.Nulls)
 }
 
-// putNulls converts the numbers of decoded sides to the API's types, and sets the named sides to object.Null.
-func putNulls(sides iter.Seq2[string, *any], nulls []string) {
+// decodeSides decodes a value that has sides and the names of those that are null. It converts the numbers of the sides to the API's
+// types, and sets the named sides to object.Null.
+func decodeSides(raw []byte, value any, sides iter.Seq2[string, *any], nulls *[]string) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if err := d.Decode(value); err != nil {
+		return err
+	}
 	for name, side := range sides {
 		*side = withNumbers(*side)
-		if slices.Contains(nulls, name) {
+		if slices.Contains(*nulls, name) {
 			*side = object.Null{}
 		}
 	}
+	*nulls = nil
+	return nil
 }
 
 // withNumbers returns a decoded value with numbers in the API's types: int64 if the number fits, or else float64.
