@@ -146,7 +146,7 @@ func arrows() map[string][]string {
 			"pkg/report", "pkg/threeway"},
 		"internal/helmfile/helmfiletest": {},
 		"internal/unknown":               {"internal/english", "pkg/drift", "pkg/render"},
-		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/text",
+		"internal/output": {"internal/escape", "internal/output/ci", "internal/output/html", "internal/output/layout", "internal/output/text",
 			"internal/output/text/absorb", "internal/output/text/history", "internal/output/timeline", "internal/output/values",
 			"pkg/report", "pkg/report/accept", "pkg/report/absorption", "pkg/report/past", "pkg/report/listing"},
 		"internal/output/layout":   {"internal/english", "internal/escape", "internal/output/monospace", "pkg/report"},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/text/absorb"
 	"github.com/helmdrift/helmdrift/internal/output/values"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
@@ -30,8 +29,8 @@ const (
 func absorbWriters() []absorbFormat {
 	return []absorbFormat{
 		{Text, func(r *absorption.Result, o Options) ([]byte, error) { return absorb.Text(r, o.Text), nil }},
-		{JSON, func(r *absorption.Result, _ Options) ([]byte, error) { return escape.Encode(r, "  ") }},
-		{YAML, func(r *absorption.Result, _ Options) ([]byte, error) { return encodeYAML(r) }},
+		{JSON, writeJSON[*absorption.Result]},
+		{YAML, writeYAML[*absorption.Result]},
 		{Values, writeAbsorbValues},
 		{Flux, patchWriter(values.Flux)},
 		{ArgoCD, patchWriter(values.ArgoCD)},
@@ -149,14 +148,10 @@ func writeKustomization(r *absorption.Result, _ Options) ([]byte, error) {
 		out.WriteString("patches:\n")
 	}
 	for _, p := range k.Patches {
-		if err == nil {
-			out.WriteString("- target:\n")
-			err = writeBlock(&out, "    ", p.Target)
-		}
-		if err == nil {
-			out.WriteString("  patch: |-\n")
-			err = writeBlock(&out, "    ", json.RawMessage(p.Patch))
-		}
+		out.WriteString("- target:\n")
+		err = errors.Join(err, writeBlock(&out, "    ", p.Target))
+		out.WriteString("  patch: |-\n")
+		err = errors.Join(err, writeBlock(&out, "    ", json.RawMessage(p.Patch)))
 	}
 	return out.Bytes(), err
 }
@@ -176,9 +171,7 @@ func unpatched(r *absorption.Result) int {
 func writeBlock(out *bytes.Buffer, indent string, v any) error {
 	doc, err := encodeYAML(v)
 	for line := range bytes.Lines(bytes.Trim(doc, "\n")) {
-		out.WriteString(indent)
-		out.Write(bytes.TrimSuffix(line, []byte("\n")))
-		out.WriteByte('\n')
+		fmt.Fprintf(out, "%s%s\n", indent, bytes.TrimSuffix(line, []byte("\n")))
 	}
 	return err
 }

@@ -10,31 +10,18 @@ import (
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/accept"
-	"github.com/helmdrift/helmdrift/pkg/report/listing"
 )
 
-// writeJSON returns the Report itself. Integers stay integers, and strings decode to exactly the value that was read.
+// writeJSON returns the document itself. Integers stay integers, and strings decode to exactly the value that was read.
 // (Values come from the API server's own JSON and so are valid UTF-8; JSON could not carry anything else.)
-func writeJSON(r *report.Report, _ Options) ([]byte, error) { return escape.Encode(r, "  ") }
-
-// writeFixJSON returns the FixResult itself.
-func writeFixJSON(r *report.FixResult, _ Options) ([]byte, error) { return escape.Encode(r, "  ") }
-
-// writeListJSON returns the ReleaseList itself.
-func writeListJSON(l *listing.List, _ Options) ([]byte, error) { return escape.Encode(l, "  ") }
+func writeJSON[T any](document T, _ Options) ([]byte, error) { return escape.Encode(document, "  ") }
 
 // writeYAML returns the same document as writeJSON in block style, key by key in the same order.
 //
 // It writes YAML from the JSON by itself because of what the libraries do with strings: a block scalar puts the lines of a value at the
 // beginning of lines, where CI agents look for commands, and bidi characters pass unescaped. Here each string that is not a plain word is
 // double-quoted on one line, so there is no doubt whether "no" or "1e3" is a string.
-func writeYAML(r *report.Report, _ Options) ([]byte, error) { return encodeYAML(r) }
-
-// writeFixYAML returns the same document as writeFixJSON in block style.
-func writeFixYAML(r *report.FixResult, _ Options) ([]byte, error) { return encodeYAML(r) }
-
-// writeListYAML returns the same document as writeListJSON in block style.
-func writeListYAML(l *listing.List, _ Options) ([]byte, error) { return encodeYAML(l) }
+func writeYAML[T any](document T, _ Options) ([]byte, error) { return encodeYAML(document) }
 
 // encodeYAML writes the JSON document of v in YAML, with the keys, the order and the omissions of JSON.
 func encodeYAML(v any) ([]byte, error) {

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -118,16 +120,12 @@ func (s samples) addRelease(r report.Release) {
 	cluster := labels("cluster", r.Cluster)
 	s.add("helmdrift_releases", cluster, 1)
 	s.add("helmdrift_objects", cluster, float64(r.Compared))
-	namespace := r.StorageNamespace
-	if namespace == "" {
-		namespace = r.Namespace
-	}
-	release := cluster + "," + labels("namespace", namespace, "release", r.Name)
+	release := cluster + "," + labels("namespace", cmp.Or(r.StorageNamespace, r.Namespace), "release", r.Name)
 	drifted, failing, failed := 0, 0, len(r.Errors)
 	for _, o := range r.Objects {
-		drifted += count(o.Drifted)
-		failing += count(o.Action == report.ActionFail && o.IgnoredBy == nil && !o.Known)
-		failed += count(o.Error != nil)
+		drifted += layout.OneIf(o.Drifted)
+		failing += layout.OneIf(o.Action == report.ActionFail && o.IgnoredBy == nil && !o.Known)
+		failed += layout.OneIf(o.Error != nil)
 		for _, f := range o.Fields {
 			s.addField(f, cluster, release)
 		}
@@ -156,14 +154,6 @@ func (s samples) addField(f report.Finding, cluster, release string) {
 	if f.Verdict == report.Conflict {
 		s.add("helmdrift_release_conflicts", release, 1)
 	}
-}
-
-// count returns 1 for true and 0 for false.
-func count(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
 }
 
 // addSome adds n to a sample. The sample does not exist while only 0 was added.
