@@ -45,9 +45,7 @@ func Most(rel report.Release) int {
 
 // Objects returns objects with the most urgent first, and otherwise in the order of the report.
 func Objects(objects []report.Object) []report.Object {
-	out := slices.Clone(objects)
-	order.Sort(out, func(a, b report.Object) int { return cmp.Compare(Of(a), Of(b)) })
-	return out
+	return order.Sorted(slices.Values(objects), func(a, b report.Object) int { return cmp.Compare(Of(a), Of(b)) })
 }
 
 // rankOf says where a finding stands in its object: labels and annotations of the object itself stand behind what pods and servers see,
@@ -67,7 +65,5 @@ func rankOf(f report.Finding) int {
 
 // Fields returns findings by their rank, and otherwise in the order of the report.
 func Fields(fields []report.Finding) []report.Finding {
-	out := slices.Clone(fields)
-	order.Sort(out, func(a, b report.Finding) int { return cmp.Compare(rankOf(a), rankOf(b)) })
-	return out
+	return order.Sorted(slices.Values(fields), func(a, b report.Finding) int { return cmp.Compare(rankOf(a), rankOf(b)) })
 }
