@@ -169,7 +169,7 @@ func arrows() map[string][]string {
 			"pkg/report", "pkg/report/past"},
 		"internal/output/monospace": {"internal/escape"},
 		"internal/output/lookalike": {"internal/escape", "internal/output/monospace"},
-		"internal/output/html": {"internal/english", "internal/output/environments", "internal/output/layout", "internal/output/text",
+		"internal/output/html": {"internal/english", "internal/output/counts", "internal/output/environments", "internal/output/layout", "internal/output/text",
 			"internal/output/text/history", "internal/unified", "pkg/report", "pkg/report/past"},
 		"internal/output/values": {"internal/escape", "pkg/report/absorption"},
 		"internal/output/ci": {"internal/english", "internal/escape", "internal/output/consequences",

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -241,7 +242,7 @@ func checkLines(t *testing.T, out []byte, opts Options) {
 	t.Helper()
 	checkRaw(t, out)
 	for _, line := range strings.Split(string(out), "\n") {
-		if w := monospace.Width(line); opts.Text.Width > 0 && w > max(opts.Text.Width, text.MinWidth) {
+		if w := monospace.Width(line); opts.Text.Width > 0 && w > max(opts.Text.Width, layout.MinWidth) {
 			t.Errorf("%d columns where there are %d: %q", w, opts.Text.Width, line)
 		}
 		if !opts.Text.Unicode && strings.ContainsFunc(line, func(r rune) bool { return r >= utf8.RuneSelf }) {

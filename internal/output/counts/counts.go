@@ -28,8 +28,7 @@ type Counts struct {
 	ObjectErrors, ReleaseErrors, RenderErrors int
 	Edits                                     edits.Counts
 
-	terminating int // objects
-	conflicts   int // fields
+	conflicts int // fields
 	// volatile and autoscaled are fields of a class, and forgotten are fields by forgotten writers, which are not listed.
 	volatile, autoscaled, forgotten int
 	// leftOut counts what flags such as --only leave out, by the flag.
@@ -63,7 +62,6 @@ func Of(releases []report.Release) Counts {
 // object counts what becomes of an object, and its findings. An object that could not be seen counts as an error alone.
 func (c *Counts) object(o report.Object) {
 	c.Drifted += layout.OneIf(o.Drifted)
-	c.terminating += layout.OneIf(o.Terminating && o.IgnoredBy == nil)
 	if o.DryRun != nil {
 		c.DryRuns[o.DryRun.Result]++
 	}
@@ -161,23 +159,18 @@ func (c *Counts) Extras(unmanaged int) string {
 
 // UnlistedCounts counts what the report leaves out, and names the flags that list it.
 func (c *Counts) UnlistedCounts(showsIgnored bool) string {
-	forgotten, silenced := "", ""
-	if c.forgotten > 0 {
-		forgotten = english.Count(c.forgotten, "field") + " by forgotten writers (see --show-controllers)"
-	}
-	if c.Ignored > 0 {
-		silenced = fmt.Sprintf("%d ignored by rules", c.Ignored)
-	}
-	if c.Known > 0 {
-		silenced = layout.JoinNonEmpty(", ", silenced, fmt.Sprintf("%d known from the baseline", c.Known))
-	}
+	var said, silenced layout.Clauses
+	silenced.AddIf(c.Ignored > 0, fmt.Sprintf("%d ignored by rules", c.Ignored))
+	silenced.AddIf(c.Known > 0, fmt.Sprintf("%d known from the baseline", c.Known))
 	for _, flag := range slices.Sorted(maps.Keys(c.leftOut)) {
-		silenced = layout.JoinNonEmpty(", ", silenced, fmt.Sprintf("%d left out by %s", c.leftOut[flag], flag))
+		silenced = append(silenced, fmt.Sprintf("%d left out by %s", c.leftOut[flag], flag))
 	}
-	if silenced != "" && !showsIgnored {
-		silenced += " (see --show-ignored)"
+	if len(silenced) > 0 && !showsIgnored {
+		silenced[len(silenced)-1] += " (see --show-ignored)"
 	}
-	return layout.JoinNonEmpty("; ", forgotten, silenced)
+	said.AddIf(c.forgotten > 0, english.Count(c.forgotten, "field")+" by forgotten writers (see --show-controllers)")
+	said.AddIf(true, strings.Join(silenced, ", "))
+	return strings.Join(said, "; ")
 }
 
 // Unmentioned counts the unmanaged fields that the line about the operation does not mention, because their object is not reached.

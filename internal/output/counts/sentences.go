@@ -29,20 +29,11 @@ func (c *Counts) Drift(r *report.Report) string {
 	default:
 		return layout.NoDrift(r.Releases...) + ": " + compared
 	}
-	said := "drifted: " + DriftIn(r)
+	said := "drifted: " + found.In(r.Releases...).Drift(s.Objects)
 	if s.Releases > 1 {
 		said += fmt.Sprintf(" (%d of %s)", s.DriftedReleases, english.Count(s.Releases, "release"))
 	}
 	return said
-}
-
-// DriftIn says what drifted in all releases.
-func DriftIn(r *report.Report) string {
-	var n found.Counts
-	for _, rel := range r.Releases {
-		n.Add(found.In(rel))
-	}
-	return n.Drift(r.Summary.Objects)
 }
 
 // Operation answers the second question: what will Helm do? It is empty if nothing is known of it.
@@ -93,9 +84,7 @@ func (c *Counts) doing(lost layout.Clauses, changed string, stay layout.Clauses)
 	does.Add("conflicts on", c.conflicts, "field")
 	does.Add("does not reach", c.Actions[report.ActionSkip], "object")
 	does = append(does, lost...)
-	if changed != "" {
-		does = append(does, changed)
-	}
+	does.AddIf(true, changed)
 	does.Add("does not make", c.unmade, "change")
 	c.objectClauses(&does)
 	does = append(does, stay...)
@@ -135,26 +124,33 @@ func Subject(releases []report.Release) string {
 // Server says what the API server answered, if it was asked. A disagreement is a bug of this program, and comes first.
 func (c *Counts) Server() layout.Clauses {
 	var said layout.Clauses
-	if n := c.DryRuns[report.DryRunDisagrees]; n > 0 {
-		said = append(said, "disagrees on "+english.Count(n, "object")+" (please report it)")
-	}
+	disagreed := c.DryRuns[report.DryRunDisagrees]
+	said.AddIf(disagreed > 0, "disagrees on "+english.Count(disagreed, "object")+" (please report it)")
 	said.Add("agrees on", c.DryRuns[report.DryRunAgrees], "object")
 	said.Add("could not be asked about", c.DryRuns[report.DryRunRefused], "object")
 	return said
 }
 
+// Unsearched counts what could not be searched. It is empty if there are no errors.
+func Unsearched(errors []report.ScanError) string {
+	var clusters, namespaces int
+	for _, e := range errors {
+		clusters += layout.OneIf(e.Namespace == "")
+		namespaces += layout.OneIf(e.Namespace != "")
+	}
+	var said layout.Clauses
+	said.Count(clusters, "cluster")
+	said.Count(namespaces, "namespace")
+	return layout.Enumerate(said)
+}
+
 // Incomplete says what could not be seen. It includes errors that the summary counts but no release lists, except those about what could
 // not be searched, because a scan says more about these.
 func (c *Counts) Incomplete(s report.Summary, unsearched int) []string {
-	var lines []string
-	if c.ObjectErrors > 0 {
-		lines = append(lines, english.Count(c.ObjectErrors, "object")+" could not be compared")
-	}
-	if c.RenderErrors > 0 {
-		lines = append(lines, "the chart could not be rendered, so what it would change is not known")
-	}
-	if n := max(c.ReleaseErrors, s.Errors-c.ObjectErrors-c.RenderErrors-unsearched); n > 0 {
-		lines = append(lines, "the comparison is incomplete: "+english.Count(n, "error"))
-	}
+	var lines layout.Clauses
+	lines.AddIf(c.ObjectErrors > 0, english.Count(c.ObjectErrors, "object")+" could not be compared")
+	lines.AddIf(c.RenderErrors > 0, "the chart could not be rendered, so what it would change is not known")
+	others := max(c.ReleaseErrors, s.Errors-c.ObjectErrors-c.RenderErrors-unsearched)
+	lines.AddIf(others > 0, "the comparison is incomplete: "+english.Count(others, "error"))
 	return lines
 }

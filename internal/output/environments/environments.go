@@ -55,12 +55,8 @@ func Of(t *layout.Text, releases []report.Release) Table {
 
 // Are reports whether releases are one release in several environments: they have one name, and few enough of them stand side by side.
 func Are(releases []report.Release) bool {
-	for _, r := range releases {
-		if r.Name != releases[0].Name {
-			return false
-		}
-	}
-	return len(releases) > 1 && len(releases) <= most
+	return len(releases) > 1 && len(releases) <= most &&
+		!slices.ContainsFunc(releases, func(r report.Release) bool { return r.Name != releases[0].Name })
 }
 
 // Write writes the table of a release as text.
@@ -80,24 +76,15 @@ func Write(t *layout.Text, releases []report.Release) {
 // names returns what distinguishes the environments: their namespaces, their clusters, or both.
 func names(t *layout.Text, releases []report.Release) []string {
 	differ := func(of func(report.Release) string) bool {
-		for _, r := range releases {
-			if of(r) != of(releases[0]) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(releases, func(r report.Release) bool { return of(r) != of(releases[0]) })
 	}
 	namespace := func(r report.Release) string { return cmp.Or(r.Namespace, r.StorageNamespace) }
 	byNamespace, byCluster := differ(namespace), differ(func(r report.Release) string { return r.Cluster })
 	all := make([]string, len(releases))
 	for i, r := range releases {
-		var parts []string
-		if byNamespace || !byCluster {
-			parts = append(parts, t.Label(namespace(r)))
-		}
-		if byCluster {
-			parts = append(parts, t.Label(r.Cluster))
-		}
+		var parts layout.Clauses
+		parts.AddIf(byNamespace || !byCluster, t.Label(namespace(r)))
+		parts.AddIf(byCluster, t.Label(r.Cluster))
 		all[i] = strings.Join(parts, "/")
 	}
 	return all
@@ -170,8 +157,8 @@ func valueCell(t *layout.Text, r report.Release, v report.GivenValue, isGiven bo
 		return t.Mask
 	case v.Value == nil:
 		return "null"
-	case strings.Contains(strings.TrimSuffix(text, "\n"), "\n"):
-		return "(" + english.Count(strings.Count(strings.TrimSuffix(text, "\n"), "\n")+1, "line") + ")"
+	case layout.CountLines(text) > 1:
+		return "(" + english.Count(layout.CountLines(text), "line") + ")"
 	}
 	return monospace.KeepStart(t.Value(v.Value), maxValue, t.Ellipsis)
 }

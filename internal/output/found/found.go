@@ -10,7 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Counts counts what was found in a release. A finding counts once, in the first group that it belongs to.
+// Counts counts what was found in releases. A finding counts once, in the first group that it belongs to.
 type Counts struct {
 	Missing, Terminating int // objects that are gone
 	Objects, Fields      int // drifted fields of other objects, and how many objects have some
@@ -20,19 +20,15 @@ type Counts struct {
 	Ignored              int
 }
 
-// In counts what was found in a release.
-func In(rel report.Release) Counts {
+// In counts what was found in releases.
+func In(releases ...report.Release) Counts {
 	var n Counts
-	for _, o := range rel.Objects {
-		n.object(o)
+	for _, rel := range releases {
+		for _, o := range rel.Objects {
+			n.object(o)
+		}
 	}
 	return n
-}
-
-// Add adds what was found in another release.
-func (n *Counts) Add(other Counts) {
-	n.Missing, n.Terminating = n.Missing+other.Missing, n.Terminating+other.Terminating
-	n.Objects, n.Fields = n.Objects+other.Objects, n.Fields+other.Fields
 }
 
 // object counts an object. The fields of an object that is gone do not count, because all of them are gone with it. If a rule silences the
@@ -79,20 +75,12 @@ func (n *Counts) field(f report.Finding) {
 // String returns what was found, drift first. What is ignored is said only if there is nothing else.
 func (n Counts) String() string {
 	var said layout.Clauses
-	if n.Fields > 0 {
-		said = append(said, english.Count(n.Fields, "field")+" in "+english.Count(n.Objects, "object"))
-	}
-	for _, group := range []struct {
-		format string
-		count  int
-	}{
-		{"%d missing", n.Missing}, {"%d being deleted", n.Terminating}, {"fails on %d", n.Failing}, {"server disagrees on %d", n.Disputed},
-		{"%d unmanaged", n.Unmanaged},
-	} {
-		if group.count > 0 {
-			said = append(said, fmt.Sprintf(group.format, group.count))
-		}
-	}
+	said.AddIf(n.Fields > 0, english.Count(n.Fields, "field")+" in "+english.Count(n.Objects, "object"))
+	said.AddIf(n.Missing > 0, fmt.Sprintf("%d missing", n.Missing))
+	said.AddIf(n.Terminating > 0, fmt.Sprintf("%d being deleted", n.Terminating))
+	said.AddIf(n.Failing > 0, fmt.Sprintf("fails on %d", n.Failing))
+	said.AddIf(n.Disputed > 0, fmt.Sprintf("server disagrees on %d", n.Disputed))
+	said.AddIf(n.Unmanaged > 0, fmt.Sprintf("%d unmanaged", n.Unmanaged))
 	said.Count(n.Conflicts, "conflict")
 	said.Count(n.Changes, "change")
 	if len(said) == 0 && n.Ignored > 0 {

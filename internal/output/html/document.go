@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"slices"
@@ -67,24 +68,12 @@ func Document(r *report.Report, fix string) ([]byte, error) {
 		table := environments.Of(phrases.Text, r.Releases)
 		p.Environments = &table
 	}
-	split := func(text string) []string { return strings.Split(text, "\n") }
-	parsed, err := template.New("page.html").Funcs(template.FuncMap{"split": split}).ParseFS(files, "page/page.html")
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, p); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return execute("page.html", p)
 }
 
 // title returns the title of the page. People find the tab by it.
 func title(all *data, answer text.Answer) string {
-	said := answer.Drift
-	if said == "" {
-		said = answer.Operation
-	}
+	said := cmp.Or(answer.Drift, answer.Operation)
 	if len(all.Releases) == 1 {
 		said = all.Releases[0].Name + ": " + said
 	}
@@ -201,7 +190,7 @@ func (d *data) object(release int, o report.Object, r report.Release) object {
 		Remarks: d.remarks(d.objectRemarks(o)),
 	}
 	out.Whole, out.Cause = whole(o)
-	out.Silenced = out.Whole != "" && out.Whole != wholeError && (o.IgnoredBy != nil || o.Known)
+	out.Silenced = out.Whole != "" && o.Error == nil && (o.IgnoredBy != nil || o.Known)
 	for _, f := range o.Fields {
 		out.Fields = append(out.Fields, d.field(f))
 	}
@@ -330,18 +319,14 @@ func stamp(at *time.Time) string {
 func (d *data) encode() (string, error) {
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "{\"time\":%q", stamp(&d.Time))
-	for _, write := range []func() error{
-		func() error { return writeLines(&out, "owners", d.Owners) },
-		func() error { return writeLines(&out, "remarks", d.Remarks) },
-		func() error { return writeLines(&out, "releases", d.Releases) },
-		func() error { return writeLines(&out, "objects", d.Objects) },
-	} {
-		if err := write(); err != nil {
-			return "", err
-		}
-	}
+	err := errors.Join(
+		writeLines(&out, "owners", d.Owners),
+		writeLines(&out, "remarks", d.Remarks),
+		writeLines(&out, "releases", d.Releases),
+		writeLines(&out, "objects", d.Objects),
+	)
 	out.WriteString("}")
-	return out.String(), nil
+	return out.String(), err
 }
 
 // writeLines writes a key with a list of values, each in a line of its own. A line begins with a quote or a brace and never with a value.

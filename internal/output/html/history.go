@@ -1,7 +1,6 @@
 package html
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"html/template"
@@ -63,7 +62,7 @@ func History(h *past.History) ([]byte, error) {
 	}
 	p := historyPage{
 		Policy: "default-src 'none'; style-src '" + hash(style) + "'; base-uri 'none'; form-action 'none'",
-		Style:  template.CSS(style), Version: phrases.Escape(h.Helmdrift), Time: h.Time.UTC(), Totals: phrases.Totals(h),
+		Style:  template.CSS(style), Version: phrases.Escape(h.Helmdrift), Time: h.Time.UTC(), Totals: history.Totals(h),
 		Chart: newChart(h.Points), Moved: movedSince(h),
 	}
 	drifted := 0
@@ -78,15 +77,7 @@ func History(h *past.History) ([]byte, error) {
 	}
 	order.Sort(p.Releases, func(a, b historyRelease) int { return b.there - a.there })
 	p.Answer = historyAnswer(h, p.Counts.There, drifted)
-	parsed, err := template.ParseFS(files, "page/history.html")
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, p); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return execute("history.html", p)
 }
 
 // historyAnswer says how much drift there is. It says "no drift" only if the latest report on each release had no error.
@@ -137,17 +128,11 @@ func (p *historyPage) release(r past.Release, phrases history.Phrases) historyRe
 	p.Counts.Ignored += counts[past.Ignored]
 	var said layout.Clauses
 	for _, state := range states {
-		if n := counts[state]; n > 0 {
-			said = append(said, fmt.Sprintf("%d %s", n, state))
-		}
+		said.AddIf(counts[state] > 0, fmt.Sprintf("%d %s", counts[state], state))
 	}
-	if n := len(out.Unmanaged); n > 0 {
-		said = append(said, fmt.Sprintf("%d unmanaged", n))
-	}
+	said.AddIf(len(out.Unmanaged) > 0, fmt.Sprintf("%d unmanaged", len(out.Unmanaged)))
 	said = append(said, english.Count(r.Reports, "report"))
-	if r.Unknown > 0 {
-		said = append(said, fmt.Sprintf("%d with an error", r.Unknown))
-	}
+	said.AddIf(r.Unknown > 0, fmt.Sprintf("%d with an error", r.Unknown))
 	out.Counts = strings.Join(said, " · ")
 	return out
 }

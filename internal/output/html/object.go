@@ -1,8 +1,8 @@
 package html
 
 import (
-	"fmt"
-
+	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -14,27 +14,20 @@ type effect struct {
 	Notes    []string `json:"notes,omitempty"`
 }
 
-// These are the findings about whole objects. A finding that is an action has the name of the action.
-const (
-	wholeError       = "error"
-	wholeMissing     = "missing"
-	wholeTerminating = "terminating"
-	wholeDisputed    = "disputed"
-)
-
-// whole returns what was found of an object as a whole, and its cause. The most urgent comes first: what could not be seen.
+// whole returns what was found of an object as a whole, and its cause. The most urgent comes first: what could not be seen. A finding that
+// is an action has the name of the action.
 func whole(o report.Object) (finding, cause string) {
 	switch {
 	case o.Error != nil:
-		return wholeError, ""
+		return "error", ""
 	case o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees:
-		return wholeDisputed, ""
+		return "disputed", ""
 	case o.Action == report.ActionFail:
 		return string(o.Action), ""
 	case o.Missing:
-		return wholeMissing, string(report.CauseDrift)
+		return "missing", string(report.CauseDrift)
 	case o.Terminating:
-		return wholeTerminating, string(report.CauseDrift)
+		return "terminating", string(report.CauseDrift)
 	}
 	switch o.Action {
 	case report.ActionCreate, report.ActionDelete, report.ActionAdopt, report.ActionKeep, report.ActionSkip:
@@ -46,34 +39,22 @@ func whole(o report.Object) (finding, cause string) {
 
 // objectRemarks returns what else is said of an object: its notes, the answer of the server, and what is not listed.
 func (d *data) objectRemarks(o report.Object) []string {
-	var texts []string
+	var texts layout.Clauses
 	for _, note := range o.Notes {
-		texts = append(texts, d.phrases.Message(report.Message{Message: note}))
+		texts = append(texts, d.phrases.Message(note))
 	}
 	if run := o.DryRun; run != nil && run.Result != report.DryRunAgrees {
 		said := map[string]string{
 			report.DryRunDisagrees: "the server disagrees; please report it", report.DryRunRefused: "the server could not be asked",
 		}[run.Result]
 		if run.Message != "" {
-			said += ": " + d.phrases.Message(report.Message{Message: run.Message})
+			said += ": " + d.phrases.Message(run.Message)
 		}
 		texts = append(texts, said)
 	}
-	if o.Controllers > 0 {
-		texts = append(texts, fmt.Sprintf("%s owned by controllers, not listed", fields(o.Controllers)))
-	}
-	if o.Forgotten > 0 {
-		texts = append(texts, fmt.Sprintf("%s by forgotten writers, not listed", fields(o.Forgotten)))
-	}
+	texts.AddIf(o.Controllers > 0, english.Count(o.Controllers, "field")+" owned by controllers, not listed")
+	texts.AddIf(o.Forgotten > 0, english.Count(o.Forgotten, "field")+" by forgotten writers, not listed")
 	return texts
-}
-
-// fields counts fields.
-func fields(n int) string {
-	if n == 1 {
-		return "1 field"
-	}
-	return fmt.Sprintf("%d fields", n)
 }
 
 // effect returns what the write of an object means for pods and data.
@@ -81,12 +62,9 @@ func (d *data) effect(e *report.Effect) *effect {
 	if e == nil {
 		return nil
 	}
-	out := &effect{Text: d.phrases.Escape(forecast(e.Text, e.Inexact)), Downtime: e.Downtime}
-	for _, text := range e.Lost {
-		out.Lost = append(out.Lost, d.phrases.Escape(text))
-	}
-	for _, text := range e.Notes {
-		out.Notes = append(out.Notes, d.phrases.Escape(text))
+	escaped := e.Map(d.phrases.Escape)
+	out := &effect{
+		Text: d.phrases.Escape(forecast(e.Text, e.Inexact)), Downtime: e.Downtime, Lost: escaped.Lost, Notes: escaped.Notes,
 	}
 	if e.RestartedAt != nil {
 		out.Notes = append(out.Notes, "an edit restarted its pods at "+stamp(e.RestartedAt))

@@ -72,7 +72,7 @@ func (d *data) slug(r report.Release) string {
 func (d *data) messages(all []report.Message) []string {
 	var texts []string
 	for _, m := range all {
-		texts = append(texts, d.phrases.Message(m))
+		texts = append(texts, d.phrases.MessageOf(m))
 	}
 	return texts
 }

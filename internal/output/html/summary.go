@@ -3,6 +3,7 @@ package html
 import (
 	"fmt"
 
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -34,7 +35,7 @@ func tilesOf(r *report.Report) []tile {
 		tone      string
 		filter    string
 	}{
-		{objectErrors(r), "object not compared", "objects not compared", "bad", "verdict=error"},
+		{counts.Of(r.Releases).ObjectErrors, "object not compared", "objects not compared", "bad", "verdict=error"},
 		{s.Missing, "object missing", "objects missing", "drift", "verdict=missing"},
 		{s.Terminating, "object being deleted", "objects being deleted", "drift", "verdict=terminating"},
 		{s.Fields.Conflict, "conflict", "conflicts", "bad", "verdict=conflict"},
@@ -52,18 +53,6 @@ func tilesOf(r *report.Report) []tile {
 		}
 	}
 	return all
-}
-
-// objectErrors counts the objects that could not be compared.
-func objectErrors(r *report.Report) (n int) {
-	for _, rel := range r.Releases {
-		for _, o := range rel.Objects {
-			if o.Error != nil {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // plain is what the page shows without scripts.

@@ -19,7 +19,7 @@ func (s Style) Orphan(o report.Orphan, inCluster bool) (name, said string) {
 
 // reason says why no manifest has an object, without the names of the object and of the release.
 func reason(o report.Orphan) string {
-	var said []string
+	var said Clauses
 	had := "no stored revision has it"
 	if r := o.Revision; r != nil {
 		had = fmt.Sprintf("revision %d", r.Revision)
@@ -36,12 +36,8 @@ func reason(o report.Orphan) string {
 	default:
 		said = append(said, had)
 	}
-	if o.Problem != "" {
-		said = append(said, o.Problem)
-	}
-	if o.Kept {
-		said = append(said, "kept: helm.sh/resource-policy")
-	}
+	said.AddIf(true, o.Problem)
+	said.AddIf(o.Kept, "kept: helm.sh/resource-policy")
 	return strings.Join(said, "; ")
 }
 

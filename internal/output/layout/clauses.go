@@ -23,6 +23,13 @@ func (c *Clauses) Add(verb string, n int, thing string) {
 	}
 }
 
+// AddIf appends a clause that is not empty if a condition holds.
+func (c *Clauses) AddIf(condition bool, clause string) {
+	if condition && clause != "" {
+		*c = append(*c, clause)
+	}
+}
+
 // Verb is a verb and the number of things that it is about.
 type Verb struct {
 	Name string
@@ -55,6 +62,14 @@ func OneIf(condition bool) int {
 		return 1
 	}
 	return 0
+}
+
+// CountLines counts the lines of a text. A line break at its end begins no further line.
+func CountLines(text string) int {
+	if text == "" {
+		return 0
+	}
+	return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 }
 
 // Distinct returns the different names of all, in the order of their first occurrence.
@@ -108,13 +123,9 @@ func (s Style) RolloutClause(r report.Rollout) string {
 
 // ReasonClause says why an object is not up: where, and what the cluster says. It is empty if nothing is known.
 func (s Style) ReasonClause(p report.RolloutProblem) string {
-	var where []string
-	if p.Pod != "" {
-		where = append(where, "pod "+s.Escape(p.Pod))
-	}
-	if p.Container != "" {
-		where = append(where, "container "+s.Escape(p.Container))
-	}
+	var where Clauses
+	where.AddIf(p.Pod != "", "pod "+s.Escape(p.Pod))
+	where.AddIf(p.Container != "", "container "+s.Escape(p.Container))
 	return JoinNonEmpty(": ", strings.Join(where, ", "), s.Escape(p.Reason))
 }
 
@@ -129,11 +140,6 @@ func Enumerate(clauses []string) string {
 
 // JoinNonEmpty joins the parts that are not empty.
 func JoinNonEmpty(separator string, parts ...string) string {
-	var said []string
-	for _, p := range parts {
-		if p != "" {
-			said = append(said, p)
-		}
-	}
+	said := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" })
 	return strings.Join(said, separator)
 }

@@ -42,12 +42,15 @@ func (t *Text) Line(parts ...string) {
 }
 
 // Prose writes escaped text that may be longer than a line. The further lines stand behind a gutter.
-func (t *Text) Prose(s string) {
-	for i, l := range t.Wrapped(s, 0) {
+func (t *Text) Prose(s string) { t.Indented("", s) }
+
+// Indented writes escaped text behind an indent. The further lines stand behind a gutter, too.
+func (t *Text) Indented(indent, s string) {
+	for i, l := range t.Wrapped(s, len(indent)) {
 		if i > 0 {
 			l = t.Gutter + l
 		}
-		t.Line(l)
+		t.Line(indent, l)
 	}
 }
 

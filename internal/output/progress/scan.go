@@ -87,13 +87,9 @@ func (p *Scan) line(now time.Time, done, total, drifted, errors int) string {
 	if p.Reading {
 		verb = "reading"
 	}
-	said := []string{fmt.Sprintf("%s %d of %s", verb, done, english.Count(total, "release"))}
-	if drifted > 0 {
-		said = append(said, fmt.Sprintf("%d drifted", drifted))
-	}
-	if errors > 0 {
-		said = append(said, english.Count(errors, "error"))
-	}
+	said := layout.Clauses{fmt.Sprintf("%s %d of %s", verb, done, english.Count(total, "release"))}
+	said.AddIf(drifted > 0, fmt.Sprintf("%d drifted", drifted))
+	said.Count(errors, "error")
 	if passed, compared := now.Sub(p.started), done-p.atStart; passed >= estimateAfter && compared > 0 && done < total {
 		left := time.Duration(float64(passed) / float64(compared) * float64(total-done))
 		said = append(said, "about "+layout.Span(max(left, time.Second))+" left")

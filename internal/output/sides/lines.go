@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/lookalike"
 	"github.com/helmdrift/helmdrift/internal/unified"
 )
@@ -29,11 +30,8 @@ func (t view) countLines(side any) string {
 	if !ok || !strings.Contains(s, "\n") {
 		return t.Side(side)
 	}
-	return "(" + english.Count(linesIn(s), "line") + ")"
+	return "(" + english.Count(layout.CountLines(s), "line") + ")"
 }
-
-// linesIn counts the lines of a text. A line break at the end begins no further line.
-func linesIn(s string) int { return strings.Count(strings.TrimSuffix(s, "\n"), "\n") + 1 }
 
 // changedLines says how many lines of a text changed: "2 of 200 lines". A line that was changed counts once.
 func changedLines(p pair) string {
@@ -51,7 +49,7 @@ func changedLines(p pair) string {
 		}
 		changed += max(removed, added)
 	}
-	return fmt.Sprintf("%d of %s", changed, english.Count(max(linesIn(from), linesIn(to)), "line"))
+	return fmt.Sprintf("%d of %s", changed, english.Count(max(layout.CountLines(from), layout.CountLines(to)), "line"))
 }
 
 // hunks returns the diff of two texts: for each group of changes the number of its first line in from, and its lines with their signs.

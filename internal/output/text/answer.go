@@ -179,28 +179,21 @@ func (t *text) editors(releases []report.Release, most int) string {
 		_, objects := rel.ToPutBack()
 		gone += objects
 	}
-	names := slices.Collect(maps.Keys(n))
-	order.Sort(names, func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
+	names := order.Sorted(maps.Keys(n), func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s %d", name, n[name])
 	}
-	names = english.AtMost(names, most)
-	if unknown > 0 {
-		names = append(names, fmt.Sprintf("unknown %d", unknown))
-	}
-	said := strings.Join(names, ", ")
+	said := layout.Clauses(english.AtMost(names, most))
+	said.AddIf(unknown > 0, fmt.Sprintf("unknown %d", unknown))
 	if gone > 0 {
-		said = layout.JoinNonEmpty("; ", said, deletions)
+		return layout.JoinNonEmpty("; ", strings.Join(said, ", "), deletions)
 	}
-	return said
+	return strings.Join(said, ", ")
 }
 
 // operationLine says what Helm does next, effects on pods first.
 func (t *text) operationLine(releases []report.Release, c counts.Counts) answerLine {
 	l := answerLine{label: "upgrade", said: layout.Enumerate(c.Does())}
-	if len(releases) == 0 {
-		return l
-	}
 	for _, rel := range releases {
 		if counts.IsPreview(rel.Operation) {
 			l.label = string(rel.Operation)
@@ -264,12 +257,8 @@ const keepEdits = ", or keep the edits: helmdrift absorb"
 // partOf says how much of what drifted a plan puts back. It is empty if that is everything.
 func partOf(w work, fields, objects int) string {
 	var said layout.Clauses
-	if w.fields < fields {
-		said = append(said, fmt.Sprintf("%d of %s", w.fields, english.Count(fields, "field")))
-	}
-	if w.creates < objects {
-		said = append(said, fmt.Sprintf("%d of %s", w.creates, english.Count(objects, "object")))
-	}
+	said.AddIf(w.fields < fields, fmt.Sprintf("%d of %s", w.fields, english.Count(fields, "field")))
+	said.AddIf(w.creates < objects, fmt.Sprintf("%d of %s", w.creates, english.Count(objects, "object")))
 	if len(said) == 0 {
 		return ""
 	}

@@ -39,9 +39,7 @@ func deployersLine(releases []report.Release) answerLine {
 	}
 	var said layout.Clauses
 	for _, action := range urgency.Actions() {
-		if counts[action] > 0 {
-			said = append(said, fmt.Sprintf("%d %s", counts[action], action))
-		}
+		said.AddIf(counts[action] > 0, fmt.Sprintf("%d %s", counts[action], action))
 	}
 	line.said = layout.JoinNonEmpty(", ", said...)
 	return line

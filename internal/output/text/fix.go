@@ -31,7 +31,7 @@ func FixPlan(r *report.FixResult, opts layout.Options) []byte {
 		t.plannedObject(p, layout.Scope{Namespace: r.Namespace, Versions: r.Versions})
 	}
 	for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return isLeftOut(r, o) }) {
-		t.Prose("left: " + g.String())
+		t.Prose("left: " + g)
 	}
 	t.Line("")
 	return t.Out.Bytes()
@@ -212,19 +212,8 @@ func comparedRelease(r *report.FixResult) report.Release {
 	return report.Release{Name: r.Name, Namespace: r.Namespace}
 }
 
-// outcomeGroup is the outcomes that have the same reason.
-type outcomeGroup struct {
-	names  []string
-	reason string
-}
-
-// String names the outcomes and their reason.
-func (g outcomeGroup) String() string {
-	return layout.JoinNonEmpty(": ", strings.Join(g.names, ", "), g.reason)
-}
-
-// outcomes groups the outcomes that match by their reason, and keeps their order.
-func (t *text) outcomes(r *report.FixResult, match func(report.FixOutcome) bool) []outcomeGroup {
+// outcomes groups the outcomes that match by their reason, and keeps their order. It returns a line for each group.
+func (t *text) outcomes(r *report.FixResult, match func(report.FixOutcome) bool) []string {
 	names := map[string][]string{}
 	var matching []report.FixOutcome
 	for _, o := range r.Results {
@@ -233,11 +222,12 @@ func (t *text) outcomes(r *report.FixResult, match func(report.FixOutcome) bool)
 			names[o.Reason] = append(names[o.Reason], t.outcomeName(r, o))
 		}
 	}
-	var groups []outcomeGroup
+	var lines []string
 	for _, reason := range layout.Distinct(matching, func(o report.FixOutcome) string { return o.Reason }) {
-		groups = append(groups, outcomeGroup{t.FirstNames(names[reason], layout.MaxNames), t.Message(reason)})
+		named := strings.Join(t.FirstNames(names[reason], layout.MaxNames), ", ")
+		lines = append(lines, layout.JoinNonEmpty(": ", named, t.Message(reason)))
 	}
-	return groups
+	return lines
 }
 
 // outcomeName names what an outcome is about: the object, or one field of it.

@@ -19,33 +19,23 @@ func FixResult(r *report.FixResult, opts layout.Options) []byte {
 	t := newText(opts, r.Time)
 	for _, status := range []report.FixStatus{report.FixFixed, report.FixDeclined, report.FixRefused, report.FixFailed} {
 		for _, g := range t.outcomes(r, func(o report.FixOutcome) bool { return o.Status == status && !isLeftOut(r, o) }) {
-			t.Prose(string(status) + ": " + g.String())
+			t.Prose(string(status) + ": " + g)
 		}
 	}
 	t.rollouts(r)
-	for _, l := range t.fixSummary(r) {
-		t.Prose(l)
-	}
+	t.lines(append(t.fixSummary(r), notUpClause(r)))
 	return t.Out.Bytes()
 }
 
-// fixSummary returns the last lines.
+// fixSummary returns the last lines, apart from what is not up.
 func (t *text) fixSummary(r *report.FixResult) []string {
 	said := doneClause(r)
 	if r.After == nil {
-		return withNonEmpty([]string{said, "the release could not be compared again, so it is not known what remains"}, notUpClause(r))
+		return []string{said, "the release could not be compared again, so it is not known what remains"}
 	}
 	c := counts.Of(r.After.Releases)
 	lines := []string{layout.JoinNonEmpty("; ", t.stateClause(r, said, c), c.Extras(c.Unmanaged))}
-	return withNonEmpty(append(lines, c.Incomplete(r.After.Summary, 0)...), notUpClause(r))
-}
-
-// withNonEmpty appends a line if it is not empty.
-func withNonEmpty(lines []string, line string) []string {
-	if line == "" {
-		return lines
-	}
-	return append(lines, line)
+	return append(lines, c.Incomplete(r.After.Summary, 0)...)
 }
 
 // doneClause says what was written.
@@ -57,15 +47,9 @@ func doneClause(r *report.FixResult) string {
 		}
 	}
 	var said layout.Clauses
-	if put := amount(w.fields, w.creates); put != "" {
-		said = append(said, put+" put back")
-	}
-	if w.prunes > 0 {
-		said = append(said, english.Count(w.prunes, "field")+" pruned")
-	}
-	if w.handOvers > 0 {
-		said = append(said, "the ownership of "+english.Count(w.handOvers, "object")+" handed over")
-	}
+	said.AddIf(w.fields+w.creates > 0, amount(w.fields, w.creates)+" put back")
+	said.AddIf(w.prunes > 0, english.Count(w.prunes, "field")+" pruned")
+	said.AddIf(w.handOvers > 0, "the ownership of "+english.Count(w.handOvers, "object")+" handed over")
 	switch {
 	case r.DryRun != "" && len(r.Plan) > 0:
 		return "nothing was written; " + dryRunClause(r)
@@ -165,14 +149,6 @@ func (t *text) remainingNames(rel report.Release) []string {
 	return names
 }
 
-// rolloutWords returns the words for the result of the wait for an object.
-func rolloutWords() map[report.RolloutStatus]string {
-	return map[report.RolloutStatus]string{
-		report.RolloutReady: "up", report.RolloutFailed: "not up", report.RolloutTimedOut: "not up in time",
-		report.RolloutInterrupted: "interrupted while waiting",
-	}
-}
-
 // rollouts writes how far the objects came up. It names the objects that are up in one line, and says of each
 // other object why it is not.
 func (t *text) rollouts(r *report.FixResult) {
@@ -185,10 +161,13 @@ func (t *text) rollouts(r *report.FixResult) {
 	if len(up) > 0 {
 		t.Prose("up: " + strings.Join(t.FirstNames(up, layout.MaxNames), ", "))
 	}
+	words := map[report.RolloutStatus]string{
+		report.RolloutFailed: "not up", report.RolloutTimedOut: "not up in time", report.RolloutInterrupted: "interrupted while waiting",
+	}
 	for _, o := range r.Results {
 		if !o.IsUp() {
 			name := t.KeyName(o.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions})
-			t.Prose(rolloutWords()[o.Rollout.Status] + ": " + layout.JoinNonEmpty(": ", name, t.RolloutClause(*o.Rollout)))
+			t.Prose(words[o.Rollout.Status] + ": " + layout.JoinNonEmpty(": ", name, t.RolloutClause(*o.Rollout)))
 			t.problem(*o.Rollout)
 		}
 	}

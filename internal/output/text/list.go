@@ -20,7 +20,7 @@ import (
 func List(l *listing.List, opts layout.Options) []byte {
 	t := newText(opts, l.Time)
 	t.Blocks(
-		func() { t.list(l) },
+		func() { t.list(l.Releases) },
 		func() { t.troubles("error: ", t.releaseTroubles(unread(l.Releases))) },
 		func() {
 			t.Headline(t.statuses(l.Releases))
@@ -49,21 +49,16 @@ func (t *text) listColumns(clusters int) []layout.Column[listing.Release] {
 	return slices.DeleteFunc(all, func(c layout.Column[listing.Release]) bool { return c.Title == "cluster" && clusters < 2 })
 }
 
-// listDrops returns the columns of a list that may give way, the least important first.
-func listDrops() []layout.Dropped {
-	return []layout.Dropped{
+// list writes a line for each release, in their order. The least important column gives way first.
+func (t *text) list(all []listing.Release) {
+	clusters := layout.Distinct(all, func(r listing.Release) string { return r.Cluster })
+	layout.WriteTable(t.Text, t.listColumns(len(clusters)), all, []layout.Dropped{
 		{Title: "applied", Limit: layout.Comfortable},
 		{Title: "helm", Limit: layout.Comfortable},
 		{Title: "age", Limit: layout.Comfortable},
 		{Title: "chart", Limit: layout.Tight},
 		{Title: "revision", Limit: layout.Tight},
-	}
-}
-
-// list writes a line for each release, in their order.
-func (t *text) list(l *listing.List) {
-	clusters := layout.Distinct(l.Releases, func(r listing.Release) string { return r.Cluster })
-	layout.WriteTable(t.Text, t.listColumns(len(clusters)), l.Releases, listDrops())
+	})
 }
 
 // listedRevisionCell returns the number of the revision, if it is known.

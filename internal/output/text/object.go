@@ -124,30 +124,22 @@ func (t *text) action(o report.Object, rel report.Release) string {
 	if o.Reason != "" {
 		reason = " (" + t.Message(o.Reason) + ")"
 	}
-	switch o.Action {
-	case report.ActionNone:
-		return "leaves it as it is" + reason
-	case report.ActionUpdate:
-		return "updates it" + reason
-	case report.ActionReplace:
-		return "replaces it whole" + reason
-	case report.ActionCreate:
-		return "creates it" + reason
-	case report.ActionDelete:
-		return "deletes it" + reason
-	case report.ActionKeep:
-		return "drops it from the release but leaves it in the cluster" + reason
-	case report.ActionAdopt:
-		return "adopts it" + reason
-	case report.ActionFail:
-		if n := layout.Conflicts(o); n > 0 {
-			return "fails on it, so nothing in it changes: " + english.Count(n, "conflict")
-		}
-		return layout.JoinNonEmpty(": ", "fails on it, so nothing in it changes", t.Message(o.Reason))
-	case report.ActionSkip:
-		return "does not reach it" + t.Blockers(o.BlockedBy, rel) + reason
+	words := map[report.Action]string{
+		report.ActionNone: "leaves it as it is", report.ActionUpdate: "updates it", report.ActionReplace: "replaces it whole",
+		report.ActionCreate: "creates it", report.ActionDelete: "deletes it", report.ActionAdopt: "adopts it",
+		report.ActionKeep: "drops it from the release but leaves it in the cluster", report.ActionFail: "fails on it, so nothing in it changes",
+		report.ActionSkip: "does not reach it" + t.Blockers(o.BlockedBy, rel),
 	}
-	return t.Escape(string(o.Action)) + reason // an action of a later version of the report
+	said, known := words[o.Action]
+	switch n := layout.Conflicts(o); {
+	case o.Action == report.ActionFail && n > 0:
+		return said + ": " + english.Count(n, "conflict")
+	case o.Action == report.ActionFail:
+		return layout.JoinNonEmpty(": ", said, t.Message(o.Reason))
+	case !known: // an action of a later version of the report
+		said = t.Escape(string(o.Action))
+	}
+	return said + reason
 }
 
 // section is a number of findings that stand under one label in the same columns.

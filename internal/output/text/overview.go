@@ -65,7 +65,7 @@ func countOfState(all []entry, state report.State) int {
 // overviewColumns returns all columns in their order. There is no column for the cluster or for who deploys if there is only one.
 func (t *text) overviewColumns(clusters int, entries []entry) []layout.Column[entry] {
 	all := []layout.Column[entry]{
-		{Title: "state", Cell: func(e entry) string { return string(e.state) }, Paint: func(e entry, _ string) string { return t.state(e.state) }},
+		{Title: "state", Cell: func(e entry) string { return string(e.state) }, Paint: func(e entry, cell string) string { return t.inColour(e.state, cell) }},
 		{Title: "deployer", Cell: toolCell},
 		{Title: "next", Cell: nextCell},
 		{Title: "cluster", Cell: func(e entry) string { return t.Label(e.Cluster) }, Least: layout.ShortWidths(), IsName: true},
@@ -83,29 +83,21 @@ func (t *text) overviewColumns(clusters int, entries []entry) []layout.Column[en
 	})
 }
 
-// overviewDrops returns the columns of the overview that may give way, the least important first. State and names stay, because without
-// them nobody knows what a line is about.
-func overviewDrops() []layout.Dropped {
-	return []layout.Dropped{
+// overview writes a line for each release. Clean releases are listed only if they are few, or if the reader asks for them. The least
+// important column gives way first. State and names stay, because without them nobody knows what a line is about.
+func (t *text) overview(all []entry, clusters int) {
+	if clean := countOfState(all, report.StateClean); clean > maxClean && !t.Verbose {
+		all = all[:len(all)-clean]
+	}
+	layout.WriteTable(t.Text, t.overviewColumns(clusters, all), all, []layout.Dropped{
 		{Title: "revision", Limit: layout.Uncut},
 		{Title: "record in", Limit: layout.Uncut},
 		{Title: "oldest", Limit: layout.Uncut},
 		{Title: "who", Limit: layout.Comfortable},
 		{Title: "newest", Limit: layout.Comfortable},
 		{Title: "found", Limit: layout.Tight},
-	}
+	})
 }
-
-// overview writes a line for each release. Clean releases are listed only if they are few, or if the reader asks for them.
-func (t *text) overview(all []entry, clusters int) {
-	if clean := countOfState(all, report.StateClean); clean > maxClean && !t.Verbose {
-		all = all[:len(all)-clean]
-	}
-	layout.WriteTable(t.Text, t.overviewColumns(clusters, all), all, overviewDrops())
-}
-
-// state returns the word for a state in its colour.
-func (t *text) state(state report.State) string { return t.inColour(state, string(state)) }
 
 // inColour returns a text in the colour of a state.
 func (t *text) inColour(state report.State, said string) string {
@@ -134,9 +126,7 @@ func foundCell(e entry) string {
 	case len(e.Errors) > 0:
 		unseen = append(unseen, "incomplete")
 	}
-	if e.Terminating {
-		unseen = append(unseen, "namespace being deleted")
-	}
+	unseen.AddIf(e.Terminating, "namespace being deleted")
 	return layout.JoinNonEmpty(", ", append(unseen, found.In(e.Release).String())...)
 }
 

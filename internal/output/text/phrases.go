@@ -41,9 +41,6 @@ func NewPhrases(r *report.Report) Phrases {
 	return Phrases{newText(layout.Options{Unicode: true}, r.Time)}
 }
 
-// Message returns a warning or an error.
-func (p Phrases) Message(m report.Message) string { return p.messageOf(m) }
-
 // Answer returns what the report says as a whole: the last lines of the text, apart from what could not be seen.
 func (p Phrases) Answer(r *report.Report) Answer {
 	c := counts.Of(r.Releases)

@@ -113,13 +113,11 @@ func releaseFound(rel report.Release) string {
 // origin says which revision the objects were compared with, and what they are to become. It leaves out what readers expect: that the last
 // revision is old, that the record, or the Application, is in the namespace of the objects, and that desired is the record itself.
 func (t *text) origin(rel report.Release) []string {
-	var parts []string
+	var parts layout.Clauses
 	if old := rel.Old; old != nil {
 		parts = append(parts, fmt.Sprintf("revision %d", old.Revision))
 		for _, name := range []string{old.Chart, old.Status} {
-			if name != "" { // old records lack some
-				parts = append(parts, t.Label(name))
-			}
+			parts.AddIf(name != "", t.Label(name)) // old records lack some
 		}
 	}
 	if last := rel.Last; last != nil && (rel.Old == nil || last.Revision != rel.Old.Revision) {
@@ -147,13 +145,13 @@ func (t *text) origin(rel report.Release) []string {
 // messages writes warnings or errors.
 func (t *text) messages(kind string, all []report.Message) {
 	for _, m := range all {
-		t.Prose(kind + t.messageOf(m))
+		t.Prose(kind + t.MessageOf(m))
 	}
 }
 
-// messageOf returns a warning or an error. File and line stand at the end of the first line, where they are easier to find than among the
+// MessageOf returns a warning or an error. File and line stand at the end of the first line, where they are easier to find than among the
 // lines of a template's own message. A message of Helm that already names them in its first line does not get them twice.
-func (t *text) messageOf(m report.Message) string {
+func (t *text) MessageOf(m report.Message) string {
 	lines := escape.SplitLines(m.Message, t.ASCII)
 	place := t.Escape(m.File)
 	if m.Line > 0 {

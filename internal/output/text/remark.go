@@ -23,24 +23,17 @@ func (t *text) remarks(f report.Finding) []string {
 
 // qualities returns the remarks on a finding that are not about its owners.
 func (t *text) qualities(f report.Finding) []string {
-	var said []string
-	add := func(condition bool, remark string) {
-		if condition && remark != "" {
-			said = append(said, remark)
-		}
-	}
-	add(f.OwnerOnly, "only its owner changes")
-	add(!f.Managed, "unmanaged")
-	add(f.KnownLive != nil, "known, value changed "+t.Side(f.KnownLive)+t.Arrow+t.Side(f.Live))
-	add(true, t.class(f))
-	add(!f.Certain, "not certain")
+	var said layout.Clauses
+	said.AddIf(f.OwnerOnly, "only its owner changes")
+	said.AddIf(!f.Managed, "unmanaged")
+	said.AddIf(f.KnownLive != nil, "known, value changed "+t.Side(f.KnownLive)+t.Arrow+t.Side(f.Live))
+	said.AddIf(true, t.class(f))
+	said.AddIf(!f.Certain, "not certain")
 	if f.IgnoredBy != nil {
-		add(true, t.ignoredBy(f.IgnoredBy))
+		said.AddIf(true, t.ignoredBy(f.IgnoredBy))
 	}
-	if f.After != nil && !f.Masked {
-		add(true, "becomes "+t.Value(f.After))
-	}
-	add(true, t.Escape(f.Notes.String()))
+	said.AddIf(f.After != nil && !f.Masked, "becomes "+t.Value(f.After))
+	said.AddIf(true, t.Escape(f.Notes.String()))
 	return said
 }
 

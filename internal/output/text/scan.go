@@ -110,16 +110,16 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 		return answer{t.noReleases(r), []answerLine{unread, {label: "do", said: "helmdrift list -A lists the releases of all namespaces"}}}
 	}
 	c := counts.Of(r.Releases)
-	found := t.stateLine(all[0].state, r.Releases, c.Drift(r))
-	switch drift := counts.DriftIn(r); {
+	first := t.stateLine(all[0].state, r.Releases, c.Drift(r))
+	switch drift := found.In(r.Releases...).Drift(r.Summary.Objects); {
 	case drift != "":
-		found = t.stateLine(report.StateDrifted, r.Releases, layout.JoinNonEmpty("; ", drift, t.newestEdit(r.Releases)))
+		first = t.stateLine(report.StateDrifted, r.Releases, layout.JoinNonEmpty("; ", drift, t.newestEdit(r.Releases)))
 	case unread.said != "":
-		found, unread = t.stateLine(report.StateError, r.Releases, c.Drift(r)), answerLine{}
+		first, unread = t.stateLine(report.StateError, r.Releases, c.Drift(r)), answerLine{}
 	}
 	a := answer{t.states(r, all), []answerLine{
 		deployersLine(r.Releases),
-		found,
+		first,
 		unread,
 		t.editorsLine(r.Releases),
 		t.operationLine(r.Releases, c),
@@ -129,7 +129,7 @@ func (t *text) scanAnswer(r *report.Report, all []entry, opts layout.Options) an
 	advice := "nothing"
 	drifted := slices.DeleteFunc(slices.Clone(all), func(e entry) bool { return !e.Drifted })
 	switch {
-	case len(drifted) == 0 && found.state == report.StateError:
+	case len(drifted) == 0 && first.state == report.StateError:
 		advice = "resolve the errors, then compare again"
 	case len(all) == 1 || len(drifted) == 1:
 		one := slices.Concat(drifted, all)[0].Release
@@ -172,7 +172,7 @@ func (t *text) unsearched(errors []report.ScanError, document string) {
 	}
 	errors = slices.DeleteFunc(slices.Clone(errors), isPlain)
 	t.troubles("could not search ", t.scanTroubles(errors))
-	if unsearched := unsearched(errors); unsearched != "" {
+	if unsearched := counts.Unsearched(errors); unsearched != "" {
 		t.Prose("incomplete: the releases of " + unsearched + " are not in this " + document)
 	}
 }
@@ -257,19 +257,6 @@ func (t *text) noReleases(r *report.Report) string {
 	return layout.JoinNonEmpty(t.Dot, said, took(r.Scan.Seconds))
 }
 
-// unsearched counts what could not be searched.
-func unsearched(errors []report.ScanError) string {
-	var clusters, namespaces int
-	for _, e := range errors {
-		clusters += layout.OneIf(e.Namespace == "")
-		namespaces += layout.OneIf(e.Namespace != "")
-	}
-	var said layout.Clauses
-	said.Count(clusters, "cluster")
-	said.Count(namespaces, "namespace")
-	return layout.Enumerate(said)
-}
-
 const (
 	// maxTroubles is how many different messages a scan writes. The others are counted.
 	maxTroubles = 20
@@ -300,7 +287,7 @@ func (t *text) releaseTroubles(all []entry) []trouble {
 	for _, e := range all {
 		release := t.ReleaseName(e.Release, namespaceOf(e.Release))
 		for _, m := range e.Errors {
-			said := t.messageOf(m)
+			said := t.MessageOf(m)
 			troubles = append(troubles, trouble{release, said, causeOf(m.Code, said, m.Subject)})
 		}
 		for _, o := range e.Objects {
@@ -320,10 +307,8 @@ func (t *text) releaseTroubles(all []entry) []trouble {
 func (t *text) scanTroubles(errors []report.ScanError) []trouble {
 	troubles := make([]trouble, len(errors))
 	for i, e := range errors {
-		var places []string
-		if e.Namespace != "" {
-			places = append(places, "namespace "+t.Label(e.Namespace))
-		}
+		var places layout.Clauses
+		places.AddIf(e.Namespace != "", "namespace "+t.Label(e.Namespace))
 		switch {
 		case e.Code == report.ErrorSelection: // the message names the flag
 		case e.Namespace == "" && e.Cluster == "":
@@ -347,13 +332,10 @@ func (t *text) scanTroubles(errors []report.ScanError) []trouble {
 // or an API that is down, often concerns hundreds of things. Then it names only a few, because the overview has a line for each.
 func (t *text) troubles(lead string, all []trouble) {
 	alike := map[cause][]trouble{}
-	var causes []cause
 	for _, x := range all {
-		if alike[x.cause] == nil {
-			causes = append(causes, x.cause)
-		}
 		alike[x.cause] = append(alike[x.cause], x)
 	}
+	causes := layout.Distinct(all, func(x trouble) cause { return x.cause })
 	for i, c := range causes {
 		if i == maxTroubles && !t.Verbose {
 			t.Prose(fmt.Sprintf("%s%s (see -v)", lead, english.Count(len(causes)-i, "more message")))

@@ -9,9 +9,6 @@ import (
 // Options say how text is laid out.
 type Options = layout.Options
 
-// MinWidth is the width of the narrowest terminal that text is laid out for.
-const MinWidth = layout.MinWidth
-
 // text is the lines of one report or fix.
 type text struct {
 	*layout.Text

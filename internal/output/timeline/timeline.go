@@ -204,17 +204,13 @@ func (t timeline) tally(r *report.Report, lines []line) {
 			}
 		}
 	}
-	said := english.Count(len(lines), "finding") + " of " + english.Count(len(r.Releases), "release")
-	if untimed > 0 {
-		said += fmt.Sprintf("; no time is said of %d", untimed)
-	}
+	said := layout.Clauses{english.Count(len(lines), "finding") + " of " + english.Count(len(r.Releases), "release")}
+	said.AddIf(untimed > 0, fmt.Sprintf("no time is said of %d", untimed))
 	for _, why := range slices.Sorted(maps.Keys(silenced)) {
-		said += fmt.Sprintf("; %d %s", silenced[why], why)
+		said = append(said, fmt.Sprintf("%d %s", silenced[why], why))
 	}
-	if changes > 0 {
-		said += "; " + english.Count(changes, "change") + " of the chart not listed"
-	}
-	t.Prose(said)
+	said.AddIf(changes > 0, english.Count(changes, "change")+" of the chart not listed")
+	t.Prose(strings.Join(said, "; "))
 	for _, release := range r.Releases {
 		for _, w := range release.Warnings {
 			if w.Code == report.WarnNoTime {

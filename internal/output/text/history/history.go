@@ -47,7 +47,7 @@ func Text(h *past.History, opts layout.Options) []byte {
 
 // writeTotals writes the last lines: what was found, and in what.
 func (t *text) writeTotals(h *past.History, hidden int) {
-	for i, said := range totals(h) {
+	for i, said := range Totals(h) {
 		if i == 0 {
 			t.Headline(said)
 		} else {
@@ -59,8 +59,8 @@ func (t *text) writeTotals(h *past.History, hidden int) {
 	}
 }
 
-// totals returns what was found, and in what.
-func totals(h *past.History) []string {
+// Totals returns what was found, and in what, the most important first.
+func Totals(h *past.History) []string {
 	counts := map[past.State]int{}
 	flapping := 0
 	for _, r := range h.Releases {
@@ -85,18 +85,14 @@ func totals(h *past.History) []string {
 
 // releaseHistory writes the findings of one release.
 func (t *text) releaseHistory(r past.Release, shown []past.Finding) {
-	said := []string{english.Count(r.Reports, "report")}
-	if r.Unknown > 0 {
-		said = append(said, fmt.Sprintf("%d with an error, which may have missed something", r.Unknown))
-	}
-	if len(shown) == 0 {
-		said = append(said, "nothing listed")
-	}
-	t.Headline("release " + t.name(r) + ": " + strings.Join(said, t.Dot))
+	said := layout.Clauses{english.Count(r.Reports, "report")}
+	said.AddIf(r.Unknown > 0, fmt.Sprintf("%d with an error, which may have missed something", r.Unknown))
+	said.AddIf(len(shown) == 0, "nothing listed")
+	t.Headline("release " + t.Release(r) + ": " + strings.Join(said, t.Dot))
 	last := ""
 	for _, f := range shown {
 		if name := t.KeyName(f.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}); name != last {
-			t.indented("  ", name)
+			t.Indented("  ", name)
 			last = name
 		}
 		t.findingHistory(f)
@@ -107,19 +103,13 @@ func (t *text) releaseHistory(r past.Release, shown []past.Finding) {
 // if it flaps.
 func (t *text) findingHistory(f past.Finding) {
 	// The state comes first: the line of a log must not begin with a value, which a CI system may take for a command.
-	said := []string{t.Escape(string(f.State)) + ": " + t.place(f), layout.JoinNonEmpty(", ", length(f), period(f))}
-	if !f.Drifted {
-		said = append(said, "unmanaged")
-	}
-	if f.State == past.There && len(f.Steps) > 0 {
-		said = append(said, t.stepValue(f.Steps[len(f.Steps)-1], f.Masked))
-	}
-	if names := t.managerNames(f.Managers); names != "" {
-		said = append(said, names)
-	}
-	t.indented("    ", layout.JoinNonEmpty(t.Dot, said...))
+	said := layout.Clauses{t.Escape(string(f.State)) + ": " + t.place(f), layout.JoinNonEmpty(", ", length(f), period(f))}
+	said.AddIf(!f.Drifted, "unmanaged")
+	said.AddIf(true, t.latestValue(f))
+	said.AddIf(true, t.managerNames(f.Managers))
+	t.Indented("    ", strings.Join(said, t.Dot))
 	if f.Flapping {
-		t.indented("      ", t.flapping(f))
+		t.Indented("      ", t.flapping(f))
 	}
 }
 
@@ -178,6 +168,14 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
+// latestValue returns the live value of a finding that is there.
+func (t *text) latestValue(f past.Finding) string {
+	if len(f.Steps) == 0 || f.State != past.There {
+		return ""
+	}
+	return t.stepValue(f.Steps[len(f.Steps)-1], f.Masked)
+}
+
 // stepValue returns the live value of a step. It is not known for a field that live lacks, and for a large value.
 func (t *text) stepValue(s past.Step, masked bool) string {
 	switch {
@@ -202,16 +200,6 @@ func (t *text) labels(names []string) []string {
 	return out
 }
 
-// indented writes escaped text behind an indent. The further lines stand behind a gutter, too.
-func (t *text) indented(indent, s string) {
-	for i, l := range t.Wrapped(s, len(indent)) {
-		if i > 0 {
-			l = t.Gutter + l
-		}
-		t.Line(indent, l)
-	}
-}
-
 // Phrases are the words of a history for a page, as the text has them. Each phrase is escaped and one line.
 type Phrases struct{ *text }
 
@@ -220,14 +208,8 @@ func NewPhrases() Phrases {
 	return Phrases{&text{layout.New(layout.Options{Unicode: true}, time.Time{})}}
 }
 
-// Totals returns what the history says as a whole, the most important first.
-func (p Phrases) Totals(h *past.History) []string { return totals(h) }
-
-// Release returns the name of a release.
-func (p Phrases) Release(r past.Release) string { return p.name(r) }
-
-// name returns the name of a release, with what deploys it if that is known.
-func (t *text) name(r past.Release) string {
+// Release returns the name of a release, with what deploys it if that is known.
+func (t *text) Release(r past.Release) string {
 	name := t.ReleaseName(report.Release{Name: r.Name, Cluster: r.Cluster}, r.Namespace)
 	if r.Deployer != "" {
 		name += " (" + t.Escape(r.Deployer) + ")"
@@ -242,10 +224,7 @@ type Finding struct{ Object, Place, State, Length, Period, Value, Managers, Flap
 func (p Phrases) Finding(f past.Finding, r past.Release) Finding {
 	out := Finding{
 		Object: p.KeyName(f.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}), Place: p.place(f), State: p.Escape(string(f.State)),
-		Length: length(f), Period: period(f), Managers: p.managerNames(f.Managers),
-	}
-	if n := len(f.Steps); n > 0 && f.State == past.There {
-		out.Value = p.stepValue(f.Steps[n-1], f.Masked)
+		Length: length(f), Period: period(f), Value: p.latestValue(f), Managers: p.managerNames(f.Managers),
 	}
 	if f.Flapping {
 		out.Flapping = p.flapping(f)
