@@ -6,11 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -77,6 +78,12 @@ func (e entry) text() string {
 	}
 	return text + "; " + e.says
 }
+
+// isSilent reports whether something silences the entry.
+func (e entry) isSilent() bool { return e.level == levelSilent }
+
+// byLevel orders entries by their level, the worst first.
+func byLevel(a, b entry) int { return int(a.level - b.level) }
 
 // sentence returns the entry in one line.
 func (e entry) sentence() string { return e.subject + ": " + e.text() }
@@ -250,15 +257,13 @@ func fieldEntry(r *report.Release, o *report.Object, f *report.Finding) entry {
 	case f.Drifted():
 		e.level = levelWarning
 	}
-	e.change, e.by, e.says, e.note = values(r, f), owners(f), operation(r)+" "+effectOn(f)+inside(f.Inside), noteOn(r, f)
-	if changed := knownChange(f); changed != "" {
-		e.says += "; " + changed
-	}
+	e.change, e.by, e.note = values(r, f), owners(f), noteOn(r, f)
+	e.says = layout.JoinNonEmpty("; ", operation(r)+" "+effectOn(f), inside(f.Inside), knownChange(f))
 	if notes := f.Notes.String(); notes != "" {
 		e.says += " (" + line(notes) + ")"
 	}
 	e.silence(f.IgnoredBy)
-	if f.Silenced() && e.level != levelSilent {
+	if f.Silenced() && !e.isSilent() {
 		e.level, e.silencedBy = levelSilent, line(string(f.Class))
 	}
 	return e
@@ -291,23 +296,35 @@ func effectOn(f *report.Finding) string {
 
 // noteOn returns what is said of a finding beside its verdict, its path, its sides and its owners.
 func noteOn(r *report.Release, f *report.Finding) string {
-	var said []string
+	why := ""
 	switch {
 	case f.Blocked && f.Verdict != report.Conflict:
-		said = append(said, operation(r)+" does not reach it")
+		why = operation(r) + " does not reach it"
 	case !f.Managed && f.Verdict == report.Ignore:
-		said = append(said, "no manifest names it")
+		why = "no manifest names it"
 	}
-	if changed := knownChange(f); changed != "" {
-		said = append(said, changed)
+	return layout.JoinNonEmpty("; ", why, knownChange(f), inside(f.Inside), line(f.Notes.String()))
+}
+
+// maxInside is how many changes inside a document are named.
+const maxInside = 3
+
+// inside says in a clause what differs inside the documents of a finding. It is empty if the sides are not documents. It leaves out
+// values, because the values of the finding stand beside it.
+func inside(in *report.Inside) string {
+	if in == nil {
+		return ""
 	}
-	if in := strings.TrimPrefix(inside(f.Inside), "; "); in != "" {
-		said = append(said, in)
+	if in.OnlyFormatting {
+		return "only formatting differs"
 	}
-	if notes := f.Notes.String(); notes != "" {
-		said = append(said, line(notes))
+	var said layout.Clauses
+	for _, c := range in.Changes[:min(maxInside, len(in.Changes))] {
+		said = append(said, shorten(line(c.Path), maxValue)+" "+line(c.Change))
 	}
-	return strings.Join(said, "; ")
+	more := len(in.Changes) - len(said) + in.More
+	said.AddIf(more > 0, fmt.Sprintf("%d more", more))
+	return "inside: " + strings.Join(said, ", ")
 }
 
 // knownChange says that the baseline has the finding with another live value. It is empty if it has not.
@@ -320,13 +337,7 @@ func knownChange(f *report.Finding) string {
 
 // values returns the sides of a finding that differ: old and live for drift, and all three if a preview finds live different from old.
 func values(r *report.Release, f *report.Finding) string {
-	side := func(name string, v any) string {
-		if slices.Contains(f.Nulls, name) {
-			return "null"
-		}
-		return value(v)
-	}
-	switch old, desired, live := side("old", f.Old), side("desired", f.Desired), side("live", f.Live); {
+	switch old, desired, live := value(f.Old), value(f.Desired), value(f.Live); {
 	case f.Masked:
 		return "secret values differ"
 	case r.Operation == report.OperationDrift || f.Desired == nil && f.Old == nil:
@@ -389,14 +400,7 @@ func owners(f *report.Finding) string {
 }
 
 // operation returns the operation of a release as the subject of a sentence.
-func operation(r *report.Release) string {
-	switch r.Operation {
-	case report.OperationUpgrade, report.OperationRollback, report.OperationInstall, report.OperationSync:
-		return "the " + string(r.Operation)
-	case report.OperationDrift:
-	}
-	return "the next upgrade"
-}
+func operation(r *report.Release) string { return counts.OperationName(r.Operation) }
 
 // ReleaseName names a release: its name and namespace, and its cluster if that is known.
 func ReleaseName(r *report.Release) string {

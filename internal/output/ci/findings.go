@@ -37,17 +37,17 @@ func loud(r *report.Release) []entry {
 		o := &told.Objects[i]
 		o.Fields, made[o] = consequences.Split(*o)
 	}
-	all := slices.DeleteFunc(releaseEntries(&told), func(e entry) bool { return e.level == levelSilent })
+	all := slices.DeleteFunc(releaseEntries(&told), entry.isSilent)
 	for i := range all {
 		e := &all[i]
 		switch {
 		case e.finding != nil && consequences.IsEdit(*e.finding):
-			e.note = strings.Join(append(slices.DeleteFunc([]string{e.note}, isEmpty), madeOf(made[e.object])...), "; ")
+			e.note = layout.JoinNonEmpty("; ", append([]string{e.note}, madeOf(made[e.object])...)...)
 		case e.rule == "fail" && layout.Conflicts(*e.object) > 0 && !slices.ContainsFunc(e.object.Fields, isSilencedConflict):
 			e.says, e.message = operation(r)+" fails on it: "+english.Count(layout.Conflicts(*e.object), "conflict"), ""
 		}
 	}
-	order.Sort(all, func(a, b entry) int { return int(a.level) - int(b.level) })
+	order.Sort(all, byLevel)
 	return all
 }
 
@@ -55,9 +55,6 @@ func loud(r *report.Release) []entry {
 func madeOf(made []report.Finding) []string {
 	return consequences.Lines(made, func(path string, v any) string { return line(path) + " " + value(v) }, line)
 }
-
-// isEmpty reports whether a text is empty.
-func isEmpty(text string) bool { return text == "" }
 
 // isSilencedConflict reports whether a finding is a conflict that a table does not list.
 func isSilencedConflict(f report.Finding) bool { return f.Verdict == report.Conflict && f.Silenced() }
@@ -89,16 +86,10 @@ func others(r *report.Release, all []entry) string {
 			changes++
 		}
 	}
-	var said []string
-	if changes > 0 {
-		said = append(said, english.Count(changes, "change")+" by "+operation(r))
-	}
-	if edits > 0 {
-		said = append(said, english.Count(edits, "edit")+" of what no manifest names")
-	}
-	if unreached > 0 {
-		said = append(said, english.Count(unreached, "change")+" that "+operation(r)+" does not reach")
-	}
+	var said layout.Clauses
+	said.AddIf(changes > 0, english.Count(changes, "change")+" by "+operation(r))
+	said.AddIf(edits > 0, english.Count(edits, "edit")+" of what no manifest names")
+	said.AddIf(unreached > 0, english.Count(unreached, "change")+" that "+operation(r)+" does not reach")
 	return strings.Join(said, ", ")
 }
 
@@ -188,17 +179,9 @@ func (e entry) hasLines() bool { return len(escape.SplitLines(e.message, false))
 // shown returns the cell with the values. Those of several lines are counted there; their diff stands below.
 func (e entry) shown() string {
 	if p, ok := e.texts(); ok {
-		return fmt.Sprintf("%s → %s, see below", english.Count(countLines(p.before), "line"), english.Count(countLines(p.after), "line"))
+		return fmt.Sprintf("%s → %s, see below", english.Count(layout.CountLines(p.before), "line"), english.Count(layout.CountLines(p.after), "line"))
 	}
 	return cell(e.change)
-}
-
-// countLines counts the lines of a text. A line break at its end begins no further line.
-func countLines(text string) int {
-	if text == "" {
-		return 0
-	}
-	return strings.Count(strings.TrimSuffix(text, "\n"), "\n") + 1
 }
 
 // rows adds a table. A column without any text is left out.
@@ -218,8 +201,7 @@ func (d *comment) rows(head []string, rows [][]string) {
 		}
 		return out + "\n"
 	}
-	rule := strings.Split(strings.Repeat("---,", len(head)-1)+"---", ",")
-	d.add(write(head) + write(rule))
+	d.add(write(head) + write(slices.Repeat([]string{"---"}, len(head))))
 	for _, row := range rows {
 		d.item(write(row))
 	}
@@ -252,7 +234,7 @@ func (e entry) texts() (p textPair, ok bool) {
 	}
 	before, beforeOK := linesOf(from)
 	after, afterOK := linesOf(to)
-	isLong := max(countLines(before), countLines(after)) > 1
+	isLong := max(layout.CountLines(before), layout.CountLines(after)) > 1
 	return textPair{before, after, says}, beforeOK && afterOK && isLong && before != after
 }
 

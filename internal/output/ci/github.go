@@ -2,6 +2,7 @@ package ci
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -21,21 +22,15 @@ func GitHub(r *report.Report, o Options) ([]byte, error) {
 	groups := grouped(entriesOf(r))
 	var b strings.Builder
 	for _, kind := range kinds {
-		var those [][]entry
-		for _, g := range groups {
-			if worst(g) == kind.level {
-				those = append(those, g)
-			}
-		}
-		more := 0
+		those := slices.DeleteFunc(slices.Clone(groups), func(g []entry) bool { return slices.MinFunc(g, byLevel).level != kind.level })
+		shown := those
 		if len(those) > maxAnnotations {
-			more = len(those) - (maxAnnotations - 1)
-			those = those[:maxAnnotations-1]
+			shown = those[:maxAnnotations-1]
 		}
-		for _, g := range those {
+		for _, g := range shown {
 			b.WriteString(annotation(kind.word, g, o))
 		}
-		if more > 0 {
+		if more := len(those) - len(shown); more > 0 {
 			fmt.Fprintf(&b, "::%s title=helmdrift::%d more: see the report\n", kind.word, more)
 		}
 	}
@@ -45,24 +40,12 @@ func GitHub(r *report.Report, o Options) ([]byte, error) {
 // grouped returns the entries that are not silent, grouped by object.
 func grouped(all []entry) [][]entry {
 	var out [][]entry
-	for _, e := range all {
-		if e.level == levelSilent {
-			continue
-		}
+	for _, e := range slices.DeleteFunc(all, entry.isSilent) {
 		if n := len(out); n > 0 && e.object != nil && out[n-1][0].object == e.object {
 			out[n-1] = append(out[n-1], e)
 			continue
 		}
 		out = append(out, []entry{e})
-	}
-	return out
-}
-
-// worst returns the worst level of entries.
-func worst(entries []entry) level {
-	out := levelSilent
-	for _, e := range entries {
-		out = min(out, e.level)
 	}
 	return out
 }

@@ -28,7 +28,7 @@ func GitLab(r *report.Report, o Options) ([]byte, error) {
 	for _, e := range entriesOf(r) {
 		fingerprint := e.fingerprint()
 		// GitLab drops the whole report if two issues share a fingerprint.
-		if e.level == levelSilent || seen[fingerprint] {
+		if e.isSilent() || seen[fingerprint] {
 			continue
 		}
 		seen[fingerprint] = true

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/xml"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/english"
@@ -106,9 +107,9 @@ func junitRelease(r *report.Release, at string, o Options) junitSuite {
 	class := line(strings.Trim(r.Cluster+"/"+cmp.Or(r.StorageNamespace, r.Namespace)+"/"+r.Name, "/"))
 	suite := junitSuite{Name: class, Timestamp: at}
 	whole := junitCase{Name: "release " + line(r.Name), ClassName: class, Output: english.Count(r.Compared, "object") + " compared"}
-	if failing := ofRelease(releaseEntries(&report.Release{
+	if failing := releaseEntries(&report.Release{
 		Name: r.Name, Namespace: r.Namespace, StorageNamespace: r.StorageNamespace, Cluster: r.Cluster, Errors: r.Errors, Terminating: r.Terminating,
-	})); len(failing) > 0 {
+	}); len(failing) > 0 {
 		if len(r.Errors) > 0 {
 			whole.Error = problem(failing)
 		} else if o.fails(r, nil) {
@@ -130,26 +131,10 @@ func junitRelease(r *report.Release, at string, o Options) junitSuite {
 	return suite
 }
 
-// ofRelease returns the entries about a release itself.
-func ofRelease(all []entry) []entry {
-	var out []entry
-	for _, e := range all {
-		if e.object == nil {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
 // junitObject returns the case of an object.
 func junitObject(r *report.Release, object *report.Object, entries []entry, class string, o Options) junitCase {
 	c := junitCase{Name: entries[0].subject, ClassName: class}
-	var loud []entry
-	for _, e := range entries {
-		if e.level != levelSilent {
-			loud = append(loud, e)
-		}
-	}
+	loud := slices.DeleteFunc(slices.Clone(entries), entry.isSilent)
 	switch {
 	case object.Error != nil, entries[0].rule == "disputed":
 		c.Error = problem(entries)

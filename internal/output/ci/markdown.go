@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/order"
+	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/environments"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text"
@@ -67,10 +69,7 @@ func Markdown(r *report.Report, _ Options) ([]byte, error) {
 
 // headline returns the answer in one clause. That not everything was seen is part of it.
 func headline(r *report.Report, phrases text.Phrases, answer text.Answer) string {
-	said := prose(answer.Drift)
-	if answer.Drift == "" {
-		said = prose(answer.Operation)
-	}
+	said := prose(cmp.Or(answer.Drift, answer.Operation))
 	if len(r.Releases) == 1 {
 		rel := r.Releases[0]
 		said = releaseCode(rel) + ": " + prose(phrases.Release(rel).Answer)
@@ -164,45 +163,14 @@ func (d *comment) claims(all []entry) {
 
 // unseen counts what could not be searched, read or compared. The messages stand at the objects and releases, or in a fold at the end.
 func unseen(r *report.Report) string {
-	var objects, errors, renders, clusters int
-	for _, rel := range r.Releases {
-		for _, o := range rel.Objects {
-			objects += layout.OneIf(o.Error != nil)
-		}
-		for _, e := range rel.Errors {
-			renders += layout.OneIf(e.Code == report.ErrorRender)
-			errors += layout.OneIf(e.Code != report.ErrorRender)
-		}
-	}
-	namespaces, orphans := 0, false
-	for _, e := range r.Errors {
-		switch {
-		case e.Code == report.ErrorOrphans:
-			orphans = true
-		case e.Namespace == "":
-			clusters++
-		default:
-			namespaces++
-		}
-	}
-	var said, unsearched layout.Clauses
-	unsearched.Count(clusters, "cluster")
-	unsearched.Count(namespaces, "namespace")
-	if len(unsearched) > 0 {
-		said = append(said, layout.Enumerate(unsearched)+" could not be searched")
-	}
-	if orphans {
-		said = append(said, "some orphans may be missing")
-	}
-	if errors > 0 {
-		said = append(said, english.Count(errors, "error")+" of releases")
-	}
-	if objects > 0 {
-		said = append(said, english.Count(objects, "object")+" could not be compared")
-	}
-	if renders > 0 {
-		said = append(said, "the chart could not be rendered, so what it would change is not known")
-	}
+	errors := slices.DeleteFunc(slices.Clone(r.Errors), func(e report.ScanError) bool { return e.Code == report.ErrorOrphans })
+	var said layout.Clauses
+	said.AddIf(len(errors) > 0, counts.Unsearched(errors)+" could not be searched")
+	said.AddIf(len(errors) < len(r.Errors), "some orphans may be missing")
+	c := counts.Of(r.Releases)
+	said.AddIf(c.ReleaseErrors > 0, english.Count(c.ReleaseErrors, "error")+" of releases")
+	said.AddIf(c.ObjectErrors > 0, english.Count(c.ObjectErrors, "object")+" could not be compared")
+	said.AddIf(c.RenderErrors > 0, "the chart could not be rendered, so what it would change is not known")
 	return strings.Join(said, "; ")
 }
 
@@ -233,15 +201,11 @@ func who(r *report.Report) string {
 
 // codes names things, and counts those beyond the first few.
 func codes(names []string, most int) string {
-	var said []string
+	said := make([]string, len(names))
 	for i, name := range names {
-		if i == most {
-			said = append(said, fmt.Sprintf("%d more", len(names)-most))
-			break
-		}
-		said = append(said, code(line(name)))
+		said[i] = code(line(name))
 	}
-	return strings.Join(said, ", ")
+	return strings.Join(english.AtMost(said, most), ", ")
 }
 
 // whatToDo returns the next command. A preview that overwrites edits has none that puts back, since the operation itself does.

@@ -93,7 +93,7 @@ func SARIF(r *report.Report, o Options) ([]byte, error) {
 	}
 	invocation := sarifInvocation{Successful: !r.HasError()}
 	entries := entriesOf(r)
-	order.Sort(entries, func(a, b entry) int { return int(a.level - b.level) })
+	order.Sort(entries, byLevel)
 	if n := len(entries) - maxResults; n > 0 {
 		entries = entries[:maxResults]
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{
@@ -127,7 +127,7 @@ func sarifResultOf(e entry, rule int, o Options) sarifResult {
 		}},
 		Fingerprints: map[string]string{"helmdrift/v1": e.fingerprint()},
 	}
-	if e.level == levelSilent {
+	if e.isSilent() {
 		out.Suppressions = []sarifSuppression{{Kind: "external", Justification: e.silencedBy}}
 	}
 	return out
