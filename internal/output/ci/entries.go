@@ -1,7 +1,6 @@
 package ci
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
@@ -367,13 +366,11 @@ func value(v any) string {
 		return "null"
 	case isText && !isAmbiguous(text):
 	default:
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		if err := e.Encode(v); err != nil {
+		encoded, err := layout.RawJSON(v, "")
+		if err != nil {
 			return "(unreadable)"
 		}
-		text = strings.TrimSpace(b.String())
+		text = encoded
 	}
 	return shorten(line(text), maxValue)
 }

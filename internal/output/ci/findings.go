@@ -1,8 +1,6 @@
 package ci
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"html"
 	"slices"
@@ -247,12 +245,8 @@ func linesOf(side any) (string, bool) {
 	case string:
 		return v, true
 	case []any, map[string]any:
-		var out bytes.Buffer
-		enc := json.NewEncoder(&out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err := enc.Encode(v)
-		lines := strings.ReplaceAll(out.String(), ",\n", "\n") // a comma would make a line differ if another follows it
+		indented, err := layout.RawJSON(v, "  ")
+		lines := strings.ReplaceAll(indented, ",\n", "\n") + "\n" // a comma would make a line differ if another follows it
 		return lines, err == nil && utf8.RuneCountInString(value(v)) > longValue
 	}
 	return "", false

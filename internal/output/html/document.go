@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/output/environments"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -241,7 +242,7 @@ func (d *data) side(value any) any {
 			return lines{escaped}
 		}
 	case map[string]any, []any:
-		if text, ok := indented(v); ok {
+		if text, err := layout.RawJSON(v, "  "); err == nil { // an error is for a value that no API server can have sent
 			return tree{d.escapeLines(text)}
 		}
 	}
@@ -255,18 +256,6 @@ func (d *data) escapeLines(text string) string {
 		all[i] = d.phrases.Escape(all[i])
 	}
 	return strings.Join(all, "\n")
-}
-
-// indented returns a value as indented JSON. It returns false for a value that no API server can have sent.
-func indented(value any) (string, bool) {
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(value); err != nil {
-		return "", false
-	}
-	return strings.TrimSuffix(out.String(), "\n"), true
 }
 
 // owner returns the index of a field manager.

@@ -1,6 +1,8 @@
 package layout
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
@@ -29,6 +31,16 @@ func (s Style) Value(v any) string {
 		return s.Quoted(fmt.Sprint(v), false) // a value that no API server can have sent
 	}
 	return s.Escape(strings.TrimSuffix(string(encoded), "\n"))
+}
+
+// RawJSON returns a value as JSON. The caller escapes it, line by line.
+func RawJSON(v any, indent string) (string, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", indent)
+	err := encoder.Encode(v)
+	return strings.TrimSuffix(out.String(), "\n"), err
 }
 
 // Escape makes any text of the report safe within a line.
