@@ -132,10 +132,8 @@ func writeRules(r *report.Report, _ Options) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	var out bytes.Buffer
 	if n := r.Summary.Errors; n > 0 {
-		fmt.Fprintf(&out, "# Incomplete: the report counts errors: %d.\n", n)
+		doc = append(fmt.Appendf(nil, "# Incomplete: the report counts errors: %d.\n", n), doc...)
 	}
-	out.Write(doc)
-	return out.Bytes(), nil
+	return doc, nil
 }

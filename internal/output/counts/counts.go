@@ -169,7 +169,7 @@ func (c *Counts) UnlistedCounts(showsIgnored bool) string {
 		silenced[len(silenced)-1] += " (see --show-ignored)"
 	}
 	said.AddIf(c.forgotten > 0, english.Count(c.forgotten, "field")+" by forgotten writers (see --show-controllers)")
-	said.AddIf(true, strings.Join(silenced, ", "))
+	said.AddIf(len(silenced) > 0, strings.Join(silenced, ", "))
 	return strings.Join(said, "; ")
 }
 

@@ -84,7 +84,7 @@ func (c *Counts) doing(lost layout.Clauses, changed string, stay layout.Clauses)
 	does.Add("conflicts on", c.conflicts, "field")
 	does.Add("does not reach", c.Actions[report.ActionSkip], "object")
 	does = append(does, lost...)
-	does.AddIf(true, changed)
+	does.AddIf(changed != "", changed)
 	does.Add("does not make", c.unmade, "change")
 	c.objectClauses(&does)
 	does = append(does, stay...)
@@ -108,6 +108,30 @@ func (c *Counts) objectClauses(does *layout.Clauses) {
 	if n := c.deletedEdits; c.allPreviews && n > 0 {
 		(*does)[len(*does)-1] += fmt.Sprintf(" (%d drifted)", n)
 	}
+}
+
+// OperationName returns what the report predicts, as the subject of a sentence.
+func OperationName(op report.Operation) string {
+	if IsPreview(op) {
+		return "the " + string(op)
+	}
+	return "the next upgrade"
+}
+
+// IsPreview reports whether somebody is about to run the operation. Such a report separates the changes of the operation from drift. A
+// report of drift, or of an operation of a later version, does not.
+func IsPreview(op report.Operation) bool {
+	switch op {
+	case report.OperationUpgrade, report.OperationRollback, report.OperationInstall, report.OperationSync:
+		return true
+	case report.OperationDrift:
+	}
+	return false
+}
+
+// IsInstall reports whether the operation has no revision to start from.
+func IsInstall(rel report.Release) bool {
+	return rel.Operation == report.OperationInstall && rel.Old == nil
 }
 
 // Subject returns who acts: the operation if all releases have the same one.

@@ -256,13 +256,7 @@ func thinned(points []past.Point) []past.Point {
 	out := make([]past.Point, 0, chartPoints)
 	for i := range chartPoints {
 		group := points[i*len(points)/chartPoints : (i+1)*len(points)/chartPoints]
-		most := group[0]
-		for _, p := range group {
-			if p.Findings > most.Findings {
-				most = p
-			}
-		}
-		out = append(out, most)
+		out = append(out, slices.MaxFunc(group, func(a, b past.Point) int { return a.Findings - b.Findings }))
 	}
 	return out
 }

@@ -73,7 +73,7 @@ func (s Style) Kinds(objects []report.Object) string {
 	}
 	kinds := Distinct(objects, s.KindOf)
 	order.Sort(kinds, func(a, b Kind) int { return cmp.Compare(n[b], n[a]) })
-	var said []string
+	var said Clauses
 	others := 0
 	for i, k := range kinds {
 		if i >= maxKinds && len(kinds) > maxKinds+1 {
@@ -82,9 +82,7 @@ func (s Style) Kinds(objects []report.Object) string {
 		}
 		said = append(said, k.Count(n[k]))
 	}
-	if others > 0 {
-		said = append(said, fmt.Sprintf("%d others", others))
-	}
+	said.AddIf(others > 0, fmt.Sprintf("%d others", others))
 	return strings.Join(said, ", ")
 }
 
