@@ -173,7 +173,7 @@ func arrows() map[string][]string {
 			"internal/output/text/history", "internal/unified", "pkg/report", "pkg/report/past"},
 		"internal/output/values": {"internal/escape", "pkg/report/absorption"},
 		"internal/output/ci": {"internal/english", "internal/escape", "internal/output/consequences", "internal/output/counts",
-			"internal/output/environments", "internal/output/layout", "internal/output/text", "internal/output/urgency", "internal/unified", "pkg/object", "pkg/report"},
+			"internal/output/environments", "internal/output/layout", "internal/output/text", "internal/output/urgency", "internal/unified", "pkg/report"},
 		"internal/escape":            {},
 		"internal/terminal":          {"internal/escape"},
 		"internal/valuesfile":        {"pkg/object"},

@@ -12,7 +12,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -362,8 +361,6 @@ func value(v any) string {
 	switch {
 	case v == nil:
 		return layout.Absent
-	case v == object.Null{}:
-		return "null"
 	case isText && !isAmbiguous(text):
 	default:
 		encoded, err := layout.RawJSON(v, "")
