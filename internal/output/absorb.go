@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/text/absorb"
 	"github.com/helmdrift/helmdrift/internal/output/values"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
@@ -160,9 +161,7 @@ func writeKustomization(r *absorption.Result, _ Options) ([]byte, error) {
 func unpatched(r *absorption.Result) int {
 	n := 0
 	for _, f := range r.Fields {
-		if f.IsLeft() && !f.Patched {
-			n++
-		}
+		n += layout.OneIf(f.IsLeft() && !f.Patched)
 	}
 	return n
 }

@@ -49,14 +49,11 @@ func (c *Counts) Operation(releases []report.Release) string {
 // edits that stay.
 func (c *Counts) Does() layout.Clauses {
 	stay, lost := c.Edits.Divided()
-	changed := ""
-	if c.changed > 0 {
-		changed = "changes " + english.Count(c.changed, "field") + " in " + english.Count(c.changedObjects, "object")
-	}
+	lost.AddIf(c.changed > 0, "changes "+english.Count(c.changed, "field")+" in "+english.Count(c.changedObjects, "object"))
 	if n := c.Actions[report.ActionKeep]; n > 0 {
 		stay = append(layout.Clauses{"leaves " + english.Count(n, "dropped object") + " in the cluster"}, stay...)
 	}
-	return c.doing(lost, changed, stay)
+	return c.doing(lost, stay)
 }
 
 // DoesInShort is does for a narrow terminal: it counts edits without saying how each is undone.
@@ -66,25 +63,24 @@ func (c *Counts) DoesInShort() layout.Clauses {
 		left += n * layout.OneIf(e.Verb == edits.Leaves)
 		all += n
 	}
-	var lost, changed, stay layout.Clauses
+	var lost, stay layout.Clauses
 	lost.Add("undoes", all-left, "edit")
-	changed.Add("changes", c.changed, "field")
+	lost.Add("changes", c.changed, "field")
 	stay.Add(edits.Leaves, left, "edit")
 	if n := c.Actions[report.ActionKeep]; n > 0 {
 		rest := strings.TrimPrefix(layout.Enumerate(stay), edits.Leaves+" ")
 		stay = layout.Clauses{layout.JoinNonEmpty(" and ", "leaves "+english.Count(n, "dropped object"), rest)}
 	}
-	return c.doing(lost, layout.Enumerate(changed), stay)
+	return c.doing(lost, stay)
 }
 
-// doing says what Helm will do with clauses about edits that are lost, changes, and edits that stay.
-func (c *Counts) doing(lost layout.Clauses, changed string, stay layout.Clauses) layout.Clauses {
+// doing says what Helm will do with clauses about what is lost and changes, and about what stays.
+func (c *Counts) doing(lost, stay layout.Clauses) layout.Clauses {
 	var does layout.Clauses
 	does.Add("fails on", c.Actions[report.ActionFail], "object")
 	does.Add("conflicts on", c.conflicts, "field")
 	does.Add("does not reach", c.Actions[report.ActionSkip], "object")
 	does = append(does, lost...)
-	does.AddIf(changed != "", changed)
 	does.Add("does not make", c.unmade, "change")
 	c.objectClauses(&does)
 	does = append(does, stay...)
@@ -137,10 +133,8 @@ func IsInstall(rel report.Release) bool {
 // Subject returns who acts: the operation if all releases have the same one.
 func Subject(releases []report.Release) string {
 	op := OperationName(releases[0].Operation)
-	for _, rel := range releases {
-		if OperationName(rel.Operation) != op {
-			return "Helm"
-		}
+	if slices.ContainsFunc(releases, func(rel report.Release) bool { return OperationName(rel.Operation) != op }) {
+		return "Helm"
 	}
 	return op
 }

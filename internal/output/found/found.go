@@ -93,17 +93,14 @@ func (n Counts) String() string {
 func (n Counts) Drift(compared int) string {
 	of := " of " + english.Count(compared, "object")
 	var said []string
-	add := func(count int, what string) {
+	add := func(count int, format string, objects int) {
 		if count > 0 {
-			said = append(said, fmt.Sprint(count)+of+what)
+			said = append(said, fmt.Sprintf(format, objects, of))
 			of = ""
 		}
 	}
-	if n.Fields > 0 {
-		said = append(said, english.Count(n.Fields, "field")+" in "+fmt.Sprint(n.Objects)+of)
-		of = ""
-	}
-	add(n.Missing, " missing")
-	add(n.Terminating, " being deleted")
+	add(n.Fields, english.Count(n.Fields, "field")+" in %d%s", n.Objects)
+	add(n.Missing, "%d%s missing", n.Missing)
+	add(n.Terminating, "%d%s being deleted", n.Terminating)
 	return strings.Join(said, ", ")
 }

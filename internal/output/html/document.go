@@ -101,7 +101,7 @@ type data struct {
 	ownerAt   map[owner]int
 	remarkAt  map[string]int
 	slugs     map[string]int
-	objectIDs map[string]int
+	objectIDs map[string]int // of one release
 }
 
 // owner is a field manager, and when it wrote.
@@ -158,7 +158,7 @@ type field struct {
 func newData(r *report.Report, phrases text.Phrases) *data {
 	d := &data{
 		Time: r.Time.UTC(), phrases: phrases, Owners: []owner{}, Remarks: []string{}, Releases: []release{}, Objects: []object{},
-		ownerAt: map[owner]int{}, remarkAt: map[string]int{}, slugs: map[string]int{}, objectIDs: map[string]int{},
+		ownerAt: map[owner]int{}, remarkAt: map[string]int{}, slugs: map[string]int{},
 	}
 	releases, urgency := slices.Clone(r.Releases), report.States()
 	order.Sort(releases, func(a, b report.Release) int {
@@ -171,6 +171,7 @@ func newData(r *report.Report, phrases text.Phrases) *data {
 			out.By = d.phrases.Escape(rel.Deployer.Tool())
 		}
 		d.Releases = append(d.Releases, out)
+		d.objectIDs = map[string]int{}
 		for _, o := range rel.Objects {
 			d.Objects = append(d.Objects, d.object(i, o, rel))
 		}
@@ -181,12 +182,9 @@ func newData(r *report.Report, phrases text.Phrases) *data {
 // object returns what the page says of an object of the release with the index.
 func (d *data) object(release int, o report.Object, r report.Release) object {
 	escape, said := d.phrases.Escape, d.phrases.Object(o, r)
-	id := escape(o.ID)
-	if id == "" { // reports of early versions
-		id = "object"
-	}
+	id := cmp.Or(escape(o.ID), "object") // reports of early versions have no ids
 	out := object{
-		Release: release, ID: unique(d.objectIDs, fmt.Sprint(release, " ", id))[len(fmt.Sprint(release, " ")):],
+		Release: release, ID: unique(d.objectIDs, id),
 		Kind: said.Kind, Name: said.Name, Fate: said.Fate, Drifted: o.Drifted, Source: escape(o.Source), Effect: d.effect(o.Effect),
 		Remarks: d.remarks(d.objectRemarks(o)),
 	}

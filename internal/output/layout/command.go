@@ -25,11 +25,7 @@ func Command(verb string, r report.Release) string {
 // report is not about drift, and if the record may be a copy.
 func FixCommand(r report.Release) string {
 	isCopy := slices.ContainsFunc(r.Warnings, func(m report.Message) bool { return m.Code == report.WarnRecordElsewhere })
-	drifts := func(o report.Object) bool {
-		fields, gone := o.ToPutBack()
-		return len(fields) > 0 || gone
-	}
-	if r.Operation != report.OperationDrift || isCopy || !slices.ContainsFunc(r.Objects, drifts) {
+	if fields, objects := r.ToPutBack(); r.Operation != report.OperationDrift || isCopy || fields+objects == 0 {
 		return ""
 	}
 	return Command("fix", r)

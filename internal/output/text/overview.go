@@ -23,9 +23,9 @@ const maxClean = 10
 type entry struct {
 	report.Release
 	state report.State
-	// severity and newest order the entries of a state: how urgent the most urgent object is, and the time of the newest edit in seconds.
+	// severity and newest order the entries of a state: how urgent the most urgent object is, and the time of the newest edit, if known.
 	severity int
-	newest   int64
+	newest   time.Time
 }
 
 // entriesOf returns the releases of a scan in the order of the overview: the most urgent state first, within a state what its most urgent
@@ -33,24 +33,17 @@ type entry struct {
 func entriesOf(releases []report.Release) []entry {
 	all := make([]entry, len(releases))
 	for i, rel := range releases {
-		all[i] = entry{rel, rel.State(), urgency.Most(rel), newestSeconds(rel)}
+		newest, _ := rel.NewestEdit()
+		all[i] = entry{rel, rel.State(), urgency.Most(rel), newest}
 	}
 	urgency := report.States()
 	order.Sort(all, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(slices.Index(urgency, a.state), slices.Index(urgency, b.state)),
-			cmp.Compare(a.severity, b.severity), cmp.Compare(b.newest, a.newest), cmp.Compare(a.Cluster, b.Cluster),
+			cmp.Compare(a.severity, b.severity), b.newest.Compare(a.newest), cmp.Compare(a.Cluster, b.Cluster),
 			cmp.Compare(namespaceOf(a.Release), namespaceOf(b.Release)), cmp.Compare(a.Name, b.Name),
 			cmp.Compare(a.StorageNamespace, b.StorageNamespace))
 	})
 	return all
-}
-
-// newestSeconds returns the time of the newest edit in seconds. It is 0 if no time is known.
-func newestSeconds(rel report.Release) int64 {
-	if at, known := rel.NewestEdit(); known {
-		return at.Unix()
-	}
-	return 0
 }
 
 // countOfState counts the entries of a state.

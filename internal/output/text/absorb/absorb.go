@@ -77,9 +77,7 @@ func Pick(r *absorption.Result, f absorption.Field, opts layout.Options) []byte 
 func patchSummary(r *absorption.Result, left int) string {
 	patched := 0
 	for _, f := range r.Fields {
-		if f.IsLeft() && f.Patched {
-			patched++
-		}
+		patched += layout.OneIf(f.IsLeft() && f.Patched)
 	}
 	switch {
 	case patched == 0:
@@ -161,16 +159,16 @@ func (t *text) absorbedSides(f absorption.Field) string {
 
 // valueEdit returns one change of values on one line.
 func (t *text) valueEdit(e absorption.ValueEdit) string {
-	arrow := t.Arrow
+	becomes := t.Value(e.New)
 	switch {
 	case e.Masked:
 		return t.Escape(e.Name) + ": (masked)"
 	case e.Remove:
-		return t.Escape(e.Name) + ": " + t.Side(e.Old) + arrow + "removed from the file"
+		becomes = "removed from the file"
 	case e.Null:
-		return t.Escape(e.Name) + ": " + t.Side(e.Old) + arrow + "null"
+		becomes = "null"
 	}
-	return t.Escape(e.Name) + ": " + t.Side(e.Old) + arrow + t.Value(e.New)
+	return t.Escape(e.Name) + ": " + t.Side(e.Old) + t.Arrow + becomes
 }
 
 // sideEffects writes what changes of values move beyond a field.

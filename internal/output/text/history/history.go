@@ -71,11 +71,9 @@ func Totals(h *past.History) []string {
 	}
 	out := []string{
 		fmt.Sprintf("%s there, %d gone, %d ignored; %d flapping",
-			english.Count(counts[past.There], "finding"), counts[past.Gone],
-			counts[past.Ignored], flapping),
-		fmt.Sprintf("%s on %s, %s to %s UTC",
-			english.Count(h.Reports, "report"), english.Count(len(h.Releases), "release"), h.From.UTC().Format(minute),
-			h.Time.UTC().Format(minute)),
+			english.Count(counts[past.There], "finding"), counts[past.Gone], counts[past.Ignored], flapping),
+		fmt.Sprintf("%s on %s, %s to %s UTC", english.Count(h.Reports, "report"), english.Count(len(h.Releases), "release"),
+			h.From.UTC().Format(minute), h.Time.UTC().Format(minute)),
 	}
 	if h.Previews > 0 {
 		out = append(out, english.Count(h.Previews, "comparison")+" with a chart or another revision left out: they do not say what drifted")
