@@ -69,18 +69,14 @@ func Markdown(r *report.Report, _ Options) ([]byte, error) {
 
 // headline returns the answer in one clause. That not everything was seen is part of it.
 func headline(r *report.Report, phrases text.Phrases, answer text.Answer) string {
-	said := prose(cmp.Or(answer.Drift, answer.Operation))
+	said := layout.Clauses{prose(cmp.Or(answer.Drift, answer.Operation))}
 	if len(r.Releases) == 1 {
 		rel := r.Releases[0]
-		said = releaseCode(rel) + ": " + prose(phrases.Release(rel).Answer)
+		said[0] = releaseCode(rel) + ": " + prose(phrases.Release(rel).Answer)
 	}
-	if n := r.Summary.Fields.Conflict; n > 0 {
-		said += ", " + english.Count(n, "conflict")
-	}
-	if n := r.Summary.Errors; n > 0 {
-		said += ", not everything was seen: " + english.Count(n, "error")
-	}
-	return said
+	said.Count(r.Summary.Fields.Conflict, "conflict")
+	said.AddIf(r.Summary.Errors > 0, "not everything was seen: "+english.Count(r.Summary.Errors, "error"))
+	return strings.Join(said, ", ")
 }
 
 // releaseCode names a release as Markdown.

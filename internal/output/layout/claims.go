@@ -36,7 +36,7 @@ func reason(o report.Orphan) string {
 	default:
 		said = append(said, had)
 	}
-	said.AddIf(o.Problem != "", o.Problem)
+	said.AddNonEmpty(o.Problem)
 	said.AddIf(o.Kept, "kept: helm.sh/resource-policy")
 	return strings.Join(said, "; ")
 }

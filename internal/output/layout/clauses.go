@@ -23,10 +23,17 @@ func (c *Clauses) Add(verb string, n int, thing string) {
 	}
 }
 
-// AddIf appends a clause that is not empty if a condition holds.
+// AddIf appends a clause if a condition holds.
 func (c *Clauses) AddIf(condition bool, clause string) {
-	if condition && clause != "" {
+	if condition {
 		*c = append(*c, clause)
+	}
+}
+
+// AddNonEmpty appends the clauses that are not empty.
+func (c *Clauses) AddNonEmpty(clauses ...string) {
+	for _, clause := range clauses {
+		c.AddIf(clause != "", clause)
 	}
 }
 
@@ -140,7 +147,8 @@ func Enumerate(clauses []string) string {
 
 // JoinNonEmpty joins the parts that are not empty.
 func JoinNonEmpty(separator string, parts ...string) string {
-	said := slices.DeleteFunc(slices.Clone(parts), func(part string) bool { return part == "" })
+	var said Clauses
+	said.AddNonEmpty(parts...)
 	return strings.Join(said, separator)
 }
 

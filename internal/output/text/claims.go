@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/layout"
@@ -28,7 +29,7 @@ type ClaimPhrases struct {
 }
 
 // Claims returns the orphans and the overlaps of a report. It leaves out what there is none of.
-func (p Phrases) Claims(r *report.Report) (out []ClaimPhrases) {
+func (p Phrases) Claims(r *report.Report) []ClaimPhrases {
 	if r.Scan == nil {
 		return nil
 	}
@@ -42,32 +43,22 @@ func (p Phrases) Claims(r *report.Report) (out []ClaimPhrases) {
 		name, said := p.Overlap(o, isSeveral)
 		overlaps = append(overlaps, name+": "+said)
 	}
-	for _, c := range []ClaimPhrases{
+	return slices.DeleteFunc([]ClaimPhrases{
 		{english.Count(len(orphans), "orphan") + ": no manifest has such an object any more, and neither an upgrade nor fix deletes it", orphans},
 		{english.Count(len(overlaps), "overlap") + ": several deployers claim such an object, and each writes its own manifest", overlaps},
-	} {
-		if len(c.Objects) > 0 {
-			out = append(out, c)
-		}
-	}
-	return out
+	}, func(c ClaimPhrases) bool { return len(c.Objects) == 0 })
 }
 
-// claims writes the orphans and the overlaps of a scan.
+// claims writes the orphans and the overlaps of a scan, each under a headline.
 func (t *text) claims(r *report.Report) {
 	for _, c := range (Phrases{t}).Claims(r) {
-		t.claimed(c)
-	}
-}
-
-// claimed writes a headline, and the objects below it.
-func (t *text) claimed(c ClaimPhrases) {
-	t.Prose(c.Title)
-	for i, said := range c.Objects {
-		if i == maxClaimed && !t.Verbose {
-			t.Continuation("", fmt.Sprintf("%d more: -v", len(c.Objects)-i))
-			return
+		t.Prose(c.Title)
+		for i, said := range c.Objects {
+			if i == maxClaimed && !t.Verbose {
+				t.Continuation("", fmt.Sprintf("%d more: -v", len(c.Objects)-i))
+				break
+			}
+			t.Continuation("", said)
 		}
-		t.Continuation("", said)
 	}
 }

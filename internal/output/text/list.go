@@ -152,9 +152,7 @@ func (t *text) statuses(all []listing.Release) string {
 	if clusters := layout.Distinct(all, func(r listing.Release) string { return r.Cluster }); len(clusters) > 1 {
 		subject += " on " + english.Count(len(clusters), "cluster")
 	}
-	unread := ""
-	if errors > 0 {
-		unread = fmt.Sprintf("%d could not be read", errors)
-	}
-	return layout.JoinNonEmpty(t.Dot, layout.JoinNonEmpty(": ", subject, strings.Join(english.AtMost(words, maxStatuses), ", ")), unread)
+	said := layout.Clauses{layout.JoinNonEmpty(": ", subject, strings.Join(english.AtMost(words, maxStatuses), ", "))}
+	said.AddIf(errors > 0, fmt.Sprintf("%d could not be read", errors))
+	return strings.Join(said, t.Dot)
 }

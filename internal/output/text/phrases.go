@@ -1,8 +1,6 @@
 package text
 
 import (
-	"slices"
-
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/output/counts"
 	"github.com/helmdrift/helmdrift/internal/output/found"
@@ -44,16 +42,19 @@ func NewPhrases(r *report.Report) Phrases {
 // Answer returns what the report says as a whole: the last lines of the text, apart from what could not be seen.
 func (p Phrases) Answer(r *report.Report) Answer {
 	c := counts.Of(r.Releases)
-	out := Answer{Drift: c.Drift(r), Operation: c.Operation(r.Releases), Effect: p.effectSentence(r.Releases)}
+	out := Answer{Drift: c.Drift(r), Operation: c.Operation(r.Releases)}
+	if said, _ := p.effects(r.Releases); said != "" {
+		out.Effect = counts.Subject(r.Releases) + " " + said
+	}
 	if len(r.Releases) == 0 && r.Scan != nil {
 		out.Drift = p.noReleases(r)
 	}
-	left := notCompared(r.Releases)
-	if left != "" {
-		left = "not compared by design: " + p.Escape(left)
-	}
-	others := []string{c.Extras(c.Unmentioned()), c.UnlistedCounts(true), left, serverSentence(c)}
-	out.Others = slices.DeleteFunc(others, func(line string) bool { return line == "" })
+	var others layout.Clauses
+	left, server := notCompared(r.Releases), c.Server()
+	others.AddNonEmpty(c.Extras(c.Unmentioned()), c.UnlistedCounts(true))
+	others.AddIf(left != "", "not compared by design: "+p.Escape(left))
+	others.AddIf(len(server) > 0, "the server "+layout.Enumerate(server))
+	out.Others = others
 	out.Unseen = append(out.Unseen, c.Incomplete(r.Summary, len(r.Errors))...)
 	for _, t := range p.scanTroubles(r.Errors) {
 		out.Unseen = append(out.Unseen, layout.JoinNonEmpty(": ", t.subject, t.message))
@@ -66,23 +67,6 @@ func (p Phrases) Answer(r *report.Report) Answer {
 		out.Unseen = append(out.Unseen, layout.JoinNonEmpty(": ", t.subject, t.message))
 	}
 	return out
-}
-
-// serverSentence says what the API server answered. It is empty if it was not asked.
-func serverSentence(c counts.Counts) string {
-	if said := c.Server(); len(said) > 0 {
-		return "the server " + layout.Enumerate(said)
-	}
-	return ""
-}
-
-// effectSentence says what the operations mean for the pods of all releases. It is empty if they mean nothing.
-func (p Phrases) effectSentence(releases []report.Release) string {
-	said, _ := p.effects(releases)
-	if said == "" {
-		return ""
-	}
-	return counts.Subject(releases) + " " + said
 }
 
 // Release returns the words about a release.

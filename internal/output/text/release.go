@@ -92,22 +92,14 @@ func releaseFound(rel report.Release) string {
 	case c.Drifted == 0:
 		said = layout.NoDrift(rel) + " in " + english.Count(rel.Compared, "object")
 	}
-	if c.ObjectErrors > 0 {
-		said += fmt.Sprintf(", %d could not be compared", c.ObjectErrors)
-	}
-	if n := c.AllLeftOut(); n > 0 {
-		said += fmt.Sprintf(", %d left out", n)
-	}
-	if rel.Terminating {
-		said = "its namespace is being deleted, " + said
-	}
-	if c.RenderErrors > 0 {
-		said += ", the chart could not be rendered"
-	}
-	if c.ReleaseErrors > 0 {
-		said += ", incomplete"
-	}
-	return said
+	var all layout.Clauses
+	all.AddIf(rel.Terminating, "its namespace is being deleted")
+	all = append(all, said)
+	all.AddIf(c.ObjectErrors > 0, fmt.Sprintf("%d could not be compared", c.ObjectErrors))
+	all.AddIf(c.AllLeftOut() > 0, fmt.Sprintf("%d left out", c.AllLeftOut()))
+	all.AddIf(c.RenderErrors > 0, "the chart could not be rendered")
+	all.AddIf(c.ReleaseErrors > 0, "incomplete")
+	return strings.Join(all, ", ")
 }
 
 // origin says which revision the objects were compared with, and what they are to become. It leaves out what readers expect: that the last

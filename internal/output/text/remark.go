@@ -27,13 +27,13 @@ func (t *text) qualities(f report.Finding) []string {
 	said.AddIf(f.OwnerOnly, "only its owner changes")
 	said.AddIf(!f.Managed, "unmanaged")
 	said.AddIf(f.KnownLive != nil, "known, value changed "+t.Side(f.KnownLive)+t.Arrow+t.Side(f.Live))
-	said.AddIf(true, t.class(f))
+	said.AddNonEmpty(t.class(f))
 	said.AddIf(!f.Certain, "not certain")
 	if f.IgnoredBy != nil {
-		said.AddIf(true, t.ignoredBy(f.IgnoredBy))
+		said.AddNonEmpty(t.ignoredBy(f.IgnoredBy))
 	}
 	said.AddIf(f.After != nil && !f.Masked, "becomes "+t.Value(f.After))
-	said.AddIf(true, t.Escape(f.Notes.String()))
+	said.AddNonEmpty(t.Escape(f.Notes.String()))
 	return said
 }
 

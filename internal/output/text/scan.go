@@ -198,19 +198,16 @@ func (t *text) states(r *report.Report, all []entry) string {
 		n[e.state]++
 		drifted += layout.OneIf(e.state == report.StateError && e.Drifted)
 	}
-	var said []string
+	var said layout.Clauses
 	for _, state := range []report.State{report.StateDrifted, report.StateBlocked, report.StateChanged, report.StateError, report.StateClean} {
 		word := fmt.Sprintf("%d %s", n[state], state)
-		switch {
-		case n[state] == 0:
-			continue
-		case state == report.StateError:
+		if state == report.StateError {
 			word = english.Count(n[state], "error")
 			if drifted > 0 {
 				word += fmt.Sprintf(" (%d drifted)", drifted)
 			}
 		}
-		said = append(said, word)
+		said.AddIf(n[state] > 0, word)
 	}
 	subject := english.Count(len(all), "release")
 	if clusters := len(searchedClusters(r)); clusters > 1 {

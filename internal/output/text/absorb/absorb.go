@@ -213,24 +213,20 @@ func (t *text) hookEffect(e absorption.Effect, name string) string {
 // leftBecause says why a field is left.
 func (t *text) leftBecause(f absorption.Field, in layout.Scope) string {
 	// The messages of a schema have a line for each fault.
-	said := t.Escape(strings.ReplaceAll(f.Message, "\n", " "))
+	said := layout.Clauses{t.Escape(strings.ReplaceAll(f.Message, "\n", " "))}
 	switch {
 	case f.Reason == absorption.LeftConflict: // the message has the line of the values file with the anchor
 	case f.Line > 0:
-		said += fmt.Sprintf("; %s:%d writes it", t.Escape(f.File), f.Line)
+		said = append(said, fmt.Sprintf("%s:%d writes it", t.Escape(f.File), f.Line))
 	case f.File != "":
-		said += "; " + t.Escape(f.File) + " writes the object"
+		said = append(said, t.Escape(f.File)+" writes the object")
 	}
-	if len(f.Ways) > 0 {
-		said += "; the chart takes an existing Secret by " + t.Escape(strings.Join(f.Ways, ", "))
-	}
-	if f.Patched {
-		said += "; -o kustomize has a patch for a post-renderer"
-	}
+	said.AddIf(len(f.Ways) > 0, "the chart takes an existing Secret by "+t.Escape(strings.Join(f.Ways, ", ")))
+	said.AddIf(f.Patched, "-o kustomize has a patch for a post-renderer")
 	for _, w := range f.With {
-		said += "; " + t.Escape(w.Path) + " of " + t.KeyName(w.Object, in)
+		said = append(said, t.Escape(w.Path)+" of "+t.KeyName(w.Object, in))
 	}
-	return said
+	return strings.Join(said, "; ")
 }
 
 // summary is the last line: what was or would be written.

@@ -103,8 +103,7 @@ func (t *text) findingHistory(f past.Finding) {
 	// The state comes first: the line of a log must not begin with a value, which a CI system may take for a command.
 	said := layout.Clauses{t.Escape(string(f.State)) + ": " + t.place(f), layout.JoinNonEmpty(", ", length(f), period(f))}
 	said.AddIf(!f.Drifted, "unmanaged")
-	said.AddIf(true, t.latestValue(f))
-	said.AddIf(true, t.managerNames(f.Managers))
+	said.AddNonEmpty(t.latestValue(f), t.managerNames(f.Managers))
 	t.Indented("    ", strings.Join(said, t.Dot))
 	if f.Flapping {
 		t.Indented("      ", t.flapping(f))
