@@ -177,7 +177,8 @@ func (e entry) hasLines() bool { return len(escape.SplitLines(e.message, false))
 // shown returns the cell with the values. Those of several lines are counted there; their diff stands below.
 func (e entry) shown() string {
 	if p, ok := e.texts(); ok {
-		return fmt.Sprintf("%s → %s, see below", english.Count(layout.CountLines(p.before), "line"), english.Count(layout.CountLines(p.after), "line"))
+		before, after := layout.CountLines(p.before), layout.CountLines(p.after)
+		return fmt.Sprintf("%s → %s, see below", english.Count(before, "line"), english.Count(after, "line"))
 	}
 	return cell(e.change)
 }

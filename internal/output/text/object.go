@@ -127,8 +127,8 @@ func (t *text) action(o report.Object, rel report.Release) string {
 	words := map[report.Action]string{
 		report.ActionNone: "leaves it as it is", report.ActionUpdate: "updates it", report.ActionReplace: "replaces it whole",
 		report.ActionCreate: "creates it", report.ActionDelete: "deletes it", report.ActionAdopt: "adopts it",
-		report.ActionKeep: "drops it from the release but leaves it in the cluster", report.ActionFail: "fails on it, so nothing in it changes",
-		report.ActionSkip: "does not reach it" + t.Blockers(o.BlockedBy, rel),
+		report.ActionKeep: "drops it from the release but leaves it in the cluster",
+		report.ActionFail: "fails on it, so nothing in it changes", report.ActionSkip: "does not reach it" + t.Blockers(o.BlockedBy, rel),
 	}
 	said, known := words[o.Action]
 	switch n := layout.Conflicts(o); {
