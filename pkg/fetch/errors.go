@@ -65,23 +65,11 @@ func wrapProblem(err error, what, hint string) error {
 // fetchError is the error of fetching a file from a source.
 type fetchError struct {
 	from source
-	err  error
+	error
 }
 
-// Error returns the text of the cause.
-func (f fetchError) Error() string { return f.err.Error() }
-
 // Unwrap returns the cause.
-func (f fetchError) Unwrap() error { return f.err }
-
-// shownError is an error as callers see it. It does not unwrap, because its causes quote URLs with their credentials.
-type shownError struct{ text, hint string }
-
-// Error returns one line without credentials.
-func (f shownError) Error() string { return f.text }
-
-// Hint returns what the user can try; it may be empty.
-func (f shownError) Hint() string { return f.hint }
+func (f fetchError) Unwrap() error { return f.error }
 
 // stoppedError is the error after ctx ended. It unwraps to both the error of the context and the cause given to it.
 type stoppedError struct {
@@ -95,8 +83,8 @@ func (s stoppedError) Error() string { return s.subject + ": " + s.cause.Error()
 // Unwrap returns the cause and the error of the context.
 func (s stoppedError) Unwrap() []error { return []error{s.cause, s.err} }
 
-// asError turns an error into one line that says what was being done and what is wrong, with a hint that says
-// what to try.
+// asError turns an error into one line that says what was being done and what is wrong, with a hint that says what to try. The line does not
+// unwrap to err, whose causes quote URLs with their credentials.
 func (f fetcher) asError(subject string, err error) error {
 	if f.ctx.Err() != nil {
 		return stoppedError{subject, context.Cause(f.ctx), f.ctx.Err()}
@@ -108,19 +96,19 @@ func (f fetcher) asError(subject string, err error) error {
 	var known secret.Known
 	known.Add(f.Username, f.Password, from.access.username, from.access.password)
 	text := subject
-	cause, hint := err, ""
+	cause, advice := err, ""
 	if own := (problem{}); errors.As(err, &own) {
 		text += ": " + own.message
-		cause, hint = own.err, own.hint
+		cause, advice = own.err, own.hint
 	}
 	if cause != nil {
 		what, try := describe(from, cause)
 		text += ": " + scrub(what, &known)
-		if hint == "" {
-			hint = scrub(try, &known)
+		if advice == "" {
+			advice = scrub(try, &known)
 		}
 	}
-	return shownError{text, hint}
+	return hint.New(errors.New(text), advice)
 }
 
 // describe classifies an error of fetching a file by what the user can do about it.

@@ -59,9 +59,8 @@ func IsLocal(ref string) bool {
 	return err == nil
 }
 
-// Chart fetches the chart that ref names and returns the path of its directory or archive. Done removes what was
-// downloaded; it is never nil. Errors have one line, name the chart and contain no credentials; most have a Hint()
-// string.
+// Chart fetches the chart that ref names and returns the path of its directory or archive. Done removes what was downloaded; it is never
+// nil. Errors have one line, name the chart and contain no credentials; most have a Hint() string.
 func Chart(ctx context.Context, ref string, o Options) (path string, done func(), err error) {
 	ref, o.Version = strings.TrimSpace(ref), strings.TrimSpace(o.Version)
 	if o.Version == "" && o.Devel {
@@ -170,8 +169,7 @@ func (f fetcher) download(ref string) (string, error) {
 	return path, f.verify(path)
 }
 
-// await runs work and returns when it ends or when ctx ends: a credential helper may wait for its user and ignore
-// ctx.
+// await runs work and returns when it ends or when ctx ends: a credential helper may wait for its user and ignore ctx.
 func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type answer struct {
 		value T
@@ -201,25 +199,24 @@ func await[T any](ctx context.Context, work func() (T, error)) (T, error) {
 // uses neither the credentials nor the certificates of the chart (helm v3.22.0 pkg/cli/values/options.go readFile).
 func ReadFile(ctx context.Context, name string, stdin io.Reader, plugins Plugins) ([]byte, error) {
 	f := fetcher{ctx: ctx}
+	read := func(subject string, from func() ([]byte, error)) ([]byte, error) {
+		text, err := await(ctx, from)
+		if err != nil {
+			return nil, f.asError(subject, err)
+		}
+		return text, nil
+	}
 	if strings.TrimSpace(name) == "-" {
-		text, err := await(ctx, func() ([]byte, error) {
+		return read("standard input", func() ([]byte, error) {
 			if stdin == nil {
 				return nil, errors.New("it is not available")
 			}
 			return io.ReadAll(stdin)
 		})
-		if err != nil {
-			return nil, f.asError("standard input", err)
-		}
-		return text, nil
 	}
 	u, err := url.Parse(name)
 	if err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-		text, err := await(ctx, func() ([]byte, error) { return f.source(u, access{owner: name}).read(theFile, "") })
-		if err != nil {
-			return nil, f.asError(withoutLogin(name), err)
-		}
-		return text, nil
+		return read(withoutLogin(name), func() ([]byte, error) { return f.source(u, access{owner: name}).read(theFile, "") })
 	}
 	if err != nil || !isPlugin(u.Scheme) {
 		return os.ReadFile(name)
@@ -230,9 +227,5 @@ func ReadFile(ctx context.Context, name string, stdin io.Reader, plugins Plugins
 			return text, err
 		}
 	}
-	text, err := await(ctx, func() ([]byte, error) { return plugins.download(ctx, u.Scheme, name, access{}, true) })
-	if err != nil {
-		return nil, f.asError(withoutLogin(name), err)
-	}
-	return text, nil
+	return read(withoutLogin(name), func() ([]byte, error) { return plugins.download(ctx, u.Scheme, name, access{}, true) })
 }

@@ -12,12 +12,10 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
-// An index is foreign text, and reading one takes up to two hundred times its size in memory. Therefore every question about
-// indexes is one IndexQuery and one IndexAnswer, both plain data. The caller of Chart can let a process that may fail answer
-// it (Options.ReadIndex).
+// An index is foreign text, and reading one takes up to two hundred times its size in memory. Therefore every question about indexes is one
+// IndexQuery and one IndexAnswer, both plain data. The caller of Chart can let a process that may fail answer it (Options.ReadIndex).
 
-// IndexQuery asks indexes for a version of a chart. If URL is set, it asks instead which index
-// lists that URL.
+// IndexQuery asks indexes for a version of a chart. If URL is set, it asks instead which index lists that URL.
 type IndexQuery struct {
 	// Files are the paths of the indexes.
 	Files []string
@@ -80,36 +78,30 @@ func (f fetcher) ask(q IndexQuery) (IndexAnswer, error) {
 	return a, err
 }
 
-// indexEntry is the version of a chart that an index lists.
-type indexEntry struct {
-	url *url.URL
-	// digest is empty if the index has none.
-	digest string
-}
-
 // unreadableIndex is the error of an index that cannot be read, with its innermost cause.
 type unreadableIndex struct {
 	error
 	cause error
 }
 
-// pickVersion looks up a version of a chart.
-func (f fetcher) pickVersion(q IndexQuery) (indexEntry, error) {
+// pickVersion returns where a version of a chart is, and the digest of its archive, which is empty if the index has none.
+func (f fetcher) pickVersion(q IndexQuery) (at *url.URL, digest string, err error) {
 	a, err := f.ask(q)
 	switch {
 	case err != nil:
-		return indexEntry{}, err
+		return nil, "", err
 	case a.Unreadable != "":
-		return indexEntry{}, unreadableIndex{errors.New(a.Unreadable), errors.New(a.Cause)}
+		return nil, "", unreadableIndex{errors.New(a.Unreadable), errors.New(a.Cause)}
 	case a.Problem != "":
-		return indexEntry{}, problem{message: a.Problem, hint: a.Hint}
+		return nil, "", problem{message: a.Problem, hint: a.Hint}
 	}
-	u, err := url.Parse(a.URL)
-	return indexEntry{u, a.Digest}, err
+	if at, err = url.Parse(a.URL); err == nil {
+		err = checkListed(at, q.Base)
+	}
+	return at, a.Digest, err
 }
 
-// lists reports whether an index lists exactly this URL. Relative URLs do not count (pkg/downloader
-// scanReposForURL).
+// lists reports whether an index lists exactly this URL. Relative URLs do not count (pkg/downloader scanReposForURL).
 func (x chartIndex) lists(u *url.URL) bool {
 	wanted := cleanURL(u)
 	for _, versions := range x.Entries {

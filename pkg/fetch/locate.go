@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/helmpath"
@@ -40,8 +41,7 @@ func (f fetcher) access() access {
 }
 
 // locateByRepoURL looks up the chart in the index of the repository of --repo (helm v3.22.0 pkg/repo/chartrepo.go
-// FindChartInAuthAndTLSAndPassRepoURL, which goes through Helm's cache). Other hosts get the credentials only with
-// --pass-credentials.
+// FindChartInAuthAndTLSAndPassRepoURL, which goes through Helm's cache). Other hosts get the credentials only with --pass-credentials.
 func (f fetcher) locateByRepoURL(name string) (source, error) {
 	if registry.IsOCI(f.RepoURL) {
 		return source{}, problem{message: "--repo names a registry, not a chart repository", hint: "give oci://HOST/PATH as the chart, without --repo"}
@@ -51,34 +51,28 @@ func (f fetcher) locateByRepoURL(name string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	found, err := f.pickVersion(IndexQuery{Files: []string{file}, Base: f.RepoURL, Where: where, Chart: name, Version: f.Version})
+	found, digest, err := f.pickVersion(IndexQuery{Files: []string{file}, Base: f.RepoURL, Where: where, Chart: name, Version: f.Version})
 	if bad := (unreadableIndex{}); errors.As(err, &bad) {
 		return source{}, problem{message: withoutLogin(at) + " is not the index of a chart repository", err: bad.cause}
 	}
 	if err != nil {
 		return source{}, err
 	}
-	if err := checkListed(found.url, f.RepoURL); err != nil {
-		return source{}, err
-	}
 	login := f.access()
 	base, err := url.Parse(f.RepoURL)
-	if err != nil || !sameHost(base, found.url) && (!login.passAll || downgrades(base, found.url)) {
+	if err != nil || !sameHost(base, found) && (!login.passAll || downgrades(base, found)) {
 		login.username, login.password = "", ""
 	}
-	from, err := f.locateURL(found.url, login)
-	from.digest, from.where = found.digest, where
+	from, err := f.locateURL(found, login)
+	from.digest, from.where = digest, where
 	return from, err
 }
 
 // fetchIndex downloads the index of a repository into a file. At is the URL of the index.
 func (f fetcher) fetchIndex(base string) (file, at string, err error) {
 	at, err = resolveURL(base, "index.yaml")
-	if err != nil {
-		return "", "", problem{message: "--repo is not a URL"}
-	}
-	u, err := url.Parse(at)
-	if err != nil || u.Host == "" {
+	u, invalid := url.Parse(at)
+	if err != nil || invalid != nil || u.Host == "" {
 		return "", "", problem{message: "--repo is not a URL"}
 	}
 	login := f.access()
@@ -108,24 +102,22 @@ func (f fetcher) locateInRepository(name, chart string) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	entry := known.find(name)
-	if entry == nil || entry.URL == "" {
+	i := slices.IndexFunc(known, func(r *repository) bool { return r.Name == name })
+	if i < 0 || known[i].URL == "" {
 		return source{}, problem{message: fmt.Sprintf("repo %s not found", withoutLogin(name)), hint: fmt.Sprintf("helm repo list shows the known "+
 			"repositories; helm repo add %s URL adds one, or give --repo URL", withoutLogin(name))}
 	}
-	found, err := f.pickVersion(IndexQuery{Files: []string{f.indexFile(name)}, Base: entry.URL, Where: "repo " + name, Chart: chart, Version: f.Version,
-		Hint: "helm repo update " + name + " finds new charts and versions"})
+	entry := known[i]
+	found, digest, err := f.pickVersion(IndexQuery{Files: []string{f.indexFile(name)}, Base: entry.URL, Where: "repo " + name,
+		Chart: chart, Version: f.Version, Hint: "helm repo update " + name + " finds new charts and versions"})
 	if bad := (unreadableIndex{}); errors.As(err, &bad) {
 		return source{}, problem{message: fmt.Sprintf("the index of repo %s cannot be read", name), err: bad, hint: "helm repo update " + name}
 	}
 	if err != nil {
 		return source{}, err
 	}
-	if err := checkListed(found.url, entry.URL); err != nil {
-		return source{}, err
-	}
-	from := f.source(found.url, f.access().forRepository(entry))
-	from.digest, from.where = found.digest, "repo "+name
+	from := f.source(found, f.access().forRepository(entry))
+	from.digest, from.where = digest, "repo "+name
 	return from, nil
 }
 
@@ -134,8 +126,7 @@ func (f fetcher) indexFile(name string) string {
 	return filepath.Join(f.RepositoryCache, helmpath.CacheIndexFile(name))
 }
 
-// locateURL returns the source of a chart at a URL. The first known repository whose index lists the URL provides the
-// credentials.
+// locateURL returns the source of a chart at a URL. The first known repository whose index lists the URL provides the credentials.
 func (f fetcher) locateURL(u *url.URL, login access) (source, error) {
 	known, err := f.repositories()
 	if err != nil {

@@ -74,16 +74,14 @@ type platformCommand struct {
 	Args    []string `json:"args"`
 }
 
-// schemePlugin is a plugin that serves a scheme. The words are its command and arguments. If there are none, problem
-// says why.
+// schemePlugin is a plugin that serves a scheme. The words are its command and arguments. If there are none, problem says why.
 type schemePlugin struct {
 	name, dir string
 	words     []string
 	problem   string
 }
 
-// isPlugin reports whether a plugin may serve URLs of a scheme. No plugin serves Helm's own
-// schemes.
+// isPlugin reports whether a plugin may serve URLs of a scheme. No plugin serves Helm's own schemes.
 func isPlugin(scheme string) bool {
 	return scheme != "" && !slices.Contains([]string{"http", "https", "oci", "file"}, scheme)
 }
@@ -195,7 +193,7 @@ func (s source) download(suffix string) ([]byte, error) {
 	}
 	out, err := s.fetcher.Plugins.download(s.fetcher.ctx, s.url.Scheme, s.url.String()+suffix, login, false)
 	if err == nil && int64(len(out)) > s.fetcher.maxAnswer() {
-		err = tooLongError{s.fetcher.maxAnswer()}
+		err = tooLong(s.fetcher.maxAnswer())
 	}
 	return out, err
 }

@@ -24,22 +24,9 @@ type repository struct {
 	PassCredentialsAll bool   `json:"pass_credentials_all"`
 }
 
-// repositories are the chart repositories that Helm knows.
-type repositories []*repository
-
-// find returns the repository of that name, or nil.
-func (r repositories) find(name string) *repository {
-	for _, known := range r {
-		if known.Name == name {
-			return known
-		}
-	}
-	return nil
-}
-
 // repositories returns the repositories of helm repo add, or none if the file does not exist. Errors do not quote the
 // file, because it contains passwords.
-func (f fetcher) repositories() (repositories, error) {
+func (f fetcher) repositories() ([]*repository, error) {
 	text, err := os.ReadFile(f.RepositoryConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -48,7 +35,7 @@ func (f fetcher) repositories() (repositories, error) {
 		return nil, problem{message: "the list of repositories cannot be read", err: err}
 	}
 	var file struct {
-		Repositories repositories `json:"repositories"`
+		Repositories []*repository `json:"repositories"`
 	}
 	if err := yaml.Unmarshal(text, &file); err != nil {
 		return nil, problem{message: fmt.Sprintf("the list of repositories, %s, cannot be read as YAML", f.RepositoryConfig)}

@@ -22,9 +22,8 @@ type access struct {
 	insecure                  bool
 }
 
-// forRepository overrides the flags with the settings of a known repository (helm v3.22.0
-// pkg/downloader/chart_downloader.go ResolveChartVersion). Its setting for unverified certificates applies only to
-// its index.
+// forRepository overrides the flags with the settings of a known repository (helm v3.22.0 pkg/downloader/chart_downloader.go
+// ResolveChartVersion). Its setting for unverified certificates applies only to its index.
 func (a access) forRepository(entry *repository) access {
 	a.owner = entry.URL
 	if entry.CertFile != "" || entry.KeyFile != "" || entry.CAFile != "" {

@@ -114,8 +114,7 @@ type boundTransport struct {
 	ctx   context.Context
 	next  http.RoundTripper
 	limit int64
-	// passAll lets credentials follow redirects as far as net/http allows, which is to the same host and its
-	// subdomains.
+	// passAll lets credentials follow redirects as far as net/http allows, which is to the same host and its subdomains.
 	passAll bool
 }
 
@@ -130,13 +129,8 @@ func (f fetcher) maxAnswer() int64 {
 	return LargestAnswer
 }
 
-// tooLongError is the error of an answer that exceeds its bound.
-type tooLongError struct{ most int64 }
-
-// Error names the bound.
-func (e tooLongError) Error() string {
-	return fmt.Sprintf("the answer is longer than %d MiB", e.most>>20)
-}
+// tooLong returns the error of an answer that exceeds its bound.
+func tooLong(most int64) error { return fmt.Errorf("the answer is longer than %d MiB", most>>20) }
 
 // RoundTrip sends one request.
 func (b *boundTransport) RoundTrip(request *http.Request) (*http.Response, error) {
@@ -156,9 +150,8 @@ func (b *boundTransport) RoundTrip(request *http.Request) (*http.Response, error
 	return response, nil
 }
 
-// keepsCredentials reports whether a request may have the credentials that net/http left in it. After a redirect,
-// only the same server gets them, that is the same scheme, host and port; net/http looks only at the host (go1.26
-// net/http client.go shouldCopyHeaderOnRedirect).
+// keepsCredentials reports whether a request may have the credentials that net/http left in it. After a redirect, only the same server gets
+// them, that is the same scheme, host and port; net/http looks only at the host (go1.26 net/http client.go shouldCopyHeaderOnRedirect).
 func (b *boundTransport) keepsCredentials(request *http.Request) bool {
 	first := request
 	for first.Response != nil && first.Response.Request != nil {
@@ -192,7 +185,7 @@ type body struct {
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, tooLongError{b.most}
+		return 0, tooLong(b.most)
 	}
 	return n, err
 }
