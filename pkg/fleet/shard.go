@@ -35,14 +35,12 @@ func ParseShard(text string, env func(string) string) (*report.Shard, error) {
 	return &report.Shard{Index: i, Count: n}, nil
 }
 
-// jobVariables returns pairs of environment variables with the index of a job and the number of jobs in its set, and the number that the
-// index starts from. An Indexed Job of Kubernetes sets only its index, so the user must pass the number of completions as
-// HELMDRIFT_SHARDS.
-func jobVariables() []struct {
-	index, count string
-	from         int
-} {
-	return []struct {
+// shardOfJob returns the shard from the environment, as i/n. It knows pairs of variables with the index of a job and the number of jobs in
+// its set, and the number that the index starts from. An Indexed Job of Kubernetes sets only its index, so the user must pass the number of
+// completions as HELMDRIFT_SHARDS.
+func shardOfJob(env func(string) string) (string, error) {
+	var unset []string
+	for _, v := range []struct {
 		index, count string
 		from         int
 	}{
@@ -51,14 +49,10 @@ func jobVariables() []struct {
 		{"CIRCLE_NODE_INDEX", "CIRCLE_NODE_TOTAL", 0},                 // CircleCI, parallelism
 		{"BUILDKITE_PARALLEL_JOB", "BUILDKITE_PARALLEL_JOB_COUNT", 0}, // Buildkite, parallelism
 		{"SYSTEM_JOBPOSITIONINPHASE", "SYSTEM_TOTALJOBSINPHASE", 1},   // Azure Pipelines, parallel
-	}
-}
-
-// shardOfJob returns the shard from the environment, as i/n.
-func shardOfJob(env func(string) string) (string, error) {
-	for _, v := range jobVariables() {
+	} {
 		index, count := env(v.index), env(v.count)
 		if index == "" {
+			unset = append(unset, v.index)
 			continue
 		}
 		i, err := strconv.Atoi(index)
@@ -68,10 +62,6 @@ func shardOfJob(env func(string) string) (string, error) {
 		}
 		return strconv.Itoa(i-v.from) + "/" + count, nil
 	}
-	var names []string
-	for _, v := range jobVariables() {
-		names = append(names, v.index)
-	}
 	return "", hint.New(errors.New("the environment does not say which part this is"),
-		"one of these variables must be set: "+strings.Join(names, ", "))
+		"one of these variables must be set: "+strings.Join(unset, ", "))
 }

@@ -136,20 +136,15 @@ type shared struct {
 	// wide reports whether namespaces and autoscalers are listed for the whole cluster.
 	wide bool
 
-	definitions once[schema.GroupKind, answer[map[string]any]]
-	documents   once[schema.GroupVersion, answer[[]byte]]
-	autoscalers once[string, answer[map[object.Key]object.Autoscaler]]
-	namespaces  once[string, namespaces]
-	lists       once[listKey, list]
-	// capabilities has one key, and the keys of histories are namespaces, or "" for all.
-	capabilities once[string, capabilities]
-	histories    once[string, histories]
-}
-
-// capabilities are what charts see of the cluster.
-type capabilities struct {
-	found *chartutil.Capabilities
-	err   error
+	definitions once[schema.GroupKind, answer[schema.GroupKind, map[string]any]]
+	documents   once[schema.GroupVersion, answer[schema.GroupVersion, []byte]]
+	lists       once[listKey, outcome[[]map[string]any]]
+	// The keys of these are namespaces, or "" for all. The namespaces themselves are those that are being deleted.
+	autoscalers once[string, answer[object.Key, object.Autoscaler]]
+	namespaces  once[string, answer[string, bool]]
+	histories   once[string, histories]
+	// capabilities are what charts see of the cluster. They have one key.
+	capabilities once[string, outcome[*chartutil.Capabilities]]
 }
 
 // histories are the lists of the records of releases.
@@ -218,37 +213,29 @@ func (r sharedRecords) listed(ctx context.Context, name string) *release.Store {
 
 // Capabilities implements drift.Cluster.
 func (s *shared) Capabilities(ctx context.Context) (*chartutil.Capabilities, error) {
-	c := s.capabilities.get("", func() (c capabilities, read bool) {
-		c.found, c.err = s.Cluster.Capabilities(ctx)
+	c := s.capabilities.get("", func() (c outcome[*chartutil.Capabilities], read bool) {
+		c.value, c.err = s.Cluster.Capabilities(ctx)
 		return c, c.err == nil
 	})
-	return c.found, c.err
+	return c.value, c.err
 }
 
-// listKey names a list of all objects of a kind in a namespace, and list is what was read.
+// listKey names a list of all objects of a kind in a namespace.
 type listKey struct {
 	kind      schema.GroupVersionKind
 	namespace string
 }
 
-type list struct {
-	items []map[string]any
+// outcome is what was read, or why it could not be read.
+type outcome[T any] struct {
+	value T
 	err   error
 }
 
-// answer is the value that was read for one key. any is false if there is none.
-type answer[T any] struct {
-	found    T
-	any      bool
+// answer is what was found for one key, and the messages about what could not be read.
+type answer[K comparable, T any] struct {
+	found    map[K]T
 	warnings []report.Message
-}
-
-// namespaces has all namespaces and whether each is being deleted. listed is false if the role may not list them. unread has the messages
-// about a namespace that could not be read.
-type namespaces struct {
-	terminating map[string]bool
-	listed      bool
-	unread      []report.Message
 }
 
 // Read implements drift.Cluster with the lists of the sweep.
@@ -259,35 +246,28 @@ func (s *shared) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]c
 // Terminating implements drift.Cluster.
 func (s *shared) Terminating(ctx context.Context, names []string) (map[string]bool, []report.Message) {
 	if s.wide {
-		all := s.namespaces.get("", func() (namespaces, bool) {
+		all := s.namespaces.get("", func() (a answer[string, bool], read bool) {
 			found, err := s.Cluster.Namespaces(ctx)
-			return namespaces{terminating: found, listed: err == nil}, err == nil
+			a.found = found
+			return a, err == nil
 		})
-		if all.listed {
-			return chosen(names, func(name string) bool { return all.terminating[name] }), nil
+		if all.found != nil { // otherwise the role may not list them
+			going := maps.Clone(all.found)
+			maps.DeleteFunc(going, func(name string, is bool) bool { return !is || !slices.Contains(names, name) })
+			return going, nil
 		}
 	}
+	going := map[string]bool{}
 	var unread []report.Message
-	going := chosen(slices.Compact(slices.Sorted(slices.Values(names))), func(name string) bool {
-		one := s.namespaces.get(name, func() (out namespaces, read bool) {
-			out.terminating, out.unread = s.Cluster.Terminating(ctx, []string{name})
-			return out, true
+	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
+		one := s.namespaces.get(name, func() (a answer[string, bool], read bool) {
+			a.found, a.warnings = s.Cluster.Terminating(ctx, []string{name})
+			return a, true
 		})
-		unread = append(unread, one.unread...)
-		return one.terminating[name]
-	})
-	return going, unread
-}
-
-// chosen returns the names that is reports true for.
-func chosen(names []string, is func(string) bool) map[string]bool {
-	out := map[string]bool{}
-	for _, name := range names {
-		if is(name) {
-			out[name] = true
-		}
+		maps.Copy(going, one.found)
+		unread = append(unread, one.warnings...)
 	}
-	return out
+	return going, unread
 }
 
 // CRDs implements drift.Cluster.
@@ -305,18 +285,17 @@ func (s *shared) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map
 }
 
 // collect returns the answers about several keys. It does not ask again for a key that was answered.
-func collect[K comparable, T any](all *once[K, answer[T]], keys []K, ask func(K) (map[K]T, []report.Message)) (map[K]T, []report.Message) {
+func collect[Q, K comparable, T any](
+	all *once[Q, answer[K, T]], keys []Q, ask func(Q) (map[K]T, []report.Message),
+) (map[K]T, []report.Message) {
 	out := map[K]T{}
 	var warnings []report.Message
 	for _, key := range keys {
-		a := all.get(key, func() (answer[T], bool) {
-			found, warnings := ask(key)
-			value, any := found[key]
-			return answer[T]{value, any, warnings}, len(warnings) == 0
+		a := all.get(key, func() (a answer[K, T], read bool) {
+			a.found, a.warnings = ask(key)
+			return a, len(a.warnings) == 0
 		})
-		if a.any {
-			out[key] = a.found
-		}
+		maps.Copy(out, a.found)
 		warnings = append(warnings, a.warnings...)
 	}
 	return out, warnings
@@ -324,34 +303,24 @@ func collect[K comparable, T any](all *once[K, answer[T]], keys []K, ask func(K)
 
 // Autoscalers implements drift.Cluster. If the autoscalers of the whole cluster cannot be listed, it lists each namespace.
 func (s *shared) Autoscalers(ctx context.Context, names []string) (map[object.Key]object.Autoscaler, []report.Message) {
-	ask := func(namespace string) answer[map[object.Key]object.Autoscaler] {
-		return s.autoscalers.get(namespace, func() (a answer[map[object.Key]object.Autoscaler], read bool) {
-			a.found, a.warnings = s.Cluster.Autoscalers(ctx, []string{namespace})
-			return a, len(a.warnings) == 0
-		})
+	ask := func(namespace string) (map[object.Key]object.Autoscaler, []report.Message) {
+		return s.Cluster.Autoscalers(ctx, []string{namespace})
 	}
 	if s.wide {
-		if all := ask(""); len(all.warnings) == 0 {
-			return all.found, nil
+		if all, warnings := collect(&s.autoscalers, []string{""}, ask); len(warnings) == 0 {
+			return all, nil
 		}
 	}
-	out := map[object.Key]object.Autoscaler{}
-	var warnings []report.Message
-	for _, name := range names {
-		a := ask(name)
-		maps.Copy(out, a.found)
-		warnings = append(warnings, a.warnings...)
-	}
-	return out, warnings
+	return collect(&s.autoscalers, names, ask)
 }
 
 // List implements drift.Cluster. Releases of one namespace share its list.
 func (s *shared) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
-	l := s.lists.get(listKey{kind, namespace}, func() (l list, read bool) {
-		l.items, l.err = s.Cluster.List(ctx, kind, namespace)
+	l := s.lists.get(listKey{kind, namespace}, func() (l outcome[[]map[string]any], read bool) {
+		l.value, l.err = s.Cluster.List(ctx, kind, namespace)
 		return l, l.err == nil || apierrors.IsForbidden(l.err)
 	})
-	return l.items, l.err
+	return l.value, l.err
 }
 
 // readAttempts is how often the fleet tries to read something. After that, releases get the last answer.
