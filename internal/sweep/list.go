@@ -51,10 +51,6 @@ type comingPage struct {
 	done chan struct{}
 }
 
-func newSharedList(ctx context.Context, read func(context.Context, string) (live.Page, error), first string) *sharedList {
-	return &sharedList{ctx: ctx, read: read, first: first, objects: map[place]*unstructured.Unstructured{}}
-}
-
 // find returns those objects of a group that the list has, by name. It reads pages until it has all of them, or has passed their namespace.
 func (l *sharedList) find(ctx context.Context, group live.Group) (map[string]*unstructured.Unstructured, error) {
 	l.mu.Lock()

@@ -42,8 +42,10 @@ type Sweep struct {
 	silent map[schema.GroupVersionResource]error
 	// The current releases are in the namespaces from first to last.
 	first, last string
-	// watch is what Watch was called with, and begun has all lists that it watches to the end.
-	watch watch
+	// see is called with each object that was listed; nil for none. whole is set if every kind that is wanted is listed, however few of its
+	// objects are wanted; begun has all these lists.
+	see   func(o map[string]any)
+	whole bool
 	begun map[listOf]*sharedList
 }
 
@@ -81,7 +83,7 @@ func (s *Sweep) Window(first, last string) {
 		return of.namespace != "" && live.CompareNamespaces(of.namespace, first) < 0
 	})
 	lists := slices.Collect(maps.Values(s.lists))
-	if s.watch.whole {
+	if s.whole {
 		lists = slices.Collect(maps.Values(s.begun))
 	}
 	s.mu.Unlock()
@@ -143,7 +145,7 @@ func (s *Sweep) list(group live.Group) *sharedList {
 		key.namespace = namespace
 	}
 	if s.lists[key] == nil {
-		if s.wanted[key] += len(group.Names); key.namespace != "" && s.wanted[key] < live.ListFrom && !s.watch.whole {
+		if s.wanted[key] += len(group.Names); key.namespace != "" && s.wanted[key] < live.ListFrom && !s.whole {
 			return nil
 		}
 		s.lists[key] = s.begin(key)
@@ -153,10 +155,11 @@ func (s *Sweep) list(group live.Group) *sharedList {
 
 // begin begins a list. The caller holds the lock.
 func (s *Sweep) begin(key listOf) *sharedList {
-	read := func(ctx context.Context, token string) (live.Page, error) { return s.readPage(ctx, key, token) }
-	l := newSharedList(s.ctx, read, s.first)
-	l.of, l.see = key, s.watch.see
-	if s.watch.whole {
+	l := &sharedList{
+		ctx: s.ctx, of: key, see: s.see, first: s.first, objects: map[place]*unstructured.Unstructured{},
+		read: func(ctx context.Context, token string) (live.Page, error) { return s.readPage(ctx, key, token) },
+	}
+	if s.whole {
 		s.begun[key] = l
 	}
 	return l

@@ -13,17 +13,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// watch says who sees the objects that a sweep lists.
-type watch struct {
-	see func(o map[string]any)
-	// whole is set if every kind that is wanted is listed, however few of its objects are wanted.
-	whole bool
-}
-
 // Watch makes the sweep call see with each object that its lists have, wanted or not. Several goroutines call it, and it must not change
 // the object. If whole is set, the sweep lists kinds that it would otherwise read by name, and Rest may be called. Call Watch before Read.
 func (s *Sweep) Watch(see func(o map[string]any), whole bool) {
-	s.watch, s.begun = watch{see, whole}, map[listOf]*sharedList{}
+	s.see, s.whole, s.begun = see, whole, map[listOf]*sharedList{}
 }
 
 // Rest reads what the lists have not read yet, so that see has seen every object of each kind that was wanted: in each of the namespaces
