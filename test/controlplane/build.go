@@ -25,22 +25,19 @@ func Programs() []string {
 	return []string{etcd, apiServer, controllerManager, scheduler, fakeNode, genDefaults}
 }
 
-// Builder compiles the programs into a cache, or finds them in a folder of compiled
-// ones.
+// Builder compiles the programs into a cache, or finds them in a folder of compiled ones.
 type Builder struct {
 	Module Module
 	// Cache is the folder of all cache entries. It defaults to the user's cache.
 	Cache string
-	// Assets is a folder with compiled servers, as setup-envtest leaves them.
-	// Programs that it lacks are built.
+	// Assets is a folder with compiled servers, as setup-envtest leaves them. Programs that it lacks are built.
 	Assets string
 	// Log receives the compiler's output and one line before a build starts.
 	Log io.Writer
 }
 
-// Build returns the path of each named program, and compiles the missing ones. Any
-// number of processes may call it at the same time: one builds, and the others
-// wait.
+// Build returns the path of each named program, and compiles the missing ones. Any number of processes may call it at the same time: one
+// builds, and the others wait.
 func (b Builder) Build(ctx context.Context, names ...string) (map[string]string, error) {
 	entry, err := b.entry()
 	if err != nil {
@@ -116,8 +113,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// compile builds into a scratch folder first, so that a program appears in the
-// cache by a rename, complete or not at all.
+// compile builds into a scratch folder first, so that a program appears in the cache by a rename, complete or not at all.
 func (b Builder) compile(ctx context.Context, entry string, names []string) error {
 	scratch, err := os.MkdirTemp(entry, ".build-")
 	if err != nil {
@@ -146,8 +142,7 @@ func (b Builder) compile(ctx context.Context, entry string, names []string) erro
 	return nil
 }
 
-// ldflags sets the version. Without it a server reports v0.0.0-master, which charts
-// with a kubeVersion constraint refuse.
+// ldflags sets the version. Without it a server reports v0.0.0-master, which charts with a kubeVersion constraint refuse.
 func (m Module) ldflags() string {
 	const stamp = "k8s.io/component-base/version"
 	parts := strings.SplitN(strings.TrimPrefix(m.Version, "v"), ".", 3)

@@ -81,8 +81,7 @@ func newAuthority(name string, into *keyPair) (authority, error) {
 	return authority{cert: template, key: key}, nil
 }
 
-// issue creates a key and its certificate: for a server if there are hosts, and
-// for a client otherwise.
+// issue creates a key and its certificate: for a server if there are hosts, and for a client otherwise.
 func (a authority) issue(subject pkix.Name, hosts []string) (keyPair, error) {
 	template := newTemplate(subject)
 	template.KeyUsage = x509.KeyUsageDigitalSignature
@@ -113,8 +112,7 @@ func newTemplate(subject pkix.Name) *x509.Certificate {
 	}
 }
 
-// sign creates a key for template and signs the certificate. An authority without a
-// key signs itself.
+// sign creates a key for template and signs the certificate. An authority without a key signs itself.
 func (a authority) sign(template *x509.Certificate) (keyPair, *ecdsa.PrivateKey, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -68,8 +68,7 @@ func (l layout) etcdArgs() []string {
 	}
 }
 
-// apiServerArgs returns the arguments of the API server, with RBAC and the
-// header authentication of a front proxy.
+// apiServerArgs returns the arguments of the API server, with RBAC and the header authentication of a front proxy.
 func (l layout) apiServerArgs(options Options) []string {
 	args := []string{
 		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", l.etcd),
@@ -108,40 +107,32 @@ func (l layout) apiServerArgs(options Options) []string {
 	return args
 }
 
-// controllerManagerArgs returns the arguments of the controllers.
-func (l layout) controllerManagerArgs() []string {
+// clientArgs returns the arguments of a program that asks the API server and serves nothing itself: all those of the scheduler.
+func clientArgs(kubeconfig string) []string {
 	return []string{
-		"--kubeconfig=" + l.controllerKubeconfig(),
-		"--authentication-kubeconfig=" + l.controllerKubeconfig(),
-		"--authorization-kubeconfig=" + l.controllerKubeconfig(),
+		"--kubeconfig=" + kubeconfig,
+		"--authentication-kubeconfig=" + kubeconfig,
+		"--authorization-kubeconfig=" + kubeconfig,
 		"--bind-address=127.0.0.1",
 		"--secure-port=0",
 		"--leader-elect=false",
-		"--use-service-account-credentials=true",
-		"--service-account-private-key-file=" + l.file("accounts.key"),
-		"--root-ca-file=" + l.file("ca.crt"),
-		"--cluster-signing-cert-file=" + l.file("ca.crt"),
-		"--cluster-signing-key-file=" + l.file("ca.key"),
 		// With the default limits the controllers need seconds to start.
 		"--kube-api-qps=500",
 		"--kube-api-burst=1000",
-		// Tests wait for an autoscaler. The default of fifteen seconds would be too long.
-		"--horizontal-pod-autoscaler-sync-period=2s",
 	}
 }
 
-// schedulerArgs returns the arguments of the scheduler.
-func (l layout) schedulerArgs() []string {
-	return []string{
-		"--kubeconfig=" + l.schedulerKubeconfig(),
-		"--authentication-kubeconfig=" + l.schedulerKubeconfig(),
-		"--authorization-kubeconfig=" + l.schedulerKubeconfig(),
-		"--bind-address=127.0.0.1",
-		"--secure-port=0",
-		"--leader-elect=false",
-		"--kube-api-qps=500",
-		"--kube-api-burst=1000",
-	}
+// controllerManagerArgs returns the arguments of the controllers.
+func (l layout) controllerManagerArgs() []string {
+	return append(clientArgs(l.controllerKubeconfig()),
+		"--use-service-account-credentials=true",
+		"--service-account-private-key-file="+l.file("accounts.key"),
+		"--root-ca-file="+l.file("ca.crt"),
+		"--cluster-signing-cert-file="+l.file("ca.crt"),
+		"--cluster-signing-key-file="+l.file("ca.key"),
+		// Tests wait for an autoscaler. The default of fifteen seconds would be too long.
+		"--horizontal-pod-autoscaler-sync-period=2s",
+	)
 }
 
 // fakeNodeArgs returns the arguments of the program that plays the nodes.

@@ -6,8 +6,7 @@ import (
 	"os"
 )
 
-// writeKubeconfig writes a kubeconfig that refers to no other file, so that
-// consumers may copy it.
+// writeKubeconfig writes a kubeconfig that refers to no other file, so that consumers may copy it.
 func writeKubeconfig(path, server string, ca []byte, client keyPair) error {
 	text := fmt.Sprintf(`apiVersion: v1
 kind: Config

@@ -6,8 +6,7 @@ import (
 	"syscall"
 )
 
-// lockFile waits for an exclusive lock. The system releases it when the process
-// ends, so a killed build leaves nothing to clean up.
+// lockFile waits for an exclusive lock. The system releases it when the process ends, so a killed build leaves nothing to clean up.
 func lockFile(path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

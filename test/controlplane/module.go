@@ -25,9 +25,8 @@ type Module struct {
 	Version string
 }
 
-// FindModule looks for this module in dir and its parents, also as
-// test/controlplane of the repository, so that the launcher works anywhere in a
-// checkout.
+// FindModule looks for this module in dir and its parents, also as test/controlplane of the repository, so that the launcher works anywhere
+// in a checkout.
 func FindModule(dir string) (Module, error) {
 	start, err := filepath.Abs(dir)
 	if err != nil {

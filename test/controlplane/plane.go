@@ -15,8 +15,7 @@ import (
 type Options struct {
 	// Builder provides the programs.
 	Builder Builder
-	// Dir is the plane's folder, which must be empty or not exist. It defaults to a
-	// new temporary folder.
+	// Dir is the plane's folder, which must be empty or not exist. It defaults to a new temporary folder.
 	Dir string
 	// Controllers adds kube-controller-manager.
 	Controllers bool
@@ -29,8 +28,7 @@ type Options struct {
 	Detached bool
 }
 
-// Start builds what is missing, starts a plane and returns when it is ready. If it
-// fails, it leaves nothing behind.
+// Start builds what is missing, starts a plane and returns when it is ready. If it fails, it leaves nothing behind.
 func Start(ctx context.Context, options Options) (*Plane, error) {
 	names := []string{etcd, apiServer}
 	if options.Controllers {
@@ -59,7 +57,7 @@ var errPortTaken = errors.New("a port was taken in the meantime")
 func start(ctx context.Context, options Options, binaries map[string]string) (*Plane, error) {
 	dir, err := makeDir(options.Dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("create folder: %w", err)
 	}
 	layout, err := newLayout(dir)
 	if err != nil {
@@ -75,8 +73,7 @@ func start(ctx context.Context, options Options, binaries map[string]string) (*P
 	return plane, nil
 }
 
-// run starts the programs one after the other. Each must be ready before the
-// next one starts.
+// run starts the programs one after the other. Each must be ready before the next one starts.
 func (p *Plane) run(ctx context.Context, options Options, layout layout, binaries map[string]string) error {
 	// The state is saved first, so that Stop can clean up after an aborted start.
 	if err := p.save(); err != nil {
@@ -100,7 +97,7 @@ func (p *Plane) run(ctx context.Context, options Options, layout layout, binarie
 		{true, etcd, layout.etcdArgs(), ""},
 		{true, apiServer, layout.apiServerArgs(options), "/readyz"},
 		{options.FakeNodes > 0, fakeNode, layout.fakeNodeArgs(options.FakeNodes), "/api/v1/nodes/" + fakeNode},
-		{options.FakeNodes > 0, scheduler, layout.schedulerArgs(), ""},
+		{options.FakeNodes > 0, scheduler, clientArgs(layout.schedulerKubeconfig()), ""},
 		{options.Controllers, controllerManager, layout.controllerManagerArgs(), "/api/v1/namespaces/default/serviceaccounts/default"},
 	} {
 		if !next.wanted {
@@ -173,31 +170,23 @@ func (p *Plane) ended() error {
 	return nil
 }
 
-// makeDir creates the folder or accepts an empty one, because Stop removes it with
-// everything in it.
+// makeDir creates the folder or accepts an empty one, because Stop removes it with everything in it.
 func makeDir(dir string) (string, error) {
 	if dir == "" {
-		made, err := os.MkdirTemp("", "helmdrift-controlplane-")
-		if err != nil {
-			return "", fmt.Errorf("create folder: %w", err)
-		}
-		return made, nil
+		return os.MkdirTemp("", "helmdrift-controlplane-")
 	}
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return "", fmt.Errorf("create folder: %w", err)
+		return "", err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("create folder: %w", err)
+		return "", err
 	}
 	if len(entries) > 0 {
-		return "", fmt.Errorf("create folder: %s is not empty", dir)
+		return "", fmt.Errorf("%s is not empty", dir)
 	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", fmt.Errorf("create folder: %w", err)
-	}
-	return dir, nil
+	return dir, os.MkdirAll(dir, 0o700)
 }
 
 // prepare writes all files that the programs read.
@@ -215,12 +204,10 @@ func prepare(layout layout) (credentials, error) {
 	)
 }
 
-// startTimeout is how long a server may take until it is ready. One that ends is noticed
-// at once, so only the speed of the machine counts.
+// startTimeout is how long a server may take until it is ready. One that ends is noticed at once, so only the speed of the machine counts.
 const startTimeout = 10 * time.Minute
 
-// await asks for path until the server answers 200. Without a path it does not
-// wait. If a process ends, the error has the end of its log.
+// await asks for path until the server answers 200. Without a path it does not wait. If a process ends, the error has the end of its log.
 func (p *Plane) await(ctx context.Context, path string) error {
 	if path == "" {
 		return nil

@@ -16,8 +16,7 @@ type process struct {
 	Name string `json:"name"`
 	PID  int    `json:"pid"`
 
-	// The fields below are set only for a child of this launcher. exited is closed when it has ended, and killed is set if Kill ended
-	// it.
+	// The fields below are set only for a child of this launcher. exited is closed when it has ended, and killed is set if Kill ended it.
 	program
 	log    string
 	exited chan struct{}
@@ -61,11 +60,10 @@ func spawn(p program, log string, detached bool) (process, error) {
 	return process{Name: p.name, PID: child.Process.Pid, program: p, log: log, exited: exited}, nil
 }
 
-// alive reports whether the process still runs and is the one that was started. Every program of a
-// plane has the plane's folder in its command line; an unrelated process with the same id does not.
-// A child needs no such check, because its id stays its own until exited is closed. All launchers
-// ask the system whether a process has ended, so that they give the same answer at the same time: a
-// child ends before its parent waits for it.
+// alive reports whether the process still runs and is the one that was started. Every program of a plane has the plane's folder in its
+// command line; an unrelated process with the same id does not. A child needs no such check, because its id stays its own until exited is
+// closed. All launchers ask the system whether a process has ended, so that they give the same answer at the same time: a child ends before
+// its parent waits for it.
 func (p process) alive(dir string) bool {
 	if p.exited == nil {
 		return !ended(p.PID) && strings.Contains(commandLine(p.PID), dir)
@@ -88,8 +86,7 @@ func (p process) gone(dir string) bool {
 	return line != "" && p.exited == nil && !strings.Contains(line, dir)
 }
 
-// stop kills the process and waits until it is gone. It need not write its data,
-// because the data is deleted next.
+// stop kills the process and waits until it is gone. It need not write its data, because the data is deleted next.
 func (p process) stop(dir string) error {
 	if !p.alive(dir) {
 		return nil

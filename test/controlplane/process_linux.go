@@ -20,9 +20,8 @@ func childAttributes(detached bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// ended reports whether a process and all its threads have ended. Its entry under /proc
-// may still be there: until its parent waits for it, a process is a zombie. So is the
-// first thread of a process whose other threads still hold its files and ports.
+// ended reports whether a process and all its threads have ended. Its entry under /proc may still be there: until its parent waits for it,
+// a process is a zombie. So is the first thread of a process whose other threads still hold its files and ports.
 func ended(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

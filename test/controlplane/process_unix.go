@@ -14,8 +14,7 @@ func childAttributes(detached bool) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: detached, Setpgid: !detached}
 }
 
-// ended reports whether a process has ended. Until its parent waits for it, it is a
-// zombie, which ps still lists.
+// ended reports whether a process has ended. Until its parent waits for it, it is a zombie, which ps still lists.
 func ended(pid int) bool {
 	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return err != nil || strings.HasPrefix(strings.TrimSpace(string(state)), "Z")

@@ -35,8 +35,7 @@ type record struct {
 	Processes []process `json:"processes"`
 }
 
-// Load reads the plane of a folder. For a folder without a plane, the error wraps
-// fs.ErrNotExist.
+// Load reads the plane of a folder. For a folder without a plane, the error wraps fs.ErrNotExist.
 func Load(dir string) (*Plane, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -57,8 +56,7 @@ func Load(dir string) (*Plane, error) {
 	return state.Plane, nil
 }
 
-// save is called after every started process, so that Stop can clean up after a
-// launcher that died half way.
+// save is called after every started process, so that Stop can clean up after a launcher that died half way.
 func (p *Plane) save() error {
 	text, err := json.MarshalIndent(record{Plane: p, Processes: p.processes}, "", "  ")
 	if err != nil {
@@ -80,8 +78,7 @@ func (p *Plane) Running() bool {
 	return len(p.processes) > 0
 }
 
-// Stop ends the plane's processes, the youngest first, and removes its folder. If a
-// process does not end, the folder stays.
+// Stop ends the plane's processes, the youngest first, and removes its folder. If a process does not end, the folder stays.
 func (p *Plane) Stop() error {
 	var failed []error
 	for i := range p.processes {

@@ -1,13 +1,11 @@
-// Controlplane starts and stops a real Kubernetes control plane on loopback,
-// for tests and the demo. It compiles the servers on first use.
+// Controlplane starts and stops a real Kubernetes control plane on loopback, for tests and the demo. It compiles the servers on first use.
 //
 //	controlplane build
 //	controlplane start [--controllers] [--fake-nodes N] [--dir DIR] [--foreground]
 //	controlplane stop [--dir DIR]
 //	controlplane gendefaults [flags of cmd/gendefaults]
 //
-// HELMDRIFT_CONTROLPLANE_ASSETS names a folder with compiled etcd,
-// kube-apiserver and kube-controller-manager, which are then not built.
+// HELMDRIFT_CONTROLPLANE_ASSETS names a folder with compiled etcd, kube-apiserver and kube-controller-manager, which are then not built.
 package main
 
 import (

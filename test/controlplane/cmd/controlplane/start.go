@@ -15,9 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/test/controlplane"
 )
 
-// runStart starts a plane. A detached plane prints a line for the shell to
-// evaluate. A plane in the foreground prints one line of JSON, and lives until in
-// ends or a signal arrives.
+// runStart starts a plane. A detached plane prints a line for the shell to evaluate. A plane in the foreground prints one line of JSON, and
+// lives until in ends or a signal arrives.
 func runStart(ctx context.Context, builder controlplane.Builder, args []string, in io.Reader, out io.Writer) error {
 	flags := flag.NewFlagSet("start", flag.ContinueOnError)
 	module := moduleFlag(flags)
