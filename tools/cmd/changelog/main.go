@@ -41,10 +41,9 @@ func run(dir string, out io.Writer, args []string) error {
 		return assemble(dir, args[1], time.Now(), entries)
 	case len(args) == 2 && args[0] == "notes":
 		text, err := notes(dir, args[1], entries)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = io.WriteString(out, text)
 		}
-		_, err = io.WriteString(out, text)
 		return err
 	case len(args) == 2 && args[0] == "api":
 		return checkAPI(dir, out, args[1], entries)
