@@ -109,7 +109,7 @@ func (o *CompareOptions) plugins() program.Plugins {
 func (o *CompareOptions) pluginEnv() (out []string) {
 	c := o.connection
 	vars := map[string]string{
-		"HELM_DEBUG": strconv.FormatBool(c.Debug), "HELM_NAMESPACE": c.Namespace, "HELM_KUBECONTEXT": c.Context, "KUBECONFIG": c.kubeconfig,
+		"HELM_DEBUG": strconv.FormatBool(c.Debug), "HELM_NAMESPACE": c.Namespace, "HELM_KUBECONTEXT": c.Context, "KUBECONFIG": c.File,
 		"HELM_PLUGINS": o.Source.Plugins.Dirs, "HELM_REGISTRY_CONFIG": o.Source.RegistryConfig,
 		"HELM_REPOSITORY_CONFIG": o.Source.RepositoryConfig, "HELM_REPOSITORY_CACHE": o.Source.RepositoryCache,
 	}

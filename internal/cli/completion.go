@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -103,12 +104,7 @@ func completeNamespace(c *Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return c.candidates(func(cluster *live.Cluster, _ *release.Store) ([]cobra.Completion, error) {
 			found, err := cluster.Namespaces(cmd.Context())
-			var names []cobra.Completion
-			for name := range found {
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			return names, err
+			return object.SortedKeys(found), err
 		})
 	}
 }
@@ -116,7 +112,7 @@ func completeNamespace(c *Connection) cobra.CompletionFunc {
 // completeContext returns the function that completes the names of contexts in the kubeconfig, with their clusters.
 func completeContext(c *Connection) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		raw, err := c.choice().Raw()
+		raw, err := c.Raw()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -139,9 +135,7 @@ func CompleteFlags(root *cobra.Command, s Streams, c *Connection) {
 	_ = root.RegisterFlagCompletionFunc("kube-context", completeContext(c))
 	for _, cmd := range root.Commands() {
 		for name, complete := range functions {
-			if cmd.Flags().Lookup(name) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(name, complete)
-			}
+			_ = cmd.RegisterFlagCompletionFunc(name, complete) // it fails for a command without the flag
 		}
 	}
 }

@@ -26,18 +26,11 @@ import (
 // defaults (helm v3.22.0 pkg/cli/environment.go EnvSettings), and kubectl's --context and --request-timeout. A command line that works
 // with helm must reach the same cluster with helmdrift.
 type Connection struct {
-	// An empty kubeconfig means the standard places. An empty Context or Namespace means the one in the kubeconfig.
-	kubeconfig, Context, Namespace string
-	// name is the name of the cluster in reports. If it is empty, it is the name in the kubeconfig.
-	name                           string
-	token, server, caFile, tlsName string
-	asUser                         string
-	asGroups                       []string
-	insecure, Debug                bool
+	kubeconfig.Choice
+	Debug bool
 	// qps and burst limit the requests; if both are 0, the server's first answer decides (pkg/live).
-	qps     float32
-	burst   int
-	timeout time.Duration
+	qps   float32
+	burst int
 	// driver is where release records are stored, and database the connection string of the driver sql. Helm has no flags for them.
 	driver, database string
 	// envErrors are the errors of environment variables. Resolve returns them, so that they do not affect help and version.
@@ -55,18 +48,19 @@ const driverSQL = "sql"
 func NewConnection(s Streams, version string) *Connection {
 	env := s.Env
 	c := &Connection{
-		Context: env("HELM_KUBECONTEXT"), Namespace: env("HELM_NAMESPACE"), name: env("HELMDRIFT_CLUSTER_NAME"), token: env("HELM_KUBETOKEN"),
-		server: env("HELM_KUBEAPISERVER"), caFile: env("HELM_KUBECAFILE"), tlsName: env("HELM_KUBETLS_SERVER_NAME"),
-		asUser: env("HELM_KUBEASUSER"), timeout: 30 * time.Second,
-		driver: env("HELM_DRIVER"), database: env("HELM_DRIVER_SQL_CONNECTION_STRING"), version: version,
-		known: s.Known,
+		Choice: kubeconfig.Choice{
+			Context: env("HELM_KUBECONTEXT"), Namespace: env("HELM_NAMESPACE"), Name: env("HELMDRIFT_CLUSTER_NAME"), Token: env("HELM_KUBETOKEN"),
+			Server: env("HELM_KUBEAPISERVER"), CAFile: env("HELM_KUBECAFILE"), TLSName: env("HELM_KUBETLS_SERVER_NAME"),
+			AsUser: env("HELM_KUBEASUSER"), Timeout: 30 * time.Second,
+		},
+		driver: env("HELM_DRIVER"), database: env("HELM_DRIVER_SQL_CONNECTION_STRING"), version: version, known: s.Known,
 	}
 	if groups := env("HELM_KUBEASGROUPS"); groups != "" {
 		// Helm passes each group to a plugin twice.
-		c.asGroups = slices.Compact(slices.Sorted(slices.Values(strings.Split(groups, ","))))
+		c.AsGroups = slices.Compact(slices.Sorted(slices.Values(strings.Split(groups, ","))))
 	}
 	// Helm ignores values that are not booleans, and so does this code.
-	c.insecure, _ = strconv.ParseBool(env("HELM_KUBEINSECURE_SKIP_TLS_VERIFY"))
+	c.Insecure, _ = strconv.ParseBool(env("HELM_KUBEINSECURE_SKIP_TLS_VERIFY"))
 	c.Debug, _ = strconv.ParseBool(env("HELM_DEBUG"))
 	if text := env("HELM_QPS"); text != "" {
 		qps, err := strconv.ParseFloat(text, 32)
@@ -94,20 +88,20 @@ func numberError(name, text string, err error) error {
 // both. helm-diff has a flag of this name too (see contextFlag).
 func (c *Connection) AddFlags(fs *pflag.FlagSet) {
 	fs.StringVarP(&c.Namespace, "namespace", "n", c.Namespace, "`namespace` of the release record; diff and list take several, with commas [HELM_NAMESPACE]")
-	fs.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig `file` [KUBECONFIG]")
+	fs.StringVar(&c.File, "kubeconfig", "", "kubeconfig `file` [KUBECONFIG]")
 	fs.StringVar(&c.Context, "kube-context", c.Context, "kubeconfig `context` to use [HELM_KUBECONTEXT]")
 	fs.Var(&contextFlag{context: &c.Context}, "context", "same as --kube-context")
-	fs.StringVar(&c.name, "cluster-name", c.name, "`name` of the cluster in reports (default: that of the kubeconfig) [HELMDRIFT_CLUSTER_NAME]")
-	fs.StringVar(&c.token, "kube-token", c.token, "bearer `token` for authentication [HELM_KUBETOKEN]")
-	fs.StringVar(&c.asUser, "kube-as-user", c.asUser, "`user` to impersonate [HELM_KUBEASUSER]")
-	fs.StringArrayVar(&c.asGroups, "kube-as-group", c.asGroups, "`group` to impersonate; may be repeated [HELM_KUBEASGROUPS]")
-	fs.StringVar(&c.server, "kube-apiserver", c.server, "`address` and port of the Kubernetes API server [HELM_KUBEAPISERVER]")
-	fs.StringVar(&c.caFile, "kube-ca-file", c.caFile, "certificate authority `file` for the API server [HELM_KUBECAFILE]")
-	fs.StringVar(&c.tlsName, "kube-tls-server-name", c.tlsName,
+	fs.StringVar(&c.Name, "cluster-name", c.Name, "`name` of the cluster in reports (default: that of the kubeconfig) [HELMDRIFT_CLUSTER_NAME]")
+	fs.StringVar(&c.Token, "kube-token", c.Token, "bearer `token` for authentication [HELM_KUBETOKEN]")
+	fs.StringVar(&c.AsUser, "kube-as-user", c.AsUser, "`user` to impersonate [HELM_KUBEASUSER]")
+	fs.StringArrayVar(&c.AsGroups, "kube-as-group", c.AsGroups, "`group` to impersonate; may be repeated [HELM_KUBEASGROUPS]")
+	fs.StringVar(&c.Server, "kube-apiserver", c.Server, "`address` and port of the Kubernetes API server [HELM_KUBEAPISERVER]")
+	fs.StringVar(&c.CAFile, "kube-ca-file", c.CAFile, "certificate authority `file` for the API server [HELM_KUBECAFILE]")
+	fs.StringVar(&c.TLSName, "kube-tls-server-name", c.TLSName,
 		"`name` that the certificate of the API server must have [HELM_KUBETLS_SERVER_NAME]")
-	fs.BoolVar(&c.insecure, "kube-insecure-skip-tls-verify", c.insecure,
+	fs.BoolVar(&c.Insecure, "kube-insecure-skip-tls-verify", c.Insecure,
 		"do not verify the API server's certificate [HELM_KUBEINSECURE_SKIP_TLS_VERIFY]")
-	fs.DurationVar(&c.timeout, "request-timeout", c.timeout, "time limit for one request including its retries; 0 for none")
+	fs.DurationVar(&c.Timeout, "request-timeout", c.Timeout, "time limit for one request including its retries; 0 for none")
 	fs.Float32Var(&c.qps, "qps", c.qps,
 		"limit of `requests` per second (default: none if the server has Priority and Fairness, else 50) [HELM_QPS]")
 	fs.IntVar(&c.burst, "burst-limit", c.burst,
@@ -115,14 +109,6 @@ func (c *Connection) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&c.Debug, "debug", c.Debug, "print Helm's log, and the stack trace of an internal error [HELM_DEBUG]")
 	_ = fs.MarkHidden("context")
 	fs.VisitAll(hideDefault)
-}
-
-// choice returns what the flags and the environment say about the cluster.
-func (c *Connection) choice() kubeconfig.Choice {
-	return kubeconfig.Choice{
-		File: c.kubeconfig, Context: c.Context, Namespace: c.Namespace, Name: c.name, Token: c.token, Server: c.server, CAFile: c.caFile,
-		TLSName: c.tlsName, AsUser: c.asUser, AsGroups: c.asGroups, Insecure: c.insecure, Timeout: c.timeout,
-	}
 }
 
 // Resolve finds the cluster and the namespace.
@@ -133,7 +119,7 @@ func (c *Connection) Resolve() (kubeconfig.Target, error) {
 	if err := errors.Join(c.envErrors...); err != nil {
 		return kubeconfig.Target{}, err
 	}
-	return c.choice().Resolve()
+	return c.Choice.Resolve()
 }
 
 // Connect connects to a cluster and opens its release records.
@@ -155,18 +141,15 @@ func (c *Connection) options() live.Options {
 func (c *Connection) records(cluster *live.Cluster) (*release.Storage, error) {
 	if c.driver == driverSQL {
 		c.known.Add(postgres.Secrets(c.database)...)
-		return postgres.Open(c.database, c.timeout)
+		return postgres.Open(c.database, c.Timeout)
 	}
 	return release.Open(c.driver, cluster.Metadata(), cluster.Core())
 }
 
 // Contexts returns the names of all contexts of the kubeconfig.
 func (c *Connection) Contexts() ([]string, error) {
-	raw, err := c.choice().Raw()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Sorted(maps.Keys(raw.Contexts)), nil
+	raw, err := c.Raw()
+	return slices.Sorted(maps.Keys(raw.Contexts)), err
 }
 
 // ContextName returns the name of the context that is used: that of --kube-context, or the current one of the kubeconfig.
@@ -174,11 +157,8 @@ func (c *Connection) ContextName() (string, error) {
 	if c.Context != "" {
 		return c.Context, nil
 	}
-	raw, err := c.choice().Raw()
-	if err != nil {
-		return "", err
-	}
-	return raw.CurrentContext, nil
+	raw, err := c.Raw()
+	return raw.CurrentContext, err
 }
 
 // ForNamespaces returns a connection for each of the namespaces of -n, which are written with commas.
@@ -200,8 +180,8 @@ func (c *Connection) ForNamespaces() (out []*Connection) {
 // ForContexts returns a connection for each of some contexts of the kubeconfig.
 func (c *Connection) ForContexts(contexts []string) ([]*Connection, error) {
 	switch {
-	case c.name != "" && len(contexts) > 1:
-		return nil, hint.New(fmt.Errorf("several contexts cannot all be called %s", c.name),
+	case c.Name != "" && len(contexts) > 1:
+		return nil, hint.New(fmt.Errorf("several contexts cannot all be called %s", c.Name),
 			"--cluster-name and HELMDRIFT_CLUSTER_NAME are for one cluster; otherwise names come from the kubeconfig")
 	case c.driver == driverSQL:
 		return nil, hint.New(errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),

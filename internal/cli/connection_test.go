@@ -3,6 +3,8 @@ package cli
 import (
 	"slices"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/kubeconfig"
 )
 
 // TestForNamespaces has lists of namespaces, and those that are searched: each once.
@@ -11,7 +13,7 @@ func TestForNamespaces(t *testing.T) {
 		"": {""}, "prod": {"prod"}, "prod,dev": {"prod", "dev"}, "prod, dev ,": {"prod", "dev"}, "prod,dev,prod": {"prod", "dev"},
 	} {
 		var got []string
-		for _, one := range (&Connection{Namespace: namespaces}).ForNamespaces() {
+		for _, one := range (&Connection{Choice: kubeconfig.Choice{Namespace: namespaces}}).ForNamespaces() {
 			got = append(got, one.Namespace)
 		}
 		if !slices.Equal(got, want) {

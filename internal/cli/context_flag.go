@@ -52,7 +52,7 @@ func (c *Connection) LinesOfContext(flags *pflag.FlagSet) (string, error) {
 		return "", nil
 	}
 	f.Changed = false
-	if raw, err := c.choice().Raw(); err == nil && raw.Contexts[value.lines] != nil {
+	if raw, err := c.Raw(); err == nil && raw.Contexts[value.lines] != nil {
 		return "", hint.New(fmt.Errorf("--context %s is ambiguous: the kubeconfig has a context of this name", value.lines),
 			"--kube-context "+value.lines+" means that context; leave out the lines of context of helm-diff")
 	}

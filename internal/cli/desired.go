@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -54,11 +55,11 @@ func newDesiredOptions(env func(string) string) DesiredOptions {
 		helm: OneOf{Words: []string{"3", "4"}}, DryRun: dryRunWord{OneOf{Words: []string{"server"}}},
 		serverSide: OneOf{Words: []string{"auto", "true", "false"}, Word: "auto"}, Limits: newLimits(env),
 		Source: fetch.Options{
-			RepositoryConfig: orDefault(env("HELM_REPOSITORY_CONFIG"), helmpath.ConfigPath("repositories.yaml")),
-			RepositoryCache:  orDefault(env("HELM_REPOSITORY_CACHE"), helmpath.CachePath("repository")),
-			RegistryConfig:   orDefault(env("HELM_REGISTRY_CONFIG"), helmpath.ConfigPath("registry/config.json")),
-			Plugins:          fetch.Plugins{Dirs: orDefault(env("HELM_PLUGINS"), helmpath.DataPath("plugins"))},
-			Keyring:          filepath.Join(orDefault(env("GNUPGHOME"), filepath.Join(homedir.HomeDir(), ".gnupg")), "pubring.gpg"),
+			RepositoryConfig: cmp.Or(env("HELM_REPOSITORY_CONFIG"), helmpath.ConfigPath("repositories.yaml")),
+			RepositoryCache:  cmp.Or(env("HELM_REPOSITORY_CACHE"), helmpath.CachePath("repository")),
+			RegistryConfig:   cmp.Or(env("HELM_REGISTRY_CONFIG"), helmpath.ConfigPath("registry/config.json")),
+			Plugins:          fetch.Plugins{Dirs: cmp.Or(env("HELM_PLUGINS"), helmpath.DataPath("plugins"))},
+			Keyring:          filepath.Join(cmp.Or(env("GNUPGHOME"), filepath.Join(homedir.HomeDir(), ".gnupg")), "pubring.gpg"),
 		},
 	}
 }
@@ -76,14 +77,6 @@ func (d *dryRunWord) Set(word string) error {
 		return errors.New("must be server; without a cluster, --snapshot FILE compares a chart with a saved one")
 	}
 	return d.OneOf.Set(word)
-}
-
-// orDefault returns value, or otherwise if value is empty.
-func orDefault(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
 }
 
 // AddFlags adds the flags: what to predict, how Helm writes, values, where the chart comes from, and how it is rendered. DesiredGroups
@@ -172,8 +165,7 @@ func ChartFlags() []string {
 		"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values", "reset-then-reuse-values",
 		"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "insecure-skip-tls-verify", "plain-http",
 		"pass-credentials", "verify", "keyring", "no-plugins", "no-lookup", "kube-version", "api-versions", "enable-dns", "skip-schema-validation",
-		"allow-outside-links",
-		"post-renderer", "post-renderer-args", "install", "create-namespace", "take-ownership",
+		"allow-outside-links", "post-renderer", "post-renderer-args", "install", "create-namespace", "take-ownership",
 	}
 }
 

@@ -57,7 +57,7 @@ func (o *CompareOptions) Jobs() jobs.Limits { return o.Limits.jobs(o.connection.
 // secrets, the child processes that work on foreign text, and the forecast.
 func (o *CompareOptions) Options() drift.Options {
 	// The comparison learns secrets while it reads. Sharing them with the connection lets Explain and --debug remove them.
-	o.connection.known.Add(o.connection.token, o.Source.Password)
+	o.connection.known.Add(o.connection.Token, o.Source.Password)
 	limits := o.Jobs()
 	out := drift.Options{
 		Helm: o.helm.Word, ForceConflicts: o.forceConflicts, ForceReplace: o.forceReplace, TakeOwnership: o.takeOwnership,

@@ -13,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -149,12 +150,8 @@ func WithNamespace(ctx context.Context, err error, cluster *live.Cluster, namesp
 	if _, exists := all[namespace]; listErr != nil || exists {
 		return err
 	}
-	names := make([]string, 0, len(all))
-	for name := range all {
-		names = append(names, name)
-	}
 	advice := drift.Hint(err)
-	if near := similar(namespace, names); len(near) > 0 {
+	if near := similar(namespace, object.SortedKeys(all)); len(near) > 0 {
 		slices.Sort(near)
 		advice = "did you mean -n " + strings.Join(near, " or -n ") + "?"
 	}
@@ -168,7 +165,7 @@ func WithNamespace(ctx context.Context, err error, cluster *live.Cluster, namesp
 // command returns a command to type that reaches the same cluster.
 func (c *Connection) command(words ...string) string {
 	words = append([]string{ProgramName}, words...)
-	for _, flag := range [][2]string{{"--kubeconfig", c.kubeconfig}, {"--kube-context", c.Context}} {
+	for _, flag := range [][2]string{{"--kubeconfig", c.File}, {"--kube-context", c.Context}} {
 		if flag[1] != "" {
 			words = append(words, flag[0], flag[1])
 		}

@@ -12,6 +12,7 @@
 package kubeconfig
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -94,9 +95,7 @@ func (c Choice) overrides() *clientcmd.ConfigOverrides {
 	o.AuthInfo.Token = c.Token
 	o.AuthInfo.Impersonate = c.AsUser
 	// Helm passes each --kube-as-group to its plugins twice.
-	groups := slices.Clone(c.AsGroups)
-	slices.Sort(groups)
-	o.AuthInfo.ImpersonateGroups = slices.Compact(groups)
+	o.AuthInfo.ImpersonateGroups = slices.Compact(slices.Sorted(slices.Values(c.AsGroups)))
 	o.ClusterInfo = api.Cluster{Server: c.Server, CertificateAuthority: c.CAFile, TLSServerName: c.TLSName, InsecureSkipTLSVerify: c.Insecure}
 	return o
 }
@@ -114,11 +113,7 @@ func (c Choice) clusterName(loader clientcmd.ClientConfig) string {
 	if err != nil {
 		return ""
 	}
-	name := c.Context
-	if name == "" {
-		name = raw.CurrentContext
-	}
-	if context, ok := raw.Contexts[name]; ok {
+	if context, ok := raw.Contexts[cmp.Or(c.Context, raw.CurrentContext)]; ok {
 		return context.Cluster
 	}
 	if c.Server == "" { // without a context and an address, the loader finds the account of the pod
