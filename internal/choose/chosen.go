@@ -28,11 +28,9 @@ type Idle struct {
 	Text string
 	// Only is set for --only. Then the flag leaves out what it should have chosen, so the rest must not pass as clean.
 	Only bool
-	err  error
+	// Err is what is wrong, with a hint.
+	Err error
 }
-
-// Err returns what is wrong, with a hint.
-func (i Idle) Err() error { return i.err }
 
 // place is an object, or a place in it, in the spelling of object.Path.
 type place struct {
@@ -108,7 +106,7 @@ func (c Chosen) Idle() []Idle { return c.idle }
 func (c Chosen) Err() error {
 	var errs []error
 	for _, i := range c.idle {
-		errs = append(errs, i.err)
+		errs = append(errs, i.Err)
 	}
 	if len(errs) == 1 { // keeps the hint
 		return errs[0]

@@ -96,7 +96,7 @@ func (c *Chooser) LeaveOut(r *report.Release, of *threeway.Comparison) {
 func (c *Chooser) Complain(r *report.Report) {
 	for _, text := range object.SortedKeys(c.idle) {
 		i := c.idle[text]
-		message := i.Err().Error()
+		message := i.Err.Error()
 		switch {
 		case len(r.Releases) == 0:
 		case !i.Only && r.Scan != nil:
@@ -106,7 +106,7 @@ func (c *Chooser) Complain(r *report.Report) {
 			first.Warnings = append(first.Warnings, report.Message{Code: report.ErrorSelection, Message: message})
 		case r.Scan == nil:
 			first := &r.Releases[0]
-			first.Errors = append(first.Errors, report.Message{Code: report.ErrorSelection, Message: hint.Sentence(i.Err())})
+			first.Errors = append(first.Errors, report.Message{Code: report.ErrorSelection, Message: hint.Sentence(i.Err)})
 		default:
 			r.Errors = append(r.Errors, report.ScanError{Code: report.ErrorSelection, Message: text + " matches nothing in any release"})
 		}
