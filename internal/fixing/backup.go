@@ -29,7 +29,7 @@ func writeBackup(dir string, objects map[object.Ref]map[string]any) (leftOut []o
 			leftOut = append(leftOut, ref)
 			continue
 		}
-		file := filepath.Join(dir, backupName(ref.Key))
+		file := filepath.Join(dir, files.Name(ref.Kind, ref.Group, ref.Namespace, ref.Name)+".yaml")
 		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 			return nil, hint.New(fmt.Errorf("backup: %s exists already", file), "give --backup another directory for each run")
 		}
@@ -41,11 +41,6 @@ func writeBackup(dir string, objects map[object.Ref]map[string]any) (leftOut []o
 		return leftOut, fmt.Errorf("backup: %w", err)
 	}
 	return leftOut, nil
-}
-
-// backupName returns the file name of an object.
-func backupName(key object.Key) string {
-	return files.Name(key.Kind, key.Group, key.Namespace, key.Name) + ".yaml"
 }
 
 // withoutServerFields returns a live object in a form that could be created again: without its identity, its status, the metadata that the

@@ -13,7 +13,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/effect"
 	"github.com/helmdrift/helmdrift/pkg/repair"
-	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // This file holds the flags of fix and diff --fix. They select from the drift and say how to write; none of them changes what counts as
@@ -108,21 +107,4 @@ func (o *Flags) Check(flags *pflag.FlagSet) error {
 	}
 	_, err := o.Choose.Choice()
 	return err
-}
-
-// selection returns what the flags select from the drift that a comparison found.
-func (o *Flags) selection(c *threeway.Comparison) (repair.Options, error) {
-	chosen := repair.Options{
-		Manager: o.manager, Prune: o.prune, NoRestart: o.noRestart, Forecast: o.Forecast, Allow: o.allow, Asks: !o.yes && o.DryRun.Word == "",
-	}
-	choice, err := o.Choose.Choice()
-	if err != nil {
-		return chosen, err
-	}
-	found := choice.In(c)
-	if err := found.Err(); err != nil {
-		return chosen, err
-	}
-	chosen.Only, chosen.Skip, err = cli.Selectors(found)
-	return chosen, err
 }

@@ -148,13 +148,23 @@ func (f Run) explain(plan *repair.Plan, byFlags func(repair.Declined) bool) {
 	}
 }
 
-// options returns what to plan.
+// options returns what to plan: what the flags select from the drift that the comparison found.
 func (f Run) options() (repair.Options, error) {
-	chosen, err := f.selection(f.Before.Comparison)
+	chosen := repair.Options{
+		Manager: f.manager, Prune: f.prune, NoRestart: f.noRestart, Forecast: f.Forecast, Allow: f.allow, Asks: !f.yes && f.DryRun.Word == "",
+		Revision: f.Target.Revision != 0,
+	}
+	choice, err := f.Choose.Choice()
 	if err != nil {
 		return chosen, err
 	}
-	chosen.Revision = f.Target.Revision != 0
+	found := choice.In(f.Before.Comparison)
+	if err := found.Err(); err != nil {
+		return chosen, err
+	}
+	if chosen.Only, chosen.Skip, err = cli.Selectors(found); err != nil {
+		return chosen, err
+	}
 	// With server-side apply, the deployer must own the fields that it applies, or its next upgrade has a conflict.
 	d := f.Before.Comparison.Deployer()
 	if f.Before.Comparison.Input.ServerSide() && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {
