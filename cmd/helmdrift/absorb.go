@@ -47,12 +47,6 @@ type absorbOptions struct {
 	files []objectFile
 }
 
-// absorbExitHelp is the part of the help that explains the exit codes.
-const absorbExitHelp = `Exit codes:
-  0  everything that drifted is absorbed, or there is nothing to absorb
-  1  usage error or failure; the chart does not render, or something could not be compared
-  2  something is left; the result says why`
-
 // newAbsorb returns the command absorb.
 func newAbsorb(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o := absorbOptions{
@@ -92,7 +86,10 @@ compared with the chart, and every field that differs is absorbed.
 
 A secret is never written into values or patches. absorb reads the cluster and writes nothing to it.
 
-` + absorbExitHelp,
+Exit codes:
+  0  everything that drifted is absorbed, or there is nothing to absorb
+  1  usage error or failure; the chart does not render, or something could not be compared
+  2  something is left; the result says why`,
 		Example: `  helmdrift absorb web ./chart -n prod -f values.yaml
   helmdrift absorb web ./chart -n prod -f values.yaml --write
   helmdrift absorb web ./chart -n prod -f values.yaml --write --only deploy/web:spec.replicas

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/confine"
@@ -24,7 +25,7 @@ func serveParent() int {
 	os.Stdout = os.Stderr
 	in := io.Reader(os.Stdin)
 	if info, err := os.Stdin.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		in = eof{} // somebody started this by hand: there is no parent and no job
+		in = strings.NewReader("") // somebody started this by hand: there is no parent and no job
 	}
 	all := jobs.All()
 	maps.Copy(all, allGuests().jobs)
@@ -33,9 +34,3 @@ func serveParent() int {
 		Jobs: all,
 	}.Serve()
 }
-
-// eof is an empty input.
-type eof struct{}
-
-// Read returns the end.
-func (eof) Read([]byte) (int, error) { return 0, io.EOF }

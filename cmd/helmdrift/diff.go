@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,7 +47,7 @@ type diffOptions struct {
 
 // scan is diff of several releases.
 type scan interface {
-	addFlags(*pflag.FlagSet)
+	AddFlags(*pflag.FlagSet)
 	// isSet reports whether a flag asks for several releases.
 	isSet(*pflag.FlagSet) bool
 	// check refuses flags that need one release.
@@ -57,12 +58,12 @@ type scan interface {
 // newDiff returns the command diff. Its help explains the signs and the exit codes, since readers of a report look them up there.
 func newDiff(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o := diffOptions{
-		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), Flags: reporting.NewFlags(), guests: all, repair: newFixFlags(all),
+		CompareOptions: cli.NewCompareOptions(s, c, all.forecast), Flags: reporting.Flags{PrintOptions: reporting.NewPrintOptions()},
+		guests: all, controllers: newControllers(all), repair: newFixFlags(all),
 	}
 	if all.scan != nil {
 		o.scan = all.scan(s, c)
 	}
-	o.controllers = newControllers(all)
 	for _, create := range all.files {
 		o.files = append(o.files, create(s, c))
 	}
@@ -123,8 +124,7 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files, controlled := namedFiles(o.files), o.controllers.named(args)
 			hasChart := len(args) > 1 || controlled != nil || len(files) > 0
-			err := o.Flags.Check(s)
-			if err != nil {
+			if err := o.Flags.Check(s); err != nil {
 				return err
 			}
 			if err := cli.AcceptAliases(s, c, cmd.Flags(), hasChart, o.Quiet); err != nil {
@@ -180,7 +180,7 @@ func (o *diffOptions) addFlags(cmd *cobra.Command) {
 	fs.BoolVar(&o.fix, "fix", false, "after the report, put back what drifted as helmdrift fix does; its flags are then accepted too")
 
 	if o.scan != nil {
-		o.scan.addFlags(fs)
+		o.scan.AddFlags(fs)
 	}
 	if o.controllers.flags != nil {
 		o.controllers.flags.AddFlags(fs)
@@ -213,11 +213,7 @@ func (o *diffOptions) releaseAndChart(_ *cobra.Command, args []string) error {
 	if len(args) <= 2 || len(namedFiles(o.files)) > 0 {
 		return nil
 	}
-	advice := cli.OtherCommand(args)
-	if advice == "" {
-		advice = commaHint
-	}
-	return hint.New(errors.New("diff takes a release and a chart and nothing else"), advice)
+	return hint.New(errors.New("diff takes a release and a chart and nothing else"), cmp.Or(cli.OtherCommand(args), commaHint))
 }
 
 // several reports whether the user selects several releases, and returns the names if they are named. diff --fix without a name
@@ -264,11 +260,7 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 	var err error
 	flags.VisitAll(func(f *pflag.Flag) {
 		if f.Changed && !slices.Contains(allowed, f.Name) {
-			advice, known := hints[f.Name]
-			if !known {
-				advice = cli.OutOfScope
-			}
-			err = hint.New(fmt.Errorf("--%s cannot be used with --fix", f.Name), advice)
+			err = hint.New(fmt.Errorf("--%s cannot be used with --fix", f.Name), cmp.Or(hints[f.Name], cli.OutOfScope))
 		}
 	})
 	if err != nil {
@@ -326,7 +318,7 @@ func scanFlags(all guest) []string {
 	if all.scan == nil {
 		return nil
 	}
-	return cli.NamesOf(all.scan(cli.Streams{}, nil).addFlags)
+	return cli.NamesOf(all.scan(cli.Streams{}, nil).AddFlags)
 }
 
 // diffHelp returns the headings of the help of diff.

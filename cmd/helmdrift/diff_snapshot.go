@@ -56,18 +56,13 @@ func runDiffSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o di
 
 // checkSnapshot refuses flags that need a cluster.
 func (o *diffOptions) checkSnapshot(flags *pflag.FlagSet) error {
-	needless := slices.Concat(scanFlags(o.guests), []string{
+	needless := slices.Concat(scanFlags(o.guests), fixFlags(o.guests), []string{
 		"fix", "dry-run", "install", "from-flux", "kubeconfig", "kube-context", "context", "kube-token", "kube-as-user", "kube-as-group",
 		"kube-apiserver", "kube-ca-file", "kube-tls-server-name", "kube-insecure-skip-tls-verify", "request-timeout", "qps", "burst-limit",
 	})
-	needless = slices.Concat(needless, fixFlags(o.guests))
-	var err error
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed && slices.Contains(needless, f.Name) {
-			err = hint.New(fmt.Errorf("--%s cannot be used with --snapshot", f.Name), "a snapshot is compared without a cluster")
-		}
-	})
-	if err == nil && flags.Changed("snapshot") && o.snapshot == "" {
+	refusals := []cli.Refusal{{Flags: needless, Advice: "a snapshot is compared without a cluster"}}
+	err := cli.Refuse(flags, refusals, "--snapshot")
+	if err == nil && o.snapshot == "" {
 		err = errors.New("--snapshot needs the name of a file")
 	}
 	return err

@@ -15,12 +15,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 )
 
-// fixExitHelp is the part of the help of fix that explains the exit codes. diff --fix has these codes too.
-const fixExitHelp = `Exit codes:
-  0  everything that fix can put back is as Helm deployed it
-  1  usage error or failure; something could not be read; or, with --wait, something did not come up
-  2  drift remains: you did not confirm or select it, it was a dry run, or the result says why`
-
 // newFix returns the command fix. It lacks the flags of diff that choose a desired state, because it puts back only what Helm deployed.
 func newFix(s cli.Streams, c *cli.Connection, all guest) *cobra.Command {
 	o, compare, controllers := newFixFlags(all), cli.NewCompareOptions(s, c, all.forecast), newControllers(all)
@@ -41,7 +35,10 @@ also removes what a person added and no manifest names. The plan says which pods
 
 For charts, values and other revisions, use helm upgrade and helm rollback.
 
-` + fixExitHelp,
+Exit codes:
+  0  everything that fix can put back is as Helm deployed it
+  1  usage error or failure; something could not be read; or, with --wait, something did not come up
+  2  drift remains: you did not confirm or select it, it was a dry run, or the result says why`,
 		Example: `  helmdrift fix web -n prod
   helmdrift fix web -n prod --dry-run=server
   helmdrift fix web -n prod --yes --only Deployment/web --backup ./before
@@ -138,9 +135,7 @@ func fixFlags(all guest) []string {
 // completeFixFlags sets the completion for the flags that fix and diff --fix share.
 func completeFixFlags(cmd *cobra.Command) {
 	for _, name := range []string{"field-manager", "timeout", "wait-timeout"} {
-		if cmd.Flags().Lookup(name) != nil {
-			_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
-		}
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions) // it fails for a flag that a missing guest would add
 	}
 	_ = cmd.MarkFlagDirname("backup")
 }

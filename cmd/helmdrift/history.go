@@ -53,12 +53,6 @@ Exit codes:
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return runHistory(s, o, args) },
 	}
-	o.addFlags(cmd)
-	return cmd
-}
-
-// addFlags adds the flags.
-func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	cli.AddOutputFlag(cmd, &o.format, "format of the history", output.HistoryFormats())
 	o.filter.AddFlags(cmd)
@@ -66,6 +60,7 @@ func (o *historyOptions) addFlags(cmd *cobra.Command) {
 	fs.BoolVar(&o.noPager, "no-pager", false, "never show a long history in a pager [HELMDRIFT_PAGER, PAGER]")
 	cli.AddColorFlag(fs, &o.color)
 	cli.WithoutConnection(cmd, cli.ReadsFiles)
+	return cmd
 }
 
 // runHistory reads the reports one after another and prints their history. Only the times of all reports are in memory at once.

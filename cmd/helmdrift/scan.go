@@ -30,13 +30,6 @@ type fleetScan struct {
 	search.Flags
 }
 
-func newFleetScan(s cli.Streams, c *cli.Connection) scan {
-	return &fleetScan{Streams: s, connection: c}
-}
-
-// addFlags implements scan.
-func (f *fleetScan) addFlags(fs *pflag.FlagSet) { f.AddFlags(fs) }
-
 // isSet implements scan. Several namespaces are written with commas.
 func (f *fleetScan) isSet(flags *pflag.FlagSet) bool {
 	return len(f.connection.ForNamespaces()) > 1 || f.Flags.IsSet(flags)
@@ -108,5 +101,8 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 
 // fleetGuest returns diff of several releases, and list, as a guest.
 func fleetGuest() guest {
-	return guest{commands: []guestCommand{{"list", newList, listHelp}}, scan: newFleetScan}
+	return guest{
+		commands: []guestCommand{{"list", newList, listHelp}},
+		scan:     func(s cli.Streams, c *cli.Connection) scan { return &fleetScan{Streams: s, connection: c} },
+	}
 }

@@ -47,13 +47,11 @@ func printVersion(s cli.Streams) error {
 
 // moduleVersion returns the version of a module that is linked in.
 func moduleVersion(path string) string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, m := range info.Deps {
-		if m.Path == path {
-			return m.Version
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, m := range info.Deps {
+			if m.Path == path {
+				return m.Version
+			}
 		}
 	}
 	return "unknown"

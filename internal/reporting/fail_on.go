@@ -41,11 +41,6 @@ func failOnWords() []string {
 	}
 }
 
-// failOnUsage returns the help of --fail-on.
-func failOnUsage() string {
-	return "what sets exit code 2, as a `list` of " + strings.Join(failOnWords(), ", ") + "; +word adds to the default"
-}
-
 // String returns the words that are set, separated by commas.
 func (f *FailOn) String() string {
 	var on []string

@@ -26,9 +26,6 @@ type Flags struct {
 	known    *report.Report
 }
 
-// NewFlags returns the defaults.
-func NewFlags() Flags { return Flags{PrintOptions: NewPrintOptions()} }
-
 // AddFlags adds the flags but those of PrintOptions, which also say how the shell completes them.
 func (f *Flags) AddFlags(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.ShowSecrets, "show-secrets", false, "show secret values instead of masking them")
@@ -79,7 +76,7 @@ func (o *PrintOptions) AddFlags(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	cli.AddOutputFlag(cmd, &o.Format, "format of the report", output.Formats())
 	fs.Var(&o.files, "report", "also write the report in a format to a file, as `FORMAT=FILE` (may be repeated)")
-	fs.Var(&o.FailOn, "fail-on", failOnUsage())
+	fs.Var(&o.FailOn, "fail-on", "what sets exit code 2, as a `list` of "+strings.Join(failOnWords(), ", ")+"; +word adds to the default")
 	fs.BoolVar(&o.showIgnored, "show-ignored", false, "list ignored findings, each with the rule that ignores it")
 	fs.BoolVarP(&o.verbose, "verbose", "v", false, "list releases without drift too, and all fields of all releases")
 	fs.BoolVarP(&o.Quiet, "quiet", "q", false, "print errors only: the exit code has the answer, and files of --report are written")
@@ -140,5 +137,3 @@ func (f *reportFiles) Set(text string) error {
 
 // Type returns the placeholder in help texts.
 func (f *reportFiles) Type() string { return "FORMAT=FILE" }
-
-var _ pflag.Value = (*reportFiles)(nil)
