@@ -211,15 +211,16 @@ func (o *snapshotOptions) compareControlled(
 // runs before the cluster is asked.
 func (o *snapshotOptions) checkFile() error {
 	info, err := os.Stat(o.output)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if isNew {
+		_, err = os.Stat(filepath.Dir(o.output))
+	}
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		_, err := os.Stat(filepath.Dir(o.output))
-		return cli.WithFlag("--output "+o.output, err)
 	case err != nil:
-		return cli.WithFlag("--output "+o.output, err)
-	case !info.Mode().IsRegular():
+		return fmt.Errorf("--output %s: %w", o.output, err)
+	case !isNew && !info.Mode().IsRegular():
 		return fmt.Errorf("%s is not a regular file", o.output)
-	case o.overwrite:
+	case isNew, o.overwrite:
 		return nil
 	}
 	file, err := os.Open(o.output)

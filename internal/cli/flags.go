@@ -143,7 +143,8 @@ func flagError(err error) error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	if none := refused(err); none != nil {
+	var none refusedFlag
+	if errors.As(err, &none) {
 		return none
 	}
 	// Keep the errors of this program's own values. The standard types have the parser's errors.
@@ -159,14 +160,6 @@ func flagError(err error) error {
 		cause = "must be a duration, such as 30s or 5m"
 	}
 	return fmt.Errorf("--%s %s: %s", flag.Name, hint.ShellWord(wrong.GetValue()), cause)
-}
-
-// WithFlag returns an error with the flag that caused it, or nil if err is nil.
-func WithFlag(flag string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", flag, err)
 }
 
 // NamesOf returns the names of the flags that a function adds, in the same order. Lists of flags are made with it, so that a new flag

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -15,18 +14,12 @@ import (
 // This file is for the commands that ask no cluster: the flags of the connection, which they do not have, and the flags that select the
 // releases of saved reports.
 
-// connectionFlags returns the flags of the connection.
-func connectionFlags() *pflag.FlagSet {
-	fs := pflag.NewFlagSet("", pflag.ContinueOnError)
-	(&Connection{}).AddFlags(fs)
-	return fs
-}
-
 // WithoutConnection takes the flags of the connection from a command that asks no cluster, except --debug. Why says what it does instead.
 // The flags belong to the root command, so that they may stand before any command. Here they are hidden and refuse every value.
 func WithoutConnection(cmd *cobra.Command, why string) {
-	fs := cmd.Flags()
-	connectionFlags().VisitAll(func(f *pflag.Flag) {
+	fs, all := cmd.Flags(), pflag.NewFlagSet("", pflag.ContinueOnError)
+	(&Connection{}).AddFlags(all)
+	all.VisitAll(func(f *pflag.Flag) {
 		if f.Name == "debug" || fs.Lookup(f.Name) != nil {
 			return
 		}
@@ -35,7 +28,7 @@ func WithoutConnection(cmd *cobra.Command, why string) {
 	})
 }
 
-// refusedFlag is the value of a flag that a command does not have.
+// refusedFlag is the value of a flag that a command does not have, and the error of setting it.
 type refusedFlag struct {
 	cmd       *cobra.Command
 	name, why string
@@ -48,14 +41,11 @@ func (refusedFlag) String() string { return "" }
 func (refusedFlag) Type() string { return "string" }
 
 // Set refuses the value without quoting it: it may be a token.
-func (f refusedFlag) Set(string) error { return refusedFlagError(f) }
-
-// refusedFlagError is the error of a flag that a command does not have.
-type refusedFlagError refusedFlag
+func (f refusedFlag) Set(string) error { return f }
 
 // Error says which command does not have the flag, and why.
-func (e refusedFlagError) Error() string {
-	return fmt.Sprintf("%s has no --%s: it %s", e.cmd.CommandPath(), e.name, e.why)
+func (f refusedFlag) Error() string {
+	return fmt.Sprintf("%s has no --%s: it %s", f.cmd.CommandPath(), f.name, f.why)
 }
 
 // ReadsFiles is why a command that reads saved reports has no flags of the connection.
@@ -124,13 +114,4 @@ func (f *SavedFilter) chooseClaims(scan *report.Scan, selects func(report.Releas
 	scan.Overlaps = slices.DeleteFunc(scan.Overlaps, func(o report.Overlap) bool {
 		return !slices.ContainsFunc(o.Claims, func(c report.Claim) bool { return c.Kind == report.ClaimRelease && of(c.Namespace, c.Name) })
 	})
-}
-
-// refused returns the error of a flag that a command does not have, or nil.
-func refused(err error) error {
-	var none refusedFlagError
-	if errors.As(err, &none) {
-		return none
-	}
-	return nil
 }
