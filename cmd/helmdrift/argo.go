@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/argo"
@@ -45,7 +43,7 @@ const askArgoBase = "base"
 // argoGuest returns diff of an Application as a guest.
 func argoGuest() guest {
 	return guest{
-		controlled: func(o *cli.ControllerOptions) controlled { return &argoDiff{o} },
+		controllers: []func(*cli.ControllerOptions) controlled{func(o *cli.ControllerOptions) controlled { return &argoDiff{o} }},
 		jobs: map[string]confine.Job{
 			jobArgoTree: confine.NewJob(func(_ context.Context, _ *confine.Parent, o appset.Order) (appset.Answer, error) {
 				return appset.Build(o)
@@ -69,22 +67,16 @@ type argoDiff struct {
 func (f *argoDiff) words() cli.ObjectWords {
 	return cli.ObjectWords{
 		Kinds: []string{"app", "application", "applications", "application.argoproj.io", "applications.argoproj.io"},
-		One:   "Application", Controller: "Argo CD", Lists: "kubectl get applications -A",
+		GVK:   api.Kind(), One: "Application", Controller: "Argo CD", Lists: "kubectl get applications -A",
 		Sync: "argocd app sync", Builds: true,
-	}
-}
-
-// ofTree returns the flags about a working tree that are about HelmReleases alone.
-func (f *argoDiff) ofTree() []cli.Refusal {
-	return []cli.Refusal{
-		{Flags: []string{"local-source", "sops", "only-changed", "allow-secret-lookups"},
-			Advice: "it is about HelmReleases of Flux, and not about Applications"},
+		NotOfTree: []cli.Refusal{{Flags: []string{"local-source", "sops", "only-changed", "allow-secret-lookups"},
+			Advice: "it is about HelmReleases of Flux, and not about Applications"}},
 	}
 }
 
 // unsupported returns the flags that helmdrift has for a HelmRelease and not for an Application.
 func (f *argoDiff) unsupported() []cli.Refusal {
-	return append(f.ofTree(), []cli.Refusal{
+	return append(f.words().NotOfTree, []cli.Refusal{
 		{Flags: []string{"with-source-credentials"}, Advice: "log in with helm, or set the credentials of git"},
 		{Flags: []string{"dry-run"}, Advice: "the API server tries only writes of Helm"},
 		{Flags: []string{"snapshot"}, Advice: "a snapshot has a release of Helm"},
@@ -132,8 +124,7 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 		return err
 	}
 	defer plan.Close()
-	d.Target = plan.Target
-	d.Use(plan.Connection, plan.Adapt(d.Options))
+	d.Use(plan.Target, plan.Connection, plan.Adapt(d.Options))
 	return o.report(ctx, s, d, flags, time.Now, nil, plan.Finish)
 }
 
@@ -206,12 +197,6 @@ func (f *argoDiff) capture(
 	context.Context, cli.Streams, *cli.CompareOptions, drift.Connection, string, []string, *pflag.FlagSet,
 ) (captured, error) {
 	return captured{}, errNoRelease
-}
-
-// complete implements controlled.
-func (f *argoDiff) complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	kind, _, _ := strings.Cut(word, "/")
-	return cli.CompleteKind(ctx, c, api.Kind(), kind+"/")
 }
 
 // question returns a question about Applications. Foreign text is read in child processes. Done removes the bases of kustomize that were

@@ -58,7 +58,6 @@ func (f *argoDiff) keep(
 	out.tree, out.request, out.close = keeper, keeper.Request, plan.Close
 	out.of = report.ObjectKey{Key: plan.Application()}
 	out.warnings, out.errors = plan.Remarks()
-	d.Target = plan.Target
-	d.Use(plan.Connection, plan.Adapt(d.Options))
+	d.Use(plan.Target, plan.Connection, plan.Adapt(d.Options))
 	return d, out, nil
 }

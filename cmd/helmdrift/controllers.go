@@ -62,7 +62,8 @@ func (c controllers) complete(connection *cli.Connection) cobra.CompletionFunc {
 	releases := cli.CompleteRelease(connection)
 	return func(cmd *cobra.Command, args []string, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		if of := c.named([]string{word}); len(args) == 0 && of != nil {
-			return of.complete(cmd.Context(), connection, word)
+			kind, _, _ := strings.Cut(word, "/")
+			return cli.CompleteKind(cmd.Context(), connection, of.words().GVK, kind+"/")
 		}
 		return releases(cmd, args, word)
 	}
@@ -73,9 +74,6 @@ type nextSource struct {
 	deployer.Source
 	all compareAll
 }
-
-// ofSomeTrees is implemented by a controller that does not have all flags about a working tree.
-type ofSomeTrees interface{ ofTree() []cli.Refusal }
 
 // all returns how to compare all objects that controllers deploy, and the files of tools that are named beside --next. It is nil if the
 // flags do not ask for that. Done closes the files.
@@ -110,10 +108,8 @@ func (c controllers) all(
 			continue
 		}
 		one := nextSource{Source: deployer.Source{One: of.words().One}, all: all}
-		if part, isPart := of.(ofSomeTrees); isPart {
-			one.Alone = func() error {
-				return cli.Refuse(flags, part.ofTree(), "a tree that has only objects of the kind "+one.One)
-			}
+		one.Alone = func() error {
+			return cli.Refuse(flags, of.words().NotOfTree, "a tree that has only objects of the kind "+one.One)
 		}
 		sources = append(sources, one)
 	}

@@ -42,15 +42,15 @@ type objectFile interface {
 type fileWords struct{ flag, one, release string }
 
 // openFile is what a file says about the chosen releases.
-type openFile interface {
-	// isOne reports whether one release is chosen. report compares it and prints its report.
-	isOne() bool
-	report(ctx context.Context, o diffOptions) error
+type openFile struct {
+	// isOne is set if one release is chosen. report compares it and prints its report.
+	isOne  bool
+	report func(ctx context.Context, o diffOptions) error
 	// namespaces are those of the releases, in order. all compares the releases of a cluster or a namespace, and all calls together compare
 	// each release once.
-	namespaces() []string
-	all(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error)
-	close()
+	namespaces []string
+	all        compareAll
+	close      func()
 }
 
 // namedFiles returns the files of tools that flags name.
@@ -109,7 +109,7 @@ func runDiffFile(ctx context.Context, files []objectFile, c *cli.Connection, o d
 		return err
 	}
 	defer found.close()
-	if len(args) == 1 && found.isOne() {
+	if len(args) == 1 && found.isOne {
 		if err := o.ReadBaseline(); err != nil {
 			return err
 		}
@@ -121,8 +121,8 @@ func runDiffFile(ctx context.Context, files []objectFile, c *cli.Connection, o d
 	if err := o.scan.check(flags, false); err != nil {
 		return err
 	}
-	if namespaces := found.namespaces(); len(namespaces) > 0 && !flags.Changed("all-namespaces") {
-		c.Namespace = strings.Join(namespaces, ",")
+	if len(found.namespaces) > 0 && !flags.Changed("all-namespaces") {
+		c.Namespace = strings.Join(found.namespaces, ",")
 	}
 	o.all = found.all
 	return o.scan.run(ctx, o, nil)

@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
@@ -43,7 +41,7 @@ const (
 // fluxGuest returns diff of a HelmRelease as a guest.
 func fluxGuest() guest {
 	return guest{
-		controlled: func(o *cli.ControllerOptions) controlled { return &fluxDiff{o} },
+		controllers: []func(*cli.ControllerOptions) controlled{func(o *cli.ControllerOptions) controlled { return &fluxDiff{o} }},
 		jobs: map[string]confine.Job{
 			jobFluxChart: confine.NewJob(func(ctx context.Context, _ *confine.Parent, o flux.ChartOrder) (flux.ChartAnswer, error) {
 				return flux.PrepareChart(ctx, o)
@@ -77,7 +75,7 @@ type fluxDiff struct {
 func (f *fluxDiff) words() cli.ObjectWords {
 	return cli.ObjectWords{
 		Kinds: []string{"hr", "helmrelease", "helmreleases", "helmrelease.helm.toolkit.fluxcd.io", "helmreleases.helm.toolkit.fluxcd.io"},
-		One:   "HelmRelease", Controller: "Flux", Lists: "kubectl get helmreleases -A",
+		GVK:   api.Kind(), One: "HelmRelease", Controller: "Flux", Lists: "kubectl get helmreleases -A",
 	}
 }
 
@@ -114,8 +112,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 		return err
 	}
 	defer plan.Close()
-	d.Target = plan.Target
-	d.Use(plan.Connection, plan.Adapt(d.Options))
+	d.Use(plan.Target, plan.Connection, plan.Adapt(d.Options))
 	return o.report(ctx, s, d, flags, now, plan.Secrets(), func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) })
 }
 
@@ -133,12 +130,6 @@ func (f *fluxDiff) release(ctx context.Context, s cli.Streams, o *cli.CompareOpt
 	}
 	d.Target.Namespace, d.Target.Release = next.Namespace, next.Release
 	return next.AboutFix, nil
-}
-
-// complete implements controlled.
-func (f *fluxDiff) complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	kind, _, _ := strings.Cut(word, "/")
-	return cli.CompleteKind(ctx, c, api.Kind(), kind+"/")
 }
 
 // question returns a question about HelmReleases. Foreign text is read in child processes.

@@ -70,7 +70,6 @@ func (f *fluxDiff) keep(
 	}
 	out.of, out.learned = report.ObjectKey{Key: plan.HelmRelease()}, plan.Secrets()
 	out.warnings, out.errors = plan.Remarks()
-	d.Target = plan.Target
-	d.Use(plan.Connection, plan.Adapt(d.Options))
+	d.Use(plan.Target, plan.Connection, plan.Adapt(d.Options))
 	return d, out, nil
 }

@@ -35,13 +35,9 @@ type guest struct {
 	// scan makes diff compare several releases, and waiter makes fix wait.
 	scan   func(cli.Streams, *cli.Connection) scan
 	waiter func() fixing.Waiter
-	// controlled makes diff answer for an object that a controller deploys a release from. allGuests collects those of all guests in
-	// controllers.
-	controlled  func(*cli.ControllerOptions) controlled
+	// controllers make diff answer for objects that a controller deploys a release from, and files for files that say what a tool does next.
 	controllers []func(*cli.ControllerOptions) controlled
-	// file makes diff answer for a file that says what a tool does next. allGuests collects those of all guests in files.
-	file  func(cli.Streams, *cli.Connection) objectFile
-	files []func(cli.Streams, *cli.Connection) objectFile
+	files       []func(cli.Streams, *cli.Connection) objectFile
 }
 
 // controlled is diff of an object that a controller deploys a release from.
@@ -61,8 +57,6 @@ type controlled interface {
 	// capture returns what to compare so that a snapshot has everything that diff of such an object reads from a connection.
 	capture(ctx context.Context, s cli.Streams, o *cli.CompareOptions, from drift.Connection, namespace string, args []string,
 		flags *pflag.FlagSet) (captured, error)
-	// complete completes a word that begins with one of the kinds.
-	complete(ctx context.Context, c *cli.Connection, word string) ([]cobra.Completion, cobra.ShellCompDirective)
 }
 
 // kept is where a controller has the values of a release.

@@ -31,6 +31,8 @@ func allGuests() guest {
 	all := guest{jobs: map[string]confine.Job{}, as: map[string]func([]string) int{}}
 	for _, g := range guests() {
 		all.commands = append(all.commands, g.commands...)
+		all.controllers = append(all.controllers, g.controllers...)
+		all.files = append(all.files, g.files...)
 		maps.Copy(all.jobs, g.jobs)
 		maps.Copy(all.as, g.as)
 		if all.forecast == nil {
@@ -44,12 +46,6 @@ func allGuests() guest {
 		}
 		if all.waiter == nil {
 			all.waiter = g.waiter
-		}
-		if g.controlled != nil {
-			all.controllers = append(all.controllers, g.controlled)
-		}
-		if g.file != nil {
-			all.files = append(all.files, g.file)
 		}
 	}
 	return all

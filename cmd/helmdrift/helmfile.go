@@ -34,9 +34,9 @@ const (
 // helmfileGuest returns diff of a helmfile as a guest.
 func helmfileGuest() guest {
 	return guest{
-		file: func(s cli.Streams, c *cli.Connection) objectFile {
+		files: []func(cli.Streams, *cli.Connection) objectFile{func(s cli.Streams, c *cli.Connection) objectFile {
 			return &helmfileDiff{Streams: s, connection: c, selectors: new([]string)}
-		},
+		}},
 		jobs: map[string]confine.Job{
 			jobHelmfileState: confine.NewJob(func(_ context.Context, _ *confine.Parent, text []byte) (*helmfile.State, error) {
 				return helmfile.ReadState(text)
@@ -128,7 +128,26 @@ func (h *helmfileDiff) words() fileWords { return fileWords{"--helmfile", "helmf
 // open implements objectFile.
 func (h *helmfileDiff) open(ctx context.Context, o *cli.CompareOptions, names []string, joined bool) (openFile, error) {
 	found, err := h.load(ctx, o, names, joined)
-	return openHelmfile{h, o, found}, err
+	if err != nil {
+		return openFile{}, err
+	}
+	return openFile{
+		isOne: len(found.Releases) == 1, namespaces: found.Namespaces(), close: found.Close,
+		report: func(ctx context.Context, o diffOptions) error { return h.report(ctx, o, found) },
+		all: func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
+			return helmfile.Fleet{Question: h.question(o, limits, found), Loaded: found, On: on}.Compare(ctx)
+		},
+	}, nil
+}
+
+// report compares the only release and prints its report.
+func (h *helmfileDiff) report(ctx context.Context, o diffOptions, found *helmfile.Loaded) error {
+	step, d, err := h.begin(ctx, &o.CompareOptions, found, "diff")
+	if err != nil {
+		return err
+	}
+	d.Use(step.Target, d.Connection, step.Adapt(d.Options))
+	return o.report(ctx, h.Streams, d, h.flags, time.Now, found.Secrets, step.Finish)
 }
 
 // keep implements objectFile.
@@ -154,8 +173,7 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 		return d, kept{}, err
 	}
 	out.of = report.ObjectKey{Key: step.Release()}
-	d.Target = step.Target
-	d.Use(d.Connection, step.Adapt(d.Options))
+	d.Use(step.Target, d.Connection, step.Adapt(d.Options))
 	return d, out, nil
 }
 
@@ -312,35 +330,3 @@ func (h *helmfileDiff) begin(
 	}
 	return step, d, err
 }
-
-// openHelmfile implements openFile.
-type openHelmfile struct {
-	*helmfileDiff
-	options *cli.CompareOptions
-	found   *helmfile.Loaded
-}
-
-// isOne implements openFile.
-func (f openHelmfile) isOne() bool { return len(f.found.Releases) == 1 }
-
-// report implements openFile.
-func (f openHelmfile) report(ctx context.Context, o diffOptions) error {
-	step, d, err := f.begin(ctx, &o.CompareOptions, f.found, "diff")
-	if err != nil {
-		return err
-	}
-	d.Target = step.Target
-	d.Use(d.Connection, step.Adapt(d.Options))
-	return o.report(ctx, f.Streams, d, f.flags, time.Now, f.found.Secrets, step.Finish)
-}
-
-// namespaces implements openFile.
-func (f openHelmfile) namespaces() []string { return f.found.Namespaces() }
-
-// all implements openFile.
-func (f openHelmfile) all(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
-	return helmfile.Fleet{Question: f.question(f.options, limits, f.found), Loaded: f.found, On: on}.Compare(ctx)
-}
-
-// close implements openFile.
-func (f openHelmfile) close() { f.found.Close() }

@@ -30,7 +30,9 @@ const jobTerraformPlan = "terraform-plan"
 // terraformGuest returns diff of a plan as a guest.
 func terraformGuest() guest {
 	return guest{
-		file: func(s cli.Streams, c *cli.Connection) objectFile { return &terraformDiff{Streams: s, connection: c} },
+		files: []func(cli.Streams, *cli.Connection) objectFile{
+			func(s cli.Streams, c *cli.Connection) objectFile { return &terraformDiff{Streams: s, connection: c} },
+		},
 		jobs: map[string]confine.Job{
 			jobTerraformPlan: confine.NewJob(func(_ context.Context, _ *confine.Parent, text []byte) (*terraform.Plan, error) {
 				return terraform.Read(text)
@@ -82,7 +84,33 @@ func (t *terraformDiff) words() fileWords { return fileWords{"--plan", "plan", "
 // open implements objectFile.
 func (t *terraformDiff) open(ctx context.Context, o *cli.CompareOptions, addresses []string, joined bool) (openFile, error) {
 	plan, chosen, err := t.choose(ctx, o, addresses, joined)
-	return openPlan{t, o, plan, chosen, &atomic.Bool{}}, err
+	if err != nil {
+		return openFile{}, err
+	}
+	var isBegun atomic.Bool // once all was called
+	return openFile{
+		isOne: len(chosen) == 1, namespaces: terraform.Namespaces(chosen), close: func() {},
+		report: func(ctx context.Context, o diffOptions) error { return t.report(ctx, o, plan, chosen[0]) },
+		all: func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
+			fleet := terraform.Fleet{Question: t.question(o, limits), Problems: plan.Problems, IsFirst: !isBegun.Swap(true), On: on}
+			return fleet.Compare(ctx, chosen)
+		},
+	}, nil
+}
+
+// report compares a release and prints its report.
+func (t *terraformDiff) report(ctx context.Context, o diffOptions, plan *terraform.Plan, r terraform.Release) error {
+	step, d, err := t.begin(ctx, &o.CompareOptions, r, "diff")
+	if err != nil {
+		return err
+	}
+	d.Use(step.Target, d.Connection, step.Adapt(d.Options))
+	return o.report(ctx, t.Streams, d, t.flags, time.Now, step.Secrets(), func(result *drift.Result, out *report.Release) {
+		step.Finish(ctx, result, out)
+		for _, problem := range plan.Problems {
+			out.Errors = append(out.Errors, report.Message{Code: terraform.CodeIncomplete, Message: problem})
+		}
+	})
 }
 
 // choose reads the plan and returns the releases that addresses and -n choose.
@@ -126,8 +154,7 @@ func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, address
 	}
 	out.of, out.learned, out.check = report.ObjectKey{Key: step.Resource()}, step.Secrets(), step.CheckEdits
 	out.warnings, out.errors = step.Remarks()
-	d.Target = step.Target
-	d.Use(d.Connection, step.Adapt(d.Options))
+	d.Use(step.Target, d.Connection, step.Adapt(d.Options))
 	return d, out, nil
 }
 
@@ -146,20 +173,17 @@ func (t *terraformDiff) begin(
 
 // refused implements objectFile.
 func (t *terraformDiff) refused() []cli.Refusal {
-	return []cli.Refusal{
+	// --post-renderer allows the program that the plan names; see question.
+	decided := cli.Without(cli.DecidedBy("plan", "Terraform installs and upgrades"), []string{"post-renderer"})
+	return append(decided, []cli.Refusal{
 		{Flags: []string{"helmfile", "environment", "state-values-file", "state-values-set", "state-values-set-string"}, Advice: "diff -A --next --plan FILE --helmfile FILE has one report of both"},
 		{Flags: append([]string{"snapshot"}, controllerFlags()...), Advice: "a plan is another source of what comes next"},
 		{Flags: []string{"contexts", "all-contexts", "selector", "filter", "exclude", "status", "shard"},
 			Advice: "--plan FILE ADDRESS and -n choose from the releases of the plan, and --kube-context chooses the cluster"},
 		{Flags: []string{"revision", "to-revision"}, Advice: "it shows what Terraform does next; for a stored revision, name the release"},
-		{Flags: []string{"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values",
-			"reset-then-reuse-values"}, Advice: "the values are those of the plan"},
 		{Flags: []string{"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "pass-credentials", "verify"},
 			Advice: "the chart is that of the plan"},
-		{Flags: []string{"install", "skip-crds", "create-namespace", "helm-version", "server-side", "force-conflicts", "force", "force-replace",
-			"take-ownership", "no-hooks", "enable-dns", "skip-schema-validation", "post-renderer-args"},
-			Advice: "the plan says how Terraform installs and upgrades"},
-	}
+	}...)
 }
 
 // takes implements objectFile.
@@ -198,43 +222,3 @@ func (t *terraformDiff) question(o *cli.CompareOptions, limits jobs.Limits) terr
 		},
 	}
 }
-
-// openPlan implements openFile.
-type openPlan struct {
-	*terraformDiff
-	options *cli.CompareOptions
-	plan    *terraform.Plan
-	chosen  []terraform.Release
-	// isBegun is set once all was called.
-	isBegun *atomic.Bool
-}
-
-// isOne implements openFile.
-func (p openPlan) isOne() bool { return len(p.chosen) == 1 }
-
-// report implements openFile.
-func (p openPlan) report(ctx context.Context, o diffOptions) error {
-	step, d, err := p.begin(ctx, &o.CompareOptions, p.chosen[0], "diff")
-	if err != nil {
-		return err
-	}
-	d.Target = step.Target
-	d.Use(d.Connection, step.Adapt(d.Options))
-	return o.report(ctx, p.Streams, d, p.flags, time.Now, step.Secrets(), func(result *drift.Result, out *report.Release) {
-		step.Finish(ctx, result, out)
-		for _, problem := range p.plan.Problems {
-			out.Errors = append(out.Errors, report.Message{Code: terraform.CodeIncomplete, Message: problem})
-		}
-	})
-}
-
-// namespaces implements openFile.
-func (p openPlan) namespaces() []string { return terraform.Namespaces(p.chosen) }
-
-// all implements openFile.
-func (p openPlan) all(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
-	return terraform.Fleet{Question: p.question(p.options, limits), Problems: p.plan.Problems, IsFirst: !p.isBegun.Swap(true), On: on}.Compare(ctx, p.chosen)
-}
-
-// close implements openFile.
-func (openPlan) close() {}

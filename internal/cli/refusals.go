@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
@@ -63,12 +64,16 @@ func OwnPassword() Refusal {
 type ObjectWords struct {
 	// Kinds are the words in front of a slash, those of kubectl. The shortest is first.
 	Kinds []string
+	// GVK is the kind for the API server.
+	GVK schema.GroupVersionKind
 	// One is the kind, and Controller the name of who deploys. Lists is a command that lists the objects.
 	One, Controller, Lists string
 	// Sync is a command that makes the controller write, if there is no release that helmdrift could fix. It is empty if there is one.
 	Sync string
 	// Builds is set if its sources may be kustomizations, so that bases are fetched without a working tree, too.
 	Builds bool
+	// NotOfTree are flags about a working tree that are about other objects alone.
+	NotOfTree []Refusal
 }
 
 // CheckRelease returns an error if there is no release of Helm behind an object that fix, absorb or snapshot is called for.

@@ -35,8 +35,8 @@ func (o *CompareOptions) SavedSession(ctx context.Context, saved *SavedCluster, 
 		return Session{}, err
 	}
 	options.ReadManifest = o.Jobs().Bounded(saved.ReadManifest)
-	out := Session{Target: target}
-	out.Use(saved.Connection, options)
+	var out Session
+	out.Use(target, saved.Connection, options)
 	return out, nil
 }
 

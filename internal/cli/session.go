@@ -1,10 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/config"
@@ -94,9 +94,9 @@ type Session struct {
 	activity *progress.Activity
 }
 
-// Use makes the session compare through a connection.
-func (s *Session) Use(from drift.Connection, o drift.Options) {
-	s.Connection, s.Options, s.Comparer = from, o, drift.New(from, o)
+// Use makes the session compare a target through a connection.
+func (s *Session) Use(t drift.Target, from drift.Connection, o drift.Options) {
+	s.Target, s.Connection, s.Options, s.Comparer = t, from, o, drift.New(from, o)
 }
 
 // Begin connects to the cluster and finds the release for a command. Until the comparison is over, a line on the terminal says what it is
@@ -131,19 +131,19 @@ func (o *CompareOptions) Begin(ctx context.Context, args []string, command strin
 		return out, err
 	}
 	out.Cluster = cluster
-	out.Target = drift.Target{Namespace: found.Namespace, Revision: o.Revision, RollbackTo: o.ToRevision}
+	target := drift.Target{Namespace: found.Namespace, Revision: o.Revision, RollbackTo: o.ToRevision}
 	if len(args) > 0 {
-		out.Target.Release = args[0]
-	} else if out.Target.Release, err = onlyRelease(ctx, cluster, storage, found.Namespace, command); err != nil {
+		target.Release = args[0]
+	} else if target.Release, err = onlyRelease(ctx, cluster, storage, found.Namespace, command); err != nil {
 		return out, err
 	}
 	if len(args) > 1 {
-		out.Target.Chart = o.Chart(args[1])
+		target.Chart = o.Chart(args[1])
 	}
 	out.suggest = func(ctx context.Context, err error) error {
-		return o.connection.WithSuggestion(ctx, err, cluster, storage, out.Target, command)
+		return o.connection.WithSuggestion(ctx, err, cluster, storage, target, command)
 	}
-	out.Use(drift.LiveConnection(cluster, found.Cluster, storage), options)
+	out.Use(target, drift.LiveConnection(cluster, found.Cluster, storage), options)
 	return out, nil
 }
 
@@ -174,11 +174,11 @@ func onlyRelease(
 	case 1:
 		return found[0].Name, nil
 	}
-	names := make([]string, len(found))
-	for i, r := range found {
-		names[i] = fmt.Sprintf("\n  %s (revision %d, %s)", r.Name, r.Revision, r.Status)
+	names := ""
+	for _, r := range found {
+		names += fmt.Sprintf("\n  %s (revision %d, %s)", r.Name, r.Revision, r.Status)
 	}
-	return "", hint.New(fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), strings.Join(names, "")),
+	return "", hint.New(fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), names),
 		"name one of them: helmdrift "+command+" RELEASE")
 }
 
@@ -207,7 +207,8 @@ func WithFlagHint(err error, chart *drift.Chart) error {
 	case errors.Is(err, drift.ErrForceReplace):
 		return errReplaceServerSide()
 	case errors.As(err, &flux):
-		return fluxError(flux)
+		return hint.New(fmt.Errorf("--from-flux: %w", flux.Err),
+			cmp.Or(drift.Hint(flux), "without --from-flux, rules come from "+config.FileName+" and --ignore"))
 	case installs && chart != nil && !chart.Install:
 		advice := "--install shows what its first installation would create"
 		if more := drift.Hint(err); more != "" {
@@ -216,15 +217,6 @@ func WithFlagHint(err error, chart *drift.Chart) error {
 		return hint.New(err, advice)
 	}
 	return err
-}
-
-// fluxError returns the error of --from-flux with the name of the flag.
-func fluxError(flux *drift.FluxError) error {
-	advice := drift.Hint(flux)
-	if advice == "" {
-		advice = "without --from-flux, rules come from " + config.FileName + " and --ignore"
-	}
-	return hint.New(fmt.Errorf("--from-flux: %w", flux.Err), advice)
 }
 
 // EmptyNameError returns the error of a release without a name, which in a script is usually a variable that was not set.
