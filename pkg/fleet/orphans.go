@@ -34,7 +34,7 @@ func (c *comparison) findOrphans(ctx context.Context) {
 	group.SetLimit(c.Concurrency)
 	for named, all := range c.claims.candidates() {
 		group.Go(func() error {
-			found, err := c.judgeSafely(ctx, named, all)
+			found, err := c.judge(ctx, named, all)
 			if err != nil && ctx.Err() == nil {
 				c.unseen(named.Namespace, fmt.Errorf("it is not known whether listed objects of release %s in namespace %s are orphans: %w",
 					named.Name, named.Namespace, err))
@@ -93,18 +93,13 @@ func (c *comparison) unseen(namespace string, err error) {
 	c.errors = append(c.errors, e)
 }
 
-// judgeSafely is judge, with an error instead of a panic.
-func (c *comparison) judgeSafely(ctx context.Context, named object.ReleaseName, all []candidate) (found []report.Orphan, err error) {
+// judge returns those of the candidates that are orphans. All of them name one release. A panic becomes an error.
+func (c *comparison) judge(ctx context.Context, named object.ReleaseName, all []candidate) (found []report.Orphan, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			found, err = nil, fmt.Errorf("internal error: %s", c.Known.Scrub(fmt.Sprint(cause))) // it may quote an object
 		}
 	}()
-	return c.judge(ctx, named, all)
-}
-
-// judge returns those of the candidates that are orphans. All of them name one release.
-func (c *comparison) judge(ctx context.Context, named object.ReleaseName, all []candidate) ([]report.Orphan, error) {
 	if about := c.claims.releases[named]; about != nil {
 		return c.judgeCompared(ctx, named, all, *about)
 	}
