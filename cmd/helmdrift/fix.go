@@ -75,11 +75,10 @@ Exit codes:
 
 // oneRelease refuses more than one argument. --dry-run has an optional value, so the word in "--dry-run server" is an argument.
 func oneRelease(cmd *cobra.Command, args []string) error {
-	isDryRun := func(arg string) bool { return arg == "client" || arg == "server" }
 	switch {
 	case len(args) <= 1:
 		return nil
-	case cmd.Flags().Changed("dry-run") && slices.ContainsFunc(args, isDryRun):
+	case cmd.Flags().Changed("dry-run") && (slices.Contains(args, "client") || slices.Contains(args, "server")):
 		return hint.New(fmt.Errorf("fix takes one release, not %d", len(args)),
 			"write an equals sign between --dry-run and its value: --dry-run=server")
 	}
