@@ -134,10 +134,7 @@ func (c *Cluster) Dynamic() dynamic.Interface { return c.dynamic }
 
 // client returns a client for objects of the kind and the namespace of a target.
 func (c *Cluster) client(t target) dynamic.ResourceInterface {
-	if t.namespaced {
-		return c.dynamic.Resource(t.GroupVersionResource).Namespace(t.ref.Namespace)
-	}
-	return c.dynamic.Resource(t.GroupVersionResource)
+	return c.dynamic.Resource(t.GroupVersionResource).Namespace(t.namespace())
 }
 
 // Requests returns the number of requests that were sent, with all repetitions.

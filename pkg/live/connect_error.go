@@ -49,11 +49,8 @@ const (
 // connectError classifies a failed connection by what the user can do about it.
 func connectError(server string, err error) *ConnectError {
 	e := &ConnectError{Server: server, Err: err, problem: "cannot use", hint: hintConfig}
-	var netErr net.Error
-	var syntax *json.SyntaxError
-	var file *fs.PathError
 	switch {
-	case errors.As(err, &file):
+	case is[*fs.PathError](err):
 		// The check for network errors below would also match the system's error number in this
 		// error.
 	case errors.Is(err, context.Canceled):
@@ -68,20 +65,17 @@ func connectError(server string, err error) *ConnectError {
 		e.problem, e.hint = "discovery forbidden by", hintRole
 	case isCertificateError(err):
 		e.problem, e.hint = "cannot trust", hintTLS
-	case errors.Is(err, errNotKubernetes), apierrors.IsNotFound(err), errors.As(err, &syntax):
+	case errors.Is(err, errNotKubernetes), apierrors.IsNotFound(err), is[*json.SyntaxError](err):
 		e.hint = hintServer
 	case statusCode(err) >= 429:
 		e.problem, e.hint = "discovery failed on", hintLater
-	case errors.As(err, &netErr), isConnectionLost(err), isTimeout(err):
+	case is[net.Error](err), isConnectionLost(err), isTimeout(err):
 		e.problem, e.hint = "cannot reach", hintReach
 	}
 	return e
 }
 
 func isCertificateError(err error) bool {
-	var verification *tls.CertificateVerificationError
-	var authority x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var record tls.RecordHeaderError
-	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &record)
+	return is[*tls.CertificateVerificationError](err) || is[x509.UnknownAuthorityError](err) || is[x509.HostnameError](err) ||
+		is[tls.RecordHeaderError](err)
 }

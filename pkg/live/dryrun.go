@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,9 +51,9 @@ func (d dryRun) answer(ctx context.Context, request cluster.Request) (answer clu
 			answer = cluster.Answer{Refused: t.panicError(p).Message}
 		}
 	}()
-	reason, undiscovered := d.unsafe[kindOf(request.Ref)], (*groupError)(nil)
+	reason := d.unsafe[request.Ref.GVK()]
 	switch {
-	case errors.As(problem, &undiscovered):
+	case is[*groupError](problem):
 		return cluster.Answer{Refused: t.objectError(verbOf(request.Method), problem).Message}
 	case problem != nil:
 		return cluster.Answer{Refused: problem.Error()}

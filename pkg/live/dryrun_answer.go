@@ -39,11 +39,7 @@ func isRejection(err error) bool {
 	case strings.Contains(text, "does not support dry run"):
 		// k8s.io/apiserver v0.37.1 pkg/admission/plugin/webhook/errors/statuserror.go NewDryRunUnsupportedErr: a 400
 		return false
-	case isPermissionDenial(err):
-		return false
-	}
-	switch code {
-	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
+	case isPermissionDenial(err), code == http.StatusUnauthorized, code == http.StatusRequestTimeout, code == http.StatusTooManyRequests:
 		return false
 	}
 	return code >= http.StatusBadRequest && code < http.StatusInternalServerError

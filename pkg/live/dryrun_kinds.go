@@ -17,7 +17,7 @@ func (c *Cluster) unsafeKinds(ctx context.Context, requests []cluster.Request) m
 	unsafe := map[schema.GroupVersionKind]string{}
 	var custom []schema.GroupKind
 	for _, request := range requests {
-		kind := kindOf(request.Ref)
+		kind := request.Ref.GVK()
 		if !isBuiltInGroup(kind.Group) {
 			custom = append(custom, kind.GroupKind())
 			unsafe[kind] = mayIgnoreDryRun(kind)

@@ -71,12 +71,11 @@ func ErrorReason(err error) string {
 // causeWithoutNames returns what an error says beyond its class, from the fields of its types: the texts of the errors name objects, URLs
 // and ports.
 func causeWithoutNames(err error) string {
-	var group *groupError
 	var status apierrors.APIStatus
 	var name *net.DNSError
 	var network *net.OpError
 	switch {
-	case errors.As(err, &group), errors.Is(err, context.Canceled):
+	case is[*groupError](err), errors.Is(err, context.Canceled):
 		return ""
 	case errors.As(err, &status):
 		if details := status.Status().Details; details != nil {
@@ -100,8 +99,7 @@ func causeWithoutNames(err error) string {
 
 // detailOf returns what the error says beyond its class.
 func detailOf(err error) string {
-	var group *groupError
-	if errors.As(err, &group) || errors.Is(err, context.Canceled) {
+	if is[*groupError](err) || errors.Is(err, context.Canceled) {
 		return ""
 	}
 	detail := causeText(err)
@@ -130,9 +128,13 @@ func isTimeout(err error) bool {
 }
 
 func isNetwork(err error) bool {
-	var urlErr *url.Error
-	var netErr net.Error
-	return errors.As(err, &urlErr) || errors.As(err, &netErr) || isConnectionLost(err)
+	return is[*url.Error](err) || is[net.Error](err) || isConnectionLost(err)
+}
+
+// is reports whether an error is, or wraps, one of a type.
+func is[E error](err error) bool {
+	_, found := errors.AsType[E](err)
+	return found
 }
 
 // isObjectNotFound reports whether the API server says that the object does not exist. A proxy, or an API server that
@@ -185,9 +187,8 @@ func warning(subject, verb, noun string, err error, consequence string) report.M
 // causeText returns the error without the method and URL that net/http puts in front: the message names the server
 // already.
 func causeText(err error) string {
-	var urlErr *url.Error
-	if errors.As(err, &urlErr) {
-		err = urlErr.Err
+	if sent, ok := errors.AsType[*url.Error](err); ok {
+		err = sent.Err
 	}
 	return oneLine(err.Error())
 }
@@ -219,8 +220,7 @@ func (e *connectionLostError) Error() string {
 }
 
 func isConnectionLost(err error) bool {
-	var lost *connectionLostError
-	return errors.As(err, &lost) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
+	return is[*connectionLostError](err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
 // recoverError turns a panic into an error. It is called by defer.

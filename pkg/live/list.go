@@ -6,7 +6,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/helmdrift/helmdrift/pkg/cluster"
-	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // HelmSelector selects the label that Helm sets on every object it creates (helm v3.22.0 pkg/action/validate.go setMetadataVisitor). An
@@ -35,38 +34,28 @@ func (c *Cluster) listJob(group []target) job {
 // listPages adds the wanted objects to found. It stops at the first page that has less than half of the objects that
 // were still wanted, because then most of the following pages belong to others.
 func (c *Cluster) listPages(ctx context.Context, group []target, found answers) error {
+	wanted := make(map[string]target, len(group))
+	for _, t := range group {
+		wanted[t.ref.Name] = t
+	}
 	options := metav1.ListOptions{LabelSelector: HelmSelector, Limit: int64(max(minPage, pageFactor*len(group)))}
 	for {
-		wanted := unanswered(found, group)
-		matched, next, err := c.listPage(ctx, wanted, options, found)
+		page, err := c.client(group[0]).List(ctx, options)
 		if err != nil {
 			return err
 		}
-		if next == "" || matched == len(wanted) || 2*matched < len(wanted) {
+		before := len(wanted)
+		for _, item := range page.Items {
+			if t, ok := wanted[item.GetName()]; ok && t.matches(&item) {
+				found[t.ref] = cluster.Live{Object: item.Object}
+				delete(wanted, t.ref.Name)
+			}
+		}
+		if page.GetContinue() == "" || len(wanted) == 0 || 2*len(wanted) > before {
 			return nil
 		}
-		options.Continue = next
+		options.Continue = page.GetContinue()
 	}
-}
-
-// listPage reads one page, adds its wanted objects to found and returns their number and the continue token.
-func (c *Cluster) listPage(ctx context.Context, wanted []target, options metav1.ListOptions, found answers) (matched int, next string, err error) {
-	page, err := c.client(wanted[0]).List(ctx, options)
-	if err != nil {
-		return 0, "", err
-	}
-	byName := make(map[string]object.Ref, len(wanted))
-	for _, t := range wanted {
-		byName[t.ref.Name] = t.ref
-	}
-	for _, item := range page.Items {
-		if ref, ok := byName[item.GetName()]; ok && wanted[0].withRef(ref).matches(&item) {
-			found[ref] = cluster.Live{Object: item.Object}
-			delete(byName, ref.Name)
-			matched++
-		}
-	}
-	return matched, page.GetContinue(), nil
 }
 
 // unanswered returns the targets that have no answer in found, in their order.

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -40,13 +41,10 @@ func (l *rateLimit) set(qps float32, burst int) {
 	if qps < 0 {
 		return
 	}
-	if qps == 0 {
-		qps = defaultQPS
-	}
 	if burst <= 0 {
 		burst = defaultBurst
 	}
-	bucket := flowcontrol.NewTokenBucketRateLimiter(qps, burst)
+	bucket := flowcontrol.NewTokenBucketRateLimiter(cmp.Or(qps, defaultQPS), burst)
 	l.bucket.Store(&bucket)
 }
 

@@ -13,7 +13,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // InFlight is the number of requests that run at the same time.
@@ -39,41 +38,23 @@ type job struct {
 // each wanted Ref: the object, an absence or an error. If the kind is absent at this version but served at another
 // one, the answer also has the object at that version. The namespace of a cluster-scoped object is ignored.
 func (c *Cluster) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
-	return c.read(ctx, wanted, c.planJobs)
-}
-
-// read is Read with another plan for the first round.
-func (c *Cluster) read(ctx context.Context, wanted []object.Ref, planJobs func([]target) []job) map[object.Ref]cluster.Live {
-	out := answers{}
-	targets := c.targets(wanted, out)
-	left := out.run(ctx, planJobs(targets))
-	out.run(ctx, c.getJobs(left))
-	c.markMissingNamespaces(ctx, targets, out)
-	c.findAtOtherVersions(ctx, out)
-	for _, t := range targets {
-		found := out[t.ref]
-		found.PlainStatus = !t.status
-		out[t.ref] = found
-	}
-	return out
+	return c.ReadFrom(ctx, wanted, func(Group) Find { return nil })
 }
 
 // findAtOtherVersions looks for objects whose kind is no longer served at their version, but at another one. They
 // still exist, and a report that calls them missing would make somebody create them again.
 func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
 	moved := map[object.Ref]object.Ref{}
-	var wanted []object.Ref
 	for ref, found := range out {
-		versions := c.versions(schema.GroupKind{Group: ref.Group, Kind: ref.Kind})
+		versions := c.versions(ref.GroupKind())
 		if found.Absence == cluster.AbsentKind && len(versions) > 0 && versions[0] != ref.Version {
 			moved[ref] = object.Ref{Key: ref.Key, Version: versions[0]}
-			wanted = append(wanted, moved[ref])
 		}
 	}
-	if len(wanted) == 0 {
+	if len(moved) == 0 {
 		return
 	}
-	elsewhere := c.Read(ctx, wanted)
+	elsewhere := c.Read(ctx, slices.Collect(maps.Values(moved)))
 	for ref, at := range moved {
 		if found := elsewhere[at]; found.Object != nil || found.Err != nil {
 			out[ref] = cluster.Live{Absence: cluster.AbsentKind, Object: found.Object, Err: found.Err}
@@ -85,8 +66,7 @@ func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
 func (c *Cluster) targets(wanted []object.Ref, out answers) []target {
 	var targets []target
 	for _, ref := range slices.Compact(order.Sorted(slices.Values(wanted), compareRefs)) {
-		gvk := schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
-		r, served, err := c.served.find(gvk)
+		r, served, err := c.served.find(ref.GVK())
 		t := target{ref, r}
 		problem := t.invalidReason()
 		switch {
@@ -95,9 +75,7 @@ func (c *Cluster) targets(wanted []object.Ref, out answers) []target {
 		case !served:
 			out[ref] = cluster.Live{Absence: cluster.AbsentKind}
 		case problem != "":
-			out[ref] = cluster.Live{Err: &report.ObjectError{
-				Code: cluster.CodeInvalid, Message: "cannot get " + t.String() + ": " + problem, Subject: t.subject("get", problem),
-			}}
+			out[ref] = cluster.Live{Err: t.failure(cluster.CodeInvalid, "get", problem, problem)}
 		default:
 			targets = append(targets, t)
 		}
@@ -109,18 +87,10 @@ func compareRefs(a, b object.Ref) int {
 	return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version))
 }
 
-// planJobs returns the jobs of the first round: a list for each group that is large enough, and gets for the others.
-func (c *Cluster) planJobs(targets []target) []job {
-	var jobs []job
-	for _, group := range groups(targets) {
-		jobs = append(jobs, c.groupJobs(group)...)
-	}
-	return jobs
-}
-
-// groupJobs returns the jobs that read a group.
+// groupJobs returns the jobs that read a group: one list if that is cheaper, otherwise a get for each object.
 func (c *Cluster) groupJobs(group []target) []job {
-	if isWorthListing(group) {
+	first := group[0]
+	if first.isListed() && (first.namespaced && len(group) >= ListFrom || len(group) > clusterListAbove) {
 		return []job{c.listJob(group)}
 	}
 	return c.getJobs(group)
@@ -144,12 +114,6 @@ func groups(targets []target) [][]target {
 		out[i] = append(out[i], t)
 	}
 	return out
-}
-
-// isWorthListing reports whether a list is cheaper than a get for each object of the group.
-func isWorthListing(group []target) bool {
-	first := group[0]
-	return first.isListed() && (first.namespaced && len(group) >= ListFrom || len(group) > clusterListAbove)
 }
 
 // getJobs returns one job for each target.

@@ -2,7 +2,6 @@ package live
 
 import (
 	"context"
-	"maps"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,17 +29,26 @@ type Find func(ctx context.Context) (found map[string]*unstructured.Unstructured
 // read as Read does. What a list does not have is read by name. If a list fails, its objects are read as Read does, unless that must fail
 // as well (MayGetInstead).
 func (c *Cluster) ReadFrom(ctx context.Context, wanted []object.Ref, lists func(Group) Find) map[object.Ref]cluster.Live {
-	return c.read(ctx, wanted, func(targets []target) []job {
-		var jobs []job
-		for _, group := range groups(targets) {
-			if find := lists(groupOf(group)); find != nil {
-				jobs = append(jobs, c.findJob(group, find))
-			} else {
-				jobs = append(jobs, c.groupJobs(group)...)
-			}
+	out := answers{}
+	targets := c.targets(wanted, out)
+	var jobs []job
+	for _, group := range groups(targets) {
+		if find := lists(groupOf(group)); find != nil {
+			jobs = append(jobs, c.findJob(group, find))
+		} else {
+			jobs = append(jobs, c.groupJobs(group)...)
 		}
-		return jobs
-	})
+	}
+	left := out.run(ctx, jobs)
+	out.run(ctx, c.getJobs(left))
+	c.markMissingNamespaces(ctx, targets, out)
+	c.findAtOtherVersions(ctx, out)
+	for _, t := range targets {
+		found := out[t.ref]
+		found.PlainStatus = !t.status
+		out[t.ref] = found
+	}
+	return out
 }
 
 // groupOf returns targets of one kind and namespace as a Group.
@@ -68,9 +76,7 @@ func (c *Cluster) findJob(group []target, find Find) job {
 		case err == nil:
 			return found, left
 		case MayGetInstead(err):
-			rest := answers{}
-			left = rest.run(ctx, c.groupJobs(left))
-			maps.Copy(found, rest)
+			left = found.run(ctx, c.groupJobs(left))
 			return found, left
 		}
 		for _, t := range left {

@@ -179,12 +179,10 @@ func endsBefore(ctx context.Context, wait time.Duration) bool {
 
 // sleep waits, or returns the error of ctx if that ends first.
 func sleep(ctx context.Context, wait time.Duration) error {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case <-timer.C:
+	case <-time.After(wait):
 		return nil
 	}
 }

@@ -20,8 +20,7 @@ import (
 func (t target) shownError(err error) error {
 	var refusal apierrors.APIStatus
 	if !errors.As(err, &refusal) {
-		var sent *url.Error
-		if errors.As(err, &sent) {
+		if sent, ok := errors.AsType[*url.Error](err); ok {
 			return sent.Err // without the URL: the message names the server already
 		}
 		return err

@@ -60,17 +60,6 @@ func (t target) namespace() string {
 	return ""
 }
 
-// withRef returns the target for another object of the same resource.
-func (t target) withRef(ref object.Ref) target {
-	t.ref = ref
-	return t
-}
-
-// kindOf returns the kind of an object at its version.
-func kindOf(ref object.Ref) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: ref.Group, Version: ref.Version, Kind: ref.Kind}
-}
-
 // String names the object as the API does: configmaps "web" in namespace "prod".
 func (t target) String() string {
 	s := fmt.Sprintf("%s %q", t.plural(), t.ref.Name)
@@ -93,32 +82,32 @@ func (t target) plural() string {
 	if t.Resource != "" {
 		return t.GroupResource().String()
 	}
-	if t.ref.Group != "" {
-		return t.ref.Kind + "." + t.ref.Group
-	}
-	return t.ref.Kind
+	return t.ref.GroupKind().String()
 }
 
 func (t target) isSecret() bool { return secret.Kind(t.ref.Group, t.ref.Kind) }
 
-// objectError returns the error of one object: a sentence with the verb, the resource and the object. The server's
-// message is added, except for Secrets: an API error may quote the object it is about.
+// failure returns the error of one object: a sentence with the verb, the resource, the object and a text. The subject of the error has the
+// reason instead of the text.
+func (t target) failure(code, verb, text, reason string) *report.ObjectError {
+	return &report.ObjectError{
+		Code: code, Message: "cannot " + verb + " " + t.String() + ": " + text,
+		Subject: &report.Subject{Verb: verb, Resource: t.plural(), Namespace: t.shownNamespace(), Name: t.ref.Name, Reason: reason},
+	}
+}
+
+// objectError returns the error of a request for one object. The server's message is added, except for Secrets: an API error may quote the
+// object it is about.
 func (t target) objectError(verb string, err error) *report.ObjectError {
 	code, text := classify(err)
-	message := "cannot " + verb + " " + t.String() + ": " + text
-	if detail := detailOf(err); detail != "" && !t.isSecret() {
-		message += ": " + detail
-	}
 	reason := text
 	if !t.isSecret() {
 		reason = ErrorReason(err)
+		if detail := detailOf(err); detail != "" {
+			text += ": " + detail
+		}
 	}
-	return &report.ObjectError{Code: code, Message: message, Subject: t.subject(verb, reason)}
-}
-
-// subject returns the target as the subject of an error.
-func (t target) subject(verb, reason string) *report.Subject {
-	return &report.Subject{Verb: verb, Resource: t.plural(), Namespace: t.shownNamespace(), Name: t.ref.Name, Reason: reason}
+	return t.failure(code, verb, text, reason)
 }
 
 // otherObjectError returns the error of an object if the server answered with another one.
@@ -127,13 +116,11 @@ func (t target) otherObjectError(other *unstructured.Unstructured) *report.Objec
 	if other.GetNamespace() != "" {
 		name = other.GetNamespace() + "/" + name
 	}
-	what := oneLine(strings.TrimSpace(other.GetAPIVersion() + " " + other.GetKind() + " " + name))
-	return &report.ObjectError{
-		Code: cluster.CodeOtherObject,
-		Message: "cannot get " + t.String() + ": the server answered with " + what +
-			", which is another object; check whether a proxy stands in front of the API server",
-		Subject: t.subject("get", oneLine("the server answered with another object, of kind "+other.GetAPIVersion()+" "+other.GetKind())),
-	}
+	kind := other.GetAPIVersion() + " " + other.GetKind()
+	what := oneLine(strings.TrimSpace(kind + " " + name))
+	return t.failure(cluster.CodeOtherObject, "get",
+		"the server answered with "+what+", which is another object; check whether a proxy stands in front of the API server",
+		oneLine("the server answered with another object, of kind "+kind))
 }
 
 // panicError returns the error of an object whose reading panicked. The value of the panic is left out for Secrets,
@@ -143,6 +130,5 @@ func (t target) panicError(value any) *report.ObjectError {
 	if !t.isSecret() {
 		reason += ": " + oneLine(fmt.Sprint(value))
 	}
-	message := "cannot read " + t.String() + ": " + reason
-	return &report.ObjectError{Code: cluster.CodeInternal, Message: message, Subject: t.subject("read", reason)}
+	return t.failure(cluster.CodeInternal, "read", reason, reason)
 }

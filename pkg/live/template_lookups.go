@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"sync"
 
@@ -27,9 +26,9 @@ func Lookups(cfg *rest.Config, opts Options, learn ...func(secret map[string]any
 	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	// Each client would have a limit of its own and would also count replayed answers. Instead, the recorder waits before it asks.
 	cfg.QPS, cfg.Burst, cfg.RateLimiter = -1, 0, nil
-	shared := &recording{rateLimit: newRateLimit(opts.QPS, opts.Burst), answers: map[question]recordedAnswer{}, learn: learn}
+	limit, shared := newRateLimit(opts.QPS, opts.Burst), &recording{answers: map[question]LookupAnswer{}, learn: learn}
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &recorder{next: &retryTransport{next: next, rateLimit: shared.rateLimit, plain: cfg.DisableCompression}, recording: shared}
+		return &recorder{next: &retryTransport{next: next, rateLimit: limit, plain: cfg.DisableCompression}, recording: shared}
 	})
 	return cfg
 }
@@ -37,7 +36,7 @@ func Lookups(cfg *rest.Config, opts Options, learn ...func(secret map[string]any
 // recorder is the transport of one of the clients that Helm creates. All recorders of a config share
 // one recording.
 type recorder struct {
-	next      http.RoundTripper
+	next      *retryTransport
 	recording *recording
 }
 
@@ -53,17 +52,15 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if answer, known := r.recording.find(q); known {
 		return answer.response(req), nil
 	}
-	if err := r.recording.rateLimit.Wait(req.Context()); err != nil {
+	if err := r.next.rateLimit.Wait(req.Context()); err != nil {
 		return nil, err
 	}
 	resp, err := r.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	answer, err := record(resp)
-	if err != nil {
-		return nil, err
-	}
+	whole := resp.Body.(*wholeBody) // so the bytes are not copied
+	answer := LookupAnswer{Status: resp.Status, Code: resp.StatusCode, Header: resp.Header, Body: whole.bytes}
 	return r.recording.keep(q, answer).response(req), nil
 }
 
@@ -75,44 +72,22 @@ func writeRefused(req *http.Request) error {
 // question identifies a request. The same object may be asked for in more than one form.
 type question struct{ url, accept string }
 
-// recordedAnswer is an answer of the server, which may be a refusal. A broken connection is not an answer.
-type recordedAnswer struct {
-	status string
-	code   int
-	header http.Header
-	body   []byte
-}
-
-// record takes over the answer. The transport below has read it whole, so its bytes are not copied.
-func record(resp *http.Response) (recordedAnswer, error) {
-	answer := recordedAnswer{status: resp.Status, code: resp.StatusCode, header: resp.Header}
-	if whole, ok := resp.Body.(*wholeBody); ok {
-		answer.body = whole.bytes
-		return answer, nil
-	}
-	defer resp.Body.Close() //nolint:errcheck // the body was read to its end, or reading it failed
-	var err error
-	answer.body, err = io.ReadAll(resp.Body)
-	return answer, err
-}
-
 // response returns the answer as the response to a request.
-func (a recordedAnswer) response(req *http.Request) *http.Response {
+func (a LookupAnswer) response(req *http.Request) *http.Response {
 	return &http.Response{
-		Status: a.status, StatusCode: a.code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: a.header.Clone(), Body: newWholeBody(a.body), ContentLength: int64(len(a.body)), Request: req,
+		Status: a.Status, StatusCode: a.Code, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: a.Header.Clone(), Body: newWholeBody(a.Body), ContentLength: int64(len(a.Body)), Request: req,
 	}
 }
 
-// recording holds the answers so far.
+// recording holds the answers so far, which may be refusals. A broken connection is not an answer.
 type recording struct {
-	rateLimit *rateLimit
-	mu        sync.Mutex
-	answers   map[question]recordedAnswer
-	learn     []func(secret map[string]any)
+	mu      sync.Mutex
+	answers map[question]LookupAnswer
+	learn   []func(secret map[string]any)
 }
 
-func (r *recording) find(q question) (recordedAnswer, bool) {
+func (r *recording) find(q question) (LookupAnswer, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	answer, known := r.answers[q]
@@ -120,19 +95,19 @@ func (r *recording) find(q question) (recordedAnswer, bool) {
 }
 
 // keep stores an answer and returns the one that holds: the first, if the question was asked twice at the same time.
-func (r *recording) keep(q question, answer recordedAnswer) recordedAnswer {
+func (r *recording) keep(q question, answer LookupAnswer) LookupAnswer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if first, known := r.answers[q]; known {
 		return first
 	}
 	r.answers[q] = answer
-	r.learnSecrets(answer.body)
+	learnSecrets(answer.Body, r.learn)
 	return answer
 }
 
 // learnSecrets passes the Secrets in an answer on.
-func (r *recording) learnSecrets(body []byte) {
+func learnSecrets(body []byte, all []func(secret map[string]any)) {
 	var object struct {
 		Kind             string
 		Data, StringData map[string]any
@@ -142,7 +117,7 @@ func (r *recording) learnSecrets(body []byte) {
 		return
 	}
 	found := append(object.Items, map[string]any{"data": object.Data, "stringData": object.StringData})
-	for _, learn := range r.learn {
+	for _, learn := range all {
 		for _, s := range found {
 			learn(s)
 		}

@@ -45,7 +45,7 @@ func (c *Cluster) Write(ctx context.Context, request cluster.Request, manager st
 	var trial []string
 	if dryRun {
 		trial = []string{metav1.DryRunAll}
-		if reason := c.unsafeKinds(ctx, []cluster.Request{request})[kindOf(request.Ref)]; problem == nil && reason != "" {
+		if reason := c.unsafeKinds(ctx, []cluster.Request{request})[request.Ref.GVK()]; problem == nil && reason != "" {
 			problem = errors.New(reason)
 		}
 	}
@@ -65,7 +65,7 @@ func (c *Cluster) Write(ctx context.Context, request cluster.Request, manager st
 
 // findTarget returns the target of an object, or the reason why it cannot be asked for.
 func (c *Cluster) findTarget(ref object.Ref) (target, error) {
-	r, served, err := c.served.find(kindOf(ref))
+	r, served, err := c.served.find(ref.GVK())
 	t := target{ref, r}
 	switch {
 	case err != nil:
