@@ -42,12 +42,12 @@ type Deployer struct {
 func FindDeployer(live []map[string]any, known Managers, release string, installs bool) Deployer {
 	best, all := noEvidence, []string(nil)
 	for _, object := range live {
-		switch found := evidenceOf(object, known, release); {
-		case found.strength < best || found.strength == noEvidence:
-		case found.strength > best:
-			best, all = found.strength, found.managers
-		default:
-			all = append(slices.Clip(all), found.managers...)
+		found, managers := evidenceOf(object, known, release)
+		if found > best {
+			best, all = found, nil
+		}
+		if found == best {
+			all = append(all, managers...)
 		}
 	}
 	slices.Sort(all)
@@ -84,16 +84,11 @@ const (
 	annotationApplied
 )
 
-// evidence says who may have deployed one object.
-type evidence struct {
-	strength strength
-	managers []string
-}
-
-// evidenceOf returns the evidence of one live object. If several managers have the same evidence, the one that wrote last deployed last.
+// evidenceOf returns who may have deployed one live object, and how well the object shows that. If several managers have the same evidence,
+// the one that wrote last deployed last.
 //
 // It does not decode the fields, because every object of a release is asked, and most of them are as Helm left them.
-func evidenceOf(live map[string]any, known Managers, release string) evidence {
+func evidenceOf(live map[string]any, known Managers, release string) (strength, []string) {
 	isAnnotated := object.Child(object.Child(live, "metadata"), "annotations")[object.ReleaseNameAnnotation] == release
 	best, by := noEvidence, []report.Owner(nil)
 	for _, raw := range RawEntries(live) {
@@ -111,12 +106,16 @@ func evidenceOf(live map[string]any, known Managers, release string) evidence {
 		}
 	}
 	if best == noEvidence {
-		return evidence{}
+		return noEvidence, nil
 	}
 	if best > onlyOthers {
 		by = latest(by)
 	}
-	return evidence{best, managersOf(by)}
+	managers := make([]string, len(by))
+	for i, w := range by {
+		managers[i] = w.Manager
+	}
+	return best, managers
 }
 
 // strengthOf returns how strong the evidence of one writer is. A person's tool does not deploy a release, even if it owns the release
@@ -125,9 +124,8 @@ func evidenceOf(live map[string]any, known Managers, release string) evidence {
 func strengthOf(w report.Owner, ownsAnnotation bool) strength {
 	isApply, isController := w.Operation == "Apply", w.Group == report.ManagerController
 	switch {
-	case w.Group == report.ManagerPerson || w.Manager == Repairer || w.Manager == argoCD || w.Manager == argoCDProgram:
-		return noEvidence
-	case w.Subresource != "" || IsForgotten(w.Manager):
+	case w.Group == report.ManagerPerson, w.Manager == Repairer, w.Manager == argoCD, w.Manager == argoCDProgram,
+		w.Subresource != "", IsForgotten(w.Manager):
 		return noEvidence
 	case ownsAnnotation && isApply && !isController:
 		return annotationApplied
@@ -150,17 +148,6 @@ func latest(all []report.Owner) []report.Owner {
 		return all[:1]
 	}
 	return all
-}
-
-// managersOf returns the names of the writers, each once.
-func managersOf(all []report.Owner) []string {
-	var out []string
-	for _, w := range all {
-		if !slices.Contains(out, w.Manager) {
-			out = append(out, w.Manager)
-		}
-	}
-	return out
 }
 
 // Uncertainty returns a sentence that says that the name is not known, or "" if it is known.

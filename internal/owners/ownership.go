@@ -45,7 +45,7 @@ func New(live map[string]any, known Managers, release string, deployer func() De
 // findDeployers adds the managers that own the release annotation. Every program that uses Helm's library owns it, whatever its name. A
 // person's tool may own it after an adoption by hand, but deploys nothing.
 func (o *Ownership) findDeployers() {
-	for _, owner := range o.OwnersOf(releaseAnnotation()) {
+	for _, owner := range o.OwnersOf(object.Path{}.Field("metadata").Field("annotations").Field(object.ReleaseNameAnnotation)) {
 		if owner.Group != report.ManagerPerson {
 			o.deployers[owner.Manager] = true
 		}
@@ -152,9 +152,4 @@ func laterFirst(a, b report.Owner) int {
 // AreSame reports whether two owners are the same writer, whenever they wrote.
 func AreSame(a, b report.Owner) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
-}
-
-// releaseAnnotation returns the path of the annotation with the name of the release.
-func releaseAnnotation() object.Path {
-	return object.Path{}.Field("metadata").Field("annotations").Field(object.ReleaseNameAnnotation)
 }
