@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,15 +36,14 @@ func (s *Store) Load(ctx context.Context, name string, revision int, opts Option
 	}
 	// Read the last record first, because the choice depends on its status. If the user chose a revision, the last record may
 	// be unreadable.
-	last, err := s.Get(ctx, h.last(), opts)
+	last, problem := s.Get(ctx, h.last(), opts)
 	var unreadable *recordError
-	if revision > 0 && revision != h.last().Revision && errors.As(err, &unreadable) {
-		return s.loadWithoutLast(ctx, h, revision, opts, err)
+	switch {
+	case problem == nil:
+		h.LastStatus = last.Status
+	case revision <= 0 || revision == h.last().Revision || !errors.As(problem, &unreadable):
+		return nil, problem
 	}
-	if err != nil {
-		return nil, err
-	}
-	h.LastStatus = last.Status
 	c, err := h.Choose(revision)
 	if err != nil {
 		return nil, err
@@ -54,20 +54,7 @@ func (s *Store) Load(ctx context.Context, name string, revision int, opts Option
 			return nil, err
 		}
 	}
-	return &Loaded{History: h, Choice: c, Old: old, Last: last}, nil
-}
-
-// loadWithoutLast loads the chosen revision if the record of the last one cannot be decoded.
-func (s *Store) loadWithoutLast(ctx context.Context, h History, revision int, opts Options, problem error) (*Loaded, error) {
-	c, err := h.Choose(revision)
-	if err != nil {
-		return nil, err
-	}
-	old, err := s.Get(ctx, c.Old, opts)
-	if err != nil {
-		return nil, err
-	}
-	return &Loaded{History: h, Choice: c, Old: old, Last: old, LastProblem: problem}, nil
+	return &Loaded{History: h, Choice: c, Old: old, Last: cmp.Or(last, old), LastProblem: problem}, nil
 }
 
 // LoadRollback loads the revisions that helm rollback would start from and return to; see

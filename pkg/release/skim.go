@@ -279,12 +279,7 @@ func (s *skimmer) take(c byte) bool {
 
 // space skips white space.
 func (s *skimmer) space() {
-	for s.pos < len(s.text) {
-		switch s.text[s.pos] {
-		case ' ', '\t', '\r', '\n':
-			s.pos++
-		default:
-			return
-		}
+	for s.at(' ') || s.at('\t') || s.at('\r') || s.at('\n') {
+		s.pos++
 	}
 }
