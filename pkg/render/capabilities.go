@@ -9,6 +9,8 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // OverrideCapabilities returns capabilities with another version of Kubernetes, unless kubeVersion is empty, and with
@@ -50,10 +52,9 @@ func definedKinds(documents []Document) []schema.GroupKind {
 		if !o.IsDefinition() {
 			continue
 		}
-		spec, _ := o.Content["spec"].(map[string]any)
-		names, _ := spec["names"].(map[string]any)
+		spec := object.Child(o.Content, "spec")
 		group, _ := spec["group"].(string)
-		if kind, _ := names["kind"].(string); kind != "" {
+		if kind, _ := object.Child(spec, "names")["kind"].(string); kind != "" {
 			kinds = append(kinds, schema.GroupKind{Group: group, Kind: kind})
 		}
 	}

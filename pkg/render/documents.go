@@ -147,16 +147,13 @@ func skipLine(text string) string {
 
 func yamlDocument(chunk []byte) Document {
 	doc := Document{Source: sourceComment(chunk)}
-	if size := expandedSize(chunk); size > maxExpanded {
+	if expandedSize(chunk) > maxExpanded {
 		doc.Fault = errAliases.Error()
-		return doc
-	}
-	converted, err := yaml.YAMLToJSON(chunk)
-	if err != nil {
+	} else if converted, err := yaml.YAMLToJSON(chunk); err != nil {
 		doc.Fault = yamlError(err).Error()
-		return doc
+	} else {
+		doc.JSON = converted
 	}
-	doc.JSON = converted
 	return doc
 }
 
@@ -334,9 +331,7 @@ func (s anchorSizes) sizeOf(n *yaml3.Node) int {
 	}
 	size := len(n.Value) + 2
 	for _, below := range n.Content {
-		if size += s.sizeOf(below); size > math.MaxInt/2 {
-			size = math.MaxInt / 2
-		}
+		size = min(size+s.sizeOf(below), math.MaxInt/2)
 	}
 	if n.Anchor != "" {
 		s[n] = size

@@ -227,16 +227,14 @@ func (w *linkWalker) walkEntry(name string, parents []string, linked bool) error
 		if err := w.check(name, real); err != nil {
 			return err
 		}
+		if w.linked++; w.linked > maxLinked {
+			return fmt.Errorf("symbolic links lead to more than %d files", maxLinked)
+		}
 	}
 	if isLink && !links.IsInside(real, w.real) {
 		file := filepath.ToSlash(name)
 		w.warnings = append(w.warnings, report.Message{Code: CodeLinkedFile, File: file, Message: "the symbolic link " + file +
 			" leads out of the chart: helm reads its target as part of the chart"})
-	}
-	if linked {
-		if w.linked++; w.linked > maxLinked {
-			return fmt.Errorf("symbolic links lead to more than %d files", maxLinked)
-		}
 	}
 	if !info.IsDir() {
 		return nil

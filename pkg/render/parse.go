@@ -105,20 +105,17 @@ func keepLast(objects []object.Object) (kept []object.Object, warnings []report.
 	seen := map[object.Key]int{}
 	for _, o := range objects {
 		seen[o.Key]++
-		n := total[o.Key]
-		if n == 1 || o.Name == "" {
-			kept = append(kept, o)
-			continue
+		if n := total[o.Key]; n > 1 && o.Name != "" {
+			if seen[o.Key] < n {
+				continue
+			}
+			o.Times = n
+			o.Note = fmt.Sprintf("the manifest names this object %d times; an upgrade applies them in order, so the last one counts", n)
+			warnings = append(warnings, report.Message{
+				Code: CodeDuplicateObject, Message: o.Note, Object: o.Key.String(), File: o.Source,
+			})
 		}
-		if seen[o.Key] < n {
-			continue
-		}
-		o.Times = n
-		o.Note = fmt.Sprintf("the manifest names this object %d times; an upgrade applies them in order, so the last one counts", n)
 		kept = append(kept, o)
-		warnings = append(warnings, report.Message{
-			Code: CodeDuplicateObject, Message: o.Note, Object: o.Key.String(), File: o.Source,
-		})
 	}
 	return kept, warnings
 }
@@ -133,16 +130,13 @@ func (d Document) decode() ([]*unstructured.Unstructured, error) {
 		return nil, nil
 	}
 	if d.Decoded != nil || !mayBeList(d.JSON) {
-		object, err := &unstructured.Unstructured{}, error(nil)
+		object := &unstructured.Unstructured{}
 		if d.Decoded != nil {
 			object.Object = d.Decoded.take()
-		} else {
-			err = utiljson.Unmarshal(d.JSON, &object.Object)
-		}
-		switch {
-		case err != nil:
+		} else if utiljson.Unmarshal(d.JSON, &object.Object) != nil {
 			return nil, errNotObject
-		case object.GroupVersionKind().Kind == "":
+		}
+		if object.GroupVersionKind().Kind == "" {
 			return nil, errNoKind
 		}
 		return []*unstructured.Unstructured{object}, nil
@@ -198,16 +192,7 @@ func flatten(list runtime.Object) (objects []*unstructured.Unstructured, err err
 func newObject(u *unstructured.Unstructured, source string, opts ParseOptions) object.Object {
 	problem := problemIn(u)
 	opts.setNamespace(u)
-	gvk := u.GroupVersionKind()
-	object := object.Object{
-		Ref: object.Ref{
-			Key:     object.Key{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()},
-			Version: gvk.Version,
-		},
-		Source:  source,
-		Content: u.Object,
-		Problem: problem,
-	}
+	object := object.Object{Ref: object.RefOf(u.Object), Source: source, Content: u.Object, Problem: problem}
 	if object.Name == "" {
 		object.GenerateName = u.GetGenerateName()
 	}

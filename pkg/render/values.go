@@ -71,21 +71,15 @@ func (o ValueOptions) chooseValues(previous Previous) (values, defaults map[stri
 		return nil, nil, err
 	}
 	o.known.AddGiven(copyValue(values))
-	switch o.Reuse {
-	case ReuseReset:
+	switch {
+	case o.Reuse == ReuseReset, o.Reuse == ReuseDefault && len(values) > 0:
 		return values, nil, nil
-	case ReuseValues:
+	case o.Reuse == ReuseValues:
 		if defaults, err = previous.coalesced(); err != nil {
 			return nil, nil, err
 		}
-		return previous.overlaidBy(values), defaults, nil
-	case ReuseAfterReset:
-		return previous.overlaidBy(values), nil, nil
 	}
-	if len(values) == 0 {
-		return previous.overlaidBy(values), nil, nil
-	}
-	return values, nil, nil
+	return previous.overlaidBy(values), defaults, nil
 }
 
 // coalesced returns the values that rendered the old revision's templates, as far as its record has them.
@@ -212,19 +206,13 @@ func applyJSON(expression string, values map[string]any) error {
 
 // applyFile applies key=path with the text of the file as the value.
 func (o ValueOptions) applyFile(expression string, values map[string]any) error {
-	var unread error
-	err := strvals.ParseIntoFile(expression, values, func(name []rune) (any, error) {
+	return strvals.ParseIntoFile(expression, values, func(name []rune) (any, error) {
 		text, err := o.read(string(name))
 		if err != nil {
-			unread = fileError{err}
-			return nil, unread
+			return nil, fileError{err}
 		}
 		return string(text), nil
 	})
-	if unread != nil {
-		return unread
-	}
-	return err
 }
 
 // SetFileNames returns the names of the files that SetFile reads, or the error of an expression that cannot be parsed.
