@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,10 +53,8 @@ func isBuiltInGroup(group string) bool {
 // the same group.
 func servesVersion(definition *unstructured.Unstructured, version string) bool {
 	versions, _, _ := unstructured.NestedSlice(definition.Object, "spec", "versions")
-	for _, v := range versions {
-		if v, _ := v.(map[string]any); v["name"] == version && v["served"] == true {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(versions, func(v any) bool {
+		fields, _ := v.(map[string]any)
+		return fields["name"] == version && fields["served"] == true
+	})
 }

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // HelmSelector selects the label that Helm sets on every object it creates (helm v3.22.0 pkg/action/validate.go setMetadataVisitor). An
@@ -60,13 +61,10 @@ func (c *Cluster) listPages(ctx context.Context, group []target, found answers) 
 
 // unanswered returns the targets that have no answer in found, in their order.
 func unanswered(found answers, group []target) []target {
-	var out []target
-	for _, t := range group {
-		if _, ok := found[t.ref]; !ok {
-			out = append(out, t)
-		}
-	}
-	return out
+	return object.Filter(group, func(t target) bool {
+		_, ok := found[t.ref]
+		return !ok
+	})
 }
 
 // MayGetInstead reports whether objects may be readable by name after their list failed: the role may not allow

@@ -41,6 +41,32 @@ func (c *Cluster) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]
 	return c.ReadFrom(ctx, wanted, func(Group) Find { return nil })
 }
 
+// ReadFrom is Read for a caller that has lists of its own. Lists returns what finds a group in a list, or nil for a group that is to be
+// read as Read does. What a list does not have is read by name. If a list fails, its objects are read as Read does, unless that must fail
+// as well (MayGetInstead).
+func (c *Cluster) ReadFrom(ctx context.Context, wanted []object.Ref, lists func(Group) Find) map[object.Ref]cluster.Live {
+	out := answers{}
+	targets := c.targets(wanted, out)
+	var jobs []job
+	for _, group := range groups(targets) {
+		if find := lists(groupOf(group)); find != nil {
+			jobs = append(jobs, c.findJob(group, find))
+		} else {
+			jobs = append(jobs, c.groupJobs(group)...)
+		}
+	}
+	left := out.run(ctx, jobs)
+	out.run(ctx, c.getJobs(left))
+	c.markMissingNamespaces(ctx, targets, out)
+	c.findAtOtherVersions(ctx, out)
+	for _, t := range targets {
+		found := out[t.ref]
+		found.PlainStatus = !t.status
+		out[t.ref] = found
+	}
+	return out
+}
+
 // findAtOtherVersions looks for objects whose kind is no longer served at their version, but at another one. They
 // still exist, and a report that calls them missing would make somebody create them again.
 func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
@@ -169,7 +195,6 @@ func inParallel[T, R any](items []T, f func(T) R) []R {
 	return results
 }
 
-// get reads one object by name.
 func (c *Cluster) get(ctx context.Context, t target) cluster.Live {
 	object, err := c.client(t).Get(ctx, t.ref.Name, metav1.GetOptions{})
 	switch {

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/cluster"
-	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Group has wanted objects of one kind. They are in one namespace, or the kind has none.
@@ -24,32 +23,6 @@ type Group struct {
 // Find finds the objects of a group in a list. It returns those that the list has, by their names, and an error if the list could not be
 // read to its end.
 type Find func(ctx context.Context) (found map[string]*unstructured.Unstructured, err error)
-
-// ReadFrom is Read for a caller that has lists of its own. Lists returns what finds a group in a list, or nil for a group that is to be
-// read as Read does. What a list does not have is read by name. If a list fails, its objects are read as Read does, unless that must fail
-// as well (MayGetInstead).
-func (c *Cluster) ReadFrom(ctx context.Context, wanted []object.Ref, lists func(Group) Find) map[object.Ref]cluster.Live {
-	out := answers{}
-	targets := c.targets(wanted, out)
-	var jobs []job
-	for _, group := range groups(targets) {
-		if find := lists(groupOf(group)); find != nil {
-			jobs = append(jobs, c.findJob(group, find))
-		} else {
-			jobs = append(jobs, c.groupJobs(group)...)
-		}
-	}
-	left := out.run(ctx, jobs)
-	out.run(ctx, c.getJobs(left))
-	c.markMissingNamespaces(ctx, targets, out)
-	c.findAtOtherVersions(ctx, out)
-	for _, t := range targets {
-		found := out[t.ref]
-		found.PlainStatus = !t.status
-		out[t.ref] = found
-	}
-	return out
-}
 
 // groupOf returns targets of one kind and namespace as a Group.
 func groupOf(targets []target) Group {

@@ -59,7 +59,6 @@ type objects struct {
 
 var _ Backend = objects{}
 
-// newObjects returns the backend for one kind of object.
 func newObjects(kind, resource string, meta metadata.Interface, core rest.Interface) objects {
 	gvr := schema.GroupVersionResource{Version: "v1", Resource: resource}
 	return objects{objectKind: kind, resource: resource, meta: meta.Resource(gvr), core: core}
@@ -188,7 +187,6 @@ func (o objects) Text(ctx context.Context, namespace, name string) (text []byte,
 	return text, cmp.Or(checkSecretType(holder.Type), missingText(found)), nil
 }
 
-// getError describes the error of a get.
 func (o objects) getError(namespace, name string, err error) error {
 	return o.withPermissionHint("get", namespace, fmt.Errorf("get %s: %w", storedAs(o, namespace, name), err))
 }

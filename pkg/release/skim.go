@@ -152,7 +152,6 @@ func (s *skimmer) members(value func(key []byte) bool) bool {
 	}
 }
 
-// items reads a list.
 func (s *skimmer) items(depth int) bool {
 	if !s.take('[') {
 		return false
@@ -192,7 +191,6 @@ func (s *skimmer) value(depth int) bool {
 	return json.Valid(rest)
 }
 
-// string reads a string.
 func (s *skimmer) string() bool {
 	if !s.at('"') {
 		return false
@@ -261,7 +259,6 @@ func escapeLength(text []byte) int {
 	return 0
 }
 
-// notHex reports whether c is no hexadecimal digit.
 func notHex(c rune) bool { return !strings.ContainsRune("0123456789abcdefABCDEF", c) }
 
 // at reports whether the next byte is c.
@@ -277,7 +274,6 @@ func (s *skimmer) take(c byte) bool {
 	return true
 }
 
-// space skips white space.
 func (s *skimmer) space() {
 	for s.at(' ') || s.at('\t') || s.at('\r') || s.at('\n') {
 		s.pos++

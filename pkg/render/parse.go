@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -154,12 +155,8 @@ func (d Document) decode() ([]*unstructured.Unstructured, error) {
 // mayBeList reports whether a JSON value may have a member "items", which makes a list of it for apimachinery's decoder. That decoder goes
 // through the text of each object to find out. The name may be written with escapes, as in a JSON document that a person wrote.
 func mayBeList(text []byte) bool {
-	for _, sign := range []string{`"items"`, `\u006`, `\u007`} {
-		if bytes.Contains(text, []byte(sign)) {
-			return true
-		}
-	}
-	return false
+	signs := []string{`"items"`, `\u006`, `\u007`}
+	return slices.ContainsFunc(signs, func(sign string) bool { return bytes.Contains(text, []byte(sign)) })
 }
 
 // flatten returns the items of a list. Helm's visitor tries to flatten items that are lists too. But its extraction

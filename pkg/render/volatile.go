@@ -358,10 +358,7 @@ func (s shift) sortLists(pipe *parse.PipeNode) bool {
 // showsShift reports whether the second manifest shows a change of shift as text. That happens if a changed value
 // only looks like a template.
 func showsShift(again, manifest string) bool {
-	for _, mark := range []string{shiftBy, reverseFunction} {
-		if strings.Contains(again, mark) && !strings.Contains(manifest, mark) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{shiftBy, reverseFunction}, func(mark string) bool {
+		return strings.Contains(again, mark) && !strings.Contains(manifest, mark)
+	})
 }
