@@ -131,12 +131,18 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 		Path: path, Helm4: in.Desired.Helm == "4", Install: loaded.Old == nil, ReleaseName: in.Name, Namespace: in.Namespace,
 		Values: chart.Values, Capabilities: capabilities, Undiscovered: r.connection.Cluster.Undiscovered(), Known: r.options.Known,
 		EnableDNS: chart.EnableDNS, SkipSchemaValidation: chart.SkipSchemaValidation, AllowOutsideLinks: chart.AllowOutsideLinks,
-		ReadFile: chart.ReadFile, PostRender: chart.PostRender,
+		PostRender: chart.PostRender,
 	}
-	if q.ReadFile == nil {
-		q.ReadFile = func(_ context.Context, name string) ([]byte, error) { return os.ReadFile(name) }
+	q.ReadFile = func(ctx context.Context, name string) ([]byte, error) {
+		// With a symbolic link out of a Git working tree, whoever proposes a change to the tree could read what the user can read.
+		if err := links.CheckAllowed(name, chart.AllowOutsideLinks); err != nil {
+			return nil, err
+		}
+		if chart.ReadFile != nil {
+			return chart.ReadFile(ctx, name)
+		}
+		return os.ReadFile(name)
 	}
-	q.ReadFile = insideLinks(q.ReadFile, chart.AllowOutsideLinks)
 	if n := len(loaded.History.Entries); n > 0 {
 		q.LastRevision = loaded.History.Entries[n-1].Revision
 	}
@@ -190,16 +196,5 @@ func (r run) addSecondRendering(objects []object.Object, answer *RenderedChart, 
 		case found && !reflect.DeepEqual(again, o.Content):
 			o.Again, o.AtOnce = again, atOnce[o.Key]
 		}
-	}
-}
-
-// insideLinks returns a reader of values files that refuses a symbolic link that leads out of its Git working tree, unless that is allowed.
-// Otherwise whoever proposes a change to the tree could read what the user can read.
-func insideLinks(read func(context.Context, string) ([]byte, error), allowed bool) func(context.Context, string) ([]byte, error) {
-	return func(ctx context.Context, name string) ([]byte, error) {
-		if err := links.CheckAllowed(name, allowed); err != nil {
-			return nil, err
-		}
-		return read(ctx, name)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"time"
@@ -65,23 +66,19 @@ func (r *Result) Report(mask threeway.Mask) report.Release {
 	if masking := r.run.connection.Masking; masking != nil {
 		masking.Mark(&out)
 	}
-	if r.run.Comparer != nil && r.run.options.GivenValues {
+	if r.run.options.GivenValues {
 		out.Values = r.givenValues(mask)
 	}
-	return withEffects(out, r.effects, r.Comparison.Scrub)
-}
-
-// withEffects adds the effects to the report of a release.
-func withEffects(r report.Release, effects effect.Effects, scrub func(string) string) report.Release {
-	for i := range r.Objects {
-		r.Objects[i].Effect = effects.Objects[r.Objects[i].Key()].Map(scrub)
+	scrub := r.Comparison.Scrub
+	for i := range out.Objects {
+		out.Objects[i].Effect = r.effects.Objects[out.Objects[i].Key()].Map(scrub)
 	}
-	r.Effect = effects.Release.Map(scrub)
-	for _, what := range effects.Unread {
-		r.Warnings = append(r.Warnings, report.Message{Code: report.CodeEffects,
+	out.Effect = r.effects.Release.Map(scrub)
+	for _, what := range r.effects.Unread {
+		out.Warnings = append(out.Warnings, report.Message{Code: report.CodeEffects,
 			Message: scrub(what) + "; what the operation means for pods and data is not exact"})
 	}
-	return r
+	return out
 }
 
 // Compare compares one release. If the release changes meanwhile, it compares once more; if the release changes again, that is an error.
@@ -357,11 +354,8 @@ func namespacesOf(in threeway.Input) []string {
 // merged returns a new map with the entries of both. If both have a key, the entry of b counts.
 func merged[K comparable, V any](a, b map[K]V) map[K]V {
 	out := make(map[K]V, len(a)+len(b))
-	for _, m := range []map[K]V{a, b} {
-		for k, v := range m {
-			out[k] = v
-		}
-	}
+	maps.Copy(out, a)
+	maps.Copy(out, b)
 	return out
 }
 

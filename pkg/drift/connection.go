@@ -45,14 +45,6 @@ type Connection struct {
 	Time time.Time
 }
 
-// now returns the time of the answers.
-func (c Connection) now() time.Time {
-	if c.Time.IsZero() {
-		return time.Now()
-	}
-	return c.Time
-}
-
 // Masking knows what cannot be compared with answers that have tokens instead of secrets.
 type Masking interface {
 	// LeaveOut changes the desired objects of a chart where they cannot be compared, and adds these places to NotCompared.

@@ -27,7 +27,10 @@ func (c *Comparer) Predict(ctx context.Context, o effect.Operation) effect.Effec
 	if c.options.Forecast == nil {
 		return effect.Effects{}
 	}
-	o.Now = c.connection.now()
+	o.Now = c.connection.Time
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
 	return c.options.Forecast(ctx, c.connection.Cluster, o)
 }
 

@@ -21,7 +21,7 @@ func (r *Result) givenValues(mask threeway.Mask) (out []report.GivenValue) {
 		return nil
 	}
 	config, _, err := old.Values.Decode()
-	if err != nil {
+	if err != nil || len(config) == 0 {
 		return nil
 	}
 	masked := any(config)
@@ -53,10 +53,7 @@ func (r *Result) givenValues(mask threeway.Mask) (out []report.GivenValue) {
 			walk(path.Field(name), fields[name], below[name])
 		}
 	}
-	for _, name := range object.SortedKeys(config) {
-		below, _ := masked.(map[string]any)
-		walk(object.Path{}.Field(name), config[name], below[name])
-	}
+	walk(nil, config, masked)
 	return out
 }
 

@@ -79,12 +79,6 @@ func (r run) applyTypes(
 // If one was read again, it is parsed again only if it has changed.
 type parsed struct{ schemas, types sync.Map }
 
-// outcome is the result of parsing.
-type outcome[T any] struct {
-	value T
-	err   error
-}
-
 // schema returns the schema of a definition, which its uid and resourceVersion identify.
 func (p *parsed) schema(crd map[string]any) (*kinds.CustomSchema, error) {
 	metadata, _ := crd["metadata"].(map[string]any)
@@ -105,10 +99,6 @@ func (p *parsed) applyTypes(document []byte) (*engine.ApplyTypes, error) {
 
 // parseOnce returns what parse returned for a key, and calls it if nothing has.
 func parseOnce[T any](all *sync.Map, key any, parse func() (T, error)) (T, error) {
-	once, _ := all.LoadOrStore(key, sync.OnceValue(func() outcome[T] {
-		value, err := parse()
-		return outcome[T]{value, err}
-	}))
-	done := once.(func() outcome[T])()
-	return done.value, done.err
+	once, _ := all.LoadOrStore(key, sync.OnceValues(parse))
+	return once.(func() (T, error))()
 }

@@ -46,12 +46,9 @@ func (r *Result) RecordElsewhere() bool {
 // writes them too. The labels of a live object of this release are proof, and so is a HelmRelease that deploys to the namespace of the
 // record. If that could not be read, isFluxStorage returns the error.
 func (r run) isFluxStorage(ctx context.Context, in threeway.Input) (bool, error) {
-	var ours []object.Object
-	for _, o := range liveObjects(in) {
-		if o.Namespace == in.Namespace && object.ReleaseOf(o.Content) == in.Release() {
-			ours = append(ours, o)
-		}
-	}
+	ours := object.Filter(liveObjects(in), func(o object.Object) bool {
+		return o.Namespace == in.Namespace && object.ReleaseOf(o.Content) == in.Release()
+	})
 	if _, namespace := fluxOwner(ours); namespace == in.StorageNamespace {
 		return true, nil
 	}

@@ -41,7 +41,7 @@ type ChartRequest struct {
 type RenderedChart struct {
 	// Rendered lacks the texts of the manifests.
 	Rendered render.Rendered
-	// Manifest, Again and AtOnce are the documents of those texts; see render.Rendered.
+	// Manifest, Again and AtOnce are the documents of those texts; see render.Rendered. They are nil if the text is empty.
 	Manifest, Again, AtOnce []render.Document
 }
 
@@ -62,18 +62,11 @@ func RenderChart(ctx context.Context, q ChartRequest) (*RenderedChart, error) {
 		return nil, err
 	}
 	out := &RenderedChart{
-		Rendered: *rendered, Manifest: readIfAny(rendered.Manifest), Again: readIfAny(rendered.Again), AtOnce: readIfAny(rendered.AtOnce),
+		Rendered: *rendered, Manifest: render.ReadDocuments(rendered.Manifest),
+		Again: render.ReadDocuments(rendered.Again), AtOnce: render.ReadDocuments(rendered.AtOnce),
 	}
 	out.Rendered.Manifest, out.Rendered.Again, out.Rendered.AtOnce = "", "", ""
 	return out, nil
-}
-
-// readIfAny returns the documents of a manifest, or nil if it is empty: then there was no such rendering.
-func readIfAny(manifest string) []render.Document {
-	if manifest == "" {
-		return nil
-	}
-	return render.ReadDocuments(manifest)
 }
 
 // RenderOptions returns the request in the form of pkg/render. An error is about the stored values of the release.
