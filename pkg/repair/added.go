@@ -25,12 +25,8 @@ func isInstruction(path object.Path) bool {
 		return false
 	}
 	domain, _, _ := strings.Cut(path[2].Name, "/")
-	for _, of := range []string{"helm.sh", "helmdrift.io", "toolkit.fluxcd.io", "argocd.argoproj.io"} {
-		if domain == of || strings.HasSuffix(domain, "."+of) {
-			return true
-		}
-	}
-	return false
+	domains := []string{"helm.sh", "helmdrift.io", "toolkit.fluxcd.io", "argocd.argoproj.io"}
+	return slices.ContainsFunc(domains, func(of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) })
 }
 
 // isPrunable reports whether live still holds what the plan prunes, and only persons own it.

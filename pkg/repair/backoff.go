@@ -18,10 +18,7 @@ const (
 // pause returns how long to wait after an attempt: twice as long each time, longer if the server asks for it, and with jitter, so that two
 // repairs of one object do not meet again and again.
 func pause(attempt int, err error) time.Duration {
-	wait := maxPause
-	if attempt < 8 {
-		wait = min(firstPause<<(attempt-1), maxPause)
-	}
+	wait := min(firstPause<<min(attempt-1, 7), maxPause)
 	wait = wait/2 + rand.N(wait)
 	if seconds, told := apierrors.SuggestsClientDelay(err); told {
 		wait += time.Duration(max(seconds, 0)) * time.Second // client-go cuts a large number to 32 bits, which may be negative
@@ -37,10 +34,8 @@ func endsBefore(ctx context.Context, wait time.Duration) bool {
 
 // sleep waits for the pause, or until ctx ends.
 func sleep(ctx context.Context, wait time.Duration) {
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-time.After(wait):
 	}
 }

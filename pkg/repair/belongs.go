@@ -58,7 +58,7 @@ func (p *planner) whyNotOurs(o *threeway.ObjectComparison) string {
 func (p *planner) whyNotCreatedOutside(key object.Key) string {
 	at := place(key)
 	switch {
-	case p.asks || !p.isOutside(key) || at != "" && slices.Contains(p.allow, at):
+	case p.Asks || !p.isOutside(key) || at != "" && slices.Contains(p.Allow, at):
 		return ""
 	case at == "":
 		return p.beyond(key) + "; fix creates it after a yes at a terminal"
@@ -79,7 +79,7 @@ func (p *planner) beyond(key object.Key) string {
 // only if there is no deployed one (helm v3.22.0 pkg/action/upgrade.go prepareUpgrade).
 func (p *planner) neverDeployed(o *threeway.ObjectComparison) string {
 	old := p.plan.comparison.Input.Old
-	if old == nil || old.Status != "failed" || p.revision || p.choice.isNamed(o.Key) {
+	if old == nil || old.Status != "failed" || p.Revision || p.choice.isNamed(o.Key) {
 		return ""
 	}
 	return fmt.Sprintf("revision %d failed and no revision is deployed, so it may never have existed; --only %s/%s creates it, "+

@@ -177,8 +177,7 @@ func (b *builder) removal(path object.Path, kind changeKind, note string) Change
 // accepted returns the changes that the API server would store together, and the changes that these need. It declines a change
 // that does not fit, so that the others are not lost. Pruned fields are declined first, because putting back matters more.
 func (b *builder) accepted(base, pruned []Change) []Change {
-	together := slices.Concat(base, pruned)
-	all, reason := b.completed(together)
+	all, reason := b.completed(slices.Concat(base, pruned))
 	if reason == "" {
 		return all
 	}
@@ -283,20 +282,19 @@ func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
 
 // findOfFailed returns a finding of the failed revision at path, above it or below it, or nil if there is none.
 func (b *builder) findOfFailed(path object.Path) *threeway.Finding {
-	i := slices.IndexFunc(b.compared.Findings, func(f threeway.Finding) bool {
-		return f.Path.Overlaps(path) && b.isOfFailed(b.compared.Key, f)
-	})
-	if i < 0 {
-		return nil
+	for i, f := range b.compared.Findings {
+		if f.Path.Overlaps(path) && b.isOfFailed(b.compared.Key, f) {
+			return &b.compared.Findings[i]
+		}
 	}
-	return &b.compared.Findings[i]
+	return nil
 }
 
 // joined lists paths for people.
-func (b *builder) joined(paths []object.Path, word string) string {
+func (b *builder) joined(paths []object.Path) string {
 	texts := make([]string, len(paths))
 	for i, p := range paths {
 		texts[i] = b.shown(p)
 	}
-	return strings.Join(texts, word)
+	return strings.Join(texts, " and ")
 }

@@ -53,7 +53,7 @@ func (o *ObjectPlan) write(changes []Change) effect.Write {
 // restarts returns why changes of an object must not be made if no pod may restart, or "" if they restart none.
 func (b *builder) restarts(changes []Change) string {
 	o := b.plan.write(changes)
-	effects := b.forecast(context.Background(), nil, effect.Operation{ // it reads nothing
+	effects := b.Forecast(context.Background(), nil, effect.Operation{ // it reads nothing
 		Objects: []effect.Write{o}, Autoscaled: b.planner.plan.comparison.Input.Autoscaled,
 	})
 	switch e := effects.Objects[o.Key]; {
@@ -68,7 +68,7 @@ func (b *builder) restarts(changes []Change) string {
 // withoutRestarts returns the changes that restart no pod, and declines those that do or may. It tries each change together with all
 // that it has kept.
 func (b *builder) withoutRestarts(kept, changes []Change) []Change {
-	if !b.noRestart {
+	if !b.NoRestart {
 		return changes
 	}
 	var out []Change

@@ -73,7 +73,7 @@ func (o *ObjectPlan) entriesOf(live map[string]any) (out entries) {
 		switch by := e.owner; {
 		case by.Subresource != "":
 			out.others = append(out.others, e)
-		case by.Manager == repairer && by.Operation == "Update":
+		case by.Manager == owners.Repairer && by.Operation == "Update":
 			out.ours = append(out.ours, e)
 		case by.Manager == o.Deployer && by.Operation == "Apply":
 			out.deployers = append(out.deployers, e)
@@ -184,7 +184,7 @@ func (h *handOver) take() (ops []operation, gone []entry, err error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		ops = append(ops, operation{"replace", e.pointer("fieldsV1"), value})
+		ops = append(ops, operation{"replace", e.pointer() + "/fieldsV1", value})
 	}
 	return ops, gone, nil
 }
@@ -206,7 +206,7 @@ func (h *handOver) grant() ([]operation, error) {
 		return nil, nil
 	}
 	value, err := owners.FieldsV1(union)
-	return []operation{{"replace", own.pointer("fieldsV1"), value}}, err
+	return []operation{{"replace", own.pointer() + "/fieldsV1", value}}, err
 }
 
 // newEntry appends an entry for the deployer. It copies the fields that all entries have, such as the time, from another entry.
@@ -218,24 +218,14 @@ func (o *ObjectPlan) newEntry(granted *fieldpath.Set, like entry) ([]operation, 
 	return []operation{{"add", managedFields + "/-", raw}}, err
 }
 
-// pointer returns the JSON pointer to the entry, or to one field of it.
-func (e entry) pointer(field ...string) string {
-	out := managedFields + "/" + strconv.Itoa(e.index)
-	for _, name := range field {
-		out += "/" + name
-	}
-	return out
-}
+// pointer returns the JSON pointer to the entry.
+func (e entry) pointer() string { return managedFields + "/" + strconv.Itoa(e.index) }
 
 // tests returns tests that identify the entry: an index alone does not, because other writers add and remove entries.
 func (e entry) tests() []operation {
 	var out []operation
 	for _, name := range []string{"manager", "operation", "fieldsV1"} {
-		out = append(out, operation{"test", e.pointer(name), e.raw[name]})
+		out = append(out, operation{"test", e.pointer() + "/" + name, e.raw[name]})
 	}
 	return out
 }
-
-// repairer is the field manager for writing values to a server-side release; HandOver then gives the fields to the deployer. In a
-// client-side release, the deployer itself is the field manager.
-const repairer = owners.Repairer

@@ -103,11 +103,10 @@ func (o *ObjectPlan) testOwner(live map[string]any) []operation {
 	if o.Ref.Namespace == o.release.Namespace {
 		return nil
 	}
-	annotations := object.Pointer{"metadata", "annotations"}
+	annotations := object.Child(object.Child(live, "metadata"), "annotations")
 	var out []operation
 	for _, name := range []string{object.ReleaseNameAnnotation, object.ReleaseNamespaceAnnotation} {
-		value := object.Child(object.Child(live, "metadata"), "annotations")[name]
-		out = append(out, operation{"test", append(slices.Clone(annotations), name).String(), value})
+		out = append(out, operation{"test", object.Pointer{"metadata", "annotations", name}.String(), annotations[name]})
 	}
 	return out
 }

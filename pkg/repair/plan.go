@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,10 +47,7 @@ func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &planner{
-		plan: &Plan{comparison: c}, choice: chosen, prunes: o.Prune, noRestart: o.NoRestart, forecast: o.Forecast, deployer: o.Manager,
-		allow: o.Allow, asks: o.Asks, revision: o.Revision,
-	}
+	p := &planner{Options: o, plan: &Plan{comparison: c}, choice: chosen, deployer: o.Manager}
 	if o.Manager == "" {
 		p.deployer, p.deployerDoubt = c.Deployer().Manager, c.Deployer().Uncertainty()
 	}
@@ -82,16 +80,15 @@ func (p *planner) planObject(o *threeway.ObjectComparison) {
 
 // planMissing plans the creation of a missing object.
 func (p *planner) planMissing(o *threeway.ObjectComparison) {
-	switch reason := p.whyNotCreated(o); {
-	case reason != "":
+	if reason := p.whyNotCreated(o); reason != "" {
 		p.decline(o, "", reason)
-	default:
-		in := p.plan.comparison.Input
-		p.plan.Objects = append(p.plan.Objects, ObjectPlan{
-			Ref: o.Ref, Create: object.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(), Outside: p.isOutside(o.Key),
-			Manager: p.managerOfValues(), Deployer: p.deployer, compared: o,
-		})
+		return
 	}
+	in := p.plan.comparison.Input
+	p.plan.Objects = append(p.plan.Objects, ObjectPlan{
+		Ref: o.Ref, Create: object.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(), Outside: p.isOutside(o.Key),
+		Manager: p.managerOfValues(), Deployer: p.deployer, compared: o,
+	})
 }
 
 // declineTerminating declines an object that is being deleted: a write would be lost with it, and nobody can create it again while it
@@ -111,6 +108,7 @@ func (p *planner) declineTerminating(o *threeway.ObjectComparison) {
 func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
 	spec := object.Child(o.Content, "spec")
 	absence := p.plan.comparison.Input.Live[o.Ref].Absence
+	reason := cmp.Or(p.neverDeployed(o), p.whyNotCreatedOutside(o.Key), p.whyNoOwner())
 	switch {
 	case p.choice.object(o.Key) == outside:
 		return NotSelected
@@ -124,12 +122,8 @@ func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
 		return fmt.Sprintf("its namespace %q does not exist", o.Namespace)
 	case o.OfLast && !p.choice.isNamed(o.Key):
 		return p.failedRevision() + " no longer has it" + p.undoFailedHint()
-	case p.neverDeployed(o) != "":
-		return p.neverDeployed(o)
-	case p.whyNotCreatedOutside(o.Key) != "":
-		return p.whyNotCreatedOutside(o.Key)
-	case p.whyNoOwner() != "":
-		return p.whyNoOwner()
+	case reason != "":
+		return reason
 	case o.Uncreatable != "" && !p.choice.isNamed(o.Key):
 		return fmt.Sprintf("the API server would refuse it: %s; --only %s/%s tries it", o.Uncreatable, o.Kind, o.Name)
 	case o.Kind == "Job" && o.Group == "batch" && spec["ttlSecondsAfterFinished"] != nil && !p.choice.isNamed(o.Key):
@@ -180,10 +174,7 @@ func (p *planner) whyNotWritable(plan *ObjectPlan) string {
 	plan.source = source
 	plan.UID, _ = object.Child(source.Live, "metadata")["uid"].(string)
 	plan.owner = object.ReleaseOf(source.Live)
-	if reason := p.whyNotOurs(plan.compared); reason != "" {
-		return reason
-	}
-	if reason := p.whyNoOwner(); reason != "" {
+	if reason := cmp.Or(p.whyNotOurs(plan.compared), p.whyNoOwner()); reason != "" {
 		return reason
 	}
 	if plan.ServerSide {

@@ -3,21 +3,17 @@ package repair
 import (
 	"fmt"
 
-	"github.com/helmdrift/helmdrift/pkg/effect"
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // planner makes a plan.
 type planner struct {
-	plan              *Plan
-	choice            choice
-	prunes, noRestart bool
-	forecast          effect.Forecast
-	// allow, asks and revision come from the options.
-	allow          []string
-	asks, revision bool
-	deployer       string
+	Options
+	plan     *Plan
+	choice   choice
+	deployer string
 	// deployerDoubt says that the deployer is a guess. It is empty if the deployer is known.
 	deployerDoubt string
 }
@@ -28,7 +24,7 @@ func (p *planner) serverSide() bool { return p.plan.comparison.Input.ServerSide(
 // deployer owns the values at once.
 func (p *planner) managerOfValues() string {
 	if p.serverSide() {
-		return repairer
+		return owners.Repairer
 	}
 	return p.deployer
 }
@@ -73,7 +69,7 @@ func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 
 // additions returns what to prune in an object. It leaves what is not selected without a reason, because it is not drift.
 func (p *planner) additions(o *threeway.ObjectComparison) []threeway.Finding {
-	if !p.prunes {
+	if !p.Prune {
 		return nil
 	}
 	return p.chosen(o, object.Filter(o.Findings, isAdded), "go", "", func(threeway.Finding) string { return "" })
@@ -91,7 +87,7 @@ func (p *planner) chosen(o *threeway.ObjectComparison, all []threeway.Finding, d
 		case how == outside:
 			reason = unselected
 		case p.isOfFailed(o.Key, f):
-			reason = p.ofFailedReason(f)
+			reason = p.failedRevision() + failedVerb(f) + " it" + p.undoFailedHint()
 		default:
 			reason = doubt(f)
 		}
@@ -139,11 +135,6 @@ func holdsList(v any) bool {
 // isOfFailed reports whether the failed revision wrote or removed a field that no selector names.
 func (p *planner) isOfFailed(key object.Key, f threeway.Finding) bool {
 	return f.OfLast && reachOf(p.choice.only, key, f.Path) != inside
-}
-
-// ofFailedReason returns the reason why such a field is declined.
-func (p *planner) ofFailedReason(f threeway.Finding) string {
-	return p.failedRevision() + failedVerb(f) + " it" + p.undoFailedHint()
 }
 
 // failedVerb says what the failed revision did to a field.

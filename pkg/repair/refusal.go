@@ -3,6 +3,7 @@ package repair
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,42 +21,32 @@ import (
 // jsonPatcher.applyJSPatch); an object that fails validation has causes, one for each field (k8s.io/apimachinery v0.37.1
 // pkg/api/errors/errors.go NewInvalid).
 
-// These status codes matter. 500 stands for itself and all above.
-const (
-	codeNotFound  = 404
-	codeTimeout   = 408
-	codeConflict  = 409
-	codeInvalid   = 422
-	codeThrottled = 429
-	codeFailed    = 500 // and above
-)
-
 // isFinal reports whether another attempt is useless.
 func isFinal(err error) bool { return !isTransient(err) && !isStale(err) }
 
 // isTransient reports whether an error is a fault of the server or of the connection, and not a refusal of the request.
 func isTransient(err error) bool {
 	code := codeOf(err)
-	return code == 0 || code == codeTimeout || code == codeThrottled || code >= codeFailed
+	return code == 0 || code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
 // isUnanswered reports whether the write may have taken place.
 func isUnanswered(err error) bool {
-	return isTransient(err) && codeOf(err) != codeThrottled && !isWebhookDown(err)
+	return isTransient(err) && codeOf(err) != http.StatusTooManyRequests && !isWebhookDown(err)
 }
 
 // isWebhookDown reports whether the server refused a write because a webhook did not answer. It asks webhooks before it stores anything
 // (k8s.io/apiserver v0.37.1 pkg/admission/plugin/webhook/mutating/dispatcher.go Dispatch, and the same for validating).
 func isWebhookDown(err error) bool {
-	return codeOf(err) == codeFailed && strings.Contains(err.Error(), "failed calling webhook ")
+	return codeOf(err) == http.StatusInternalServerError && strings.Contains(err.Error(), "failed calling webhook ")
 }
 
 // isStale reports whether the object is not, or no longer, as the request assumed.
 func isStale(err error) bool {
 	switch codeOf(err) {
-	case codeConflict:
+	case http.StatusConflict:
 		return true
-	case codeNotFound:
+	case http.StatusNotFound:
 		return !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 	}
 	return testFailed(err)
@@ -64,7 +55,7 @@ func isStale(err error) bool {
 // testFailed reports whether a test of a JSON patch failed.
 func testFailed(err error) bool {
 	var status apierrors.APIStatus
-	if codeOf(err) != codeInvalid || !errors.As(err, &status) {
+	if codeOf(err) != http.StatusUnprocessableEntity || !errors.As(err, &status) {
 		return false
 	}
 	details := status.Status().Details

@@ -17,14 +17,13 @@ func (b *builder) renames(changes []Change) []Change {
 	candidates := b.candidates()
 	var out []Change
 	for _, c := range changes {
-		text := c.Path.String()
-		found := candidates[text]
+		found := candidates[c.Path.String()]
 		rivals := func(path object.Path) bool { return countClaims(candidates, path) > 1 }
 		switch {
 		case len(found) == 0:
 			out = append(out, c)
 		case len(found) > 1 || slices.ContainsFunc(found, rivals):
-			b.decline(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it equals "+b.joined(found, " and "))
+			b.decline(b.compared, c.ID, "it is not certain whether it was renamed: but for its keys, it equals "+b.joined(found))
 		case b.whyKept(found[0]) != "":
 			b.decline(b.compared, c.ID, "it was renamed to "+b.shown(found[0])+", which "+b.whyKept(found[0]))
 		default:

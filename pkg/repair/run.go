@@ -118,7 +118,6 @@ func (r *run) checkBefore(ctx context.Context) error {
 	return err
 }
 
-// get reads an object.
 func (r *run) get(ctx context.Context, ref object.Ref) (map[string]any, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.Timeout/2)
 	defer cancel()

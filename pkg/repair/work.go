@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -123,7 +124,6 @@ func (w *work) restoreOwnership(ctx context.Context, live map[string]any) (repor
 	return w.end(report.FixFixed, ""), nil
 }
 
-// create creates the missing object.
 func (w *work) create(ctx context.Context) (report.FixOutcome, error) {
 	if w.DryRun && w.run.plan.createsNamespace(w.plan.Ref.Namespace) { // a dry run does not store the namespace
 		return w.end(report.FixFixed, ""), nil
@@ -188,7 +188,7 @@ func (w *work) write(ctx context.Context, request cluster.Request, manager strin
 		return nil, ctx.Err()
 	}
 	after, err := w.send(ctx, request, manager)
-	if wait := pause(1, err); codeOf(err) == codeThrottled && !w.DryRun && wait < maxPause && !endsBefore(ctx, wait) {
+	if wait := pause(1, err); codeOf(err) == http.StatusTooManyRequests && !w.DryRun && wait < maxPause && !endsBefore(ctx, wait) {
 		if sleep(ctx, wait); ctx.Err() == nil {
 			after, err = w.send(ctx, request, manager)
 		}
@@ -216,7 +216,7 @@ func (w *work) afterPatchError(body []byte, err error) (report.FixOutcome, error
 func (w *work) afterError(err error) (report.FixOutcome, error) {
 	switch {
 	// A 404 of a creation means that the namespace is missing. Waiting does not bring it back.
-	case !isFinal(err) && !(w.plan.Create != nil && codeOf(err) == codeNotFound):
+	case !isFinal(err) && !(w.plan.Create != nil && codeOf(err) == http.StatusNotFound):
 		return report.FixOutcome{}, err
 	case w.restored:
 		return w.unfinished(err.Error()), nil
