@@ -14,6 +14,14 @@ func Changed(objects []report.Object) int {
 	return n
 }
 
+// WhatGoes says what a report about a release that a deployer uninstalls, and maybe installs anew, does not list.
+func WhatGoes(by string, action report.DeployerAction) string {
+	if action == report.DeployerUninstall {
+		return by + " uninstalls the release: every object of it goes, and only drift is listed here"
+	}
+	return by + " uninstalls the release and installs it anew: every object of it goes, and comes back as new; only drift is listed here"
+}
+
 func isChanged(o report.Object) bool {
 	switch o.Action {
 	case report.ActionCreate, report.ActionDelete, report.ActionAdopt:

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // This file reads the arguments of a helm_release from the forms that versions 2 and 3 of the provider give them.
@@ -43,28 +44,19 @@ type arguments struct {
 	unknown, sensitive any
 }
 
-// marked reports whether the value at a path is marked as a whole. The steps are strings and ints.
-func marked(marks any, path ...any) bool {
+// markAt returns the marks of the value at a path. The steps are strings and ints. A mark above the value is a mark of it.
+func markAt(marks any, path ...any) any {
 	for _, step := range path {
-		switch m := marks.(type) {
-		case bool:
-			return m
-		case map[string]any:
-			name, _ := step.(string)
-			marks = m[name]
-		case []any:
-			i, isIndex := step.(int)
-			if !isIndex || i >= len(m) {
-				return false
-			}
-			marks = m[i]
-		default:
-			return false
+		if _, isWhole := marks.(bool); isWhole {
+			return marks
 		}
+		marks, _ = object.ValueAt(marks, []any{step})
 	}
-	isMarked, _ := marks.(bool)
-	return isMarked
+	return marks
 }
+
+// marked reports whether the value at a path is marked as a whole.
+func marked(marks any, path ...any) bool { return markAt(marks, path...) == true }
 
 // holdsMark reports whether a value is marked, or any value in it.
 func holdsMark(marks any) bool {
@@ -88,33 +80,24 @@ func errType(name string) error {
 	return fmt.Errorf("its argument %s has another type than the Helm provider gives it", name)
 }
 
-// text returns an argument that is a text, or "" if it is not set.
-func (a arguments) text(name string) (string, error) {
-	value, isText := a.now[name].(string)
-	if a.now[name] != nil && !isText {
-		return "", errType(name)
+// argument returns an argument of a type, or the zero value if it is not set.
+func argument[T any](in map[string]any, name string) (T, error) {
+	value, isType := in[name].(T)
+	if in[name] != nil && !isType {
+		return value, errType(name)
 	}
 	return value, nil
 }
 
-// number returns an argument that is a number, or 0 if it is not set.
-func number(in map[string]any, name string) (int, error) {
-	value, isNumber := in[name].(float64)
-	if in[name] != nil && !isNumber {
-		return 0, errType(name)
-	}
-	return int(value), nil
-}
-
 // changed returns the names of what is not as before, apart from what the provider only reports about a revision.
 func (a arguments) changed(before arguments) (out []string) {
-	for _, name := range keys(a.now) {
+	for _, name := range object.SortedKeys(a.now) {
 		if !slices.Contains([]string{"id", "metadata"}, name) && !reflect.DeepEqual(a.now[name], before.now[name]) {
 			out = append(out, name)
 		}
 	}
 	marks, _ := a.unknown.(map[string]any)
-	for _, name := range keys(marks) {
+	for _, name := range object.SortedKeys(marks) {
 		if !slices.Contains([]string{"id", "metadata"}, name) && !slices.Contains(out, name) && holdsMark(marks[name]) {
 			out = append(out, name)
 		}
@@ -124,10 +107,10 @@ func (a arguments) changed(before arguments) (out []string) {
 
 // place returns where the release is, and its revision as the plan saw it. Both are empty without arguments.
 func (a arguments) place() (out Place, revision int, err error) {
-	if out.Name, err = a.text("name"); err != nil {
+	if out.Name, err = argument[string](a.now, "name"); err != nil {
 		return out, 0, err
 	}
-	if out.Namespace, err = a.text("namespace"); err != nil {
+	if out.Namespace, err = argument[string](a.now, "namespace"); err != nil {
 		return out, 0, err
 	}
 	isName := out.Name == "" || len(validation.IsDNS1123Subdomain(out.Name)) == 0
@@ -138,8 +121,8 @@ func (a arguments) place() (out Place, revision int, err error) {
 	if list, isList := a.now["metadata"].([]any); isList && len(list) > 0 { // version 2 of the provider
 		metadata, _ = list[0].(map[string]any)
 	}
-	revision, err = number(metadata, "revision")
-	return out, revision, err
+	number, err := argument[float64](metadata, "revision")
+	return out, int(number), err
 }
 
 // read returns the arguments, and adds to a release what is not known of them.
@@ -157,8 +140,8 @@ func (a arguments) read(r *Release) (out Arguments, err error) {
 		"repository_username": &out.Username, "repository_password": &out.Password, "repository_ca_file": &out.CAFile,
 		"repository_cert_file": &out.CertFile, "repository_key_file": &out.KeyFile, "keyring": &out.Keyring,
 	}
-	for _, name := range keys(texts) {
-		if *texts[name], err = a.text(name); err != nil {
+	for _, name := range object.SortedKeys(texts) {
+		if *texts[name], err = argument[string](a.now, name); err != nil {
 			return out, err
 		}
 	}
@@ -169,10 +152,9 @@ func (a arguments) read(r *Release) (out Arguments, err error) {
 		"reuse_values": &out.ReuseValues, "disable_webhooks": &out.DisableWebhooks, "recreate_pods": &out.RecreatePod,
 		"atomic": &out.Atomic,
 	}
-	for _, name := range keys(flags) {
-		value, isFlag := a.now[name].(bool)
-		if *flags[name] = value; a.now[name] != nil && !isFlag {
-			return out, errType(name)
+	for _, name := range object.SortedKeys(flags) {
+		if *flags[name], err = argument[bool](a.now, name); err != nil {
+			return out, err
 		}
 	}
 	if out.PostRenderer, err = a.postRenderer(); err != nil {
@@ -181,26 +163,16 @@ func (a arguments) read(r *Release) (out Arguments, err error) {
 	if out.Name == "" {
 		return out, errors.New("it has no name")
 	}
-	a.addUnknown(r, append(keys(flags), keys(texts)...))
+	a.addUnknown(r, append(object.SortedKeys(flags), object.SortedKeys(texts)...))
 	return out, nil
-}
-
-// keys returns the keys of a map in order.
-func keys[V any](m map[string]V) (out []string) {
-	for key := range m {
-		out = append(out, key)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // addUnknown says which arguments of some names are not known.
 func (a arguments) addUnknown(r *Release, names []string) {
 	slices.Sort(names)
-	marks, _ := a.unknown.(map[string]any)
 	for _, name := range append(names, "postrender") {
 		switch {
-		case !holdsMark(marks[name]):
+		case !holdsMark(markAt(a.unknown, name)):
 		case name == "version":
 			r.Notes = append(r.Notes, "the version of the chart is known only after the apply: the latest one is compared")
 		default:
@@ -228,7 +200,7 @@ func (a arguments) postRenderer() ([]string, error) {
 	if program == "" {
 		return nil, nil
 	}
-	given, err := list(of, "args")
+	given, err := argument[[]any](of, "args")
 	out := []string{program}
 	for _, arg := range given {
 		text, isText := arg.(string)
@@ -242,15 +214,6 @@ func (a arguments) postRenderer() ([]string, error) {
 	return out, err
 }
 
-// list returns a list, which is nil if it is not set.
-func list(in map[string]any, name string) ([]any, error) {
-	value, isList := in[name].([]any)
-	if in[name] != nil && !isList {
-		return nil, errType(name)
-	}
-	return value, nil
-}
-
 // isVersion3 reports whether version 3 of the provider made the plan. Earlier ones have lists of blocks, and these two are always there.
 func (a arguments) isVersion3() bool {
 	_, hasPostRender := a.now["postrender"].([]any)
@@ -261,11 +224,11 @@ func (a arguments) isVersion3() bool {
 // checkWriteOnly says what becomes of set_wo, which no plan has. The provider sends it only when set_wo_revision grows
 // (terraform-provider-helm v3.1.2 helm/resource_helm_release.go Create, Update).
 func (a arguments) checkWriteOnly(r *Release, before arguments) error {
-	now, err := number(a.now, "set_wo_revision")
+	now, err := argument[float64](a.now, "set_wo_revision")
 	if err != nil {
 		return err
 	}
-	was, err := number(before.now, "set_wo_revision")
+	was, err := argument[float64](before.now, "set_wo_revision")
 	if err != nil {
 		return err
 	}
@@ -287,7 +250,7 @@ func (a arguments) checkWriteOnly(r *Release, before arguments) error {
 // besideWritten returns the composed values as JSON if set_wo may have given the release others, which no plan has. Otherwise it returns
 // nil.
 func (a arguments) besideWritten() []byte {
-	if revision, err := number(a.now, "set_wo_revision"); err != nil || revision == 0 {
+	if revision, err := argument[float64](a.now, "set_wo_revision"); err != nil || revision == 0 {
 		return nil
 	}
 	var r Release
@@ -304,22 +267,22 @@ func (r *Release) addWhole(what string) {
 
 // addSecrets adds the texts that are marked as sensitive, of the arguments that a chart or a message may show.
 func (r *Release) addSecrets(a arguments) {
-	for _, name := range keys(a.now) {
-		marks, _ := a.sensitive.(map[string]any)
-		mark := marks[name]
-		if a.sensitive == true || name == "set_sensitive" || name == "repository_password" {
+	for _, name := range object.SortedKeys(a.now) {
+		mark := markAt(a.sensitive, name)
+		if name == "set_sensitive" || name == "repository_password" {
 			mark = true
 		}
+		items, _ := a.now[name].([]any)
 		switch name {
 		case "values":
-			for i, document := range listOf(a.now[name]) {
+			for i, document := range items {
 				if text, isText := document.(string); isText && marked(mark, i) {
 					r.addDocument(text)
 				}
 			}
 		case "set", "set_list", "set_sensitive":
-			for i, entry := range listOf(a.now[name]) {
-				if of, isObject := entry.(map[string]any); isObject && (marked(mark, i) || holdsMark(markAt(mark, i, "value"))) {
+			for i, entry := range items {
+				if of, isObject := entry.(map[string]any); isObject && holdsMark(markAt(mark, i, "value")) {
 					r.addSecret(lastStep(of["name"]), of["value"])
 				}
 			}
@@ -329,21 +292,6 @@ func (r *Release) addSecrets(a arguments) {
 			}
 		}
 	}
-}
-
-// markAt returns the marks of a field of an item of a list.
-func markAt(marks any, i int, name string) any {
-	list, _ := marks.([]any)
-	if i >= len(list) {
-		return nil
-	}
-	of, _ := list[i].(map[string]any)
-	return of[name]
-}
-
-func listOf(value any) []any {
-	list, _ := value.([]any)
-	return list
 }
 
 // lastStep returns the last key of the name of a value such as a.b[0].
@@ -366,7 +314,7 @@ func (r *Release) addSecret(name string, value any) {
 			r.addSecret(name, below)
 		}
 	case map[string]any:
-		for _, key := range keys(v) {
+		for _, key := range object.SortedKeys(v) {
 			r.addSecret(key, v[key])
 		}
 	}

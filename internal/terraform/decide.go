@@ -84,8 +84,9 @@ func (r *Release) why() string {
 		return said
 	}
 	return map[Change]string{
-		Creates: "the state does not have it", Updates: r.changes(), Deletes: "the plan deletes it",
-	}[r.Change] + map[bool]string{true: "the plan replaces it"}[r.Change == Replaces || r.Change == ReplaceLast]
+		Creates: "the state does not have it", Updates: r.changes(), Deletes: "the plan deletes it", Replaces: "the plan replaces it",
+		ReplaceLast: "the plan replaces it",
+	}[r.Change]
 }
 
 // changes says what an update changes. With the experiment manifest, the provider also updates because of what a chart renders or a cluster

@@ -27,7 +27,7 @@ func (s *Step) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	if s.preview.Chart != nil {
 		if notRolledOut = s.notRolledOut(ctx, result); notRolledOut > 0 {
 			d.reason += fmt.Sprintf("; its chart and values make %s that %s from what is deployed: Terraform rolls them out when an argument "+
-				"changes", english.Count(notRolledOut, "object"), differs(notRolledOut))
+				"changes", english.Count(notRolledOut, "object"), english.Differ(notRolledOut))
 		}
 	}
 	r.Deployer = &report.Deployer{
@@ -49,18 +49,9 @@ func (s *Step) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	r.Errors = append(r.Errors, s.problems...)
 }
 
-// differs returns the verb for a number of things.
-func differs(n int) string {
-	if n == 1 {
-		return "differs"
-	}
-	return "differ"
-}
-
 // putsBack says when Terraform puts drift back: whenever it upgrades the release, and never because of the drift.
 func (d decision) putsBack() report.PutsBack {
-	switch d.action {
-	case report.DeployerUpgrade, report.DeployerInstall:
+	if d.action == report.DeployerUpgrade || d.action == report.DeployerInstall {
 		return report.PutsBackUpgrade
 	}
 	return report.PutsBackNever

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/unknown"
@@ -211,7 +212,7 @@ func (s *Step) chooseTarget(q Question) {
 			s.Target = with
 		}
 	case report.DeployerUninstall, report.DeployerReinstall:
-		s.warn(s.whatGoes())
+		s.warn(deployer.WhatGoes(controller, s.decision.action))
 	case report.DeployerNone:
 		if r.Change == Leaves && !r.WriteOnly && len(r.Unknown)+len(r.Lacks) == 0 {
 			s.preview = with
@@ -230,17 +231,6 @@ func (s *Step) addUnknown() {
 		s.warn("values that are known only after the apply: " + unknown)
 	}
 }
-
-// whatGoes says what a report about a release that Terraform uninstalls does not list.
-func (s *Step) whatGoes() string {
-	if s.decision.action == report.DeployerUninstall {
-		return "Terraform uninstalls the release: every object of it goes, and only drift is listed here"
-	}
-	return "Terraform uninstalls the release and installs it anew: every object of it goes, and comes back as new; only drift is listed here"
-}
-
-// valuesName begins the name of the values in messages.
-const valuesName = "values of "
 
 // chart returns the chart with the values and the options that the provider gives Helm, or nil if it cannot be rendered.
 func (s *Step) chart(q Question) *drift.Chart {
@@ -262,7 +252,7 @@ func (s *Step) chart(q Question) *drift.Chart {
 		}
 		return path, done, err
 	}
-	name, readFile := valuesName+r.Address, out.ReadFile
+	name, readFile := "values of "+r.Address, out.ReadFile
 	out.ReadFile = func(ctx context.Context, wanted string) ([]byte, error) {
 		if wanted == name {
 			return r.Values, nil
@@ -369,9 +359,6 @@ func (s *Step) Adapt(o drift.Options) drift.Options {
 	return o
 }
 
-// errAddress is the error of an address that a plan does not have.
-var errAddress = errors.New("the plan has no such helm_release")
-
 // Choose returns the releases of a plan with these addresses and in these namespaces. It returns all if there are none. An address of a
 // module or of a resource with count or for_each chooses all in it.
 func (p *Plan) Choose(addresses, namespaces []string) ([]Release, error) {
@@ -392,7 +379,7 @@ func (p *Plan) Choose(addresses, namespaces []string) ([]Release, error) {
 		}
 	}
 	if i := slices.Index(found, false); i >= 0 {
-		return nil, hint.New(fmt.Errorf("%s: %w", addresses[i], errAddress), "it has "+p.someAddresses())
+		return nil, hint.New(errors.New(addresses[i]+": the plan has no such helm_release"), "it has "+p.someAddresses())
 	}
 	if len(out) == 0 {
 		return nil, hint.New(fmt.Errorf("the plan has no such helm_release in namespace %s", strings.Join(namespaces, ", ")),

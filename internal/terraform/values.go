@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/strvals"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
@@ -20,7 +20,7 @@ import (
 // compose adds the values to a release. Its errors quote no value.
 func (r *Release) compose(a arguments) error {
 	values := map[string]any{}
-	documents, err := list(a.now, "values")
+	documents, err := argument[[]any](a.now, "values")
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (r *Release) compose(a arguments) error {
 		if yaml.Unmarshal([]byte(text), &given) != nil {
 			return fmt.Errorf("its argument values[%d] is not a YAML document with a table", i)
 		}
-		values = merged(values, given)
+		values = loader.MergeMaps(values, given)
 	}
 	for _, name := range []string{"set", "set_list", "set_sensitive"} {
 		if err := r.set(a, name, values); err != nil {
@@ -54,33 +54,19 @@ func (r *Release) compose(a arguments) error {
 	return nil
 }
 
-// merged returns a with b merged into it.
-func merged(a, b map[string]any) map[string]any {
-	out := maps.Clone(a)
-	for key, value := range b {
-		below, isMap := value.(map[string]any)
-		if have, both := out[key].(map[string]any); both && isMap {
-			value = merged(have, below)
-		}
-		out[key] = value
-	}
-	return out
-}
-
 // set applies the entries of one argument to values. A value that is not known becomes unknown.Any.
-func (r *Release) set(a arguments, argument string, values map[string]any) error {
-	entries, err := list(a.now, argument)
+func (r *Release) set(a arguments, field string, values map[string]any) error {
+	entries, err := argument[[]any](a.now, field)
 	if err != nil {
 		return err
 	}
-	if marked(a.unknown, argument) {
-		r.addWhole(argument)
+	if marked(a.unknown, field) {
+		r.addWhole(field)
 	}
 	for i, entry := range entries {
-		title := fmt.Sprintf("%s[%d]", argument, i)
+		title := fmt.Sprintf("%s[%d]", field, i)
 		of, isObject := entry.(map[string]any)
-		isWhole := marked(a.unknown, argument, i) || marked(a.unknown, argument, i, "name") || marked(a.unknown, argument, i, "type")
-		if isWhole {
+		if marked(a.unknown, field, i, "name") || marked(a.unknown, field, i, "type") { // also if the entry is marked as a whole
 			r.addWhole(title)
 			continue
 		}
@@ -95,15 +81,15 @@ func (r *Release) set(a arguments, argument string, values map[string]any) error
 		// Messages cut long names, which are texts of the plan.
 		titled := fmt.Sprintf("%s, %.80s", title, name)
 		r.Sets = append(r.Sets, SetName{title, name})
-		marks := markAt(at(a.unknown, argument), i, "value")
-		if argument == "set_list" && marks == true {
+		marks := markAt(a.unknown, field, i, "value")
+		if field == "set_list" && marks == true {
 			r.addWhole(titled) // how many items it has is not known
 			continue
 		}
 		if holdsMark(marks) {
 			r.Unknown = append(r.Unknown, titled)
 		}
-		if argument == "set_list" {
+		if field == "set_list" {
 			err = e.setList(values, of["value"], marks)
 		} else {
 			err = e.setOne(values, of["value"], marks == true)
@@ -115,23 +101,14 @@ func (r *Release) set(a arguments, argument string, values map[string]any) error
 	return nil
 }
 
-// at returns the marks of an argument.
-func at(marks any, name string) any {
-	of, _ := marks.(map[string]any)
-	return of[name]
-}
-
 // setEntry is an entry of set, set_list or set_sensitive. isOld is set for versions of the provider before 3.
 type setEntry struct {
 	name, kind string
 	isOld      bool
 }
 
-// These are the errors of entries. Those of the libraries quote the values.
-var (
-	errName    = errors.New("helm cannot parse it as it does --set")
-	errLiteral = errors.New("its literal is not YAML")
-)
+// errName is the error of an entry. That of the library quotes the value.
+var errName = errors.New("helm cannot parse it as it does --set")
 
 // setOne sets a value (getValue).
 func (e setEntry) setOne(values map[string]any, value any, isUnknown bool) error {
@@ -142,27 +119,27 @@ func (e setEntry) setOne(values map[string]any, value any, isUnknown bool) error
 	if isUnknown {
 		text = unknown.Any
 	}
+	parse := strvals.ParseInto
 	switch {
 	case e.kind == "" || e.kind == "auto":
-		if strvals.ParseInto(e.name+"="+text, values) != nil {
-			return errName
-		}
 	case e.kind == "string":
-		if strvals.ParseIntoString(e.name+"="+text, values) != nil {
-			return errName
-		}
+		parse = strvals.ParseIntoString
 	case e.kind == "literal" && !e.isOld:
 		// The name is a key and no path.
 		var literal any
 		if yaml.Unmarshal([]byte(e.name+": "+text), &literal) != nil {
-			return errLiteral
+			return errors.New("its literal is not YAML")
 		}
 		if table, isTable := literal.(map[string]any); isTable {
 			literal = table[e.name]
 		}
 		values[e.name] = literal
+		return nil
 	default:
 		return errors.New("the provider does not know its type")
+	}
+	if parse(e.name+"="+text, values) != nil {
+		return errName
 	}
 	return nil
 }
