@@ -3,6 +3,8 @@ package helmfile
 import (
 	"context"
 	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Runner runs helmfile with arguments. Its error has the message of helmfile.
@@ -25,7 +27,7 @@ func (r *Run) Record(ctx context.Context, run Runner, args []string, state *Stat
 		missing = failed.Error()
 	}
 	all := releases(state, calls, missing)
-	left := withoutCall(all)
+	left := object.Filter(all, func(one Release) bool { return one.IsInstalled && one.call.Args == nil }) // those that have no call
 	if failed == nil || len(left) == 0 || len(all) == 1 {
 		return all, calls, nil
 	}

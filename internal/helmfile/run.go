@@ -151,16 +151,6 @@ func releases(state *State, calls []Call, missing string) []Release {
 	return out
 }
 
-// withoutCall returns the releases that have no call.
-func withoutCall(all []Release) (out []Release) {
-	for _, r := range all {
-		if r.IsInstalled && r.call.Args == nil {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
 // selector is the selector of helmfile that chooses only this release.
 func (r *Release) selector() string {
 	if r.Namespace == "" {

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/files"
 )
 
 // This file is what runs in the place of helm while helmfile loads a helmfile.
@@ -186,11 +188,7 @@ func readFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close() //nolint:errcheck // it is only read
-	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	if err == nil && len(text) > maxFile {
-		err = fmt.Errorf("%s has more than %d MiB", name, maxFile>>20)
-	}
-	return text, err
+	return files.ReadAll(name, file, maxFile)
 }
 
 // keep copies a chart, which is a folder or an archive.

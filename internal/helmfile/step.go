@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -71,7 +72,7 @@ func New(ctx context.Context, from drift.Connection, q Question, r Release) (*St
 	s.Target = drift.Target{Namespace: r.Namespace, Release: r.Name}
 	switch s.action {
 	case report.DeployerUninstall:
-		s.warn("helmfile uninstalls the release: every object of it goes, and only drift is listed here")
+		s.warn(deployer.WhatGoes(controller, s.action))
 	case report.DeployerNone:
 		return nil, errNothing
 	default:
