@@ -60,10 +60,5 @@ func Check(ip netip.Addr, what string, inTree bool) error {
 // isMetadata reports whether an address is link-local, or that of a metadata service elsewhere.
 func isMetadata(ip netip.Addr) bool {
 	known := []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("192.0.0.192")}
-	for _, k := range known {
-		if ip.WithZone("") == k {
-			return true
-		}
-	}
-	return ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsUnspecified()
+	return slices.Contains(known, ip.WithZone("")) || ip.IsLinkLocalUnicast() || ip.IsLinkLocalMulticast() || ip.IsUnspecified()
 }

@@ -136,27 +136,14 @@ func decodeNumbers(text []byte) (out any) {
 // objectTitle names an object, or returns "" if the value is none.
 func objectTitle(value any) string {
 	o, _ := value.(map[string]any)
-	kind, name := text(o["kind"]), text(field(o, "metadata", "name"))
+	metadata, _ := o["metadata"].(map[string]any)
+	kind, _ := o["kind"].(string)
+	name, _ := metadata["name"].(string)
+	namespace, _ := metadata["namespace"].(string)
 	if kind == "" || name == "" {
 		return ""
 	}
-	if namespace := text(field(o, "metadata", "namespace")); namespace != "" {
-		name = namespace + "/" + name
-	}
-	return kind + " " + name
-}
-
-func text(value any) string {
-	s, _ := value.(string)
-	return s
-}
-
-// field returns a value of nested maps, or nil.
-func field(o map[string]any, path ...string) any {
-	for _, step := range path[:len(path)-1] {
-		o, _ = o[step].(map[string]any)
-	}
-	return o[path[len(path)-1]]
+	return kind + " " + strings.TrimPrefix(namespace+"/"+name, "/")
 }
 
 // differences are those of two renderings.
@@ -202,7 +189,9 @@ func (d *differences) compare(title, at string, a, b any) {
 	switch a := a.(type) {
 	case map[string]any:
 		if b, isMap := b.(map[string]any); isMap {
-			for key := range union(a, b) {
+			keys := maps.Clone(a)
+			maps.Copy(keys, b)
+			for key := range keys {
 				d.compare(title, at+"/"+escapeStep(key), a[key], b[key])
 			}
 			return
@@ -228,13 +217,6 @@ func (d *differences) compare(title, at string, a, b any) {
 	if fmt.Sprint(a) != fmt.Sprint(b) {
 		d.objects[title] = true
 	}
-}
-
-// union returns a map with the keys of both.
-func union(a, b map[string]any) map[string]any {
-	out := maps.Clone(a)
-	maps.Copy(out, b)
-	return out
 }
 
 // escapeStep escapes a key as a JSON pointer does.
