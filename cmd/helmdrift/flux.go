@@ -55,11 +55,15 @@ func fluxGuest() guest {
 			}),
 			jobFluxTree: confine.NewJob(func(ctx context.Context, p *confine.Parent, o tree.Order) (tree.Answer, error) {
 				return applied.Build(ctx, o, applied.Questions{
-					Lookup: func(q applied.LookupOrder) ([]byte, error) {
+					Lookup: func(_ context.Context, q applied.LookupOrder) ([]byte, error) {
 						return confine.Ask[applied.LookupOrder, []byte](p, askFlux, q)
 					},
-					Decrypt: func(e tree.Encrypted) ([]byte, error) { return confine.Ask[tree.Encrypted, []byte](p, askSops, e) },
-					Fetch:   func(b kustomize.Base) (string, error) { return confine.Ask[kustomize.Base, string](p, askBase, b) },
+					Decrypt: func(_ context.Context, e tree.Encrypted) ([]byte, error) {
+						return confine.Ask[tree.Encrypted, []byte](p, askSops, e)
+					},
+					Fetch: func(_ context.Context, b kustomize.Base) (string, error) {
+						return confine.Ask[kustomize.Base, string](p, askBase, b)
+					},
 				})
 			}),
 		},

@@ -57,9 +57,9 @@ func (f *fluxDiff) tree(s cli.Streams, o *cli.CompareOptions) (*flux.From, error
 	return &flux.From{
 		Order: order, Commit: f.Changed, SecretLookups: f.SecretLookups, Vault: s.Env("VAULT_ADDR"), Time: limits.Time,
 		MaxOutput: limits.MaxAnswer(), Known: s.Known,
-		Run: func(ctx context.Context, order tree.Order, answers flux.Answers) (tree.Answer, error) {
+		Run: func(ctx context.Context, order tree.Order, ask applied.Questions) (tree.Answer, error) {
 			return jobs.Run[tree.Order, tree.Answer](ctx, limits, "building the working tree", jobFluxTree, order, map[string]confine.Call{
-				askFlux: confine.NewCall(answers.Lookup), askSops: confine.NewCall(answers.Decrypt), askBase: confine.NewCall(answers.Fetch),
+				askFlux: confine.NewCall(ask.Lookup), askSops: confine.NewCall(ask.Decrypt), askBase: confine.NewCall(ask.Fetch),
 			})
 		},
 	}, nil

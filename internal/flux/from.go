@@ -25,17 +25,10 @@ type From struct {
 	Vault     string
 	Time      time.Duration
 	MaxOutput int64
-	// Run calls applied.Build in a child process, which asks these questions.
-	Run func(context.Context, tree.Order, Answers) (tree.Answer, error)
+	// Run calls applied.Build in a child process, which asks the questions.
+	Run func(context.Context, tree.Order, applied.Questions) (tree.Answer, error)
 	// Known learns what is decrypted.
 	Known *secret.Known
-}
-
-// Answers are the answers to applied.Questions of a child process.
-type Answers struct {
-	Lookup  func(context.Context, applied.LookupOrder) ([]byte, error)
-	Decrypt func(context.Context, tree.Encrypted) ([]byte, error)
-	Fetch   func(context.Context, kustomize.Base) (string, error)
 }
 
 // Trees builds the tree and lays it over the cluster, and the one before the change if there is one. The caller closes the second.
@@ -53,8 +46,9 @@ func (f *From) Trees(ctx context.Context, from drift.Connection) (now, before *a
 	if f.Commit == "" {
 		return now, nil, nil
 	}
-	again := func(order tree.Order) (*applied.Tree, error) { return build(now.Seen(from), order) }
-	if before, err = f.before(ctx, again); err != nil {
+	from = now.Seen(from)
+	before, err = f.before(ctx, func(order tree.Order) (*applied.Tree, error) { return build(from, order) })
+	if err != nil {
 		return nil, nil, fmt.Errorf("--only-changed %s: %w", f.Commit, err)
 	}
 	return now, before, nil
@@ -63,15 +57,15 @@ func (f *From) Trees(ctx context.Context, from drift.Connection) (now, before *a
 // Builder returns what builds a tree. Done removes what was fetched for that.
 func (f *From) Builder(ctx context.Context) (build func(drift.Connection, tree.Order) (*applied.Tree, error), done func()) {
 	bases := &kustomize.Fetcher{Time: f.Time, MaxOutput: f.MaxOutput}
-	answers := Answers{Fetch: bases.Fetch, Decrypt: func(ctx context.Context, e tree.Encrypted) ([]byte, error) {
+	questions := applied.Questions{Fetch: bases.Fetch, Decrypt: func(ctx context.Context, e tree.Encrypted) ([]byte, error) {
 		return program.Sops{Vault: f.Vault, Time: f.Time, MaxOutput: f.MaxOutput}.Decrypt(ctx, e.Text, e.From, e.To, e.Vaults)
 	}}
 	build = func(from drift.Connection, order tree.Order) (*applied.Tree, error) {
 		return applied.New(ctx, from, order, func(ctx context.Context, ask func(context.Context, applied.LookupOrder) ([]byte, error)) (
 			tree.Answer, error) {
-			answers := answers
-			answers.Lookup = ask
-			return f.Run(ctx, order, answers)
+			questions := questions
+			questions.Lookup = ask
+			return f.Run(ctx, order, questions)
 		})
 	}
 	return build, bases.Close

@@ -29,7 +29,7 @@ func (t *Tree) Dropped(ctx context.Context, items []map[string]any) (out []*api.
 // Deletes says why Flux deletes an object of the cluster, or returns "" (fluxcd/kustomize-controller v1.9.4
 // internal/controller/kustomization_controller.go prune, deleteObjects).
 func (t *Tree) Deletes(ctx context.Context, ref object.Ref, item map[string]any) string {
-	maker := makerOf(item)
+	maker := tree.MakerOf(item)
 	switch {
 	case maker == (tree.Maker{}) || t.Over.tree[ref] || isKept(item):
 		return ""
@@ -67,13 +67,12 @@ func (t *Tree) last(ctx context.Context, m tree.Maker) map[string]any {
 // internal/controller/kustomization_controller.go finalizerShouldDeleteResources).
 func (t *Tree) takesAll(m tree.Maker, now map[string]any) bool {
 	ref := kustomizationRef(m)
-	if now == nil || t.Over.tree[ref] || !t.prunes(makerOf(now), ref) || isKept(now) || isSuspended(now) {
+	if now == nil || t.Over.tree[ref] || !t.prunes(tree.MakerOf(now), ref) || isKept(now) || isSuspended(now) {
 		return false
 	}
 	prunes, _, _ := unstructured.NestedBool(now, "spec", "prune")
 	policy, _, _ := unstructured.NestedString(now, "spec", "deletionPolicy")
-	switch policy {
-	case "", "MirrorPrune":
+	if policy == "" || policy == "MirrorPrune" {
 		return prunes
 	}
 	return policy == "Delete" || policy == "WaitForTermination"
@@ -113,14 +112,9 @@ func (t *Tree) findBuilt() {
 	}
 }
 
-// kustomizationRef names a Kustomization, and makerOf returns the one that made an object.
+// kustomizationRef names a Kustomization.
 func kustomizationRef(m tree.Maker) object.Ref {
 	return object.Ref{Key: object.Key{Group: kustomizeGroup, Kind: "Kustomization", Namespace: m.Namespace, Name: m.Name}, Version: "v1"}
-}
-
-func makerOf(item map[string]any) tree.Maker {
-	labels := (&unstructured.Unstructured{Object: item}).GetLabels()
-	return tree.Maker{Namespace: labels[kustomizeGroup+"/namespace"], Name: labels[kustomizeGroup+"/name"]}
 }
 
 // madeKustomization returns the Kustomization that an object is, or the zero value.

@@ -12,22 +12,13 @@ import (
 
 // This file keeps the Secrets of the cluster from the charts of a working tree.
 
-// Lookups returns the lookups for the charts of a tree.
+// Lookups returns the lookups for the charts of a tree. They find no Secrets, unless SecretLookups is set: a chart of a tree could print
+// them, and whoever proposes a change writes the chart.
 func (t *Tree) Lookups(
-	of func(...func(map[string]any)) (string, drift.LookupFunc, error),
-) func(...func(map[string]any)) (string, drift.LookupFunc, error) {
-	if t.SecretLookups {
-		return of
-	}
-	return withoutSecrets(of)
-}
-
-// withoutSecrets returns lookups that find no Secrets. A chart of a tree could print them, and whoever proposes a change writes the chart.
-func withoutSecrets(
 	lookups func(...func(map[string]any)) (string, drift.LookupFunc, error),
 ) func(...func(map[string]any)) (string, drift.LookupFunc, error) {
-	if lookups == nil {
-		return nil
+	if t.SecretLookups || lookups == nil {
+		return lookups
 	}
 	return func(learn ...func(map[string]any)) (string, drift.LookupFunc, error) {
 		server, answer, err := lookups(learn...)

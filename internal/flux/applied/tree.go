@@ -74,25 +74,25 @@ func (t *Tree) lookup(ctx context.Context, o LookupOrder) ([]byte, error) {
 
 // Questions are what the build of a tree asks the parent process.
 type Questions struct {
-	Lookup  func(LookupOrder) ([]byte, error)
-	Decrypt func(tree.Encrypted) ([]byte, error)
-	Fetch   func(kustomize.Base) (string, error)
+	Lookup  func(context.Context, LookupOrder) ([]byte, error)
+	Decrypt func(context.Context, tree.Encrypted) ([]byte, error)
+	Fetch   func(context.Context, kustomize.Base) (string, error)
 }
 
 // Build builds a tree in a child process.
 func Build(ctx context.Context, order tree.Order, ask Questions) (tree.Answer, error) {
-	from := tree.Outside{Lookup: func(_ context.Context, kind, namespace, name string) (out map[string]any, err error) {
-		text, err := ask.Lookup(LookupOrder{kind, namespace, name})
+	from := tree.Outside{Lookup: func(ctx context.Context, kind, namespace, name string) (out map[string]any, err error) {
+		text, err := ask.Lookup(ctx, LookupOrder{kind, namespace, name})
 		if err != nil {
 			return nil, err
 		}
 		return out, json.Unmarshal(text, &out)
 	}}
 	if order.Decrypts {
-		from.Decrypt = func(_ context.Context, e tree.Encrypted) ([]byte, error) { return ask.Decrypt(e) }
+		from.Decrypt = ask.Decrypt
 	}
 	if order.FetchesBases {
-		from.Fetch = func(_ context.Context, b kustomize.Base) (string, error) { return ask.Fetch(b) }
+		from.Fetch = ask.Fetch
 	}
 	return tree.Build(ctx, order, from)
 }
@@ -102,10 +102,7 @@ func New(
 	ctx context.Context, from drift.Connection, order tree.Order,
 	build func(ctx context.Context, ask func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error),
 ) (*Tree, error) {
-	t := &Tree{
-		order: order, types: applyTypes{from: from.Cluster},
-		Over: NewOverlay(from.Cluster),
-	}
+	t := &Tree{order: order, types: applyTypes{from: from.Cluster}, Over: NewOverlay(from.Cluster)}
 	var err error
 	if t.answer, err = build(ctx, t.lookup); err != nil {
 		return nil, err
@@ -170,9 +167,9 @@ func (t *Tree) Note(severity tree.Severity, where, message string) {
 // HelmReleases returns the HelmReleases that the tree makes, as they are after Flux has applied them.
 func (t *Tree) HelmReleases() (out []map[string]any) {
 	for _, o := range t.answer.Objects {
-		content := o.Map()
-		if kind := api.KindOf(content); kind.Group == api.HelmGroup && kind.Kind == api.Kind().Kind && t.Over.tree[api.RefOf(api.Kind(), content)] {
-			out = append(out, t.Over.objects[api.RefOf(api.Kind(), content)].Object)
+		ref := RefOf(o.Map())
+		if made := t.Over.Made(ref); made != nil && ref.GVK() == api.Kind() {
+			out = append(out, made)
 		}
 	}
 	return out
@@ -248,7 +245,7 @@ func (t *Tree) lay(ctx context.Context) error {
 	for i, one := range all {
 		var err error
 		all[i].after, err = t.after(ctx, one.ref, one.content, t.live[one.ref])
-		if cannot := (*cannotApply)(nil); errors.As(err, &cannot) {
+		if errors.Is(err, errCannotApply) {
 			refused[one.Maker] = true
 			t.Note(tree.Failed, one.Maker.String(), err.Error())
 		} else if err != nil {

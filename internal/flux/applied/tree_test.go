@@ -43,9 +43,7 @@ spec: {url: https://example.com/charts}
 			from := fluxtest.Served{Versions: strings.Fields(tt.versions)}
 			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)},
 				func(ctx context.Context, ask func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
-					return Build(ctx, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)}, Questions{
-						Lookup: func(o LookupOrder) ([]byte, error) { return ask(ctx, o) },
-					})
+					return Build(ctx, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)}, Questions{Lookup: ask})
 				})
 			if err != nil {
 				t.Fatal(err)

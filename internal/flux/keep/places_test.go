@@ -73,7 +73,7 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 	build := func(from drift.Connection, order tree.Order) (*applied.Tree, error) {
 		return applied.New(t.Context(), from, order, func(ctx context.Context, ask func(context.Context, applied.LookupOrder) ([]byte, error)) (
 			tree.Answer, error) {
-			return applied.Build(ctx, order, applied.Questions{Lookup: func(o applied.LookupOrder) ([]byte, error) { return ask(ctx, o) }})
+			return applied.Build(ctx, order, applied.Questions{Lookup: ask})
 		})
 	}
 	from := drift.Connection{Cluster: cluster}

@@ -11,10 +11,7 @@ import (
 )
 
 // Artifact is what source-controller would keep of a folder: no symbolic links, and no files that its rules leave out.
-type Artifact struct {
-	*kustomize.Tree
-	rules []pattern
-}
+type Artifact struct{ *kustomize.Tree }
 
 // noLinks says why an artifact has no links.
 const noLinks = "source-controller leaves links out"
@@ -25,7 +22,7 @@ func OpenArtifact(dir, kind, ignore string) (*Artifact, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Artifact{Tree: t}
+	a := &Artifact{t}
 	var ofFiles []pattern
 	for _, folder := range t.Folders() { // in the order of the original (LoadIgnorePatterns)
 		more, err := a.readRules(folder)
@@ -34,8 +31,7 @@ func OpenArtifact(dir, kind, ignore string) (*Artifact, error) {
 		}
 		ofFiles = append(ofFiles, more...)
 	}
-	a.rules = rules(kind, ofFiles, parsePatterns(ignore, nil))
-	a.dropIgnored()
+	a.dropIgnored(rules(kind, ofFiles, parsePatterns(ignore, nil)))
 	return a, nil
 }
 
@@ -59,12 +55,12 @@ func (a *Artifact) readRules(folder string) ([]pattern, error) {
 	return parsePatterns(string(text), at), nil
 }
 
-// dropIgnored removes the files that the rules leave out.
-func (a *Artifact) dropIgnored() {
+// dropIgnored removes the files that rules leave out.
+func (a *Artifact) dropIgnored(rules []pattern) {
 	for _, folder := range a.Folders() {
 		for _, base := range a.Names(folder) {
 			name := path.Join(folder, base)
-			if _, isFolder := a.Kind(name); !isFolder && excludes(a.rules, strings.Split(name, "/")) {
+			if _, isFolder := a.Kind(name); !isFolder && excludes(rules, strings.Split(name, "/")) {
 				a.Drop(name, "is not in the artifact: a rule of .sourceignore, of spec.ignore or of source-controller leaves it out")
 			}
 		}

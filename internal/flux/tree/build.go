@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/kustomize/api/resource"
 	kustomizetypes "sigs.k8s.io/kustomize/api/types"
 
 	"github.com/helmdrift/helmdrift/internal/kustomize"
@@ -59,7 +58,11 @@ func (b *builder) build(a *Artifact, folder string, by *kustomization, vars *var
 				return nil, fmt.Errorf("%s: %w", title, err)
 			}
 		}
-		values, err := valuesOf(r)
+		var values []map[string]any
+		text, err := kustomize.JSONOf(r)
+		if err == nil {
+			values, err = objectsOf(text)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", title, err)
 		}
@@ -71,17 +74,8 @@ func (b *builder) build(a *Artifact, folder string, by *kustomization, vars *var
 	return out, nil
 }
 
-// valuesOf returns an object as the controller reads it from the result: the items of a List are objects of their own, and a kustomization
+// objectsOf decodes an object as the controller reads it from the result: the items of a List are objects of their own, and a kustomization
 // of kustomize itself is none (fluxcd/pkg/ssa v0.76.1 utils/object.go ReadObjects).
-func valuesOf(r *resource.Resource) ([]map[string]any, error) {
-	text, err := kustomize.JSONOf(r)
-	if err != nil {
-		return nil, err
-	}
-	return objectsOf(text)
-}
-
-// objectsOf decodes an object, or the items of a List.
 func objectsOf(text []byte) ([]map[string]any, error) {
 	var value map[string]any
 	if err := utiljson.Unmarshal(text, &value); err != nil {

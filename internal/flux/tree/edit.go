@@ -30,19 +30,15 @@ func ReadFile(dir, name string) ([]byte, error) {
 	defer func() { _ = root.Close() }() // only read
 	name = path.Clean(name)
 	var info fs.FileInfo
-	for i := 0; i < len(name); {
-		if n := strings.IndexByte(name[i:], '/'); n >= 0 {
-			i += n
-		} else {
-			i = len(name)
-		}
-		if info, err = root.Lstat(name[:i]); err != nil {
+	steps := strings.Split(name, "/")
+	for i := range steps {
+		at := path.Join(steps[:i+1]...)
+		if info, err = root.Lstat(at); err != nil {
 			return nil, err
 		}
 		if info.Mode()&fs.ModeSymlink != 0 {
-			return nil, fmt.Errorf("%s is a symbolic link, and source-controller leaves links out", name[:i])
+			return nil, fmt.Errorf("%s is a symbolic link, and %s", at, noLinks)
 		}
-		i++
 	}
 	if !info.Mode().IsRegular() || info.Size() > kustomize.MaxFile {
 		return nil, fmt.Errorf("%s is no regular file of at most %d MiB", name, kustomize.MaxFile>>20)

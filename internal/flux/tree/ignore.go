@@ -53,11 +53,7 @@ func parsePatterns(text string, folder []string) []pattern {
 
 // defaultPatterns reads a list of default rules.
 func defaultPatterns(list string) []pattern {
-	var out []pattern
-	for text := range strings.SplitSeq(list, ",") {
-		out = append(out, parsePattern(text, nil))
-	}
-	return out
+	return parsePatterns(strings.ReplaceAll(list, ",", "\n"), nil)
 }
 
 // KindBucket is the kind of a source whose files are the objects of a bucket.
@@ -86,9 +82,9 @@ func BucketRules(file, spec string) func(key string) bool {
 
 // excludes reports whether rules exclude a file.
 func excludes(rules []pattern, path []string) bool {
-	for i := len(rules) - 1; i >= 0; i-- {
-		if rules[i].matches(path) {
-			return !rules[i].includes
+	for _, rule := range slices.Backward(rules) {
+		if rule.matches(path) {
+			return !rule.includes
 		}
 	}
 	return false
@@ -96,13 +92,8 @@ func excludes(rules []pattern, path []string) bool {
 
 // matches reports whether the rule is about a file.
 func (p *pattern) matches(path []string) bool {
-	if len(path) <= len(p.folder) {
+	if len(path) <= len(p.folder) || !slices.Equal(path[:len(p.folder)], p.folder) {
 		return false
-	}
-	for i, name := range p.folder {
-		if path[i] != name {
-			return false
-		}
 	}
 	path = path[len(p.folder):]
 	if p.isPath {

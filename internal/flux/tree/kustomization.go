@@ -36,8 +36,10 @@ type kustomization struct {
 			Labels      map[string]string `json:"labels"`
 			Annotations map[string]string `json:"annotations"`
 		} `json:"commonMetadata"`
-		PostBuild  *postBuild  `json:"postBuild"`
-		Decryption *decryption `json:"decryption"`
+		PostBuild  *postBuild `json:"postBuild"`
+		Decryption struct {
+			Provider string `json:"provider"`
+		} `json:"decryption"`
 		DependsOn  []sourceRef `json:"dependsOn"`
 		KubeConfig *struct{}   `json:"kubeConfig"`
 		Suspend    bool        `json:"suspend"`
@@ -52,11 +54,6 @@ type sourceRef struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-}
-
-// decryption says who decrypts.
-type decryption struct {
-	Provider string `json:"provider"`
 }
 
 // postBuild says which variables are replaced.
@@ -75,7 +72,7 @@ type substituteFrom struct {
 
 // folder returns spec.path as a path of the artifact. It cannot leave it (kustomization_controller.go: securejoin.SecureJoin).
 func (k *kustomization) folder() string {
-	return path.Clean(strings.TrimPrefix(path.Clean("/"+k.Spec.Path), "/"))
+	return path.Clean(CleanPath(k.Spec.Path))
 }
 
 // write writes the kustomization.yaml that kustomize-controller builds for a Kustomization of Flux, which may be nil

@@ -42,13 +42,13 @@ func (b *builder) readRendered() {
 			}
 			b.unseal(value, nil, title(key.kind, key.namespace, key.name))
 			sealTexts(value) // "flux build" removes what says that an object is encrypted
-			b.emit([]made{{value: value}}, ownerOf(value), 0)
+			b.emit([]made{{value: value}}, MakerOf(value), 0)
 		}
 	}
 }
 
-// ownerOf returns the Kustomization that the labels of an object name: "flux build" adds them.
-func ownerOf(value map[string]any) Maker {
+// MakerOf returns the Kustomization that the labels of an object name. The controller adds them, and so does "flux build".
+func MakerOf(value map[string]any) Maker {
 	metadata, _ := value["metadata"].(map[string]any)
 	labels, _ := metadata["labels"].(map[string]any)
 	name, _ := labels[fluxGroup+"/name"].(string)

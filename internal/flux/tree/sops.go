@@ -52,7 +52,7 @@ func newDecrypter(ctx context.Context, call func(context.Context, Encrypted) ([]
 
 // isDecrypted reports whether Flux decrypts for a Kustomization. Which one builds a folder is not known without one, so it may.
 func (k *kustomization) isDecrypted() bool {
-	return k == nil || k.Spec.Decryption != nil && k.Spec.Decryption.Provider == "sops"
+	return k == nil || k.Spec.Decryption.Provider == "sops"
 }
 
 // forKustomization returns the decrypter for a Kustomization of Flux, or nil if Flux decrypts nothing for it.
@@ -85,11 +85,10 @@ func (d *decrypter) learn(before, after []byte, from, to string) {
 		d.known.Add(text)
 	}
 	var was, is any
-	if to == "json" || to == "yaml" {
-		if from == to && yaml.Unmarshal(before, &was) == nil && yaml.Unmarshal(after, &is) == nil {
-			eachDecrypted(was, is, add)
-			return
-		}
+	isData := from == to && (to == "json" || to == "yaml")
+	if isData && yaml.Unmarshal(before, &was) == nil && yaml.Unmarshal(after, &is) == nil {
+		eachDecrypted(was, is, add)
+		return
 	}
 	add(string(after))
 	for line := range strings.Lines(string(after)) {

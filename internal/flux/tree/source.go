@@ -3,7 +3,6 @@ package tree
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/worktree"
@@ -30,15 +29,14 @@ func (b *builder) object(group, kind, namespace, name string) (map[string]any, e
 	return found.value, found.err
 }
 
-// localSource returns the folder that the user gives for a source, or nil.
-func (b *builder) localSource(ref sourceRef) *LocalSource {
-	i := slices.IndexFunc(b.order.Sources, func(s LocalSource) bool {
-		return s.Kind == ref.Kind && s.Namespace == ref.Namespace && s.Name == ref.Name
-	})
-	if i < 0 {
-		return nil
+// localSource returns the folder that the user gives for a source, or "".
+func (o Order) localSource(ref sourceRef) string {
+	for _, s := range o.Sources {
+		if s.Kind == ref.Kind && s.Namespace == ref.Namespace && s.Name == ref.Name {
+			return s.Dir
+		}
 	}
-	return &b.order.Sources[i]
+	return ""
 }
 
 // gitRepository is what matters of a source here.
@@ -55,10 +53,10 @@ func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 	ref := k.Spec.SourceRef
 	name := title(ref.Kind, ref.Namespace, ref.Name)
 	advice := fmt.Sprintf("--local-source %s/%s/%s=FOLDER says where its content is", ref.Kind, ref.Namespace, ref.Name)
-	if local := b.localSource(ref); local != nil {
+	if local := b.order.localSource(ref); local != "" {
 		repository := gitRepository{}
 		_ = decode(b.objects[objectKey{sourceGroup, ref.Kind, ref.Namespace, ref.Name}], &repository) // only for spec.ignore
-		return b.open(k, local.Dir, repository.Spec.Ignore)
+		return b.open(k, local, repository.Spec.Ignore)
 	}
 	if ref.Kind != "GitRepository" {
 		return nil, &Problem{Skipped, k.title(), "its source is the " + name + ", which is not the tree", advice}
@@ -81,7 +79,7 @@ func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 		return a, problem
 	case err != nil:
 		return nil, &Problem{Skipped, k.title(), "its source " + name + " is not known: " + err.Error(), advice}
-	case !b.isTree(repository.Spec.URL):
+	case !worktree.HasRemote(b.order.Remotes, repository.Spec.URL):
 		where := "another repository"
 		if len(b.order.Remotes) == 0 {
 			where = "a repository, and the tree has no remotes to compare"
@@ -100,11 +98,6 @@ func (b *builder) open(k *kustomization, dir, ignore string) (*Artifact, *Proble
 		return nil, &Problem{Failed, k.title(), "its source cannot be read: " + err.Error(), ""}
 	}
 	return a, nil
-}
-
-// isTree reports whether an address is that of a remote of the tree.
-func (b *builder) isTree(address string) bool {
-	return worktree.HasRemote(b.order.Remotes, address)
 }
 
 // variablesOf returns the variables of a Kustomization: later sources win, and its own win over all (fluxcd/pkg/kustomize v1.41.0
@@ -145,12 +138,9 @@ func (b *builder) variablesOf(k *kustomization) *variables {
 
 // Folder returns the folder with the content of a source, or "" if the tree does not have it.
 func (o Order) Folder(kind, namespace, name, address string) string {
-	b := builder{order: o}
-	if local := b.localSource(sourceRef{kind, namespace, name}); local != nil {
-		return local.Dir
-	}
-	if kind == "GitRepository" && b.isTree(address) {
+	local := o.localSource(sourceRef{kind, namespace, name})
+	if local == "" && kind == "GitRepository" && worktree.HasRemote(o.Remotes, address) {
 		return o.Root
 	}
-	return ""
+	return local
 }

@@ -200,8 +200,7 @@ func (b *builder) emit(objects []made, by Maker, depth int) {
 			b.report(Problem{Failed, name, "it has no namespace, and Flux does not add one", advice})
 		}
 		if other, isMade := b.makers[key]; isMade {
-			b.report(Problem{Failed, name, "it is made twice: by " + other.String() + " and by " + by.String() +
-				"; only the first is here",
+			b.report(Problem{Failed, name, "it is made twice: by " + other.String() + " and by " + by.String() + "; only the first is here",
 				"the two overwrite each other in the cluster"})
 			continue
 		}
@@ -218,8 +217,7 @@ func (b *builder) emit(objects []made, by Maker, depth int) {
 			continue
 		}
 		if key.group == helmGroup && by == (Maker{}) && !b.order.Rendered && variable.Match(text) {
-			b.report(Problem{Note, name, "its variables, like " + string(variable.Find(text)) + "}, stay as they are", adviceAbout(by,
-				"")})
+			b.report(Problem{Note, name, "its variables, like " + string(variable.Find(text)) + "}, stay as they are", adviceAbout(by, "")})
 		}
 		b.makers[key], b.objects[key] = by, o.value
 		b.answer.Objects = append(b.answer.Objects, Object{text, o.file, o.dir, by})
@@ -274,7 +272,7 @@ func (b *builder) next() int {
 
 // hasInputs reports whether the tree has made everything that a Kustomization names.
 func (b *builder) hasInputs(k *kustomization) bool {
-	if ref := k.Spec.SourceRef; b.localSource(ref) == nil && b.objects[objectKey{sourceGroup, ref.Kind, ref.Namespace, ref.Name}] == nil {
+	if ref := k.Spec.SourceRef; b.order.localSource(ref) == "" && b.objects[objectKey{sourceGroup, ref.Kind, ref.Namespace, ref.Name}] == nil {
 		return false
 	}
 	if k.Spec.PostBuild == nil {
