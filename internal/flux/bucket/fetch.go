@@ -23,7 +23,7 @@ const atOnce = 8
 // Has reports whether there is an object at a path or below it.
 func (l *Listing) Has(name string) bool {
 	for key := range l.objects {
-		if isBelow(clean(key), []string{name}) {
+		if isBelow(tree.CleanPath(key), []string{name}) {
 			return true
 		}
 	}
@@ -33,7 +33,7 @@ func (l *Listing) Has(name string) bool {
 // isBelow reports whether a path is one of some paths or below one.
 func isBelow(at string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
-		name = clean(name)
+		name = tree.CleanPath(name)
 		return name == "" || at == name || strings.HasPrefix(at, name+"/")
 	})
 }
@@ -75,7 +75,7 @@ func (l *Listing) Close() {
 func (l *Listing) below(names []string) (map[string]string, error) {
 	wanted, size := map[string]string{}, int64(0)
 	for _, key := range slices.Sorted(maps.Keys(l.objects)) {
-		at := clean(key)
+		at := tree.CleanPath(key)
 		if !isBelow(at, names) {
 			continue
 		}

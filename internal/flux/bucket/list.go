@@ -11,12 +11,12 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/once"
@@ -148,11 +148,7 @@ func (l *Listing) readIgnore(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxIgnore+1))
-	if err == nil && len(text) > maxIgnore {
-		err = fmt.Errorf("it has more than %d MiB", maxIgnore>>20)
-	}
-	return text, err
+	return files.ReadAll("it", response.Body, maxIgnore)
 }
 
 // page is an answer to ListObjectsV2.
@@ -291,17 +287,9 @@ func explain(ctx context.Context, subject string, err error) error {
 // decode reads an answer in XML.
 func decode(response *http.Response, out any) error {
 	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxPage+1))
-	switch {
-	case err != nil:
-		return err
-	case len(text) > maxPage:
-		return fmt.Errorf("an answer has more than %d MiB", maxPage>>20)
-	case xml.Unmarshal(text, out) != nil:
-		return errors.New("the answer is not one of S3")
+	text, err := files.ReadAll("an answer", response.Body, maxPage)
+	if err == nil && xml.Unmarshal(text, out) != nil {
+		err = errors.New("the answer is not one of S3")
 	}
-	return nil
+	return err
 }
-
-// clean returns the path of an object in the folder of the artifact.
-func clean(key string) string { return strings.TrimPrefix(path.Clean("/"+key), "/") }

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -119,7 +120,7 @@ func (s *Server) list(w http.ResponseWriter, objects map[string][]byte, query ur
 	const most = 1000
 	size := cmp.Or(s.PageSize, most)
 	last := ""
-	for _, key := range sortedKeys(objects) {
+	for _, key := range slices.Sorted(maps.Keys(objects)) {
 		if key <= query.Get("continuation-token") || !strings.HasPrefix(key, query.Get("prefix")) {
 			continue
 		}
@@ -135,15 +136,6 @@ func (s *Server) list(w http.ResponseWriter, objects map[string][]byte, query ur
 		out.Contents = append(out.Contents, listed{shown, `"` + s.ETag(objects[key]) + `"`, len(objects[key])})
 	}
 	answer(w, out)
-}
-
-func sortedKeys(objects map[string][]byte) []string {
-	out := make([]string, 0, len(objects))
-	for key := range objects {
-		out = append(out, key)
-	}
-	slices.Sort(out)
-	return out
 }
 
 func answer(w http.ResponseWriter, value any) {
@@ -197,7 +189,8 @@ func (s *Server) check(r *http.Request, asksRegion bool) string {
 	}
 	request := r.Method + "\n" + encoded(r.URL.Path, "/") + "\n" + canonicalQuery(r.URL.Query()) + "\n" + headers.String() + "\n" +
 		fields["SignedHeaders"] + "\n" + r.Header.Get("X-Amz-Content-Sha256")
-	text := "AWS4-HMAC-SHA256\n" + r.Header.Get("X-Amz-Date") + "\n" + strings.Join(scope[1:], "/") + "\n" + hexSum(request)
+	text := fmt.Sprintf("AWS4-HMAC-SHA256\n%s\n%s\n%x", r.Header.Get("X-Amz-Date"), strings.Join(scope[1:], "/"),
+		sha256.Sum256([]byte(request)))
 	key := mac(mac(mac(mac([]byte("AWS4"+s.SecretKey), scope[1]), scope[2]), scope[3]), scope[4])
 	if hex.EncodeToString(mac(key, text)) != fields["Signature"] {
 		return "SignatureDoesNotMatch"
@@ -210,8 +203,6 @@ func mac(key []byte, text string) []byte {
 	h.Write([]byte(text))
 	return h.Sum(nil)
 }
-
-func hexSum(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
 
 // canonicalQuery returns the parameters of a query in the form that is signed.
 func canonicalQuery(query url.Values) string {
