@@ -78,7 +78,7 @@ func (p *Plan) fetchBucket(ctx context.Context, q Question) error {
 	if err != nil {
 		return p.bucketFault(err, from.AccessKey != "")
 	}
-	p.done = append(p.done, done)
+	p.files.Keep(done)
 	if err := p.compareRevision(listing.Revision()); err != nil {
 		return err
 	}
@@ -97,11 +97,10 @@ func (p *Plan) fetchBucket(ctx context.Context, q Question) error {
 // addKeys adds the keys in the Secret of the source.
 func (p *Plan) addKeys(ctx context.Context, q Question, to *bucket.Source) error {
 	o := p.offer
-	value, found, err := o.secret(ctx, p.reading)
+	value, err := o.secret(ctx, p.reading, q.Known)
 	if err != nil {
 		return err
 	}
-	q.Known.AddObject("", "Secret", found)
 	if to.AccessKey, to.SecretKey = value("accesskey"), value("secretkey"); to.AccessKey == "" || to.SecretKey == "" {
 		return fmt.Errorf("%s has no accesskey and secretkey for %s", o.secretTitle(), o.title)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/bucket"
 	"github.com/helmdrift/helmdrift/internal/flux/bucket/buckettest"
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
@@ -101,7 +102,7 @@ func TestBucketChart(t *testing.T) {
 			filled := strings.NewReplacer("HOST", host, "REVISION", listing.Revision(), "REV", shortDigest(listing.Revision()))
 			q.WithCredentials, q.Source.Username, q.Source.Password = !tt.without, tt.username, tt.password
 			p := planOfBucket(t, tt.chart, filled.Replace(tt.spec), filled.Replace(tt.status))
-			path, err := p.findChart(t.Context(), drift.Connection{}, q)
+			path, err := p.findChart(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,12 +136,12 @@ func TestBucketChart(t *testing.T) {
 // TestBucketOnce checks that HelmReleases of a fleet list a bucket once, and fetch each chart once.
 func TestBucketOnce(t *testing.T) {
 	server, host := startBucket(t)
-	k := newFetched(bucketQuestion())
-	q := k.question()
+	var files deployer.Fetched
+	q := bucketQuestion().kept(&files)
 	q.WithCredentials = true
 	for _, chart := range []string{"web", "api", "web", "api"} {
 		p := planOfBucket(t, "chart: "+chart, "endpoint: '"+host+"', insecure: true, bucketName: charts, secretRef: {name: keys}", "")
-		if _, err := p.findChart(t.Context(), drift.Connection{}, q); err != nil || p.chart.name != chart || len(p.problems) > 0 {
+		if _, err := p.findChart(t.Context(), q); err != nil || p.chart.name != chart || len(p.problems) > 0 {
 			t.Errorf("%s: %+v, %v, %v", chart, p.chart, p.problems, err)
 		}
 	}
@@ -148,5 +149,5 @@ func TestBucketOnce(t *testing.T) {
 	if asked := server.Asked(); len(asked) != 7 {
 		t.Errorf("%q", asked)
 	}
-	k.Close()
+	files.Close()
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
@@ -64,12 +63,11 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 		return "", err
 	}
 	var wanted api.ChartSpec
-	namespace := h.Metadata.Namespace
+	namespace := sourceNamespace(h)
 	switch ref := h.Spec.ChartRef; {
 	case h.Spec.Chart != nil:
 		wanted = h.Spec.Chart.Spec
 	case ref != nil:
-		namespace = cmp.Or(ref.Namespace, namespace)
 		of, err := readSource(ctx, t.Over, ref.Kind, namespace, ref.Name)
 		if err = errors.Join(err, add(of.Spec)); err != nil {
 			return "", err
@@ -84,7 +82,6 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 	if err != nil {
 		return "", err
 	}
-	of.kind = wanted.SourceRef.Kind
 	if err := add(of.Spec); err != nil || !of.isIn(t) {
 		return fmt.Sprintf("%x", sum.Sum(nil)), err
 	}
@@ -94,12 +91,12 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 		return "", err
 	}
 	defer func() { _ = artifact.Close() }()
-	names := []string{clean(wanted.Chart)}
+	names := []string{tree.CleanPath(wanted.Chart)}
 	for _, file := range wanted.ValuesFiles {
-		names = append(names, clean(file))
+		names = append(names, tree.CleanPath(file))
 	}
 	files, err := artifact.Digest(names...)
-	return fmt.Sprintf("%x %s", sum.Sum(nil), strings.TrimSpace(files)), err
+	return fmt.Sprintf("%x %s", sum.Sum(nil), files), err
 }
 
 // isTouched reports whether a HelmRelease of the tree has other inputs than in an earlier one. What cannot be told counts as changed.

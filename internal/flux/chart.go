@@ -8,9 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"helm.sh/helm/v4/pkg/chart/common"
@@ -20,7 +18,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/files"
-	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/links"
 )
@@ -119,20 +116,17 @@ func (o ChartOrder) copyTo(dir string) error {
 		return err
 	}
 	defer func() { _ = artifact.Close() }()
-	if !artifact.Has(clean(o.Artifact.Chart)) {
+	if !artifact.Has(tree.CleanPath(o.Artifact.Chart)) {
 		return fmt.Errorf("the %s has no chart %s", o.Artifact.Kind, o.Artifact.Chart)
 	}
-	names := []string{clean(o.Artifact.Chart)}
+	names := []string{tree.CleanPath(o.Artifact.Chart)}
 	for _, file := range o.ValuesFiles {
-		if artifact.Has(clean(file)) {
-			names = append(names, clean(file))
+		if artifact.Has(tree.CleanPath(file)) {
+			names = append(names, tree.CleanPath(file))
 		}
 	}
 	return artifact.Copy(dir, names...)
 }
-
-// clean returns a path in a source without what leads out of the source.
-func clean(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
 // checkLinks refuses symbolic links of a directory that lead out of its working tree.
 func checkLinks(dir string) error {
@@ -181,7 +175,7 @@ func (o ChartOrder) replaceValues(loaded *chart.Chart) error {
 	values := map[string]any{}
 	for _, name := range o.ValuesFiles {
 		if o.Root == "" && filepath.Clean(name) == chartutil.ValuesfileName {
-			values = api.Merged(values, loaded.Values)
+			values = loader.MergeMaps(values, loaded.Values)
 			continue
 		}
 		text, err := o.readValuesFile(loaded, name)
@@ -195,7 +189,7 @@ func (o ChartOrder) replaceValues(loaded *chart.Chart) error {
 		if err := yaml.Unmarshal(text, &given); err != nil {
 			return fmt.Errorf("the values file %s of spec.chart.spec.valuesFiles is not a YAML document with a table", name)
 		}
-		values = api.Merged(values, given)
+		values = loader.MergeMaps(values, given)
 	}
 	var text bytes.Buffer
 	if len(values) > 0 {

@@ -81,12 +81,9 @@ func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err er
 		order.Addresses = address.Lookup(u.Hostname())
 	}
 	if o.login != nil && q.WithCredentials {
-		var found map[string]any
-		if order.Username, order.Password, found, err = o.credentials(ctx, p.reading); err != nil {
+		if order.Username, order.Password, err = o.credentials(ctx, p.reading, q.Known); err != nil {
 			return nil, err
 		}
-		q.Known.AddObject("", "Secret", found)
-		q.Known.Add(order.Password)
 	}
 	dir, done, err := q.Commit(ctx, order)
 	if err != nil {

@@ -3,8 +3,8 @@ package flux
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
+	"fmt"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
@@ -37,8 +37,7 @@ func contentOf(c *chart.Chart) string {
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
 // isDeployed reports whether a deployed record has the chart of the sources and the values of the HelmRelease. It may say no although it

@@ -9,7 +9,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file reads the flags of helm-controller, for the HelmReleases to which one of them matters.
@@ -24,14 +23,10 @@ type settings struct {
 	isRead bool
 }
 
-// controllerRef names the Deployment of helm-controller where flux install puts it.
-func controllerRef() object.Ref {
-	return object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "flux-system", Name: "helm-controller"}, Version: "v1"}
-}
-
-// readSettings reads the settings.
+// readSettings reads the settings from the Deployment of helm-controller where flux install puts it.
 func readSettings(ctx context.Context, from deployer.Reader) (out settings) {
-	o := from.Read(ctx, []object.Ref{controllerRef()})[controllerRef()].Object
+	ref := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "flux-system", Name: "helm-controller"}, Version: "v1"}
+	o := from.Read(ctx, []object.Ref{ref})[ref].Object
 	out.isRead = len(deployer.Containers(o)) > 0
 	for name, value := range deployer.Flags(o) {
 		switch name {
@@ -96,12 +91,4 @@ func (p *Plan) refusesSource(ctx context.Context, q Question) string {
 			"Deployment helm-controller in namespace flux-system, which would show that, cannot be read")
 	}
 	return ""
-}
-
-// installMethod returns how an installation writes unless the HelmRelease says so.
-func (s settings) installMethod() report.ApplyMethod {
-	if s.helm3 {
-		return report.ApplyClientSide
-	}
-	return report.ApplyServerSide
 }

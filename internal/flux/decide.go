@@ -1,8 +1,8 @@
 package flux
 
 import (
+	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -132,7 +132,7 @@ func (s situation) unblocked() decision {
 		return decision{action: report.DeployerBlocked, reason: fmt.Sprintf("the last revision is %s, which Flux cannot handle", s.state)}
 	}
 	if why := s.outOfSync(last); why != "" {
-		if failures := s.upgradeFailures(); isExhausted(h.Spec.Upgrade.Remediation, failures) && !forces(h) {
+		if failures := s.counted(h.Status.UpgradeFailures); isExhausted(h.Spec.Upgrade.Remediation, failures) && !forces(h) {
 			return decision{action: report.DeployerBlocked,
 				reason: fmt.Sprintf("the upgrade failed %d times, and Flux has given up; %s", failures, why)}
 		}
@@ -154,15 +154,11 @@ func (s situation) inSync(last *api.Revision) decision {
 		same = fmt.Sprintf("the values are those of revision %d, and the version of the chart is not known", last.Version)
 	}
 	if h.Spec.Test.Enable {
-		ignores := h.Spec.Test.IgnoreFailures
 		active, isActive := activeRemediation(h)
-		if active.IgnoreTestFailures != nil {
-			ignores = *active.IgnoreTestFailures
-		}
 		switch {
 		case last.TestHooks == nil:
 			return decision{action: report.DeployerNone, reason: same + "; it only runs the tests of the chart"}
-		case isActive && !ignores && last.HasFailedTest():
+		case isActive && !ignoresTests(h, active) && last.HasFailedTest():
 			out := s.failed()
 			out.reason = "a test of the chart failed; " + out.reason
 			return out
@@ -231,9 +227,9 @@ func (s situation) outOfSync(last *api.Revision) string {
 		return "the values changed"
 	case h.Metadata.Generation == h.Status.ObservedGeneration:
 		return ""
-	case postRenderersDigest(h) != h.Status.ObservedPostRenderersDigest:
+	case digestOf(h.Spec.PostRenderers) != h.Status.ObservedPostRenderersDigest:
 		return "spec.postRenderers changed"
-	case commonMetadataDigest(h) != h.Status.ObservedCommonMetadataDigest:
+	case digestOf(h.Spec.CommonMetadata) != h.Status.ObservedCommonMetadataDigest:
 		return "spec.commonMetadata changed"
 	}
 	return ""
@@ -247,7 +243,7 @@ func shownVersion(version string) string {
 // installs returns the decision for a release that is not there (fluxcd/helm-controller v1.6.0 internal/reconcile/atomic_release.go
 // actionForState).
 func (s situation) installs(why string) decision {
-	failures := s.installFailures()
+	failures := s.counted(s.release.Status.InstallFailures)
 	if isExhausted(s.release.Spec.Install.Remediation, failures) && !forces(s.release) {
 		return decision{action: report.DeployerBlocked, reason: fmt.Sprintf("the installation failed %d times, and Flux has given up", failures)}
 	}
@@ -259,9 +255,9 @@ func (s situation) failed() decision {
 	h := s.release
 	upgrades := func(why string) decision { return decision{action: report.DeployerUpgrade, reason: why} }
 	rule, isActive := activeRemediation(h)
-	failures, strategy := s.upgradeFailures(), rule.Strategy
+	failures, strategy := s.counted(h.Status.UpgradeFailures), rule.Strategy
 	if h.Status.LastAttemptedReleaseAction == "install" {
-		failures, strategy = s.installFailures(), "uninstall"
+		failures, strategy = s.counted(h.Status.InstallFailures), "uninstall"
 	}
 	switch {
 	case retries(h, s.retries):
@@ -273,22 +269,15 @@ func (s situation) failed() decision {
 	case forces(h):
 		return upgrades("the last revision failed, and an annotation asks Flux to force an upgrade")
 	}
-	remediates := rule.RemediateLastFailure != nil && *rule.RemediateLastFailure
-	if rule.RemediateLastFailure == nil && h.Status.LastAttemptedReleaseAction == "upgrade" {
-		remediates = rule.Retries > 0
-	}
-	if isExhausted(rule, failures) && !remediates {
+	byDefault := h.Status.LastAttemptedReleaseAction == "upgrade" && rule.Retries > 0
+	if isExhausted(rule, failures) && !*cmp.Or(rule.RemediateLastFailure, &byDefault) {
 		return decision{action: report.DeployerBlocked,
 			reason: fmt.Sprintf("the last revision failed after %d attempts, and Flux has given up", failures)}
 	}
 	if strategy == "uninstall" {
 		return decision{action: report.DeployerUninstall, reason: "the last revision failed, and the remediation is to uninstall the release"}
 	}
-	ignores := h.Spec.Test.IgnoreFailures
-	if rule.IgnoreTestFailures != nil {
-		ignores = *rule.IgnoreTestFailures
-	}
-	to := h.Previous(ignores)
+	to := h.Previous(ignoresTests(h, rule))
 	if to == nil {
 		return decision{action: report.DeployerBlocked, reason: "the last revision failed, and there is no revision to roll back to"}
 	}
@@ -306,34 +295,27 @@ func isExhausted(r api.Remediation, failures int64) bool {
 	return r.Retries >= 0 && failures > int64(r.Retries)
 }
 
+// ignoresTests reports whether a failed test of the chart is no failure for a remediation (api/v2 MustIgnoreTestFailures).
+func ignoresTests(h *api.HelmRelease, r api.Remediation) bool {
+	return *cmp.Or(r.IgnoreTestFailures, &h.Spec.Test.IgnoreFailures)
+}
+
 // resets reports whether the controller forgets its failures, because something changed since (fluxcd/helm-controller v1.6.0
 // internal/action/reset.go MustResetFailures).
 func (s situation) resets() bool {
 	h := s.release
-	switch {
-	case h.Status.LastAttemptedGeneration != h.Metadata.Generation:
-		return true
-	case s.chart.name != "" && h.Status.LastAttemptedRevision != s.chart.version:
-		return true
-	case !s.isUnknown && h.Status.LastAttemptedConfigDigest != "" && h.Status.LastAttemptedConfigDigest != s.values:
-		return true
-	}
-	return requests(h, "reconcile.fluxcd.io/resetAt", h.Status.LastHandledResetAt)
+	return h.Status.LastAttemptedGeneration != h.Metadata.Generation ||
+		s.chart.name != "" && h.Status.LastAttemptedRevision != s.chart.version ||
+		!s.isUnknown && h.Status.LastAttemptedConfigDigest != "" && h.Status.LastAttemptedConfigDigest != s.values ||
+		requests(h, "reconcile.fluxcd.io/resetAt", h.Status.LastHandledResetAt)
 }
 
-// upgradeFailures and installFailures return the failures that count at the next reconciliation.
-func (s situation) upgradeFailures() int64 {
+// counted returns how many of the failures in the status count at the next reconciliation.
+func (s situation) counted(failures int64) int64 {
 	if s.resets() {
 		return 0
 	}
-	return s.release.Status.UpgradeFailures
-}
-
-func (s situation) installFailures() int64 {
-	if s.resets() {
-		return 0
-	}
-	return s.release.Status.InstallFailures
+	return failures
 }
 
 // activeRemediation returns the rule for failures of the last action. It returns false if no action was attempted (api/v2
@@ -378,27 +360,14 @@ func requests(h *api.HelmRelease, annotation, handled string) bool {
 	return asked && at == requested && h.Status.LastHandledReconcileAt != requested && handled != at
 }
 
-// postRenderersDigest and commonMetadataDigest return the digests that helm-controller stores of these fields, or "" if they are not set
-// (fluxcd/helm-controller v1.6.0 internal/postrender/build.go Digest, CommonMetadataDigest).
-func postRenderersDigest(h *api.HelmRelease) string {
-	if h.Spec.PostRenderers == nil {
+// digestOf returns the digest that helm-controller stores of spec.postRenderers or spec.commonMetadata, or "" if the field is not set
+// (fluxcd/helm-controller v1.6.0 internal/postrender/build.go Digest, CommonMetadataDigest). The line break is that of an Encoder.
+func digestOf(field any) string {
+	text, _ := json.Marshal(field) // it has plain fields
+	if string(text) == "null" {
 		return ""
 	}
-	return jsonDigest(h.Spec.PostRenderers)
-}
-
-func commonMetadataDigest(h *api.HelmRelease) string {
-	if h.Spec.CommonMetadata == nil {
-		return ""
-	}
-	return jsonDigest(h.Spec.CommonMetadata)
-}
-
-// jsonDigest returns the digest of a value as encoding/json encodes it, with the line break that an Encoder adds.
-func jsonDigest(v any) string {
-	sum := sha256.New()
-	_ = json.NewEncoder(sum).Encode(v)
-	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(append(text, '\n')))
 }
 
 // corrected returns the decision for a release in which Flux may find drift: with driftDetection enabled it puts back what drifted if it

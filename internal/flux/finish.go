@@ -33,7 +33,7 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 		}
 		if notRolledOut > 0 {
 			d.reason += fmt.Sprintf(", although %s of the chart %s from what is deployed: Flux rolls them out when the version of the chart changes",
-				english.Count(notRolledOut, "object"), differs(notRolledOut))
+				english.Count(notRolledOut, "object"), english.Differ(notRolledOut))
 		}
 	}
 	r.Deployer = &report.Deployer{
@@ -82,16 +82,9 @@ func (p *Plan) hasCorrectable(r *report.Release) bool {
 func (p *Plan) checkKept(ctx context.Context, drifted *drift.Result) {
 	if changed := p.notRolledOut(ctx, drifted); changed > 0 {
 		p.lacks(fmt.Sprintf("%s of the chart %s from what is deployed under version %s: source-controller keeps the chart that it built first, so "+
-			"the upgrade deploys that one, and the comparison is with the other", english.Count(changed, "object"), differs(changed), p.chart.version))
+			"the upgrade deploys that one, and the comparison is with the other", english.Count(changed, "object"), english.Differ(changed),
+			p.chart.version))
 	}
-}
-
-// differs returns the verb for a number of things.
-func differs(n int) string {
-	if n == 1 {
-		return "differs"
-	}
-	return "differ"
 }
 
 // unknownContent begins the warning that the chart may have changed.
@@ -224,10 +217,7 @@ func (p *Plan) addLimits(d decision) {
 	for _, absent := range p.composed.Absent {
 		p.warn(CodeWarning, "spec.valuesFrom names an optional value that is not there: "+absent)
 	}
-	if d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {
-		return
-	}
-	if h.Spec.ServiceAccountName != "" {
+	if acts := d.action == report.DeployerUpgrade || d.action == report.DeployerInstall; acts && h.Spec.ServiceAccountName != "" {
 		p.warn(CodeWarning, "Flux acts as the service account "+h.Spec.ServiceAccountName+", whose rights helmdrift does not check")
 	}
 }

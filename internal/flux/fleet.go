@@ -14,7 +14,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
-	"github.com/helmdrift/helmdrift/internal/flux/bucket"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/order"
@@ -73,9 +72,9 @@ func (f Fleet) compareAll(ctx context.Context) ([]report.Release, error) {
 	if err != nil {
 		return nil, err
 	}
-	fetched := newFetched(f.Question)
+	var fetched deployer.Fetched
 	defer fetched.Close()
-	f.Question = fetched.question()
+	f.Question = f.kept(&fetched)
 	if f.Tree != nil && f.isMost(ctx, found) {
 		f.On.Widen()
 	}
@@ -134,9 +133,13 @@ func (f Fleet) compareChanged(ctx context.Context, each deployer.Fleet[*api.Helm
 
 // Know returns a connection that knows the HelmReleases and the sources of charts. Compare does not list them again.
 func (f *Fleet) Know(ctx context.Context) drift.Connection {
-	list, lists := f.On.List, once.Map[listKey, []map[string]any]{}
+	type key struct {
+		kind      schema.GroupVersionKind
+		namespace string
+	}
+	list, lists := f.On.List, once.Map[key, []map[string]any]{}
 	f.On.List = func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
-		return lists.Get(listKey{kind, namespace}, func() ([]map[string]any, error) { return list(ctx, kind, namespace) })
+		return lists.Get(key{kind, namespace}, func() ([]map[string]any, error) { return list(ctx, kind, namespace) })
 	}
 	from, over := f.On.Connection, applied.NewOverlay(f.On.Cluster)
 	for _, kind := range append(sourceKinds(), api.Kind()) {
@@ -145,12 +148,6 @@ func (f *Fleet) Know(ctx context.Context) drift.Connection {
 	}
 	from.Cluster = over
 	return from
-}
-
-// listKey names a list of the objects of a kind in a namespace.
-type listKey struct {
-	kind      schema.GroupVersionKind
-	namespace string
 }
 
 // sourceKinds returns the kinds that charts come from.
@@ -270,46 +267,33 @@ func titled(cluster string, h *api.HelmRelease) report.Release {
 	}
 }
 
-// fetched keeps what was fetched for many HelmReleases, and what PrepareChart made of it.
-type fetched struct {
-	Question
-	deployer.Fetched
-	prepared once.Map[string, ChartAnswer]
-	commits  once.Map[string, string]
-	buckets  once.Map[bucket.Source, *bucket.Listing]
-}
-
-// newFetched returns an empty one for a question.
-func newFetched(q Question) *fetched { return &fetched{Question: q} }
-
-// question returns the question with functions that keep their answers.
-func (k *fetched) question() Question {
-	out := k.Question
-	out.Fetch, out.settings = k.Charts(out.Fetch), settingsOnce()
-	if k.Question.Commit != nil {
-		out.Commit = func(ctx context.Context, order CommitOrder) (string, func(), error) {
-			key, _ := json.Marshal(order) // it has plain fields
-			dir, err := k.commits.Get(string(key), func() (string, error) {
-				dir, done, err := k.Question.Commit(ctx, order)
-				k.Keep(done)
-				return dir, err
-			})
-			return dir, func() {}, err
-		}
-	}
-	if k.Question.Bucket != nil {
-		out.Bucket = func(ctx context.Context, from bucket.Source) (*bucket.Listing, func(), error) {
-			listing, err := k.buckets.Get(from, func() (*bucket.Listing, error) {
-				listing, done, err := k.Question.Bucket(ctx, from)
-				k.Keep(done)
-				return listing, err
-			})
-			return listing, func() {}, err
-		}
-	}
+// kept returns the question with functions that keep their answers. What they fetch is there until it is closed.
+func (q Question) kept(fetched *deployer.Fetched) Question {
+	out, prepared := q, &once.Map[string, ChartAnswer]{}
+	out.Fetch, out.settings = fetched.Charts(q.Fetch), settingsOnce()
+	out.Commit, out.Bucket = keptAnswers(fetched, q.Commit), keptAnswers(fetched, q.Bucket)
 	out.Prepare = func(ctx context.Context, order ChartOrder) (ChartAnswer, error) {
 		key, _ := json.Marshal(order) // it has plain fields
-		return k.prepared.Get(string(key), func() (ChartAnswer, error) { return k.Question.Prepare(ctx, order) })
+		return prepared.Get(string(key), func() (ChartAnswer, error) { return q.Prepare(ctx, order) })
 	}
 	return out
+}
+
+// keptAnswers returns a function that keeps the answers of one that fetches, which may be nil.
+func keptAnswers[In, Out any](
+	fetched *deployer.Fetched, fetch func(context.Context, In) (Out, func(), error),
+) func(context.Context, In) (Out, func(), error) {
+	if fetch == nil {
+		return nil
+	}
+	answers := &once.Map[string, Out]{}
+	return func(ctx context.Context, from In) (Out, func(), error) {
+		key, _ := json.Marshal(from) // it has plain fields
+		out, err := answers.Get(string(key), func() (Out, error) {
+			out, done, err := fetch(ctx, from)
+			fetched.Keep(done)
+			return out, err
+		})
+		return out, func() {}, err
+	}
 }

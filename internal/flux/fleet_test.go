@@ -19,7 +19,8 @@ import (
 // TestFetchedOnce checks that HelmReleases share charts, and only those that are the same, and that the files go at the end.
 func TestFetchedOnce(t *testing.T) {
 	var fetches, prepared, removed atomic.Int32
-	k := newFetched(Question{
+	var files deployer.Fetched
+	q := Question{
 		Fetch: func(_ context.Context, ref string, o fetch.Options) (string, func(), error) {
 			fetches.Add(1)
 			if ref == "missing" {
@@ -31,8 +32,7 @@ func TestFetchedOnce(t *testing.T) {
 			prepared.Add(1)
 			return ChartAnswer{Name: o.Path}, nil
 		},
-	})
-	q := k.question()
+	}.kept(&files)
 	var all sync.WaitGroup
 	for range 8 {
 		for _, want := range []fetch.Options{{Version: "1"}, {Version: "2"}, {Version: "1", Password: "other"}} {
@@ -56,7 +56,7 @@ func TestFetchedOnce(t *testing.T) {
 	if fetches.Load() != 4 || prepared.Load() != 2 {
 		t.Errorf("%d fetches, %d preparations", fetches.Load(), prepared.Load())
 	}
-	if k.Close(); removed.Load() != 3 {
+	if files.Close(); removed.Load() != 3 {
 		t.Errorf("%d charts were removed", removed.Load())
 	}
 }

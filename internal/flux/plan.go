@@ -93,7 +93,7 @@ type Plan struct {
 	method      report.ApplyMethod
 	warnings    []report.Message
 	problems    []report.Message
-	done        []func()
+	files       deployer.Fetched
 	definitions []render.Document
 	// doubt says what the rendering does not show, because values are not known.
 	doubt string
@@ -125,30 +125,25 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 		}
 	}
 	p, err := newPlan(ctx, reading, from, q, h)
-	if err == nil {
-		p.addProblems(q.Tree)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
-}
-
-// addProblems adds what a tree lacks.
-func (p *Plan) addProblems(t *applied.Tree) {
-	for _, problem := range t.Problems() {
+	for _, problem := range q.Tree.Problems() {
 		if problem.Severity == tree.Failed {
 			p.lacks(problem.String())
 		} else {
 			p.warn(CodeWarning, problem.String())
 		}
 	}
+	return p, nil
 }
 
 // newPlan reads everything else than the HelmRelease. Reading knows the objects of Flux.
 func newPlan(ctx context.Context, reading deployer.Reader, from drift.Connection, q Question, h *api.HelmRelease) (p *Plan, err error) {
-	from = withCharts(from)
 	if q.settings == nil {
 		q.settings = settingsOnce()
 	}
-	p = &Plan{release: h, tree: q.Tree, render: q.Render, Connection: from, reading: reading}
+	p = &Plan{release: h, tree: q.Tree, render: q.Render, Connection: withCharts(from), reading: reading}
 	if h.Spec.KubeConfig != nil {
 		return nil, hint.New(fmt.Errorf("%s deploys to another cluster, which spec.kubeConfig names", h.Title()),
 			"connect to that cluster, and compare its release: helmdrift diff "+h.ReleaseName()+" -n "+h.StorageNamespace())
@@ -164,12 +159,11 @@ func newPlan(ctx context.Context, reading deployer.Reader, from drift.Connection
 	if rest.Values = nil; api.HasUnknown(rest) {
 		p.lacks("a field of " + h.Title() + " beside its values is not known, such as its name or its chart: Flux may do something else")
 	}
-	path, err := p.findChart(ctx, from, q)
-	if err != nil {
-		p.Close()
-		return nil, err
+	path, err := p.findChart(ctx, q)
+	if err == nil {
+		err = p.decide(ctx, q, path)
 	}
-	if err := p.decide(ctx, from, q, path); err != nil {
+	if err != nil {
 		p.Close()
 		return nil, err
 	}
@@ -177,12 +171,7 @@ func newPlan(ctx context.Context, reading deployer.Reader, from drift.Connection
 }
 
 // Close removes the files of the plan.
-func (p *Plan) Close() {
-	for _, done := range p.done {
-		done()
-	}
-	p.done = nil
-}
+func (p *Plan) Close() { p.files.Close() }
 
 // warn and lacks add a warning, and an error that makes the report incomplete.
 func (p *Plan) warn(code, message string) {
@@ -195,7 +184,7 @@ func (p *Plan) lacks(message string) {
 
 // findChart fetches the chart and prepares it as the controllers do. It returns an empty path if the chart cannot be fetched from its
 // source.
-func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question) (path string, err error) {
+func (p *Plan) findChart(ctx context.Context, q Question) (path string, err error) {
 	if isGoing(p.release) {
 		p.offer = &offer{}
 		return "", nil
@@ -219,7 +208,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	default:
 		switch {
 		case o.ref != "":
-			path, done, err = p.fetch(ctx, from, q)
+			path, done, err = p.fetch(ctx, q)
 		case o.repository.kind == tree.KindBucket:
 			err = p.fetchBucket(ctx, q)
 		default:
@@ -235,9 +224,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	if err != nil {
 		return "", err
 	}
-	if done != nil {
-		p.done = append(p.done, done)
-	}
+	p.files.Keep(done)
 	o.order.Path, o.order.AllowOutsideLinks = path, q.Chart.AllowOutsideLinks
 	if info, err := os.Stat(path); q.Own && err == nil && info.IsDir() && o.chartPath != "" && len(o.order.ValuesFiles) > 0 {
 		if o.order.Root = rootOf(filepath.ToSlash(path), o.chartPath); o.order.Root == "" {
@@ -255,7 +242,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	}
 	// Source-controller builds a chart again only if it gets another version (fluxcd/source-controller v1.9.3
 	// internal/helm/chart/builder_local.go Build, builder_remote.go generateBuildResult).
-	p.mayBeOther = !q.Own && o.isCurrent && o.digest == "" && o.latest.version == p.chart.version
+	p.mayBeOther = !q.Own && o.isCurrent && o.digest == "" && o.latest == p.chart.version
 	if answer.Archive == nil {
 		return path, p.checkContent(path, q.Own)
 	}
@@ -263,7 +250,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 	if err != nil {
 		return "", err
 	}
-	p.done = append(p.done, func() { _ = os.RemoveAll(dir) })
+	p.files.Keep(func() { _ = os.RemoveAll(dir) })
 	path = filepath.Join(dir, "chart.tgz")
 	return path, os.WriteFile(path, answer.Archive, 0o600)
 }
@@ -271,7 +258,7 @@ func (p *Plan) findChart(ctx context.Context, from drift.Connection, q Question)
 // checkContent finds out whether source-controller has another archive of the version that the repository offers. It does not fetch a
 // version again that it has (fluxcd/source-controller v1.9.3 internal/helm/chart/builder_remote.go generateBuildResult).
 func (p *Plan) checkContent(path string, own bool) error {
-	if own || p.offer.digest == "" || p.offer.latest.version != p.chart.version {
+	if own || p.offer.digest == "" || p.offer.latest != p.chart.version {
 		return nil
 	}
 	archive, err := os.ReadFile(path)
@@ -280,19 +267,16 @@ func (p *Plan) checkContent(path string, own bool) error {
 }
 
 // fetch fetches the chart from its source, with the user's own logins or, if the user asks for it, with those of the source.
-func (p *Plan) fetch(ctx context.Context, from drift.Connection, q Question) (path string, done func(), err error) {
+func (p *Plan) fetch(ctx context.Context, q Question) (path string, done func(), err error) {
 	o, with := p.offer, q.Source
 	with.Version, with.RepoURL, with.Devel, with.PlainHTTP = o.from.Version, o.from.RepoURL, false, o.from.PlainHTTP || with.PlainHTTP
 	with.PassCredentials = false // whatever the source says: its credentials are for its own host
 	with.Plugins.Forbidden, with.Remote = true, true
 	with.Refuse = func(ip netip.Addr) error { return address.Check(ip, o.title, o.inTree) }
 	if o.login != nil && q.WithCredentials {
-		var found map[string]any
-		if with.Username, with.Password, found, err = o.credentials(ctx, p.reading); err != nil {
+		if with.Username, with.Password, err = o.credentials(ctx, p.reading, q.Known); err != nil {
 			return "", nil, err
 		}
-		q.Known.AddObject("", "Secret", found)
-		q.Known.Add(with.Password)
 	}
 	path, done, err = q.Fetch(ctx, o.ref, with)
 	if err != nil && o.login != nil && !q.WithCredentials {
@@ -307,13 +291,13 @@ func (p *Plan) fetch(ctx context.Context, from drift.Connection, q Question) (pa
 }
 
 // decide decides what Flux does, and chooses what to compare. Path is the chart, or "".
-func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, path string) error {
+func (p *Plan) decide(ctx context.Context, q Question, path string) error {
 	h := p.release
 	waits, err := p.waits(ctx, q)
 	if err != nil {
 		return err
 	}
-	records, err := from.Records(h.StorageNamespace())
+	records, err := p.Connection.Records(h.StorageNamespace())
 	if err != nil {
 		return err
 	}
@@ -340,7 +324,7 @@ func (p *Plan) decide(ctx context.Context, from drift.Connection, q Question, pa
 	}
 	if last := h.Last(); s.chart.name == "" && p.offer.isCurrent && last != nil {
 		// The chart itself is not here, but the controller says which version it has.
-		s.chart = identity{last.ChartName, p.offer.latest.version}
+		s.chart = identity{last.ChartName, p.offer.latest}
 	}
 	p.chart = s.chart
 	p.decision = s.decide()
@@ -396,7 +380,7 @@ func (p *Plan) waitsFor(ctx context.Context, namespace, name, title string) stri
 	if err != nil {
 		return title + " cannot be read: " + err.Error()
 	}
-	_, isReady := api.IsTrue(on.Status.Conditions, "Ready")
+	_, isReady := api.HasStatus(on.Status.Conditions, "Ready", "True")
 	isObserved := on.Metadata.Generation == on.Status.ObservedGeneration
 	switch {
 	case isReady && isObserved:
@@ -454,15 +438,14 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 			}
 		}
 	case report.DeployerRollback:
-		ignores := h.Spec.Test.IgnoreFailures
-		if to := h.Previous(ignores); to != nil {
+		if to := h.Previous(h.Spec.Test.IgnoreFailures); to != nil {
 			p.Target.RollbackTo = to.Version
 		}
 	case report.DeployerReinstall, report.DeployerUninstall:
 		if last := h.Last(); last != nil {
 			p.Target.Namespace, p.Target.Release = cmp.Or(h.Status.StorageNamespace, h.StorageNamespace()), last.Name
 		}
-		p.warn(CodeWarning, p.whatGoes())
+		p.warn(CodeWarning, deployer.WhatGoes("Flux", p.decision.action))
 	default:
 		if s.number == 0 && !isGoing(h) {
 			if p.Target = with; path == "" {
@@ -475,14 +458,6 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 	return nil
 }
 
-// whatGoes says what a report about a release that Flux uninstalls does not list.
-func (p *Plan) whatGoes() string {
-	if p.decision.action == report.DeployerUninstall {
-		return "Flux uninstalls the release: every object of it goes, and only drift is listed here"
-	}
-	return "Flux uninstalls the release and installs it anew: every object of it goes, and comes back as new; only drift is listed here"
-}
-
 // noChart returns the error of a chart that helmdrift cannot fetch.
 func (p *Plan) noChart() error {
 	if p.unfetched != nil {
@@ -493,41 +468,29 @@ func (p *Plan) noChart() error {
 
 // adviceForChart says how the user gives the chart.
 func (p *Plan) adviceForChart() string {
-	h, where := p.release, "FOLDER"
-	if p.offer.chartPath != "" {
-		where = p.offer.chartPath
-	}
-	return fmt.Sprintf("give it as CHART: helmdrift diff hr/%s %s -n %s", h.Metadata.Name, hint.ShellWord(where), h.Metadata.Namespace)
+	h, where := p.release.Metadata, cmp.Or(p.offer.chartPath, "FOLDER")
+	return fmt.Sprintf("give it as CHART: helmdrift diff hr/%s %s -n %s", h.Name, hint.ShellWord(where), h.Namespace)
 }
 
 // findMethod finds out how the upgrade writes (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, install.go newInstall).
 func (p *Plan) findMethod(ctx context.Context, records drift.Records, q Question) error {
-	h := p.release
-	if p.installs() {
-		switch chosen := h.Spec.Install.ServerSideApply; {
-		case chosen == nil:
-			p.method = q.settings(ctx, p.reading).installMethod()
-		case *chosen:
-			p.method = report.ApplyServerSide
-		default:
-			p.method = report.ApplyClientSide
-		}
-		return nil
-	}
-	switch h.Spec.Upgrade.ServerSideApply {
-	case "enabled":
-		p.method = report.ApplyServerSide
-	case "disabled":
-		p.method = report.ApplyClientSide
+	h, isServerSide := p.release, false
+	switch onInstall, onUpgrade := h.Spec.Install.ServerSideApply, h.Spec.Upgrade.ServerSideApply; {
+	case p.installs() && onInstall == nil:
+		isServerSide = !q.settings(ctx, p.reading).helm3
+	case p.installs():
+		isServerSide = *onInstall
+	case onUpgrade == "enabled" || onUpgrade == "disabled":
+		isServerSide = onUpgrade == "enabled"
 	default:
 		loaded, err := records.Load(ctx, h.ReleaseName(), 0, release.Options{})
 		if err != nil || loaded.Last == nil {
 			return err
 		}
-		p.method = report.ApplyClientSide
-		if loaded.Last.ApplyMethod == release.ApplyServerSide {
-			p.method = report.ApplyServerSide
-		}
+		isServerSide = loaded.Last.ApplyMethod == release.ApplyServerSide
+	}
+	if p.method = report.ApplyClientSide; isServerSide {
+		p.method = report.ApplyServerSide
 	}
 	return nil
 }
@@ -539,9 +502,6 @@ func (p *Plan) installs() bool {
 	return p.decision.action == report.DeployerInstall || otherwise == report.DeployerInstall || otherwise == report.DeployerReinstall
 }
 
-// valuesName begins the name of the values in messages.
-const valuesName = "values of "
-
 // upgradeChart returns the chart with the values and the options that helm-controller gives Helm (fluxcd/helm-controller v1.6.0
 // internal/action/upgrade.go newUpgrade, install.go newInstall).
 func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
@@ -551,7 +511,7 @@ func (p *Plan) upgradeChart(q Question, path string) *drift.Chart {
 		out.Ref = p.offer.title
 	}
 	out.Fetch = func(context.Context) (string, func(), error) { return path, nil, nil }
-	name, readFile := valuesName+h.Metadata.Name, out.ReadFile
+	name, readFile := "values of "+h.Metadata.Name, out.ReadFile
 	text, err := json.Marshal(p.composed.Values)
 	out.Values = render.ValueOptions{Files: []string{name}, Set: deployer.Integers(p.composed.Values), Reuse: render.ReuseReset}
 	out.ReadFile = func(ctx context.Context, wanted string) ([]byte, error) {
@@ -594,8 +554,8 @@ func (p *Plan) addKept(ctx context.Context, records drift.Records, q Question, p
 			was = api.HelmReleaseOf(now)
 		}
 	}
-	if last.Version != s.number || was.Fault != nil || postRenderersDigest(was) != h.Status.ObservedPostRenderersDigest ||
-		commonMetadataDigest(was) != h.Status.ObservedCommonMetadataDigest {
+	if last.Version != s.number || was.Fault != nil || digestOf(was.Spec.PostRenderers) != h.Status.ObservedPostRenderersDigest ||
+		digestOf(was.Spec.CommonMetadata) != h.Status.ObservedCommonMetadataDigest {
 		p.warn(CodeWarning, unknownContent+"what the deployed values and post-renderers make of it cannot be compared with what is deployed")
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -38,12 +39,9 @@ func renderOrder(h *api.HelmRelease, manifest []byte) RenderOrder {
 
 // patches reports whether a post-renderer of the HelmRelease changes more than metadata.
 func patches(h *api.HelmRelease) bool {
-	for _, r := range h.Spec.PostRenderers {
-		if r.Kustomize != nil && len(r.Kustomize.Patches)+len(r.Kustomize.Images) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(h.Spec.PostRenderers, func(r api.PostRenderer) bool {
+		return r.Kustomize != nil && len(r.Kustomize.Patches)+len(r.Kustomize.Images) > 0
+	})
 }
 
 // running lets only one post-renderer run at a time, because kustomize keeps its schema in package variables.

@@ -21,6 +21,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -91,9 +92,9 @@ type offer struct {
 	from fetch.Options
 	// order says how source-controller changes the chart.
 	order ChartOrder
-	// latest is the chart that the controller has now, as far as its status says so, and isCurrent is set if that is what the source
-	// offers.
-	latest    identity
+	// latest is the version of the chart that the controller has now, as far as its status says so, and isCurrent is set if that is what the
+	// source offers.
+	latest    string
 	isCurrent bool
 	// digest is that of the archive that the controller has, or "" if the archive is not as it was fetched.
 	digest string
@@ -124,22 +125,22 @@ type offer struct {
 
 // offerOf reads the sources of a HelmRelease for a question.
 func offerOf(ctx context.Context, h *api.HelmRelease, from deployer.Reader, q Question) (*offer, error) {
+	namespace := sourceNamespace(h)
 	switch ref := h.Spec.ChartRef; {
 	case h.Spec.Chart != nil:
 		return fromTemplate(ctx, h, from, q)
 	case ref == nil:
 		return nil, fmt.Errorf("%s has neither spec.chart nor spec.chartRef", h.Title())
 	case ref.Kind == "OCIRepository":
-		return fromOCI(ctx, from, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name, q)
+		return fromOCI(ctx, from, namespace, ref.Name, q)
 	case ref.Kind == "HelmChart":
-		namespace := cmp.Or(ref.Namespace, h.Metadata.Namespace)
 		made, err := readSource(ctx, from, "HelmChart", namespace, ref.Name)
 		if err != nil {
 			return nil, err
 		}
 		return fromSpec(ctx, from, made.Spec.ChartSpec, namespace, made, q)
 	default:
-		return &offer{title: deployer.TitleOf(ref.Kind, cmp.Or(ref.Namespace, h.Metadata.Namespace), ref.Name)}, nil
+		return &offer{title: deployer.TitleOf(ref.Kind, namespace, ref.Name)}, nil
 	}
 }
 
@@ -148,7 +149,7 @@ func offerOf(ctx context.Context, h *api.HelmRelease, from deployer.Reader, q Qu
 func fromTemplate(ctx context.Context, h *api.HelmRelease, from deployer.Reader, q Question) (*offer, error) {
 	wanted := h.Spec.Chart.Spec
 	wanted.Interval = cmp.Or(wanted.Interval, h.Spec.Interval)
-	namespace := cmp.Or(wanted.SourceRef.Namespace, h.Metadata.Namespace)
+	namespace := sourceNamespace(h)
 	made, err := readSource(ctx, from, "HelmChart", namespace, h.Metadata.Namespace+"-"+h.Metadata.Name)
 	switch {
 	case errors.Is(err, deployer.ErrAbsent):
@@ -162,11 +163,8 @@ func fromTemplate(ctx context.Context, h *api.HelmRelease, from deployer.Reader,
 	return fromSpec(ctx, from, wanted, namespace, made, q)
 }
 
-// folder returns the folder of a tree with the content of the source, or "". Neither the source nor the tree need be there.
+// folder returns the folder of a tree with the content of the source, or "". The tree need not be there.
 func (s *source) folder(t *applied.Tree) string {
-	if s == nil {
-		return ""
-	}
 	return t.Folder(s.kind, s.Metadata.Namespace, s.Metadata.Name, s.Spec.URL)
 }
 
@@ -198,7 +196,7 @@ func (s *source) isMadeOf(wanted api.ChartSpec) bool {
 // readSource reads a source.
 func readSource(ctx context.Context, from deployer.Reader, kind, namespace, name string) (*source, error) {
 	ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: kind, Namespace: namespace, Name: name}, Version: "v1"}
-	out := &source{}
+	out := &source{kind: kind}
 	err := api.Flux.Read(ctx, from, ref, out)
 	if over, isOverlay := from.(applied.Overlay); isOverlay {
 		out.inTree = over.Makes(ref)
@@ -217,7 +215,7 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 		generation = made.Metadata.Generation
 		out.isCurrent = generation == made.Status.ObservedGeneration && made.Status.Artifact != nil
 		if made.Status.Artifact != nil {
-			out.latest.version = made.Status.Artifact.Revision
+			out.latest = made.Status.Artifact.Revision
 			if kind == "HelmRepository" && out.isCurrent && len(out.order.ValuesFiles) == 0 {
 				out.digest = made.Status.Artifact.Digest
 			}
@@ -234,7 +232,6 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 	if err != nil {
 		return nil, fmt.Errorf("the source of the chart: %w", err)
 	}
-	repository.kind = kind
 	switch {
 	case kind == "HelmRepository":
 	case out.isSuspended && !q.Own:
@@ -258,10 +255,10 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 		}
 	}
 	out.setRevision(revision)
-	if kind != "HelmRepository" {
+	if kind != "HelmRepository" || q.Own {
 		return out, nil
 	}
-	return out, out.fromRepository(repository, wanted, q.Own)
+	return out, out.fromRepository(repository, wanted)
 }
 
 // setRevision sets what source-controller adds to the version of the chart (fluxcd/source-controller v1.9.3
@@ -280,10 +277,7 @@ func valuesFiles(c api.ChartSpec) []string {
 }
 
 // fromRepository adds what to fetch from a HelmRepository.
-func (o *offer) fromRepository(repository *source, wanted api.ChartSpec, own bool) error {
-	if own {
-		return nil
-	}
+func (o *offer) fromRepository(repository *source, wanted api.ChartSpec) error {
 	where := repository.Spec.URL
 	o.from = fetch.Options{Version: wanted.Version, PlainHTTP: repository.Spec.Insecure}
 	if (repository.Spec.Suspend || o.isSuspended) && o.isCurrent {
@@ -291,7 +285,7 @@ func (o *offer) fromRepository(repository *source, wanted api.ChartSpec, own boo
 		if o.isSuspended {
 			what = "the HelmChart"
 		}
-		o.from.Version, _, _ = strings.Cut(o.latest.version, "+")
+		o.from.Version, _, _ = strings.Cut(o.latest, "+")
 		o.doubts = append(o.doubts, what+" is suspended, so Flux takes no newer version than the one that it has")
 	}
 	if repository.Spec.Type == "oci" || strings.HasPrefix(where, "oci://") {
@@ -390,13 +384,8 @@ func shortDigest(digest string) string {
 // waits says why helm-controller does not use a source, or returns "" (fluxcd/helm-controller v1.6.0
 // internal/controller/helmrelease_controller.go isReady).
 func (s *source) waits(title string) string {
-	why, isStalled := api.IsTrue(s.Status.Conditions, "Stalled")
-	notReady := ""
-	for _, c := range s.Status.Conditions {
-		if c.Type == "Ready" && c.Status == "False" {
-			notReady = c.Message
-		}
-	}
+	why, isStalled := api.HasStatus(s.Status.Conditions, "Stalled", "True")
+	notReady, _ := api.HasStatus(s.Status.Conditions, "Ready", "False")
 	switch {
 	case !s.isObserved() && s.Spec.Suspend:
 		return title + " is suspended, and source-controller has not looked at it as it is now"
@@ -426,11 +415,11 @@ func (o *offer) reach(s *source) error {
 	return address.CheckURL(o.url, field+" of "+o.title, s.inTree)
 }
 
-// credentials returns the user name and the password in the Secret of a source, for its own host alone.
-func (o *offer) credentials(ctx context.Context, from deployer.Reader) (username, password string, found map[string]any, err error) {
-	value, found, err := o.secret(ctx, from)
+// credentials returns the user name and the password in the Secret of a source, for its own host alone. Known learns them.
+func (o *offer) credentials(ctx context.Context, from deployer.Reader, known *secret.Known) (username, password string, err error) {
+	value, err := o.secret(ctx, from, known)
 	if err != nil {
-		return "", "", nil, err
+		return "", "", err
 	}
 	if config := value(".dockerconfigjson"); config != "" {
 		username, password = loginFor(config, o.url)
@@ -438,30 +427,32 @@ func (o *offer) credentials(ctx context.Context, from deployer.Reader) (username
 		username, password = value("username"), value("password")
 	}
 	if username == "" && password == "" {
-		return "", "", nil, fmt.Errorf("%s has no user name and password for the host of %s", o.secretTitle(), o.title)
+		return "", "", fmt.Errorf("%s has no user name and password for the host of %s", o.secretTitle(), o.title)
 	}
-	return username, password, found, nil
+	known.Add(password)
+	return username, password, nil
 }
 
 // secretTitle names the Secret of a source.
 func (o *offer) secretTitle() string { return deployer.TitleOf("Secret", o.namespace, o.login.Name) }
 
-// secret reads the Secret of a source. Value returns what it has under a key, or "".
-func (o *offer) secret(ctx context.Context, from deployer.Reader) (value func(key string) string, found map[string]any, err error) {
+// secret reads the Secret of a source, which known learns. Value returns what it has under a key, or "".
+func (o *offer) secret(ctx context.Context, from deployer.Reader, known *secret.Known) (value func(key string) string, err error) {
 	ref := object.Ref{Key: object.Key{Kind: "Secret", Namespace: o.namespace, Name: o.login.Name}, Version: "v1"}
 	live := from.Read(ctx, []object.Ref{ref})[ref]
 	switch {
 	case live.Err != nil:
-		return nil, nil, fmt.Errorf("reading %s for %s: %s", o.secretTitle(), o.title, live.Err.Message)
+		return nil, fmt.Errorf("reading %s for %s: %s", o.secretTitle(), o.title, live.Err.Message)
 	case live.Object == nil:
-		return nil, nil, fmt.Errorf("%s, with the credentials of %s, does not exist", o.secretTitle(), o.title)
+		return nil, fmt.Errorf("%s, with the credentials of %s, does not exist", o.secretTitle(), o.title)
 	}
+	known.AddObject("", "Secret", live.Object)
 	data, _ := live.Object["data"].(map[string]any)
 	return func(key string) string {
 		text, _ := data[key].(string)
 		raw, _ := base64.StdEncoding.DecodeString(text)
 		return string(raw)
-	}, live.Object, nil
+	}, nil
 }
 
 // loginFor returns the login for the host of a URL in a configuration of docker.
@@ -489,10 +480,8 @@ func loginFor(config, text string) (username, password string) {
 
 // rootOf returns the folder of a repository of files whose folder chart the user gave, or "" if the user gave another one.
 func rootOf(given, chart string) string {
-	inside := path.Clean("/" + chart)
-	root, found := strings.CutSuffix(path.Clean(given), inside)
-	if !found || root == "" {
-		return ""
+	if root, isIn := strings.CutSuffix(path.Clean(given), path.Clean("/"+chart)); isIn {
+		return root
 	}
-	return root
+	return ""
 }

@@ -206,7 +206,6 @@ type Status struct {
 	ObservedCommonMetadataDigest string      `json:"observedCommonMetadataDigest"`
 	LastAttemptedGeneration      int64       `json:"lastAttemptedGeneration"`
 	Conditions                   []Condition `json:"conditions"`
-	HelmChart                    string      `json:"helmChart"`
 	StorageNamespace             string      `json:"storageNamespace"`
 	History                      []Revision  `json:"history"`
 	LastAttemptedReleaseAction   string      `json:"lastAttemptedReleaseAction"`
@@ -245,10 +244,10 @@ type TestHook struct {
 	Phase string `json:"phase"`
 }
 
-// IsTrue reports whether a condition is true, and returns its message.
-func IsTrue(conditions []Condition, kind string) (message string, found bool) {
+// HasStatus reports whether a condition has a status, such as True, and returns its message.
+func HasStatus(conditions []Condition, kind, status string) (message string, found bool) {
 	for _, c := range conditions {
-		if c.Type == kind && c.Status == "True" {
+		if c.Type == kind && c.Status == status {
 			return c.Message, true
 		}
 	}

@@ -2,19 +2,19 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	yaml2 "go.yaml.in/yaml/v2"
 	"helm.sh/helm/v3/pkg/strvals"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
@@ -50,7 +50,7 @@ type Composition struct {
 }
 
 // Compose reads the references of a HelmRelease and composes its values (fluxcd/pkg chartutil v1.28.0 values.go
-// ChartValuesFromReferences). The values of the HelmRelease may change.
+// ChartValuesFromReferences, merge.go MergeMaps, which does what Helm's function does). The values of the HelmRelease may change.
 func (h *HelmRelease) Compose(ctx context.Context, from deployer.Reader) (*Composition, error) {
 	out := &Composition{}
 	found, err := h.readReferences(ctx, from, out)
@@ -83,7 +83,7 @@ func (h *HelmRelease) Compose(ctx context.Context, from deployer.Reader) (*Compo
 		}
 		if ref.TargetPath != "" {
 			out.learn(ref, text)
-			result = Merged(result, inline)
+			result = loader.MergeMaps(result, inline)
 			if err := ref.SetIn(result, text); err != nil {
 				return nil, fmt.Errorf("%s: the value cannot be put at targetPath %s", title, ref.TargetPath)
 			}
@@ -97,12 +97,12 @@ func (h *HelmRelease) Compose(ctx context.Context, from deployer.Reader) (*Compo
 			return nil, fmt.Errorf("%s: the value is not a YAML document with a table", title)
 		}
 		out.learn(ref, values)
-		result = Merged(result, values)
+		result = loader.MergeMaps(result, values)
 	}
 	if HasUnknown(inline) {
 		out.Unknown = append(out.Unknown, "spec.values of "+h.Title())
 	}
-	out.Values = Merged(result, inline)
+	out.Values = loader.MergeMaps(result, inline)
 	return out, nil
 }
 
@@ -146,10 +146,7 @@ func (r ValuesReference) Object(namespace string) object.Ref {
 
 // KeyOrDefault returns the key of the value in the object (fluxcd/pkg apis/meta v1.31.0 GetValuesKey).
 func (r ValuesReference) KeyOrDefault() string {
-	if r.ValuesKey == "" {
-		return "values.yaml"
-	}
-	return r.ValuesKey
+	return cmp.Or(r.ValuesKey, "values.yaml")
 }
 
 // TextIn returns the value of the reference in an object, which is nil if there is none.
@@ -178,51 +175,26 @@ func (r ValuesReference) SetIn(values map[string]any, text string) error {
 	return strvals.ParseInto(r.TargetPath+"="+text, values)
 }
 
-// Merged returns a with b merged into it. Maps that only one of them has are shared, not copied (fluxcd/pkg chartutil v1.28.0 merge.go
-// MergeMaps).
-func Merged(a, b map[string]any) map[string]any {
-	out := make(map[string]any, len(a))
-	maps.Copy(out, a)
-	for key, value := range b {
-		below, isMap := value.(map[string]any)
-		if have, both := out[key].(map[string]any); both && isMap {
-			out[key] = Merged(have, below)
-			continue
-		}
-		out[key] = value
-	}
-	return out
-}
-
 // learn makes Secrets of the texts of a value that came from a Secret, under the names that they have in the values.
 func (c *Composition) learn(ref ValuesReference, value any) {
-	if ref.Kind != "Secret" {
-		return
+	if ref.Kind == "Secret" {
+		c.learnTexts(cmp.Or(ref.TargetPath, ref.KeyOrDefault()), value)
 	}
-	name := ref.TargetPath
-	if name == "" {
-		name = ref.KeyOrDefault()
-	}
-	eachText(name, value, func(name, text string) {
-		c.Learned = append(c.Learned, map[string]any{
-			"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{name: text},
-		})
-	})
 }
 
-// eachText calls found with every text of a value, and with the name of the innermost key above it.
-func eachText(name string, value any, found func(name, text string)) {
+// learnTexts makes a Secret of every text of a value, under the name of the innermost key above it.
+func (c *Composition) learnTexts(name string, value any) {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, below := range v {
-			eachText(key, below, found)
+			c.learnTexts(key, below)
 		}
 	case []any:
 		for _, below := range v {
-			eachText(name, below, found)
+			c.learnTexts(name, below)
 		}
 	case string:
-		found(name, v)
+		c.Learned = append(c.Learned, map[string]any{"apiVersion": "v1", "kind": "Secret", "stringData": map[string]any{name: v}})
 	}
 }
 
@@ -237,8 +209,7 @@ func Digest(values map[string]any) string {
 			return ""
 		}
 	}
-	sum := sha256.Sum256(text.Bytes())
-	return "sha256:" + hex.EncodeToString(sum[:])
+	return fmt.Sprintf("sha256:%x", sha256.Sum256(text.Bytes()))
 }
 
 // sortByKey sorts the keys of a value at every level.

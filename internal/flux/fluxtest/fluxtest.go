@@ -4,9 +4,9 @@ package fluxtest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
@@ -27,13 +27,10 @@ type Served struct {
 func (s Served) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
-		live := cluster.Live{Absence: cluster.AbsentKind}
-		for _, version := range s.Versions {
-			if ref.Group+"/"+ref.Version == version {
-				live = cluster.Live{Object: s.Objects[ref]}
-			}
+		out[ref] = cluster.Live{Absence: cluster.AbsentKind}
+		if slices.Contains(s.Versions, ref.Group+"/"+ref.Version) {
+			out[ref] = cluster.Live{Object: s.Objects[ref]}
 		}
-		out[ref] = live
 	}
 	return out
 }
@@ -50,10 +47,7 @@ func Decoded(t *testing.T, format string, args ...any) (object.Ref, map[string]a
 	if err := yaml.Unmarshal(fmt.Appendf(nil, format, args...), &out); err != nil {
 		t.Fatal(err)
 	}
-	o := unstructured.Unstructured{Object: out}
-	kind := o.GroupVersionKind()
-	key := object.Key{Group: kind.Group, Kind: kind.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
-	return object.Ref{Key: key, Version: kind.Version}, out
+	return object.RefOf(out), out
 }
 
 // Objects answers reads from objects in memory, by kind and name.

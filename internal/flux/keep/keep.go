@@ -191,13 +191,10 @@ func changedFrom(t, other *applied.Tree) (out []madeOf) {
 		return out
 	}
 	before, after := contents(t), contents(other)
-	for o, text := range before {
-		if after[o] != text {
-			out = append(out, o)
-		}
-	}
-	for o := range after {
-		if _, found := before[o]; !found {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for o := range all {
+		if before[o] != after[o] {
 			out = append(out, o)
 		}
 	}

@@ -59,10 +59,9 @@ func otherUser(t *applied.Tree, h *api.HelmRelease, of object.Ref) string {
 		if other.Title() == h.Title() || other.Metadata.Namespace != of.Namespace {
 			continue
 		}
-		for _, ref := range other.Spec.ValuesFrom {
-			if ref.Kind == of.Kind && ref.Name == of.Name {
-				return other.Title()
-			}
+		isOf := func(ref api.ValuesReference) bool { return ref.Kind == of.Kind && ref.Name == of.Name }
+		if slices.ContainsFunc(other.Spec.ValuesFrom, isOf) {
+			return other.Title()
 		}
 	}
 	return ""
