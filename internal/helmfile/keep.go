@@ -161,10 +161,10 @@ func (k *Keeper) file(e Entry, given []byte) places.Layer {
 		out.Fault = "it is a template; change it by hand"
 	case err != nil:
 		out.Fault = "it cannot be read"
-	case k.inTree(real) == "":
+	case inside(k.root, real) == "":
 		out.Fault = "it is outside of " + k.root
 	default:
-		out.Title = k.inTree(real)
+		out.Title = filepath.ToSlash(inside(k.root, real))
 		if out.Fault = k.sharedBy(real); out.Fault != "" {
 			return out
 		}
@@ -188,15 +188,6 @@ func (k *Keeper) place(l *places.Layer, given []byte) {
 		return
 	}
 	l.Place = place
-}
-
-// inTree returns the name of a file in the tree, or "" if it is elsewhere.
-func (k *Keeper) inTree(file string) string {
-	inside, err := filepath.Rel(k.root, file)
-	if err != nil || !filepath.IsLocal(inside) {
-		return ""
-	}
-	return filepath.ToSlash(inside)
 }
 
 // sharedBy says who else reads a file, so that a change of it would do more than change the values of the release.
@@ -243,14 +234,10 @@ func (e Entry) is(file string) bool {
 // chartReads reports whether a chart can read a file: as its own values, or by a template that reads files.
 func chartReads(chart, file string) (bool, error) {
 	chart, err := filepath.EvalSymlinks(chart)
-	if err != nil || chart == "" {
-		return false, nil // the chart is no folder
+	if err != nil || chart == "" || inside(chart, file) == "" {
+		return false, nil // the chart is no folder, or does not have the file
 	}
-	inside, err := filepath.Rel(chart, file)
-	if err != nil || !filepath.IsLocal(inside) {
-		return false, nil
-	}
-	reads := filepath.Base(inside) == "values.yaml"
+	reads := filepath.Base(file) == "values.yaml"
 	err = fs.WalkDir(os.DirFS(chart), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.Contains("/"+name, "/templates/") {
 			return err

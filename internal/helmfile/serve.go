@@ -160,7 +160,7 @@ func (s settings) call(c Caller, args []string) Call {
 		out.Files[name] = text
 	}
 	chart := inDir(c.Dir, arguments.chart)
-	if isIn(s.Temp, chart) {
+	if inside(s.Temp, chart) != "" {
 		if out.Chart, err = s.keep(chart); err != nil {
 			out.Fault = "copying the chart: " + err.Error()
 		}
@@ -176,10 +176,13 @@ func inDir(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// isIn reports whether a path is in a folder.
-func isIn(folder, name string) bool {
+// inside returns a path relative to a folder, or "" if it is not in the folder.
+func inside(folder, name string) string {
 	relative, err := filepath.Rel(folder, name)
-	return err == nil && filepath.IsLocal(relative)
+	if err != nil || !filepath.IsLocal(relative) {
+		return ""
+	}
+	return relative
 }
 
 func readFile(name string) ([]byte, error) {

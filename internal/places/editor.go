@@ -86,8 +86,7 @@ func (k *Editor) Rewrite(edits []valuesfile.Edit) ([]byte, error) {
 func parts(e valuesfile.Edit, old any, found bool) (out []valuesfile.Edit) {
 	before, wasMap := old.(map[string]any)
 	after, isMap := e.Value.(map[string]any)
-	switch {
-	case e.Remove || !found || !wasMap || !isMap || len(after) == 0 || len(before) == 0:
+	if e.Remove || !found || !wasMap || !isMap || len(after) == 0 || len(before) == 0 {
 		return []valuesfile.Edit{e}
 	}
 	for _, key := range object.SortedKeys(after) {

@@ -114,20 +114,14 @@ func Find(file string, text []byte, of object.Key, name string) (int, error) {
 // chooseDocument returns the document of an object among those of its kind: the one with its name, and with its namespace if there are
 // several. A prefix or a suffix of a kustomization may have changed the name of the only one.
 func chooseDocument(documents []valuesfile.Document, among []int, of object.Key) (int, bool) {
-	named := func(field, value string) func(int) bool {
-		return func(i int) bool {
-			found, _ := object.ValueAt(documents[i].Values(), []any{"metadata", field})
-			return found == any(value)
-		}
-	}
-	same := object.Filter(among, named("name", of.Name))
+	metadata := func(i int, field string) any { return object.Child(documents[i].Values(), "metadata")[field] }
+	same := object.Filter(among, func(i int) bool { return metadata(i, "name") == of.Name })
 	if len(same) > 1 {
-		same = object.Filter(same, named("namespace", of.Namespace))
+		same = object.Filter(same, func(i int) bool { return metadata(i, "namespace") == of.Namespace })
 	}
 	if len(same) == 0 {
 		same = object.Filter(among, func(i int) bool {
-			found, _ := object.ValueAt(documents[i].Values(), []any{"metadata", "name"})
-			name, _ := found.(string)
+			name, _ := metadata(i, "name").(string)
 			return name != "" && strings.Contains(of.Name, name)
 		})
 	}

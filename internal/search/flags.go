@@ -47,12 +47,7 @@ func FlagNames() []string { return cli.NamesOf((&Flags{}).AddFlags) }
 
 // IsSet reports whether a flag asks for a selection.
 func (o *Flags) IsSet(flags *pflag.FlagSet) bool {
-	for _, name := range FlagNames() {
-		if name != "concurrency" && flags.Changed(name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(FlagNames(), func(name string) bool { return name != "concurrency" && flags.Changed(name) })
 }
 
 // statusWords returns the statuses that Helm gives a revision (helm v3.22.0 pkg/release/status.go).
