@@ -74,7 +74,7 @@ func Serve(c Caller, args []string) int {
 		return 1
 	}
 	switch words := commandOf(args); {
-	case isDiff(words):
+	case len(words) > 1 && words[0] == "diff" && words[1] == "upgrade":
 		err = s.record(s.call(c, args))
 	case !isHarmless(words):
 		_ = s.record(Call{Args: words[:1], Dir: c.Dir, Refused: true})
@@ -118,10 +118,6 @@ func commandOf(args []string) []string {
 		}
 	}
 	return []string{"help"}
-}
-
-func isDiff(words []string) bool {
-	return len(words) > 1 && words[0] == "diff" && words[1] == "upgrade"
 }
 
 // isHarmless reports whether a command changes no release. What it changes is helmfile's own business, such as the list of repositories.

@@ -86,10 +86,7 @@ var isWord = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
 func (p place) urlOf(key string, query url.Values) *url.URL {
 	u := p.base
 	u.Path = p.path + key
-	u.RawPath = strings.ReplaceAll(escape(u.Path), "%2F", "/")
+	u.RawPath = strings.NewReplacer("+", "%20", "%2F", "/").Replace(url.QueryEscape(u.Path))
 	u.RawQuery = strings.ReplaceAll(query.Encode(), "+", "%20")
 	return &u
 }
-
-// escape escapes all bytes but those that a URL reserves for nothing.
-func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }

@@ -77,9 +77,9 @@ type files struct {
 
 // files returns the files of an artifact for one build.
 func (b *builder) files(a *Artifact, by *kustomization) *files {
-	f := &files{
-		Files: kustomize.NewFiles(a.Tree, &b.bases, noLinks, "Flux's kustomize runs no helm"), decrypter: b.decrypter.forKustomization(by),
-		formats: map[string]string{},
+	f := &files{Files: kustomize.NewFiles(a.Tree, &b.bases, noLinks, "Flux's kustomize runs no helm"), formats: map[string]string{}}
+	if by.isDecrypted() {
+		f.decrypter = b.decrypter
 	}
 	f.Decrypt = f.open
 	return f

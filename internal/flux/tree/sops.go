@@ -36,8 +36,7 @@ type Encrypted struct {
 type decrypter struct {
 	ctx  context.Context
 	call func(context.Context, Encrypted) ([]byte, error)
-	// known learns what was decrypted, and done has it by what was encrypted.
-	known *secret.Known
+	// texts are those that were decrypted, and done has them by what was encrypted.
 	texts map[string]bool
 	done  map[[sha256.Size]byte][]byte
 }
@@ -47,20 +46,12 @@ func newDecrypter(ctx context.Context, call func(context.Context, Encrypted) ([]
 	if call == nil {
 		return nil
 	}
-	return &decrypter{ctx: ctx, call: call, known: &secret.Known{}, texts: map[string]bool{}, done: map[[sha256.Size]byte][]byte{}}
+	return &decrypter{ctx: ctx, call: call, texts: map[string]bool{}, done: map[[sha256.Size]byte][]byte{}}
 }
 
 // isDecrypted reports whether Flux decrypts for a Kustomization. Which one builds a folder is not known without one, so it may.
 func (k *kustomization) isDecrypted() bool {
 	return k == nil || k.Spec.Decryption.Provider == "sops"
-}
-
-// forKustomization returns the decrypter for a Kustomization of Flux, or nil if Flux decrypts nothing for it.
-func (d *decrypter) forKustomization(by *kustomization) *decrypter {
-	if !by.isDecrypted() {
-		return nil
-	}
-	return d
 }
 
 // decrypt decrypts a text and remembers the secrets in it.
@@ -80,10 +71,7 @@ func (d *decrypter) decrypt(text []byte, from, to string) ([]byte, error) {
 
 // learn remembers the texts that were encrypted.
 func (d *decrypter) learn(before, after []byte, from, to string) {
-	add := func(text string) {
-		d.texts[text] = true
-		d.known.Add(text)
-	}
+	add := func(text string) { d.texts[text] = true }
 	var was, is any
 	isData := from == to && (to == "json" || to == "yaml")
 	if isData && yaml.Unmarshal(before, &was) == nil && yaml.Unmarshal(after, &is) == nil {
@@ -105,7 +93,6 @@ func (d *decrypter) learnData(value map[string]any) {
 		encoded, _ := below.(string)
 		if text, err := base64.StdEncoding.DecodeString(encoded); err == nil && d.texts[encoded] {
 			d.texts[string(text)] = true
-			d.known.Add(string(text))
 		}
 	}
 }
@@ -316,11 +303,13 @@ func (d *decrypter) finish(out Answer, err error) (Answer, error) {
 		return out, err
 	}
 	out.Secrets = slices.Sorted(maps.Keys(d.texts))
+	known := &secret.Known{}
+	known.Add(out.Secrets...)
 	for i := range out.Problems {
-		out.Problems[i].Message = d.known.Scrub(out.Problems[i].Message)
+		out.Problems[i].Message = known.Scrub(out.Problems[i].Message)
 	}
 	if err != nil {
-		err = errors.New(d.known.Scrub(err.Error()))
+		err = errors.New(known.Scrub(err.Error()))
 	}
 	return out, err
 }
