@@ -132,7 +132,7 @@ func arrows() map[string][]string {
 		"internal/argo/api": {"internal/deployer", "internal/hint", "pkg/object"},
 		"internal/argo/source": {"internal/address", "internal/argo/api", "internal/files", "internal/hint", "internal/kustomize", "internal/links", "internal/worktree", "pkg/drift", "pkg/fetch",
 			"pkg/render"},
-		"internal/argo/appset":   {"internal/argo/api", "internal/worktree", "pkg/render"},
+		"internal/argo/appset":   {"internal/argo/api", "internal/worktree", "pkg/object", "pkg/render"},
 		"internal/argo/ignored":  {},
 		"internal/engine/argocd": {"internal/apiserver", "internal/engine", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/kustomize":     {"internal/address", "internal/files", "internal/links", "internal/once", "internal/program", "pkg/fetch"},

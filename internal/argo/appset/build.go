@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/worktree"
@@ -63,8 +66,8 @@ type Answer struct {
 
 // Set is an ApplicationSet of the tree.
 type Set struct {
-	// Namespace is empty if the tree does not say it. By is the object that makes it, or empty.
-	Namespace, Name, By string
+	// Namespace is empty if the tree does not say it.
+	Namespace, Name string
 	// Makes are the names of the Applications that it generates, also of those that are refused.
 	Makes []string
 	// IsPartial is set if it makes more than that, or may do so: a part of it fails, or asks for what is not in the tree.
@@ -137,10 +140,7 @@ func (b *builder) search(dir string) error {
 	if err != nil || !filepath.IsLocal(inside) {
 		return fmt.Errorf("%s is outside of the tree %s", dir, b.tree.Root)
 	}
-	return b.walk(filepath.ToSlash(inside), true, func(name string) error {
-		b.readFile(name)
-		return nil
-	})
+	return b.walk(filepath.ToSlash(inside), true, b.readFile)
 }
 
 // readFile adds the documents of a file. Other YAML than objects of Argo CD need not be readable.
@@ -155,7 +155,7 @@ func (b *builder) readFile(name string) {
 	}
 	found := render.Parse(string(text), render.ParseOptions{})
 	for _, e := range found.Errors {
-		if strings.Contains(string(text), Group) {
+		if strings.Contains(string(text), api.Group) {
 			b.problem(name, fmt.Errorf("an object of Argo CD may be in it, and it cannot be read: %s", e.Message))
 			break
 		}
@@ -172,9 +172,6 @@ func (b *builder) readFile(name string) {
 	}
 }
 
-// Group is the API group of Argo CD.
-const Group = "argoproj.io"
-
 // mayHaveObject reports whether a text may name the API group of Argo CD, perhaps with escaped letters.
 func mayHaveObject(text []byte) bool {
 	s := string(text)
@@ -183,26 +180,21 @@ func mayHaveObject(text []byte) bool {
 
 // isKustomized reports whether a folder has a kustomization.
 func (b *builder) isKustomized(folder string) bool {
-	for _, name := range []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} {
-		if _, err := b.root.Lstat(filepath.Join(filepath.FromSlash(folder), name)); err == nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(konfig.RecognizedKustomizationFileNames(), func(name string) bool { return b.has(folder, name) })
 }
 
 // add adds an object if it is an Application, or what it generates if it is an ApplicationSet. Any other is none of Argo CD.
 func (b *builder) add(content map[string]any, file, by string) (isOwn bool) {
 	version, _ := content["apiVersion"].(string)
 	group, _, _ := strings.Cut(version, "/")
-	if group != Group {
+	if group != api.Group {
 		return false
 	}
 	switch content["kind"] {
 	case "Application":
 		b.addMade(content, Made{File: file, By: by})
 	case "ApplicationSet":
-		b.generate(content, file, by)
+		b.generate(content, file)
 	default:
 		return false
 	}

@@ -15,7 +15,7 @@ import (
 
 // walk calls do for each file below a folder. With yamlOnly, it calls do for files that may have objects, and leaves out folders of
 // charts.
-func (b *builder) walk(dir string, yamlOnly bool, do func(name string) error) error {
+func (b *builder) walk(dir string, yamlOnly bool, do func(name string)) error {
 	count := 0
 	return fs.WalkDir(b.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
 		if count++; count > maxEntries {
@@ -34,12 +34,13 @@ func (b *builder) walk(dir string, yamlOnly bool, do func(name string) error) er
 			return nil
 		case strings.Count(name, "/") >= maxDepth:
 			return fmt.Errorf("the tree has more than %d folders inside each other, at %s", maxDepth, name)
-		case entry.IsDir() && yamlOnly && b.isChart(name):
+		case entry.IsDir() && yamlOnly && b.has(name, "Chart.yaml"):
 			return fs.SkipDir
 		case entry.IsDir(), yamlOnly && !isYAML(name):
 			return nil
 		case entry.Type().IsRegular():
-			return do(name)
+			do(name)
+			return nil
 		case entry.Type()&fs.ModeSymlink == 0:
 			return nil // such as a pipe, which Git does not keep
 		}
@@ -49,7 +50,7 @@ func (b *builder) walk(dir string, yamlOnly bool, do func(name string) error) er
 			b.problem(name, errors.New("it is a link that leads out of the tree or to nothing"))
 		case err != nil:
 		case info.Mode().IsRegular():
-			return do(name)
+			do(name)
 		}
 		return nil
 	})
@@ -60,9 +61,9 @@ func isYAML(name string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
 }
 
-// isChart reports whether a folder is a chart.
-func (b *builder) isChart(folder string) bool {
-	_, err := b.root.Lstat(filepath.Join(filepath.FromSlash(folder), "Chart.yaml"))
+// has reports whether a folder has a file of a name.
+func (b *builder) has(folder, name string) bool {
+	_, err := b.root.Lstat(filepath.Join(filepath.FromSlash(folder), name))
 	return err == nil
 }
 
@@ -114,10 +115,7 @@ func (b *builder) allFiles() ([]string, error) {
 		return b.files, nil
 	}
 	b.files = []string{}
-	err := b.walk(".", false, func(name string) error {
-		b.files = append(b.files, name)
-		return nil
-	})
+	err := b.walk(".", false, func(name string) { b.files = append(b.files, name) })
 	return b.files, err
 }
 
@@ -125,16 +123,7 @@ func (b *builder) allFiles() ([]string, error) {
 // reposerver/repository/repository.go walkDirectoryTree). Git keeps no folder without a file.
 func (b *builder) folders() ([]string, error) {
 	files, err := b.allFiles()
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, folder := range foldersOf(files) {
-		if !isHidden(folder) {
-			out = append(out, folder)
-		}
-	}
-	return out, nil
+	return slices.DeleteFunc(foldersOf(files), isHidden), err
 }
 
 // hiddenFolders returns the folders that only count with the option api.SetHidden. That of the repository itself is one of them.

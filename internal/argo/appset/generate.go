@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // This file generates the Applications of an ApplicationSet (argo-cd v3.6.1 applicationset/controllers/template/template.go
@@ -33,7 +34,7 @@ type set struct {
 		Generators        []map[string]any `json:"generators"`
 		Template          map[string]any   `json:"template"`
 		TemplatePatch     *string          `json:"templatePatch"`
-		SyncPolicy        *struct {
+		SyncPolicy        struct {
 			PreserveResourcesOnDeletion bool   `json:"preserveResourcesOnDeletion"`
 			ApplicationsSync            string `json:"applicationsSync"`
 		} `json:"syncPolicy"`
@@ -67,7 +68,7 @@ type elsewhereError struct{ error }
 
 // generate adds the Applications of an ApplicationSet. What goes wrong is a problem of the set. If something fails, Argo CD changes none of
 // its Applications (argo-cd v3.6.1 applicationset/controllers/applicationset_controller.go Reconcile).
-func (b *builder) generate(content map[string]any, file, by string) {
+func (b *builder) generate(content map[string]any, file string) {
 	g := &generation{builder: b}
 	text, err := json.Marshal(content)
 	if err == nil {
@@ -109,11 +110,11 @@ func (b *builder) generate(content map[string]any, file, by string) {
 		}
 	}
 	set := Set{
-		Namespace: g.set.Metadata.Namespace, Name: g.set.Metadata.Name, By: by, IsPartial: fails || !isKnown, Policy: g.policy(),
-		Doubts: slices.Clone(doubts), Depends: g.depends,
+		Namespace: g.set.Metadata.Namespace, Name: g.set.Metadata.Name, IsPartial: fails || !isKnown,
+		Policy: g.set.Spec.SyncPolicy.ApplicationsSync, Doubts: slices.Clone(doubts), Depends: g.depends,
 	}
 	for _, one := range made {
-		set.Makes = append(set.Makes, nameOf(one))
+		set.Makes = append(set.Makes, object.RefOf(one).Name)
 	}
 	b.answer.Sets = append(b.answer.Sets, set)
 	if !fails {
@@ -126,14 +127,6 @@ func (g *generation) dependsOn(o api.SetOption) {
 	if !slices.Contains(g.depends, o) {
 		g.depends = append(g.depends, o)
 	}
-}
-
-// policy returns applicationsSync of the set, or "".
-func (g *generation) policy() string {
-	if g.set.Spec.SyncPolicy == nil {
-		return ""
-	}
-	return g.set.Spec.SyncPolicy.ApplicationsSync
 }
 
 // renderAll makes the Applications of a result.
@@ -153,10 +146,10 @@ func (g *generation) renderAll(from result) (out []map[string]any, err error) {
 func (g *generation) addValid(made []map[string]any, file string) {
 	count := map[string]int{}
 	for _, one := range made {
-		count[nameOf(one)]++
+		count[object.RefOf(one).Name]++
 	}
 	for _, one := range made {
-		name := nameOf(one)
+		name := object.RefOf(one).Name
 		switch err := check(one); {
 		case count[name] == 0: // the message was there
 		case count[name] > 1:
@@ -166,17 +159,11 @@ func (g *generation) addValid(made []map[string]any, file string) {
 			g.problem(g.title(), fmt.Errorf("it generates the Application %s, which is refused: %w", name, err))
 		default:
 			g.addMade(one, Made{
-				File: file, By: g.title(), Set: g.set.Metadata.Name, Policy: g.policy(), Preserved: g.set.Spec.PreservedFields,
+				File: file, By: g.title(), Set: g.set.Metadata.Name, Policy: g.set.Spec.SyncPolicy.ApplicationsSync,
+				Preserved: g.set.Spec.PreservedFields,
 			})
 		}
 	}
-}
-
-// nameOf returns the name of an Application.
-func nameOf(content map[string]any) string {
-	metadata, _ := content["metadata"].(map[string]any)
-	name, _ := metadata["name"].(string)
-	return name
 }
 
 // check returns why Argo CD or the API server refuses an Application.
@@ -207,7 +194,7 @@ func check(content map[string]any) error {
 // as it is. With them, an Application whose template has no finalizer gets that of Argo CD: deleting it deletes its objects (argo-cd v3.6.1
 // applicationset/utils/utils.go RenderTemplateParams).
 func (g *generation) render(template map[string]any, p params) (map[string]any, error) {
-	content := map[string]any{"apiVersion": Group + "/v1alpha1", "kind": "Application"}
+	content := map[string]any{"apiVersion": api.Group + "/v1alpha1", "kind": "Application"}
 	for _, part := range []string{"metadata", "spec"} {
 		value, err := g.replaceAll(template[part], p, g.set.Spec.GoTemplateOptions)
 		if len(p) == 0 {
@@ -220,7 +207,8 @@ func (g *generation) render(template map[string]any, p params) (map[string]any, 
 			content[part] = value
 		}
 	}
-	if metadata, isMap := content["metadata"].(map[string]any); isMap && len(p) > 0 && isEmpty(metadata["finalizers"]) && !g.preserves() {
+	if metadata, isMap := content["metadata"].(map[string]any); isMap && len(p) > 0 && object.IsZero(metadata["finalizers"]) &&
+		!g.set.Spec.SyncPolicy.PreserveResourcesOnDeletion {
 		metadata["finalizers"] = []any{api.Finalizer}
 	}
 	content, err := g.patched(content, p)
@@ -237,11 +225,6 @@ func (g *generation) render(template map[string]any, p params) (map[string]any, 
 		metadata["namespace"] = g.set.Metadata.Namespace
 	}
 	return content, nil
-}
-
-// preserves reports whether the objects of an Application stay if the set no longer makes it.
-func (g *generation) preserves() bool {
-	return g.set.Spec.SyncPolicy != nil && g.set.Spec.SyncPolicy.PreserveResourcesOnDeletion
 }
 
 // patched applies spec.templatePatch, a strategic patch. It cannot change the project (argo-cd v3.6.1
@@ -634,63 +617,26 @@ func keyOf(p params, keys []any) string {
 
 // copied returns a copy of parameters, which the functions that merge would change.
 func copied(p params) params {
-	out := make(params, len(p))
-	for name, value := range p {
-		out[name] = copiedValue(value)
+	out, _ := object.Copy(p).(params)
+	if values, isTexts := out["values"].(map[string]string); isTexts { // those of a git generator
+		out["values"] = maps.Clone(values)
 	}
 	return out
 }
 
-func copiedValue(value any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		return copied(v)
-	case map[string]string:
-		return maps.Clone(v)
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = copiedValue(v[i])
-		}
-		return out
-	}
-	return value
-}
-
 // filled returns a template with what it lacks from another one.
 func filled(own, from map[string]any) map[string]any {
-	out := maps.Clone(own)
-	if out == nil {
-		out = map[string]any{}
-	}
+	out := map[string]any{}
+	maps.Copy(out, own)
 	for name, value := range from {
 		inner, isMap := value.(map[string]any)
 		ownInner, isOwnMap := out[name].(map[string]any)
 		switch {
 		case isMap && isOwnMap && name != "valuesObject":
 			out[name] = filled(ownInner, inner)
-		case isEmpty(out[name]) && (name != "valuesObject" || out[name] == nil):
+		case object.IsZero(out[name]) && (name != "valuesObject" || out[name] == nil):
 			out[name] = value
 		}
 	}
 	return out
-}
-
-// isEmpty reports whether a field of a template counts as not set.
-func isEmpty(value any) bool {
-	switch v := value.(type) {
-	case nil:
-		return true
-	case string:
-		return v == ""
-	case bool:
-		return !v
-	case float64:
-		return v == 0
-	case []any:
-		return len(v) == 0
-	case map[string]any:
-		return len(v) == 0
-	}
-	return false
 }

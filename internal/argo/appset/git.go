@@ -156,15 +156,12 @@ func (g *generation) fileParams(spec map[string]any, name string) (out []params,
 	if err != nil {
 		return nil, err
 	}
-	single := params{}
-	objects := []params{single}
-	if err := yaml.Unmarshal(text, &single); err != nil {
-		objects = nil
-		if err := yaml.Unmarshal(text, &objects); err != nil {
-			return nil, errors.New("it is neither an object nor a list of objects")
-		}
-	} else {
-		objects[0] = single
+	var single params
+	var objects []params
+	if yaml.Unmarshal(text, &single) == nil {
+		objects = []params{single}
+	} else if yaml.Unmarshal(text, &objects) != nil {
+		return nil, errors.New("it is neither an object nor a list of objects")
 	}
 	for _, one := range objects {
 		fields := params{}

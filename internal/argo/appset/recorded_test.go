@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/worktree"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 var recorded = flag.String("recorded", "", "a folder with more records of what Argo CD makes of ApplicationSets; make argocd writes one")
@@ -95,7 +96,7 @@ func withoutEmpty(value any) any {
 			if key != "valuesObject" {
 				inner = withoutEmpty(inner)
 			}
-			if !isEmpty(inner) {
+			if !object.IsZero(inner) {
 				out[key] = inner
 			}
 		}
