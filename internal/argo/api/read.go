@@ -43,7 +43,7 @@ func Read(ctx context.Context, from deployer.Reader, namespace, name string) (*A
 
 // Title names the Application in messages.
 func (a *Application) Title() string {
-	return "Application " + a.Metadata.Namespace + "/" + a.Metadata.Name
+	return deployer.TitleOf("Application", a.Metadata.Namespace, a.Metadata.Name)
 }
 
 // InCluster are the server and the name of the cluster that Argo CD itself runs in (argo-cd v3.6.1 pkg/apis/application/v1alpha1
@@ -64,7 +64,7 @@ func (a *Application) CheckDestination() error {
 func Decoded(item map[string]any) *Application {
 	out := &Application{}
 	key := object.RefOf(item).Key
-	if err := tool.Decode(item, "Application "+key.Namespace+"/"+key.Name, out); err != nil {
+	if err := tool.Decode(item, deployer.TitleOf("Application", key.Namespace, key.Name), out); err != nil {
 		return &Application{Metadata: Metadata{Namespace: key.Namespace, Name: key.Name}, Fault: err}
 	}
 	return out

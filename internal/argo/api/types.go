@@ -312,7 +312,6 @@ type resource struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Status    string `json:"status"`
 	Hook      bool   `json:"hook"`
 }
 
@@ -342,21 +341,17 @@ type operation struct {
 	} `json:"sync"`
 }
 
-// UnderWay returns the sync that has been asked for or has begun, or nil.
+// UnderWay returns the sync that has been asked for, or has begun and not ended (argo-cd v3.6.1 controller/appcontroller.go
+// isOperationInProgress), or nil.
 func (a *Application) UnderWay() *operation {
 	var asked operation
-	switch {
+	switch is := a.Status.OperationState; {
 	case IsSet(a.Operation) && json.Unmarshal(a.Operation, &asked) == nil:
 		return &asked
-	case a.Status.OperationState.IsUnderWay():
-		return &a.Status.OperationState.Operation
+	case is != nil && (is.Phase == "Running" || is.Phase == "Terminating"):
+		return &is.Operation
 	}
 	return nil
-}
-
-// IsUnderWay reports whether a sync has begun and has not ended (argo-cd v3.6.1 controller/appcontroller.go isOperationInProgress).
-func (o *operationState) IsUnderWay() bool {
-	return o != nil && (o.Phase == "Running" || o.Phase == "Terminating")
 }
 
 // SyncedResource is an object of the last sync.
@@ -447,7 +442,7 @@ func (a *Application) IsAutomated() bool {
 // Inline returns the values in the Application as text, or nil if it has none. valuesObject counts before values (argo-cd v3.6.1
 // pkg/apis/application/v1alpha1/values.go ValuesYAML).
 func (h *HelmSource) Inline() ([]byte, error) {
-	if len(h.ValuesObject) > 0 && string(h.ValuesObject) != "null" {
+	if IsSet(h.ValuesObject) {
 		return yaml.JSONToYAML(h.ValuesObject)
 	}
 	return []byte(h.Values), nil

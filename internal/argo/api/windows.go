@@ -88,23 +88,11 @@ func (w window) matches(a *Application) bool {
 	}
 	isAny := false
 	for _, one := range all {
-		matched := matchesAny(one.patterns, one.names)
+		matched := slices.ContainsFunc(one.names, func(name string) bool { return matchesOne(one.patterns, name) })
 		if w.UseAndOperator && len(one.patterns) > 0 && !matched {
 			return false
 		}
 		isAny = isAny || matched
 	}
 	return isAny
-}
-
-// matchesAny reports whether a pattern matches a name.
-func matchesAny(patterns, names []string) bool {
-	for _, pattern := range patterns {
-		for _, name := range names {
-			if MatchesGlob(pattern, name) {
-				return true
-			}
-		}
-	}
-	return false
 }
