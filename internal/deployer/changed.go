@@ -1,17 +1,16 @@
 package deployer
 
-import "github.com/helmdrift/helmdrift/pkg/report"
+import (
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+)
 
 // Changed returns how many objects the chart and the values change, whether or not they drifted. A value that is not known counts as no
 // change.
 func Changed(objects []report.Object) int {
-	n := 0
-	for _, o := range objects {
-		if isChanged(o) {
-			n++
-		}
-	}
-	return n
+	return len(object.Filter(objects, isChanged))
 }
 
 // WhatGoes says what a report about a release that a deployer uninstalls, and maybe installs anew, does not list.
@@ -29,10 +28,7 @@ func isChanged(o report.Object) bool {
 			return true
 		}
 	}
-	for _, f := range o.Fields {
-		if f.Cause != report.CauseDrift && f.Managed && !f.Silenced() && f.Class != report.ClassUnknown {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Fields, func(f report.Finding) bool {
+		return f.Cause != report.CauseDrift && f.Managed && !f.Silenced() && f.Class != report.ClassUnknown
+	})
 }
