@@ -116,7 +116,7 @@ func (f *Files) Why(name string) error {
 }
 
 // KustomizationOf returns the path of the kustomization file in a folder, or "".
-func (f *Files) KustomizationOf(folder string) string { return kustomizationOf(f, folder) }
+func (f *Files) KustomizationOf(folder string) string { return kustomizationOf(f.Kind, folder) }
 
 // Bases are those of one tree.
 type Bases struct {

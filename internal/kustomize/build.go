@@ -135,13 +135,10 @@ func IsKustomization(base string) bool {
 }
 
 // kustomizationOf returns the path of the kustomization file in a folder, or "".
-func kustomizationOf(in interface {
-	Kind(name string) (isFile, isFolder bool)
-}, folder string,
-) string {
+func kustomizationOf(kind func(name string) (isFile, isFolder bool), folder string) string {
 	for _, base := range konfig.RecognizedKustomizationFileNames() {
 		name := path.Join(folder, base)
-		if isFile, _ := in.Kind(name); isFile {
+		if isFile, _ := kind(name); isFile {
 			return name
 		}
 	}

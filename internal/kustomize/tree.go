@@ -244,4 +244,4 @@ func (t *Tree) inside(name string) (string, bool) {
 }
 
 // KustomizationOf returns the path of the kustomization file in a folder, or "".
-func (t *Tree) KustomizationOf(folder string) string { return kustomizationOf(t, folder) }
+func (t *Tree) KustomizationOf(folder string) string { return kustomizationOf(t.Kind, folder) }
