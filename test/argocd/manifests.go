@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	controller "github.com/argoproj/argo-cd/v3/controller"
 	"github.com/argoproj/argo-cd/v3/pkg/apis/application/v1alpha1"
@@ -122,10 +123,5 @@ func (o order) render(ctx context.Context) ([]*unstructured.Unstructured, error)
 
 // IsNamespaced implements kube.ResourceInfoProvider.
 func (o order) IsNamespaced(kind schema.GroupKind) (bool, error) {
-	for _, one := range o.ClusterScoped {
-		if one == kind {
-			return false, nil
-		}
-	}
-	return true, nil
+	return !slices.Contains(o.ClusterScoped, kind), nil
 }
