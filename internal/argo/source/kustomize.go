@@ -188,9 +188,10 @@ func (o KustomizeOrder) edited(f *kustomize.Files, name string, s api.KustomizeS
 		return nil, err
 	}
 	e.FixKustomization()
-	for _, step := range []func(api.KustomizeSource) error{
-		e.setNames, e.setImages, e.setReplicas, e.addLabels, e.addAnnotations, e.addPatches, e.addComponents,
-	} {
+	e.NamePrefix, e.NameSuffix = cmp.Or(s.NamePrefix, e.NamePrefix), cmp.Or(s.NameSuffix, e.NameSuffix)
+	e.Namespace = cmp.Or(s.Namespace, e.Namespace)
+	e.Patches = append(e.Patches, s.Patches...)
+	for _, step := range []func(api.KustomizeSource) error{e.setImages, e.setReplicas, e.addLabels, e.addAnnotations, e.addComponents} {
 		if err := step(s); err != nil {
 			return nil, err
 		}
@@ -213,13 +214,6 @@ type editor struct {
 
 // expand replaces the variables of the build environment.
 func (e *editor) expand(text string) string { return expand(text, e.Variables) }
-
-// setNames sets the namespace, and what comes before and behind names.
-func (e *editor) setNames(s api.KustomizeSource) error {
-	e.NamePrefix, e.NameSuffix = cmp.Or(s.NamePrefix, e.NamePrefix), cmp.Or(s.NameSuffix, e.NameSuffix)
-	e.Namespace = cmp.Or(s.Namespace, e.Namespace)
-	return nil
-}
 
 // checkArgument refuses an argument that "kustomize edit" takes for a flag.
 func checkArgument(field, argument string) error {
@@ -393,12 +387,6 @@ func (e *editor) addAnnotations(s api.KustomizeSource) error {
 		return err
 	}
 	return addTo(field, &e.CommonAnnotations, pairs, s.ForceCommonAnnotations)
-}
-
-// addPatches adds patches.
-func (e *editor) addPatches(s api.KustomizeSource) error {
-	e.Patches = append(e.Patches, s.Patches...)
-	return nil
 }
 
 // addComponents adds components. One may be a pattern (sigs.k8s.io/kustomize/kustomize v5.8.1 commands/edit/add/addcomponent.go).

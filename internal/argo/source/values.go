@@ -63,11 +63,11 @@ func (f *Folder) Values(folders map[string]*Folder, variables map[string]string)
 		}
 	}
 	for _, p := range h.FileParameters {
-		file, err := f.fileOf(p.Path, folders, variables)
+		at, err := f.find(p.Path, folders, variables)
 		if err != nil {
 			return out, fmt.Errorf("helm.fileParameters: %w", err)
 		}
-		out.Options.SetFile = append(out.Options.SetFile, p.Name+"="+withCommas(file))
+		out.Options.SetFile = append(out.Options.SetFile, p.Name+"="+withCommas(at.file))
 	}
 	return out, nil
 }
@@ -118,8 +118,8 @@ func (f *Folder) valueFiles(folders map[string]*Folder, variables map[string]str
 	h := f.Source.Helm
 	explicit, out := map[string]bool{}, []string(nil)
 	for _, name := range h.ValueFiles {
-		if file, err := f.fileOf(name, folders, variables); err == nil && !isPattern(f.inside(file, name, folders)) {
-			explicit[file] = true
+		if at, err := f.find(name, folders, variables); err == nil && !isPattern(at.inside) {
+			explicit[at.file] = true
 		}
 	}
 	add := func(file string) {
@@ -128,12 +128,12 @@ func (f *Folder) valueFiles(folders map[string]*Folder, variables map[string]str
 		}
 	}
 	for _, name := range h.ValueFiles {
-		file, err := f.fileOf(name, folders, variables)
+		at, err := f.find(name, folders, variables)
 		if err != nil {
 			return nil, fmt.Errorf("helm.valueFiles: %w", err)
 		}
-		if pattern := f.inside(file, name, folders); !IsRemote(file) && isPattern(pattern) {
-			found, err := matching(f.rootOf(name, folders), pattern)
+		if isPattern(at.inside) {
+			found, err := matching(at.root, at.inside)
 			if err != nil {
 				return nil, fmt.Errorf("helm.valueFiles: %s: %w", name, err)
 			}
@@ -147,13 +147,13 @@ func (f *Folder) valueFiles(folders map[string]*Folder, variables map[string]str
 			}
 			continue
 		}
-		if _, err := os.Stat(file); !IsRemote(file) && errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(at.file); at.root != "" && errors.Is(err, fs.ErrNotExist) {
 			if h.IgnoreMissingValueFiles {
 				continue
 			}
 			return nil, fmt.Errorf("helm.valueFiles: there is no file %s", name)
 		}
-		add(file)
+		add(at.file)
 	}
 	return out, nil
 }
@@ -191,23 +191,6 @@ func (f *Folder) checkRefs(folders map[string]*Folder) error {
 // IsRemote reports whether a value file is an address.
 func IsRemote(file string) bool { return strings.Contains(file, "://") }
 
-// rootOf returns the root of the files that a name is relative to.
-func (f *Folder) rootOf(name string, folders map[string]*Folder) string {
-	if other := folders[referenced(name)]; other != nil {
-		return other.Root
-	}
-	return f.Root
-}
-
-// inside returns the path of a file below the root of the files that its name is relative to, with slashes.
-func (f *Folder) inside(file, name string, folders map[string]*Folder) string {
-	inside, err := filepath.Rel(f.rootOf(name, folders), file)
-	if err != nil {
-		return file
-	}
-	return filepath.ToSlash(inside)
-}
-
 // referenced returns the name of the source that a path begins with, such as $values, or "".
 func referenced(name string) string {
 	if !strings.HasPrefix(name, "$") {
@@ -217,20 +200,23 @@ func referenced(name string) string {
 	return ref
 }
 
-// fileOf returns the file that a path in the Application names: relative to the folder of the source, from the root of its repository with
+// place is a file, or an address. A file is inside of a root, by a path with slashes.
+type place struct{ file, root, inside string }
+
+// find returns the place that a path in the Application names: relative to the folder of the source, from the root of its repository with
 // a slash in front, or in another source. It is never outside of the repository.
-func (f *Folder) fileOf(name string, folders map[string]*Folder, variables map[string]string) (string, error) {
+func (f *Folder) find(name string, folders map[string]*Folder, variables map[string]string) (place, error) {
 	root, at := f.Root, f.Dir
 	switch ref := referenced(name); {
 	case folders[ref] != nil:
 		_, rest, _ := strings.Cut(name, "/")
 		root, at, name = folders[ref].Root, folders[ref].Root, rest
 	case ref != "" && f.OfSeveral:
-		return "", fmt.Errorf("%s: no source has the ref %s", name, ref[1:])
+		return place{}, fmt.Errorf("%s: no source has the ref %s", name, ref[1:])
 	}
 	name = expand(name, variables)
 	if IsRemote(name) {
-		return name, nil
+		return place{file: name}, nil
 	}
 	if strings.HasPrefix(name, "/") {
 		at = root
@@ -238,9 +224,9 @@ func (f *Folder) fileOf(name string, folders map[string]*Folder, variables map[s
 	file := filepath.Join(at, filepath.FromSlash(name))
 	inside, err := filepath.Rel(root, file)
 	if err != nil || !filepath.IsLocal(inside) && inside != "." {
-		return "", fmt.Errorf("%s is outside of the repository", name)
+		return place{}, fmt.Errorf("%s is outside of the repository", name)
 	}
-	return file, nil
+	return place{file, root, filepath.ToSlash(inside)}, nil
 }
 
 // Override changes a source as the files .argocd-source.yaml and .argocd-source-NAME.yaml in its folder say. They cannot change where it
