@@ -2,7 +2,6 @@ package argocd
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -172,6 +171,19 @@ func withDefaults(ref object.Ref, content map[string]any, shape *kinds.Shape) ma
 
 // patched returns live after a strategic patch, three ways from what was applied, desired and is.
 func patched(ref object.Ref, applied, desired, is, live map[string]any) (will map[string]any, err error) {
+	texts, err := encoded(applied, desired, is, live)
+	if err != nil {
+		return nil, err
+	}
+	result, err := strategic(ref, texts[0], texts[1], texts[2], texts[3])
+	if err == nil {
+		err = utiljson.Unmarshal(result, &will)
+	}
+	return will, err
+}
+
+// strategic is patched for texts.
+func strategic(ref object.Ref, applied, desired, is, live []byte) ([]byte, error) {
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
 	if err != nil {
 		return nil, err
@@ -180,23 +192,24 @@ func patched(ref object.Ref, applied, desired, is, live map[string]any) (will ma
 	if err != nil {
 		return nil, err
 	}
-	var texts [][]byte
-	for _, o := range []map[string]any{applied, desired, is, live} {
+	patch, err := strategicpatch.CreateThreeWayMergePatch(applied, desired, is, meta, true)
+	if err != nil {
+		return nil, err
+	}
+	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, meta)
+}
+
+// encoded returns objects as JSON.
+func encoded(all ...any) ([][]byte, error) {
+	var out [][]byte
+	for _, o := range all {
 		text, err := json.Marshal(o)
 		if err != nil {
 			return nil, err
 		}
-		texts = append(texts, text)
+		out = append(out, text)
 	}
-	patch, err := strategicpatch.CreateThreeWayMergePatch(texts[0], texts[1], texts[2], meta, true)
-	if err != nil {
-		return nil, err
-	}
-	result, err := strategicpatch.StrategicMergePatchUsingLookupPatchMeta(texts[3], patch, meta)
-	if err == nil {
-		err = utiljson.Unmarshal(result, &will)
-	}
-	return will, err
+	return out, nil
 }
 
 // withKnownTemplates returns a StatefulSet whose templates of claims have only what was applied, since the API server adds to them
@@ -245,37 +258,16 @@ func normalized(ref object.Ref, content map[string]any) map[string]any {
 	out := withoutTime(content)
 	switch rules, isList := out["rules"].([]any); {
 	case ref.Group == "" && ref.Kind == "Secret":
-		normalizeSecret(out)
+		out = kinds.FoldStringData(out)
+		for name, value := range object.Child(out, "data") {
+			if value == nil {
+				object.Child(out, "data")[name] = ""
+			}
+		}
 	case ref.Group == "rbac.authorization.k8s.io" && (ref.Kind == "Role" || ref.Kind == "ClusterRole") && isList && len(rules) == 0:
 		out["rules"] = nil
 	}
 	return out
-}
-
-// normalizeSecret moves stringData to data, and makes nulls empty texts.
-func normalizeSecret(secret map[string]any) {
-	texts, isMap := secret["stringData"].(map[string]any)
-	data := maps.Clone(object.Child(secret, "data"))
-	if isMap {
-		if data == nil {
-			data = map[string]any{}
-		}
-		for name, value := range texts {
-			if text, isText := value.(string); isText {
-				value = base64.StdEncoding.EncodeToString([]byte(text))
-			}
-			data[name] = value
-		}
-		delete(secret, "stringData")
-	}
-	for name, value := range data {
-		if value == nil {
-			data[name] = ""
-		}
-	}
-	if data != nil {
-		secret["data"] = data
-	}
 }
 
 // compareJSON returns whether an object of a kind whose type Argo CD does not know differs for it. Argo CD compares three ways, and of live only what
@@ -290,13 +282,9 @@ func (l Left) compareJSON() Comparison {
 	if object.Equal(applied, desired) && object.Equal(is, desired) {
 		return InSync // the patch is empty, and a large definition need not be encoded for that
 	}
-	var texts [][]byte
-	for _, o := range []any{applied, desired, is, live} {
-		text, err := json.Marshal(o)
-		if err != nil {
-			return LikeTheWrite
-		}
-		texts = append(texts, text)
+	texts, err := encoded(applied, desired, is, live)
+	if err != nil {
+		return LikeTheWrite
 	}
 	result, err := engine.Guarded(func() ([]byte, error) {
 		patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(texts[0], texts[1], texts[2])

@@ -1,12 +1,10 @@
 package argocd
 
 import (
-	"encoding/json"
 	"fmt"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -20,13 +18,9 @@ import (
 // to live has what is ignored, and is applied to what is left of desired. status stays out of it.
 func (c Left) respecting(ref object.Ref, desired, live map[string]any) (map[string]any, error) {
 	status := []object.Pointer{{"status"}}
-	texts := [3][]byte{}
-	for i, content := range []map[string]any{without(c.Live, status), without(live, status), c.Desired} {
-		text, err := json.Marshal(content)
-		if err != nil {
-			return nil, fmt.Errorf("encoding what Argo CD ignores: %w", err)
-		}
-		texts[i] = text
+	texts, err := encoded(without(c.Live, status), without(live, status), c.Desired)
+	if err != nil {
+		return nil, fmt.Errorf("encoding what Argo CD ignores: %w", err)
 	}
 	patched, err := engine.Guarded(func() ([]byte, error) { return carry(ref, texts[0], texts[1], texts[2]) })
 	if err != nil {
@@ -42,23 +36,14 @@ func (c Left) respecting(ref object.Ref, desired, live map[string]any) (map[stri
 
 // carry applies to a text what changes from left to live. A kind that Argo CD does not know by its type has no lists with names.
 func carry(ref object.Ref, left, live, text []byte) ([]byte, error) {
-	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
-	if err != nil || ref.Group == "apiextensions.k8s.io" {
-		patch, err := jsonpatch.CreateMergePatch(left, live)
-		if err != nil {
-			return nil, err
-		}
-		return jsonpatch.MergePatch(text, patch)
+	if !isCustom(ref) {
+		return strategic(ref, live, live, left, text)
 	}
-	meta, err := strategicpatch.NewPatchMetaFromStruct(typed)
+	patch, err := jsonpatch.CreateMergePatch(left, live)
 	if err != nil {
 		return nil, err
 	}
-	patch, err := strategicpatch.CreateThreeWayMergePatch(live, live, left, meta, true)
-	if err != nil {
-		return nil, err
-	}
-	return strategicpatch.StrategicMergePatch(text, patch, typed)
+	return jsonpatch.MergePatch(text, patch)
 }
 
 // isUnmergeable reports whether RespectIgnoreDifferences=true lets each sync of the Application fail because of a live object of a custom kind. Argo CD
