@@ -19,6 +19,11 @@ type decision struct {
 	putsBack  report.PutsBack
 }
 
+// blocked is the decision of a controller that something keeps from what it would do otherwise.
+func blocked(otherwise report.DeployerAction, reason string) decision {
+	return decision{action: report.DeployerBlocked, otherwise: otherwise, reason: reason, putsBack: report.PutsBackNever}
+}
+
 // difference is how the Application differs from its sources.
 type difference struct {
 	// changes is set if a sync writes something that Argo CD does not ignore, and prunes if objects are there that the sources dropped.
@@ -49,11 +54,10 @@ func (p *Plan) decide(d difference) decision {
 	case a.IsSkipped() && a.Goes() == "" && !isOut:
 		return decision{action: report.DeployerNone, reason: inSync + "; " + skipReason, putsBack: report.PutsBackNever}
 	case a.IsSkipped():
-		out := decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: skipReason, putsBack: report.PutsBackNever}
 		if a.Goes() != "" {
-			out.otherwise = report.DeployerUninstall
+			return blocked(report.DeployerUninstall, skipReason)
 		}
-		return out
+		return blocked(report.DeployerSync, skipReason)
 	case a.Goes() != "":
 		reason := a.Goes()
 		if d.confirms != "" {
@@ -61,16 +65,13 @@ func (p *Plan) decide(d difference) decision {
 		}
 		return decision{action: report.DeployerUninstall, reason: reason, putsBack: report.PutsBackNever}
 	case p.rejected != "":
-		reason := "it does not compare the Application: " + p.rejected
-		return decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: reason, putsBack: report.PutsBackNever}
+		return blocked(report.DeployerSync, "it does not compare the Application: "+p.rejected)
 	case isOut && p.forbidden != "":
-		return decision{action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: p.forbidden, putsBack: report.PutsBackNever}
+		return blocked(report.DeployerSync, p.forbidden)
 	case a.UnderWay() != nil:
 		return decision{action: report.DeployerSync, reason: "a sync is under way", putsBack: report.PutsBackNow}
 	case p.broken != "":
-		return decision{
-			action: report.DeployerBlocked, otherwise: report.DeployerSync, reason: "it cannot compare the Application: " + p.broken, putsBack: report.PutsBackNever,
-		}
+		return blocked(report.DeployerSync, "it cannot compare the Application: "+p.broken)
 	case !a.IsAutomated():
 		out := decision{action: report.DeployerNone, reason: inSync + ", and automated sync is off", putsBack: report.PutsBackHand}
 		if isOut {
@@ -92,26 +93,24 @@ func (p *Plan) decide(d difference) decision {
 	case !d.changes && !auto.Prune && !p.hasOthers:
 		out.action, out.reason = report.DeployerNone, "only objects differ that the sources no longer have, and automated prune is off"
 	case attempted && phase != "Succeeded":
-		out.action, out.otherwise, out.putsBack = report.DeployerBlocked, report.DeployerSync, report.PutsBackNever
-		out.reason = fmt.Sprintf("the last sync to this revision ended with the phase %s, and Argo CD does not try it again", phase)
+		return blocked(report.DeployerSync,
+			fmt.Sprintf("the last sync to this revision ended with the phase %s, and Argo CD does not try it again", phase))
 	case attempted && !auto.SelfHeal:
 		out.action, out.reason = report.DeployerNone, "it has synced to this revision already, and selfHeal is off"
 	case auto.Prune && !auto.AllowEmpty && d.isEmpty && !p.hasOthers:
-		out.action, out.otherwise, out.putsBack = report.DeployerBlocked, report.DeployerSync, report.PutsBackNever
-		out.reason = "the sync would delete all objects, and allowEmpty is off"
+		return blocked(report.DeployerSync, "the sync would delete all objects, and allowEmpty is off")
 	case attempted:
 		out.action, out.reason = report.DeployerCorrect, "selfHeal is on"
 	default:
 		out.action, out.reason = report.DeployerSync, p.changed(d.revisions)
 	}
-	if d.confirms != "" && (out.action == report.DeployerSync || out.action == report.DeployerCorrect) {
-		out.otherwise, out.action, out.putsBack = out.action, report.DeployerBlocked, report.PutsBackNever
-		out.reason = "the sync waits until somebody confirms that " + d.confirms + " is deleted"
-	}
-	if p.closed.Reason != "" && (out.action == report.DeployerSync || out.action == report.DeployerCorrect) {
+	switch {
+	case out.action == report.DeployerNone:
+	case d.confirms != "":
+		return blocked(out.action, "the sync waits until somebody confirms that "+d.confirms+" is deleted")
+	case p.closed.Reason != "":
 		otherwise := (&report.Deployer{Controller: report.ControllerArgo, Action: out.action, Reason: out.reason}).Says()
-		out.otherwise, out.action, out.putsBack = out.action, report.DeployerBlocked, report.PutsBackNever
-		out.reason = p.closed.Reason + "; otherwise " + otherwise
+		out = blocked(out.action, p.closed.Reason+"; otherwise "+otherwise)
 		if p.closed.ByHand {
 			out.reason, out.putsBack = out.reason+"; a sync by hand is allowed", report.PutsBackHand
 		}

@@ -220,7 +220,7 @@ func TestHeals(t *testing.T) {
 		"the last one is under way":   {"spec: {source: {path: a}, syncPolicy: {automated: {selfHeal: true}}}" + strings.Replace(status, "Succeeded", "Running", 1), false},
 		"nobody syncs without a hand": {"spec: {source: {path: a}}" + status, false},
 	} {
-		p := &Plan{app: &api.Application{}, made: &rendered{revisions: []string{"r1"}}}
+		p := &Plan{app: &api.Application{}, made: rendered{revisions: []string{"r1"}}}
 		if err := yaml.Unmarshal([]byte("{"+c.text+"}"), p.app); err != nil {
 			t.Fatal(err)
 		}

@@ -29,20 +29,15 @@ type maker struct {
 
 // dropped returns the Applications that Argo CD deletes because of the tree. An error says what is not known.
 func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (out []*api.Application, err error) {
-	byKey := map[object.Key]map[string]any{}
+	var live []map[string]any
 	for _, namespace := range t.namespaces() {
 		items, err := from.Cluster.List(ctx, api.Kind(), namespace)
 		if err != nil {
 			return nil, fmt.Errorf("which Applications of namespace %s the tree drops is not known: %w", namespace, err)
 		}
-		for _, item := range items {
-			byKey[object.RefOf(item).Key] = item
-		}
+		live = append(live, items...)
 	}
-	var live []map[string]any
-	for _, key := range order.Sorted(maps.Keys(byKey), object.Key.Compare) {
-		live = append(live, byKey[key])
-	}
+	order.Sort(live, func(a, b map[string]any) int { return object.RefOf(a).Key.Compare(object.RefOf(b).Key) })
 	isGone := map[object.Key]bool{}
 	for makers := t.makers(ctx, from, q, live); len(makers) > 0; {
 		var gone []maker

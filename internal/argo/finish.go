@@ -14,11 +14,7 @@ import (
 
 // Finish adds to the report of the comparison what Argo CD does, and where old comes from.
 func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
-	var revisions []string
-	if p.made != nil {
-		revisions = p.made.revisions
-	}
-	differs := p.differs(r, revisions)
+	differs := p.differs(r, p.made.revisions)
 	if differs.prunes && !p.app.IsAutomated() && p.app.Goes() == "" && p.app.UnderWay() == nil {
 		p.warn("a sync by hand prunes only with --prune, and is predicted without it")
 	}
@@ -52,7 +48,7 @@ func (p *Plan) setDesired(r *report.Release) {
 	if p.app.Goes() != "" {
 		r.Desired = nil // nobody renders its sources any more
 	}
-	if r.Desired == nil || p.made == nil {
+	if r.Desired == nil || p.unmade != nil {
 		return
 	}
 	switch path := p.made.answer.Rendered.ChartName; p.made.kind {
@@ -82,16 +78,14 @@ func (p *Plan) sides() (desired, live map[object.Key]map[string]any) {
 // managedNamespaceMetadata has changed, Argo CD compares again at once. It then takes from its cache that no object differs, and is out of
 // sync because of the namespace (argo-cd v3.6.1 controller/state.go useDiffCache, CompareAppState).
 func (p *Plan) refusedDryRun(r *report.Release) string {
-	if p.made == nil || p.app.HasChangedNamespace() {
+	if p.app.HasChangedNamespace() || !p.comparesServerSide() {
 		return ""
 	}
 	desired, live := p.sides()
-	for i := range r.Objects {
-		o := &r.Objects[i]
-		will, was := desired[o.Key()], live[o.Key()]
-		is, _ := p.compared.Load(o.Key())
-		isRefused := o.Action == report.ActionFail || p.recreated.get(o.Key()).IsRefused || is == argocd.Refused
-		if will != nil && was != nil && isRefused && p.comparesServerSide() {
+	for _, o := range r.Objects {
+		is := p.outcome(o.Key())
+		isRefused := o.Action == report.ActionFail || is.IsRefused || is.Comparison == argocd.Refused
+		if desired[o.Key()] != nil && live[o.Key()] != nil && isRefused {
 			return "the API server refuses the dry run of " + o.Key().String()
 		}
 	}
@@ -101,18 +95,10 @@ func (p *Plan) refusedDryRun(r *report.Release) string {
 // differs returns how the Application differs from its sources, as far as Argo CD looks at it. It knows no rules but its own: it also sees
 // what the user ignores, and replicas that an autoscaler has set.
 func (p *Plan) differs(r *report.Release, revisions []string) difference {
-	out := difference{revisions: revisions, changes: p.app.HasChangedNamespace(), isEmpty: p.made != nil && len(p.made.objects) == 0}
-	isMade, live := map[object.Key]bool{}, map[object.Key]map[string]any{}
-	for ref, found := range p.cluster.known {
-		live[ref.Key] = found.Object
-	}
+	out := difference{revisions: revisions, changes: p.app.HasChangedNamespace(), isEmpty: p.unmade == nil && len(p.made.objects) == 0}
+	desired, live := p.sides()
 	sync := p.options()
 	var unseen []string
-	if p.made != nil {
-		for _, o := range p.made.objects {
-			isMade[o.Key] = true
-		}
-	}
 	for _, o := range r.Objects {
 		if p.creates != nil && o.Key() == p.namespace.Key {
 			continue // Argo CD does not compare a namespace that is not in the sources
@@ -120,8 +106,8 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 		if isIgnored(o.IgnoredBy) {
 			continue
 		}
-		switch {
-		case !isMade[o.Key()] && (o.Action == report.ActionDelete || o.Action == report.ActionKeep):
+		switch _, isMade := desired[o.Key()]; {
+		case !isMade && (o.Action == report.ActionDelete || o.Action == report.ActionKeep):
 			is := live[o.Key()]
 			if argocd.HasOwner(is) {
 				continue
@@ -170,30 +156,22 @@ func isRandom(f report.Finding) bool {
 
 // isUnseen reports whether an object does not differ for Argo CD.
 func (p *Plan) isUnseen(o report.Object) bool {
-	is, _ := p.compared.Load(o.Key())
-	return is == argocd.InSync && o.Name != "" && o.Action != report.ActionCreate
+	return p.outcome(o.Key()).Comparison == argocd.InSync && o.Name != "" && o.Action != report.ActionCreate
 }
 
 // findUnmergeable finds out whether RespectIgnoreDifferences=true lets each sync fail.
 func (p *Plan) findUnmergeable() {
-	if p.made == nil || p.forbidden != "" {
-		return
-	}
 	for _, made := range p.made.objects {
-		if is, _ := p.compared.Load(made.Key); is == argocd.Unmergeable {
+		if p.forbidden == "" && p.outcome(made.Key).Comparison == argocd.Unmergeable {
 			p.forbidden = "with RespectIgnoreDifferences=true, a sync fails before it writes anything: Argo CD cannot merge " + made.Key.String()
-			return
 		}
 	}
 }
 
 // stuck reports whether objects differ for Argo CD although a sync changes nothing in them, and returns those that the user does not ignore.
 func (p *Plan) stuck(r *report.Release) (is bool, named []string) {
-	if p.made == nil {
-		return false, nil
-	}
 	for _, made := range p.made.objects {
-		if is, _ := p.compared.Load(made.Key); is != argocd.OutOfSync {
+		if p.outcome(made.Key).Comparison != argocd.OutOfSync {
 			continue // most are in sync, and the search below is long
 		}
 		number := slices.IndexFunc(r.Objects, func(o report.Object) bool { return o.Key() == made.Key })
@@ -230,7 +208,7 @@ func (p *Plan) inputs() []report.DeployerInput {
 		} else if s.Path != "" {
 			in.Name += " " + s.Path
 		}
-		if p.made != nil && i < len(p.made.revisions) {
+		if i < len(p.made.revisions) {
 			if in.Version = p.made.revisions[i]; p.made.inTree[i] {
 				in.Version = "the working tree"
 			}

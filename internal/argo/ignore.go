@@ -29,17 +29,15 @@ func (p *Plan) ignores() []api.IgnoreDifference {
 		d.From = fmt.Sprintf("%s ignoreDifferences[%d]", p.app.Title(), i)
 		out = append(out, d)
 	}
-	if p.made != nil {
-		for _, o := range p.made.objects {
-			out = append(out, annotated(o)...)
-			if p.settings.IgnoresStatus(o) {
-				out = append(out, onlyAbout(o.Key, []string{"/status"}, compareOptions))
-			}
-			if p.settings.IgnoresRules(o) {
-				rules := onlyAbout(o.Key, []string{"/rules"}, compareOptions)
-				rules.IsOverwritten = true // argo-cd v3.6.1 controller/sync.go normalizeTargetResources does not look at it
-				out = append(out, rules)
-			}
+	for _, o := range p.made.objects {
+		out = append(out, annotated(o)...)
+		if p.settings.IgnoresStatus(o) {
+			out = append(out, onlyAbout(o.Key, []string{"/status"}, compareOptions))
+		}
+		if p.settings.IgnoresRules(o) {
+			rules := onlyAbout(o.Key, []string{"/rules"}, compareOptions)
+			rules.IsOverwritten = true // argo-cd v3.6.1 controller/sync.go normalizeTargetResources does not look at it
+			out = append(out, rules)
 		}
 	}
 	return append(out, p.settings.Ignores...)
@@ -75,7 +73,7 @@ func (p *Plan) rules() []report.RuleText {
 		case len(d.JSONPointers) == 0:
 		case isSimple:
 			add(d)
-		case p.made != nil:
+		default:
 			for _, o := range p.made.objects {
 				if d.IsAbout(o.Key) {
 					add(onlyAbout(o.Key, d.JSONPointers, d.From))

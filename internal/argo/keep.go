@@ -179,20 +179,18 @@ func (k *Keeper) addLayers() {
 			}})
 		}
 	}
-	own, at, hasInline := -1, len(layers), slices.Contains(values.Options.Files, source.Inline)
+	k.Own = len(layers)
 	layers = append(layers, k.inline())
+	hasOwn := slices.Contains(values.Options.Files, source.Inline) // or else the first file of the tree takes its place
 	for _, file := range slices.Backward(values.Options.Files) {
 		if file == source.Inline {
 			continue
 		}
 		l := k.file(file, values.Texts[file])
-		if l.Place != nil && !hasInline && own < 0 {
-			own = len(layers)
+		if l.Place != nil && !hasOwn {
+			k.Own, hasOwn = len(layers), true
 		}
 		layers = append(layers, l)
-	}
-	if k.Own = own; own < 0 {
-		k.Own = at
 	}
 	for _, l := range layers {
 		k.Layers, values.Own = append(k.Layers, l.Layer), append(values.Own, l.own)

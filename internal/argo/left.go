@@ -74,9 +74,6 @@ type pair struct {
 
 // pairs returns the objects that Argo CD ignores something of.
 func (p *Plan) pairs(ctx context.Context, differences []api.IgnoreDifference) []pair {
-	if p.made == nil {
-		return nil
-	}
 	var all []pair
 	var refs []object.Ref
 	for _, o := range p.made.objects {
@@ -207,19 +204,15 @@ func (p *Plan) typesOf(ctx context.Context, kind schema.GroupVersionKind) manage
 	if kinds.NativeApply().Scheme.Recognizes(kind) {
 		return kinds.NativeApply().Types
 	}
-	if found, isKnown := p.types[kind.GroupVersion()]; isKnown {
-		return found
-	}
-	if p.types == nil {
-		p.types = map[schema.GroupVersion]managedfields.TypeConverter{}
-	}
-	var out managedfields.TypeConverter
-	documents, _ := p.from.Cluster.OpenAPI(ctx, []schema.GroupVersion{kind.GroupVersion()})
-	if types, err := engine.NewApplyTypes(documents[kind.GroupVersion()]); err == nil {
-		out = types.Converter
-	}
-	p.types[kind.GroupVersion()] = out
-	return out
+	found, _ := p.types.Get(kind.GroupVersion(), func() (managedfields.TypeConverter, error) {
+		documents, _ := p.from.Cluster.OpenAPI(ctx, []schema.GroupVersion{kind.GroupVersion()})
+		types, err := engine.NewApplyTypes(documents[kind.GroupVersion()])
+		if err != nil {
+			return nil, err
+		}
+		return types.Converter, nil
+	})
+	return found
 }
 
 // add adds a difference that is about the object.

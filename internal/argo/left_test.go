@@ -48,7 +48,7 @@ func planOf(t *testing.T, ignoreDifferences, desired, live string) *Plan {
 	o := object.Object{Content: contentOf(t, desired)}
 	key := object.RefOf(o.Content).Key
 	o.Ref = object.Ref{Key: key, Version: "v1"}
-	return &Plan{app: app, made: &rendered{objects: []object.Object{o}}, cluster: readCache{
+	return &Plan{app: app, made: rendered{objects: []object.Object{o}}, cluster: readCache{
 		reads{objects: objects{o.Ref: contentOf(t, live)}}, map[object.Ref]cluster.Live{},
 	}}
 }
@@ -441,7 +441,7 @@ func TestCompared(t *testing.T) {
 			"ConfigMap shop/web: out of sync for Argo CD also after a sync"},
 	} {
 		p := planOf(t, "[]", thing, thing)
-		p.options().Compared(p.made.objects[0].Key, c.is)
+		p.options().Learn(p.made.objects[0].Key, argocd.Outcome{Comparison: c.is})
 		c.object.APIVersion, c.object.Kind, c.object.Namespace, c.object.Name = "v1", "ConfigMap", "shop", "web"
 		got := p.differs(&report.Release{Objects: []report.Object{c.object}}, nil)
 		text := ""

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -40,10 +41,7 @@ type listed struct {
 
 // list returns the objects of status.resources.
 func (p *Plan) list(ctx context.Context) []listed {
-	desired := map[object.Key]*object.Object{}
-	if p.made != nil {
-		desired = byKey(p.made.objects)
-	}
+	desired := byKey(p.made.objects)
 	var out []listed
 	var refs []object.Ref
 	for _, r := range p.app.Status.Resources {
@@ -71,9 +69,6 @@ func (p *Plan) list(ctx context.Context) []listed {
 // shared says which object of the sources another Application has marked, so that a sync with FailOnSharedResource=true fails, or returns "" (argo-cd
 // v3.6.1 controller/state.go CompareAppState, util/argo/resource_tracking.go GetAppName).
 func (p *Plan) shared(ctx context.Context) string {
-	if p.made == nil {
-		return ""
-	}
 	var refs []object.Ref
 	for _, o := range p.made.objects {
 		refs = append(refs, o.Ref)
@@ -119,7 +114,7 @@ func byKey(all []object.Object) map[object.Key]*object.Object {
 // findDeployed returns what Argo CD deployed.
 func (p *Plan) findDeployed(ctx context.Context, q Question, all []listed) deployed {
 	out := deployed{from: map[object.Key]report.OldFrom{}}
-	last := lastSync{isSame: p.made != nil && !p.isOwn && p.isSynced(p.made)}
+	last := lastSync{isSame: p.unmade == nil && !p.isOwn && p.isSynced()}
 	if last.isSame {
 		last.random = p.random()
 	} else {
@@ -213,9 +208,9 @@ func isWritten(live map[string]any) bool {
 }
 
 // isSynced reports whether the last full sync that succeeded had the same sources at the same revisions.
-func (p *Plan) isSynced(made *rendered) bool {
+func (p *Plan) isSynced() bool {
 	sources, revisions, found := p.app.Synced()
-	return found && !p.isFromTree() && api.HaveSameSources(sources, p.app.Sources()) && slices.Equal(revisions, made.revisions)
+	return found && !p.isFromTree() && api.HaveSameSources(sources, p.app.Sources()) && slices.Equal(revisions, p.made.revisions)
 }
 
 // hadObject reports whether Argo CD has written an object that is in status.resources, which also has what the sources are to create. After
@@ -312,16 +307,9 @@ type readCache struct {
 
 // Read implements drift.Cluster.
 func (c readCache) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
-	var missing []object.Ref
-	for _, ref := range wanted {
-		if _, found := c.known[ref]; !found {
-			missing = append(missing, ref)
-		}
-	}
+	missing := object.Filter(wanted, func(ref object.Ref) bool { _, found := c.known[ref]; return !found })
 	if len(missing) > 0 {
-		for ref, live := range c.Cluster.Read(ctx, missing) {
-			c.known[ref] = live
-		}
+		maps.Copy(c.known, c.Cluster.Read(ctx, missing))
 	}
 	out := make(map[object.Ref]cluster.Live, len(wanted))
 	for _, ref := range wanted {

@@ -24,7 +24,7 @@ func TestDeployedAtRandom(t *testing.T) {
 		"another one":    {"{" + head + "}, data: {token: third, level: info}}", "first"},
 	} {
 		p := planOf(t, "[]", desired, live)
-		p.made.answer, p.from.Cluster = &drift.RenderedChart{}, p.cluster
+		p.made.answer, p.from.Cluster = drift.RenderedChart{}, p.cluster
 		if c.again != "" {
 			p.made.answer.Again = []render.Document{documentOf(contentOf(t, c.again), "")}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -23,25 +22,20 @@ import (
 // mergedOver returns the live Application after the one of the tree is applied over it as kubectl applies custom resources: a field that
 // the last apply set and the tree does not is removed, and fields that nobody applied stay, such as status and operation.
 func mergedOver(live, made map[string]any) (map[string]any, error) {
-	current, err := json.Marshal(live)
-	if err != nil {
-		return nil, err
+	var texts [3][]byte
+	for i, content := range []map[string]any{lastApplied(live, made), made, live} {
+		var err error
+		if texts[i], err = json.Marshal(content); err != nil {
+			return nil, err
+		}
 	}
-	modified, err := json.Marshal(made)
-	if err != nil {
-		return nil, err
-	}
-	original, err := json.Marshal(lastApplied(live, made))
-	if err != nil {
-		return nil, err
-	}
-	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(original, modified, current)
+	merged, err := jsonmergepatch.CreateThreeWayJSONMergePatch(texts[0], texts[1], texts[2])
 	if err == nil {
-		current, err = jsonpatch.MergePatch(current, patch)
+		merged, err = jsonpatch.MergePatch(texts[2], merged)
 	}
 	out := map[string]any{}
 	if err == nil {
-		err = json.Unmarshal(current, &out)
+		err = json.Unmarshal(merged, &out)
 	}
 	if err != nil {
 		key := object.RefOf(made).Key
@@ -123,22 +117,12 @@ func isSameSpec(a, b map[string]any) bool {
 
 // at returns the value that a JSON pointer names, or nil.
 func at(value any, pointer string) any {
-	for _, step := range strings.Split(strings.TrimPrefix(pointer, "/"), "/") {
-		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
-		switch v := value.(type) {
-		case map[string]any:
-			value = v[step]
-		case []any:
-			i, err := strconv.Atoi(step)
-			if err != nil || i < 0 || i >= len(v) {
-				return nil
-			}
-			value = v[i]
-		default:
-			return nil
-		}
+	var steps object.Pointer
+	for step := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		steps = append(steps, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
 	}
-	return value
+	found, _ := steps.Lookup(value)
+	return found
 }
 
 // nonNil returns a copy of a map, or an empty one.

@@ -3,7 +3,6 @@ package argo
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -57,7 +57,7 @@ type Plan struct {
 	from    drift.Connection
 	cluster readCache
 	// made is what the sources make, folders are the sources, and unmade is why that is not known.
-	made    *rendered
+	made    rendered
 	folders []*source.Folder
 	unmade  error
 	// creates is the namespace that the sync creates, or whose metadata it sets, or nil. namespace names it.
@@ -74,13 +74,11 @@ type Plan struct {
 	unsynced map[object.Key]bool
 	hooks    []object.Object
 	// types are those of custom kinds, as far as they were needed.
-	types map[schema.GroupVersion]managedfields.TypeConverter
+	types once.Map[schema.GroupVersion, managedfields.TypeConverter]
 	// broken is why Argo CD cannot compare the Application at all, or empty.
 	broken string
-	// recreated are the objects that the sync deletes and creates again.
-	recreated recreations
-	// compared has the argocd.Comparison of each object, by its key: Argo CD may write an object in another way than it compares it.
-	compared sync.Map
+	// outcomes has the argocd.Outcome of each object that the comparison writes, by its key.
+	outcomes sync.Map
 	// hasOthers is set if Argo CD finds objects that are neither in sync nor to be pruned: those that say hook: Skip, and copies.
 	hasOthers bool
 	// rejected is why Argo CD does not accept the Application, or empty.
@@ -136,9 +134,7 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	if p.settings, err = api.ReadSettings(ctx, from.Cluster, app.Metadata.Namespace); err != nil {
 		return nil, err
 	}
-	if app.Instance = p.instance(); app.Goes() != "" {
-		p.made = &rendered{answer: &drift.RenderedChart{}} // its sources do not matter any more
-	} else {
+	if app.Instance = p.instance(); app.Goes() == "" { // or else its sources do not matter any more
 		p.findNamespace(ctx)
 		p.made, p.unmade = p.renderAll(ctx, q)
 	}
@@ -160,7 +156,9 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	p.Connection.Cluster = p.cluster
 	p.Connection.Records = func(string) (drift.Records, error) { return records{p}, nil }
 	p.Connection.Lookups = nil
-	p.addLimits()
+	if p.settings.Namespace == "" {
+		p.warn("there is no ConfigMap argocd-cm in " + app.Metadata.Namespace + " or argocd, so the defaults of Argo CD count")
+	}
 	if state := app.Status.OperationState; state != nil && len(state.Operation.Sync.Manifests) > 0 {
 		p.warn("the last sync was one of local manifests, with which Argo CD compares until the next sync; helmdrift compares with the sources")
 	}
@@ -198,7 +196,7 @@ func (p *Plan) askProject(ctx context.Context, q Question) {
 	if err == nil {
 		p.rejected, p.verifies = project.Rejects(p.app, p.settings), project.Verifies(p.app)
 	}
-	if p.projectUnread = err; err == nil && p.made != nil {
+	if p.projectUnread = err; err == nil && p.unmade == nil {
 		all := p.made.objects
 		if p.creates != nil {
 			all = slices.Concat(all, render.Objects([]render.Document{documentOf(p.creates, "")}, p.parsing()).Objects)
@@ -217,7 +215,7 @@ func (p *Plan) findNamespace(ctx context.Context) {
 	if name == "" || !slices.Contains(p.app.Spec.SyncPolicy.SyncOptions, "CreateNamespace=true") {
 		return
 	}
-	ref := object.Ref{Key: object.Key{Kind: "Namespace", Name: name}, Version: "v1"}
+	ref := object.NamespaceRef(name)
 	live := p.cluster.Read(ctx, []object.Ref{ref})[ref]
 	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
 	managed := p.app.Spec.SyncPolicy.ManagedNamespaceMetadata
@@ -246,16 +244,9 @@ func (p *Plan) options() argocd.Options {
 		out.List, out.Prune = is.Sync.SyncOptions, is.Sync.Prune
 	}
 	out.Migrated = p.app.Metadata.Annotations["argocd.argoproj.io/client-side-apply-migration-manager"]
-	out.Left = func(key object.Key) (argocd.Left, bool) { found, ignores := p.left[key]; return found, ignores }
-	out.Raw = func(key object.Key) map[string]any {
-		if p.made == nil {
-			return nil
-		}
-		return p.made.raw[key]
-	}
+	out.Left, out.Raw = p.left, p.made.raw
 	out.ComparesServerSide, out.Known = p.comparesServerSide(), p.settings.Known
-	out.Compared = func(key object.Key, is argocd.Comparison) { p.compared.Store(key, is) }
-	out.Recreated = p.recreated.set
+	out.Learn = func(key object.Key, is argocd.Outcome) { p.outcomes.Store(key, is) }
 	if p.heals() {
 		out.List = append(slices.Clone(out.List), "ApplyOutOfSyncOnly=true")
 	}
@@ -265,7 +256,7 @@ func (p *Plan) options() argocd.Options {
 // heals reports whether the next sync is one of selfHeal, which names the objects that are out of sync and writes no other (argo-cd v3.6.1
 // controller/appcontroller.go autoSync). If the metadata of the namespace has changed, it may name none, and then it writes all.
 func (p *Plan) heals() bool {
-	if p.made == nil || p.app.HasChangedNamespace() || !p.app.IsAutomated() || !p.app.Spec.SyncPolicy.Automated.SelfHeal {
+	if p.unmade != nil || p.app.HasChangedNamespace() || !p.app.IsAutomated() || !p.app.Spec.SyncPolicy.Automated.SelfHeal {
 		return false
 	}
 	attempted, phase := p.attempted(p.made.revisions)
@@ -287,15 +278,7 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 		if p.unmade != nil {
 			return nil, p.unmade
 		}
-		return p.made.answer, nil
+		return &p.made.answer, nil
 	}
 	return o
-}
-
-// addLimits names what changes the outcome and is not predicted.
-func (p *Plan) addLimits() {
-	if p.settings.Namespace == "" {
-		p.warn("there is no ConfigMap argocd-cm in " + strings.Join([]string{p.app.Metadata.Namespace, "argocd"}, " or ") +
-			", so the defaults of Argo CD count")
-	}
 }

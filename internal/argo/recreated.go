@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/order"
@@ -15,33 +14,17 @@ import (
 
 // This file says what it means that a sync deletes an object and creates it again.
 
-// recreations are the objects that a sync deletes and creates again. The comparison adds them from several goroutines.
-type recreations struct {
-	lock sync.Mutex
-	of   map[object.Key]argocd.Recreation
+// outcome returns the outcome of the write of an object, or the zero value if none is known.
+func (p *Plan) outcome(of object.Key) argocd.Outcome {
+	found, _ := p.outcomes.Load(of)
+	out, _ := found.(argocd.Outcome)
+	return out
 }
 
-func (r *recreations) set(key object.Key, is argocd.Recreation) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if r.of == nil {
-		r.of = map[object.Key]argocd.Recreation{}
-	}
-	r.of[key] = is
-}
-
-func (r *recreations) get(key object.Key) argocd.Recreation {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	return r.of[key]
-}
-
-// keys returns the objects that are created again, in their order.
-func (r *recreations) keys() (out []object.Key) {
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	for key, is := range r.of {
-		if is.Why != "" {
+// recreated returns the objects that the sync deletes and creates again, in their order.
+func (p *Plan) recreated() (out []object.Key) {
+	for key := range p.outcomes.Range {
+		if key := key.(object.Key); p.outcome(key).Why != "" {
 			out = append(out, key)
 		}
 	}
@@ -52,8 +35,8 @@ func (r *recreations) keys() (out []object.Key) {
 // noteRecreated says which objects the next sync deletes and creates again. One that does not change is in no report, and a warning names
 // it: it is no drift, and Argo CD does not sync because of it, but any sync does that, for whatever reason it begins.
 func (p *Plan) noteRecreated(r *report.Release) {
-	for _, key := range p.recreated.keys() {
-		why := p.recreated.get(key).Why
+	for _, key := range p.recreated() {
+		why := p.outcome(key).Why
 		at := slices.IndexFunc(r.Objects, func(o report.Object) bool { return o.Key() == key && o.Action != report.ActionNone })
 		if at >= 0 {
 			r.Objects[at].Notes.Add(why + "; what others have set on it is lost")
@@ -84,7 +67,7 @@ func (p *Plan) forecast(of effect.Forecast) effect.Forecast {
 		o.Objects = slices.Clone(o.Objects)
 		for i := range o.Objects {
 			w := &o.Objects[i]
-			if w.Action.Writes() && goWithTheirData[w.Kind] != "" && p.recreated.get(w.Key).Why != "" {
+			if w.Action.Writes() && goWithTheirData[w.Kind] != "" && p.outcome(w.Key).Why != "" {
 				w.Action, w.After = report.ActionDelete, nil
 			}
 		}

@@ -23,7 +23,7 @@ func TestNoteRecreated(t *testing.T) {
 		"nothing changes":     {warning: true},
 	} {
 		p := &Plan{}
-		p.recreated.set(object.Key{Kind: "ConfigMap", Namespace: "shop", Name: "web"}, argocd.Recreation{Why: "it is created again"})
+		p.outcomes.Store(object.Key{Kind: "ConfigMap", Namespace: "shop", Name: "web"}, argocd.Outcome{Recreation: argocd.Recreation{Why: "it is created again"}})
 		r := &report.Release{Objects: c.objects}
 		p.noteRecreated(r)
 		noted := len(r.Objects) > 0 && strings.Contains(strings.Join(r.Objects[0].Notes, "; "), "created again")

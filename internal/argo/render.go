@@ -30,7 +30,7 @@ import (
 
 // rendered is what the sources make.
 type rendered struct {
-	answer *drift.RenderedChart
+	answer drift.RenderedChart
 	// kind is that of the first source that makes objects, or empty if none does.
 	kind string
 	// objects are those of the manifest, without the namespace that the sync creates. raw has objects with their nulls, if the manifest
@@ -44,23 +44,22 @@ type rendered struct {
 }
 
 // renderAll fetches and renders all sources of an Application.
-func (p *Plan) renderAll(ctx context.Context, q Question) (*rendered, error) {
+func (p *Plan) renderAll(ctx context.Context, q Question) (rendered, error) {
 	all, done, err := q.Folders(ctx, p.app, q.Tree.local)
 	p.done = append(p.done, done)
 	if err != nil {
-		return nil, err
+		return rendered{}, err
 	}
 	p.folders = all
 	return p.renderFolders(ctx, q, all)
 }
 
 // renderFolders renders the sources of an Application that are in these folders.
-func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Folder) (*rendered, error) {
+func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Folder) (out rendered, err error) {
 	refs, roots := source.Refs(all), []string(nil)
 	for _, f := range all {
 		roots = append(roots, f.Root)
 	}
-	out := &rendered{answer: &drift.RenderedChart{}}
 	hasAgain, hasAtOnce := false, false
 	var parts []*drift.RenderedChart
 	for i, f := range all {
@@ -70,7 +69,7 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 		}
 		part, kind, replaced, err := p.renderOne(ctx, q, f, refs, roots)
 		if err != nil {
-			return nil, source.WithNumber(i, len(all), err)
+			return rendered{}, source.WithNumber(i, len(all), err)
 		}
 		for _, earlier := range parts {
 			p.drop(earlier, replaced)
@@ -129,11 +128,11 @@ func definedKinds(objects []object.Object) (out []schema.GroupKind) {
 }
 
 // isFromTree reports whether a source is in the working tree.
-func (p *Plan) isFromTree() bool { return p.made != nil && slices.Contains(p.made.inTree, true) }
+func (p *Plan) isFromTree() bool { return slices.Contains(p.made.inTree, true) }
 
 // add adds what one source makes. If a source differs with each rendering, the second rendering has the objects of all.
 func (r *rendered) add(part *drift.RenderedChart, hasAgain, hasAtOnce bool) {
-	a := r.answer
+	a := &r.answer
 	a.Manifest = append(a.Manifest, part.Manifest...)
 	again, atOnce := part.Again, part.AtOnce
 	if again == nil {

@@ -3,8 +3,6 @@ package argo
 import (
 	"context"
 	"errors"
-	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 
@@ -30,7 +28,7 @@ type lastSync struct {
 
 // lastObjects returns the objects that the last sync made of its sources. It fetches and renders them only if that explains something.
 func (p *Plan) lastObjects(ctx context.Context, q Question, all []listed) map[object.Key]*object.Object {
-	if _, _, found := p.app.Synced(); !found || p.made == nil || p.app.Goes() != "" || !slices.ContainsFunc(all, p.isUnexplained) {
+	if _, _, found := p.app.Synced(); !found || p.unmade != nil || p.app.Goes() != "" || !slices.ContainsFunc(all, p.isUnexplained) {
 		return nil
 	}
 	made, err := p.renderLast(ctx, q)
@@ -45,10 +43,10 @@ func (p *Plan) lastObjects(ctx context.Context, q Question, all []listed) map[ob
 }
 
 // renderLast renders the sources of the last sync at the revisions that they had.
-func (p *Plan) renderLast(ctx context.Context, q Question) (*rendered, error) {
+func (p *Plan) renderLast(ctx context.Context, q Question) (rendered, error) {
 	sources, revisions, _ := p.app.Synced()
 	if len(revisions) != len(sources) || slices.Contains(revisions, "") {
-		return nil, errors.New("the Application does not say which revision that is")
+		return rendered{}, errors.New("the Application does not say which revision that is")
 	}
 	app := *p.app
 	app.Spec.Source, app.Spec.Sources = nil, slices.Clone(sources)
@@ -61,7 +59,7 @@ func (p *Plan) renderLast(ctx context.Context, q Question) (*rendered, error) {
 	all, done, err := q.Folders(ctx, &app, local)
 	p.done = append(p.done, done)
 	if err != nil {
-		return nil, err
+		return rendered{}, err
 	}
 	for i, f := range all {
 		f.Source.TargetRevision = sources[i].TargetRevision // values can have it
@@ -99,7 +97,8 @@ func (p *Plan) localAt(ctx context.Context, q Question, of worktree.Tree, s api.
 			again.Source = s
 			return &again, true, nil
 		}
-		return inCommit(one.Root, s)
+		f, err := source.InCommit(one.Root, s, s.TargetRevision)
+		return f, true, err
 	}
 	isOfTree := s.Chart == "" && worktree.HasRemote(of.Remotes, s.RepoURL) && !p.app.IsForeign(s.RepoURL)
 	if !isOfTree || !isCommit.MatchString(s.TargetRevision) {
@@ -110,18 +109,7 @@ func (p *Plan) localAt(ctx context.Context, q Question, of worktree.Tree, s api.
 	if err != nil {
 		return nil, false, nil //nolint:nilerr // a shallow clone lacks it, and the server may have it
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, true, err
-	}
-	return inCommit(dir, s)
-}
-
-// inCommit returns the folder of a source in the files of the commit that it names.
-func inCommit(root string, s api.Source) (*source.Folder, bool, error) {
-	f, err := source.In(root, s, fmt.Sprintf("commit %.12s", s.TargetRevision))
-	if err == nil {
-		f.Revision, f.OfCommit = s.TargetRevision, true
-	}
+	f, err = source.InCommit(dir, s, s.TargetRevision)
 	return f, true, err
 }
 

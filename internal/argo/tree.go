@@ -18,6 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -52,10 +53,10 @@ type Tree struct {
 	found  appset.Answer
 	// settings are those of Argo CD for the Applications of a namespace, and controllers say what it may change for the sets there. Both are
 	// read when they are needed.
-	settings    map[string]api.Settings
-	controllers map[string]api.SetController
+	settings    once.Map[string, api.Settings]
+	controllers once.Map[string, api.SetController]
 	// mayMake has the folders of charts, and whether one of their files could be an Application.
-	mayMake map[string]bool
+	mayMake once.Map[string, bool]
 }
 
 // madeApp is an Application of the tree.
@@ -80,8 +81,7 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // NewTree finds the Applications that a working tree makes. Namespace is that of Applications which name none, if the cluster has them
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
-	t := &Tree{Tree: of, dir: dir, made: map[object.Key]*madeApp{}, namespace: q.Namespace, search: search, mayMake: map[string]bool{},
-		settings: map[string]api.Settings{}, controllers: map[string]api.SetController{}, doubts: map[string][]string{}}
+	t := &Tree{Tree: of, dir: dir, made: map[object.Key]*madeApp{}, namespace: q.Namespace, search: search, doubts: map[string][]string{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
 	if err != nil {
@@ -126,17 +126,10 @@ func (t *Tree) local(s api.Source) (f *source.Folder, has bool, err error) {
 	if t == nil || s.Chart != "" || !t.Has(s.RepoURL, s.TargetRevision) {
 		return nil, false, nil
 	}
-	f, err = t.folder(s)
-	return f, true, err
-}
-
-func (t *Tree) folder(s api.Source) (*source.Folder, error) {
-	f, err := source.In(t.Root, s, "the working tree")
-	if err != nil {
-		return nil, err
+	if f, err = source.In(t.Root, s, "the working tree"); err == nil {
+		f.InTree = true
 	}
-	f.InTree = true
-	return f, nil
+	return f, true, err
 }
 
 // foldersOf returns the sources of an Application that are in the tree, without those that cannot be read: the report of the Application
@@ -144,11 +137,11 @@ func (t *Tree) folder(s api.Source) (*source.Folder, error) {
 func (t *Tree) foldersOf(a *api.Application) (out []*source.Folder) {
 	for _, s := range a.Sources() {
 		f, has, err := t.local(s)
-		if has && err == nil {
-			f.OfSeveral = len(a.Spec.Sources) > 0
-			err = f.Override(cmp.Or(a.Instance, a.Metadata.Name))
+		if !has || err != nil {
+			continue
 		}
-		if has && err == nil {
+		f.OfSeveral = len(a.Spec.Sources) > 0
+		if f.Override(cmp.Or(a.Instance, a.Metadata.Name)) == nil {
 			out = append(out, f)
 		}
 	}
@@ -181,8 +174,7 @@ func (t *Tree) remarks(without *api.Application) []string {
 
 // find returns an Application of the tree, or one that it drops.
 func (t *Tree) find(ctx context.Context, from drift.Connection, q Question) (*api.Application, error) {
-	namespace, app := q.Namespace, q.Name
-	if found := t.made[api.RefTo("Application", namespace, app).Key]; found != nil {
+	if found := t.made[api.RefTo("Application", q.Namespace, q.Name).Key]; found != nil {
 		return found.app, found.app.Fault
 	}
 	gone, err := t.dropped(ctx, from, q)
@@ -190,13 +182,13 @@ func (t *Tree) find(ctx context.Context, from drift.Connection, q Question) (*ap
 		return nil, err
 	}
 	for _, a := range gone {
-		if a.Metadata.Namespace == namespace && a.Metadata.Name == app {
+		if a.Metadata.Namespace == q.Namespace && a.Metadata.Name == q.Name {
 			return a, a.Fault
 		}
 	}
 	var elsewhere []string
 	for key := range t.made {
-		if key.Name == app {
+		if key.Name == q.Name {
 			elsewhere = append(elsewhere, "-n "+key.Namespace)
 		}
 	}
@@ -208,7 +200,7 @@ func (t *Tree) find(ctx context.Context, from drift.Connection, q Question) (*ap
 	case len(unread) > 0: // one that was not read may make it, or drop it
 		advice = "this could not be read: " + strings.Join(unread, "; ")
 	}
-	return nil, hint.New(fmt.Errorf("%s makes no Application %s in namespace %s", t.dir, app, namespace), advice)
+	return nil, hint.New(fmt.Errorf("%s makes no Application %s in namespace %s", t.dir, q.Name, q.Namespace), advice)
 }
 
 // expansion adds Applications to a tree.
@@ -301,11 +293,7 @@ const defaultNamespace = "argocd"
 
 // problem adds what is wrong with an Application.
 func (t *Tree) problem(m *madeApp, what string) {
-	where := m.File
-	if m.By != "" {
-		where = m.By
-	}
-	t.problems = append(t.problems, where+": "+what)
+	t.problems = append(t.problems, cmp.Or(m.By, m.File)+": "+what)
 }
 
 // doubt adds what is wrong with an Application, which keeps the report of another one, or of itself, from being complete.
@@ -347,7 +335,7 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 	case was != nil && was.By != "" && was.By != one.By || was != nil && was.By == "" && one.By == "":
 		if !isSameSpec(was.content, one.content) {
 			e.doubt(was, one, fmt.Sprintf("it makes Application %s/%s, and so does %s; only the first is compared",
-				at.Namespace, at.Name, originOf(was)))
+				at.Namespace, at.Name, cmp.Or(was.By, was.File)))
 		}
 		return false
 	case was != nil && was.By != "":
@@ -395,14 +383,6 @@ func (e *expansion) doubtLeft(one *madeApp, settings api.Settings) {
 				" that the tree changes, and whether a sync writes them is not resolved")
 		}
 	}
-}
-
-// originOf names where an Application comes from.
-func originOf(m *madeApp) string {
-	if m.By != "" {
-		return m.By
-	}
-	return m.File
 }
 
 // documentsOf returns the Applications and the ApplicationSets among what an Application of the tree makes. It looks at the sources that
@@ -467,30 +447,18 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, re
 
 // settingsOf reads the settings of Argo CD once for each namespace.
 func (t *Tree) settingsOf(ctx context.Context, from drift.Connection, namespace string) (api.Settings, error) {
-	if found, known := t.settings[namespace]; known {
-		return found, nil
-	}
-	found, err := api.ReadSettings(ctx, from.Cluster, namespace)
-	if err == nil {
-		t.settings[namespace] = found
-	}
-	return found, err
+	return t.settings.Get(namespace, func() (api.Settings, error) { return api.ReadSettings(ctx, from.Cluster, namespace) })
 }
 
 // controllerOf returns what Argo CD may change for the ApplicationSets of a namespace.
 func (t *Tree) controllerOf(ctx context.Context, from drift.Connection, namespace string) (api.SetController, error) {
-	if found, known := t.controllers[namespace]; known {
-		return found, nil
-	}
-	settings, err := t.settingsOf(ctx, from, namespace)
-	if err != nil {
-		return api.SetController{}, err
-	}
-	found, err := api.ReadSetController(ctx, from.Cluster, cmp.Or(settings.Namespace, defaultNamespace))
-	if err == nil {
-		t.controllers[namespace] = found
-	}
-	return found, err
+	return t.controllers.Get(namespace, func() (api.SetController, error) {
+		settings, err := t.settingsOf(ctx, from, namespace)
+		if err != nil {
+			return api.SetController{}, err
+		}
+		return api.ReadSetController(ctx, from.Cluster, cmp.Or(settings.Namespace, defaultNamespace))
+	})
 }
 
 // may reports whether a source could make an Application: one of its files, or its values, names the group. To render each chart for that
@@ -507,14 +475,11 @@ func (e *expansion) may(m *madeApp, f *source.Folder, refs map[string]*source.Fo
 	if text, _ := json.Marshal(f.Source); bytes.Contains(text, []byte(api.Group)) {
 		return true, nil
 	}
-	found, known := e.mayMake[f.Dir]
-	if !known {
-		if found, err = f.Mentions(api.Group); err != nil {
-			return false, err
-		}
-		e.mayMake[f.Dir] = found
+	found, err := e.mayMake.Get(f.Dir, func() (bool, error) { return f.Mentions(api.Group) })
+	if err != nil {
+		return false, err
 	}
-	if found || kind != "chart" {
+	if found || kind != source.KindChart {
 		return found, nil
 	}
 	values, err := f.Values(refs, f.Variables(m.app, m.app.Metadata.Name))

@@ -348,7 +348,7 @@ func TestTreeFolder(t *testing.T) {
 		"charts/web": "", "in": "", ".": "", "../x": "is outside of the repository", "out": "is a link that leads out of the working tree",
 		".git": "is a link that leads out", "git": "is a link that leads out", "missing": "the working tree has no folder missing",
 	} {
-		_, err := tree.folder(api.Source{Path: path})
+		_, err := source.In(tree.Root, api.Source{Path: path}, "the working tree")
 		if got := fmt.Sprint(err); fails == "" && err != nil || !strings.Contains(got, fails) {
 			t.Errorf("%s: %v, want %q", path, err, fails)
 		}

@@ -156,15 +156,21 @@ func (q Fetcher) folder(ctx context.Context, a *api.Application, number int, tre
 	if err != nil {
 		return nil, done, hint.New(fmt.Errorf("fetching %s: %w", s.RepoURL, err), "give the folder of the source as CHART, from your own working tree")
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, done, err
-	}
-	f, err = In(dir, s, fmt.Sprintf("commit %.12s", commit))
+	f, err = InCommit(dir, s, commit)
+	return f, done, err
+}
+
+// InCommit returns the folder of a source in a folder that has the files of a commit and nothing else.
+func InCommit(dir string, s api.Source, commit string) (*Folder, error) {
+	root, err := filepath.EvalSymlinks(dir)
 	if err != nil {
-		return nil, done, err
+		return nil, err
 	}
-	f.Revision, f.OfCommit = commit, true
-	return f, done, nil
+	f, err := In(root, s, fmt.Sprintf("commit %.12s", commit))
+	if err == nil {
+		f.Revision, f.OfCommit = commit, true
+	}
+	return f, err
 }
 
 // isRange reports whether a revision of Git is a range of versions, which means the newest tag within it (argo-cd v3.6.1 util/versions/tags.go

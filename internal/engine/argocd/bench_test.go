@@ -16,7 +16,7 @@ func BenchmarkWrite(b *testing.B) {
 		b.Run(object.RefOf(desired).Kind, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := predict(Options{Compared: func(object.Key, Comparison) {}}, desired, live); err != nil {
+				if _, err := predict(Options{Learn: func(object.Key, Outcome) {}}, desired, live); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -61,7 +61,7 @@ func TestCompare(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Comparison(-1)
-			options := Options{List: c.options, Known: map[schema.GroupKind]bool{{Group: "ex.com", Kind: "Known"}: true}, ComparesServerSide: c.comparesServerSide, Compared: func(_ object.Key, is Comparison) { got = is }}
+			options := Options{List: c.options, Known: map[schema.GroupKind]bool{{Group: "ex.com", Kind: "Known"}: true}, ComparesServerSide: c.comparesServerSide, Learn: func(_ object.Key, is Outcome) { got = is.Comparison }}
 			desired, live := contentOf(t, "{"+c.desired+"}"), contentOf(t, "{"+c.live+"}")
 			if c.applied != "" {
 				text, err := json.Marshal(contentOf(t, "{"+c.applied+"}"))

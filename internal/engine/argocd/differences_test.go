@@ -109,7 +109,7 @@ type comparedPair struct{ desired, live map[string]any }
 func (p comparedPair) compare(t *testing.T) Comparison {
 	t.Helper()
 	got := Comparison(-1)
-	if _, err := predict(Options{Compared: func(_ object.Key, is Comparison) { got = is }}, p.desired, p.live); err != nil {
+	if _, err := predict(Options{Learn: func(_ object.Key, is Outcome) { got = is.Comparison }}, p.desired, p.live); err != nil {
 		return LikeTheWrite
 	}
 	return got

@@ -97,8 +97,8 @@ func TestUnmergeable(t *testing.T) {
 		ref := object.RefOf(live)
 		w := engine.Writer{Schemas: map[schema.GroupKind]*kinds.CustomSchema{ref.GroupKind(): definition}}
 		options := Options{
-			List: []string{"RespectIgnoreDifferences=true"}, Compared: func(_ object.Key, is Comparison) { got = is },
-			Left: func(object.Key) (Left, bool) { return Left{Desired: left, Live: left}, true },
+			List: []string{"RespectIgnoreDifferences=true"}, Learn: func(_ object.Key, is Outcome) { got = is.Comparison },
+			Left: map[object.Key]Left{ref.Key: {Desired: left, Live: left}},
 		}
 		if _, err := options.Deployment().Sync.Write(w, ref, live, live); err != nil || (got == Unmergeable) != c.fails {
 			t.Errorf("%s: %d, fails %t; %v", name, got, c.fails, err)

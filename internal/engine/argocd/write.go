@@ -37,20 +37,23 @@ type Options struct {
 	Prune, Removes bool
 	// Migrated is the field manager whose client-side fields are handed over before a server-side apply. The default is that of kubectl apply.
 	Migrated string
-	// Left returns what is left of an object without what Argo CD ignores, or false if it ignores nothing. With
-	// RespectIgnoreDifferences=true a sync leaves what it ignores. Left may be nil.
-	Left func(key object.Key) (Left, bool)
-	// Raw returns an object as the sources have it, if the one that is written lacks its nulls, and else nil. Raw may be nil.
-	Raw func(key object.Key) map[string]any
+	// Left has what is left of objects without what Argo CD ignores, if it ignores something of them. With RespectIgnoreDifferences=true a sync
+	// leaves what it ignores.
+	Left map[object.Key]Left
+	// Raw has objects as the sources have them, if those that are written lack their nulls.
+	Raw map[object.Key]map[string]any
 	// ComparesServerSide is set if Argo CD compares objects with a dry run of a server-side apply, however it writes them.
 	ComparesServerSide bool
 	// Known are custom kinds. Argo CD knows the types of some of their fields.
 	Known map[schema.GroupKind]bool
-	// Compared is called for each write of a live object, and learns whether the object differs for Argo CD. Several goroutines call it. It may be nil.
-	Compared func(object.Key, Comparison)
-	// Recreated is called for each write of a live object, and learns whether the sync deletes the object and creates it again. Several
-	// goroutines call it. It may be nil.
-	Recreated func(object.Key, Recreation)
+	// Learn is called with the outcome of each write of a live object. Several goroutines call it. It may be nil.
+	Learn func(object.Key, Outcome)
+}
+
+// Outcome says whether a live object differs for Argo CD, and whether the sync deletes it and creates it again.
+type Outcome struct {
+	Comparison
+	Recreation
 }
 
 // Left is what is left of an object without what Argo CD ignores. Result is live after a server-side apply, if Argo CD compares that with
@@ -166,7 +169,7 @@ func (o Options) Leaves(live map[string]any) string {
 	prune, deletion := o.valueOf("Prune=", live), o.valueOf("Delete=", live)
 	policy := Annotation(live, "helm.sh/resource-policy")
 	version, _ := live["apiVersion"].(string)
-	switch own := prune; {
+	switch {
 	case o.Removes && !o.Prune:
 		return "the Application lacks the finalizer that deletes its objects"
 	case HasOwner(live):
@@ -179,17 +182,13 @@ func (o Options) Leaves(live map[string]any) string {
 		return "Delete=confirm: somebody has to confirm the deletion"
 	case o.Removes && policy == "keep":
 		return "helm.sh/resource-policy: keep"
-	case o.Removes && prune == "confirm":
-		return "Prune=confirm: somebody has to confirm the deletion"
-	case o.Removes:
-		return ""
-	case !o.Prune:
+	case !o.Removes && !o.Prune:
 		return "the sync does not prune"
-	case own == "false":
+	case !o.Removes && prune == "false":
 		return "Prune=false"
-	case own == "confirm":
+	case prune == "confirm":
 		return "Prune=confirm: somebody has to confirm the deletion"
-	case Annotation(live, "argocd.argoproj.io/hook") == "Skip":
+	case !o.Removes && Annotation(live, "argocd.argoproj.io/hook") == "Skip":
 		return "argocd.argoproj.io/hook: Skip"
 	}
 	return ""
@@ -220,32 +219,27 @@ func (o Options) valueOf(prefix string, live map[string]any) string {
 
 // write implements engine.Sync.
 func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
-	if o.Raw != nil {
-		if raw := o.Raw(ref.Key); raw != nil {
-			desired = raw
-		}
+	if raw := o.Raw[ref.Key]; raw != nil {
+		desired = raw
 	}
-	sent, left := desired, Left{Desired: desired, Live: live}
-	if o.Left != nil {
-		if found, ignores := o.Left(ref.Key); ignores {
-			left = found
-			if o.Has("RespectIgnoreDifferences=true") {
-				var err error
-				if sent, err = left.respecting(ref, desired, live); err != nil {
-					return engine.Written{}, err
-				}
-			}
+	sent := desired
+	left, ignores := o.Left[ref.Key]
+	if !ignores {
+		left = Left{Desired: desired, Live: live}
+	} else if o.Has("RespectIgnoreDifferences=true") {
+		var err error
+		if sent, err = left.respecting(ref, desired, live); err != nil {
+			return engine.Written{}, err
 		}
 	}
 	done, err := o.writeAll(w, ref, sent, live)
-	var again Recreation
-	is := LikeTheWrite
-	if err == nil && (o.Has("ApplyOutOfSyncOnly=true") || o.Compared != nil) {
-		is = o.compare(w, ref, left)
+	var out Outcome
+	if err == nil && (o.Has("ApplyOutOfSyncOnly=true") || o.Learn != nil) {
+		out.Comparison = o.compare(w, ref, left)
 		if o.ComparesServerSide && o.mayRecreate(desired, live) { // of the others, the comparison itself finds it out
 			if tried, err := dryRun(w, ref, desired, live); err == nil {
 				if reason, _ := refusal(w, ref, live, tried); reason != "" {
-					is = Refused
+					out.Comparison = Refused
 				}
 			}
 		}
@@ -254,21 +248,18 @@ func (o Options) write(w engine.Writer, ref object.Ref, desired, live map[string
 		if w.Schemas[ref.GroupKind()] == nil {
 			done.WantsSchema = true
 		} else if isUnmergeable(left.Live, live, w.ShapeOf(ref)) {
-			is = Unmergeable
+			out.Comparison = Unmergeable
 		}
-	}
-	if o.Compared != nil {
-		o.Compared(ref.Key, is)
 	}
 	switch {
 	case err != nil:
-	case o.Has("ApplyOutOfSyncOnly=true") && is == InSync:
+	case o.Has("ApplyOutOfSyncOnly=true") && out.Comparison == InSync:
 		done.Result = live
 	default:
-		done, again = o.recreate(w, ref, sent, live, done)
+		done, out.Recreation = o.recreate(w, ref, sent, live, done)
 	}
-	if o.Recreated != nil {
-		o.Recreated(ref.Key, again)
+	if o.Learn != nil {
+		o.Learn(ref.Key, out)
 	}
 	return done, err
 }
@@ -305,12 +296,10 @@ func withLastApplied(content, live map[string]any) map[string]any {
 	if metadata == nil {
 		return content
 	}
-	annotations := object.Child(metadata, "annotations")
-	if annotations == nil {
-		annotations = map[string]any{}
-		metadata["annotations"] = annotations
+	if object.Child(metadata, "annotations") == nil {
+		metadata["annotations"] = map[string]any{}
 	}
-	annotations[LastApplied] = text
+	object.Child(metadata, "annotations")[LastApplied] = text
 	return out
 }
 

@@ -43,18 +43,16 @@ func TestWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			options := Options{List: c.options}
 			desired, live := thing(t, c.desired), thing(t, c.live)
-			if c.ignored != "" {
-				options.Left = func(object.Key) (Left, bool) {
-					ignored := []object.Pointer{{"spec", c.ignored}}
-					return Left{Desired: without(desired, ignored), Live: without(live, ignored)}, true
-				}
-			}
 			if c.applied != "" {
 				text, err := json.Marshal(thing(t, c.applied))
 				if err != nil {
 					t.Fatal(err)
 				}
 				live["metadata"].(map[string]any)["annotations"] = map[string]any{LastApplied: string(text)}
+			}
+			if c.ignored != "" {
+				ignored := []object.Pointer{{"spec", c.ignored}}
+				options.Left = map[object.Key]Left{object.RefOf(desired).Key: {Desired: without(desired, ignored), Live: without(live, ignored)}}
 			}
 			done, err := predict(options, desired, live)
 			if err != nil {
@@ -197,8 +195,8 @@ func TestRecreates(t *testing.T) {
 		if c.changes {
 			desired = app("other")
 		}
-		var got Recreation
-		options := Options{List: strings.Split(c.list, ","), Recreated: func(_ object.Key, is Recreation) { got = is }}
+		var got Outcome
+		options := Options{List: strings.Split(c.list, ","), Learn: func(_ object.Key, is Outcome) { got = is }}
 		done, err := predict(options, desired, live)
 		if err != nil {
 			t.Fatal(err)
@@ -267,7 +265,7 @@ func TestNulls(t *testing.T) {
 		of := func(rest string) map[string]any {
 			return contentOf(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop, labels: "+rest+"}")
 		}
-		o := Options{List: c.options, Raw: func(object.Key) map[string]any { return desired }}
+		o := Options{List: c.options, Raw: map[object.Key]map[string]any{object.RefOf(desired).Key: desired}}
 		if got := o.Created(desired); !object.Equal(got, of(c.created)) {
 			t.Errorf("%s: it creates %v", name, got)
 		}
