@@ -102,8 +102,7 @@ func readController(ctx context.Context, from deployer.Reader, namespace string)
 	if found.Err != nil {
 		return false, fmt.Errorf("reading ConfigMap %s/%s, which says how Argo CD compares: %s", namespace, Parameters, found.Err.Message)
 	}
-	data, _ := found.Object["data"].(map[string]any)
-	text, _ := data["controller.diff.server.side"].(string)
+	text, _ := object.Child(found.Object, "data")["controller.diff.server.side"].(string)
 	return strings.EqualFold(text, "true"), nil
 }
 

@@ -466,8 +466,7 @@ func CheckTypes(content map[string]any) error {
 	if err == nil {
 		err = json.Unmarshal(text, &Application{})
 	}
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if wrong, isType := errors.AsType[*json.UnmarshalTypeError](err); isType {
 		return fmt.Errorf("%s is a %s, which is another type than Argo CD gives it", wrong.Field, wrong.Value)
 	}
 	return err

@@ -80,14 +80,10 @@ func (w window) isActive(now time.Time) (bool, error) {
 func (w window) matches(a *Application) bool {
 	d := a.Spec.Destination
 	clusters := slices.DeleteFunc([]string{d.Name, d.Server}, func(name string) bool { return name == "" })
-	all := []struct {
-		patterns []string
-		names    []string
-	}{
-		{w.Applications, []string{a.Metadata.Name}}, {w.Clusters, clusters}, {w.Namespaces, []string{d.Namespace}},
-	}
 	isAny := false
-	for _, one := range all {
+	for _, one := range []struct{ patterns, names []string }{
+		{w.Applications, []string{a.Metadata.Name}}, {w.Clusters, clusters}, {w.Namespaces, []string{d.Namespace}},
+	} {
 		matched := slices.ContainsFunc(one.names, func(name string) bool { return matchesOne(one.patterns, name) })
 		if w.UseAndOperator && len(one.patterns) > 0 && !matched {
 			return false
