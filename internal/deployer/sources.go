@@ -38,11 +38,10 @@ func CompareAll(ctx context.Context, on Scanned, sources []Source, nothing error
 	for _, s := range sources {
 		found, err := s.Compare(ctx, on)
 		out = append(out, found...)
-		var but NothingBut
-		switch {
+		switch but, isNothing := errors.AsType[NothingBut](err); {
 		case ctx.Err() != nil:
 			return out, ctx.Err()
-		case errors.As(err, &but):
+		case isNothing:
 			nothing = but.Cause
 		case err != nil && !errors.Is(err, ErrNoObject):
 			failed = append(failed, err)
