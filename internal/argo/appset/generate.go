@@ -91,9 +91,8 @@ func (b *builder) generate(content map[string]any, file string) {
 	fails, isKnown := false, true
 	for i, generator := range g.set.Spec.Generators {
 		found, err := g.transform(generator, g.set.Spec.Template, nil, 0)
-		var elsewhere elsewhereError
-		switch {
-		case errors.As(err, &elsewhere):
+		switch _, isElsewhere := errors.AsType[elsewhereError](err); {
+		case isElsewhere:
 			b.problem(g.title(), fmt.Errorf("spec.generators[%d]: %w", i, err))
 			isKnown = false
 		case err != nil:

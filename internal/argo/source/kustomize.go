@@ -307,10 +307,13 @@ func (e *editor) setReplicas(s api.KustomizeSource) error {
 }
 
 // arguments returns labels or annotations as "kustomize edit add" reads its arguments KEY:VALUE (sigs.k8s.io/kustomize/kustomize v5.8.1
-// commands/internal/util ConvertSliceToMap).
-func arguments(field string, from map[string]string) (map[string]string, error) {
+// commands/internal/util ConvertSliceToMap). If expands is set, their values can name variables.
+func (e *editor) arguments(field string, from map[string]string, expands bool) (map[string]string, error) {
 	out := map[string]string{}
 	for name, value := range from {
+		if expands {
+			value = e.expand(value)
+		}
 		argument := name + ":" + value
 		if err := checkArgument(field, argument); err != nil {
 			return nil, err
@@ -347,11 +350,7 @@ func (e *editor) addLabels(s api.KustomizeSource) error {
 	if len(s.CommonLabels) == 0 {
 		return nil
 	}
-	expanded := map[string]string{}
-	for name, value := range s.CommonLabels {
-		expanded[name] = e.expand(value)
-	}
-	pairs, err := arguments(field, expanded)
+	pairs, err := e.arguments(field, s.CommonLabels, true)
 	switch {
 	case err != nil:
 		return err
@@ -376,13 +375,7 @@ func (e *editor) addAnnotations(s api.KustomizeSource) error {
 	if len(s.CommonAnnotations) == 0 {
 		return nil
 	}
-	all := maps.Clone(s.CommonAnnotations)
-	for name, value := range all {
-		if s.CommonAnnotationsEnvsubst {
-			all[name] = e.expand(value)
-		}
-	}
-	pairs, err := arguments(field, all)
+	pairs, err := e.arguments(field, s.CommonAnnotations, s.CommonAnnotationsEnvsubst)
 	if err != nil {
 		return err
 	}

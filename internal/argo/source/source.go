@@ -378,8 +378,7 @@ func (q Fetcher) FetchRemote(a *api.Application) func(context.Context, string) (
 
 // WithNumber names the source of an error if there are several. The error of a template keeps its place.
 func WithNumber(i, all int, err error) error {
-	var failed *render.Error
-	if all == 1 || errors.As(err, &failed) {
+	if _, isOfTemplate := errors.AsType[*render.Error](err); all == 1 || isOfTemplate {
 		return err
 	}
 	return fmt.Errorf("source %d: %w", i+1, err)

@@ -30,7 +30,7 @@ type composed struct {
 	Inline  []byte
 }
 
-// Values composes the values of a source. Variables are those of [variables].
+// Values composes the values of a source. Variables are those of [Folder.Variables].
 func (f *Folder) Values(folders map[string]*Folder, variables map[string]string) (composed, error) {
 	var out composed
 	h := f.Source.Helm
