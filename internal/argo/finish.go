@@ -209,7 +209,7 @@ func (p *Plan) inputs() []report.DeployerInput {
 			in.Name += " " + s.Path
 		}
 		if i < len(p.made.revisions) {
-			if in.Version = p.made.revisions[i]; p.made.inTree[i] {
+			if in.Version = p.made.revisions[i]; p.made.folders[i].InTree {
 				in.Version = "the working tree"
 			}
 		}

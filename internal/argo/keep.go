@@ -160,27 +160,25 @@ func (k *Keeper) inTree(file string) string {
 // to the first.
 func (k *Keeper) addLayers() {
 	values, _ := k.Values.(places.Merged)
-	var layers []appLayer
-	const change = "change it there, or remove it so that other values count"
-	title := k.plan.app.Title()
-	for _, p := range []struct {
-		field       string
-		expressions []string
-		own         func(expression string) render.ValueOptions
-	}{
-		{"fileParameters", values.Options.SetFile, func(e string) render.ValueOptions { return render.ValueOptions{SetFile: []string{e}} }},
-		{"parameters", values.Options.SetString, func(e string) render.ValueOptions { return render.ValueOptions{SetString: []string{e}} }},
-		{"parameters", values.Options.Set, func(e string) render.ValueOptions { return render.ValueOptions{Set: []string{e}} }},
-	} {
-		for _, expression := range slices.Backward(p.expressions) {
-			parameter, _, _ := strings.Cut(expression, "=")
-			layers = append(layers, appLayer{own: p.own(expression), Layer: places.Layer{
-				Title: fmt.Sprintf("helm.%s of %s, as %s", p.field, title, parameter), Fault: "a parameter wins over all other values; " + change,
-			}})
-		}
+	add := func(l appLayer) { k.Layers, values.Own = append(k.Layers, l.Layer), append(values.Own, l.own) }
+	addParameter := func(field, expression string, own render.ValueOptions) {
+		name, _, _ := strings.Cut(expression, "=")
+		add(appLayer{own: own, Layer: places.Layer{
+			Title: fmt.Sprintf("helm.%s of %s, as %s", field, k.plan.app.Title(), name),
+			Fault: "a parameter wins over all other values; change it there, or remove it so that other values count",
+		}})
 	}
-	k.Own = len(layers)
-	layers = append(layers, k.inline())
+	for _, e := range slices.Backward(values.Options.SetFile) {
+		addParameter("fileParameters", e, render.ValueOptions{SetFile: []string{e}})
+	}
+	for _, e := range slices.Backward(values.Options.SetString) {
+		addParameter("parameters", e, render.ValueOptions{SetString: []string{e}})
+	}
+	for _, e := range slices.Backward(values.Options.Set) {
+		addParameter("parameters", e, render.ValueOptions{Set: []string{e}})
+	}
+	k.Own = len(k.Layers)
+	add(k.inline())
 	hasOwn := slices.Contains(values.Options.Files, source.Inline) // or else the first file of the tree takes its place
 	for _, file := range slices.Backward(values.Options.Files) {
 		if file == source.Inline {
@@ -188,12 +186,9 @@ func (k *Keeper) addLayers() {
 		}
 		l := k.file(file, values.Texts[file])
 		if l.Place != nil && !hasOwn {
-			k.Own, hasOwn = len(layers), true
+			k.Own, hasOwn = len(k.Layers), true
 		}
-		layers = append(layers, l)
-	}
-	for _, l := range layers {
-		k.Layers, values.Own = append(k.Layers, l.Layer), append(values.Own, l.own)
+		add(l)
 	}
 	k.Values = values
 }

@@ -262,13 +262,11 @@ func (p *Plan) take(one pair, found ignored.Left) {
 		p.selected = append(p.selected, rule)
 		rule.Managers = nil
 	}
-	s := selection{}
 	between := sides{one.live, one.of.Content, is.Live, is.Desired}
 	if one.result != nil {
 		between.desired, between.leftDesired = one.result, is.Result
 	}
-	s.walk(nil, kinds.ShapeOf(one.of.Ref, nil, false), between)
-	if rule.Paths = s.paths; len(s.paths) > 0 {
+	if rule.Paths = between.selected(nil, kinds.ShapeOf(one.of.Ref, nil, false)); len(rule.Paths) > 0 {
 		p.selected = append(p.selected, rule)
 	}
 }
@@ -296,9 +294,6 @@ func (p *Plan) breaks(broken []ignored.Broken, differences []api.IgnoreDifferenc
 	}
 }
 
-// selection collects the places where desired and live are the same once something has been removed.
-type selection struct{ paths []string }
-
 // sides are the values of one place: before and after the removal. Desired is the result of the apply if Argo CD compares that. A value
 // that is not there is nil, and so is null.
 type sides struct{ live, desired, leftLive, leftDesired any }
@@ -312,8 +307,8 @@ func (s sides) at(step object.Step) sides {
 	return sides{of(s.live), of(s.desired), of(s.leftLive), of(s.leftDesired)}
 }
 
-// walk collects places below a path.
-func (c *selection) walk(path object.Path, shape *kinds.Shape, s sides) {
+// selected returns the places below a path where desired and live are the same once something has been removed.
+func (s sides) selected(path object.Path, shape *kinds.Shape) (out []string) {
 	seen := map[string]bool{}
 	for _, step := range slices.Concat(stepsInto(s.live, shape), stepsInto(s.desired, shape)) {
 		at, next, below := path.With(step), s.at(step), shape.Item()
@@ -324,12 +319,13 @@ func (c *selection) walk(path object.Path, shape *kinds.Shape, s sides) {
 		switch isSame := object.Equal(next.live, next.leftLive) && object.Equal(next.desired, next.leftDesired); {
 		case seen[pattern], isSame:
 		case object.Equal(next.leftLive, next.leftDesired) && !next.haveNames(below):
-			c.paths = append(c.paths, pattern)
+			out = append(out, pattern)
 		default:
-			c.walk(at, below, next)
+			out = append(out, next.selected(at, below)...)
 		}
 		seen[pattern] = true
 	}
+	return out
 }
 
 // haveNames reports whether something is left, and each field or item of it has a name.

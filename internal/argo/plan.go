@@ -56,10 +56,9 @@ type Plan struct {
 	isOwn   bool
 	from    drift.Connection
 	cluster readCache
-	// made is what the sources make, folders are the sources, and unmade is why that is not known.
-	made    rendered
-	folders []*source.Folder
-	unmade  error
+	// made is what the sources make, and unmade is why that is not known.
+	made   rendered
+	unmade error
 	// creates is the namespace that the sync creates, or whose metadata it sets, or nil. namespace names it.
 	creates   map[string]any
 	namespace object.Ref

@@ -37,10 +37,9 @@ type rendered struct {
 	// lacks these.
 	objects []object.Object
 	raw     map[object.Key]map[string]any
-	// revisions are those of the sources, in their order. A source whose revision is not known has "".
+	// folders are the sources, and revisions are theirs. A source whose revision is not known has "".
+	folders   []*source.Folder
 	revisions []string
-	// inTree says which sources are in the working tree, whose commit is yet to come.
-	inTree []bool
 }
 
 // renderAll fetches and renders all sources of an Application.
@@ -50,12 +49,12 @@ func (p *Plan) renderAll(ctx context.Context, q Question) (rendered, error) {
 	if err != nil {
 		return rendered{}, err
 	}
-	p.folders = all
 	return p.renderFolders(ctx, q, all)
 }
 
 // renderFolders renders the sources of an Application that are in these folders.
 func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Folder) (out rendered, err error) {
+	out.folders = all
 	refs, roots := source.Refs(all), []string(nil)
 	for _, f := range all {
 		roots = append(roots, f.Root)
@@ -64,7 +63,7 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 	var parts []*drift.RenderedChart
 	for i, f := range all {
 		if f.IsRef() {
-			out.revisions, out.inTree = append(out.revisions, f.Revision), append(out.inTree, f.InTree)
+			out.revisions = append(out.revisions, f.Revision)
 			continue
 		}
 		part, kind, replaced, err := p.renderOne(ctx, q, f, refs, roots)
@@ -78,7 +77,7 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 		if f.IsChart && q.Own {
 			f.Revision = part.Rendered.ChartVersion
 		}
-		out.revisions, out.inTree = append(out.revisions, f.Revision), append(out.inTree, f.InTree)
+		out.revisions = append(out.revisions, f.Revision)
 		hasAgain, hasAtOnce = hasAgain || part.Again != nil, hasAtOnce || part.AtOnce != nil
 		parts = append(parts, part)
 	}
@@ -128,7 +127,9 @@ func definedKinds(objects []object.Object) (out []schema.GroupKind) {
 }
 
 // isFromTree reports whether a source is in the working tree.
-func (p *Plan) isFromTree() bool { return slices.Contains(p.made.inTree, true) }
+func (p *Plan) isFromTree() bool {
+	return slices.ContainsFunc(p.made.folders, func(f *source.Folder) bool { return f.InTree })
+}
 
 // add adds what one source makes. If a source differs with each rendering, the second rendering has the objects of all.
 func (r *rendered) add(part *drift.RenderedChart, hasAgain, hasAtOnce bool) {
@@ -194,7 +195,7 @@ func (p *Plan) renderOne(
 // builtByUser is advice for a source that helmdrift does not build.
 const builtByUser = "for a part of the answer, compare what you have built: helmdrift diff app/NAME CHART with a folder of manifests"
 
-// buildKustomization builds a kustomization.
+// buildKustomization builds a kustomization. The path of the source stands for the name of a chart.
 func (p *Plan) buildKustomization(ctx context.Context, q Question, f *source.Folder) (*drift.RenderedChart, error) {
 	if p.settings.NoKustomize {
 		return nil, errors.New("it is a kustomization, and kustomize.enable of argocd-cm is false: Argo CD takes its files for manifests")
@@ -210,7 +211,11 @@ func (p *Plan) buildKustomization(ctx context.Context, q Question, f *source.Fol
 	case err != nil:
 		return nil, hint.New(fmt.Errorf("kustomize: %w", err), builtByUser)
 	}
-	return p.readManifests(ctx, q, f, text)
+	documents, err := q.ReadManifest(ctx, &release.Record{Manifest: text})
+	if err != nil {
+		return nil, err
+	}
+	return &drift.RenderedChart{Manifest: documents, Rendered: render.Rendered{ChartName: cmp.Or(f.Source.Path, ".")}}, nil
 }
 
 // readDirectory reads a folder of manifests.
@@ -226,15 +231,6 @@ func readDirectory(f *source.Folder) (*drift.RenderedChart, error) {
 		}
 	}
 	return out, nil
-}
-
-// readManifests reads the manifests that a source makes without helm. The path of the source stands for the name of a chart.
-func (p *Plan) readManifests(ctx context.Context, q Question, f *source.Folder, text string) (*drift.RenderedChart, error) {
-	documents, err := q.ReadManifest(ctx, &release.Record{Manifest: text})
-	if err != nil {
-		return nil, err
-	}
-	return &drift.RenderedChart{Manifest: documents, Rendered: render.Rendered{ChartName: cmp.Or(f.Source.Path, ".")}}, nil
 }
 
 // renderChart renders a chart as helm template does: it is always an installation, and lookups find nothing.
@@ -271,8 +267,7 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 	p.charts = append(p.charts, chartOf{folder: f, others: refs, request: request})
 	out, err := q.Render(ctx, request)
 	if err != nil {
-		var failed *render.Error
-		if errors.As(err, &failed) {
+		if failed, isOfTemplate := errors.AsType[*render.Error](err); isOfTemplate {
 			failed.Message = strings.ReplaceAll(failed.Message, f.Dir, ".")
 		}
 		return nil, err

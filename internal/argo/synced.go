@@ -88,7 +88,7 @@ var isCommit = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 // localAt returns the folder of a source at a revision that is on this machine already: one that was fetched for the current sources, or a
 // commit that the repository of a working tree has.
 func (p *Plan) localAt(ctx context.Context, q Question, of worktree.Tree, s api.Source) (f *source.Folder, has bool, err error) {
-	for _, one := range p.folders {
+	for _, one := range p.made.folders {
 		if p.isOwn || one.InTree || one.Revision != s.TargetRevision || one.Source.RepoURL != s.RepoURL || one.Source.Chart != s.Chart {
 			continue
 		}

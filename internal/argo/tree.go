@@ -20,6 +20,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/order"
+	"github.com/helmdrift/helmdrift/internal/places"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -317,9 +318,7 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 		if here := live[api.RefTo("Application", e.q.Namespace, at.Name)]; here.Object != nil || here.Err != nil {
 			at.Namespace = e.q.Namespace // one that may not be read may be there, and is an error below
 		}
-		content, _ := object.Copy(one.content).(map[string]any)
-		object.Child(content, "metadata")["namespace"] = at.Namespace
-		one.content = content
+		one.content = places.With(one.content, at.Namespace, "metadata", "namespace")
 	}
 	inFile := [2]string{one.File, at.Name}
 	if other, found := e.loose[inFile]; one.By != "" && found && other != at {
