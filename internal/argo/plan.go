@@ -167,6 +167,9 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	return p, nil
 }
 
+// keep lets Close call done.
+func (p *Plan) keep(done func()) { p.done = append(p.done, done) }
+
 // Close removes the files of the plan.
 func (p *Plan) Close() {
 	for _, done := range p.done {

@@ -44,8 +44,7 @@ type rendered struct {
 
 // renderAll fetches and renders all sources of an Application.
 func (p *Plan) renderAll(ctx context.Context, q Question) (rendered, error) {
-	all, done, err := q.Folders(ctx, p.app, q.Tree.local)
-	p.done = append(p.done, done)
+	all, err := q.Folders(ctx, p.app, q.Tree.local, p.keep)
 	if err != nil {
 		return rendered{}, err
 	}

@@ -19,12 +19,11 @@ func TestLinksOfCommit(t *testing.T) {
 	)
 	fetch := Commits(func(context.Context, CommitOrder) ([]byte, error) { return archive, nil }, func([]byte) string { return "c" })
 	for _, path := range []string{"apps/prod", "current"} {
-		f, done, err := Fetcher{Commit: fetch}.folder(t.Context(), applicationOf(api.Source{RepoURL: "http://127.0.0.1/x", Path: path}), 0,
-			func(api.Source) (*Folder, bool, error) { return nil, false, nil })
+		f, err := Fetcher{Commit: fetch}.folder(t.Context(), applicationOf(api.Source{RepoURL: "http://127.0.0.1/x", Path: path}), 0,
+			func(api.Source) (*Folder, bool, error) { return nil, false, nil }, t.Cleanup)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer done()
 		if _, err := f.Manifests(); err == nil || !strings.Contains(err.Error(), "web.json is not JSON: invalid character 'x'") {
 			t.Errorf("%s: %v", path, err)
 		}
@@ -81,8 +80,7 @@ func TestRange(t *testing.T) {
 			got = o.Ref
 			return t.TempDir(), "x", func() {}, nil
 		}}
-		_, done, err := q.folder(t.Context(), a, 0, func(api.Source) (*Folder, bool, error) { return nil, false, nil })
-		done()
+		_, err := q.folder(t.Context(), a, 0, func(api.Source) (*Folder, bool, error) { return nil, false, nil }, t.Cleanup)
 		if c.fails == "" && (err != nil || got != c.want) || c.fails != "" && (err == nil || got != "nothing" || !strings.Contains(err.Error(), c.fails)) {
 			t.Errorf("%s: fetched %q, %v", name, got, err)
 		}

@@ -110,7 +110,7 @@ func (o KustomizeOrder) Build(fetch func(kustomize.Base) (string, error)) (strin
 		}
 		out.Write(text)
 		out.WriteString("\n")
-		if out.Len() > MostBytes {
+		if out.Len() > mostBytes {
 			return "", errors.New("the objects are too large")
 		}
 	}

@@ -63,7 +63,7 @@ func (f *Folder) Manifests() (out []File, err error) {
 		if err != nil || bytes.Contains(text, []byte(skipMark)) {
 			return err
 		}
-		if total += len(text); total > MostBytes {
+		if total += len(text); total > mostBytes {
 			return errors.New("the manifests are too large")
 		}
 		objects, err := objectsOf(inside, text)

@@ -50,7 +50,7 @@ func (f *Folder) Mentions(word string) (bool, error) {
 			return nil
 		}
 		info, err := entry.Info()
-		if err != nil || info.Size() > MostBytes {
+		if err != nil || info.Size() > mostBytes {
 			return errors.Join(err, errors.New("a file is too large"))
 		}
 		text, err := os.ReadFile(file) //nolint:gosec // it is no link, and below a folder of the tree

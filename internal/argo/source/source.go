@@ -79,73 +79,66 @@ type Fetcher struct {
 // Local returns the folder of a source in a working tree, and false if the tree does not have the source.
 type Local func(s api.Source) (f *Folder, has bool, err error)
 
-// Folders returns all sources, and fetches those that the working tree does not have. Done removes what was fetched; it is never nil.
-func (q Fetcher) Folders(ctx context.Context, a *api.Application, tree Local) (out []*Folder, done func(), err error) {
-	var all []func()
-	done = func() {
-		for _, one := range all {
-			one()
-		}
-	}
+// Folders returns all sources, and fetches those that the working tree does not have. Keep gets the functions that remove what was fetched.
+func (q Fetcher) Folders(ctx context.Context, a *api.Application, tree Local, keep func(done func())) (out []*Folder, err error) {
 	sources := a.Sources()
 	switch {
 	case len(a.Spec.SourceHydrator) > 0:
-		return nil, done, fmt.Errorf("%s has a spec.sourceHydrator, which helmdrift does not resolve", a.Title())
+		return nil, fmt.Errorf("%s has a spec.sourceHydrator, which helmdrift does not resolve", a.Title())
 	case len(sources) == 0:
-		return nil, done, fmt.Errorf("%s has no source", a.Title())
+		return nil, fmt.Errorf("%s has no source", a.Title())
 	case q.Own && len(sources) > 1:
-		return nil, done, fmt.Errorf("%s has several sources, so CHART could be any of them: leave it out", a.Title())
+		return nil, fmt.Errorf("%s has several sources, so CHART could be any of them: leave it out", a.Title())
 	}
 	for i := range sources {
-		f, remove, err := q.folder(ctx, a, i, tree)
-		all = append(all, remove)
+		f, err := q.folder(ctx, a, i, tree, keep)
 		if err == nil {
 			f.Number, f.OfSeveral = i, len(a.Spec.Sources) > 0
 			err = f.Override(cmp.Or(a.Instance, a.Metadata.Name))
 		}
 		if err != nil {
-			return nil, done, WithNumber(i, len(sources), err)
+			return nil, WithNumber(i, len(sources), err)
 		}
 		if q.Own {
 			f.Revision = a.Status.Sync.Revision // whatever CHART holds, it stands for the revision that Argo CD has seen
 		}
 		out = append(out, f)
 	}
-	return out, done, nil
+	return out, nil
 }
 
 // folder fetches one source, which has a number among those of the Application.
-func (q Fetcher) folder(ctx context.Context, a *api.Application, number int, tree Local) (f *Folder, done func(), err error) {
-	done = func() {}
+func (q Fetcher) folder(ctx context.Context, a *api.Application, number int, tree Local, keep func(done func())) (*Folder, error) {
 	s := a.Sources()[number]
 	if q.Own {
-		path, remove, err := q.Chart.Fetch(ctx)
+		path, done, err := q.Chart.Fetch(ctx)
 		if err != nil {
-			return nil, done, err
+			return nil, err
 		}
-		f, done, err = opened(s, path, remove)
+		keep(done)
+		f, err := opened(s, path, keep)
 		if err == nil {
 			err = f.ownedByUser()
 		}
-		return f, done, err
+		return f, err
 	}
 	if f, has, err := tree(s); has {
-		return f, done, err
+		return f, err
 	}
 	switch {
 	case s.Chart != "":
-		return q.chart(ctx, a, s)
+		return q.chart(ctx, a, s, keep)
 	case !strings.HasPrefix(s.RepoURL, "https://") && !strings.HasPrefix(s.RepoURL, "http://"):
-		return nil, done, hint.New(fmt.Errorf("helmdrift fetches repositories over http and https, and not %s", s.RepoURL),
+		return nil, hint.New(fmt.Errorf("helmdrift fetches repositories over http and https, and not %s", s.RepoURL),
 			"give the folder of the source as CHART, from your own working tree")
 	}
 	order := CommitOrder{URL: s.RepoURL, Ref: s.TargetRevision, Foreign: a.IsForeign(s.RepoURL)}
 	if err := address.CheckURL(s.RepoURL, "repoURL", order.Foreign); err != nil {
-		return nil, done, err
+		return nil, err
 	}
 	if s.TagPrefix != "" || isRange(s.TargetRevision) {
 		if order.Ref = a.Found(number); order.Ref == "" {
-			return nil, done, hint.New(fmt.Errorf("targetRevision %s%s is a range of versions, and Argo CD has not said which commit that is", s.TagPrefix, s.TargetRevision),
+			return nil, hint.New(fmt.Errorf("targetRevision %s%s is a range of versions, and Argo CD has not said which commit that is", s.TagPrefix, s.TargetRevision),
 				"wait until Argo CD has compared the Application, or give the folder of the source as CHART")
 		}
 	}
@@ -153,11 +146,11 @@ func (q Fetcher) folder(ctx context.Context, a *api.Application, number int, tre
 		order.Addresses = address.Lookup(u.Hostname())
 	}
 	dir, commit, done, err := q.Commit(ctx, order)
+	keep(done)
 	if err != nil {
-		return nil, done, hint.New(fmt.Errorf("fetching %s: %w", s.RepoURL, err), "give the folder of the source as CHART, from your own working tree")
+		return nil, hint.New(fmt.Errorf("fetching %s: %w", s.RepoURL, err), "give the folder of the source as CHART, from your own working tree")
 	}
-	f, err = InCommit(dir, s, commit)
-	return f, done, err
+	return InCommit(dir, s, commit)
 }
 
 // InCommit returns the folder of a source in a folder that has the files of a commit and nothing else.
@@ -195,7 +188,7 @@ func In(root string, s api.Source, in string) (*Folder, error) {
 	switch inside, relErr := filepath.Rel(root, real); {
 	case err != nil || statErr != nil || !info.IsDir():
 		return nil, fmt.Errorf("%s has no folder %s", in, s.Path)
-	case relErr != nil || !filepath.IsLocal(inside) || IsOfGit(root, real):
+	case relErr != nil || !filepath.IsLocal(inside) || isOfGit(root, real):
 		return nil, fmt.Errorf("path %q is a link that leads out of %s", s.Path, in)
 	}
 	f.Dir = real
@@ -206,7 +199,7 @@ func In(root string, s api.Source, in string) (*Folder, error) {
 }
 
 // chart fetches a chart from a repository of charts. A repository without a scheme is a registry.
-func (q Fetcher) chart(ctx context.Context, a *api.Application, s api.Source) (*Folder, func(), error) {
+func (q Fetcher) chart(ctx context.Context, a *api.Application, s api.Source, keep func(done func())) (*Folder, error) {
 	with := q.Source
 	with.Version, with.RepoURL, with.Devel, with.Remote, with.Plugins.Forbidden = s.TargetRevision, "", false, true, true
 	ref := s.Chart
@@ -217,18 +210,19 @@ func (q Fetcher) chart(ctx context.Context, a *api.Application, s api.Source) (*
 	}
 	isForeign := a.IsForeign(s.RepoURL)
 	if err := address.CheckURL(cmp.Or(with.RepoURL, ref), "repoURL", isForeign); err != nil {
-		return nil, func() {}, err
+		return nil, err
 	}
 	with.Refuse = func(ip netip.Addr) error { return address.Check(ip, "repoURL", isForeign) }
 	path, done, err := q.Fetch(ctx, ref, with)
 	if err != nil {
-		return nil, func() {}, err
+		return nil, err
 	}
-	f, done, err := opened(s, path, done)
+	keep(done)
+	f, err := opened(s, path, keep)
 	if err == nil {
 		f.Revision, err = f.version()
 	}
-	return f, done, err
+	return f, err
 }
 
 // version returns the version of a chart as Argo CD names it: targetRevision, or if that is a range, the one that was found (argo-cd v3.6.1
@@ -249,20 +243,16 @@ func (f *Folder) version() (string, error) {
 }
 
 // opened returns the folder of a chart that is a folder or an archive.
-func opened(s api.Source, path string, done func()) (*Folder, func(), error) {
+func opened(s api.Source, path string, keep func(done func())) (*Folder, error) {
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		real, err := filepath.EvalSymlinks(path)
-		return &Folder{Source: s, Root: real, Dir: real, IsChart: s.Chart != ""}, done, err
+		return &Folder{Source: s, Root: real, Dir: real, IsChart: s.Chart != ""}, err
 	}
-	dir, remove, err := extracted(path)
-	both := func() {
-		remove()
-		done()
-	}
+	dir, err := extracted(path, keep)
 	if err != nil {
-		return nil, both, fmt.Errorf("unpacking the chart: %w", err)
+		return nil, fmt.Errorf("unpacking the chart: %w", err)
 	}
-	return &Folder{Source: s, Root: dir, Dir: dir, IsChart: true}, both, nil
+	return &Folder{Source: s, Root: dir, Dir: dir, IsChart: true}, nil
 }
 
 // ownedByUser completes a folder that the user gives for a source. A kustomization may need files beside its folder, so the root is that of
@@ -285,37 +275,39 @@ func (f *Folder) ownedByUser() error {
 	return err
 }
 
-// MostBytes is how many bytes the files of a chart may have.
-const MostBytes = 256 << 20
+// mostBytes is how many bytes the files of a chart may have.
+const mostBytes = 256 << 20
 
 // extracted unpacks the archive of a chart, as the repo-server does, so that value files can be files of the chart.
-func extracted(path string) (dir string, done func(), err error) {
+func extracted(path string, keep func(done func())) (string, error) {
 	text, err := os.ReadFile(path) //nolint:gosec // the file was fetched for that
 	if err != nil {
-		return "", func() {}, err
+		return "", err
 	}
 	unzipped, err := gzip.NewReader(bytes.NewReader(text))
 	if err != nil {
-		return "", func() {}, err
+		return "", err
 	}
-	archive, err := io.ReadAll(io.LimitReader(unzipped, MostBytes+1))
-	if err == nil && len(archive) > MostBytes {
+	archive, err := io.ReadAll(io.LimitReader(unzipped, mostBytes+1))
+	if err == nil && len(archive) > mostBytes {
 		err = errors.New("it is too large")
 	}
 	if err != nil {
-		return "", func() {}, err
+		return "", err
 	}
-	if dir, done, err = files.Unpack(archive, false); err != nil {
-		return "", done, err
+	dir, done, err := files.Unpack(archive, false)
+	keep(done)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return "", done, err
+	if err != nil {
+		return "", err
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil || len(entries) != 1 || !entries[0].IsDir() {
-		return "", done, errors.Join(err, errors.New("a chart has one folder"))
+		return "", errors.Join(err, errors.New("a chart has one folder"))
 	}
-	return filepath.Join(dir, entries[0].Name()), done, nil
+	return filepath.Join(dir, entries[0].Name()), nil
 }
 
 // These are the kinds of folders.

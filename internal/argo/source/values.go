@@ -266,7 +266,7 @@ func ReadWithin(root, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(name); err == nil && IsOfGit(root, real) {
+	if real, err := filepath.EvalSymlinks(name); err == nil && isOfGit(root, real) {
 		return nil, fmt.Errorf("%s is in a folder .git", inside)
 	}
 	r, err := os.OpenRoot(root)
@@ -277,8 +277,8 @@ func ReadWithin(root, name string) ([]byte, error) {
 	return r.ReadFile(inside)
 }
 
-// IsOfGit reports whether a path without links is below a folder .git of a root.
-func IsOfGit(root, real string) bool {
+// isOfGit reports whether a path without links is below a folder .git of a root.
+func isOfGit(root, real string) bool {
 	inside, err := filepath.Rel(root, real)
 	return err == nil && slices.Contains(strings.Split(filepath.ToSlash(inside), "/"), ".git")
 }

@@ -276,11 +276,10 @@ func TestVersion(t *testing.T) {
 	fetcher := Fetcher{Fetch: func(context.Context, string, fetch.Options) (string, func(), error) { return dir, func() {}, nil }}
 	for target, want := range map[string]string{"1.2.3": "1.2.3", "v1.2": "v1.2", "1.x": "1.2.3"} {
 		s := api.Source{RepoURL: "https://192.0.2.1/charts", Chart: "web", TargetRevision: target}
-		f, done, err := fetcher.chart(t.Context(), &api.Application{}, s)
+		f, err := fetcher.chart(t.Context(), &api.Application{}, s, t.Cleanup)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer done()
 		if got := f.Variables(&api.Application{}, "web")["ARGOCD_APP_REVISION"]; got != want {
 			t.Errorf("%s: %s, want %s", target, got, want)
 		}
