@@ -12,7 +12,7 @@ import (
 
 // mayRecreate implements engine.Sync: what the API server refuses to change is no reason to fail then. recreate decides.
 func (o Options) mayRecreate(desired, live map[string]any) bool {
-	return o.Rebinds(desired, live) || o.forces(desired, live)
+	return o.rebinds(desired, live) || o.forces(desired, live)
 }
 
 // forces reports whether a sync may delete a live object and create it again because of Force=true in an annotation. For all objects of an
@@ -43,7 +43,7 @@ type Recreation struct {
 func (o Options) recreate(w engine.Writer, ref object.Ref, desired, live map[string]any, done engine.Written) (engine.Written, Recreation) {
 	again := Recreation{Why: "Force=true and Replace=true delete it and create it again"}
 	switch {
-	case o.Rebinds(desired, live):
+	case o.rebinds(desired, live):
 		return done, Recreation{"its role changes, so Argo CD deletes it and creates it again", true}
 	case !o.forces(desired, live):
 		return done, Recreation{}

@@ -37,8 +37,8 @@ type Options struct {
 	Prune, Removes bool
 	// Migrated is the field manager whose client-side fields are handed over before a server-side apply. The default is that of kubectl apply.
 	Migrated string
-	// Left has what is left of objects without what Argo CD ignores, if it ignores something of them. With RespectIgnoreDifferences=true a sync
-	// leaves what it ignores.
+	// Left has what is left of objects without what Argo CD ignores, if it ignores something of them. With RespectIgnoreDifferences=true
+	// a sync leaves what it ignores.
 	Left map[object.Key]Left
 	// Raw has objects as the sources have them, if those that are written lack their nulls.
 	Raw map[object.Key]map[string]any
@@ -98,10 +98,10 @@ func (o Options) method(desired map[string]any) (method report.ApplyMethod, repl
 	return method, o.isSet("Replace=true", desired)
 }
 
-// Rebinds reports whether a sync deletes the binding of a role and creates it again, because its role is another one: kubectl auth
+// rebinds reports whether a sync deletes the binding of a role and creates it again, because its role is another one: kubectl auth
 // reconcile does so before a client-side apply (gitops-engine v3.6.1 pkg/utils/kube/resource_ops.go rbacReconcile, k8s.io/component-helpers
 // v0.37 auth/rbac/reconciliation/reconcile_rolebindings.go).
-func (o Options) Rebinds(desired, live map[string]any) bool {
+func (o Options) rebinds(desired, live map[string]any) bool {
 	kind, _ := desired["kind"].(string)
 	method, _ := o.method(desired)
 	return desired["apiVersion"] == "rbac.authorization.k8s.io/v1" && (kind == "RoleBinding" || kind == "ClusterRoleBinding") && live != nil &&
@@ -274,7 +274,7 @@ func (o Options) writeAll(w engine.Writer, ref object.Ref, desired, live map[str
 		done.Result = withLastApplied(done.Result, live)
 		return done, err
 	}
-	if desired = withLastApplied(desired, live); o.Rebinds(desired, live) {
+	if desired = withLastApplied(desired, live); o.rebinds(desired, live) {
 		return w.Replace(desired), nil
 	}
 	done, err := w.Merge(ref, Applied(live), desired, live)

@@ -228,7 +228,7 @@ func TestRebinds(t *testing.T) {
 		"protected":    {desired: binding("a", ""), live: binding("b", ", annotations: {rbac.authorization.kubernetes.io/autoupdate: 'false'}")},
 		"another kind": {desired: contentOf(t, "{apiVersion: v1, kind: RoleBinding, roleRef: a}"), live: binding("b", "")},
 	} {
-		if got := (Options{List: c.options}).Rebinds(c.desired, c.live); got != c.want {
+		if got := (Options{List: c.options}).rebinds(c.desired, c.live); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
