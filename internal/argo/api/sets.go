@@ -131,8 +131,7 @@ func Listed(text string) (out []string) {
 	return out
 }
 
-// policyOf returns the policy for a set that has one of its own, or "" (argo-cd v3.6.1 applicationset/utils/policy.go
-// DefaultPolicy).
+// policyOf returns the policy for a set that has one of its own, or "" (argo-cd v3.6.1 applicationset/utils/policy.go DefaultPolicy).
 func (c SetController) policyOf(own string) string {
 	if own == "" || !c.mayOverride {
 		return c.policy

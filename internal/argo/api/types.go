@@ -232,11 +232,11 @@ type syncPolicy struct {
 	Automated   *automated `json:"automated"`
 	SyncOptions []string   `json:"syncOptions"`
 	// ManagedNamespaceMetadata is what the sync sets on the namespace with CreateNamespace=true.
-	ManagedNamespaceMetadata *NamespaceMetadata `json:"managedNamespaceMetadata"`
+	ManagedNamespaceMetadata *namespaceMetadata `json:"managedNamespaceMetadata"`
 }
 
-// NamespaceMetadata is metadata of a namespace.
-type NamespaceMetadata struct {
+// namespaceMetadata is metadata of a namespace.
+type namespaceMetadata struct {
 	Labels      map[string]string `json:"labels"`
 	Annotations map[string]string `json:"annotations"`
 }
@@ -323,7 +323,7 @@ type operationState struct {
 		synced
 		Resources []SyncedResource `json:"resources"`
 		// ManagedNamespaceMetadata is what that sync has set.
-		ManagedNamespaceMetadata *NamespaceMetadata `json:"managedNamespaceMetadata"`
+		ManagedNamespaceMetadata *namespaceMetadata `json:"managedNamespaceMetadata"`
 	} `json:"syncResult"`
 }
 

@@ -13,8 +13,7 @@ import (
 
 // This file reads names and files of the tree. All paths are relative to its root and have slashes.
 
-// walk calls do for each file below a folder. With yamlOnly, it calls do for files that may have objects, and leaves out folders of
-// charts.
+// walk calls do for each file below a folder. With yamlOnly, it calls do for files that may have objects, and leaves out folders of charts.
 func (b *builder) walk(dir string, yamlOnly bool, do func(name string)) error {
 	count := 0
 	return fs.WalkDir(b.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
