@@ -112,13 +112,7 @@ func (o order) render(ctx context.Context) ([]*unstructured.Unstructured, error)
 	all, _, err := controller.NormalizeTargetObjects(o.Namespace, all, o, func(u *unstructured.Unstructured) error {
 		return tracking.SetAppInstance(u, o.Label, o.Name, o.Namespace, v1alpha1.TrackingMethod(o.Tracking), o.InstallationID)
 	})
-	out := []*unstructured.Unstructured{}
-	for _, one := range all {
-		if !hook.IsHook(one) {
-			out = append(out, one)
-		}
-	}
-	return out, err
+	return slices.DeleteFunc(all, hook.IsHook), err
 }
 
 // IsNamespaced implements kube.ResourceInfoProvider.
