@@ -55,70 +55,49 @@ func ReadSetController(ctx context.Context, from deployer.Reader, namespace stri
 			return SetController{}, fmt.Errorf("reading %s, which says what Argo CD may change for ApplicationSets: %s", ref.Key, err.Message)
 		}
 	}
-	told := setSettingsOf(found[parameters].Object, found[controller].Object)
-	out := SetController{policy: cmp.Or(told.get("policy"), "sync")}
+	told, variables := setSettings(found[parameters].Object, found[controller].Object)
+	out := SetController{policy: cmp.Or(told[setKey+"policy"], "sync"), options: map[SetOption]bool{}}
 	var err error
-	if out.mayOverride, err = strconv.ParseBool(told.get("enable.policy.override")); err != nil {
-		out.mayOverride = told.variable("policy") == "" // a flag does not count here, since Argo CD has not read it yet
+	if out.mayOverride, err = strconv.ParseBool(told[setKey+"enable.policy.override"]); err != nil {
+		out.mayOverride = variables[setKey+"policy"] == "" // a flag does not count here, since Argo CD has not read it yet
 	}
-	out.options = map[SetOption]bool{}
 	for _, option := range []SetOption{SetSteps, SetGlobs, SetHidden} {
-		key, isOwn := strings.CutPrefix(string(option), setKey)
-		text, _ := told.data[string(option)].(string)
-		if isOwn {
-			text = told.get(key)
-		}
-		out.options[option], _ = strconv.ParseBool(text) // Argo CD takes another word for false
+		out.options[option], _ = strconv.ParseBool(told[string(option)]) // Argo CD takes another word for false
 	}
-	out.annotations, out.labels = Listed(told.get("global.preserved.annotations")), Listed(told.get("global.preserved.labels"))
+	out.annotations, out.labels = Listed(told[setKey+"global.preserved.annotations"]), Listed(told[setKey+"global.preserved.labels"])
 	return out, nil
 }
 
-// setFlags are the flags of the controller by their keys in the ConfigMap.
+// setFlags are the keys in the ConfigMap by the flags of the controller.
 var setFlags = map[string]string{
-	"policy": "policy", "enable.policy.override": "enable-policy-override", "global.preserved.annotations": "preserved-annotations",
-	"global.preserved.labels": "preserved-labels", "enable.progressive.syncs": "enable-progressive-syncs",
-	"enable.new.git.file.globbing": "enable-new-git-file-globbing",
+	"policy": setKey + "policy", "enable-policy-override": setKey + "enable.policy.override",
+	"preserved-annotations": setKey + "global.preserved.annotations", "preserved-labels": setKey + "global.preserved.labels",
+	"enable-progressive-syncs": string(SetSteps), "enable-new-git-file-globbing": string(SetGlobs),
 }
 
-// setSettings are the flags and variables of the controller, and the ConfigMap that its variables come from.
-type setSettings struct {
-	flags     map[string]string
-	variables map[string]string
-	data      map[string]any
-}
-
-// setSettingsOf returns the settings in the ConfigMap and the Deployment, each of which may be nil.
-func setSettingsOf(parameters, controller map[string]any) setSettings {
-	out := setSettings{flags: maps.Collect(deployer.Flags(controller)), variables: map[string]string{}} // of a flag, the last one counts
-	out.data, _ = parameters["data"].(map[string]any)
+// setSettings returns the settings by their keys in the ConfigMap: the flags of the controller count before its variables, and these before
+// the ConfigMap. Variables has them without the flags. The ConfigMap and the Deployment may be nil.
+func setSettings(parameters, controller map[string]any) (told, variables map[string]string) {
+	variables = map[string]string{}
+	for key, value := range object.Child(parameters, "data") {
+		variables[key], _ = value.(string)
+	}
 	for _, container := range deployer.Containers(controller) {
 		for _, variable := range object.Items(container, "env") {
 			name, _ := variable["name"].(string)
-			if value, isText := variable["value"].(string); isText {
-				out.variables[name] = value
+			name, isOwn := strings.CutPrefix(name, "ARGOCD_APPLICATIONSET_CONTROLLER_")
+			if value, isText := variable["value"].(string); isText && isOwn {
+				variables[setKey+strings.ToLower(strings.ReplaceAll(name, "_", "."))] = value
 			}
 		}
 	}
-	return out
-}
-
-// get returns the setting of a key: its flag, else its variable.
-func (s setSettings) get(key string) string {
-	if value, found := s.flags[setFlags[key]]; found {
-		return value
+	told = maps.Clone(variables)
+	for flag, value := range deployer.Flags(controller) { // the last one counts
+		if key, isOne := setFlags[flag]; isOne {
+			told[key] = value
+		}
 	}
-	return s.variable(key)
-}
-
-// variable returns the variable of a key, else what the ConfigMap has.
-func (s setSettings) variable(key string) string {
-	name := "ARGOCD_APPLICATIONSET_CONTROLLER_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
-	if value, found := s.variables[name]; found {
-		return value
-	}
-	value, _ := s.data[setKey+key].(string)
-	return value
+	return told, variables
 }
 
 // Listed returns the items of a list with commas.
