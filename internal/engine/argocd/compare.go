@@ -3,6 +3,7 @@ package argocd
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 
@@ -82,12 +83,9 @@ func isOthers(ref object.Ref, shape *kinds.Shape, live, result map[string]any) b
 	}
 	filled, _ := object.Copy(engine.WithoutManagedFields(result)).(map[string]any)
 	kinds.FillDefaults(filled, shape)
-	is, err := native.Types.ObjectToTyped(&unstructured.Unstructured{Object: engine.WithoutManagedFields(live)}, typed.AllowDuplicates)
-	if err != nil {
-		return false
-	}
-	will, err := native.Types.ObjectToTyped(&unstructured.Unstructured{Object: filled}, typed.AllowDuplicates)
-	if err != nil {
+	is, errIs := native.Types.ObjectToTyped(&unstructured.Unstructured{Object: engine.WithoutManagedFields(live)}, typed.AllowDuplicates)
+	will, errWill := native.Types.ObjectToTyped(&unstructured.Unstructured{Object: filled}, typed.AllowDuplicates)
+	if errors.Join(errIs, errWill) != nil {
 		return false
 	}
 	changes, err := is.Compare(will)

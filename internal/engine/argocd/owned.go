@@ -1,6 +1,8 @@
 package argocd
 
 import (
+	"errors"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -26,12 +28,9 @@ func Owned(ref object.Ref, desired, live map[string]any, manager string) map[str
 	if native := kinds.NativeApply(); native.Scheme.Recognizes(ref.GVK()) {
 		types = native.Types
 	}
-	is, err := types.ObjectToTyped(&unstructured.Unstructured{Object: engine.WithoutManagedFields(live)}, typed.AllowDuplicates)
-	if err != nil {
-		return desired
-	}
-	wanted, err := types.ObjectToTyped(&unstructured.Unstructured{Object: desired})
-	if err != nil {
+	is, errIs := types.ObjectToTyped(&unstructured.Unstructured{Object: engine.WithoutManagedFields(live)}, typed.AllowDuplicates)
+	wanted, errWanted := types.ObjectToTyped(&unstructured.Unstructured{Object: desired})
+	if errors.Join(errIs, errWanted) != nil {
 		return desired
 	}
 	merged, err := wanted.Merge(is.ExtractItems(fields.Leaves(), typed.WithAppendKeyFields()))

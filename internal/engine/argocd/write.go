@@ -90,10 +90,9 @@ func (o Options) isSet(option string, texts ...map[string]any) bool {
 
 // method implements engine.Sync (sync_context.go shouldUseServerSideApply).
 func (o Options) method(desired map[string]any) (method report.ApplyMethod, replaces bool) {
+	method = report.ApplyClientSide
 	if !slices.Contains(optionsOf(desired), "ServerSideApply=false") && o.isSet("ServerSideApply=true", desired) {
 		method = report.ApplyServerSide
-	} else {
-		method = report.ApplyClientSide
 	}
 	return method, o.isSet("Replace=true", desired)
 }
