@@ -54,10 +54,6 @@ func (p *Plan) renderAll(ctx context.Context, q Question) (rendered, error) {
 // renderFolders renders the sources of an Application that are in these folders.
 func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Folder) (out rendered, err error) {
 	out.folders = all
-	refs, roots := source.Refs(all), []string(nil)
-	for _, f := range all {
-		roots = append(roots, f.Root)
-	}
 	hasAgain, hasAtOnce := false, false
 	var parts []*drift.RenderedChart
 	for i, f := range all {
@@ -65,7 +61,7 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 			out.revisions = append(out.revisions, f.Revision)
 			continue
 		}
-		part, kind, replaced, err := p.renderOne(ctx, q, f, refs, roots)
+		part, kind, replaced, err := p.renderOne(ctx, q, f, all)
 		if err != nil {
 			return rendered{}, source.WithNumber(i, len(all), err)
 		}
@@ -158,9 +154,9 @@ func (r *rendered) add(part *drift.RenderedChart, hasAgain, hasAtOnce bool) {
 	a.Rendered.Definitions = nil // they are objects of the manifest
 }
 
-// renderOne renders one source, and returns its kind and the objects that it replaces by hooks.
+// renderOne renders one of all sources, and returns its kind and the objects that it replaces by hooks.
 func (p *Plan) renderOne(
-	ctx context.Context, q Question, f *source.Folder, refs map[string]*source.Folder, roots []string,
+	ctx context.Context, q Question, f *source.Folder, all []*source.Folder,
 ) (out *drift.RenderedChart, kind string, replaced map[object.Key]bool, err error) {
 	if text, _ := json.Marshal(f.Source); f.InTree && bytes.Contains(text, []byte("ARGOCD_APP_REVISION")) {
 		return nil, "", nil, errors.New("it uses ARGOCD_APP_REVISION, and the commit of the working tree is yet to come")
@@ -174,7 +170,7 @@ func (p *Plan) renderOne(
 	case source.KindKustomize:
 		out, err = p.buildKustomization(ctx, q, f)
 	default:
-		out, err = p.renderChart(ctx, q, f, refs, roots)
+		out, err = p.renderChart(ctx, q, f, all)
 	}
 	if err != nil {
 		return nil, "", nil, err
@@ -233,7 +229,8 @@ func readDirectory(f *source.Folder) (*drift.RenderedChart, error) {
 }
 
 // renderChart renders a chart as helm template does: it is always an installation, and lookups find nothing.
-func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, refs map[string]*source.Folder, roots []string) (*drift.RenderedChart, error) {
+func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, all []*source.Folder) (*drift.RenderedChart, error) {
+	refs := source.Refs(all)
 	values, err := f.Values(refs, f.Variables(p.app, p.instance()))
 	if err != nil {
 		return nil, err
@@ -261,7 +258,7 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, re
 		Namespace: cmp.Or(h.Namespace, p.app.Spec.Destination.Namespace, "default"), Values: values.Options, Capabilities: capabilities,
 		Undiscovered: p.from.Cluster.Undiscovered(), Known: (*drift.Secrets)(q.Known), SkipSchemaValidation: h.SkipSchemaValidation,
 		AllowOutsideLinks: f.OfCommit, // of the chart, but not of the commit
-		ReadFile:          values.ReadFile(roots, q.FetchRemote(p.app)),
+		ReadFile:          values.ReadFile(all, q.FetchRemote(p.app)),
 	}
 	p.charts = append(p.charts, chartOf{folder: f, others: refs, request: request})
 	out, err := q.Render(ctx, request)

@@ -391,14 +391,13 @@ func (e *expansion) documentsOf(ctx context.Context, m *madeApp) []appset.Docume
 		return nil // its own report says so
 	}
 	all := e.foldersOf(m.app)
-	refs, roots := source.Refs(all), []string{e.Root}
 	m.isWhole = len(all) == len(m.app.Sources())
 	var out []appset.Document
 	for _, f := range all {
 		if f.IsRef() {
 			continue
 		}
-		found, err := e.render(ctx, m, f, refs, roots)
+		found, err := e.render(ctx, m, f, all)
 		if err != nil {
 			e.problems = append(e.problems, m.app.Title()+": whether it makes Applications is not known: "+err.Error())
 			m.isWhole = false
@@ -408,9 +407,9 @@ func (e *expansion) documentsOf(ctx context.Context, m *madeApp) []appset.Docume
 	return out
 }
 
-// render returns what one source makes of Argo CD's kinds.
-func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, refs map[string]*source.Folder, roots []string) ([]appset.Document, error) {
-	if may, err := e.may(m, f, refs); err != nil || !may {
+// render returns what one of all sources makes of Argo CD's kinds.
+func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, all []*source.Folder) ([]appset.Document, error) {
+	if may, err := e.may(m, f, source.Refs(all)); err != nil || !may {
 		return nil, err
 	}
 	p := &Plan{app: m.app, from: e.from, Connection: e.from}
@@ -418,7 +417,7 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, re
 	if p.settings, err = e.settingsOf(ctx, e.from, m.app.Metadata.Namespace); err != nil {
 		return nil, err
 	}
-	made, kind, _, err := p.renderOne(ctx, e.q, f, refs, roots)
+	made, kind, _, err := p.renderOne(ctx, e.q, f, all)
 	if err != nil {
 		return nil, err
 	}

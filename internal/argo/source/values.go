@@ -283,8 +283,8 @@ func isOfGit(root, real string) bool {
 	return err == nil && slices.Contains(strings.Split(filepath.ToSlash(inside), "/"), ".git")
 }
 
-// ReadFile returns what reads the files of the values.
-func (c composed) ReadFile(roots []string, remote func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
+// ReadFile returns what reads the files of the values, which are in the repositories of some folders or remote.
+func (c composed) ReadFile(folders []*Folder, remote func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
 	return func(ctx context.Context, name string) ([]byte, error) {
 		if name == Inline {
 			return c.Inline, nil
@@ -292,9 +292,9 @@ func (c composed) ReadFile(roots []string, remote func(context.Context, string) 
 		if IsRemote(name) {
 			return remote(ctx, name)
 		}
-		for _, root := range roots {
-			if inside, err := filepath.Rel(root, name); err == nil && filepath.IsLocal(inside) {
-				return ReadWithin(root, name)
+		for _, f := range folders {
+			if inside, err := filepath.Rel(f.Root, name); err == nil && filepath.IsLocal(inside) {
+				return ReadWithin(f.Root, name)
 			}
 		}
 		return nil, fmt.Errorf("%s is outside of the repository", name)
