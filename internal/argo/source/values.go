@@ -283,8 +283,10 @@ func isOfGit(root, real string) bool {
 	return err == nil && slices.Contains(strings.Split(filepath.ToSlash(inside), "/"), ".git")
 }
 
-// ReadFile returns what reads the files of the values, which are in the repositories of some folders or remote.
-func (c composed) ReadFile(folders []*Folder, remote func(context.Context, string) ([]byte, error)) func(context.Context, string) ([]byte, error) {
+// ReadFile returns what reads the files of the values, which are in the repositories of all sources or remote.
+func (c composed) ReadFile(
+	all []*Folder, remote func(context.Context, string) ([]byte, error),
+) func(context.Context, string) ([]byte, error) {
 	return func(ctx context.Context, name string) ([]byte, error) {
 		if name == Inline {
 			return c.Inline, nil
@@ -292,7 +294,7 @@ func (c composed) ReadFile(folders []*Folder, remote func(context.Context, strin
 		if IsRemote(name) {
 			return remote(ctx, name)
 		}
-		for _, f := range folders {
+		for _, f := range all {
 			if inside, err := filepath.Rel(f.Root, name); err == nil && filepath.IsLocal(inside) {
 				return ReadWithin(f.Root, name)
 			}
