@@ -307,7 +307,7 @@ func (k *Keeper) otherUser(file string) string {
 		all := k.tree.foldersOf(m.app)
 		refs := source.Refs(all)
 		for _, f := range all {
-			if f.Reads(file, refs, f.Variables(m.app, m.app.Metadata.Name)) {
+			if f.Reads(file, refs, f.Variables(m.app, m.app.InstanceName())) {
 				return m.app.Title()
 			}
 		}

@@ -142,7 +142,7 @@ func (t *Tree) foldersOf(a *api.Application) (out []*source.Folder) {
 			continue
 		}
 		f.OfSeveral = len(a.Spec.Sources) > 0
-		if f.Override(cmp.Or(a.Instance, a.Metadata.Name)) == nil {
+		if f.Override(a.InstanceName()) == nil {
 			out = append(out, f)
 		}
 	}
@@ -213,6 +213,8 @@ type expansion struct {
 	loose map[[2]string]object.Key
 	// built are the folders of kustomizations that Applications of the tree build, and the files that these made objects of Argo CD of.
 	built map[string]bool
+	// isFull is set if the tree makes more Applications than maxApplications.
+	isFull bool
 }
 
 // dropBuilt removes the Applications of files that a kustomization made others of. One beside a kustomization that no Application of the
@@ -327,9 +329,10 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 	was := e.made[at]
 	switch {
 	case was == nil && len(e.made) >= maxApplications:
-		if !slices.ContainsFunc(e.problems, func(p string) bool { return strings.Contains(p, "more than") }) {
+		if !e.isFull {
 			e.problem(one, fmt.Sprintf("the tree makes more than %d Applications", maxApplications))
 		}
+		e.isFull = true
 		return false
 	case was != nil && was.By != "" && was.By != one.By || was != nil && was.By == "" && one.By == "":
 		if !isSameSpec(was.content, one.content) {
@@ -480,7 +483,7 @@ func (e *expansion) may(m *madeApp, f *source.Folder, refs map[string]*source.Fo
 	if found || kind != source.KindChart {
 		return found, nil
 	}
-	values, err := f.Values(refs, f.Variables(m.app, m.app.Metadata.Name))
+	values, err := f.Values(refs, f.Variables(m.app, m.app.InstanceName()))
 	if err != nil {
 		return false, nil //nolint:nilerr // a value file may be in another repository; its own report says what is wrong
 	}

@@ -113,7 +113,10 @@ func (c *Connection) AddFlags(fs *pflag.FlagSet) {
 
 // Resolve finds the cluster and the namespace.
 func (c *Connection) Resolve() (kubeconfig.Target, error) {
-	if strings.Contains(c.Namespace, ",") {
+	switch {
+	case strings.Trim(c.Namespace, ", ") == "" && c.Namespace != "":
+		return kubeconfig.Target{}, fmt.Errorf("--namespace %q names no namespace", c.Namespace)
+	case strings.Contains(c.Namespace, ","):
 		return kubeconfig.Target{}, fmt.Errorf("--namespace %s: only diff of stored releases and list take several namespaces", c.Namespace)
 	}
 	if err := errors.Join(c.envErrors...); err != nil {
@@ -173,6 +176,9 @@ func (c *Connection) ForNamespaces() (out []*Connection) {
 			one.Namespace = name
 			out = append(out, &one)
 		}
+	}
+	if len(out) == 0 {
+		return []*Connection{c} // Target refuses it
 	}
 	return out
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -227,5 +226,5 @@ func (o ChartOrder) readValuesFile(loaded *chart.Chart, name string) ([]byte, er
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	return io.ReadAll(io.LimitReader(file, maxValuesFile))
+	return files.ReadAll(name, file, maxValuesFile)
 }

@@ -41,6 +41,8 @@ type identity struct{ name, version string }
 type decision struct {
 	action, otherwise report.DeployerAction
 	reason            string
+	// revision is what a rollback goes back to.
+	revision int
 }
 
 // decide returns what helm-controller does at its next reconciliation (fluxcd/helm-controller v1.6.0
@@ -285,7 +287,7 @@ func (s situation) failed() decision {
 		return upgrades(fmt.Sprintf("the last revision failed, and revision %d, which the remediation would go back to, is not stored any more",
 			to.Version))
 	}
-	return decision{action: report.DeployerRollback,
+	return decision{action: report.DeployerRollback, revision: to.Version,
 		reason: fmt.Sprintf("the last revision failed, and the remediation goes back to revision %d", to.Version)}
 }
 

@@ -438,9 +438,7 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 			}
 		}
 	case report.DeployerRollback:
-		if to := h.Previous(h.Spec.Test.IgnoreFailures); to != nil {
-			p.Target.RollbackTo = to.Version
-		}
+		p.Target.RollbackTo = p.decision.revision
 	case report.DeployerReinstall, report.DeployerUninstall:
 		if last := h.Last(); last != nil {
 			p.Target.Namespace, p.Target.Release = cmp.Or(h.Status.StorageNamespace, h.StorageNamespace()), last.Name

@@ -1,11 +1,11 @@
 package secret
 
 import (
-	"strings"
 	"bytes"
 	"encoding/gob"
 	"encoding/json"
 	"maps"
+	"strings"
 )
 
 // A Known reads its sources when a text needs them. This file has the sources, and how they cross the pipe between two processes of this

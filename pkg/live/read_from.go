@@ -46,7 +46,7 @@ func (c *Cluster) findJob(group []target, find Find) job {
 		}
 		left := unanswered(found, group)
 		switch {
-		case err == nil:
+		case err == nil || len(left) == 0:
 			return found, left
 		case MayGetInstead(err):
 			left = found.run(ctx, c.groupJobs(left))

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -78,9 +77,9 @@ func checkSchema(text []byte, values map[string]any) (err error) {
 // schemaLoader loads what a schema refers to as Helm does, but for files. Whoever writes a chart, or a schema that the chart's schema refers
 // to, could learn from the messages whether a file of the user exists, and parts of what it has. An unresolved URN allows every value.
 func schemaLoader() jsonschema.SchemeURLLoader {
-	remote := chartutil.HTTPURLLoader(http.Client{Timeout: 15 * time.Second, Transport: &http.Transport{Proxy: http.ProxyFromEnvironment}})
+	remote := &chartutil.HTTPURLLoader{Timeout: 15 * time.Second}
 	return jsonschema.SchemeURLLoader{
-		"http": &remote, "https": &remote,
+		"http": remote, "https": remote,
 		"urn":  loadSchema(func(string) (any, error) { return true, nil }),
 		"file": loadSchema(func(string) (any, error) { return nil, errors.New("a schema must not refer to another file") }),
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,6 +47,9 @@ type Application struct {
 	InTree  bool            `json:"-"`
 	Trusted map[string]bool `json:"-"`
 }
+
+// InstanceName returns its name in the marks of Argo CD.
+func (a *Application) InstanceName() string { return cmp.Or(a.Instance, a.Metadata.Name) }
 
 // IsForeign reports whether only a working tree names a repository. Whoever proposes a change to the tree has chosen that address.
 func (a *Application) IsForeign(address string) bool { return a.InTree && !a.Trusted[address] }

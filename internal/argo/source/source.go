@@ -83,7 +83,7 @@ type Local func(s api.Source) (f *Folder, has bool, err error)
 func (q Fetcher) Folders(ctx context.Context, a *api.Application, tree Local, keep func(done func())) (out []*Folder, err error) {
 	sources := a.Sources()
 	switch {
-	case len(a.Spec.SourceHydrator) > 0:
+	case api.IsSet(a.Spec.SourceHydrator):
 		return nil, fmt.Errorf("%s has a spec.sourceHydrator, which helmdrift does not resolve", a.Title())
 	case len(sources) == 0:
 		return nil, fmt.Errorf("%s has no source", a.Title())
@@ -94,7 +94,7 @@ func (q Fetcher) Folders(ctx context.Context, a *api.Application, tree Local, ke
 		f, err := q.folder(ctx, a, i, tree, keep)
 		if err == nil {
 			f.Number, f.OfSeveral = i, len(a.Spec.Sources) > 0
-			err = f.Override(cmp.Or(a.Instance, a.Metadata.Name))
+			err = f.Override(a.InstanceName())
 		}
 		if err != nil {
 			return nil, WithNumber(i, len(sources), err)

@@ -109,6 +109,7 @@ func junitRelease(r *report.Release, at string, o Options) junitSuite {
 	whole := junitCase{Name: "release " + line(r.Name), ClassName: class, Output: english.Count(r.Compared, "object") + " compared"}
 	if failing := releaseEntries(&report.Release{
 		Name: r.Name, Namespace: r.Namespace, StorageNamespace: r.StorageNamespace, Cluster: r.Cluster, Errors: r.Errors, Terminating: r.Terminating,
+		Deployer: r.Deployer,
 	}); len(failing) > 0 {
 		if len(r.Errors) > 0 {
 			whole.Error = problem(failing)
@@ -136,7 +137,7 @@ func junitObject(r *report.Release, object *report.Object, entries []entry, clas
 	c := junitCase{Name: entries[0].subject, ClassName: class}
 	loud := slices.DeleteFunc(slices.Clone(entries), entry.isSilent)
 	switch {
-	case object.Error != nil, entries[0].rule == "disputed":
+	case object.Error != nil, slices.ContainsFunc(entries, func(e entry) bool { return e.rule == "disputed" }):
 		c.Error = problem(entries)
 	case len(loud) == 0:
 		c.Skipped = &junitProblem{Message: "silenced: " + entries[0].silencedBy}

@@ -159,10 +159,22 @@ func (d *comment) claims(all []entry) {
 
 // unseen counts what could not be searched, read or compared. The messages stand at the objects and releases, or in a fold at the end.
 func unseen(r *report.Report) string {
-	errors := slices.DeleteFunc(slices.Clone(r.Errors), func(e report.ScanError) bool { return e.Code == report.ErrorOrphans })
+	var unsearched []report.ScanError
+	others, orphans := 0, false
+	for _, e := range r.Errors {
+		switch {
+		case e.Code == report.ErrorOrphans:
+			orphans = true
+		case counts.WasSearched(e), e.Code == report.ErrorSource:
+			others++
+		default:
+			unsearched = append(unsearched, e)
+		}
+	}
 	var said layout.Clauses
-	said.AddIf(len(errors) > 0, counts.Unsearched(errors)+" could not be searched")
-	said.AddIf(len(errors) < len(r.Errors), "some orphans may be missing")
+	said.AddIf(len(unsearched) > 0, counts.Unsearched(unsearched)+" could not be searched")
+	said.AddIf(orphans, "some orphans may be missing")
+	said.Count(others, "other error")
 	c := counts.Of(r.Releases)
 	said.AddIf(c.ReleaseErrors > 0, english.Count(c.ReleaseErrors, "error")+" of releases")
 	said.AddIf(c.ObjectErrors > 0, english.Count(c.ObjectErrors, "object")+" could not be compared")

@@ -149,6 +149,12 @@ func (c *Counts) Server() layout.Clauses {
 	return said
 }
 
+// WasSearched reports whether the place of an error was searched for releases all the same: a name, or the value of a flag, names nothing
+// there, or some orphans may be missing.
+func WasSearched(e report.ScanError) bool {
+	return slices.Contains([]string{report.ErrorNotFound, report.ErrorSelection, report.ErrorOrphans}, e.Code)
+}
+
 // Unsearched counts what could not be searched. It is empty if there are no errors.
 func Unsearched(errors []report.ScanError) string {
 	var clusters, namespaces int

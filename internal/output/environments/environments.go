@@ -166,12 +166,19 @@ func valueCell(t *layout.Text, r report.Release, v report.GivenValue, isGiven bo
 // fields returns a line for each object that is missing in some environment, and for each field that somebody changed in some.
 func fields(t *layout.Text, releases []report.Release) []Row {
 	type key struct{ object, path string }
+	whole := make([]map[string]string, len(releases))
+	for i, r := range releases {
+		whole[i] = map[string]string{}
+		for _, o := range r.Objects {
+			whole[i][t.ObjectName(o, r)] = wholeObject(o)
+		}
+	}
 	cells, order := map[key][]string{}, []key{}
 	set := func(k key, i int, cell string) {
 		if cells[k] == nil {
 			cells[k] = make([]string, len(releases))
 			for j, r := range releases {
-				cells[k][j] = undrifted(r)
+				cells[k][j] = cmp.Or(whole[j][k.object], undrifted(r))
 			}
 			order = append(order, k)
 		}
@@ -180,14 +187,8 @@ func fields(t *layout.Text, releases []report.Release) []Row {
 	for i, r := range releases {
 		for _, o := range r.Objects {
 			name := t.ObjectName(o, r)
-			switch {
-			case o.IgnoredBy != nil:
-			case o.Error != nil:
-				set(key{name, ""}, i, "not compared")
-			case o.Missing:
-				set(key{name, ""}, i, "missing")
-			case o.Terminating:
-				set(key{name, ""}, i, "being deleted")
+			if said := wholeObject(o); said != "" {
+				set(key{name, ""}, i, said)
 			}
 			for _, f := range o.Fields {
 				if !f.Silenced() && f.Cause != report.CauseChange {
@@ -202,6 +203,20 @@ func fields(t *layout.Text, releases []report.Release) []Row {
 		rows[i] = Row{layout.JoinNonEmpty(" ", k.object, k.path), cells[k]}
 	}
 	return rows
+}
+
+// wholeObject says what an object is like in an environment where its fields cannot be compared. Otherwise it is empty.
+func wholeObject(o report.Object) string {
+	switch {
+	case o.IgnoredBy != nil:
+	case o.Error != nil:
+		return "not compared"
+	case o.Missing:
+		return "missing"
+	case o.Terminating:
+		return "being deleted"
+	}
+	return ""
 }
 
 // undrifted says what a field is like in an environment that has no finding on it.

@@ -96,7 +96,7 @@ func clustersOf(r *report.Report) []string {
 // searchedClusters returns the clusters that were searched at least in part.
 func searchedClusters(r *report.Report) []string {
 	return slices.DeleteFunc(clustersOf(r), func(name string) bool {
-		return slices.ContainsFunc(r.Errors, func(e report.ScanError) bool { return e.Cluster == name && e.Namespace == "" && !wasSearched(e) })
+		return slices.ContainsFunc(r.Errors, func(e report.ScanError) bool { return e.Cluster == name && e.Namespace == "" && !counts.WasSearched(e) })
 	})
 }
 
@@ -164,7 +164,7 @@ func (t *text) tally(r *report.Report, all, others []entry) {
 // unsearched writes what could not be searched, and that its releases are not in this document. A source of releases is not the cluster:
 // its error says itself what is missing.
 func (t *text) unsearched(errors []report.ScanError, document string) {
-	isPlain := func(e report.ScanError) bool { return wasSearched(e) || e.Code == report.ErrorSource }
+	isPlain := func(e report.ScanError) bool { return counts.WasSearched(e) || e.Code == report.ErrorSource }
 	for _, e := range errors {
 		if isPlain(e) {
 			t.Prose("error: " + t.Message(e.Message))
@@ -181,9 +181,6 @@ func (t *text) unsearched(errors []report.ScanError, document string) {
 func isUnknownName(e report.ScanError) bool {
 	return e.Code == report.ErrorNotFound || e.Code == report.ErrorSelection
 }
-
-// wasSearched reports whether the place of an error was searched for releases all the same.
-func wasSearched(e report.ScanError) bool { return isUnknownName(e) || e.Code == report.ErrorOrphans }
 
 // withoutUnknownNames returns the errors about what could not be searched.
 func withoutUnknownNames(errors []report.ScanError) []report.ScanError {
