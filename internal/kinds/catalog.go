@@ -126,8 +126,7 @@ func withMetadata(root *Shape) *Shape {
 	return root
 }
 
-// ofType returns the shape of a Go type. Shapes of structs are shared and may be recursive, so ofType stores a shape before it fills
-// it.
+// ofType returns the shape of a Go type. Shapes of structs are shared and may be recursive, so ofType stores a shape before it fills it.
 func (c *Catalog) ofType(t reflect.Type) *Shape {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()

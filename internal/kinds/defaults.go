@@ -90,10 +90,7 @@ func fillStruct(v map[string]any, s *Shape) {
 // SetDefault sets a field that is absent. It does nothing if v is nil: a rule gets nil if a manifest has something else in the place of a
 // struct.
 func SetDefault(v map[string]any, name string, value any) {
-	if v == nil {
-		return
-	}
-	if _, ok := v[name]; !ok {
+	if v != nil && !object.Has(v, name) {
 		v[name] = object.Copy(value)
 	}
 }
@@ -107,13 +104,10 @@ func (s *Shape) addDefaults(t reflect.Type) {
 	} else {
 		maps.Copy(s.defaults, table)
 	}
-	rules := siblingRules()
-	rule, ok := rules[versioned]
-	if !ok {
-		rule, ok = rules[unversioned]
-	}
-	if ok {
-		s.rule = rule
+	for _, name := range []string{unversioned, versioned} { // the rule of a version takes precedence
+		if rule := siblingRules()[name]; rule != nil {
+			s.rule = rule
+		}
 	}
 }
 

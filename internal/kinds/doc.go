@@ -24,7 +24,6 @@
 // # Sources
 //
 // Go types and conversions: k8s.io/api v0.37. The types of server-side apply, with their list-map keys: k8s.io/client-go v0.37
-// applyconfigurations, kept in apply_schema.gob. Defaults: k8s.io/kubernetes
-// v1.36.3 pkg/apis/*/*/defaults.go; a test compares the defaults of generated objects with it. Custom resources:
-// k8s.io/apiextensions-apiserver v0.36.3 pkg/apiserver/schema.
+// applyconfigurations, kept in apply_schema.gob. Defaults: k8s.io/kubernetes v1.36.3 pkg/apis/*/*/defaults.go; a test compares the defaults
+// of generated objects with it. Custom resources: k8s.io/apiextensions-apiserver v0.36.3 pkg/apiserver/schema.
 package kinds

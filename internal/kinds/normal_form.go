@@ -18,8 +18,7 @@ type State struct {
 	Named   bool
 }
 
-// Field returns the state of a field or map key. Everything below a null of a manifest counts as named, because it is absent on
-// purpose.
+// Field returns the state of a field or map key. Everything below a null of a manifest counts as named, because it is absent on purpose.
 func (s State) Field(name string) State {
 	var out State
 	if m, ok := s.Value.(map[string]any); ok {
@@ -39,17 +38,12 @@ func (s State) Field(name string) State {
 func (s State) Item(step object.Step) State {
 	list, _ := s.Value.([]any)
 	written, _ := s.Written.([]any)
-	var values, texts []any
-	for _, i := range step.Indexes(list) {
-		values = append(values, list[i])
-		if i < len(written) {
-			texts = append(texts, written[i])
-		}
-	}
-	if len(values) == 0 {
+	indexes := step.Indexes(list)
+	if len(indexes) == 0 {
 		return State{Named: s.Named && s.Written == nil}
 	}
-	return State{Value: object.OneOrList(values), Present: true, Written: object.OneOrList(texts), Named: len(texts) > 0}
+	texts := object.Pick(written, indexes)
+	return State{Value: object.OneOrList(object.Pick(list, indexes)), Present: true, Written: object.OneOrList(texts), Named: len(texts) > 0}
 }
 
 // Shown returns the state for people: it has every value that a manifest writes, even if the server would leave it out.

@@ -1,6 +1,8 @@
 package kinds
 
 import (
+	"strings"
+
 	structuralpruning "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -50,21 +52,17 @@ func lostFields(before, after map[string]any, path string) (lost []string) {
 		if below == nil {
 			below = values
 		}
-		inside := name
-		if path != "" {
-			inside = path + "." + name
-		}
+		inside := strings.TrimPrefix(path+"."+name, ".")
 		if below == nil && after["additionalProperties"] != true {
 			lost = append(lost, inside)
 			continue
 		}
 		lost = append(lost, lostFields(object.Child(object.Child(before, "properties"), name), below, inside)...)
 	}
-	if were := object.Child(before, "additionalProperties"); were != nil && values != nil {
-		lost = append(lost, lostFields(were, values, path+"[*]")...)
-	}
-	if were, are := object.Child(before, "items"), object.Child(after, "items"); were != nil && are != nil {
-		lost = append(lost, lostFields(were, are, path+"[*]")...)
+	for _, key := range []string{"additionalProperties", "items"} {
+		if next := object.Child(after, key); next != nil {
+			lost = append(lost, lostFields(object.Child(before, key), next, path+"[*]")...)
+		}
 	}
 	return lost
 }

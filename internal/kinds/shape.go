@@ -142,8 +142,7 @@ func (s *Shape) SameLeaf(a, b any) bool {
 	return ok && alsoOK && object.Equal(was, is)
 }
 
-// Defaulted returns the normal form of a part of an object as the server returns it, with the defaults that hold wherever its type
-// occurs.
+// Defaulted returns the normal form of a part of an object as the server returns it, with the defaults that hold wherever its type occurs.
 func (s *Shape) Defaulted(v map[string]any) any {
 	n := normalization{fidelity: asRead}
 	out := n.normalize(v, s)
@@ -153,21 +152,17 @@ func (s *Shape) Defaulted(v map[string]any) any {
 
 // Field returns the shape of a field or of the value of a map, or nil if nothing is known.
 func (s *Shape) Field(name string) *Shape {
+	if s == nil {
+		return nil
+	}
+	if f := s.Fields[name]; f != nil {
+		return f.Shape
+	}
 	switch {
-	case s == nil:
-		return nil
-	case s.Form == FormStruct:
-		if f, ok := s.Fields[name]; ok {
-			return f.Shape
-		}
-		if s.isOpen() {
-			return openShape
-		}
-		return nil
 	case s.Form == FormMap:
 		return s.Elem
 	case s.isOpen():
-		return s
+		return openShape
 	}
 	return nil
 }
@@ -192,11 +187,7 @@ func (s *Shape) Lookup(path object.Path) *Shape {
 
 // Prunes reports whether the server drops a field when it writes the struct.
 func (s *Shape) Prunes(name string) bool {
-	if s == nil || !s.closed {
-		return false
-	}
-	_, known := s.Fields[name]
-	return !known
+	return s != nil && s.closed && s.Fields[name] == nil
 }
 
 // HasDefaults reports whether the API may set defaults in the value. A map has defaults only if there is a rule.

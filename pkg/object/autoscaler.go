@@ -4,8 +4,7 @@ package object
 type Autoscaler struct {
 	// Name is its kind and name, for notes.
 	Name string
-	// ToZero reports whether it may set the replicas to 0. If it may not, it is disabled while they are 0, so somebody else set them
-	// to 0.
+	// ToZero reports whether it may set the replicas to 0. If it may not, it is disabled while they are 0, so somebody else set them to 0.
 	ToZero bool
 	// Leaves is set if the operation removes it from the object, so that nothing sets the replicas afterwards.
 	Leaves bool

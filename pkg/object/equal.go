@@ -1,6 +1,7 @@
 package object
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 )
@@ -12,7 +13,7 @@ func Equal(a, b any) bool {
 		return a == b
 	case map[string]any:
 		bm, ok := b.(map[string]any)
-		return ok && (IsSameMap(a, bm) || equalMaps(a, bm))
+		return ok && (IsSameMap(a, bm) || maps.EqualFunc(a, bm, Equal))
 	case []any:
 		bl, ok := b.([]any)
 		return ok && EqualLists(a, bl)
@@ -28,25 +29,12 @@ func Equal(a, b any) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// Identical is like Equal, but an integer does not equal the float of the same value, because their
-// texts differ.
+// Identical is like Equal, but an integer does not equal the float of the same value, because their texts differ.
 func Identical(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
 		bm, ok := b.(map[string]any)
-		if !ok || len(a) != len(bm) {
-			return false
-		}
-		if IsSameMap(a, bm) {
-			return true
-		}
-		for k, v := range a {
-			w, has := bm[k]
-			if !has || !Identical(v, w) {
-				return false
-			}
-		}
-		return true
+		return ok && (IsSameMap(a, bm) || maps.EqualFunc(a, bm, Identical))
 	case []any:
 		bl, ok := b.([]any)
 		return ok && slices.EqualFunc(a, bl, Identical)
@@ -61,19 +49,6 @@ func IsSameMap(a, b map[string]any) bool {
 	return reflect.ValueOf(a).UnsafePointer() == reflect.ValueOf(b).UnsafePointer()
 }
 
-func equalMaps(a, b map[string]any) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a {
-		w, ok := b[k]
-		if !ok || !Equal(v, w) {
-			return false
-		}
-	}
-	return true
-}
-
 // EqualLists reports whether two lists have equal items in the same order.
 func EqualLists(a, b []any) bool { return slices.EqualFunc(a, b, Equal) }
 
@@ -84,8 +59,7 @@ func EqualSets(a, b any) bool {
 	return ok && alsoOK && len(left) == len(right) && ContainsAll(left, right) && ContainsAll(right, left)
 }
 
-// ContainsAll reports whether a list has every item of another one. A value that is not a list counts as
-// empty.
+// ContainsAll reports whether a list has every item of another one. A value that is not a list counts as empty.
 func ContainsAll(list, items any) bool {
 	a, _ := list.([]any)
 	b, _ := items.([]any)

@@ -1,6 +1,9 @@
 package object
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Child returns the map in a field of m, or nil if the field is absent or holds something else.
 func Child(m map[string]any, name string) map[string]any {
@@ -46,10 +49,7 @@ func Filter[T any](list []T, keep func(T) bool) []T {
 
 // SortedKeys returns the keys of a map in order.
 func SortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
 	slices.Sort(keys)
 	return keys
 }

@@ -52,7 +52,10 @@ func (t *FieldTree[T]) Set(path string, value T) {
 		name, isList := strings.CutSuffix(name, "[]")
 		t = t.makeField(name)
 		if isList {
-			t = t.makeItems()
+			if t.items == nil {
+				t.items = &FieldTree[T]{}
+			}
+			t = t.items
 		}
 	}
 	prefix, open := strings.CutSuffix(key, "*")
@@ -74,13 +77,6 @@ func (t *FieldTree[T]) makeField(name string) *FieldTree[T] {
 		t.fields[name] = &FieldTree[T]{}
 	}
 	return t.fields[name]
-}
-
-func (t *FieldTree[T]) makeItems() *FieldTree[T] {
-	if t.items == nil {
-		t.items = &FieldTree[T]{}
-	}
-	return t.items
 }
 
 // Value returns the value at the root of the tree, or the zero value if there is none.

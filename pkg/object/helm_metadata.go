@@ -52,8 +52,7 @@ func WithoutVersion(obj map[string]any) map[string]any {
 // ReleaseName names a release by its namespace and its name. Its records may be in another namespace.
 type ReleaseName struct{ Namespace, Name string }
 
-// ReleaseOf returns the release that the annotations of an object name. It is empty unless both annotations are
-// there.
+// ReleaseOf returns the release that the annotations of an object name. It is empty unless both annotations are there.
 func ReleaseOf(obj map[string]any) ReleaseName {
 	annotations := Child(Child(obj, "metadata"), "annotations")
 	name, _ := annotations[ReleaseNameAnnotation].(string)

@@ -18,17 +18,11 @@ type Key struct {
 
 // String returns the key as people write it: "Deployment.apps prod/web".
 func (k Key) String() string {
-	var b strings.Builder
-	b.WriteString(k.Kind)
-	if k.Group != "" {
-		b.WriteString("." + k.Group)
-	}
-	b.WriteString(" ")
+	name := k.Name
 	if k.Namespace != "" {
-		b.WriteString(k.Namespace + "/")
+		name = k.Namespace + "/" + k.Name
 	}
-	b.WriteString(k.Name)
-	return b.String()
+	return k.GroupKind().String() + " " + name
 }
 
 // Compare orders keys by group, kind, namespace and name.
@@ -75,10 +69,7 @@ func RefOf(obj map[string]any) (ref Ref) {
 
 // APIVersion returns the version as manifests have it: "group/version", or "version" for the core group.
 func (r Ref) APIVersion() string {
-	if r.Group == "" {
-		return r.Version
-	}
-	return r.Group + "/" + r.Version
+	return schema.GroupVersion{Group: r.Group, Version: r.Version}.String()
 }
 
 // GVK returns the group, version and kind of the object.

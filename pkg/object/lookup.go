@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// Lookup returns the value at the path in root, or false if root lacks it. If several items have the name, the value is the list of
-// them.
+// Lookup returns the value at the path in root, or false if root lacks it. If several items have the name, the value is the list of them.
 func (p Path) Lookup(root any) (any, bool) {
 	node := root
 	for _, s := range p {
@@ -58,7 +57,7 @@ func (s Step) Find(node any) (token string, next any, ok bool) {
 	if len(indexes) == 0 {
 		return "", nil, false
 	}
-	return strconv.Itoa(indexes[0]), OneOrList(pick(list, indexes)), true
+	return strconv.Itoa(indexes[0]), OneOrList(Pick(list, indexes)), true
 }
 
 // Indexes returns the indexes of the items that the step names. There may be several: in lists of native kinds, the API server accepts
@@ -88,8 +87,8 @@ func (s Step) Matches(i int, item any) bool {
 	return false
 }
 
-// pick returns the items of a list at the indexes, without those beyond its end.
-func pick(list []any, indexes []int) []any {
+// Pick returns the items of a list at the indexes, without those beyond its end.
+func Pick(list []any, indexes []int) []any {
 	var out []any
 	for _, i := range indexes {
 		if i < len(list) {
@@ -99,8 +98,7 @@ func pick(list []any, indexes []int) []any {
 	return out
 }
 
-// OneOrList returns the value of the items with the same name: the item if there is one, or else the list
-// of them.
+// OneOrList returns the value of the items with the same name: the item if there is one, or else the list of them.
 func OneOrList(items []any) any {
 	switch len(items) {
 	case 0:

@@ -10,8 +10,7 @@ type Object struct {
 	Source string
 	// Content is the decoded object.
 	Content map[string]any
-	// Problem is the reason why Helm refuses the object, such as a missing name or kind. It is empty for
-	// almost all objects.
+	// Problem is the reason why Helm refuses the object, such as a missing name or kind. It is empty for almost all objects.
 	Problem string
 	// Note is a remark for people, such as that the manifest has the object twice.
 	Note string
@@ -20,7 +19,6 @@ type Object struct {
 	// Again is the object of a second rendering if it differs from Content, and nil otherwise. What differs between the two is volatile.
 	// Only objects of desired have Again.
 	Again map[string]any
-	// AtOnce is the object of a second rendering at the time of the first. It is set only if Again was rendered with a later
-	// clock.
+	// AtOnce is the object of a second rendering at the time of the first. It is set only if Again was rendered with a later clock.
 	AtOnce map[string]any
 }

@@ -75,10 +75,7 @@ func Follow[T any](v T, path Path, field func(T, string) T, item func(T, Step) T
 
 // EndsInKey reports whether the last step of the path names a list item by a list-map key of that name.
 func (p Path) EndsInKey(name string) bool {
-	if len(p) == 0 || p[len(p)-1].Form != KeyStep {
-		return false
-	}
-	return slices.ContainsFunc(p[len(p)-1].Keys, func(k ListKey) bool { return k.Name == name })
+	return len(p) > 0 && slices.ContainsFunc(p[len(p)-1].Keys, func(k ListKey) bool { return k.Name == name })
 }
 
 // Equal reports whether two paths lead to the same place.

@@ -51,7 +51,7 @@ func (p Path) LookupIn(text, normal any) (any, bool) {
 	items, _ := p[:last].Lookup(normal)
 	normalList, _ := items.([]any)
 	list, _ := holder.([]any)
-	found := pick(list, p[last].Indexes(normalList))
+	found := Pick(list, p[last].Indexes(normalList))
 	return OneOrList(found), ok && len(found) > 0
 }
 
