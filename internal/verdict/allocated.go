@@ -19,9 +19,8 @@ func (w *objectWalk) allocation(path object.Path, live kinds.State) *Allocation 
 	return line
 }
 
-// isAllocated reports whether the server or a controller fills in the place, both before and after the upgrade: the table has the
-// place, and no manifest sets a value that counts. A value that the upgrade removes for good does not count as allocated, so that it
-// is reported.
+// isAllocated reports whether the server or a controller fills in the place, both before and after the upgrade: the table has the place,
+// and no manifest sets a value that counts. A value that the upgrade removes for good does not count as allocated, so that it is reported.
 func (w *objectWalk) isAllocated(path object.Path, n States) bool {
 	line := w.allocation(path, n.Live)
 	if line == nil {

@@ -60,9 +60,8 @@ type Allocation struct {
 	OverridesManifest condition
 	// fits reports whether a value is one that the server or the controller would fill in; nil means any.
 	fits func(value any) bool
-	// Edited is set if a person among the owners proves an edit: the API server allocates without an owner, so the person has changed
-	// the value or created the object with it. It is not set for the annotations that kubectl writes, because they always belong to a
-	// person.
+	// Edited is set if a person among the owners proves an edit: the API server allocates without an owner, so the person has changed the
+	// value or created the object with it. It is not set for the annotations that kubectl writes, because they always belong to a person.
 	Edited bool
 	// emptyCounts is set if an empty text in a manifest counts as a value, so that nothing is filled in.
 	emptyCounts bool

@@ -29,8 +29,7 @@ func (w *objectWalk) verdictWithNotes(n States, managed bool) (report.Verdict, r
 	return "", nil
 }
 
-// isDropped reports whether old's manifest names the field and desired's does not. Such a field counts as absent even if it has a
-// default.
+// isDropped reports whether old's manifest names the field and desired's does not. Such a field counts as absent even if it has a default.
 func (n States) isDropped() bool { return n.Old.Named && !n.Desired.Named }
 
 func (n States) hasDrifted() bool { return !n.Live.Same(n.Old) }
@@ -160,15 +159,9 @@ func isDefaulted(n States) bool {
 // isEdit reports whether somebody other than the deployer wrote a value that only live has. A value without an owner was allocated,
 // and forgotten writers prove nothing. If the object records no writers at all, every value counts as an edit.
 func (w *objectWalk) isEdit(writers []report.Owner) bool {
-	if !w.owners.IsRecorded() {
-		return true
-	}
-	for _, o := range writers {
-		if !w.owners.IsDeployer(o) && !owners.IsForgotten(o.Manager) {
-			return true
-		}
-	}
-	return false
+	return !w.owners.IsRecorded() || slices.ContainsFunc(writers, func(o report.Owner) bool {
+		return !w.owners.IsDeployer(o) && !owners.IsForgotten(o.Manager)
+	})
 }
 
 // isDefault reports whether the API would default the live value in live's own context.

@@ -1,13 +1,11 @@
 package verdict
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
-	"sigs.k8s.io/structured-merge-diff/v6/value"
-
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -25,7 +23,11 @@ func (o Object) conflictPlaces() []conflictPlace {
 		return nil
 	}
 	paths := map[string]object.Path{}
-	name := func(path object.Path) { paths[serverText(path)] = path }
+	name := func(path object.Path) {
+		if server := owners.FieldPath(path); len(server) == len(path) { // no manager owns an item that has only an index
+			paths[server.String()] = path
+		}
+	}
 	kinds.EachPlace(o.States.Desired.Written, o.Shape, nil, name) // what the server would leave out can be in conflict too
 	kinds.EachPlace(o.States.Desired.Value, o.Shape, nil, name)
 	var out []conflictPlace
@@ -131,27 +133,4 @@ func (w *objectWalk) equivalentConflict(path object.Path, here, spelled States) 
 	out.Old, out.Desired = spelled.Old.WrittenOr(w.valueOf(spelled.Old)), spelled.Desired.WrittenOr(w.valueOf(spelled.Desired))
 	out.Live = w.valueOf(spelled.Live)
 	return out
-}
-
-// serverText returns a path as the API server writes it (structured-merge-diff v6 fieldpath, PathElement.String).
-func serverText(path object.Path) string {
-	var b strings.Builder
-	for _, s := range path {
-		switch s.Form {
-		case object.FieldStep:
-			b.WriteString("." + s.Name)
-		case object.KeyStep:
-			var keys []string
-			for _, k := range s.Keys {
-				keys = append(keys, k.Name+"="+value.ToString(value.NewValueInterface(k.Value)))
-			}
-			slices.Sort(keys)
-			b.WriteString("[" + strings.Join(keys, ",") + "]")
-		case object.SetStep:
-			b.WriteString("[=" + value.ToString(value.NewValueInterface(s.Value)) + "]")
-		case object.IndexStep:
-			fmt.Fprintf(&b, "[%d]", s.Index)
-		}
-	}
-	return b.String()
 }

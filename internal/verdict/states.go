@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -42,14 +43,11 @@ func allAre[T any](n States) bool {
 
 // fieldNames returns the keys of all states, sorted.
 func (n States) fieldNames() []string {
-	set := map[string]bool{}
+	all := map[string]any{}
 	for _, s := range n.comparedStates() {
-		m, _ := s.Value.(map[string]any)
-		for k := range m {
-			set[k] = true
-		}
+		maps.Copy(all, s.Object())
 	}
-	return object.SortedKeys(set)
+	return object.SortedKeys(all)
 }
 
 // noteByIndex and noteTogether are the notes on items that their list-map keys do not distinguish.
