@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -105,17 +106,15 @@ func isMapOrNil(v any) bool {
 
 // changedBelow compares two maps field by field.
 func changedBelow(mutable *mutableFields, c change, path object.Path, was, is any) []object.Path {
-	names := map[string]bool{}
-	for _, side := range []any{was, is} {
-		m, _ := side.(map[string]any)
-		for name := range m {
-			names[name] = true
-		}
-	}
+	before, _ := was.(map[string]any)
+	after, _ := is.(map[string]any)
+	all := map[string]any{}
+	maps.Copy(all, before)
+	maps.Copy(all, after)
 	var out []object.Path
-	for _, name := range object.SortedKeys(names) {
+	for _, name := range object.SortedKeys(all) {
 		next := mutable.Next(object.Step{Name: name})
-		out = append(out, changedFields(next, c, path.Field(name), object.Field(was, name), object.Field(is, name))...)
+		out = append(out, changedFields(next, c, path.Field(name), before[name], after[name])...)
 	}
 	return out
 }
@@ -208,8 +207,7 @@ func blocksRules(err *field.Error) bool {
 		field.ErrorTypeTooMany, field.ErrorTypeTypeInvalid}, err.Type)
 }
 
-// hasRules reports whether a schema has any rules (apiextensions-apiserver v0.37.1 pkg/apiserver/schema/cel/validation.go
-// hasXValidations).
+// hasRules reports whether a schema has any rules (apiextensions-apiserver v0.37.1 pkg/apiserver/schema/cel/validation.go hasXValidations).
 func hasRules(schema *spec.Schema) bool {
 	return anySchema(schema, func(s *spec.Schema) bool {
 		rules, _ := s.Extensions[rulesExtension].([]any)

@@ -14,15 +14,8 @@ import (
 // NetworkPolicy, PodDisruptionBudget, PodTemplate, ReplicationController, roles, ServiceAccount, webhook configurations and others. What
 // a CustomResourceDefinition makes immutable is in immutable.go.
 var immutables = sync.OnceValue(func() []immutability {
-	return slices.Concat(
-		immutableWorkloads(), immutableJobs(), immutablePods(), immutableServices(), immutableStorage(), immutableRest(),
-	)
-})
-
-// immutableWorkloads is about the controllers of pods: their selectors, and all but a few fields of StatefulSets
-// (pkg/apis/apps/validation).
-func immutableWorkloads() []immutability {
 	return []immutability{
+		// The controllers of pods: their selectors, and all but a few fields of StatefulSets (pkg/apis/apps/validation).
 		{kind: "Deployment.apps", paths: []string{"spec.selector"}, source: "ValidateDeploymentUpdate"},
 		{kind: "ReplicaSet.apps", paths: []string{"spec.selector"}, source: "ValidateReplicaSetUpdate"},
 		{kind: "DaemonSet.apps", paths: []string{"spec.selector"}, source: "ValidateDaemonSetSpecUpdate"},
@@ -34,12 +27,8 @@ func immutableWorkloads() []immutability {
 			},
 		},
 		{kind: "ControllerRevision.apps", paths: []string{"data"}, source: "ValidateControllerRevisionUpdate"},
-	}
-}
 
-// immutableJobs is about Jobs. While a Job is suspended, more of its template may change (pkg/apis/batch/validation).
-func immutableJobs() []immutability {
-	return []immutability{
+		// Jobs. While a Job is suspended, more of its template may change (pkg/apis/batch/validation).
 		{
 			kind: "Job.batch", source: "ValidateJobSpecUpdate",
 			paths: []string{
@@ -60,12 +49,8 @@ func immutableJobs() []immutability {
 				"spec.template.spec.initContainers[].resources",
 			},
 		},
-	}
-}
 
-// immutablePods is about Pods without a controller. Almost nothing may change (pkg/apis/core/validation).
-func immutablePods() []immutability {
-	return []immutability{
+		// Pods without a controller. Almost nothing may change (pkg/apis/core/validation).
 		{kind: "Pod", paths: []string{"spec.containers"}, when: containersAddedOrRemoved, source: "ValidateContainerUpdates"},
 		{kind: "Pod", paths: []string{"spec.initContainers"}, when: initContainersAddedOrRemoved, source: "ValidateContainerUpdates"},
 		{kind: "Pod", paths: []string{"spec.activeDeadlineSeconds"}, when: deadlineRaised, source: "ValidatePodUpdate"},
@@ -82,12 +67,8 @@ func immutablePods() []immutability {
 				"spec.affinity.nodeAffinity": hasSchedulingGates,
 			},
 		},
-	}
-}
 
-// immutableServices is about addresses, and fields of load balancers (pkg/apis/core/validation).
-func immutableServices() []immutability {
-	return []immutability{
+		// Addresses, and fields of load balancers (pkg/apis/core/validation).
 		{kind: "Service", paths: []string{"spec.clusterIP"}, when: clusterIPKept, source: "validateUpgradeDowngradeClusterIPs"},
 		{
 			kind: "Service", paths: []string{"spec.clusterIPs"}, when: clusterIPKept, source: "validateUpgradeDowngradeClusterIPs",
@@ -97,20 +78,13 @@ func immutableServices() []immutability {
 			kind: "Service", paths: []string{"spec.ipFamilies"}, when: ipFamiliesKept, source: "validateUpgradeDowngradeIPFamilies",
 			unless: map[string]exception{"spec.ipFamilies": secondAddedOrRemoved},
 		},
-		{
-			kind: "Service", paths: []string{"spec.loadBalancerClass"}, when: loadBalancerKept,
-			source: "validateLoadBalancerClassField",
-		},
+		{kind: "Service", paths: []string{"spec.loadBalancerClass"}, when: loadBalancerKept, source: "validateLoadBalancerClassField"},
 		{
 			kind: "Service", paths: []string{"spec.healthCheckNodePort"}, when: healthCheckKept,
 			source: "validateServiceExternalTrafficFieldsUpdate",
 		},
-	}
-}
 
-// immutableStorage is about claims, volumes and classes. A bound claim may grow (pkg/apis/core and storage/validation).
-func immutableStorage() []immutability {
-	return []immutability{
+		// Claims, volumes and classes. A bound claim may grow (pkg/apis/core and storage/validation).
 		{
 			kind: "PersistentVolumeClaim", source: "ValidatePersistentVolumeClaimUpdate",
 			paths: []string{"spec", "metadata.annotations/volume.beta.kubernetes.io/storage-class"},
@@ -150,12 +124,8 @@ func immutableStorage() []immutability {
 			kind: "CSIStorageCapacity.storage.k8s.io", source: "ValidateCSIStorageCapacityUpdate",
 			paths: []string{"nodeTopology", "storageClassName"},
 		},
-	}
-}
 
-// immutableRest is about sealed data, references of bindings, and fields that say what an object is.
-func immutableRest() []immutability {
-	return []immutability{
+		// Sealed data, references of bindings, and fields that say what an object is.
 		{kind: "Secret", paths: []string{"type"}, source: "ValidateSecretUpdate"},
 		{kind: "Secret", paths: []string{"data", "immutable"}, when: markedImmutable, source: "ValidateSecretUpdate"},
 		{kind: "ConfigMap", paths: []string{"data", "binaryData", "immutable"}, when: markedImmutable, source: "ValidateConfigMapUpdate"},
@@ -189,7 +159,7 @@ func immutableRest() []immutability {
 			paths: []string{"spec.scope", "spec.names.kind"}, when: established,
 		},
 	}
-}
+})
 
 // This file has the conditions and exceptions of the table of immutable fields. Each does what the function of Kubernetes does that
 // the table names as its source.

@@ -42,9 +42,8 @@ func invalidReasons(key object.Key, obj map[string]any) []string {
 	return reasons
 }
 
-// emptiedListReasons names the lists that lose all items and must have some. Either the chart's list is empty, or the stored manifest
-// had a key twice, and Helm's patch for one item removes what it adds for the other (core/validation ValidateService,
-// validateContainers).
+// emptiedListReasons names the lists that lose all items and must have some. Either the chart's list is empty, or the stored manifest had a
+// key twice, and Helm's patch for one item removes what it adds for the other (core/validation ValidateService, validateContainers).
 func emptiedListReasons(key object.Key, obj, live map[string]any) []string {
 	var lists []object.Path
 	if base := podSpecOf(key); base != nil {

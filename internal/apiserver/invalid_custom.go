@@ -87,8 +87,7 @@ func placeOf(name string) (place secret.Place) {
 }
 
 // schemaError returns the server's error for an error of the schema validator (apiextensions-apiserver v0.37.1
-// pkg/apiserver/validation/validation.go kubeOpenAPIResultToFieldErrors). Nulls occur only in lists, because the server prunes the
-// others.
+// pkg/apiserver/validation/validation.go kubeOpenAPIResultToFieldErrors). Nulls occur only in lists, because the server prunes the others.
 func schemaError(err *openapierrors.Validation) *field.Error {
 	name := strings.TrimPrefix(err.Name, ".")
 	path, value := field.NewPath(name), err.Value

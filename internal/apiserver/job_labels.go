@@ -3,6 +3,7 @@ package apiserver
 import (
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -14,11 +15,8 @@ func LostJobLabels(key object.Key, live, result map[string]any) string {
 	if key.Group != "batch" || key.Kind != "Job" || object.Child(result, "spec")["manualSelector"] == true {
 		return ""
 	}
-	labels := func(job map[string]any) map[string]any {
-		return object.Child(object.Child(object.Child(object.Child(job, "spec"), "template"), "metadata"), "labels")
-	}
-	left := labels(result)
-	for _, name := range object.SortedKeys(labels(live)) {
+	left := kinds.TemplateLabels(result)
+	for _, name := range object.SortedKeys(kinds.TemplateLabels(live)) {
 		isServers := name == "controller-uid" || name == "job-name" || strings.HasPrefix(name, "batch.kubernetes.io/")
 		if isServers && left[name] == nil {
 			return "spec.template.metadata.labels may not lose " + name + ", which the API server has set: helm removes the whole map, because " +

@@ -27,8 +27,7 @@ type MetadataWrite struct {
 	WantsVersion, Replaces bool
 }
 
-// immutableMetadata are the fields of the metadata that no write may change. The server compares the resourceVersion for
-// another reason.
+// immutableMetadata are the fields of the metadata that no write may change. The server compares the resourceVersion for another reason.
 var immutableMetadata = []string{"uid", "deletionTimestamp", "deletionGracePeriodSeconds"}
 
 // IsFixedMetadata reports whether the API server refuses a write that changes a field of the metadata.

@@ -85,9 +85,14 @@ func dependentReasons(key object.Key, obj map[string]any) []string {
 func Superfluous(key object.Key, normal map[string]any, named func(object.Path) bool) []object.Path {
 	var out []object.Path
 	for _, u := range unionsOf(key, normal) {
-		ours, others := u.split(normal, named)
-		if len(ours) > 0 {
-			out = append(out, others...)
+		node, _ := u.at.Lookup(normal)
+		present := object.Filter(u.members, func(name string) bool { return object.Has(node, name) })
+		others := object.Filter(present, func(name string) bool { return !named(u.at.Field(name)) })
+		if len(others) == len(present) {
+			continue // the manifest names no member
+		}
+		for _, name := range others {
+			out = append(out, u.at.Field(name))
 		}
 	}
 	for _, d := range dependentsOf(key, normal) {
@@ -96,22 +101,6 @@ func Superfluous(key object.Key, normal map[string]any, named func(object.Path) 
 		}
 	}
 	return out
-}
-
-// split returns the members that an object has: ours, which the manifest names, and the others.
-func (u union) split(normal map[string]any, named func(object.Path) bool) (ours, others []object.Path) {
-	node, _ := u.at.Lookup(normal)
-	for _, name := range u.members {
-		path := u.at.Field(name)
-		switch {
-		case !object.Has(node, name):
-		case named(path):
-			ours = append(ours, path)
-		default:
-			others = append(others, path)
-		}
-	}
-	return ours, others
 }
 
 // unionsOf lists the unions of an object that are known here: kubernetes v1.36.3 pkg/apis/policy/validation
@@ -138,8 +127,7 @@ func unionsOf(key object.Key, obj map[string]any) []union {
 	return podUnions(podSpecOf(key), obj)
 }
 
-// podUnions returns the unions in the spec of a pod: probes and hooks have one handler, an env variable one value, a volume one
-// source.
+// podUnions returns the unions in the spec of a pod: probes and hooks have one handler, an env variable one value, a volume one source.
 func podUnions(base object.Path, obj map[string]any) []union {
 	if base == nil {
 		return nil

@@ -91,10 +91,9 @@ func JoinPaths(paths []object.Path) string {
 // removes or restores values. Both are normal forms; result is changed in place.
 //
 // A Service has one of four types. The server removes what the new type does not use, and restores what it had allocated if the patch
-// leaves it out (kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go beginUpdate, then
-// pkg/registry/core/service/strategy.go PrepareForUpdate). What it newly allocates cannot be predicted. The spec of a
-// CertificateSigningRequest never changes (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate). Admission restores
-// the priority that it had resolved for a Pod.
+// leaves it out (kubernetes v1.36.3 pkg/registry/core/service/storage/storage.go beginUpdate, then pkg/registry/core/service/strategy.go
+// PrepareForUpdate). What it newly allocates cannot be predicted. The spec of a CertificateSigningRequest never changes
+// (pkg/registry/certificates/certificates/strategy.go PrepareForUpdate). Admission restores the priority that it had resolved for a Pod.
 func ApplyServerRules(key object.Key, live, result kinds.State) {
 	if rule := serverRule(key); rule != nil {
 		rule(live.Object(), result.Object())
@@ -132,9 +131,6 @@ func serverRule(key object.Key) func(was, is map[string]any) {
 // restorePriority restores the priority that admission resolved from the class of a Pod, if a write leaves it out
 // (kubernetes v1.36.3 plugin/pkg/admission/priority/admission.go admitPod).
 func restorePriority(was, is map[string]any) {
-	if is == nil {
-		return
-	}
 	for _, name := range []string{"priority", "preemptionPolicy"} {
 		kinds.CopyDefault(is, name, was, name)
 	}
@@ -148,11 +144,8 @@ func labelNamespace(was, is map[string]any) {
 	if !labelled || is == nil {
 		return
 	}
-	metadata := maps.Clone(object.Child(is, "metadata"))
-	labels := maps.Clone(object.Child(metadata, "labels"))
-	if labels == nil {
-		labels = map[string]any{}
-	}
+	metadata, labels := maps.Clone(object.Child(is, "metadata")), map[string]any{}
+	maps.Copy(labels, object.Child(metadata, "labels"))
 	labels[label] = name
 	metadata["labels"], is["metadata"] = labels, metadata
 }
@@ -160,7 +153,7 @@ func labelNamespace(was, is map[string]any) {
 // restoreTarget restores the target of an autoscaler that is read at version 1: the server stores version 2, which gives this target to
 // an autoscaler without metrics (kubernetes v1.36.3 pkg/apis/autoscaling/v2/defaults.go SetDefaults_HorizontalPodAutoscaler).
 func restoreTarget(was, is map[string]any) {
-	if was["targetCPUUtilizationPercentage"] != nil && is != nil {
+	if was["targetCPUUtilizationPercentage"] != nil {
 		kinds.SetDefault(is, "targetCPUUtilizationPercentage", int64(80))
 	}
 }
@@ -199,10 +192,8 @@ func (s service) MayHave(name string) bool {
 		return s.hasNodePorts()
 	case "healthCheckNodePort":
 		return s.hasHealthCheck()
-	case "clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy":
-		return s.HasAddress()
 	}
-	return true
+	return s.HasAddress() || !slices.Contains(addressFields(), name)
 }
 
 // isExternal reports whether a Service gets traffic from outside the cluster.
