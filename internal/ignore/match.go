@@ -25,10 +25,7 @@ func (p Pattern) covers(path object.Path, states []any) bool {
 
 // reachesInto reports whether the pattern names something below the path.
 func (p Pattern) reachesInto(path object.Path, states []any) bool {
-	if len(path) >= len(p.Tokens) {
-		return false
-	}
-	return Pattern{Tokens: p.Tokens[:len(path)]}.covers(path, states)
+	return len(path) < len(p.Tokens) && Pattern{Tokens: p.Tokens[:len(path)]}.covers(path, states)
 }
 
 // valuesAt returns the values at a path in the states that have it.
@@ -42,8 +39,7 @@ func valuesAt(path object.Path, states []any) []any {
 	return out
 }
 
-// matchesStep reports whether the token names a step from one of the holders. The holders are the values of the states before
-// that step.
+// matchesStep reports whether the token names a step from one of the holders. The holders are the values of the states before that step.
 func (t Token) matchesStep(step object.Step, holders []any) bool {
 	switch t.Form {
 	case TokenAny:

@@ -87,8 +87,7 @@ func splitPattern(text string) []string {
 	return append(out, text[start:])
 }
 
-// parseToken parses the text between two slashes. A number has its own kind of token, because it may be an index or the name of a
-// field.
+// parseToken parses the text between two slashes. A number has its own kind of token, because it may be an index or the name of a field.
 func parseToken(text string) (Token, error) {
 	if text == "*" {
 		return Token{Form: TokenAny}, nil

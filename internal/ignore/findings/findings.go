@@ -103,11 +103,9 @@ func covers(r ignore.Rule, f report.Finding) answer {
 	hasParts := !isOneValue(f)
 	covered := coversPath(r, f, hasParts)
 	switch {
-	case len(r.Managers) == 0:
-		return covered
 	case !r.CoversOwners(f.Owners):
 		return no
-	case hasParts:
+	case len(r.Managers) > 0 && hasParts:
 		return min(covered, unknown)
 	}
 	return covered
@@ -127,34 +125,20 @@ func coversPath(r ignore.Rule, f report.Finding, hasParts bool) answer {
 
 // isOneValue reports whether no side of the finding is a map or a list. A masked side may be one.
 func isOneValue(f report.Finding) bool {
-	for _, side := range []any{f.Old, f.Desired, f.Live, f.After} {
-		if side != nil && side != (object.Null{}) && !object.IsScalar(side) {
-			return false
-		}
-	}
-	return !f.Masked
+	hasParts := func(side any) bool { return side != nil && side != (object.Null{}) && !object.IsScalar(side) }
+	return !f.Masked && !slices.ContainsFunc([]any{f.Old, f.Desired, f.Live, f.After}, hasParts)
 }
 
 // checkConflicts returns an error if a rule might silence the failure of the operation on the object: a saved report does not say
 // whether there are other causes than conflicts.
 func checkConflicts(rules []ignore.Rule, o *report.Object) error {
-	if o.Action != report.ActionFail || o.IgnoredBy != nil {
+	conflicts := object.Filter(o.Fields, func(f report.Finding) bool { return f.Verdict == report.Conflict })
+	isShown := func(f report.Finding) bool { return f.IgnoredBy == nil }
+	i := slices.IndexFunc(rules, func(r ignore.Rule) bool { return r.Conflicts })
+	if o.Action != report.ActionFail || o.IgnoredBy != nil || len(conflicts) == 0 || slices.ContainsFunc(conflicts, isShown) || i < 0 {
 		return nil
 	}
-	conflicts := 0
-	for _, f := range o.Fields {
-		if f.Verdict == report.Conflict {
-			if conflicts++; f.IgnoredBy == nil {
-				return nil
-			}
-		}
-	}
-	for _, r := range rules {
-		if r.Conflicts && conflicts > 0 {
-			return lacks(r, "other reasons why the operation fails")
-		}
-	}
-	return nil
+	return lacks(rules[i], "other reasons why the operation fails")
 }
 
 // A saved report has the path of a finding as a pattern, and the pointer into live. The two together say nearly everything about the path.
