@@ -3,8 +3,6 @@ package corpus
 import (
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -58,9 +56,7 @@ func (c *Case) ref() object.Ref {
 			known = obj
 		}
 	}
-	version, _ := known["apiVersion"].(string)
-	kind, _ := known["kind"].(string)
-	gvk := schema.FromAPIVersionAndKind(version, kind)
-	name, _ := identity(known, "name").(string)
-	return object.Ref{Key: object.Key{Group: gvk.Group, Kind: kind, Namespace: c.Namespace, Name: name}, Version: gvk.Version}
+	ref := object.RefOf(known)
+	ref.Namespace = c.Namespace
+	return ref
 }
