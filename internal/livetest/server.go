@@ -104,7 +104,7 @@ func (f *Server) Reset() {
 	f.Requests, f.Bytes = nil, 0
 }
 
-// Seen returns the requests so far, in their order.
+// Seen returns the requests so far, sorted.
 func (f *Server) Seen() []string {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -212,12 +212,10 @@ func (f *Server) complete(path string, object map[string]any) map[string]any {
 
 func (f *Server) list(w http.ResponseWriter, r *http.Request) {
 	for _, k := range f.Kinds {
-		rest, ok := strings.CutPrefix(r.URL.Path, k.root()+"/")
-		if !ok || !strings.HasSuffix(rest, k.Plural) {
-			continue
+		if rest, ok := strings.CutPrefix(r.URL.Path, k.root()+"/"); ok && strings.HasSuffix(rest, k.Plural) {
+			f.sendList(w, r, k)
+			return
 		}
-		f.sendList(w, r, k)
-		return
 	}
 	SendStatus(w, http.StatusNotFound, metav1.StatusReasonNotFound, "object not found")
 }
@@ -290,8 +288,7 @@ func addKind(group *apidiscoveryv2.APIGroupDiscovery, k Kind) {
 	})
 }
 
-// legacyDiscovery answers the many requests of discovery before it was aggregated. A stale kind makes its version
-// fail.
+// legacyDiscovery answers the many requests of discovery before it was aggregated. A stale kind makes its version fail.
 func (f *Server) legacyDiscovery(w http.ResponseWriter, path string) bool {
 	switch path {
 	case "/api":
@@ -317,7 +314,7 @@ func (f *Server) legacyDiscovery(w http.ResponseWriter, path string) bool {
 			SendStatus(w, http.StatusInternalServerError, metav1.StatusReasonInternalError, "no endpoints")
 			return true
 		}
-		list.GroupVersion = strings.TrimPrefix(strings.TrimPrefix(path, "/apis/"), "/api/")
+		list.GroupVersion = k.apiVersion()
 		list.APIResources = append(list.APIResources, metav1.APIResource{Name: k.Plural, Kind: k.Kind, Namespaced: !k.Cluster, Verbs: []string{"get", "list"}})
 	}
 	if list.GroupVersion == "" {
