@@ -56,7 +56,7 @@ func ruleOf(t report.RuleText, name string) (Rule, error) {
 	if t.Target != nil {
 		out.Target, err = targetOf(*t.Target)
 	}
-	if err == nil && out.SelectsEverything() {
+	if err == nil && out.selectsEverything() {
 		err = ErrSelectsEverything
 	}
 	return out, err

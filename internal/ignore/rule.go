@@ -124,10 +124,10 @@ var BuiltInRules = sync.OnceValue(func() []Rule {
 // release.
 var ErrSelectsEverything = errors.New("it would ignore everything: name paths, objects (target) or managers")
 
-// SelectsEverything reports whether the rule would silence every finding of a release: none of its paths names a field, and its target
+// selectsEverything reports whether the rule would silence every finding of a release: none of its paths names a field, and its target
 // and its managers match every object and every manager. Names of releases make no difference, because the rule would still silence
 // everything in those releases.
-func (r Rule) SelectsEverything() bool {
+func (r Rule) selectsEverything() bool {
 	return r.matchesAllPaths() && r.matchesAllManagers() && r.Target.matchesAllObjects()
 }
 
