@@ -18,8 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/order"
 )
 
-// ApplyTypes is what the API's OpenAPI v3 says about the kinds of one group and version. Server-side apply of custom resources needs
-// it.
+// ApplyTypes is what the API's OpenAPI v3 says about the kinds of one group and version. Server-side apply of custom resources needs it.
 type ApplyTypes struct {
 	Converter managedfields.TypeConverter
 	schemas   map[string]*spec.Schema

@@ -6,6 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/util/csaupgrade"
 
+	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -38,14 +39,6 @@ type Sync struct {
 // Syncs reports whether a program deploys that does not call Helm's library. A nil Deployment is the helm command.
 func (d *Deployment) Syncs() bool { return d != nil && d.Sync != nil }
 
-// Apply predicts a server-side apply of desired over live, with the field manager of the Writer.
-func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, error) {
-	return c.writeServerSide(ref, desired, live)
-}
-
-// Replace predicts a replacement of live by desired.
-func (c Writer) Replace(desired map[string]any) Written { return predictReplacement(desired) }
-
 // Merge predicts a client-side patch of live that is computed three ways for every kind, as kubectl apply does it (kubectl v0.37
 // pkg/cmd/apply/patcher.go patchSimple). Original is what was applied last, and nil if that is not known.
 func (c Writer) Merge(ref object.Ref, original, desired, live map[string]any) (Written, error) {
@@ -62,9 +55,7 @@ func (c Writer) Merge(ref object.Ref, original, desired, live map[string]any) (W
 // owns accepts.
 func Handover(live map[string]any, to string, owns func(manager string) bool) map[string]any {
 	from := sets.New[string]()
-	entries, _ := object.Child(live, "metadata")["managedFields"].([]any)
-	for _, v := range entries {
-		entry, _ := v.(map[string]any)
+	for _, entry := range owners.RawEntries(live) {
 		if name, _ := entry["manager"].(string); entry["operation"] == "Update" && entry["subresource"] == nil && owns(name) {
 			from.Insert(name)
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -85,12 +86,9 @@ func rewrittenLists(gvk schema.GroupVersionKind, live map[string]any) *fieldpath
 	if _, err := cached.Marshal(); err != nil { // this caches the texts in the quantities that it can address
 		return &fieldpath.Set{}
 	}
-	was, err := kinds.NativeApply().Types.ObjectToTyped(cached)
-	if err != nil {
-		return &fieldpath.Set{}
-	}
-	is, err := kinds.NativeApply().Types.ObjectToTyped(decodeNative(gvk, live))
-	if err != nil {
+	was, errWas := kinds.NativeApply().Types.ObjectToTyped(cached)
+	is, errIs := kinds.NativeApply().Types.ObjectToTyped(decodeNative(gvk, live))
+	if errors.Join(errWas, errIs) != nil {
 		return &fieldpath.Set{}
 	}
 	compared, err := was.Compare(is)

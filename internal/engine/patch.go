@@ -211,22 +211,22 @@ func patchFault(err error) string {
 	return "the patch library that Helm uses refuses the object"
 }
 
-// predictReplacement predicts a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go
-// updateResource, v4.3.1 replaceResource). Helm sends desired itself, so live matters only for what the API server restores or
-// refuses to remove (internal/apiserver). Old does not matter.
-func predictReplacement(desired map[string]any) Written {
+// Replace predicts a replacement: helm --force, which Helm 4 calls --force-replace (helm v3.22.0 pkg/kube/client.go updateResource, v4.3.1
+// replaceResource). Helm sends desired itself, so live matters only for what the API server restores or refuses to remove
+// (internal/apiserver). Old does not matter.
+func (c Writer) Replace(desired map[string]any) Written {
 	return Written{Engine: report.EngineReplace, applied: applied{Result: runtime.DeepCopyJSON(desired)}}
 }
 
-// replacement returns the body of Helm's request: desired with live's resourceVersion, unless the manifest names one
+// Replacement returns the body of Helm's request to replace live: desired with live's resourceVersion, unless the manifest names one
 // (k8s.io/cli-runtime v0.37 pkg/resource/helper.go Replace).
-func replacement(desired, live map[string]any) map[string]any {
+func (c Writer) Replacement(desired, live map[string]any) ([]byte, error) {
 	out := runtime.DeepCopyJSON(desired)
 	meta, version := object.Child(out, "metadata"), object.Child(live, "metadata")["resourceVersion"]
 	if meta != nil && version != nil && object.IsZero(meta["resourceVersion"]) {
 		meta["resourceVersion"] = version
 	}
-	return out
+	return json.Marshal(out)
 }
 
 // StrictReason returns the reason why the API server rejects a replacement with fields that the kind's type does not have, or "" if it

@@ -28,8 +28,7 @@ type Uncertainty struct {
 // FindingKind groups findings by what the upgrade does to them.
 type FindingKind int
 
-// These are the kinds of findings: all of them, those that the upgrade acts on (it writes or fails), those that it writes, and
-// conflicts.
+// These are the kinds of findings: all of them, those that the upgrade acts on (it writes or fails), those that it writes, and conflicts.
 const (
 	AnyFinding FindingKind = iota
 	Acting

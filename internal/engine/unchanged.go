@@ -333,8 +333,7 @@ func holdsTexts(live, desired any) bool {
 	return live == desired
 }
 
-// setsOf returns the fields that managers own in live, and those that the deployer applied. Ok is set if everybody wrote at the
-// version.
+// setsOf returns the fields that managers own in live, and those that the deployer applied. Ok is set if everybody wrote at the version.
 func setsOf(live map[string]any, deployer, version string) (all []*fieldpath.Set, applied *fieldpath.Set, ok bool) {
 	for _, raw := range owners.RawEntries(live) {
 		if raw["apiVersion"] != version || !isWellFormed(raw) {

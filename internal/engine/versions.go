@@ -56,11 +56,7 @@ func (t versionedTypes) canRead(manifest map[string]any) bool {
 }
 
 func (t versionedTypes) versions() []schema.GroupVersion {
-	out := append([]schema.GroupVersion{t.gvk.GroupVersion()}, t.guessed...)
-	for gv := range t.known {
-		out = append(out, gv)
-	}
-	return out
+	return slices.AppendSeq(append([]schema.GroupVersion{t.gvk.GroupVersion()}, t.guessed...), maps.Keys(t.known))
 }
 
 // withoutStatus returns the filters that remove the status of a manifest from an apply, as the API server does for kinds with a status
@@ -116,15 +112,6 @@ func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versi
 	return out, uncertainties, nil
 }
 
-// applyFor prepares an apply that creates an object. Known is as in ownTypes.
-func (c Writer) applyFor(ref object.Ref) (apply serverSide, known bool, err error) {
-	gvk := ref.GVK()
-	types, known := c.ownTypes(gvk)
-	isCustom := !kinds.NativeApply().Scheme.Recognizes(gvk)
-	apply, err = newServerSide(versionedTypes{TypeConverter: types, gvk: gvk, ownsStatus: c.ShapeOf(ref).PlainStatus}, gvk, isCustom, c.Deployer().Manager)
-	return apply, known, err
-}
-
 // otherVersions lists the versions that managers wrote, except the one that Helm writes.
 func otherVersions(live map[string]any, version string) []schema.GroupVersion {
 	var out []schema.GroupVersion
@@ -141,8 +128,7 @@ func otherVersions(live map[string]any, version string) []schema.GroupVersion {
 // oldestServer is the minor version of the oldest Kubernetes server that Helm 4 supports.
 const oldestServer = 30
 
-// isUnserved reports whether no supported server serves a native kind at a version. The server ignores what was written at
-// that version.
+// isUnserved reports whether no supported server serves a native kind at a version. The server ignores what was written at that version.
 func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 	if gvk.Group != group {
 		return true // extensions/v1beta1 and its like

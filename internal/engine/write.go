@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -66,17 +65,18 @@ func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (W
 		return c.By.Sync.Write(c, ref, desired, live)
 	}
 	if c.ServerSide {
-		return c.writeServerSide(ref, desired, live)
+		return c.Apply(ref, desired, live)
 	}
 	if c.ForceReplace {
-		return predictReplacement(desired), nil
+		return c.Replace(desired), nil
 	}
 	engine := c.clientSide(ref, desired)
 	result, err := engine.result(original, desired, live, c.ShapeOf(ref))
 	return Written{Engine: engine.Engine, applied: applied{Result: result}}, err
 }
 
-func (c Writer) writeServerSide(ref object.Ref, desired, live map[string]any) (Written, error) {
+// Apply predicts a server-side apply of desired over live, with the field manager of the Writer.
+func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, error) {
 	out := Written{Engine: report.EngineApply}
 	if len(apiserver.Unreadable(desired, nil)) > 0 {
 		return out, applyFailed(ref, apiserver.ErrUnreadable)
@@ -162,7 +162,7 @@ func applyFault(err error) string {
 // known, and whether the definition of the kind would make the prediction better.
 func (c Writer) Creation(ref object.Ref, desired map[string]any) (reason string, wantsSchema bool) {
 	nothing := map[string]any{"apiVersion": desired["apiVersion"], "kind": desired["kind"]}
-	done, err := c.writeServerSide(ref, desired, nothing)
+	done, err := c.Apply(ref, desired, nothing)
 	if err != nil {
 		return err.Error(), done.WantsSchema
 	}
@@ -182,14 +182,12 @@ func (c Writer) Patch(ref object.Ref, original, target, live map[string]any) (co
 	return string(engine.patchType()), body, err
 }
 
-// Replacement returns the object that Helm sends to replace live.
-func (c Writer) Replacement(target, live map[string]any) ([]byte, error) {
-	return json.Marshal(replacement(target, live))
-}
-
 // OwnedBy returns the fields that an apply of desired owns if it creates the object. They depend only on desired.
 func (c Writer) OwnedBy(ref object.Ref, desired map[string]any) (*fieldpath.Set, error) {
-	apply, known, err := c.applyFor(ref)
+	gvk := ref.GVK()
+	types, known := c.ownTypes(gvk)
+	isCustom := !kinds.NativeApply().Scheme.Recognizes(gvk)
+	apply, err := newServerSide(versionedTypes{TypeConverter: types, gvk: gvk, ownsStatus: c.ShapeOf(ref).PlainStatus}, gvk, isCustom, c.Deployer().Manager)
 	if err != nil {
 		return nil, err
 	}
