@@ -102,14 +102,11 @@ func (c *comparer) dropOld(d *decision, note string) {
 // whatever desired sets is add, even if live has it.
 func (c *comparer) withoutOld(f verdict.Finding) verdict.Finding {
 	f.Cause, f.Old = report.CauseChange, nil
-	switch f.Verdict {
-	case report.Overwrite:
-		if f.Managed && f.Class != report.ClassOrder {
-			f.Verdict = report.Add
-		}
-	case report.Ignore:
+	switch {
+	case f.Verdict == report.Overwrite && f.Managed && f.Class != report.ClassOrder:
+		f.Verdict = report.Add
+	case f.Verdict == report.Ignore:
 		f.Notes = report.Notes{c.in.Operation.Command() + " (client-side) adopts the object without changing it"}
-	case report.Add, report.Remove, report.Conflict:
 	}
 	return f
 }

@@ -71,10 +71,8 @@ func (c *comparer) redefine() {
 
 // with returns a copy of a map with one more entry.
 func with[K comparable, V any](m map[K]V, key K, value V) map[K]V {
-	out := maps.Clone(m)
-	if out == nil {
-		out = map[K]V{}
-	}
+	out := map[K]V{}
+	maps.Copy(out, m)
 	out[key] = value
 	return out
 }
@@ -137,8 +135,7 @@ func (c *comparer) decideDefinition(p pair, f found, rules ignore.ObjectRules) d
 }
 
 // lostNote returns a note on the fields and versions of a live definition that the next one lacks. It is empty if there are none. The
-// objects that use them may belong to any release, and are not read, because listing all objects of the kind may take long or be
-// forbidden.
+// objects that use them may belong to any release, and are not read, because listing all objects of the kind may take long or be forbidden.
 func lostNote(live map[string]any, next *kinds.CustomSchema) string {
 	before, err := kinds.NewCustomSchema(live)
 	if err != nil {

@@ -92,21 +92,9 @@ func fuzzed(raw []byte) (object.Object, bool) {
 	if utiljson.Unmarshal(raw, &content) != nil || content == nil {
 		return object.Object{}, false
 	}
-	apiVersion, _ := content["apiVersion"].(string)
-	kind, _ := content["kind"].(string)
-	ref := object.Ref{Key: object.Key{Kind: kind, Namespace: "d", Name: "x"}, Version: apiVersion}
-	if group, version, found := cutLast(apiVersion); found {
-		ref.Group, ref.Version = group, version
-	}
+	ref := object.RefOf(content)
+	ref.Namespace, ref.Name = "d", "x"
 	return object.Object{Ref: ref, Content: content}, true
-}
-
-func cutLast(apiVersion string) (group, version string, found bool) {
-	version = versionOf(map[string]any{"apiVersion": apiVersion}, "")
-	if len(version) == len(apiVersion) {
-		return "", "", false
-	}
-	return apiVersion[:len(apiVersion)-len(version)-1], version, true
 }
 
 // mangled reports whether a manifest has anything that Helm's patch changes: directives, nulls among the items of a list,

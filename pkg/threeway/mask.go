@@ -3,7 +3,6 @@ package threeway
 import (
 	"cmp"
 	"encoding/base64"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,67 +135,43 @@ func (m *masker) shownPath(path object.Path) object.Path {
 
 // hiddenPath returns a path with the secret keys of list items replaced by the number of the item, and likewise secret names of fields.
 func (m *masker) hiddenPath(path object.Path) object.Path {
-	var shown object.Path
-	for i, s := range path {
-		if hidden := m.hiddenKeys(path[:i], s); len(hidden) > 0 {
-			if shown == nil {
-				shown = slices.Clone(path)
-			}
-			shown[i] = hideKeys(s, hidden, secret.Mask+m.ordinal(path[:i+1]))
-		}
-	}
-	if shown == nil {
-		return path
+	shown := slices.Clone(path)
+	for i := range path {
+		shown[i], _ = m.hide(path[:i+1])
 	}
 	return shown
 }
 
-// hiddenKeys returns the indexes of the secret keys of a step below a path. A secret member of a set and a secret name of a field
-// have the index 0.
-func (m *masker) hiddenKeys(path object.Path, s object.Step) (hidden []int) {
+// hide returns the last step of a path with what is secret in it replaced by the number of the item or of the field, and reports whether
+// anything is: a list-map key, a member of a set, or the name of a field.
+func (m *masker) hide(path object.Path) (shown object.Step, hidden bool) {
+	holder, s := path[:len(path)-1], path[len(path)-1]
 	switch s.Form {
 	case object.KeyStep:
-		item := m.placeAt(path).Item("")
+		item, keys := m.placeAt(holder).Item(""), slices.Clone(s.Keys)
 		for i, k := range s.Keys {
 			if item.Field(k.Name).Holds(k.Value) || m.known.Holds(k.Value) {
-				hidden = append(hidden, i)
+				keys[i].Value, hidden = secret.Mask+m.ordinal(path), true
 			}
 		}
+		s.Keys = keys
 	case object.SetStep:
-		if m.placeAt(path).Item("").Holds(s.Value) || m.known.Holds(s.Value) {
-			hidden = []int{0}
+		if hidden = m.placeAt(holder).Item("").Holds(s.Value) || m.known.Holds(s.Value); hidden {
+			s.Value = secret.Mask + m.ordinal(path)
 		}
 	case object.FieldStep:
-		if secret.MayBeValue(s.Name) && m.known.Holds(s.Name) {
-			hidden = []int{0}
+		if hidden = secret.MayBeValue(s.Name) && m.known.Holds(s.Name); hidden {
+			s.Name = secret.Mask + m.ordinal(path)
 		}
 	case object.IndexStep:
 	}
-	return hidden
-}
-
-// hideKeys returns a step with the values of hidden keys replaced by shown.
-func hideKeys(s object.Step, hidden []int, shown string) object.Step {
-	switch s.Form {
-	case object.SetStep:
-		s.Value = shown
-		return s
-	case object.FieldStep:
-		s.Name = shown
-		return s
-	case object.KeyStep, object.IndexStep:
-	}
-	s.Keys = slices.Clone(s.Keys)
-	for _, i := range hidden {
-		s.Keys[i].Value = shown
-	}
-	return s
+	return s, hidden
 }
 
 // hidesName reports whether the name of a field in a path is hidden.
 func (m *masker) hidesName(path object.Path) bool {
 	return !m.showsAll && slices.ContainsFunc(path, func(s object.Step) bool {
-		return s.Form == object.FieldStep && len(m.hiddenKeys(nil, s)) > 0
+		return s.Form == object.FieldStep && secret.MayBeValue(s.Name) && m.known.Holds(s.Name)
 	})
 }
 
@@ -205,17 +180,15 @@ func (m *masker) hidesName(path object.Path) bool {
 func (m *masker) ordinal(path object.Path) string {
 	last := len(path) - 1
 	for _, side := range m.states {
-		if list, ok := path[:last].Lookup(side.value); ok {
-			if fields, isMap := list.(map[string]any); isMap {
-				if n := slices.Index(slices.Sorted(maps.Keys(fields)), path[last].Name); n >= 0 {
-					return "#" + strconv.Itoa(n+1) + side.name
-				}
-				continue
-			}
-			if index, _, found := path[last].Find(list); found {
-				n, _ := strconv.Atoi(index)
-				return "#" + strconv.Itoa(n+1) + side.name
-			}
+		holder, _ := path[:last].Lookup(side.value)
+		number := -1
+		if fields, isMap := holder.(map[string]any); isMap {
+			number = slices.Index(object.SortedKeys(fields), path[last].Name)
+		} else if index, _, found := path[last].Find(holder); found {
+			number, _ = strconv.Atoi(index)
+		}
+		if number >= 0 {
+			return "#" + strconv.Itoa(number+1) + side.name
 		}
 	}
 	return ""
@@ -229,7 +202,7 @@ func (m *masker) pattern(path object.Path) string {
 	}
 	shown := slices.Clone(path)
 	for i, s := range path {
-		if len(m.hiddenKeys(path[:i], s)) == 0 {
+		if _, hidden := m.hide(path[:i+1]); !hidden {
 			continue
 		}
 		list, _ := path[:i].Lookup(m.states[0].value)
@@ -316,9 +289,8 @@ func (o *ObjectComparison) holdsDocuments(path object.Path) bool {
 
 // within returns the masker of documents. It hides only what the documents' own names and texts mark as secret.
 func (m *masker) within(roots document.Sides[any]) *masker {
-	out := &masker{showsAll: m.showsAll, known: m.known}
-	out.states = []namedState{{"", roots[document.Live]}, {"desired", roots[document.Desired]}, {"old", roots[document.Old]}}
-	return out
+	states := []namedState{{"", roots[document.Live]}, {"desired", roots[document.Desired]}, {"old", roots[document.Old]}}
+	return &masker{showsAll: m.showsAll, known: m.known, states: states}
 }
 
 // change returns a change inside a document as a report has it. A dot stands for the document itself.

@@ -32,12 +32,13 @@ func (n Needs) Empty() bool { return len(n.CRDs)+len(n.ApplyTypes)+len(n.Autosca
 
 // Needs returns what should be read. It does not list what the input already holds, even if that is empty.
 func (c *Comparison) Needs() Needs {
-	crds, namespaces := map[schema.GroupKind]bool{}, map[string]bool{}
+	namespaces := map[string]bool{}
 	var needs Needs
 	for _, o := range c.Objects {
 		kind := o.GroupKind()
-		if _, asked := c.job.in.Schemas[kind]; !asked && c.job.writer.ShapeOf(o.Ref).Custom && o.needsSchema() {
-			crds[kind] = true
+		_, asked := c.job.in.Schemas[kind]
+		if !asked && c.job.writer.ShapeOf(o.Ref).Custom && o.needsSchema() && !slices.Contains(needs.CRDs, kind) {
+			needs.CRDs = append(needs.CRDs, kind)
 		}
 		// A failed revision may have left a list item that only the schema distinguishes.
 		if len(o.Findings) == 0 && !o.moves && !o.hasRepairerEntry() && !o.isCreated() && c.Input.LastObjects == nil {
@@ -54,9 +55,6 @@ func (c *Comparison) Needs() Needs {
 		}
 	}
 	needs.Autoscalers = object.SortedKeys(namespaces)
-	for kind := range crds {
-		needs.CRDs = append(needs.CRDs, kind)
-	}
 	order.Sort(needs.CRDs, func(a, b schema.GroupKind) int { return cmp.Compare(a.String(), b.String()) })
 	return needs
 }
@@ -147,16 +145,13 @@ func (c *Comparison) subject(o *ObjectComparison) ignore.Subject {
 	return out
 }
 
-// WarnDeployer is the code of the warning that the field manager of a release is not known.
-const WarnDeployer = "deployer-unknown"
-
 // warnOfDeployer warns that server-side applies may be predicted under the wrong field manager.
 func (c *Comparison) warnOfDeployer() {
 	if !c.Input.ServerSide() {
 		return
 	}
 	if d := c.Deployer(); !d.Known && len(d.Others) > 0 {
-		c.warn(report.Message{Code: WarnDeployer,
+		c.warn(report.Message{Code: "deployer-unknown",
 			Message: fmt.Sprintf("%s; what the upgrade does is predicted for %s", d.Uncertainty(), d.Manager)})
 	}
 }

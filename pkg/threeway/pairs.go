@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"helm.sh/helm/v3/pkg/releaseutil"
 
@@ -68,9 +67,9 @@ func pairs(in Input) []pair {
 	for _, p := range byKey {
 		out = append(out, *p)
 	}
-	rank := installRank()
 	order.Sort(out, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(rank(a.key.Kind), rank(b.key.Kind)), cmp.Compare(a.key.Kind, b.key.Kind), a.key.Compare(b.key))
+		ranks := cmp.Compare(installRank(a.key.Kind), installRank(b.key.Kind))
+		return cmp.Or(ranks, cmp.Compare(a.key.Kind, b.key.Kind), a.key.Compare(b.key))
 	})
 	return out
 }
@@ -90,18 +89,12 @@ func eachObject(objects []object.Object, f func(int, object.Key, *object.Object)
 }
 
 // installRank orders kinds as helm v3.22.0 pkg/releaseutil InstallOrder does, unknown ones last.
-var installRank = sync.OnceValue(func() func(kind string) int {
-	rank := map[string]int{}
-	for i, kind := range releaseutil.InstallOrder {
-		rank[kind] = i
+func installRank(kind string) int {
+	if i := slices.Index(releaseutil.InstallOrder, kind); i >= 0 {
+		return i
 	}
-	return func(kind string) int {
-		if r, ok := rank[kind]; ok {
-			return r
-		}
-		return len(rank)
-	}
-})
+	return len(releaseutil.InstallOrder)
+}
 
 // markLeaving returns the autoscalers of the objects of a release. It marks the autoscalers that the operation takes away, because it
 // deletes them or lets them scale another object. Replicas that they set are not drift, but nothing sets them after the operation.

@@ -48,7 +48,10 @@ func (c *comparer) refuse(d *decision, p pair) {
 			d.fail(scopeLater, reason)
 		}
 	case d.Live != nil && d.Result != nil:
-		reason := apiserver.Join(c.unknownFields(p, d), d.invalid)
+		reason := d.invalid
+		if d.Engine == report.EngineReplace {
+			reason = apiserver.Join(c.writer.StrictReason(p.subject().Ref, d.desiredText), reason)
+		}
 		if d.Engine != "" && p.desired != nil && !object.Equal(d.Live, d.Result) {
 			reason = apiserver.Join(reason, c.refusedToSync(d.desiredText))
 		}
@@ -94,15 +97,6 @@ func (c *comparer) noteControlCharacters(d *decision, p pair) {
 	if places := apiserver.Unreadable(p.desired.Content, nil); len(places) > 0 {
 		d.notes.Add("control characters at " + apiserver.JoinPaths(places))
 	}
-}
-
-// unknownFields returns the reason why Helm 4 fails to replace an object whose manifest has unknown fields. It is empty if Helm
-// does not fail.
-func (c *comparer) unknownFields(p pair, d *decision) string {
-	if d.Engine != report.EngineReplace {
-		return ""
-	}
-	return c.writer.StrictReason(p.subject().Ref, d.desiredText)
 }
 
 // inOrder returns hooks in the order Helm runs the hooks of one event (helm v3.22.0 pkg/action/hooks.go hookByWeight).

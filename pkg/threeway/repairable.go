@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -39,7 +40,7 @@ type Repairable struct {
 // Repairable returns the Repairable of an object of c. It returns false if old and live were not compared at old's
 // own version: the object was not read, is missing, or its kind is no longer served at that version.
 func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
-	if o.Err != nil || o.liveText == nil || o.Name == "" || versionOf(o.liveText, o.Version) != o.Version {
+	if o.Err != nil || o.liveText == nil || o.Name == "" || cmp.Or(object.RefOf(o.liveText).Version, o.Version) != o.Version {
 		return nil, false
 	}
 	r := &Repairable{Live: o.liveText, job: c.job, object: o.Object}
@@ -77,8 +78,7 @@ func (r *Repairable) Normal(text map[string]any) map[string]any {
 // Declared returns old's normal form, defaults included.
 func (r *Repairable) Declared() map[string]any { return r.manifest.Object() }
 
-// Stated returns what old's manifest sets at a path, in normal form and without defaults. It returns false if the
-// manifest sets nothing.
+// Stated returns what old's manifest sets at a path, in normal form and without defaults. It returns false if the manifest sets nothing.
 func (r *Repairable) Stated(path object.Path) (any, bool) {
 	v, ok := path.LookupIn(r.stated, r.Declared())
 	return object.Copy(v), ok
@@ -151,8 +151,7 @@ func (r *Repairable) HoldsIgnored(path object.Path) *report.IgnoreRule {
 	return rules.WithStates(r.Normal(r.Live), r.Declared()).DifferingPart(path, live, old)
 }
 
-// Findings compares old with another text of the object, such as one that was read later. Fields that a repair wrote count as
-// Helm's.
+// Findings compares old with another text of the object, such as one that was read later. Fields that a repair wrote count as Helm's.
 func (r *Repairable) Findings(live map[string]any) []verdict.Finding {
 	live = withoutRepairer(live)
 	p := pair{key: r.object.Key, old: &r.object, desired: &r.object}

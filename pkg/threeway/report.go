@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
+	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -22,7 +23,7 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		Name: in.Name, Namespace: in.Namespace, StorageNamespace: in.StorageNamespace, Cluster: in.Cluster,
 		Terminating: in.Terminating[in.Namespace] || in.Terminating[in.StorageNamespace],
 		Operation:   in.Operation, Old: in.Old, Last: in.Last, Desired: in.Desired, ApplyMethod: in.ApplyMethod,
-		Warnings: scrubbed(c.Warnings, scrub), Errors: scrubbed(c.Errors, scrub), NotCompared: orEmpty(in.NotCompared),
+		Warnings: scrubbed(c.Warnings, scrub), Errors: scrubbed(c.Errors, scrub), NotCompared: append([]report.NotCompared{}, in.NotCompared...),
 		Objects: []report.Object{}, Compared: len(c.Objects),
 	}
 	if d := c.Deployer(); in.ServerSide() && d.Known {
@@ -50,13 +51,6 @@ func scrubbed(messages []report.Message, scrub func(string) string) []report.Mes
 	return out
 }
 
-func orEmpty[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
 func (o *ObjectComparison) report(mask *masker) report.Object {
 	scrub := mask.scrub
 	out := report.Object{
@@ -65,12 +59,11 @@ func (o *ObjectComparison) report(mask *masker) report.Object {
 		Source: o.Source, Action: o.Action, Reason: scrub(o.Reason), BlockedBy: o.BlockedBy, Engine: o.Engine,
 		Missing: o.Missing, Terminating: o.Terminating, Drifted: o.Drifted(), Notes: o.Notes.Map(scrub), DryRun: shownDryRun(o.DryRun, scrub),
 		Fields:    []report.Finding{},
-		IgnoredBy: shownRule(o.IgnoredBy, scrub), Controllers: o.Controllers, Forgotten: o.Forgotten,
+		IgnoredBy: shownRule(o.IgnoredBy, scrub), Controllers: o.Controllers, Forgotten: o.Forgotten, Error: o.Err.Map(scrub),
 	}
 	if out.OnlyConflicts = o.failure.onlyConflicts; out.OnlyConflicts && o.IgnoredBy == nil {
 		out.IgnoredBy = shownRule(o.conflictsIgnoredBy, scrub)
 	}
-	out.Error = o.Err.Map(scrub)
 	for _, f := range o.Findings {
 		out.Fields = append(out.Fields, o.fieldReport(f, mask))
 	}
@@ -139,12 +132,8 @@ func (o *ObjectComparison) pointers(path object.Path) (live, desired string) {
 
 // hashOf returns a short stable identifier of its parts.
 func hashOf(parts ...string) string {
-	h := sha256.New()
-	for _, p := range parts {
-		h.Write([]byte(p))
-		h.Write([]byte{0})
-	}
-	return hex.EncodeToString(h.Sum(nil))[:16]
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00") + "\x00"))
+	return hex.EncodeToString(sum[:8])
 }
 
 // Quiet reports whether there is nothing to report: every object was read, none is reported, and no namespace is being deleted.

@@ -1,6 +1,7 @@
 package threeway
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -26,7 +27,7 @@ func (c *comparer) decideUnserved(p pair, f found, rules ignore.ObjectRules) dec
 		d.missing = true
 	default:
 		old := *p.old
-		old.Version = versionOf(live, old.Version)
+		old.Version = cmp.Or(object.RefOf(live).Version, old.Version)
 		p.old = &old
 		if d.fields = c.compareFields(p.withoutChange(), rules, live, old.Content); d.unpatched != nil {
 			d.notes.Add(d.unpatched.Error())
@@ -53,20 +54,6 @@ func (c *comparer) buildError(p pair, was, live cluster.Live) string {
 
 func noKindMatch(o *object.Object) string {
 	return fmt.Sprintf("no matches for kind %q in version %q; ensure CRDs are installed first", o.Kind, o.APIVersion())
-}
-
-// versionOf returns the version that an object was read at.
-func versionOf(object map[string]any, otherwise string) string {
-	apiVersion, _ := object["apiVersion"].(string)
-	for i := len(apiVersion) - 1; i >= 0; i-- {
-		if apiVersion[i] == '/' {
-			return apiVersion[i+1:]
-		}
-	}
-	if apiVersion == "" {
-		return otherwise
-	}
-	return apiVersion
 }
 
 // decideConverted decides about an object whose manifests have different versions. It finds drift at old's version, and takes the
