@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"time"
@@ -104,9 +105,7 @@ func (r Release) Config() map[string]any { return r.config(r.Revisions) }
 // config returns the values that the user gave for a revision.
 func (r Release) config(revision int) map[string]any {
 	config := map[string]any{"image": map[string]any{"tag": r.tag(revision)}}
-	for key, value := range r.values {
-		config[key] = value
-	}
+	maps.Copy(config, r.values)
 	return config
 }
 

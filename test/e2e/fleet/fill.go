@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // writers is how many releases are written at once.
@@ -126,7 +128,7 @@ func (w filler) createNamespaces(ctx context.Context, first, end int) error {
 // defineKinds creates the custom kinds, and waits until they are served.
 func (w filler) defineKinds(ctx context.Context) error {
 	crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	objects, err := decode(definitions)
+	objects, err := harness.Decode(definitions)
 	if err != nil {
 		return err
 	}

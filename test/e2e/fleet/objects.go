@@ -3,13 +3,13 @@ package fleet
 import (
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/yaml"
-	sigsyaml "sigs.k8s.io/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // Resource is a kind of object of a fleet.
@@ -54,7 +54,7 @@ func resourceOf(kind string) (Resource, error) {
 
 // Objects returns the objects of a manifest as Helm 3 sends them: with the label and the annotations that say which release owns them.
 func (r Release) Objects(manifest string) ([]*unstructured.Unstructured, error) {
-	objects, err := decode(manifest)
+	objects, err := harness.Decode(manifest)
 	if err != nil {
 		return nil, fmt.Errorf("manifest of %s: %w", r.Name, err)
 	}
@@ -73,32 +73,13 @@ func (r Release) Objects(manifest string) ([]*unstructured.Unstructured, error) 
 
 // postRendered returns a manifest after its objects were changed.
 func (r Release) postRendered(manifest string, change func(Release, *unstructured.Unstructured)) (string, error) {
-	objects, err := decode(manifest)
+	objects, err := harness.Decode(manifest)
 	var out strings.Builder
 	for _, o := range objects {
 		change(r, o)
-		text, errText := sigsyaml.Marshal(o.Object)
+		text, errText := yaml.Marshal(o.Object)
 		err = errors.Join(err, errText)
 		fmt.Fprintf(&out, "---\n%s", text)
 	}
 	return out.String(), err
-}
-
-// decode decodes a stream of YAML documents with the decoder that Helm uses.
-func decode(text string) ([]*unstructured.Unstructured, error) {
-	const window = 4096 // within which the decoder looks for the start of JSON
-	var objects []*unstructured.Unstructured
-	for decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), window); ; {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(object)
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if len(object.Object) > 0 {
-			objects = append(objects, object)
-		}
-	}
 }

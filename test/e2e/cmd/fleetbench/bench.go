@@ -69,7 +69,7 @@ func (b *bench) measure(ctx context.Context, size int) (row, error) {
 		err := firstError(
 			timed(&lists, 1, func() error { _, err := bareLists(ctx, b.config); return err }),
 			timed(&scans, 1, func() error {
-				out, err := r.scan(ctx, b.scan)
+				out, err := r.scan(ctx, wholeFleet)
 				m.peak, processors = max(m.peak, out.peak), append(processors, out.processor)
 				return err
 			}),
@@ -98,7 +98,7 @@ func (b *bench) count(ctx context.Context, r runner, m *row) error {
 		return err
 	}
 	defer proxy.close()
-	out, err := proxy.runner.scan(ctx, b.scan)
+	out, err := proxy.runner.scan(ctx, wholeFleet)
 	if err != nil {
 		return err
 	}

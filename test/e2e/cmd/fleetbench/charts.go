@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -63,8 +61,6 @@ type single struct {
 // over returns what a diff takes more than helm get manifest.
 func (s single) over() time.Duration { return s.diff - s.manifest }
 
-var notInNames = regexp.MustCompile(`[^a-z0-9-]+`)
-
 // run installs the charts, measures them untouched and edited, and prints tables.
 func (b *chartBench) run(ctx context.Context, out io.Writer) error {
 	var err error
@@ -100,8 +96,7 @@ func (b *chartBench) run(ctx context.Context, out io.Writer) error {
 func (b *chartBench) install(ctx context.Context, r runner) error {
 	seen := map[schema.GroupVersionResource]bool{}
 	for _, chart := range b.charts {
-		name := notInNames.ReplaceAllString(strings.TrimSuffix(filepath.Base(chart), ".tgz"), "-")
-		name = strings.Trim(name[:min(len(name), 30)], "-")
+		name := harness.ReleaseName(chart)
 		release := chartRelease{target: target{name, "bench-" + name}, chart: chart}
 		_, err := wait(r.command(ctx, r.helm, "install", name, chart, "-n", release.namespace, "--create-namespace", "--no-hooks"))
 		if err == nil {
@@ -138,19 +133,8 @@ func (r runner) objects(ctx context.Context, release target) ([]*unstructured.Un
 	if err != nil {
 		return nil, err
 	}
-	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 1<<16)
-	var objects []*unstructured.Unstructured
-	for {
-		obj := &unstructured.Unstructured{}
-		if err := decoder.Decode(obj); errors.Is(err, io.EOF) {
-			return objects, nil
-		} else if err != nil {
-			return nil, err
-		}
-		if obj.GetKind() != "" && !obj.IsList() {
-			objects = append(objects, obj)
-		}
-	}
+	objects, err := harness.Decode(text)
+	return slices.DeleteFunc(objects, func(obj *unstructured.Unstructured) bool { return obj.GetKind() == "" || obj.IsList() }), err
 }
 
 // edit changes the label with the chart's name at one object in some of the releases, and returns the names of these.
@@ -185,7 +169,7 @@ func (b *chartBench) measure(ctx context.Context, r runner, state string, edited
 	if err != nil {
 		return row, err
 	}
-	out, err := proxy.runner.scan(ctx, b.scan)
+	out, err := proxy.runner.scan(ctx, wholeFleet)
 	row.traffic = proxy.take()
 	proxy.close()
 	if err == nil {
@@ -201,7 +185,7 @@ func (b *chartBench) measure(ctx context.Context, r runner, state string, edited
 			timed(&lists, 1, func() error { return b.lists(ctx) }),
 			timed(&records, 1, func() error { return b.records(ctx) }),
 			timed(&scans, 1, func() error {
-				out, err := r.scan(ctx, b.scan)
+				out, err := r.scan(ctx, wholeFleet)
 				row.peak, processors = max(row.peak, out.peak), append(processors, out.processor)
 				return err
 			}),

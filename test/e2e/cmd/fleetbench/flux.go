@@ -2,22 +2,19 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
-	"go.yaml.in/yaml/v2"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/repo"
@@ -29,8 +26,9 @@ import (
 	kubewait "k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
-	sigsyaml "sigs.k8s.io/yaml"
+	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/test/e2e/fleet"
 )
 
@@ -69,9 +67,7 @@ func (b *fluxBench) run(ctx context.Context, out io.Writer) error {
 	if err := b.deploy(ctx, size, served, server.URL); err != nil {
 		return err
 	}
-	err := b.compare(ctx, out, size)
-	b.wait(ctx, err) // the HelmRepository goes on
-	return err
+	return b.compare(ctx, out, size)
 }
 
 // addFluxLabels adds the labels of helm-controller to an object (fluxcd/helm-controller v1.6.0 internal/postrender/build.go
@@ -105,18 +101,11 @@ func (b *fluxBench) deploy(ctx context.Context, size int, served, address string
 		if err := b.save(r.Chart(), served); err != nil {
 			return err
 		}
-		one, err := b.helmRelease(r)
-		if err != nil {
-			return err
-		}
+		one := b.helmRelease(r)
 		objects = append(objects, one, helmChartOf(one, r.Chart()))
 		inTree := map[string]any{"apiVersion": one["apiVersion"], "kind": one["kind"], "metadata": one["metadata"], "spec": one["spec"]}
 		if number%20 == 7 {
-			spec := map[string]any{}
-			for key, value := range one["spec"].(map[string]any) {
-				spec[key] = value
-			}
-			values := r.Config()
+			spec, values := maps.Clone(one["spec"].(map[string]any)), r.Config()
 			values["replicas"] = 9
 			spec["values"], inTree["spec"] = values, spec
 		}
@@ -148,7 +137,7 @@ func (b *fluxBench) save(c *chart.Chart, served string) error {
 func (b *fluxBench) isInTree(name string) bool { return name[0]%2 == 0 }
 
 // helmRelease returns the HelmRelease of a release as it is after helm-controller has deployed it.
-func (b *fluxBench) helmRelease(r fleet.Release) (map[string]any, error) {
+func (b *fluxBench) helmRelease(r fleet.Release) map[string]any {
 	wanted := map[string]any{"chart": r.Chart().Name(), "version": r.Chart().Metadata.Version,
 		"sourceRef": map[string]any{"kind": "HelmRepository", "name": "charts", "namespace": fluxNamespace}}
 	if b.isInTree(r.Chart().Name()) {
@@ -158,15 +147,14 @@ func (b *fluxBench) helmRelease(r fleet.Release) (map[string]any, error) {
 	out := fluxObject("helm.toolkit.fluxcd.io/v2", "HelmRelease", r.Namespace, r.Name, map[string]any{
 		"chart": map[string]any{"spec": wanted}, "values": r.Config(),
 	})
-	digest, err := digestOf(r.Config())
 	out["metadata"].(map[string]any)["labels"] = map[string]any{
 		"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": fluxNamespace,
 	}
 	out["status"] = map[string]any{"observedGeneration": 1, "storageNamespace": r.Namespace, "history": []any{map[string]any{
 		"name": r.Name, "namespace": r.Namespace, "version": r.Revisions, "status": "deployed", "chartName": r.Chart().Name(),
-		"chartVersion": r.Chart().Metadata.Version, "configDigest": digest,
+		"chartVersion": r.Chart().Metadata.Version, "configDigest": api.Digest(r.Config()),
 	}}}
-	return out, err
+	return out
 }
 
 // helmChartOf returns the HelmChart that helm-controller makes of a HelmRelease, as source-controller leaves it.
@@ -193,6 +181,13 @@ func (b *fluxBench) create(ctx context.Context, objects []map[string]any) error 
 		return err
 	}
 	crds := client.Resource(schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"})
+	create := func(to dynamic.ResourceInterface, o map[string]any) error {
+		_, err := to.Create(ctx, &unstructured.Unstructured{Object: o}, metav1.CreateOptions{FieldManager: "kustomize-controller"})
+		if apierrors.IsAlreadyExists(err) {
+			return nil
+		}
+		return err
+	}
 	plural := map[string]schema.GroupVersionResource{}
 	for _, o := range objects {
 		u := unstructured.Unstructured{Object: o}
@@ -200,24 +195,20 @@ func (b *fluxBench) create(ctx context.Context, objects []map[string]any) error 
 		resource, _ := meta.UnsafeGuessKindToResource(kind)
 		if _, isDefined := plural[kind.Kind]; !isDefined {
 			plural[kind.Kind] = resource
-			_, err := crds.Create(ctx, &unstructured.Unstructured{Object: definitionOf(kind, resource.Resource)}, metav1.CreateOptions{})
-			if err != nil && !apierrors.IsAlreadyExists(err) {
+			if err := create(crds, definitionOf(kind, resource.Resource)); err != nil {
 				return err
 			}
 		}
 	}
-	namespace := fluxObject("v1", "Namespace", "", fluxNamespace, nil)
-	_, err = client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Create(ctx,
-		&unstructured.Unstructured{Object: namespace}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	namespaces := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	if err := create(namespaces, fluxObject("v1", "Namespace", "", fluxNamespace, nil)); err != nil {
 		return err
 	}
 	for _, o := range objects {
 		u := &unstructured.Unstructured{Object: o}
 		to := client.Resource(plural[u.GetKind()]).Namespace(u.GetNamespace())
-		err := kubewait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-			_, err := to.Create(ctx, u, metav1.CreateOptions{FieldManager: "kustomize-controller"})
-			return err == nil || apierrors.IsAlreadyExists(err), nil
+		err := kubewait.PollUntilContextTimeout(ctx, 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+			return create(to, o) == nil, nil
 		})
 		if err != nil {
 			return fmt.Errorf("create %s %s: %w", u.GetKind(), u.GetName(), err)
@@ -252,7 +243,7 @@ func (b *fluxBench) compare(ctx context.Context, out io.Writer, size int) error 
 		say("%d HelmReleases, round %d", size, round+1)
 		err := firstError(
 			timed(&scans.elapsed, 1, func() error {
-				one, err := r.scan(ctx, "diff -A -o json")
+				one, err := r.scan(ctx, wholeFleet)
 				scans.processor = append(scans.processor, one.processor)
 				return err
 			}),
@@ -334,39 +325,6 @@ func checkFlux(text []byte, size int) error {
 	return nil
 }
 
-// digestOf returns the digest of values as helm-controller's status has it (fluxcd/pkg chartutil v1.28.0 digest.go DigestValues).
-func digestOf(values map[string]any) (string, error) {
-	text, err := json.Marshal(values)
-	if err != nil {
-		return "", err
-	}
-	var plain map[string]any
-	if err := json.Unmarshal(text, &plain); err != nil {
-		return "", err
-	}
-	ordered := sigsyaml.JSONObjectToYAMLObject(plain)
-	sortKeys(ordered)
-	if text, err = yaml.Marshal(ordered); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("sha256:%x", sha256.Sum256(text)), nil
-}
-
-// sortKeys sorts the keys of a value at every level.
-func sortKeys(value any) {
-	switch v := value.(type) {
-	case yaml.MapSlice:
-		slices.SortFunc(v, func(a, b yaml.MapItem) int { return strings.Compare(a.Key.(string), b.Key.(string)) })
-		for _, item := range v {
-			sortKeys(item.Value)
-		}
-	case []any:
-		for _, below := range v {
-			sortKeys(below)
-		}
-	}
-}
-
 // fluxObject returns an object.
 func fluxObject(version, kind, namespace, name string, spec map[string]any) map[string]any {
 	out := map[string]any{"apiVersion": version, "kind": kind, "metadata": map[string]any{"name": name}}
@@ -391,7 +349,7 @@ func definitionOf(kind schema.GroupVersionKind, plural string) map[string]any {
 
 // writeObject writes an object as a file.
 func writeObject(name string, o map[string]any) error {
-	text, err := sigsyaml.Marshal(o)
+	text, err := yaml.Marshal(o)
 	if err != nil {
 		return err
 	}

@@ -38,15 +38,13 @@ import (
 // options are the flags.
 type options struct {
 	controlplane, module, kubeconfig string
-	fill, keep, flux                 bool
+	fill, flux                       bool
 	// charts are installed and measured instead of a generated fleet.
 	charts         []string
 	sizes          sizes
 	fleet          fleet.Options
 	rounds, sample int
-	// scan are the arguments of helmdrift that compare the whole fleet.
-	scan  string
-	tools tools
+	tools          tools
 }
 
 func parseOptions(args []string) (options, error) {
@@ -57,7 +55,6 @@ func parseOptions(args []string) (options, error) {
 	flags.StringVar(&o.kubeconfig, "kubeconfig", "", "a cluster to use instead of a new control plane")
 	flags.BoolVar(&o.fill, "fill", false, "fill the cluster and measure nothing")
 	flags.BoolVar(&o.flux, "flux", false, "measure diff --from with HelmReleases of the fleet instead")
-	flags.BoolVar(&o.keep, "keep", false, "keep the control plane until interrupted")
 	fromCharts := flags.Bool("charts", false, "measure the charts that the arguments name")
 	flags.Var(&o.sizes, "releases", "the sizes of the fleet, in ascending order")
 	flags.IntVar(&o.fleet.Objects, "objects", 15, "the number of objects of each release")
@@ -65,7 +62,6 @@ func parseOptions(args []string) (options, error) {
 	flags.BoolVar(&o.fleet.Dependency, "dependency", false, "give each chart a dependency, so that -flux cannot take it from its record")
 	flags.IntVar(&o.rounds, "rounds", 3, "how often everything is measured; the median counts")
 	flags.IntVar(&o.sample, "sample", 10, "how many releases are compared one by one")
-	flags.StringVar(&o.scan, "scan", "diff -A -o json", "the arguments with which helmdrift compares the whole fleet")
 	flags.StringVar(&o.tools.helmdrift, "helmdrift", "", "the helmdrift binary")
 	flags.StringVar(&o.tools.helm, "helm", "helm", "the helm binary")
 	flags.StringVar(&o.tools.kubectl, "kubectl", "kubectl", "the kubectl binary")
@@ -73,11 +69,10 @@ func parseOptions(args []string) (options, error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
-	if *fromCharts {
+	switch {
+	case *fromCharts:
 		o.charts = flags.Args()
-		return o, nil
-	}
-	if flags.NArg() > 0 {
+	case flags.NArg() > 0:
 		return o, fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	}
 	return o, nil
@@ -116,10 +111,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	defer os.RemoveAll(dir)
 	if o.charts != nil {
-		charts := chartBench{options: o, config: config, dir: dir}
-		err := charts.run(ctx, os.Stdout)
-		o.wait(ctx, err)
-		return err
+		return (&chartBench{options: o, config: config, dir: dir}).run(ctx, os.Stdout)
 	}
 	if o.flux {
 		o.fleet.PostRender = addFluxLabels
@@ -137,16 +129,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	rows, err := b.run(ctx)
 	printTable(os.Stdout, o, rows)
-	o.wait(ctx, err)
 	return err
-}
-
-// wait waits for an interrupt if the control plane is to be kept and nothing failed.
-func (o options) wait(ctx context.Context, err error) {
-	if err == nil && o.keep && ctx.Err() == nil {
-		say("the control plane runs until this program is interrupted")
-		<-ctx.Done()
-	}
 }
 
 // fill writes a part of the fleet.

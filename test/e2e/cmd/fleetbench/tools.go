@@ -75,6 +75,9 @@ const (
 	differsExit = 1
 )
 
+// wholeFleet are the arguments of helmdrift that compare the whole fleet.
+const wholeFleet = "diff -A -o json"
+
 // scan compares the whole fleet.
 func (r runner) scan(ctx context.Context, args string) (result, error) {
 	return wait(r.command(ctx, r.helmdrift, strings.Fields(args)...), driftedExit)

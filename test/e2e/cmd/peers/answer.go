@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // word is what happens to an object.
@@ -98,13 +100,7 @@ func (o reported) named() named {
 }
 
 // groupOf returns the group of an API version.
-func groupOf(apiVersion string) string {
-	group, _, found := strings.Cut(apiVersion, "/")
-	if !found {
-		return ""
-	}
-	return group
-}
+func groupOf(apiVersion string) string { return schema.FromAPIVersionAndKind(apiVersion, "").Group }
 
 // helmDiffHead is the line above the lines of an object: prod, web, Deployment (apps) has changed:
 var helmDiffHead = regexp.MustCompile(`^[^,]*, (\S+), (\w+) \((\S+)\) (?:has been|has|changed) (added|removed|changed|ownership)`)

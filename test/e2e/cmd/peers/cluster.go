@@ -1,10 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"strings"
 	"time"
@@ -17,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/util/retry"
 
@@ -32,11 +30,7 @@ type cluster struct{ harness.Objects }
 
 // of returns the client for an object of a release.
 func (c *cluster) of(obj *unstructured.Unstructured, s situation) (dynamic.ResourceInterface, error) {
-	namespace := obj.GetNamespace()
-	if namespace == "" {
-		namespace = s.namespace
-	}
-	client, _, err := c.OfKind(obj.GroupVersionKind(), namespace)
+	client, _, err := c.OfKind(obj.GroupVersionKind(), cmp.Or(obj.GetNamespace(), s.namespace))
 	return client, err
 }
 
@@ -184,28 +178,23 @@ func content(obj *unstructured.Unstructured) map[string]any {
 
 // decode reads the objects of a manifest, and those in its lists.
 func decode(text string) ([]*unstructured.Unstructured, error) {
-	decoder := yaml.NewYAMLOrJSONDecoder(strings.NewReader(text), 1<<16)
+	documents, err := harness.Decode(text)
+	if err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
 	var objects []*unstructured.Unstructured
-	for {
-		obj := &unstructured.Unstructured{}
-		err := decoder.Decode(obj)
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("manifest: %w", err)
-		case len(obj.Object) == 0:
-		case obj.IsList():
-			err = obj.EachListItem(func(item runtime.Object) error {
-				objects = append(objects, item.(*unstructured.Unstructured))
-				return nil
-			})
-			if err != nil {
-				return nil, err
-			}
-		default:
+	for _, obj := range documents {
+		if !obj.IsList() {
 			objects = append(objects, obj)
+			continue
+		}
+		err := obj.EachListItem(func(item runtime.Object) error {
+			objects = append(objects, item.(*unstructured.Unstructured))
+			return nil
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
+	return objects, nil
 }

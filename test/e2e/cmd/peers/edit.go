@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -20,12 +21,7 @@ func (e *edit) label() string { return label(e.kind, groupOf(e.apiVersion), e.ob
 
 // marked reports whether a line of difference has all marks.
 func (e *edit) marked(line string) bool {
-	for _, mark := range e.marks {
-		if !strings.Contains(line, mark) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(e.marks, func(mark string) bool { return !strings.Contains(line, mark) })
 }
 
 func deployment(name, patch string, marks ...string) edit {

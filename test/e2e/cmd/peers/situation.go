@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/test/conformance/corpus"
+	"github.com/helmdrift/helmdrift/test/e2e/harness"
 )
 
 // situation is a release that commands are asked about.
@@ -37,7 +37,7 @@ func (o options) situations(dir string) ([]situation, error) {
 	demo := filepath.Join(o.repository, demoChart)
 	for number, chart := range append([]string{demo}, o.charts...) {
 		for _, major := range o.majors {
-			name := releaseName(chart)
+			name := harness.ReleaseName(chart)
 			list = append(list, situation{name: fmt.Sprintf("helm %s, %s untouched", major, name), release: name,
 				namespace: fmt.Sprintf("chart-%d", number), major: major, chart: chart, next: chart, about: []question{untouched}})
 		}
@@ -68,14 +68,6 @@ func (o options) situations(dir string) ([]situation, error) {
 		list = append(list, s)
 	}
 	return list, nil
-}
-
-var notInNames = regexp.MustCompile(`[^a-z0-9-]+`)
-
-// releaseName returns the name of a chart's folder or archive as the name of a release.
-func releaseName(chart string) string {
-	name := notInNames.ReplaceAllString(strings.TrimSuffix(filepath.Base(chart), ".tgz"), "-")
-	return strings.Trim(name[:min(len(name), 30)], "-")
 }
 
 // writeChart writes a chart of one object, if there is one, and of a ConfigMap that never changes, because a release without objects is
