@@ -2,6 +2,7 @@ package flux
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -126,6 +127,11 @@ func TestDecide(t *testing.T) {
 			failed(s, 1)
 			s.release.Spec.Upgrade.Remediation.Retries = 3
 		}, report.DeployerRollback, "goes back to revision 2"},
+		"failed, rolls back to a revision with a failed test": {func(s *situation) {
+			failed(s, 1)
+			s.release.Spec.Upgrade.Remediation = api.Remediation{Retries: 3, IgnoreTestFailures: &yes}
+			s.release.Status.History[0].TestHooks = &map[string]*api.TestHook{"t": {Phase: "Failed"}}
+		}, report.DeployerRollback, "goes back to revision 2"},
 		"failed, and the revision to go back to is gone": {func(s *situation) {
 			failed(s, 1)
 			s.release.Spec.Upgrade.Remediation.Retries, s.stored = 3, []int{3}
@@ -196,6 +202,9 @@ func TestDecide(t *testing.T) {
 			got := s.decide()
 			if got.action != test.action || !strings.Contains(got.reason, test.reason) {
 				t.Errorf("%s: %s, want %s: %s", got.action, got.reason, test.action, test.reason)
+			}
+			if named := strings.HasSuffix(got.reason, fmt.Sprintf("goes back to revision %d", got.revision)); named != (got.action == report.DeployerRollback) {
+				t.Errorf("%s: %s, with revision %d", got.action, got.reason, got.revision)
 			}
 		})
 	}

@@ -106,6 +106,43 @@ func TestCounts(t *testing.T) {
 	}
 }
 
+// TestUnseenIsCountedByItsKind checks that a name that no release has does not count as a place that could not be searched.
+func TestUnseenIsCountedByItsKind(t *testing.T) {
+	for want, errors := range map[string][]report.ScanError{
+		"1 cluster could not be searched":                   {{Cluster: "a", Code: "unreachable"}},
+		"1 other error":                                     {{Code: report.ErrorNotFound}},
+		"some orphans may be missing; 2 other errors":       {{Code: report.ErrorSelection}, {Code: report.ErrorOrphans}, {Code: report.ErrorSource}},
+		"1 namespace could not be searched; 1 other error":  {{Namespace: "a", Code: "forbidden"}, {Namespace: "a", Code: report.ErrorNotFound}},
+		"1 namespace could not be searched; 2 other errors": {{Namespace: "a"}, {Code: report.ErrorSource}, {Code: report.ErrorSource}},
+	} {
+		if got := unseen(&report.Report{Errors: errors}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestJUnitSaysWhy checks that a case has the reason of its failure: what the API server says of an object that is created, and what Flux
+// does to a release.
+func TestJUnitSaysWhy(t *testing.T) {
+	created := report.Object{
+		Kind: "ConfigMap", Name: "c", Action: report.ActionCreate, Missing: true,
+		DryRun: &report.DryRun{Result: report.DryRunDisagrees, Message: "quota exceeded"},
+	}
+	r := &report.Report{Releases: []report.Release{{
+		Name: "web", Namespace: "prod", StorageNamespace: "prod", Operation: report.OperationUpgrade, Objects: []report.Object{created},
+		Deployer: &report.Deployer{Kind: "HelmRelease", Controller: report.ControllerFlux, Action: report.DeployerUninstall, Reason: "it is being deleted"},
+	}}}
+	text, err := JUnit(r, Options{Fails: func(_ *report.Release, o *report.Object) bool { return o == nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`errors="1"`, "quota exceeded", `type="uninstall"`, "it is being deleted"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("the report lacks %s:\n%s", want, text)
+		}
+	}
+}
+
 // written returns the report of all severities in a format.
 func written(t *testing.T, format func(*report.Report, Options) ([]byte, error)) []byte {
 	t.Helper()

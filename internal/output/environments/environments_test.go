@@ -31,6 +31,8 @@ func scaled(live int64) report.Object {
 
 func TestWrite(t *testing.T) {
 	missing := report.Object{APIVersion: "v1", Kind: "Service", Name: "web", Action: report.ActionCreate, Missing: true, Drifted: true}
+	gone := report.Object{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", Action: report.ActionCreate, Missing: true, Drifted: true}
+	unknown := report.Object{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", Error: &report.ObjectError{Message: "no"}}
 	unread := in("eu", "prod", "web-1.2.0", 1)
 	unread.Old, unread.Compared, unread.Errors = nil, 0, []report.Message{{Message: "no"}}
 	for name, c := range map[string]struct {
@@ -47,6 +49,18 @@ revision                      4            7              12
 Deployment web spec.replicas  as deployed  2 → 5          2 → 3
 Deployment web spec.token     as deployed  ••• → ••• changed  ••• → ••• changed
 Service web                   as deployed  missing        as deployed
+`,
+		},
+		"an object that is missing, or not compared": {
+			[]report.Release{in("eu", "dev", "web-1.2.0", 4, gone), in("eu", "stage", "web-1.2.0", 7, unknown), in("eu", "prod", "web-1.2.0", 12, scaled(3))},
+			`
+release web                   dev        stage         prod
+state                         drifted    error         drifted
+chart                         web-1.2.0  web-1.2.0     web-1.2.0
+revision                      4          7             12
+Deployment web                missing    not compared  as deployed
+Deployment web spec.replicas  missing    not compared  2 → 3
+Deployment web spec.token     missing    not compared  ••• → ••• changed
 `,
 		},
 		"clusters": {
