@@ -3,7 +3,6 @@ package secret
 import (
 	"encoding/base64"
 	"encoding/json"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -232,23 +231,6 @@ func (k *Known) Holds(v any) bool {
 		k.inMembers = newNeedles(k.members)
 	}
 	return anyText(v, func(text string) bool { return len(text) >= shortestMember && len(k.inMembers.spans(text)) > 0 })
-}
-
-// anyText reports whether one of the texts in a value, or one of its keys, satisfies is.
-func anyText(v any, is func(text string) bool) bool {
-	switch v := v.(type) {
-	case map[string]any:
-		for name, below := range v {
-			if is(name) || anyText(below, is) {
-				return true
-			}
-		}
-	case []any:
-		return slices.ContainsFunc(v, func(item any) bool { return anyText(item, is) })
-	case string:
-		return is(v)
-	}
-	return false
 }
 
 // Scrub replaces the known secrets in a text, and everything that has the form of a secret.

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"encoding/base64"
+	"slices"
 	"strings"
 )
 
@@ -203,4 +204,21 @@ func maskedTokens(s *scan) (out []span) {
 		}
 	}
 	return out
+}
+
+// anyText reports whether one of the texts in a value, or one of its keys, satisfies is.
+func anyText(v any, is func(text string) bool) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, below := range v {
+			if is(name) || anyText(below, is) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, func(item any) bool { return anyText(item, is) })
+	case string:
+		return is(v)
+	}
+	return false
 }

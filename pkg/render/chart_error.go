@@ -230,9 +230,6 @@ func cleanMessage(message string) string {
 // (helm v3.22.0 pkg/chartutil/coalesce.go coalesceDeps).
 var tableMismatch = regexp.MustCompile(`(?s)(type mismatch on [^:]+): .*`)
 
-// schemaViolation begins the error for values that violate a schema.
-const schemaViolation = "values don't meet the specifications of the schema(s) in the following chart(s):\n"
-
 // quotedViolation matches the lines of a schema violation that quote the value (jsonschema v6.0.3 kind Pattern, Format).
 var quotedViolation = regexp.MustCompile(`(?m)^(\s*- at '.*?': )'.*' (does not match pattern|is not valid)`)
 

@@ -18,6 +18,9 @@ type schemas struct {
 	below  []schemas
 }
 
+// schemaViolation begins the error for values that violate a schema.
+const schemaViolation = "values don't meet the specifications of the schema(s) in the following chart(s):\n"
+
 // check checks coalesced values as Helm does and with its messages (helm v3.22.0 pkg/chartutil/values.go and jsonschema.go, v4.3.1
 // pkg/chart/common/util: ToRenderValuesWithSchemaValidation, ValidateAgainstSchema), but reads no file.
 func (s schemas) check(values map[string]any) error {
