@@ -47,14 +47,20 @@ func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any
 	}
 	out, err := t.types.apply(ctx, ref, content, now.Object)
 	if err != nil {
-		return nil, fmt.Errorf("%w %s: %w", errCannotApply, deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), err)
+		return nil, &cannotApply{deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), err}
 	}
 	return t.withoutLogin(ref, out, now.Object), nil
 }
 
-// errCannotApply begins the error of an object that the API server refuses. Then Flux applies nothing of its Kustomization (fluxcd/pkg/ssa
-// v0.76.1 manager_apply.go ApplyAll).
-var errCannotApply = errors.New("Flux cannot apply")
+// cannotApply is the error of an object that the API server refuses. Then Flux applies nothing of its Kustomization (fluxcd/pkg/ssa v0.76.1
+// manager_apply.go ApplyAll).
+type cannotApply struct {
+	title string
+	err   error
+}
+
+// Error implements error.
+func (c *cannotApply) Error() string { return "Flux cannot apply " + c.title + ": " + c.err.Error() }
 
 // withoutLogin removes the credentials of a source, unless the cluster has them for the same server. Whoever proposes a tree could name any
 // Secret for a server of their own.

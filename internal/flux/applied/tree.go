@@ -245,7 +245,7 @@ func (t *Tree) lay(ctx context.Context) error {
 	for i, one := range all {
 		var err error
 		all[i].after, err = t.after(ctx, one.ref, one.content, t.live[one.ref])
-		if errors.Is(err, errCannotApply) {
+		if cannot := (*cannotApply)(nil); errors.As(err, &cannot) {
 			refused[one.Maker] = true
 			t.Note(tree.Failed, one.Maker.String(), err.Error())
 		} else if err != nil {
