@@ -178,7 +178,7 @@ func (c *Connection) ForNamespaces() (out []*Connection) {
 		}
 	}
 	if len(out) == 0 {
-		return []*Connection{c} // Target refuses it
+		return []*Connection{c} // Resolve refuses it
 	}
 	return out
 }
