@@ -128,7 +128,7 @@ func arrows() map[string][]string {
 		"internal/argo": {"internal/argo/api", "internal/argo/appset", "internal/argo/ignored", "internal/argo/source", "internal/deployer",
 			"internal/engine", "internal/engine/argocd", "internal/hint", "internal/ignore", "internal/kinds", "internal/once", "internal/owners",
 			"internal/places", "internal/secret", "internal/worktree", "pkg/cluster", "pkg/drift", "pkg/effect", "pkg/live", "pkg/object",
-			"pkg/release", "pkg/render", "pkg/report"},
+			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/argo/api": {"internal/deployer", "internal/hint", "pkg/object"},
 		"internal/argo/source": {"internal/address", "internal/argo/api", "internal/files", "internal/hint", "internal/kustomize", "internal/links", "internal/worktree", "pkg/drift", "pkg/fetch",
 			"pkg/render"},

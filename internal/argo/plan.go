@@ -22,6 +22,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // Question asks what Argo CD does next with an Application.
@@ -267,7 +268,7 @@ func (p *Plan) heals() bool {
 // Adapt changes options so that they compare what a sync writes.
 func (p *Plan) Adapt(o drift.Options) drift.Options {
 	sync := p.options()
-	o.By, o.Helm, o.ApplyMethod = sync.Deployment(), "4", report.ApplyClientSide
+	o.By, o.Helm, o.ApplyMethod = (*threeway.Deployment)(sync.Deployment()), "4", report.ApplyClientSide
 	if sync.Has("ServerSideApply=true") {
 		o.ApplyMethod = report.ApplyServerSide
 	}

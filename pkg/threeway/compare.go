@@ -127,7 +127,10 @@ func (in Input) Release() object.ReleaseName {
 func (in Input) helm4() bool { return in.Desired != nil && in.Desired.Helm == "4" }
 
 // Deployment says how a program deploys that is not the helm command.
-type Deployment = engine.Deployment
+type Deployment engine.Deployment
+
+// Syncs reports whether a program deploys that does not call Helm's library. A nil Deployment is the helm command.
+func (d *Deployment) Syncs() bool { return (*engine.Deployment)(d).Syncs() }
 
 // Hook is an object that Helm runs beside the manifest.
 type Hook struct {
@@ -227,7 +230,7 @@ func newComparer(in Input) *comparer {
 		ServerSide: in.ServerSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
 		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Helm4: in.helm4(),
 		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, PlainStatus: plainStatus, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),
-		By: in.By,
+		By: (*engine.Deployment)(in.By),
 	}}
 	c.walker = verdict.Walker{
 		Command: in.Operation.Command(), Release: in.Name, Managers: in.Managers, Deployer: c.writer.Deployer, Autoscaled: in.Autoscaled, Unknown: in.Unknown,

@@ -33,6 +33,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/output"
+	"github.com/helmdrift/helmdrift/internal/output/layout"
 	"github.com/helmdrift/helmdrift/internal/output/lookalike"
 	"github.com/helmdrift/helmdrift/internal/output/monospace"
 	"github.com/helmdrift/helmdrift/internal/output/text"
@@ -71,6 +72,8 @@ func takers() map[string]func(text string) {
 		"internal/program.CommitOf":             func(s string) { _ = program.CommitOf([]byte(s)) },
 		"internal/files.Unpack":                 func(s string) { _, done, _ := files.Unpack([]byte(s), true); done() },
 		"internal/flux/api.EndpointURL":         func(s string) { _ = fluxapi.EndpointURL(s, false) },
+		"internal/flux/tree.CleanPath":          func(s string) { tree.CleanPath(s) },
+		"internal/output/layout.CountLines":     func(s string) { layout.CountLines(s) },
 		"internal/flux/tree.FileSource":         func(s string) { tree.FileSource(s) },
 		"internal/kustomize.CheckAliases":       func(s string) { _ = kustomize.CheckAliases([]byte(s)) },
 		"internal/kustomize.IsKustomization":    func(s string) { _ = kustomize.IsKustomization(s) },
