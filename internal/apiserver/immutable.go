@@ -1,7 +1,6 @@
 package apiserver
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -108,11 +107,8 @@ func isMapOrNil(v any) bool {
 func changedBelow(mutable *mutableFields, c change, path object.Path, was, is any) []object.Path {
 	before, _ := was.(map[string]any)
 	after, _ := is.(map[string]any)
-	all := map[string]any{}
-	maps.Copy(all, before)
-	maps.Copy(all, after)
 	var out []object.Path
-	for _, name := range object.SortedKeys(all) {
+	for _, name := range object.AllKeys(before, after) {
 		next := mutable.Next(object.Step{Name: name})
 		out = append(out, changedFields(next, c, path.Field(name), before[name], after[name])...)
 	}

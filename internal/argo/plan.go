@@ -13,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/ignored"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/engine/argocd"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -91,7 +92,7 @@ type Plan struct {
 	projectUnread error
 	warnings      []report.Message
 	problems      []report.Message
-	done          []func()
+	files         deployer.Fetched
 }
 
 // These are the codes of errors and warnings about what Argo CD does.
@@ -167,16 +168,8 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	return p, nil
 }
 
-// keep lets Close call done.
-func (p *Plan) keep(done func()) { p.done = append(p.done, done) }
-
 // Close removes the files of the plan.
-func (p *Plan) Close() {
-	for _, done := range p.done {
-		done()
-	}
-	p.done = nil
-}
+func (p *Plan) Close() { p.files.Close() }
 
 // warn and lacks add a warning, and an error that makes the report incomplete.
 func (p *Plan) warn(message string) {

@@ -44,7 +44,7 @@ type rendered struct {
 
 // renderAll fetches and renders all sources of an Application.
 func (p *Plan) renderAll(ctx context.Context, q Question) (rendered, error) {
-	all, err := q.Folders(ctx, p.app, q.Tree.local, p.keep)
+	all, err := q.Folders(ctx, p.app, q.Tree.local, p.files.Keep)
 	if err != nil {
 		return rendered{}, err
 	}

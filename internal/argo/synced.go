@@ -56,7 +56,7 @@ func (p *Plan) renderLast(ctx context.Context, q Question) (rendered, error) {
 	of := workingTree(q)
 	local := func(s api.Source) (*source.Folder, bool, error) { return p.localAt(ctx, q, of, s) }
 	q.Own, q.Chart = false, nil
-	all, err := q.Folders(ctx, &app, local, p.keep)
+	all, err := q.Folders(ctx, &app, local, p.files.Keep)
 	if err != nil {
 		return rendered{}, err
 	}
@@ -104,7 +104,7 @@ func (p *Plan) localAt(ctx context.Context, q Question, of worktree.Tree, s api.
 		return nil, false, nil
 	}
 	dir, _, done, err := q.Commit(ctx, source.CommitOrder{Tree: of.Root, Ref: s.TargetRevision})
-	p.keep(done)
+	p.files.Keep(done)
 	if err != nil {
 		return nil, false, nil //nolint:nilerr // a shallow clone lacks it, and the server may have it
 	}

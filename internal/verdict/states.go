@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -43,11 +42,11 @@ func allAre[T any](n States) bool {
 
 // fieldNames returns the keys of all states, sorted.
 func (n States) fieldNames() []string {
-	all := map[string]any{}
+	var all []map[string]any
 	for _, s := range n.comparedStates() {
-		maps.Copy(all, s.Object())
+		all = append(all, s.Object())
 	}
-	return object.SortedKeys(all)
+	return object.AllKeys(all...)
 }
 
 // noteByIndex and noteTogether are the notes on items that their list-map keys do not distinguish.

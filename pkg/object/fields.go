@@ -54,6 +54,15 @@ func SortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
+// AllKeys returns the keys of several maps in order, each once.
+func AllKeys(all ...map[string]any) []string {
+	keys := map[string]any{}
+	for _, m := range all {
+		maps.Copy(keys, m)
+	}
+	return SortedKeys(keys)
+}
+
 // IsZero reports whether v is null or the zero value of its type: what the API server omits from a field that is not a pointer.
 func IsZero(v any) bool {
 	switch v := v.(type) {

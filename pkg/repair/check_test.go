@@ -110,7 +110,7 @@ func otherValue(v any) any {
 	case bool:
 		return !v
 	case map[string]any:
-		for _, name := range sortedKeys(v, nil) {
+		for _, name := range object.SortedKeys(v) {
 			v[name] = otherValue(v[name])
 			return v
 		}
@@ -140,7 +140,7 @@ func differing(source *threeway.Repairable, path object.Path, a, b any) []object
 	left, isMap := a.(map[string]any)
 	right, alsoMap := b.(map[string]any)
 	if isMap && alsoMap {
-		for _, name := range sortedKeys(left, right) {
+		for _, name := range object.AllKeys(left, right) {
 			before, had := left[name]
 			after, has := right[name]
 			switch at := path.Field(name); {
@@ -169,7 +169,7 @@ func leavesOf(path object.Path, v any) []object.Path {
 		return []object.Path{path}
 	}
 	var out []object.Path
-	for _, name := range sortedKeys(m, nil) {
+	for _, name := range object.SortedKeys(m) {
 		out = append(out, leavesOf(path.Field(name), m[name])...)
 	}
 	return out

@@ -79,7 +79,7 @@ func mangle(rng *rand.Rand, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := map[string]any{}
-		for _, name := range sortedKeys(v, nil) {
+		for _, name := range object.SortedKeys(v) {
 			if out[name] = v[name]; rng.IntN(5) > 0 {
 				out[name] = mangle(rng, v[name])
 			} else {

@@ -3,7 +3,6 @@ package repair
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 
@@ -138,7 +137,7 @@ func (p *patcher) walk(pointer object.Pointer, path object.Path, was, is any) {
 }
 
 func (p *patcher) walkMap(pointer object.Pointer, path object.Path, was, is map[string]any) {
-	for _, name := range sortedKeys(was, is) {
+	for _, name := range object.AllKeys(was, is) {
 		before, had := was[name]
 		after, has := is[name]
 		at := append(slices.Clip(pointer), name)
@@ -194,12 +193,4 @@ func (p *patcher) walkItems(pointer object.Pointer, path object.Path, keys []str
 func (p *patcher) change(op string, pointer object.Pointer, was, is any) {
 	at := pointer.String()
 	p.ops = append(p.ops, operation{"test", at, was}, operation{op, at, is})
-}
-
-// sortedKeys returns the keys of both maps, sorted.
-func sortedKeys(a, b map[string]any) []string {
-	both := map[string]any{}
-	maps.Copy(both, a)
-	maps.Copy(both, b)
-	return object.SortedKeys(both)
 }

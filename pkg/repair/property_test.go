@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -275,7 +276,7 @@ func ignoreOne(t *testing.T, s sample, rng *rand.Rand, serverSide bool) (ignored
 // somewhereIn returns the path of a random place within a value, or of the value itself.
 func somewhereIn(rng *rand.Rand, v any) string {
 	if m, ok := v.(map[string]any); ok && len(m) > 0 && rng.IntN(2) == 0 {
-		all := sortedKeys(m, nil)
+		all := object.SortedKeys(m)
 		name := all[rng.IntN(len(all))]
 		return ignore.PatternOf(object.Path{}.Field(name)) + somewhereIn(rng, m[name])
 	}
@@ -374,7 +375,7 @@ func (w *site) deployersFields(object map[string]any) string {
 
 // vandalise makes one random edit of an object, in its spec or data or the like, or in its labels and annotations.
 func vandalise(rng *rand.Rand, object map[string]any) {
-	roots := slices.DeleteFunc(sortedKeys(object, nil), func(name string) bool {
+	roots := slices.DeleteFunc(slices.Sorted(maps.Keys(object)), func(name string) bool {
 		return slices.Contains([]string{"apiVersion", "kind", "metadata", "status", "immutable"}, name)
 	})
 	metadata, _ := object["metadata"].(map[string]any)
@@ -413,7 +414,7 @@ func edit(rng *rand.Rand, v any) any {
 }
 
 func editMap(rng *rand.Rand, m map[string]any) {
-	all := sortedKeys(m, nil)
+	all := object.SortedKeys(m)
 	if len(all) == 0 || rng.IntN(10) == 0 {
 		m["added"] = "eA=="
 		return

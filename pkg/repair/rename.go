@@ -93,7 +93,7 @@ func (b *builder) sameButKeys(missing, other object.Path) bool {
 	if !isMap || !alsoMap || !there || len(keys) == 1 && len(old) == 1 {
 		return false // an item with nothing but its name has no candidate
 	}
-	for _, name := range sortedKeys(old, live) {
+	for _, name := range object.AllKeys(old, live) {
 		if slices.Contains(keys, name) || object.Equal(old[name], live[name]) {
 			continue
 		}

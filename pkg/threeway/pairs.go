@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"helm.sh/helm/v3/pkg/releaseutil"
 
@@ -67,9 +68,9 @@ func pairs(in Input) []pair {
 	for _, p := range byKey {
 		out = append(out, *p)
 	}
+	rank := installRank()
 	order.Sort(out, func(a, b pair) int {
-		ranks := cmp.Compare(installRank(a.key.Kind), installRank(b.key.Kind))
-		return cmp.Or(ranks, cmp.Compare(a.key.Kind, b.key.Kind), a.key.Compare(b.key))
+		return cmp.Or(cmp.Compare(rank(a.key.Kind), rank(b.key.Kind)), cmp.Compare(a.key.Kind, b.key.Kind), a.key.Compare(b.key))
 	})
 	return out
 }
@@ -89,12 +90,18 @@ func eachObject(objects []object.Object, f func(int, object.Key, *object.Object)
 }
 
 // installRank orders kinds as helm v3.22.0 pkg/releaseutil InstallOrder does, unknown ones last.
-func installRank(kind string) int {
-	if i := slices.Index(releaseutil.InstallOrder, kind); i >= 0 {
-		return i
+var installRank = sync.OnceValue(func() func(kind string) int {
+	rank := map[string]int{}
+	for i, kind := range releaseutil.InstallOrder {
+		rank[kind] = i
 	}
-	return len(releaseutil.InstallOrder)
-}
+	return func(kind string) int {
+		if r, ok := rank[kind]; ok {
+			return r
+		}
+		return len(rank)
+	}
+})
 
 // markLeaving returns the autoscalers of the objects of a release. It marks the autoscalers that the operation takes away, because it
 // deletes them or lets them scale another object. Replicas that they set are not drift, but nothing sets them after the operation.

@@ -1,7 +1,6 @@
 package search
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 
@@ -143,7 +142,7 @@ func difference(before, after any, path []any) []Edit {
 
 func mapDifference(a, b map[string]any, path []any) []Edit {
 	var out []Edit
-	for _, key := range keysOf(a, b) {
+	for _, key := range object.AllKeys(a, b) {
 		before, had := a[key]
 		after, has := b[key]
 		below := append(path[:len(path):len(path)], key)
@@ -185,7 +184,7 @@ func listDifference(a, b []any, path []any) []Edit {
 // -f: maps by their keys, everything else as a whole. A null removes a value. A map that becomes empty is written as it is.
 func Overlay(before, after map[string]any) map[string]any {
 	out := map[string]any{}
-	for _, key := range keysOf(before, after) {
+	for _, key := range object.AllKeys(before, after) {
 		was, had := before[key]
 		is, has := after[key]
 		switch {
@@ -203,14 +202,6 @@ func Overlay(before, after map[string]any) map[string]any {
 		}
 	}
 	return out
-}
-
-// keysOf returns the keys of two maps in order.
-func keysOf(a, b map[string]any) []string {
-	both := map[string]any{}
-	maps.Copy(both, a)
-	maps.Copy(both, b)
-	return object.SortedKeys(both)
 }
 
 // Name returns the path of the edit in the form that people use.

@@ -41,7 +41,7 @@ func walkDifferences(a, b any, path object.Path, visit func(path object.Path, be
 	am, aIs := a.(map[string]any)
 	bm, bIs := b.(map[string]any)
 	if aIs && bIs {
-		for _, name := range keysOf(am, bm) {
+		for _, name := range object.AllKeys(am, bm) {
 			walkDifferences(am[name], bm[name], path.Field(name), visit)
 		}
 		return
@@ -55,7 +55,7 @@ func walkDifferences(a, b any, path object.Path, visit func(path object.Path, be
 	an, aNamed := named(al)
 	bn, bNamed := named(bl)
 	if aNamed && bNamed {
-		for _, name := range keysOf(an, bn) {
+		for _, name := range object.AllKeys(an, bn) {
 			walkDifferences(an[name], bn[name], path.Item([]object.ListKey{{Name: "name", Value: name}}), visit)
 		}
 		return

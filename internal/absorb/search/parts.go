@@ -90,7 +90,7 @@ func walkIndexes(a, b any, path object.Path, visit func(path object.Path, v any,
 	am, aIs := a.(map[string]any)
 	bm, bIs := b.(map[string]any)
 	if aIs && bIs {
-		for _, name := range keysOf(am, bm) {
+		for _, name := range object.AllKeys(am, bm) {
 			if !object.Has(bm, name) {
 				visit(path.Field(name), nil, false)
 				continue

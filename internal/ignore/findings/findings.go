@@ -132,10 +132,13 @@ func isOneValue(f report.Finding) bool {
 // checkConflicts returns an error if a rule might silence the failure of the operation on the object: a saved report does not say
 // whether there are other causes than conflicts.
 func checkConflicts(rules []ignore.Rule, o *report.Object) error {
+	i := slices.IndexFunc(rules, func(r ignore.Rule) bool { return r.Conflicts })
+	if i < 0 || o.Action != report.ActionFail || o.IgnoredBy != nil {
+		return nil
+	}
 	conflicts := object.Filter(o.Fields, func(f report.Finding) bool { return f.Verdict == report.Conflict })
 	isShown := func(f report.Finding) bool { return f.IgnoredBy == nil }
-	i := slices.IndexFunc(rules, func(r ignore.Rule) bool { return r.Conflicts })
-	if o.Action != report.ActionFail || o.IgnoredBy != nil || len(conflicts) == 0 || slices.ContainsFunc(conflicts, isShown) || i < 0 {
+	if len(conflicts) == 0 || slices.ContainsFunc(conflicts, isShown) {
 		return nil
 	}
 	return lacks(rules[i], "other reasons why the operation fails")
