@@ -107,7 +107,7 @@ func (l *sharedList) take(page *comingPage) {
 	}
 	l.add(page.Items)
 	l.next = page.Next
-	l.done = l.next == "" || len(page.Items) == 0
+	l.done = l.next == ""
 	if !l.done {
 		l.ask()
 	}

@@ -64,13 +64,16 @@ func (c *Cluster) Namespaces(ctx context.Context) (map[string]bool, error) {
 	options := metav1.ListOptions{Limit: namespacePage}
 	for {
 		page, err := c.metadata.Resource(namespaceResource).List(ctx, options)
+		if err == nil {
+			err = checkNext(options.Continue, page.Continue, len(page.Items))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("list namespaces: %w", err)
 		}
 		for _, n := range page.Items {
 			out[n.Name] = n.DeletionTimestamp != nil
 		}
-		if page.Continue == "" || len(page.Items) == 0 {
+		if page.Continue == "" {
 			return out, nil
 		}
 		options.Continue = page.Continue

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -56,6 +57,9 @@ func (c *Cluster) ReadPage(
 	if err := utiljson.Unmarshal(text, &list); err != nil {
 		return Page{}, fmt.Errorf("decode the list of %s: %w", of.Resource, err)
 	}
+	if err := checkNext(token, list.Continue, len(list.Items)); err != nil {
+		return Page{}, fmt.Errorf("list %s: %w", of.Resource, err)
+	}
 	kind := strings.TrimSuffix(list.Kind, "List")
 	for _, item := range list.Items {
 		// The items of built-in kinds have no type of their own.
@@ -64,6 +68,15 @@ func (c *Cluster) ReadPage(
 		}
 	}
 	return Page{Items: list.Items, Next: list.Continue}, nil
+}
+
+// checkNext returns an error if a page leads to itself, or is empty and leads to another one. Such pages may have no end, and the objects
+// after them are not known.
+func checkNext(token, next string, items int) error {
+	if next != "" && (next == token || items == 0) {
+		return errors.New("the server sends pages without an end; a proxy in front of the API server may be broken or hostile")
+	}
+	return nil
 }
 
 // CompareNamespaces orders namespaces as the API server lists their objects. It sorts by the keys of etcd, which are namespace/name, so

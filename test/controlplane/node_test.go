@@ -49,7 +49,8 @@ func podCases() []podCase {
 			want: "Running CrashLoopBackOff after exit 3, restarted 1"},
 		{name: "crashes", annotations: play("exit-code", "3", "log", "panic"), want: "Running CrashLoopBackOff after exit 3, restarted 1",
 			events: []string{"BackOff Back-off restarting failed container"}, log: "panic"},
-		{name: "image", image: "ex.com/web:missing", want: "Pending ImagePullBackOff", events: []string{
+		{name: "image", image: "ex.com/web:missing", want: `Pending ImagePullBackOff: Back-off pulling image "ex.com/web:missing": ErrImagePull: ` +
+			"failed to pull and unpack image ex.com/web:missing: not found", events: []string{
 			`Failed Failed to pull image "ex.com/web:missing": not found`, `BackOff Back-off pulling image "ex.com/web:missing"`}},
 		{name: "large", cpu: "5000", want: "Pending", events: []string{"FailedScheduling 0/2 nodes are available: 2 Insufficient cpu."}},
 		{name: "other", scheduler: "other", want: "Pending"},
@@ -164,6 +165,9 @@ func describe(pod *corev1.Pod) string {
 		}
 		if waiting := status.State.Waiting; waiting != nil {
 			out += " " + waiting.Reason
+			if waiting.Reason == "ImagePullBackOff" {
+				out += ": " + waiting.Message
+			}
 		}
 		if ended := status.LastTerminationState.Terminated; ended != nil {
 			out += fmt.Sprintf(" after exit %d, restarted %d", ended.ExitCode, status.RestartCount)

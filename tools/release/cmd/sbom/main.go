@@ -91,8 +91,10 @@ func linkedVersion(info *buildinfo.BuildInfo) string {
 		if setting.Key != "-ldflags" {
 			continue
 		}
-		if _, version, found := strings.Cut(setting.Value, "main.version="); found {
-			return strings.Trim(strings.Fields(version)[0], `"'`)
+		_, version, _ := strings.Cut(setting.Value, "main.version=")
+		version, _, _ = strings.Cut(version, " ")
+		if version = strings.Trim(version, `"'`); version != "" {
+			return version
 		}
 	}
 	return info.Main.Version
