@@ -201,22 +201,25 @@ func TestWorkGrowsWithText(t *testing.T) {
 	fragments := secrettest.Hostile(rand.New(rand.NewPCG(3, 4)), *texts)
 	fragments = append(fragments, "\x1b[31m", "e\u0301\u0301\u0301\u0301\u0301", "##[", "\u202e", "a: &a [*a]\n", "[[a]]\n", "a.", "{", "- ", "\t", "a,", "&a ", "1e9", "!!x ", "\x00")
 	const size, times = 1 << 10, 8
-	var moreBytes, moreObjects uint64
 	for name, call := range known {
 		for _, fragment := range fragments {
 			short := strings.Repeat(fragment, size/len(fragment)+1)
 			long := strings.Repeat(short, times)
 			call(short) // what is made once
 			bytes, objects := allocated(call, short)
-			grows := func() bool {
-				moreBytes, moreObjects = allocated(call, long)
+			// The package regexp keeps its machines in a pool that the garbage collector empties, and the first call may make one. So a
+			// call that allocates too much is measured again.
+			for try := 1; ; try++ {
+				moreBytes, moreObjects := allocated(call, long)
 				// A buffer grows by doubling, so it may have twice the size that it needs.
-				return moreBytes > 2*times*bytes+times*64*size || moreObjects > times*objects*3/2+1000
-			}
-			// The package regexp keeps its machines in a pool that the garbage collector empties: the first call may make one.
-			if grows() && grows() && grows() {
-				t.Errorf("%s: %d bytes of %q take %d bytes in %d objects, and %d times as many take %d in %d", name, len(short), fragment, bytes, objects,
-					times, moreBytes, moreObjects)
+				if moreBytes <= 2*times*bytes+times*64*size && moreObjects <= times*objects*3/2+1000 {
+					break
+				}
+				if try == 3 {
+					t.Errorf("%s: %d bytes of %q take %d bytes in %d objects, and %d times as many take %d in %d", name, len(short), fragment,
+						bytes, objects, times, moreBytes, moreObjects)
+					break
+				}
 			}
 		}
 	}
