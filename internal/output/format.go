@@ -8,15 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/internal/escape"
 	"github.com/helmdrift/helmdrift/internal/output/ci"
 	"github.com/helmdrift/helmdrift/internal/output/html"
 	"github.com/helmdrift/helmdrift/internal/output/text"
-	"github.com/helmdrift/helmdrift/internal/output/text/history"
 	"github.com/helmdrift/helmdrift/internal/output/timeline"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/listing"
-	"github.com/helmdrift/helmdrift/pkg/report/past"
 )
 
 // Options say how a document is laid out, and what it says beside the report. JSON, YAML and metrics have no options, because programs get
@@ -152,26 +149,6 @@ func WriteList(w io.Writer, f Format, l *listing.List, opts Options) error {
 
 // errReportOnly refuses the result of a fix and a list of releases in a format that only a report has.
 var errReportOnly = errors.New("only a report has this format")
-
-// HistoryFormats returns the names of the formats that a history has.
-func HistoryFormats() []string {
-	return []string{string(Text), string(JSON), string(YAML), string(HTML)}
-}
-
-// HistoryDocument returns a history in format f.
-func HistoryDocument(f Format, h *past.History, opts Options) ([]byte, error) {
-	switch f {
-	case Text:
-		return history.Text(h, opts.Text), nil
-	case JSON:
-		return escape.Encode(h, "  ")
-	case YAML:
-		return encodeYAML(h)
-	case HTML:
-		return html.History(h)
-	}
-	return nil, fmt.Errorf("a history has the formats %s", strings.Join(HistoryFormats(), ", "))
-}
 
 // write finds a format, lets it make the document, and writes it. Nothing is written if the document cannot be made.
 func write(w io.Writer, f Format, document func(format) ([]byte, error)) error {
