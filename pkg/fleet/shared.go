@@ -252,8 +252,12 @@ func (s *shared) Terminating(ctx context.Context, names []string) (map[string]bo
 			return a, err == nil
 		})
 		if all.found != nil { // otherwise the role may not list them
-			going := maps.Clone(all.found)
-			maps.DeleteFunc(going, func(name string, is bool) bool { return !is || !slices.Contains(names, name) })
+			going := map[string]bool{}
+			for _, name := range names {
+				if all.found[name] {
+					going[name] = true
+				}
+			}
 			return going, nil
 		}
 	}
@@ -291,24 +295,32 @@ func collect[Q, K comparable, T any](
 	out := map[K]T{}
 	var warnings []report.Message
 	for _, key := range keys {
-		a := all.get(key, func() (a answer[K, T], read bool) {
-			a.found, a.warnings = ask(key)
-			return a, len(a.warnings) == 0
-		})
+		a := answerTo(all, key, ask)
 		maps.Copy(out, a.found)
 		warnings = append(warnings, a.warnings...)
 	}
 	return out, warnings
 }
 
-// Autoscalers implements drift.Cluster. If the autoscalers of the whole cluster cannot be listed, it lists each namespace.
+// answerTo returns the answer about a key.
+func answerTo[Q, K comparable, T any](
+	all *once[Q, answer[K, T]], key Q, ask func(Q) (map[K]T, []report.Message),
+) answer[K, T] {
+	return all.get(key, func() (a answer[K, T], read bool) {
+		a.found, a.warnings = ask(key)
+		return a, len(a.warnings) == 0
+	})
+}
+
+// Autoscalers implements drift.Cluster. If the autoscalers of the whole cluster cannot be listed, it lists each namespace. Releases share
+// the map of the whole cluster, which is not copied for each of them.
 func (s *shared) Autoscalers(ctx context.Context, names []string) (map[object.Key]object.Autoscaler, []report.Message) {
 	ask := func(namespace string) (map[object.Key]object.Autoscaler, []report.Message) {
 		return s.Cluster.Autoscalers(ctx, []string{namespace})
 	}
 	if s.wide {
-		if all, warnings := collect(&s.autoscalers, []string{""}, ask); len(warnings) == 0 {
-			return all, nil
+		if all := answerTo(&s.autoscalers, "", ask); len(all.warnings) == 0 {
+			return all.found, nil
 		}
 	}
 	return collect(&s.autoscalers, names, ask)

@@ -1,12 +1,14 @@
 package fleet
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
@@ -101,5 +103,34 @@ func TestOnceAgain(t *testing.T) {
 		if got := values.get("never", read(9)); got != want {
 			t.Errorf("call %d: %d, not %d", i, got, want)
 		}
+	}
+}
+
+// TestSharedOfCluster checks that a release copies nothing of what the others of a large cluster have.
+func TestSharedOfCluster(t *testing.T) {
+	s, going := &shared{wide: true}, map[string]bool{}
+	scaled := map[object.Key]object.Autoscaler{}
+	for i := range 2000 {
+		namespace := fmt.Sprintf("n%d", i)
+		going[namespace] = i%2 == 0
+		scaled[object.Key{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: "web"}] = object.Autoscaler{Name: "web"}
+	}
+	s.namespaces.get("", func() (answer[string, bool], bool) { return answer[string, bool]{found: going}, true })
+	s.autoscalers.get("", func() (a answer[object.Key, object.Autoscaler], read bool) {
+		a.found = scaled
+		return a, true
+	})
+	names := []string{"n0", "n1", "absent"}
+	if found, unread := s.Terminating(t.Context(), names); len(found) != 1 || !found["n0"] || unread != nil {
+		t.Errorf("namespaces %v, %v", found, unread)
+	}
+	if found, warnings := s.Autoscalers(t.Context(), names); len(found) != len(scaled) || warnings != nil {
+		t.Errorf("%d autoscalers, %v", len(found), warnings)
+	}
+	if count := testing.AllocsPerRun(10, func() { _, _ = s.Terminating(t.Context(), names) }); count > 6 {
+		t.Errorf("%.0f allocations for the namespaces", count)
+	}
+	if count := testing.AllocsPerRun(10, func() { _, _ = s.Autoscalers(t.Context(), names) }); count > 6 {
+		t.Errorf("%.0f allocations for the autoscalers", count)
 	}
 }
