@@ -3,6 +3,7 @@ package terraform
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strconv"
@@ -233,7 +234,7 @@ func (a arguments) checkWriteOnly(r *Release, before arguments) error {
 		return err
 	}
 	if marked(a.unknown, "set_wo_revision") {
-		now = was + 1
+		now = math.Inf(1)
 	}
 	isNew := r.Change == Creates || r.Change == Replaces || r.Change == ReplaceLast
 	switch {
