@@ -2,6 +2,7 @@ package deployer
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/once"
@@ -21,16 +22,18 @@ type Fetched struct {
 	done []func()
 }
 
-// chartKey is what decides which chart is fetched. Another login may get another chart.
+// chartKey is what decides which chart is fetched. Another login may get another chart. A source in a working tree may not be fetched from
+// this machine, also not by a redirect, so it does not get what a source of the cluster got.
 type chartKey struct {
 	ref, version, repository, username, password, keyring string
-	plain, verify                                         bool
+	plain, verify, local                                  bool
 }
 
 // Charts returns a function that keeps the answers of another one.
 func (f *Fetched) Charts(fetchChart FetchChart) FetchChart {
 	return func(ctx context.Context, ref string, o fetch.Options) (string, func(), error) {
-		key := chartKey{ref, o.Version, o.RepoURL, o.Username, o.Password, o.Keyring, o.PlainHTTP, o.Verify}
+		local := o.Refuse == nil || o.Refuse(netip.IPv6Loopback()) == nil
+		key := chartKey{ref, o.Version, o.RepoURL, o.Username, o.Password, o.Keyring, o.PlainHTTP, o.Verify, local}
 		path, err := f.charts.Get(key, func() (string, error) {
 			o.Indexes = &f.indexes
 			path, done, err := fetchChart(ctx, ref, o)
