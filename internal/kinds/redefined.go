@@ -1,8 +1,6 @@
 package kinds
 
 import (
-	"strings"
-
 	structuralpruning "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -52,7 +50,10 @@ func lostFields(before, after map[string]any, path string) (lost []string) {
 		if below == nil {
 			below = values
 		}
-		inside := strings.TrimPrefix(path+"."+name, ".")
+		inside := name // which may begin with a dot
+		if path != "" {
+			inside = path + "." + name
+		}
 		if below == nil && after["additionalProperties"] != true {
 			lost = append(lost, inside)
 			continue
