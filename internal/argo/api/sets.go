@@ -86,6 +86,7 @@ func setSettings(parameters, controller map[string]any) (told, variables map[str
 		for _, variable := range object.Items(container, "env") {
 			name, _ := variable["name"].(string)
 			name, isOwn := strings.CutPrefix(name, "ARGOCD_APPLICATIONSET_CONTROLLER_")
+			isOwn = isOwn && name == strings.ToUpper(name) && !strings.Contains(name, ".") // Argo CD reads no other
 			if value, isText := variable["value"].(string); isText && isOwn {
 				variables[setKey+strings.ToLower(strings.ReplaceAll(name, "_", "."))] = value
 			}

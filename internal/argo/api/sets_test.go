@@ -47,6 +47,8 @@ func TestSetController(t *testing.T) {
 		"a flag lets the set say so":     {container: "{args: [--policy, create-only]}", own: "sync", updates: true, deletes: true, says: "applicationsSync: sync"},
 		"a flag without a value":         {container: "{args: [--policy, create-only, --enable-policy-override]}", own: "sync", updates: true, deletes: true, says: "applicationsSync: sync"},
 		"a variable":                     {container: "{env: [{name: ARGOCD_APPLICATIONSET_CONTROLLER_POLICY, value: create-only}]}", own: "sync", says: "the policy create-only of its controller"},
+		"a variable in small letters":    {container: "{env: [{name: ARGOCD_APPLICATIONSET_CONTROLLER_policy, value: create-only}]}", updates: true, deletes: true, says: "the policy sync of its controller"},
+		"a variable with a dot":          {container: "{env: [{name: ARGOCD_APPLICATIONSET_CONTROLLER_ENABLE.POLICY.OVERRIDE, value: 'false'}]}", own: "create-only", says: "applicationsSync: create-only"},
 		"a variable of the parameters": {parameters: "{applicationsetcontroller.policy: create-only}",
 			container: "{env: [{name: ARGOCD_APPLICATIONSET_CONTROLLER_POLICY, valueFrom: {configMapKeyRef: {name: argocd-cmd-params-cm, key: applicationsetcontroller.policy}}}]}", says: "the policy create-only of its controller"},
 	} {
