@@ -256,7 +256,11 @@ func normalized(ref object.Ref, content map[string]any) map[string]any {
 	out := withoutTime(content)
 	switch rules, isList := out["rules"].([]any); {
 	case ref.Group == "" && ref.Kind == "Secret":
-		out = kinds.FoldStringData(out)
+		if texts := object.Child(out, "stringData"); texts != nil { // what was applied last need not name its version
+			is := map[string]any{"apiVersion": "v1", "kind": ref.Kind, "data": out["data"], "stringData": texts}
+			out["data"] = kinds.FoldStringData(is)["data"]
+			delete(out, "stringData")
+		}
 		for name, value := range object.Child(out, "data") {
 			if value == nil {
 				object.Child(out, "data")[name] = ""

@@ -19,6 +19,7 @@ func TestCompare(t *testing.T) {
 		web    = "apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, " +
 			"template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: a"
 		set        = "apiVersion: apps/v1, kind: StatefulSet, metadata: {name: db, namespace: shop}, spec: {updateStrategy: {type: RollingUpdate"
+		secret     = "apiVersion: v1, kind: Secret, metadata: {name: web, namespace: shop}, data: "
 		definition = "apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, metadata: {name: things.ex.com}, spec: {group: ex.com"
 		role       = "apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRole, metadata: {name: web}, aggregationRule: {clusterRoleSelectors: [{}]}, rules: "
 		updated    = ", managedFields: [{manager: argocd-controller, operation: Update, apiVersion: v1, fieldsType: FieldsV1, fieldsV1: {'f:data': {'f:a': {}, 'f:b': {}}}}]"
@@ -39,6 +40,7 @@ func TestCompare(t *testing.T) {
 		"that, written client-side":       {nil, true, config + "}, data: {a: x, b: x}", config + "}, data: {a: x}", config + updated + "}, data: {a: x, b: x}", InSync},
 		"a default of what it adds":       {[]string{"ServerSideApply=true"}, true, "", set + ", rollingUpdate: {}}}", set + "}}", InSync},
 		"a value that it adds":            {[]string{"ServerSideApply=true"}, true, "", set + ", rollingUpdate: {partition: 1}}}", set + "}}", LikeTheWrite},
+		"a dropped text of a Secret":      {applied: "kind: Secret, stringData: {a: x, b: x}", desired: secret + "{a: eA==}", live: secret + "{a: eA==, b: eA==}", want: OutOfSync},
 		"a replaced one":                  {options: []string{"Replace=true"}, desired: config + "}, data: {a: x}", live: config + "}, data: {a: x, b: x}", want: InSync},
 		"a field that is not kept":        {desired: widget + "}, spec: {a: 1, b: 2}", live: widget + "}, spec: {a: 1}", want: OutOfSync},
 		"a null":                          {desired: widget + ", creationTimestamp: null}, spec: {a: 1, b: null}", live: widget + ", creationTimestamp: x}, spec: {a: 1}", want: InSync},
