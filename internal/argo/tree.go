@@ -53,9 +53,9 @@ type Tree struct {
 	search Search
 	found  appset.Answer
 	// settings are those of Argo CD for the Applications of a namespace, and controllers say what it may change for the sets there. Both are
-	// read when they are needed.
-	settings    once.Map[string, api.Settings]
-	controllers once.Map[string, api.SetController]
+	// read when they are needed, and again if that failed.
+	settings    map[string]api.Settings
+	controllers map[string]api.SetController
 	// mayMake has the folders of charts, and whether one of their files could be an Application.
 	mayMake once.Map[string, bool]
 }
@@ -82,7 +82,8 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // NewTree finds the Applications that a working tree makes. Namespace is that of Applications which name none, if the cluster has them
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
-	t := &Tree{Tree: of, dir: dir, made: map[object.Key]*madeApp{}, namespace: q.Namespace, search: search, doubts: map[string][]string{}}
+	t := &Tree{Tree: of, dir: dir, made: map[object.Key]*madeApp{}, namespace: q.Namespace, search: search, doubts: map[string][]string{},
+		settings: map[string]api.Settings{}, controllers: map[string]api.SetController{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
 	if err != nil {
@@ -446,20 +447,33 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, al
 	return out, nil
 }
 
-// settingsOf reads the settings of Argo CD once for each namespace.
+// settingsOf reads the settings of Argo CD once for each namespace. An error is not kept: the Applications that are laid over the cluster
+// later need the settings, too.
 func (t *Tree) settingsOf(ctx context.Context, from drift.Connection, namespace string) (api.Settings, error) {
-	return t.settings.Get(namespace, func() (api.Settings, error) { return api.ReadSettings(ctx, from.Cluster, namespace) })
+	if found, isKnown := t.settings[namespace]; isKnown {
+		return found, nil
+	}
+	found, err := api.ReadSettings(ctx, from.Cluster, namespace)
+	if err == nil {
+		t.settings[namespace] = found
+	}
+	return found, err
 }
 
 // controllerOf returns what Argo CD may change for the ApplicationSets of a namespace.
 func (t *Tree) controllerOf(ctx context.Context, from drift.Connection, namespace string) (api.SetController, error) {
-	return t.controllers.Get(namespace, func() (api.SetController, error) {
-		settings, err := t.settingsOf(ctx, from, namespace)
-		if err != nil {
-			return api.SetController{}, err
-		}
-		return api.ReadSetController(ctx, from.Cluster, cmp.Or(settings.Namespace, defaultNamespace))
-	})
+	if found, isKnown := t.controllers[namespace]; isKnown {
+		return found, nil
+	}
+	settings, err := t.settingsOf(ctx, from, namespace)
+	if err != nil {
+		return api.SetController{}, err
+	}
+	found, err := api.ReadSetController(ctx, from.Cluster, cmp.Or(settings.Namespace, defaultNamespace))
+	if err == nil {
+		t.controllers[namespace] = found
+	}
+	return found, err
 }
 
 // may reports whether a source could make an Application: one of its files, or its values, names the group. To render each chart for that

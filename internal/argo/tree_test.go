@@ -22,6 +22,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // readYAML decodes an object.
@@ -337,6 +338,44 @@ func TestManyApplications(t *testing.T) {
 	tree := treeOf(t, map[string]string{"roots/a.yaml": set("a"), "roots/b.yaml": set("b"), "x/x.yaml": "kind: ConfigMap"}, nil)
 	if all := strings.Join(tree.Problems(), "\n"); len(tree.all()) != maxApplications || !strings.Contains(all, "more than 10000 Applications") {
 		t.Error(len(tree.all()), all)
+	}
+}
+
+// failingOnce is a cluster that does not answer the first time.
+type failingOnce struct {
+	fakeCluster
+	failed *bool
+}
+
+func (c failingOnce) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	if out := c.fakeCluster.Read(ctx, wanted); *c.failed {
+		return out
+	}
+	*c.failed = true
+	out := map[object.Ref]cluster.Live{}
+	for _, ref := range wanted {
+		out[ref] = cluster.Live{Err: &report.ObjectError{Message: "the server is overloaded"}}
+	}
+	return out
+}
+
+// TestReadAgain reads what Argo CD is told once more if it could not be read: the next Application does not have the error of the first.
+func TestReadAgain(t *testing.T) {
+	newTree := func() (*Tree, drift.Connection) {
+		return &Tree{settings: map[string]api.Settings{}, controllers: map[string]api.SetController{}},
+			drift.Connection{Cluster: failingOnce{clusterOf(nil), new(bool)}}
+	}
+	tree, from := newTree()
+	for _, want := range []bool{false, true} {
+		if _, err := tree.settingsOf(t.Context(), from, "argocd"); (err == nil) != want {
+			t.Error(err)
+		}
+	}
+	tree, from = newTree()
+	for _, want := range []bool{false, true} {
+		if _, err := tree.controllerOf(t.Context(), from, "argocd"); (err == nil) != want {
+			t.Error(err)
+		}
 	}
 }
 
