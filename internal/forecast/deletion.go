@@ -227,15 +227,18 @@ func lostClaims(o *Object) (names []string, retained bool) {
 		first = firstOrdinal(o.After)
 		end = first + replicas(o.After)
 	}
-	start := firstOrdinal(o.Before)
-	for ordinal := start; ordinal < start+replicas(o.Before); ordinal++ {
-		if ordinal >= first && ordinal < end {
-			continue
-		}
-		for _, claim := range before.Spec.VolumeClaimTemplates {
-			names = append(names, fmt.Sprintf("%s-%s-%d", claim.Name, o.Name, ordinal))
+	lose := func(from, to int) {
+		for ordinal := from; ordinal < to; ordinal++ {
+			for _, claim := range before.Spec.VolumeClaimTemplates {
+				names = append(names, fmt.Sprintf("%s-%s-%d", claim.Name, o.Name, ordinal))
+			}
 		}
 	}
+	// No loop runs over the ordinals that stay, since an API server may answer with any number of replicas.
+	start := firstOrdinal(o.Before)
+	stop := start + replicas(o.Before)
+	lose(start, min(first, stop))
+	lose(max(end, start), stop)
 	return names, retained
 }
 
