@@ -116,7 +116,7 @@ func storageClass(name string) Want {
 func (in *prediction) claim(o *Object) *report.Effect {
 	if o.After == nil {
 		e := &report.Effect{Text: "is deleted"}
-		in.loseClaim(e, o.Namespace, o.Name)
+		in.loseClaims(e, o.Namespace, []string{o.Name})
 		if in.isMounted(o) {
 			e.Notes = append(e.Notes, "stays until no pod uses it")
 		}
@@ -174,9 +174,9 @@ func (in *prediction) isMounted(o *Object) bool {
 	})
 }
 
-// loseClaim adds to an effect that a claim is deleted, and what happens to its volume.
-func (in Input) loseClaim(e *report.Effect, namespace, name string) {
-	text := "PersistentVolumeClaim " + name
+// loseClaims adds to an effect that claims of a namespace are deleted, and what happens to their volumes.
+func (in Input) loseClaims(e *report.Effect, namespace string, names []string) {
+	volumes := map[string][]corev1.PersistentVolume{} // by the names of their claims
 	for want, list := range in.Seen {
 		if want.Kind != volumeKind() {
 			continue
@@ -185,52 +185,75 @@ func (in Input) loseClaim(e *report.Effect, namespace, name string) {
 			e.Inexact = unread(list, "volumes")
 		}
 		for _, item := range list.Items {
-			v := decoded[corev1.PersistentVolume](item)
-			if ref := v.Spec.ClaimRef; ref == nil || ref.Namespace != namespace || ref.Name != name {
-				continue
+			if v := decoded[corev1.PersistentVolume](item); v.Spec.ClaimRef != nil && v.Spec.ClaimRef.Namespace == namespace {
+				volumes[v.Spec.ClaimRef.Name] = append(volumes[v.Spec.ClaimRef.Name], v)
 			}
-			if v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRetain {
+		}
+	}
+	for _, name := range names {
+		text, isRetained := "PersistentVolumeClaim "+name, false
+		for _, v := range volumes[name] {
+			if isRetained = v.Spec.PersistentVolumeReclaimPolicy == corev1.PersistentVolumeReclaimRetain; isRetained {
 				e.Notes = append(e.Notes, text+" is deleted, but its volume "+v.Name+" is retained")
-				return
+				break
 			}
 			text += " with its volume " + v.Name
 		}
+		if !isRetained {
+			e.Lost = append(e.Lost, text)
+		}
 	}
-	e.Lost = append(e.Lost, text)
 }
 
 // claimsOf adds what happens to the claims of a deleted StatefulSet, or of removed replicas.
 func (in Input) claimsOf(e *report.Effect, o *Object) {
-	names, retained := lostClaims(o)
-	if retained && len(names) > 0 {
+	lost := lostClaims(o)
+	if lost.retained && lost.count > 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("%s %s: %s",
-			english.Count(len(names), "claim"), verb(len(names), "stays", "stay"), firstNames(names)))
+			english.Count(lost.count, "claim"), verb(lost.count, "stays", "stay"), firstOf(lost.names, lost.count)))
 		return
 	}
-	for _, name := range names {
-		in.loseClaim(e, o.Namespace, name)
+	if lost.count > 0 {
+		in.loseClaims(e, o.Namespace, lost.names)
+	}
+	if more := lost.count - len(lost.names); more > 0 {
+		e.Lost = append(e.Lost, english.Count(more, "more claim"))
 	}
 }
 
-// lostClaims returns the claims of the replicas that a write removes from a StatefulSet, and whether the controller retains them.
-func lostClaims(o *Object) (names []string, retained bool) {
+// maxClaims is the number of lost claims of a StatefulSet that have names. Whoever may scale one can ask for two billion replicas.
+const maxClaims = 1000
+
+// claims are those of the replicas that a write removes from a StatefulSet.
+type claims struct {
+	// names are the first maxClaims names of count claims.
+	names []string
+	count int
+	// retained reports whether the controller retains the claims.
+	retained bool
+}
+
+// lostClaims returns the claims of the replicas that a write removes from a StatefulSet.
+func lostClaims(o *Object) (out claims) {
 	if o.GroupKind() != (schema.GroupKind{Group: "apps", Kind: "StatefulSet"}) || !o.Action.Writes() || o.Before == nil {
-		return nil, false
+		return claims{}
 	}
 	before, after := decoded[appsv1.StatefulSet](o.Before), decoded[appsv1.StatefulSet](o.After)
 	policy := before.Spec.PersistentVolumeClaimRetentionPolicy
-	retained = policy == nil || policy.WhenDeleted != appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+	out.retained = policy == nil || policy.WhenDeleted != appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 	first, end := 0, 0 // of the ordinals that stay
 	if o.After != nil {
 		policy = after.Spec.PersistentVolumeClaimRetentionPolicy
-		retained = policy == nil || policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType
+		out.retained = policy == nil || policy.WhenScaled != appsv1.DeletePersistentVolumeClaimRetentionPolicyType
 		first = firstOrdinal(o.After)
 		end = first + replicas(o.After)
 	}
 	lose := func(from, to int) {
-		for ordinal := from; ordinal < to; ordinal++ {
-			for _, claim := range before.Spec.VolumeClaimTemplates {
-				names = append(names, fmt.Sprintf("%s-%s-%d", claim.Name, o.Name, ordinal))
+		templates := before.Spec.VolumeClaimTemplates
+		out.count += max(to-from, 0) * len(templates)
+		for ordinal := from; ordinal < to && len(out.names) < min(out.count, maxClaims); ordinal++ {
+			for _, claim := range templates {
+				out.names = append(out.names, fmt.Sprintf("%s-%s-%d", claim.Name, o.Name, ordinal))
 			}
 		}
 	}
@@ -239,7 +262,7 @@ func lostClaims(o *Object) (names []string, retained bool) {
 	stop := start + replicas(o.Before)
 	lose(start, min(first, stop))
 	lose(max(end, start), stop)
-	return names, retained
+	return out
 }
 
 // volume returns the effect of the deletion of a PersistentVolume.

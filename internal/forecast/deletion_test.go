@@ -1,6 +1,7 @@
 package forecast
 
 import (
+	"math"
 	"testing"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -17,11 +18,38 @@ func TestClaimsOfManyReplicas(t *testing.T) {
 	}
 	o := &Object{Action: report.ActionUpdate, Before: set(0), After: set(1)}
 	o.Key = object.Key{Group: "apps", Kind: "StatefulSet", Name: "db"}
-	if names, _ := lostClaims(o); len(names) != 1 || names[0] != "data-db-0" {
-		t.Errorf("lost %q", names)
+	if lost := lostClaims(o); lost.count != 1 || len(lost.names) != 1 || lost.names[0] != "data-db-0" {
+		t.Errorf("lost %+v", lost)
 	}
 	o.Before = o.After
-	if names, _ := lostClaims(o); len(names) > 0 {
-		t.Errorf("lost %q", names)
+	if lost := lostClaims(o); lost.count > 0 || len(lost.names) > 0 {
+		t.Errorf("lost %+v", lost)
+	}
+	o.After = nil
+	if lost := lostClaims(o); lost.count != math.MaxInt32 || len(lost.names) != maxClaims || !lost.retained {
+		t.Errorf("%d lost, %d names", lost.count, len(lost.names))
+	}
+	e := &report.Effect{}
+	Input{}.claimsOf(e, o)
+	if want := "2147483647 claims stay: data-db-1, data-db-2, data-db-3 and 2147483644 more"; len(e.Notes) != 1 || e.Notes[0] != want {
+		t.Errorf("notes %q", e.Notes)
+	}
+	object.Child(o.Before, "spec")["persistentVolumeClaimRetentionPolicy"] = map[string]any{"whenDeleted": "Delete"}
+	e = &report.Effect{}
+	Input{}.claimsOf(e, o)
+	if len(e.Lost) != maxClaims+1 || e.Lost[maxClaims] != "2147482647 more claims" {
+		t.Errorf("%d lost, %q", len(e.Lost), e.Lost[len(e.Lost)-1])
+	}
+}
+
+// TestRestartedIsAboutTexts compares images that no API server allows: they are no texts.
+func TestRestartedIsAboutTexts(t *testing.T) {
+	pod := func(image any) map[string]any {
+		return map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "app", "image": image}}}}
+	}
+	for _, image := range []any{map[string]any{}, []any{"a"}} {
+		if n := restarted(pod(image), pod(image), nil); n != 0 {
+			t.Errorf("%v: %d containers restart", image, n)
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -239,7 +240,7 @@ func replicas(m map[string]any) int {
 	if m == nil {
 		return 0
 	}
-	return number(object.Child(m, "spec"), "replicas", 1)
+	return min(number(object.Child(m, "spec"), "replicas", 1), math.MaxInt32) // the API has 32 bits for it
 }
 
 // number returns an integer field, or a default if it is absent.
@@ -293,9 +294,12 @@ func verb(n int, one, many string) string {
 }
 
 // firstNames returns up to three names, and how many more there are.
-func firstNames(names []string) string {
-	if len(names) > 3 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
+func firstNames(names []string) string { return firstOf(names, len(names)) }
+
+// firstOf is firstNames for names of which only the first are known.
+func firstOf(names []string, count int) string {
+	if count > 3 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), count-3)
 	}
 	return strings.Join(names, ", ")
 }

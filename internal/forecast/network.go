@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +17,7 @@ import (
 func (in Input) ingress(o *Object) *report.Effect {
 	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
 	clauses := gone("route", routes(spec), routes(desired))
-	if old := spec["ingressClassName"]; o.After != nil && old != nil && old != desired["ingressClassName"] {
+	if old := spec["ingressClassName"]; o.After != nil && old != nil && !reflect.DeepEqual(old, desired["ingressClassName"]) {
 		clauses = append(clauses, fmt.Sprintf("leaves ingress class %v: another controller serves it, or none", old))
 	}
 	return withClauses(&report.Effect{}, clauses)

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -93,7 +94,7 @@ func readyMeanwhile(status map[string]any) string {
 func restarted(before, after, status map[string]any) int {
 	is, n := images(after), 0
 	for name, was := range images(before) {
-		if image, stays := is[name]; stays && image != was && !isOver(after, status, name) {
+		if image, stays := is[name]; stays && !reflect.DeepEqual(image, was) && !isOver(after, status, name) {
 			n++
 		}
 	}

@@ -2,6 +2,7 @@ package forecast
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -274,7 +275,7 @@ func (w workload) statefulScale() (r rollout, kept int) {
 
 // firstOrdinal returns the ordinal of the first pod of a StatefulSet.
 func firstOrdinal(m map[string]any) int {
-	return number(object.Child(object.Child(m, "spec"), "ordinals"), "start", 0)
+	return min(number(object.Child(object.Child(m, "spec"), "ordinals"), "start", 0), math.MaxInt32) // the API has 32 bits for it
 }
 
 // partition returns the number of pods of a StatefulSet that keep their template.

@@ -49,7 +49,7 @@ func allWants(in Input) []Want {
 		case o.GroupKind() == schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"} && o.After == nil:
 			lost = append(lost, instances(o))
 		}
-		if names, retained := lostClaims(o); len(names) > 0 && !retained {
+		if gone := lostClaims(o); gone.count > 0 && !gone.retained {
 			lost = append(lost, Want{Kind: volumeKind()})
 		}
 		lost = append(lost, wantsOfClaim(o)...)
