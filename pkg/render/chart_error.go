@@ -230,8 +230,18 @@ func cleanMessage(message string) string {
 // (helm v3.22.0 pkg/chartutil/coalesce.go coalesceDeps).
 var tableMismatch = regexp.MustCompile(`(?s)(type mismatch on [^:]+): .*`)
 
-// quotedViolation matches the lines of a schema violation that quote the value (jsonschema v6.0.3 kind Pattern, Format).
-var quotedViolation = regexp.MustCompile(`(?m)^(\s*- at '.*?': )'.*' (does not match pattern|is not valid)`)
+// violationsWithValues match the lines of schema violations that quote the value, show a number or a length, or add the error of a parser,
+// which may quote the value (jsonschema v6.0.3 kind: Pattern, Format, Maximum, MaxLength and the like). The replacement has only what the
+// schema says. Helm does not let the validator check contentEncoding and contentMediaType.
+var violationsWithValues = func() map[*regexp.Regexp]string {
+	const text = `'(?:[^'\\]|\\.)*'`
+	line := func(rest string) *regexp.Regexp { return regexp.MustCompile(`(?m)^(\s*- at ` + text + `: )` + rest) }
+	return map[*regexp.Regexp]string{
+		line(text + ` (does not match pattern)`):                                        "${1}the value $2",
+		line(`(?:` + text + `|\S+) (is not valid [a-z0-9-]+): .*`):                      "${1}the value $2",
+		line(`((?:exclusiveM|m)(?:in|ax)imum|multipleOf|(?:min|max)Length): got \S+, `): "$1$2: ",
+	}
+}()
 
 // valuesError describes a problem with the values without quoting them.
 func valuesError(chart string, err error) *Error {
@@ -239,8 +249,10 @@ func valuesError(chart string, err error) *Error {
 	if !strings.HasPrefix(text, schemaViolation) {
 		return &Error{Message: "chart " + chart + ": " + tableMismatch.ReplaceAllString(text, "$1: the value is not a map")}
 	}
-	return &Error{File: chart + "/values.schema.json", Advice: hintSchema,
-		Message: sortViolations(quotedViolation.ReplaceAllString(text, "${1}the value $2"))}
+	for line, replacement := range violationsWithValues {
+		text = line.ReplaceAllString(text, replacement)
+	}
+	return &Error{File: chart + "/values.schema.json", Advice: hintSchema, Message: sortViolations(text)}
 }
 
 // sortViolations sorts the violations of a schema, which the validator returns in random order. Each begins with a dash, and

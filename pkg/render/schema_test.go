@@ -75,6 +75,46 @@ func TestSchemaOfHelm(t *testing.T) {
 	}
 }
 
+// TestSchemaErrorsHaveNoValues violates every keyword that makes the validator show a value, a part of it, or its length.
+func TestSchemaErrorsHaveNoValues(t *testing.T) {
+	const canary, number = "it's \"canary\" is not valid uri: 'x' does not match pattern\nline", 86753093.0
+	for keyword, want := range map[string]string{
+		`"pattern": "^a"`:                       "the value does not match pattern '^a'",
+		`"format": "date-time"`:                 "the value is not valid date-time",
+		`"format": "uri"`:                       "the value is not valid uri",
+		`"minLength": 400`:                      "minLength: want 400",
+		`"maxLength": 4`:                        "maxLength: want 4",
+		`"const": "b"`:                          "value must be 'b'",
+		`"enum": ["b", "c"]`:                    "value must be one of 'b', 'c'",
+		`"minimum": 1000000000`:                 "minimum: want 1×10⁰⁹",
+		`"maximum": 10`:                         "maximum: want 10",
+		`"exclusiveMinimum": 1000000000`:        "exclusiveMinimum: want 1×10⁰⁹",
+		`"exclusiveMaximum": 10`:                "exclusiveMaximum: want 10",
+		`"multipleOf": 10`:                      "multipleOf: want 10",
+		`"type": "boolean"`:                     "got ",
+		`"not": {"type": ["string", "number"]}`: "'not' failed",
+	} {
+		schema := `{"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"it's": {` + keyword + `}}}`
+		messages := ""
+		for _, value := range []any{canary, number} {
+			err := schemas{name: "web", schema: []byte(schema)}.check(map[string]any{"it's": value})
+			if err == nil {
+				continue
+			}
+			message := valuesError("web", err).Message
+			messages += message
+			for _, part := range []string{"canary", "line", "8.67", "867", "53,093", "93", "61", "62"} {
+				if strings.Contains(message, part) && !strings.Contains(keyword, part) {
+					t.Errorf("%s: %q is in %q", keyword, part, message)
+				}
+			}
+		}
+		if !strings.Contains(messages, want) {
+			t.Errorf("%s: %q", keyword, messages)
+		}
+	}
+}
+
 // sorted returns the text of an error with its violations in order.
 func sorted(err error) string {
 	if err == nil {
