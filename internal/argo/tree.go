@@ -171,7 +171,7 @@ func (t *Tree) remarks(without *api.Application) []string {
 		}
 	}
 	slices.Sort(out)
-	return out
+	return slices.Compact(out) // Applications of a namespace may have the same fault
 }
 
 // find returns an Application of the tree, or one that it drops.
@@ -355,9 +355,12 @@ func (e *expansion) settle(ctx context.Context, one *madeApp, live map[object.Re
 	} else if err != nil {
 		one.app.Fault = fmt.Errorf("whether %s changes %s is not known: %w", one.By, one.app.Title(), err)
 	}
-	if settings, err := e.settingsOf(ctx, e.from, at.Namespace); err == nil { // the report of the Application has the error
+	switch settings, err := e.settingsOf(ctx, e.from, at.Namespace); {
+	case err == nil:
 		one.app.Instance = (&Plan{app: one.app, settings: settings}).instance()
 		e.doubtLeft(one, settings)
+	case one.app.Fault == nil:
+		one.app.Fault = err
 	}
 	e.made[at] = one
 	if was != nil {

@@ -319,6 +319,25 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestDeepTree has two sets that list folders of a tree with more of them inside each other than are listed. Neither set is whole.
+func TestDeepTree(t *testing.T) {
+	const git = "[{git: {repoURL: '" + remote + "', directories: [{path: shops/*}]}}]"
+	set := setOf(git, "{{.path.basename}}", "", "")
+	root := grow(t, map[string]string{
+		"roots/a.yaml": set, "roots/b.yaml": strings.Replace(set, "name: set", "name: other", 1),
+		"deep/" + strings.Repeat("x/", maxDepth) + "a.txt": "", "shops/one/a.txt": "",
+	})
+	answer, problems := build(t, root, "roots")
+	if len(answer.Sets) != 2 || strings.Count(problems, "folders inside each other") != 2 {
+		t.Errorf("%d sets, problems %s", len(answer.Sets), problems)
+	}
+	for _, set := range answer.Sets {
+		if !set.IsPartial || len(set.Makes) > 0 {
+			t.Errorf("%+v", set)
+		}
+	}
+}
+
 // elements is a list of many elements as YAML.
 func elements(n int) string {
 	return "[" + strings.TrimSuffix(strings.Repeat("{a: b}, ", n), ", ") + "]"

@@ -113,9 +113,12 @@ func (b *builder) allFiles() ([]string, error) {
 	if b.files != nil {
 		return b.files, nil
 	}
-	b.files = []string{}
-	err := b.walk(".", false, func(name string) { b.files = append(b.files, name) })
-	return b.files, err
+	files := []string{}
+	if err := b.walk(".", false, func(name string) { files = append(files, name) }); err != nil {
+		return nil, err
+	}
+	b.files = files
+	return files, nil
 }
 
 // folders returns the folders that have files, without hidden ones, in the order of a walk (argo-cd v3.6.1
