@@ -166,11 +166,18 @@ func valueCell(t *layout.Text, r report.Release, v report.GivenValue, isGiven bo
 // fields returns a line for each object that is missing in some environment, and for each field that somebody changed in some.
 func fields(t *layout.Text, releases []report.Release) []Row {
 	type key struct{ object, path string }
-	whole := make([]map[string]string, len(releases))
+	// without is what an environment says in the line of another one.
+	without := make([]map[key]string, len(releases))
 	for i, r := range releases {
-		whole[i] = map[string]string{}
+		without[i] = map[key]string{}
 		for _, o := range r.Objects {
-			whole[i][t.ObjectName(o, r)] = wholeObject(o)
+			name := t.ObjectName(o, r)
+			without[i][key{name, ""}] = wholeObject(o)
+			for _, f := range o.Fields {
+				if f.Silenced() {
+					without[i][key{name, t.Escape(f.Path)}] = ignored
+				}
+			}
 		}
 	}
 	cells, order := map[key][]string{}, []key{}
@@ -178,7 +185,7 @@ func fields(t *layout.Text, releases []report.Release) []Row {
 		if cells[k] == nil {
 			cells[k] = make([]string, len(releases))
 			for j, r := range releases {
-				cells[k][j] = cmp.Or(whole[j][k.object], undrifted(r))
+				cells[k][j] = cmp.Or(without[j][key{k.object, ""}], without[j][k], undrifted(r))
 			}
 			order = append(order, k)
 		}
@@ -187,7 +194,7 @@ func fields(t *layout.Text, releases []report.Release) []Row {
 	for i, r := range releases {
 		for _, o := range r.Objects {
 			name := t.ObjectName(o, r)
-			if said := wholeObject(o); said != "" {
+			if said := wholeObject(o); said != "" && said != ignored {
 				set(key{name, ""}, i, said)
 			}
 			for _, f := range o.Fields {
@@ -205,9 +212,14 @@ func fields(t *layout.Text, releases []report.Release) []Row {
 	return rows
 }
 
+// ignored is what is said of an object or a field that is not as deployed in an environment whose rules ignore that.
+const ignored = "ignored"
+
 // wholeObject says what an object is like in an environment where its fields cannot be compared. Otherwise it is empty.
 func wholeObject(o report.Object) string {
 	switch {
+	case o.IgnoredBy != nil && (o.Missing || o.Terminating):
+		return ignored
 	case o.IgnoredBy != nil:
 	case o.Error != nil:
 		return "not compared"

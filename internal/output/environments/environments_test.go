@@ -1,6 +1,7 @@
 package environments
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,16 @@ func scaled(live int64) report.Object {
 		{Path: "spec.replicas", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Certain: true, Old: int64(2), Desired: int64(2), Live: live},
 		{Path: "spec.token", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Masked: true, Pointer: "/spec/token", Live: "canary"},
 	}}
+}
+
+// ignoredOf is an object whose rules ignore everything that is said of it.
+func ignoredOf(o report.Object) report.Object {
+	rule := &report.IgnoreRule{}
+	o.IgnoredBy, o.Drifted, o.Fields = rule, false, slices.Clone(o.Fields)
+	for i := range o.Fields {
+		o.Fields[i].IgnoredBy = rule
+	}
+	return o
 }
 
 func TestWrite(t *testing.T) {
@@ -61,6 +72,18 @@ revision                      4          7             12
 Deployment web                missing    not compared  as deployed
 Deployment web spec.replicas  missing    not compared  2 → 3
 Deployment web spec.token     missing    not compared  ••• → ••• changed
+`,
+		},
+		"what is ignored elsewhere": {
+			[]report.Release{in("eu", "dev", "web-1.2.0", 4, ignoredOf(scaled(5)), ignoredOf(missing)), in("eu", "prod", "web-1.2.0", 12, scaled(3), missing)},
+			`
+release web                   dev        prod
+state                         clean      drifted
+chart                         web-1.2.0  web-1.2.0
+revision                      4          12
+Deployment web spec.replicas  ignored    2 → 3
+Deployment web spec.token     ignored    ••• → ••• changed
+Service web                   ignored    missing
 `,
 		},
 		"clusters": {
