@@ -86,7 +86,7 @@ func (p *parsed) schema(crd map[string]any) (*kinds.CustomSchema, error) {
 	if uid == nil || version == nil {
 		return kinds.NewCustomSchema(crd)
 	}
-	return parseOnce(&p.schemas, fmt.Sprint(uid, version), func() (*kinds.CustomSchema, error) { return kinds.NewCustomSchema(crd) })
+	return parseOnce(&p.schemas, fmt.Sprintf("%q %q", uid, version), func() (*kinds.CustomSchema, error) { return kinds.NewCustomSchema(crd) })
 }
 
 // applyTypes returns the types of a document, which the place of its text in memory identifies.

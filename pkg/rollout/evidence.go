@@ -194,7 +194,7 @@ func (r *reader) evidence(ctx context.Context, u *unstructured.Unstructured, cou
 	events := read(r.list(ctx, "events", namespace, "type="+corev1.EventTypeWarning))
 	if isClaim || len(e.claims) > 0 {
 		// A missing storage class is an event of type Normal (k8s.io/kubernetes v1.36.3 pkg/controller/volume/persistentvolume/pv_controller.go).
-		events = append(events, read(r.list(ctx, "events", namespace, "type=Normal,involvedObject.kind=PersistentVolumeClaim"))...)
+		events = slices.Concat(events, read(r.list(ctx, "events", namespace, "type=Normal,involvedObject.kind=PersistentVolumeClaim")))
 	}
 	e.events = decode[corev1.Event](events)
 	return e, unread
