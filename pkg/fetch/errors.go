@@ -240,7 +240,8 @@ var userinfo = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)?[^/]*:.*@`)
 func withoutLogin(ref string) string {
 	u, err := url.Parse(ref)
 	if err != nil || u.Host == "" {
-		return userinfo.ReplaceAllString(ref, "$1")
+		before, _, _ := strings.Cut(userinfo.ReplaceAllString(ref, "$1"), "?")
+		return before
 	}
 	u.User, u.RawQuery, u.Fragment = nil, "", ""
 	return u.String()

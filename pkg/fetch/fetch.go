@@ -14,6 +14,7 @@ import (
 	"helm.sh/helm/v3/pkg/provenance"
 
 	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
 // Options are Helm's flags and settings for finding a chart. A field without a comment is the flag of its name. The zero value finds
@@ -215,6 +216,11 @@ func ReadFile(ctx context.Context, name string, stdin io.Reader, plugins Plugins
 		})
 	}
 	u, err := url.Parse(name)
+	if err != nil && strings.Contains(name, "://") {
+		// The error itself may have a part of a password.
+		return nil, hint.New(errors.New(withoutLogin(name)+" is not a valid URL"),
+			"check the address: a blank, % or # in the user name or the password must be percent-encoded")
+	}
 	if err == nil && (u.Scheme == "http" || u.Scheme == "https") {
 		return read(withoutLogin(name), func() ([]byte, error) { return f.source(u, access{owner: name}).read(theFile, "") })
 	}

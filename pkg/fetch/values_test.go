@@ -36,6 +36,9 @@ func TestReadFile(t *testing.T) {
 	absent := filepath.Join(t.TempDir(), "absent.yaml")
 	for name, want := range map[string]string{
 		absent: "open " + absent + ": .*",
+		"https://me:can%ary@example.com/values.yaml?canary":                             "https://example.com/values.yaml is not a valid URL",
+		"https://me:cana#ry@example.com/values.yaml":                                    "https://example.com/values.yaml is not a valid URL",
+		"https://me:canary 1@example.com/%zz?token=canary":                              "https://example.com/%zz is not a valid URL",
 		strings.Replace(s.URL, "://", "://canary:canary@", 1) + "/nothing?token=canary": s.URL + `/nothing: not found at ` + s.URL + `/nothing \(404\)`,
 	} {
 		_, err := ReadFile(context.Background(), name, nil, Plugins{})
