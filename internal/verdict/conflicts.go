@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -24,6 +25,11 @@ func (o Object) conflictPlaces() []conflictPlace {
 	}
 	paths := map[string]object.Path{}
 	name := func(path object.Path) {
+		last := path[len(path)-1]
+		isNamed := func(c engine.Conflict) bool { return strings.HasSuffix(c.Field, last.Name) }
+		if last.Form == object.FieldStep && !slices.ContainsFunc(o.Conflicts, isNamed) {
+			return // to make the text of each path would take most of the time
+		}
 		if server := owners.FieldPath(path); len(server) == len(path) { // no manager owns an item that has only an index
 			paths[server.String()] = path
 		}
