@@ -450,33 +450,33 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, al
 	return out, nil
 }
 
-// settingsOf reads the settings of Argo CD once for each namespace. An error is not kept: the Applications that are laid over the cluster
-// later need the settings, too.
-func (t *Tree) settingsOf(ctx context.Context, from drift.Connection, namespace string) (api.Settings, error) {
-	if found, isKnown := t.settings[namespace]; isKnown {
+// ofNamespace returns what is kept for a namespace, or else reads and keeps it. An error is not kept: the Applications that are laid over the
+// cluster later need what could not be read, too.
+func ofNamespace[T any](all map[string]T, namespace string, read func() (T, error)) (T, error) {
+	if found, isKnown := all[namespace]; isKnown {
 		return found, nil
 	}
-	found, err := api.ReadSettings(ctx, from.Cluster, namespace)
+	found, err := read()
 	if err == nil {
-		t.settings[namespace] = found
+		all[namespace] = found
 	}
 	return found, err
 }
 
+// settingsOf reads the settings of Argo CD once for each namespace.
+func (t *Tree) settingsOf(ctx context.Context, from drift.Connection, namespace string) (api.Settings, error) {
+	return ofNamespace(t.settings, namespace, func() (api.Settings, error) { return api.ReadSettings(ctx, from.Cluster, namespace) })
+}
+
 // controllerOf returns what Argo CD may change for the ApplicationSets of a namespace.
 func (t *Tree) controllerOf(ctx context.Context, from drift.Connection, namespace string) (api.SetController, error) {
-	if found, isKnown := t.controllers[namespace]; isKnown {
-		return found, nil
-	}
-	settings, err := t.settingsOf(ctx, from, namespace)
-	if err != nil {
-		return api.SetController{}, err
-	}
-	found, err := api.ReadSetController(ctx, from.Cluster, cmp.Or(settings.Namespace, defaultNamespace))
-	if err == nil {
-		t.controllers[namespace] = found
-	}
-	return found, err
+	return ofNamespace(t.controllers, namespace, func() (api.SetController, error) {
+		settings, err := t.settingsOf(ctx, from, namespace)
+		if err != nil {
+			return api.SetController{}, err
+		}
+		return api.ReadSetController(ctx, from.Cluster, cmp.Or(settings.Namespace, defaultNamespace))
+	})
 }
 
 // may reports whether a source could make an Application: one of its files, or its values, names the group. To render each chart for that

@@ -218,8 +218,16 @@ func IsComparedMetadata(name string) bool {
 
 // FoldStringData returns a Secret with its stringData in data, as the server stores it: stringData overwrites a key that both have.
 func FoldStringData(obj map[string]any) map[string]any {
+	if obj["kind"] != "Secret" || obj["apiVersion"] != "v1" {
+		return obj
+	}
+	return FoldSecret(obj)
+}
+
+// FoldSecret is FoldStringData for an object that is known to be a Secret, even if it does not say so.
+func FoldSecret(obj map[string]any) map[string]any {
 	text, ok := obj["stringData"].(map[string]any)
-	if !ok || obj["kind"] != "Secret" || obj["apiVersion"] != "v1" {
+	if !ok {
 		return obj
 	}
 	out := maps.Clone(obj)

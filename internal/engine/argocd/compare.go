@@ -256,11 +256,7 @@ func normalized(ref object.Ref, content map[string]any) map[string]any {
 	out := withoutTime(content)
 	switch rules, isList := out["rules"].([]any); {
 	case ref.Group == "" && ref.Kind == "Secret":
-		if texts := object.Child(out, "stringData"); texts != nil { // what was applied last need not name its version
-			is := map[string]any{"apiVersion": "v1", "kind": ref.Kind, "data": out["data"], "stringData": texts}
-			out["data"] = kinds.FoldStringData(is)["data"]
-			delete(out, "stringData")
-		}
+		out = kinds.FoldSecret(out) // what was applied last need not name its version
 		for name, value := range object.Child(out, "data") {
 			if value == nil {
 				object.Child(out, "data")[name] = ""
