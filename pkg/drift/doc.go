@@ -35,7 +35,7 @@
 //
 //   - load reads the release records (compare.go). The old objects come from them, and so do the desired ones if there is no chart
 //     (stored_input.go).
-//   - The ignore rules come from Options, and from the HelmRelease of Flux if Options.FromFlux is set (flux.go).
+//   - The ignore rules come from Options, and from the HelmRelease of Flux if Options.FromFlux is set (rules.go).
 //   - With a chart, everything that shows drift is read before the chart is rendered, while the chart is fetched (chart.go, render.go). If
 //     the chart cannot be fetched or rendered, the report has the error and the drift.
 //   - threeway.Compare is pure. It says what else could be read to improve its answer: the definitions of custom resources, and

@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -77,7 +77,10 @@ func (r run) applyTypes(
 
 // parsed holds what was parsed for all comparisons of a Comparer: definitions of custom resources and OpenAPI documents can be megabytes.
 // If one was read again, it is parsed again only if it has changed.
-type parsed struct{ schemas, types sync.Map }
+type parsed struct {
+	schemas once.Map[string, *kinds.CustomSchema]
+	types   once.Map[*byte, *engine.ApplyTypes]
+}
 
 // schema returns the schema of a definition, which its uid and resourceVersion identify.
 func (p *parsed) schema(crd map[string]any) (*kinds.CustomSchema, error) {
@@ -86,7 +89,7 @@ func (p *parsed) schema(crd map[string]any) (*kinds.CustomSchema, error) {
 	if uid == nil || version == nil {
 		return kinds.NewCustomSchema(crd)
 	}
-	return parseOnce(&p.schemas, fmt.Sprintf("%q %q", uid, version), func() (*kinds.CustomSchema, error) { return kinds.NewCustomSchema(crd) })
+	return p.schemas.Get(fmt.Sprintf("%q %q", uid, version), func() (*kinds.CustomSchema, error) { return kinds.NewCustomSchema(crd) })
 }
 
 // applyTypes returns the types of a document, which the place of its text in memory identifies.
@@ -94,11 +97,5 @@ func (p *parsed) applyTypes(document []byte) (*engine.ApplyTypes, error) {
 	if len(document) == 0 {
 		return engine.NewApplyTypes(document)
 	}
-	return parseOnce(&p.types, &document[0], func() (*engine.ApplyTypes, error) { return engine.NewApplyTypes(document) })
-}
-
-// parseOnce returns what parse returned for a key, and calls it if nothing has.
-func parseOnce[T any](all *sync.Map, key any, parse func() (T, error)) (T, error) {
-	once, _ := all.LoadOrStore(key, sync.OnceValues(parse))
-	return once.(func() (T, error))()
+	return p.types.Get(&document[0], func() (*engine.ApplyTypes, error) { return engine.NewApplyTypes(document) })
 }

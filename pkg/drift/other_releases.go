@@ -8,6 +8,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/api/validation"
 
+	"github.com/helmdrift/helmdrift/internal/helmrelease"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -58,8 +59,8 @@ func (r run) findOther(ctx context.Context, named object.ReleaseName, o object.O
 		return threeway.OtherRelease{Problem: "its records cannot be looked up here"}
 	}
 	places := []string{named.Namespace}
-	if name, namespace := fluxOwner([]object.Object{o}); name != "" {
-		storage, _, err := r.fluxNamespaces(ctx, name, namespace)
+	if name, namespace := helmrelease.Owner([]object.Object{o}); name != "" {
+		storage, _, err := helmrelease.Namespaces(ctx, r.connection.Cluster, name, namespace)
 		if err != nil {
 			out.Problem = err.Error()
 		}

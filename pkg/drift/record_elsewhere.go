@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/helmrelease"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -49,14 +50,14 @@ func (r run) isFluxStorage(ctx context.Context, in threeway.Input) (bool, error)
 	ours := object.Filter(liveObjects(in), func(o object.Object) bool {
 		return o.Namespace == in.Namespace && object.ReleaseOf(o.Content) == in.Release()
 	})
-	if _, namespace := fluxOwner(ours); namespace == in.StorageNamespace {
+	if _, namespace := helmrelease.Owner(ours); namespace == in.StorageNamespace {
 		return true, nil
 	}
-	name, namespace := fluxOwner(append(ours, in.OldObjects...))
+	name, namespace := helmrelease.Owner(append(ours, in.OldObjects...))
 	if name == "" {
 		return false, nil
 	}
-	storage, target, err := r.fluxNamespaces(ctx, name, namespace)
+	storage, target, err := helmrelease.Namespaces(ctx, r.connection.Cluster, name, namespace)
 	return err == nil && storage == in.StorageNamespace && target == in.Namespace, err
 }
 

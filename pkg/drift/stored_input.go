@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/helmrelease"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -49,6 +50,17 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 		})
 	}
 	return in, r.addLast(ctx, loaded, &in)
+}
+
+// forcesAsFlux reports whether the next upgrade forces conflicts although no option says so: Flux deploys the release, and the
+// helm-controller forces whatever it applies server-side (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade). A rollback is
+// predicted as one by the helm command.
+func forcesAsFlux(in threeway.Input) bool {
+	if !in.ServerSide() || in.Operation == report.OperationRollback {
+		return false
+	}
+	name, _ := helmrelease.Owner(in.OldObjects)
+	return name != ""
 }
 
 // baseInput returns the input of an installation. storedInput replaces what the records say differently.
