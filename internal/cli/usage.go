@@ -39,12 +39,19 @@ func UsageError(cmd *cobra.Command, err error) error {
 	case !errors.As(err, &unknown):
 	case cmd.Name() == "fix" && slices.Contains(ofUpgrade, unknown.GetSpecifiedName()):
 		advice = OutOfScope
+	case isAllNamespaces(unknown) && (cmd.Name() == "fix" || cmd.Name() == "absorb"):
+		advice = cmd.CommandPath() + " takes one release; " + cmd.Root().CommandPath() + " diff -A shows which releases drifted"
 	case unknown.GetSpecifiedShortnames() == "":
 		if near := similarFlags(cmd, unknown.GetSpecifiedName()); len(near) > 0 {
 			advice = "did you mean --" + strings.Join(near, " or --") + "?"
 		}
 	}
 	return hint.New(flagError(err), advice)
+}
+
+// isAllNamespaces reports whether a flag that a command lacks is -A or --all-namespaces.
+func isAllNamespaces(unknown *pflag.NotExistError) bool {
+	return unknown.GetSpecifiedName() == "all-namespaces" || strings.Contains(unknown.GetSpecifiedShortnames(), "A")
 }
 
 // RefuseOneDash returns the error of a long flag with one dash. The shell's completion passes on unfinished words.
