@@ -101,7 +101,7 @@ func (c *Connection) AddFlags(fs *pflag.FlagSet) {
 		"`name` that the certificate of the API server must have [HELM_KUBETLS_SERVER_NAME]")
 	fs.BoolVar(&c.Insecure, "kube-insecure-skip-tls-verify", c.Insecure,
 		"do not verify the API server's certificate [HELM_KUBEINSECURE_SKIP_TLS_VERIFY]")
-	fs.DurationVar(&c.Timeout, "request-timeout", c.Timeout, "time limit for one request including its retries; 0 for none")
+	fs.Var((*timeLimit)(&c.Timeout), "request-timeout", "time limit for one request including its retries; 0 for none")
 	fs.Float32Var(&c.qps, "qps", c.qps,
 		"limit of `requests` per second (default: none if the server has Priority and Fairness, else 50) [HELM_QPS]")
 	fs.IntVar(&c.burst, "burst-limit", c.burst,

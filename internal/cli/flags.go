@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -85,6 +86,25 @@ func (m *memorySize) Set(text string) error {
 	if m.QuantityValue.Set(text) != nil || m.Sign() < 0 {
 		return errors.New("must be a size, such as 512Mi or 2Gi")
 	}
+	return nil
+}
+
+// timeLimit is the value of a flag that takes a duration; 0 means no limit. A negative one is refused, because it would mean that too.
+type timeLimit time.Duration
+
+// String returns the limit.
+func (t *timeLimit) String() string { return time.Duration(*t).String() }
+
+// Type returns the placeholder in help texts.
+func (t *timeLimit) Type() string { return "duration" }
+
+// Set reads a limit. flagError has the text of its error.
+func (t *timeLimit) Set(text string) error {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return errors.New("must be a duration")
+	}
+	*t = timeLimit(d)
 	return nil
 }
 

@@ -28,7 +28,7 @@ func newLimits(env func(string) string) Limits {
 
 // AddFlags adds the flags.
 func (l *Limits) AddFlags(fs *pflag.FlagSet) {
-	fs.DurationVar(&l.time, "render-timeout", l.time,
+	fs.Var((*timeLimit)(&l.time), "render-timeout",
 		"time limit for reading a manifest, for fetching the chart and for rendering it; 0 for none")
 	fs.Var(&l.memory, "render-memory", "memory limit for reading a manifest and for rendering the chart, such as 512Mi; 0 for none")
 }
