@@ -205,7 +205,7 @@ func (r renderer) prepareLoaded(ch helmChart) (p prepared, err error) {
 	p.chart = ch
 	p.inputs, p.values, err = ch.inputs(r.values, r.ChartOptions)
 	if err == nil && !r.SkipSchemaValidation {
-		err = ch.schemas().check(p.values)
+		err = ch.schemas().check(p.values, withoutValues)
 	}
 	if err != nil {
 		return prepared{}, valuesError(info.name, err)

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -231,27 +230,11 @@ func cleanMessage(message string) string {
 // (helm v3.22.0 pkg/chartutil/coalesce.go coalesceDeps).
 var tableMismatch = regexp.MustCompile(`(?s)(type mismatch on [^:]+): .*`)
 
-// violationsWithValues match the lines of schema violations that quote the value, show a number or a length, or add the error of a parser,
-// which may quote the value (jsonschema v6.0.3 kind: Pattern, Format, Maximum, MaxLength and the like). The replacement has only what the
-// schema says. Helm does not let the validator check contentEncoding and contentMediaType.
-var violationsWithValues = sync.OnceValue(func() map[*regexp.Regexp]string {
-	const text = `'(?:[^'\\]|\\.)*'`
-	line := func(rest string) *regexp.Regexp { return regexp.MustCompile(`(?m)^(\s*- at ` + text + `: )` + rest) }
-	return map[*regexp.Regexp]string{
-		line(text + ` (does not match pattern)`):                                        "${1}the value $2",
-		line(`(?:` + text + `|\S+) (is not valid [a-z0-9-]+): .*`):                      "${1}the value $2",
-		line(`((?:exclusiveM|m)(?:in|ax)imum|multipleOf|(?:min|max)Length): got \S+, `): "$1$2: ",
-	}
-})
-
 // valuesError describes a problem with the values without quoting them.
 func valuesError(chart string, err error) *Error {
 	text := err.Error()
 	if !strings.HasPrefix(text, schemaViolation) {
 		return &Error{Message: "chart " + chart + ": " + tableMismatch.ReplaceAllString(text, "$1: the value is not a map")}
-	}
-	for line, replacement := range violationsWithValues() {
-		text = line.ReplaceAllString(text, replacement)
 	}
 	return &Error{File: chart + "/values.schema.json", Advice: hintSchema, Message: sortViolations(text)}
 }

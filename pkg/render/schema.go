@@ -8,6 +8,9 @@ import (
 	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
@@ -23,23 +26,24 @@ const schemaViolation = "values don't meet the specifications of the schema(s) i
 
 // check checks coalesced values as Helm does and with its messages (helm v3.22.0 pkg/chartutil/values.go and jsonschema.go, v4.3.1
 // pkg/chart/common/util: ToRenderValuesWithSchemaValidation, ValidateAgainstSchema), but reads no file.
-func (s schemas) check(values map[string]any) error {
-	if violations := s.violations(values); violations != "" {
+// Conceal changes a violation before its message is made.
+func (s schemas) check(values map[string]any, conceal func(*jsonschema.ValidationError)) error {
+	if violations := s.violations(values, conceal); violations != "" {
 		return errors.New(schemaViolation + violations)
 	}
 	return nil
 }
 
-func (s schemas) violations(values map[string]any) string {
+func (s schemas) violations(values map[string]any, conceal func(*jsonschema.ValidationError)) string {
 	var out strings.Builder
 	if s.schema != nil {
-		if err := checkSchema(s.schema, values); err != nil {
+		if err := checkSchema(s.schema, values, conceal); err != nil {
 			fmt.Fprintf(&out, "%s:\n%s", s.name, err)
 		}
 	}
 	for _, sub := range s.below {
 		if given, isMap := values[sub.name].(map[string]any); isMap { // coalescing lets only maps and null pass
-			out.WriteString(sub.violations(given))
+			out.WriteString(sub.violations(given, conceal))
 		}
 	}
 	return out.String()
@@ -49,7 +53,7 @@ func (s schemas) violations(values map[string]any) string {
 const schemaURL = "file:///values.schema.json"
 
 // checkSchema checks values against one schema (ValidateAgainstSingleSchema).
-func checkSchema(text []byte, values map[string]any) (err error) {
+func checkSchema(text []byte, values map[string]any, conceal func(*jsonschema.ValidationError)) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("unable to validate schema: %s", r)
@@ -72,6 +76,9 @@ func checkSchema(text []byte, values map[string]any) (err error) {
 		values = map[string]any{}
 	}
 	if err := schema.Validate(values); err != nil {
+		if violation, isOne := errors.AsType[*jsonschema.ValidationError](err); isOne {
+			conceal(violation)
+		}
 		return errors.New(strings.TrimPrefix(err.Error(), "jsonschema validation failed with '"+schemaURL+"#'\n") + "\n")
 	}
 	return nil
@@ -93,3 +100,31 @@ type loadSchema func(url string) (any, error)
 
 // Load calls the function.
 func (f loadSchema) Load(url string) (any, error) { return f(url) }
+
+// said is a kind of violation whose message is known.
+type said string
+
+// KeywordPath implements jsonschema.ErrorKind.
+func (said) KeywordPath() []string { return nil }
+
+// LocalizedString implements jsonschema.ErrorKind.
+func (s said) LocalizedString(*message.Printer) string { return string(s) }
+
+// withoutValues takes what is of the values out of the messages of a violation and its causes: a text, a number, a length, and the error of
+// a parser, which may quote the text (jsonschema v6.0.3 kind). Helm does not let the validator check contentEncoding and contentMediaType.
+func withoutValues(e *jsonschema.ValidationError) {
+	p := message.NewPrinter(language.English)
+	switch k := e.ErrorKind.(type) {
+	case *kind.Pattern:
+		e.ErrorKind = said("the value" + strings.TrimPrefix((&kind.Pattern{Want: k.Want}).LocalizedString(p), "''"))
+	case *kind.Format:
+		e.ErrorKind = said("the value is not valid " + k.Want)
+	case *kind.MinLength, *kind.MaxLength, *kind.Minimum, *kind.Maximum, *kind.ExclusiveMinimum, *kind.ExclusiveMaximum, *kind.MultipleOf:
+		keyword, rest, _ := strings.Cut(k.LocalizedString(p), ": got ")
+		_, want, _ := strings.Cut(rest, ", want ")
+		e.ErrorKind = said(keyword + ": want " + want)
+	}
+	for _, cause := range e.Causes {
+		withoutValues(cause)
+	}
+}

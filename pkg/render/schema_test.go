@@ -8,9 +8,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	common4 "helm.sh/helm/v4/pkg/chart/common"
@@ -62,7 +64,7 @@ func TestSchemaOfHelm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := helm3{top}.schemas().check(all["Values"].(chartutil.Values))
+			got := helm3{top}.schemas().check(all["Values"].(chartutil.Values), func(*jsonschema.ValidationError) {})
 			_, want3 := chartutil.ToRenderValuesWithSchemaValidation(top, tt.values, chartutil.ReleaseOptions{}, nil, false)
 			_, want4 := util4.ToRenderValuesWithSchemaValidation(top4, tt.values, common4.ReleaseOptions{}, nil, false)
 			if sorted(got) != sorted(want3) || sorted(got) != sorted(want4) {
@@ -81,6 +83,7 @@ func TestSchemaErrorsHaveNoValues(t *testing.T) {
 	for keyword, want := range map[string]string{
 		`"pattern": "^a"`:                       "the value does not match pattern '^a'",
 		`"format": "date-time"`:                 "the value is not valid date-time",
+		`"format": "regex"`:                     "the value is not valid regex",
 		`"format": "uri"`:                       "the value is not valid uri",
 		`"minLength": 400`:                      "minLength: want 400",
 		`"maxLength": 4`:                        "maxLength: want 4",
@@ -96,14 +99,14 @@ func TestSchemaErrorsHaveNoValues(t *testing.T) {
 	} {
 		schema := `{"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"it's": {` + keyword + `}}}`
 		messages := ""
-		for _, value := range []any{canary, number} {
-			err := schemas{name: "web", schema: []byte(schema)}.check(map[string]any{"it's": value})
+		for _, value := range []any{canary, canary + `\`, "(" + canary, number} {
+			err := schemas{name: "web", schema: []byte(schema)}.check(map[string]any{"it's": value}, withoutValues)
 			if err == nil {
 				continue
 			}
 			message := valuesError("web", err).Message
 			messages += message
-			for _, part := range []string{"canary", "line", "8.67", "867", "53,093", "93", "61", "62"} {
+			for _, part := range []string{"canary", "line", "8.67", "867", "53,093", "93", strconv.Itoa(len(canary)), strconv.Itoa(len(canary) + 1)} {
 				if strings.Contains(message, part) && !strings.Contains(keyword, part) {
 					t.Errorf("%s: %q is in %q", keyword, part, message)
 				}
