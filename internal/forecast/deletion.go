@@ -226,7 +226,7 @@ const maxClaims = 1000
 
 // claims are those of the replicas that a write removes from a StatefulSet.
 type claims struct {
-	// names are the first maxClaims names of count claims.
+	// names are the first of count claims: at least maxClaims, if there are so many.
 	names []string
 	count int
 	// retained reports whether the controller retains the claims.

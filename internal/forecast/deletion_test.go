@@ -42,6 +42,31 @@ func TestClaimsOfManyReplicas(t *testing.T) {
 	}
 }
 
+// TestClaimsOfOddReplicas looks for lost claims of a StatefulSet whose live numbers do not fit into 32 bits, or are negative. An API server
+// may answer with any number.
+func TestClaimsOfOddReplicas(t *testing.T) {
+	for name, c := range map[string]struct{ replicas, start any }{
+		"far too many": {1e300, int64(0)}, "far too few": {-1e300, int64(0)}, "a negative ordinal": {int64(3), int64(math.MinInt64)},
+		"ordinals that end beyond all": {int64(math.MaxInt64), int64(math.MaxInt64)}, "a far ordinal": {int64(3), 1e300},
+	} {
+		set := func(replicas, start any) map[string]any {
+			return map[string]any{"spec": map[string]any{
+				"replicas": replicas, "ordinals": map[string]any{"start": start},
+				"volumeClaimTemplates": []any{map[string]any{"metadata": map[string]any{"name": "data"}}},
+			}}
+		}
+		for _, after := range []map[string]any{nil, set(int64(3), int64(0))} {
+			o := &Object{Action: report.ActionUpdate, Before: set(c.replicas, c.start), After: after}
+			o.Key = object.Key{Group: "apps", Kind: "StatefulSet", Name: "db"}
+			lost := lostClaims(o)
+			if lost.count < 0 || lost.count > math.MaxInt32 || len(lost.names) > lost.count || len(lost.names) < min(lost.count, 3) {
+				t.Errorf("%s: %d lost, %d names", name, lost.count, len(lost.names))
+			}
+			Input{}.claimsOf(&report.Effect{}, o)
+		}
+	}
+}
+
 // TestRestartedIsAboutTexts compares images that no API server allows: they are no texts.
 func TestRestartedIsAboutTexts(t *testing.T) {
 	pod := func(image any) map[string]any {

@@ -240,7 +240,12 @@ func replicas(m map[string]any) int {
 	if m == nil {
 		return 0
 	}
-	return min(number(object.Child(m, "spec"), "replicas", 1), math.MaxInt32) // the API has 32 bits for it
+	return count(object.Child(m, "spec"), "replicas", 1)
+}
+
+// count is number for a field of the API that has 32 bits and is not negative. An API server may answer with any number.
+func count(m map[string]any, name string, otherwise int) int {
+	return max(0, min(number(m, name, otherwise), math.MaxInt32))
 }
 
 // number returns an integer field, or a default if it is absent.
@@ -249,7 +254,7 @@ func number(m map[string]any, name string, otherwise int) int {
 	case int64:
 		return int(n)
 	case float64:
-		return int(n)
+		return int(max(math.MinInt32, min(n, math.MaxInt32))) // a whole number that int64 holds is no float64
 	}
 	return otherwise
 }
@@ -296,7 +301,7 @@ func verb(n int, one, many string) string {
 // firstNames returns up to three names, and how many more there are.
 func firstNames(names []string) string { return firstOf(names, len(names)) }
 
-// firstOf is firstNames for names of which only the first are known.
+// firstOf returns what firstNames returns for count names, given only the first of them.
 func firstOf(names []string, count int) string {
 	if count > 3 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), count-3)

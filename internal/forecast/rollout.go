@@ -2,7 +2,6 @@ package forecast
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -275,7 +274,7 @@ func (w workload) statefulScale() (r rollout, kept int) {
 
 // firstOrdinal returns the ordinal of the first pod of a StatefulSet.
 func firstOrdinal(m map[string]any) int {
-	return min(number(object.Child(object.Child(m, "spec"), "ordinals"), "start", 0), math.MaxInt32) // the API has 32 bits for it
+	return count(object.Child(object.Child(m, "spec"), "ordinals"), "start", 0)
 }
 
 // partition returns the number of pods of a StatefulSet that keep their template.
