@@ -166,16 +166,16 @@ func valueCell(t *layout.Text, r report.Release, v report.GivenValue, isGiven bo
 // fields returns a line for each object that is missing in some environment, and for each field that somebody changed in some.
 func fields(t *layout.Text, releases []report.Release) []Row {
 	type key struct{ object, path string }
-	// without is what an environment says in the line of another one.
-	without := make([]map[key]string, len(releases))
+	// otherwise has the cell of an environment that has no finding in the line.
+	otherwise := make([]map[key]string, len(releases))
 	for i, r := range releases {
-		without[i] = map[key]string{}
+		otherwise[i] = map[key]string{}
 		for _, o := range r.Objects {
 			name := t.ObjectName(o, r)
-			without[i][key{name, ""}] = wholeObject(o)
+			otherwise[i][key{name, ""}] = wholeObject(o)
 			for _, f := range o.Fields {
-				if f.Silenced() {
-					without[i][key{name, t.Escape(f.Path)}] = ignored
+				if f.Silenced() && f.Cause != report.CauseChange {
+					otherwise[i][key{name, t.Escape(f.Path)}] = ignored
 				}
 			}
 		}
@@ -185,7 +185,7 @@ func fields(t *layout.Text, releases []report.Release) []Row {
 		if cells[k] == nil {
 			cells[k] = make([]string, len(releases))
 			for j, r := range releases {
-				cells[k][j] = cmp.Or(without[j][key{k.object, ""}], without[j][k], undrifted(r))
+				cells[k][j] = cmp.Or(otherwise[j][key{k.object, ""}], otherwise[j][k], undrifted(r))
 			}
 			order = append(order, k)
 		}
@@ -194,7 +194,7 @@ func fields(t *layout.Text, releases []report.Release) []Row {
 	for i, r := range releases {
 		for _, o := range r.Objects {
 			name := t.ObjectName(o, r)
-			if said := wholeObject(o); said != "" && said != ignored {
+			if said := wholeObject(o); said != "" && o.IgnoredBy == nil {
 				set(key{name, ""}, i, said)
 			}
 			for _, f := range o.Fields {
@@ -218,11 +218,11 @@ const ignored = "ignored"
 // wholeObject says what an object is like in an environment where its fields cannot be compared. Otherwise it is empty.
 func wholeObject(o report.Object) string {
 	switch {
+	case o.Error != nil:
+		return "not compared"
 	case o.IgnoredBy != nil && (o.Missing || o.Terminating):
 		return ignored
 	case o.IgnoredBy != nil:
-	case o.Error != nil:
-		return "not compared"
 	case o.Missing:
 		return "missing"
 	case o.Terminating:

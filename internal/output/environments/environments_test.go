@@ -44,6 +44,12 @@ func TestWrite(t *testing.T) {
 	missing := report.Object{APIVersion: "v1", Kind: "Service", Name: "web", Action: report.ActionCreate, Missing: true, Drifted: true}
 	gone := report.Object{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", Action: report.ActionCreate, Missing: true, Drifted: true}
 	unknown := report.Object{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", Error: &report.ObjectError{Message: "no"}}
+	unknownAndIgnored := unknown
+	unknownAndIgnored.IgnoredBy = &report.IgnoreRule{}
+	changed := ignoredOf(scaled(2))
+	for i := range changed.Fields {
+		changed.Fields[i].Cause = report.CauseChange
+	}
 	unread := in("eu", "prod", "web-1.2.0", 1)
 	unread.Old, unread.Compared, unread.Errors = nil, 0, []report.Message{{Message: "no"}}
 	for name, c := range map[string]struct {
@@ -84,6 +90,19 @@ revision                      4          12
 Deployment web spec.replicas  ignored    2 → 3
 Deployment web spec.token     ignored    ••• → ••• changed
 Service web                   ignored    missing
+`,
+		},
+		"what is ignored elsewhere and cannot be read, or is changed by the chart alone": {
+			[]report.Release{
+				in("eu", "dev", "web-1.2.0", 4, unknownAndIgnored), in("eu", "stage", "web-1.2.0", 7, changed), in("eu", "prod", "web-1.2.0", 12, scaled(3)),
+			},
+			`
+release web                   dev           stage        prod
+state                         error         clean        drifted
+chart                         web-1.2.0     web-1.2.0    web-1.2.0
+revision                      4             7            12
+Deployment web spec.replicas  not compared  as deployed  2 → 3
+Deployment web spec.token     not compared  as deployed  ••• → ••• changed
 `,
 		},
 		"clusters": {
