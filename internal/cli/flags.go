@@ -98,11 +98,11 @@ func (t *timeLimit) String() string { return time.Duration(*t).String() }
 // Type returns the placeholder in help texts.
 func (t *timeLimit) Type() string { return "duration" }
 
-// Set reads a limit. flagError has the text of its error.
+// Set reads a limit.
 func (t *timeLimit) Set(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return errors.New("must be a duration")
+		return errors.New("must be a duration of 0 or more, such as 30s or 5m")
 	}
 	*t = timeLimit(d)
 	return nil
@@ -177,6 +177,9 @@ func flagError(err error) error {
 	case "bool":
 		cause = "must be true or false"
 	case "duration":
+		if _, isLimit := flag.Value.(*timeLimit); isLimit {
+			break
+		}
 		cause = "must be a duration, such as 30s or 5m"
 	}
 	return fmt.Errorf("--%s %s: %s", flag.Name, hint.ShellWord(wrong.GetValue()), cause)

@@ -51,7 +51,7 @@ func UsageError(cmd *cobra.Command, err error) error {
 
 // isAllNamespaces reports whether a flag that a command lacks is -A or --all-namespaces.
 func isAllNamespaces(unknown *pflag.NotExistError) bool {
-	return unknown.GetSpecifiedName() == "all-namespaces" || strings.Contains(unknown.GetSpecifiedShortnames(), "A")
+	return unknown.GetSpecifiedName() == "all-namespaces" || unknown.GetSpecifiedName() == "A" && unknown.GetSpecifiedShortnames() != ""
 }
 
 // RefuseOneDash returns the error of a long flag with one dash. The shell's completion passes on unfinished words.

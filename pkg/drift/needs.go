@@ -2,7 +2,6 @@ package drift
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -10,6 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/once"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -78,18 +78,22 @@ func (r run) applyTypes(
 // parsed holds what was parsed for all comparisons of a Comparer: definitions of custom resources and OpenAPI documents can be megabytes.
 // If one was read again, it is parsed again only if it has changed.
 type parsed struct {
-	schemas once.Map[string, *kinds.CustomSchema]
+	schemas once.Map[definition, *kinds.CustomSchema]
 	types   once.Map[*byte, *engine.ApplyTypes]
 }
 
-// schema returns the schema of a definition, which its uid and resourceVersion identify.
+// definition identifies a state of a CustomResourceDefinition.
+type definition struct{ uid, resourceVersion string }
+
+// schema returns the schema of a definition.
 func (p *parsed) schema(crd map[string]any) (*kinds.CustomSchema, error) {
-	metadata, _ := crd["metadata"].(map[string]any)
-	uid, version := metadata["uid"], metadata["resourceVersion"]
-	if uid == nil || version == nil {
+	metadata := object.Child(crd, "metadata")
+	uid, _ := metadata["uid"].(string)
+	version, _ := metadata["resourceVersion"].(string)
+	if uid == "" || version == "" {
 		return kinds.NewCustomSchema(crd)
 	}
-	return p.schemas.Get(fmt.Sprintf("%q %q", uid, version), func() (*kinds.CustomSchema, error) { return kinds.NewCustomSchema(crd) })
+	return p.schemas.Get(definition{uid, version}, func() (*kinds.CustomSchema, error) { return kinds.NewCustomSchema(crd) })
 }
 
 // applyTypes returns the types of a document, which the place of its text in memory identifies.
