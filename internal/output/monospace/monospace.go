@@ -8,8 +8,8 @@
 //	Fit                                       divides the columns of a line among its parts
 //	Wrap                                      breaks a text into lines
 //
-// Texts are escaped before, so they have no control characters. The package knows nothing of reports. Its tests are TestEscape and the
-// golden files of internal/output, which have texts in several widths.
+// Texts are escaped before, so they have no control characters. The package knows nothing of reports. More tests are TestEscape and
+// the golden files of internal/output, which have texts in several widths.
 package monospace
 
 import (
@@ -56,10 +56,14 @@ func KeepStart(s string, n int, ellipsis string) string {
 	if Width(s) <= n {
 		return s
 	}
-	room := n - Width(ellipsis)
+	return firstColumns(s, n-Width(ellipsis)) + ellipsis
+}
+
+// firstColumns returns the beginning of s that takes at most n columns.
+func firstColumns(s string, n int) string {
 	for i, r := range s {
-		if room -= runeWidth(r); room < 0 {
-			return s[:i] + ellipsis
+		if n -= runeWidth(r); n < 0 {
+			return s[:i]
 		}
 	}
 	return s
@@ -130,35 +134,47 @@ func Fit(want []int, room int) []int {
 	return got
 }
 
-// Wrap breaks s at blanks into lines of n columns. It breaks a word only if the word is longer than a line. n is at least 2.
+// Wrap breaks s at blanks into lines of n columns. It breaks a word only if the word is longer than a line. n is at least 2. It looks at
+// each character a few times, however long s is, because foreign texts may be megabytes.
 func Wrap(s string, n int) []string {
 	var lines []string
-	line := ""
+	var line strings.Builder
+	taken := 0 // the columns of the line
 	for _, word := range words(s) {
-		if line != "" && Width(line)+1+Width(word) <= n {
-			line += " " + word
+		size := Width(word)
+		if line.Len() > 0 && taken+1+size <= n {
+			line.WriteString(" " + word)
+			taken += 1 + size
 			continue
 		}
-		if line != "" {
-			lines = append(lines, line)
+		if line.Len() > 0 {
+			lines = append(lines, line.String())
+			line.Reset()
 		}
-		for Width(word) > n {
-			head := KeepStart(word, n, "")
-			lines, word = append(lines, head), word[len(head):]
+		for size > n {
+			head := firstColumns(word, n)
+			lines, word, size = append(lines, head), word[len(head):], size-Width(head)
 		}
-		line = word
+		line.WriteString(word)
+		taken = size
 	}
-	return append(lines, line)
+	return append(lines, line.String())
 }
 
 // words splits s at blanks. A "·" that stands alone stays with the word before it, so that no line begins with it.
 func words(s string) []string {
 	var all []string
+	start, end := 0, 0 // where the last word is in s
 	for _, w := range strings.Split(s, " ") {
 		if w == "·" && len(all) > 0 {
-			all[len(all)-1] += " " + w
+			end += len(" ·")
+			all[len(all)-1] = s[start:end]
 			continue
 		}
+		if len(all) > 0 {
+			start = end + len(" ")
+		}
+		end = start + len(w)
 		all = append(all, w)
 	}
 	return all
