@@ -47,17 +47,16 @@ func (w MetadataWrite) Refused() string {
 		}
 		return w.conflict(fmt.Sprintf("uid mismatch: the provided object specified uid %v, and no existing object was found", is["uid"]))
 	}
+	var refused field.ErrorList
 	for _, name := range immutableMetadata {
-		if is[name] == nil || is[name] == "" || object.Equal(was[name], is[name]) {
-			continue
+		if is[name] != nil && is[name] != "" && !object.Equal(was[name], is[name]) {
+			refused = append(refused, field.Invalid(field.NewPath("metadata", name), is[name], validation.FieldImmutableErrorMsg))
 		}
-		value := is[name]
-		if text, isText := value.(string); isText {
-			value = strconv.Quote(text)
-		}
-		return fmt.Sprintf("%s %q is invalid: metadata.%s: Invalid value: %v: field is immutable", w.Ref.GroupKind(), w.Ref.Name, name, value)
 	}
-	return ""
+	if len(refused) == 0 {
+		return ""
+	}
+	return apierrors.NewInvalid(w.Ref.GroupKind(), w.Ref.Name, refused).Error()
 }
 
 // versionReason returns the server's error about the resourceVersion (apiserver v0.36.3 pkg/registry/generic/registry/store.go Update). An
