@@ -160,6 +160,7 @@ func TestOutsideLinks(t *testing.T) {
 		"what is ignored":          {map[string]string{".helmignore": "OUTSIDE/secret.txt"}, true, false},
 		"environment":              {map[string]string{"leak": "/proc/self/environ"}, true, true},
 		"device":                   {map[string]string{"leak": "/dev/null"}, true, true},
+		"what the kernel says":     {map[string]string{"leak": "/sys/kernel"}, true, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
