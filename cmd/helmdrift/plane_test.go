@@ -270,6 +270,13 @@ func (p *plane) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		send(w, "", metav1.APIResourceList{GroupVersion: "v1", APIResources: []metav1.APIResource{{Name: "configmaps", Kind: "ConfigMap", Namespaced: true}}})
 	case path == "/api/v1/namespaces":
 		p.listNamespaces(w)
+	case path == "/api/v1/namespaces/other": // a second namespace, where ConfigMaps can be created, and nothing else
+		send(w, "", map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "other"}})
+	case r.Method == http.MethodPost && path == "/api/v1/namespaces/other/configmaps":
+		var created unstructured.Unstructured
+		_ = created.UnmarshalJSON(body)
+		p.objects[path+"/"+created.GetName()] = created.Object
+		send(w, "", created.Object)
 	case path == "/api/v1/secrets": // of all namespaces; only prod has any
 		r.URL.Path = "/api/v1/namespaces/prod/secrets"
 		p.list(w, r)
