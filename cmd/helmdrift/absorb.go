@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/absorb"
 	"github.com/helmdrift/helmdrift/internal/cli"
+	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/jobs"
 	"github.com/helmdrift/helmdrift/internal/output"
@@ -179,7 +179,7 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 	case fetch.IsPluginURL(o.valuesFile()):
 		return hint.New(fmt.Errorf("absorb cannot change %s, which a plugin makes", o.valuesFile()),
 			"give a file of plain values last: -f "+o.valuesFile()+" -f FILE")
-	case o.write && !isWritable(o.valuesFile()):
+	case o.write && !files.IsRegular(o.valuesFile()):
 		return fmt.Errorf("--write cannot change %s, which is no file on this machine", o.valuesFile())
 	}
 	return o.DesiredOptions.Check(flags, hasChart)
@@ -191,12 +191,6 @@ func (o *absorbOptions) valuesFile() string {
 		return o.Values.Files[n-1]
 	}
 	return ""
-}
-
-// isWritable reports whether a values file is a regular file.
-func isWritable(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // absorbed is where the changes of values go: a values file, the values that the release stores, or a working tree.

@@ -98,6 +98,12 @@ func escape(s string) string {
 // for ever, and a device may have no end.
 var ErrNotRegular = errors.New("it is not a regular file")
 
+// IsRegular reports whether a name is a regular file, or a link to one.
+func IsRegular(name string) bool {
+	info, err := os.Stat(name)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // Open opens a regular file for reading.
 func Open(name string) (*os.File, error) {
 	// Opening a pipe would wait for a writer.

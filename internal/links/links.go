@@ -2,6 +2,7 @@
 package links
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,12 +29,23 @@ func TreeOf(folder string) (Tree, error) {
 	if err != nil {
 		return Tree{}, err
 	}
+	root, _ := Root(folder) // a folder in which nobody can look for .git counts as one without it
+	return Tree{folder, root}, nil
+}
+
+// Root returns the root of the Git working tree that a folder is in, or "" if it is in none. The folder is an absolute path without links.
+// The error is that of the first folder in which Root could not look for .git; it goes on above.
+func Root(folder string) (root string, err error) {
 	for dir := folder; ; dir = filepath.Dir(dir) {
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil { // in a worktree and in a submodule it is a file
-			return Tree{folder, dir}, nil
+		_, failed := os.Lstat(filepath.Join(dir, ".git")) // in a second working tree and in a submodule it is a file
+		switch {
+		case failed == nil:
+			return dir, err
+		case !errors.Is(failed, fs.ErrNotExist) && err == nil:
+			err = failed
 		}
 		if dir == filepath.Dir(dir) {
-			return Tree{folder: folder}, nil
+			return "", err
 		}
 	}
 }

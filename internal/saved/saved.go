@@ -76,7 +76,7 @@ func Newest(name string) (newest string, inFolder bool, err error) {
 }
 
 // filesIn returns the file itself or, for a folder, all files in and below it whose names end like a report's.
-func filesIn(name string) (files []string, isFolder bool, err error) {
+func filesIn(name string) (found []string, isFolder bool, err error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
 		return []string{name}, false, err
@@ -93,19 +93,13 @@ func filesIn(name string) (files []string, isFolder bool, err error) {
 		switch hidden := strings.HasPrefix(entry.Name(), ".") && path != root; {
 		case entry.IsDir() && hidden:
 			return fs.SkipDir
-		case !isRegular(path):
+		case !files.IsRegular(path):
 		case !hidden && slices.Contains([]string{".json", ".yaml", ".yml"}, filepath.Ext(path)):
-			files = append(files, path)
+			found = append(found, path)
 		}
 		return nil
 	})
-	return files, true, err
-}
-
-// isRegular reports whether a name is a regular file, or a link to one.
-func isRegular(name string) bool {
-	info, err := os.Stat(name)
-	return err == nil && info.Mode().IsRegular()
+	return found, true, err
 }
 
 // timeOf returns the time of the report in a file.

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"net/url"
@@ -17,6 +16,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/links"
 )
 
 // Find returns the root of the working tree that a folder is in, which is the folder itself if there is none, and the addresses of the
@@ -32,39 +34,42 @@ func Find(dir string) (root string, remotes []string, err error) {
 	if info, err := os.Stat(start); err != nil || !info.IsDir() {
 		return "", nil, fmt.Errorf("%s is not a folder", dir)
 	}
-	for at := start; ; at = filepath.Dir(at) {
-		info, err := os.Lstat(filepath.Join(at, ".git"))
-		switch {
-		case err == nil:
-			remotes, err = readRemotes(filepath.Join(at, ".git"), info)
-			return at, remotes, err
-		case !errors.Is(err, fs.ErrNotExist):
-			return "", nil, err
-		case at == filepath.Dir(at):
-			return start, nil, nil
-		}
+	root, err = links.Root(start)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case root == "":
+		return start, nil, nil
 	}
+	remotes, err = readRemotes(root)
+	return root, remotes, err
 }
 
-// readRemotes reads the file config of a repository.
-func readRemotes(git string, info fs.FileInfo) ([]string, error) {
-	git, err := folderOf(git, info)
+// maxConfig is the greatest length in bytes of the file config of a repository, and of a file .git.
+const maxConfig = 1 << 20
+
+// readRemotes reads the file config of the repository of a working tree.
+func readRemotes(root string) ([]string, error) {
+	git, err := folderOf(root)
 	if err != nil {
 		return nil, err
 	}
-	text, err := readSmall(filepath.Join(git, "config"))
+	text, err := files.Read(filepath.Join(git, "config"), maxConfig)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return parseRemotes(text), err
 }
 
-// folderOf returns the folder of a repository. In a second working tree and in a submodule, .git is a file that names the folder.
-func folderOf(git string, info fs.FileInfo) (string, error) {
-	if !info.Mode().IsRegular() {
-		return git, nil
+// folderOf returns the folder of the repository of a working tree. In a second working tree and in a submodule, .git is a file that names
+// the folder.
+func folderOf(root string) (string, error) {
+	git := filepath.Join(root, ".git")
+	info, err := os.Lstat(git)
+	if err != nil || !info.Mode().IsRegular() {
+		return git, err
 	}
-	text, err := readSmall(git)
+	text, err := files.Read(git, maxConfig)
 	if err != nil {
 		return "", err
 	}
@@ -80,18 +85,14 @@ func folderOf(git string, info fs.FileInfo) (string, error) {
 
 // hasTag reports whether the repository of the working tree with this root has a tag of this name.
 func hasTag(root, name string) bool {
-	git := filepath.Join(root, ".git")
-	info, err := os.Lstat(git)
+	git, err := folderOf(root)
 	if err != nil || !filepath.IsLocal(filepath.FromSlash(name)) {
-		return false
-	}
-	if git, err = folderOf(git, info); err != nil {
 		return false
 	}
 	if _, err := os.Lstat(filepath.Join(git, "refs", "tags", filepath.FromSlash(name))); err == nil {
 		return true
 	}
-	packed, err := openRegular(filepath.Join(git, "packed-refs"))
+	packed, err := files.Open(filepath.Join(git, "packed-refs"))
 	if err != nil {
 		return false
 	}
@@ -102,26 +103,6 @@ func hasTag(root, name string) bool {
 		}
 	}
 	return false
-}
-
-// openRegular opens a file, but no device and no pipe.
-func openRegular(name string) (*os.File, error) {
-	if info, err := os.Stat(name); err != nil {
-		return nil, err
-	} else if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file", name)
-	}
-	return os.Open(name)
-}
-
-// readSmall reads a file of at most 1 MiB.
-func readSmall(name string) ([]byte, error) {
-	file, err := openRegular(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, 1<<20))
 }
 
 // section and setting match lines of the file config.

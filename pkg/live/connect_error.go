@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/helmdrift/helmdrift/internal/retry"
 )
 
 // ConnectError is returned if the API server cannot be used at all, so that no comparison is possible.
@@ -67,7 +69,7 @@ func connectError(server string, err error) *ConnectError {
 		e.problem, e.hint = "cannot trust", hintTLS
 	case errors.Is(err, errNotKubernetes), apierrors.IsNotFound(err), is[*json.SyntaxError](err):
 		e.hint = hintServer
-	case statusCode(err) >= 429:
+	case retry.Status(err) >= 429:
 		e.problem, e.hint = "discovery failed on", hintLater
 	case is[net.Error](err), isConnectionLost(err), isTimeout(err):
 		e.problem, e.hint = "cannot reach", hintReach

@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/helmdrift/helmdrift/internal/retry"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -30,7 +31,7 @@ func answerForError(t target, verb string, err error, created []object.Ref) clus
 // isRejection reports whether the server judged the object and rejected it. All other errors mean that it could not judge.
 // Where a code does not tell the two apart, the text of the API server does; its source is named beside each.
 func isRejection(err error) bool {
-	code, text := statusCode(err), err.Error()
+	code, text := retry.Status(err), err.Error()
 	switch {
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
 		return false // the answer comes from a proxy, or from a server that no longer has the resource

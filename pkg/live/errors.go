@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
+	"github.com/helmdrift/helmdrift/internal/retry"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -26,7 +27,7 @@ const maxDetail = 300
 // classify returns the code of an error and a short description.
 func classify(err error) (code, text string) {
 	var group *groupError
-	status := statusCode(err)
+	status := retry.Status(err)
 	switch {
 	case errors.As(err, &group):
 		return cluster.CodeDiscovery, group.Error()
@@ -109,15 +110,6 @@ func detailOf(err error) string {
 		return reason
 	}
 	return detail
-}
-
-// statusCode returns the HTTP status of an API error, or 0 if err is not an API error.
-func statusCode(err error) int {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		return int(status.Status().Code)
-	}
-	return 0
 }
 
 // isTimeout reports whether the deadline of the run, of the request or of the server has passed.

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/retry"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -45,7 +46,7 @@ func (c *Cluster) openAPIDocument(ctx context.Context, gv schema.GroupVersion) (
 	for attempt := 0; ; attempt++ {
 		text, err := c.discover.RESTClient().Get().AbsPath(path).
 			SetHeader("Accept", "application/json").Do(ctx).Raw()
-		if !apierrors.IsNotFound(err) || attempt == 3 || sleep(ctx, firstPause<<attempt) != nil {
+		if !apierrors.IsNotFound(err) || attempt == 3 || retry.Sleep(ctx, firstPause<<attempt) != nil {
 			return text, err
 		}
 	}

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"context"
 	"math/rand/v2"
 	"net/http"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+
+	"github.com/helmdrift/helmdrift/internal/retry"
 )
 
 const (
@@ -49,10 +50,10 @@ func (t *retryTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	for attempt := 1; ; attempt++ {
 		resp, body, err := t.send(req)
 		wait, worth := retryDelay(attempt, resp, body, err)
-		if !worth || attempt == maxAttempts || time.Since(start)+wait > maxRetryTime || endsBefore(ctx, wait) {
+		if !worth || attempt == maxAttempts || time.Since(start)+wait > maxRetryTime || retry.EndsBefore(ctx, wait) {
 			return withoutRetry(resp, err, attempt)
 		}
-		if err := sleep(ctx, wait); err != nil {
+		if err := retry.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}
 		// A retry counts against the rate limit like any other request.
@@ -168,23 +169,6 @@ func withoutRetry(resp *http.Response, err error, attempt int) (*http.Response, 
 		resp.Header.Del("Retry-After")
 	}
 	return resp, nil
-}
-
-// endsBefore reports whether the request's deadline comes before the end of the wait. Then the refusal at hand says
-// more than the timeout that would end the wait.
-func endsBefore(ctx context.Context, wait time.Duration) bool {
-	deadline, ok := ctx.Deadline()
-	return ok && time.Until(deadline) <= wait
-}
-
-// sleep waits, or returns the error of ctx if that ends first.
-func sleep(ctx context.Context, wait time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(wait):
-		return nil
-	}
 }
 
 // noRetries is a REST client whose writes client-go does not repeat. By default it repeats them up to ten times if an

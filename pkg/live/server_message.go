@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/helmdrift/helmdrift/internal/retry"
 )
 
 // shownError returns the server's refusal with its reason and code, and a message that can be shown: without long
@@ -49,7 +51,7 @@ func (t target) serverMessage(err error) string {
 	}
 	text := err.Error()
 	if len(text) > maxDetail && t.isSecret() {
-		return fmt.Sprintf("status %d; the message is left out, because it may quote the Secret", statusCode(err))
+		return fmt.Sprintf("status %d; the message is left out, because it may quote the Secret", retry.Status(err))
 	}
 	line, cut := shortLine(text)
 	if i := strings.LastIndexByte(line, ' '); i > 0 && cut {

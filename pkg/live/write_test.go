@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/helmdrift/helmdrift/internal/livetest"
+	"github.com/helmdrift/helmdrift/internal/retry"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -101,7 +102,7 @@ func TestWriteIsSentOnce(t *testing.T) {
 			c := connect(f, Options{})
 			for i, request := range []cluster.Request{jsonPatch(ref), apply(ref), create(ref)} {
 				_, err := c.Write(t.Context(), request, "helm", false)
-				if err == nil || sent.Load() != int32(i+1) || statusCode(err) != test.code {
+				if err == nil || sent.Load() != int32(i+1) || retry.Status(err) != test.code {
 					t.Errorf("%s: sent %d times: %v", request.Method, sent.Load(), err)
 				}
 			}
@@ -232,7 +233,7 @@ func TestGet(t *testing.T) {
 		t.Errorf("%v, %v", object, err)
 	}
 	f.Intercept = livetest.Failing(-1, "", func(w http.ResponseWriter) { http.Error(w, "<html>", http.StatusNotFound) })
-	if object, err := c.Get(t.Context(), there); object != nil || statusCode(err) != 404 {
+	if object, err := c.Get(t.Context(), there); object != nil || retry.Status(err) != 404 {
 		t.Errorf("answer of a proxy: %v, %v", object, err)
 	}
 	f.Intercept = livetest.Failing(-1, "", breakOff)

@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"context"
 	"math/rand/v2"
 	"time"
 
@@ -24,18 +23,4 @@ func pause(attempt int, err error) time.Duration {
 		wait += time.Duration(max(seconds, 0)) * time.Second // client-go cuts a large number to 32 bits, which may be negative
 	}
 	return wait
-}
-
-// endsBefore reports whether the time of ctx ends before the pause does.
-func endsBefore(ctx context.Context, wait time.Duration) bool {
-	deadline, ok := ctx.Deadline()
-	return ok && time.Until(deadline) <= wait
-}
-
-// sleep waits for the pause, or until ctx ends.
-func sleep(ctx context.Context, wait time.Duration) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(wait):
-	}
 }

@@ -8,6 +8,8 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/helmdrift/helmdrift/internal/retry"
 )
 
 // An error says this about a write:
@@ -26,24 +28,24 @@ func isFinal(err error) bool { return !isTransient(err) && !isStale(err) }
 
 // isTransient reports whether an error is a fault of the server or of the connection, and not a refusal of the request.
 func isTransient(err error) bool {
-	code := codeOf(err)
+	code := retry.Status(err)
 	return code == 0 || code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
 // isUnanswered reports whether the write may have taken place.
 func isUnanswered(err error) bool {
-	return isTransient(err) && codeOf(err) != http.StatusTooManyRequests && !isWebhookDown(err)
+	return isTransient(err) && retry.Status(err) != http.StatusTooManyRequests && !isWebhookDown(err)
 }
 
 // isWebhookDown reports whether the server refused a write because a webhook did not answer. It asks webhooks before it stores anything
 // (k8s.io/apiserver v0.37.1 pkg/admission/plugin/webhook/mutating/dispatcher.go Dispatch, and the same for validating).
 func isWebhookDown(err error) bool {
-	return codeOf(err) == http.StatusInternalServerError && strings.Contains(err.Error(), "failed calling webhook ")
+	return retry.Status(err) == http.StatusInternalServerError && strings.Contains(err.Error(), "failed calling webhook ")
 }
 
 // isStale reports whether the object is not, or no longer, as the request assumed.
 func isStale(err error) bool {
-	switch codeOf(err) {
+	switch retry.Status(err) {
 	case http.StatusConflict:
 		return true
 	case http.StatusNotFound:
@@ -55,20 +57,11 @@ func isStale(err error) bool {
 // testFailed reports whether a test of a JSON patch failed.
 func testFailed(err error) bool {
 	var status apierrors.APIStatus
-	if codeOf(err) != http.StatusUnprocessableEntity || !errors.As(err, &status) {
+	if retry.Status(err) != http.StatusUnprocessableEntity || !errors.As(err, &status) {
 		return false
 	}
 	details := status.Status().Details
 	return details == nil || len(details.Causes) == 0
-}
-
-// codeOf returns the status code of an answer of the API server, or 0 if there was no answer.
-func codeOf(err error) int {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		return int(status.Status().Code)
-	}
-	return 0
 }
 
 // reasonOf returns the error as the reason of an outcome.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/retry"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -84,7 +85,7 @@ func (r *run) repair(ctx context.Context, o *ObjectPlan) (out report.FixOutcome)
 			continue
 		case r.DryRun && isTransient(err):
 			return w.unfinished("the API server could not try it: " + reasonOf(err))
-		case endsBefore(within, wait), r.lastTimedOut && isTransient(err):
+		case retry.EndsBefore(within, wait), r.lastTimedOut && isTransient(err):
 			r.lastTimedOut = isTransient(err)
 			if answer != nil && errors.Is(err, context.DeadlineExceeded) {
 				err = answer
@@ -94,7 +95,7 @@ func (r *run) repair(ctx context.Context, o *ObjectPlan) (out report.FixOutcome)
 		if !errors.Is(err, context.DeadlineExceeded) {
 			answer = err
 		}
-		sleep(within, wait)
+		_ = retry.Sleep(within, wait)
 	}
 }
 

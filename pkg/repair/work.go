@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/helmdrift/helmdrift/internal/owners"
+	"github.com/helmdrift/helmdrift/internal/retry"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -188,8 +189,8 @@ func (w *work) write(ctx context.Context, request cluster.Request, manager strin
 		return nil, ctx.Err()
 	}
 	after, err := w.send(ctx, request, manager)
-	if wait := pause(1, err); codeOf(err) == http.StatusTooManyRequests && !w.DryRun && wait < maxPause && !endsBefore(ctx, wait) {
-		if sleep(ctx, wait); ctx.Err() == nil {
+	if wait := pause(1, err); retry.Status(err) == http.StatusTooManyRequests && !w.DryRun && wait < maxPause && !retry.EndsBefore(ctx, wait) {
+		if retry.Sleep(ctx, wait) == nil {
 			after, err = w.send(ctx, request, manager)
 		}
 	}
@@ -216,7 +217,7 @@ func (w *work) afterPatchError(body []byte, err error) (report.FixOutcome, error
 func (w *work) afterError(err error) (report.FixOutcome, error) {
 	switch {
 	// A 404 of a creation means that the namespace is missing. Waiting does not bring it back.
-	case !isFinal(err) && !(w.plan.Create != nil && codeOf(err) == http.StatusNotFound):
+	case !isFinal(err) && !(w.plan.Create != nil && retry.Status(err) == http.StatusNotFound):
 		return report.FixOutcome{}, err
 	case w.restored:
 		return w.unfinished(err.Error()), nil

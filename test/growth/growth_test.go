@@ -134,8 +134,8 @@ func planOf(s string) []byte {
 // alone call.
 var notTried = map[string]bool{
 	"pkg/object.TablePath": true,
-	"internal/config.Read": true, "internal/links.TreeOf": true, "internal/links.IsSystem": true, "internal/links.Check": true, "internal/links.CheckAllowed": true,
-	"internal/files.Open": true, "internal/worktree.Find": true, "internal/saved.Baseline": true, "internal/saved.Newest": true,
+	"internal/config.Read": true, "internal/links.TreeOf": true, "internal/links.Root": true, "internal/links.IsSystem": true, "internal/links.Check": true, "internal/links.CheckAllowed": true,
+	"internal/files.IsRegular": true, "internal/files.Open": true, "internal/worktree.Find": true, "internal/saved.Baseline": true, "internal/saved.Newest": true,
 	"internal/output/reporttest.Check": true, "internal/helmfile.NewRun": true,
 	"internal/secret/secrettest.Parts": true, "internal/address.Lookup": true,
 }
