@@ -22,4 +22,9 @@
 //
 // Documents come from the cluster and may be hostile. The constants in format.go bound size, depth, the size after all aliases are
 // followed, and the number of changes. Larger documents have no Difference; more changes than that are counted.
+//
+// # Tests
+//
+// The tests beside this file have a line for each rule above. pkg/threeway runs the cases of whole objects (TestCases, with the files
+// inside-*.txtar of testdata/threeway), also with the masked objects of a snapshot (TestInsideOfMaskedObjects).
 package document

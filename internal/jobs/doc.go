@@ -20,4 +20,7 @@
 // encoding/gob, so their fields are exported.
 //
 // The parent works on what a job returns, so a job also refuses what the parent could not compare within the limits.
+//
+// The tests beside this file check what crosses the pipe. The jobs themselves run in the tests of cmd/helmdrift, which start real children:
+// limits_test.go has texts and charts beyond the limits, and TestChartInAChild what a chart gets from outside.
 package jobs

@@ -1,4 +1,5 @@
 // Package livetest has a fake API server, for faults of a server that a real one cannot be made to show, and for counting requests.
+// The tests of pkg/live and internal/sweep use it.
 package livetest
 
 import (

@@ -1,5 +1,4 @@
-// Package once finds out each answer once, for several goroutines that ask at the same time. The tests of internal/flux and internal/argo
-// use it.
+// Package once finds out each answer once, for several goroutines that ask at the same time.
 package once
 
 import "sync"

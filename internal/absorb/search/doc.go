@@ -39,4 +39,9 @@
 // # What it never does
 //
 // It never changes a value whose name announces a secret, nor writes a secret into a value. The caller says which fields hold a secret.
+//
+// # Tests
+//
+// TestCases of internal/absorb runs the search: each file of its testdata is a chart, edits and the change of values that absorbs them.
+// The test beside this file is about hooks whose names differ with each rendering.
 package search

@@ -3,6 +3,8 @@
 //
 //	render.ChartOptions ─► New ─► Chart ─┬─► the first rendering: values, documents, templates, hooks
 //	                          a Variant ─┴─► Render ─► Rendering: which documents are the same, and the others
+//
+// TestCases of internal/absorb renders the chart of each case with this package. The test beside this file is about post-renderers.
 package vary
 
 import (

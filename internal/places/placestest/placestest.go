@@ -1,4 +1,5 @@
-// Package placestest runs the cases of those who change values in working trees.
+// Package placestest runs the cases of those who change values in working trees: the tests of internal/argo, internal/flux/keep and
+// internal/helmfile.
 package placestest
 
 import (
