@@ -8,6 +8,10 @@
 //	CreateAll  new files that must not exist: all of them, or none
 //	Name       a file name for something whose name file systems may refuse
 //	Open, Read the content of a regular file, up to a limit: no pipe that waits, no device without an end
+//	Unpack     a tar archive in a new folder for temporary files (unpack.go)
+//
+// Unpack is here because writing an archive needs the same care: a stranger has made it, no file of it may come to stand outside of the
+// folder, and the folder goes away even if the program is interrupted ([TempDir], [RemoveTemp]).
 //
 // The package knows nothing of what it reads and writes. Its errors come from package os, and name the file.
 package files
