@@ -169,7 +169,7 @@ func reportOf(s string) *report.Report {
 	}
 }
 
-// claimsOf is a scan with an orphan and an overlap all of whose texts are s.
+// claimsOf is a scan with an orphan and an overlap. Each text in it is s.
 func claimsOf(s string) *report.Scan {
 	named := report.ClaimedObject{Cluster: s, APIVersion: s, Kind: s, Namespace: s, Name: s}
 	return &report.Scan{

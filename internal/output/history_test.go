@@ -92,7 +92,7 @@ func checkHostileHistory(t *testing.T, known map[string]bool, in string) {
 	}
 }
 
-// historyOf is a history all of whose texts are s.
+// historyOf is a history. Each text in it is s.
 func historyOf(s string) *past.History {
 	at := time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC)
 	f := past.Finding{ID: s, Object: hostileKey(s), Path: s, State: past.There, FirstSeen: at, LastSeen: at, Periods: 2,

@@ -59,7 +59,7 @@ func checkDocument(t *testing.T, format Format, document func() ([]byte, error))
 	}
 }
 
-// absorbOf is the result of an absorption all of whose texts are s.
+// absorbOf is the result of an absorption. Each text in it is s.
 func absorbOf(s string) *absorption.Result {
 	message := []report.Message{{Code: s, Message: s, Object: s, File: s, Line: 3}}
 	name := "[" + s + "]" // as object.Path writes what is not a plain word

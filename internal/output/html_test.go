@@ -82,8 +82,8 @@ func FuzzHTML(f *testing.F) {
 	})
 }
 
-// pageOf returns the page of a report all of whose texts are s, as a scan. It has a few of the objects of reportOf, because fuzzing is
-// slow with many.
+// pageOf returns the page of a scan. Each text in it is s. The scan has a few of the objects of reportOf, because fuzzing is slow with
+// many.
 func pageOf(t testing.TB, s string) []byte {
 	t.Helper()
 	r := reportOf(s)

@@ -13,7 +13,7 @@ type state struct {
 	current        Rendering
 }
 
-// field is a field with the state in which the search for it starts.
+// field is what the search for one field knows: the field that is wanted, the problem that it is a part of, and the state before it.
 type field struct {
 	Wanted
 	*Problem

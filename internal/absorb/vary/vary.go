@@ -1,5 +1,5 @@
-// Package vary renders one chart many times with other values, for a search. It loads the chart once, and reads as YAML only the documents
-// that differ from the first rendering.
+// Package vary renders one chart many times, each time with other values, for a search. It loads the chart once. Of each rendering it
+// decodes only the documents whose text differs from those of the first rendering.
 //
 //	render.ChartOptions ─► New ─► Chart ─┬─► the first rendering: values, documents, templates, hooks
 //	                          a Variant ─┴─► Render ─► Rendering: which documents are the same, and the others
@@ -24,7 +24,7 @@ import (
 
 // Chart is a chart that can be rendered with other contents of its last values file. It is safe for concurrent use.
 type Chart struct {
-	// Edited is the first content of the last values file, as JSON, and Values is what the templates see as .Values with it.
+	// Edited is the content of the last values file at the beginning, as JSON. Values is what the templates then see as .Values.
 	Edited []byte
 	Values map[string]any
 	// Documents are the documents of the first rendering. Templates are those of the chart and of the subcharts that it had.
@@ -53,10 +53,10 @@ type Variant struct {
 
 // Rendering is what a Variant renders to.
 type Rendering struct {
-	// Same are the numbers of the first rendering's documents that are unchanged. Changed are the other documents of this rendering.
+	// Same has the indexes in Chart.Documents of the documents that this rendering has too. Changed are its other documents.
 	Same    []int
 	Changed []render.Document
-	// Hooks are all hooks. There are none if only some templates were rendered.
+	// Hooks are all hooks. It is empty if only some templates were rendered.
 	Hooks []Hook
 	// Fault says why the chart cannot be rendered; it is empty if it can. GivenUp is set if rendering took too much time or memory.
 	Fault   string
@@ -72,8 +72,8 @@ type Hook struct {
 // editedFile stands for the values file whose content varies. No file has this name.
 const editedFile = "\x00edited"
 
-// New loads the chart and renders it once. Its variants differ in the content of the last of Values.Files. Without files, they
-// differ in the values of the previous revision if Helm would use these; otherwise in values that override all others but those of --set.
+// New loads the chart and renders it once. What a Variant replaces is the content of the last of Values.Files. If there are no files, it is
+// the values of the previous revision, if Helm would use these; otherwise it is a values file of its own, which only --set overrides.
 func New(ctx context.Context, o render.ChartOptions) (*Chart, error) {
 	if o.Capabilities == nil {
 		return nil, errors.New("rendering a chart needs the capabilities of a cluster")
@@ -110,7 +110,7 @@ func New(ctx context.Context, o render.ChartOptions) (*Chart, error) {
 	return v, nil
 }
 
-// chooseEdited replaces the last values file by the one that varies, and reads its first content.
+// chooseEdited puts editedFile into the place of the last values file, and keeps the content of that file in v.Edited.
 func (v *Chart) chooseEdited() (err error) {
 	values := &v.options.Values
 	read := values.ReadFile
@@ -177,8 +177,8 @@ func hookDocuments(hooks []render.Hook) []Hook {
 	return out
 }
 
-// prepare prepares a copy of the chart with the values of a variant. It forgets the secrets that renderings learn, since a search tries
-// most values and never uses them.
+// prepare prepares a copy of the chart with the values of a variant. The secrets of a variant do not become known secrets, because a search
+// tries most of its values and never uses them.
 func (v *Chart) prepare(ctx context.Context, one Variant) (*render.Prepared, error) {
 	o := v.options
 	o.Known = &secret.Known{}
@@ -211,7 +211,7 @@ func (v *Chart) prepare(ctx context.Context, one Variant) (*render.Prepared, err
 	return p, err
 }
 
-// compare splits a manifest into the documents that the first rendering has too and the others.
+// compare splits a manifest into the documents that the first rendering has too, and the others.
 func (v *Chart) compare(manifest string) (out Rendering) {
 	if v.chunks == nil {
 		out.Changed = render.ReadDocuments(manifest)

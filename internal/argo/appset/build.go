@@ -74,9 +74,9 @@ type Set struct {
 	IsPartial bool
 	// Policy is its applicationsSync, or empty.
 	Policy string
-	// Doubts are those of the problems that are about all that it makes. Depends are the options of Argo CD with which it makes something
-	// else, or with which something else becomes of that.
-	Doubts  []string
+	// Doubts are those of the problems that put all of its Applications in doubt.
+	Doubts []string
+	// Depends are the options of Argo CD that change which Applications it makes, or how Argo CD syncs them.
 	Depends []api.SetOption
 }
 
