@@ -1,12 +1,10 @@
 package html
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
 	"fmt"
-	"html/template"
 	"strings"
 )
 
@@ -29,18 +27,6 @@ func asset(names ...string) (string, error) {
 		all.Write(text)
 	}
 	return all.String(), nil
-}
-
-// execute returns the page that a template makes of data.
-func execute(name string, data any) ([]byte, error) {
-	split := func(text string) []string { return strings.Split(text, "\n") }
-	parsed, err := template.New(name).Funcs(template.FuncMap{"split": split}).ParseFS(files, "page/"+name)
-	if err != nil {
-		return nil, err
-	}
-	var out bytes.Buffer
-	err = parsed.Execute(&out, data)
-	return out.Bytes(), err
 }
 
 // policy returns the Content-Security-Policy of the page: it runs one script and applies one style, loads nothing, sends nothing, and

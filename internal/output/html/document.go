@@ -72,6 +72,18 @@ func Document(r *report.Report, fix string) ([]byte, error) {
 	return execute("page.html", p)
 }
 
+// execute returns the page that a template makes of data.
+func execute(name string, data any) ([]byte, error) {
+	split := func(text string) []string { return strings.Split(text, "\n") }
+	parsed, err := template.New(name).Funcs(template.FuncMap{"split": split}).ParseFS(files, "page/"+name)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	err = parsed.Execute(&out, data)
+	return out.Bytes(), err
+}
+
 // title returns the title of the page. People find the tab by it.
 func title(all *data, answer text.Answer) string {
 	said := cmp.Or(answer.Drift, answer.Operation)
