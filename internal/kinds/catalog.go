@@ -140,9 +140,9 @@ func (c *Catalog) ofType(t reflect.Type) *Shape {
 	switch canonical, schema := canonicalOf(t), schemaLeaf(t); {
 	case schema != nil:
 		s.Form, s.schema = FormLeaf, c.ofType(schema)
-		s.Canonical = canonicalSchema(t, s.schema)
+		s.Canonical, s.respells = canonicalSchema(t, s.schema), true
 	case canonical != nil:
-		s.Form, s.Canonical, s.Quantity = FormLeaf, canonical, t == reflect.TypeFor[resource.Quantity]()
+		s.Form, s.Canonical, s.respells, s.Quantity = FormLeaf, canonical, respells(t), t == reflect.TypeFor[resource.Quantity]()
 	case t.Kind() == reflect.Struct:
 		s.Form, s.Fields, s.closed = FormStruct, map[string]*structField{}, true
 		c.addFields(s, t)

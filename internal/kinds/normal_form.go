@@ -265,7 +265,7 @@ func (n *normalization) normalize(v any, s *Shape) any {
 		}
 	}
 	// A value that does not decode, or has another form than the shape, stays as it is.
-	if s != nil && s.Form == FormLeaf {
+	if s != nil && s.respells {
 		if out, ok := s.Canonical(v); ok {
 			v = out
 		}

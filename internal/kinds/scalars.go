@@ -40,6 +40,17 @@ func canonicalOf(t reflect.Type) func(any) (any, bool) {
 	}
 }
 
+// respells reports whether the canonical form of a type may differ from the value: a quantity has several spellings, a number has one.
+func respells(t reflect.Type) bool {
+	switch t {
+	case reflect.TypeFor[intstr.IntOrString](), reflect.TypeFor[runtime.RawExtension]():
+		return false
+	case reflect.TypeFor[[]byte]():
+		return true
+	}
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+}
+
 // unchanged is the canonical form of values that the server stores as they are written.
 func unchanged(v any) (any, bool) { return v, true }
 
