@@ -176,22 +176,17 @@ func Compare(in Input) *Comparison {
 	in.Autoscaled = markLeaving(in)
 	job := newComparer(in)
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
-	c.Warnings, c.Errors = slices.Clone(in.Warnings), slices.Concat(in.Errors, in.NamespacesUnread)
 	c.settle(nil)
-	c.warnOfRules()
-	c.warnOfDuplicates()
-	c.warnOfDeployer()
-	c.failOnUnseenAutoscalers()
-	c.failOnUnseenDefinitions()
-	c.noteGroupChanges()
 	return c
 }
 
 // settle computes what becomes of each object, from the decisions about all objects and from what the answers of the API server settle.
+// The notes, warnings and errors follow from that, so settle computes them anew too.
 func (c *Comparison) settle(settled map[object.Key]settlement) {
 	for i := range c.Objects {
 		o := &c.Objects[i]
 		o.Action, o.outcome = o.decision.outcome(settled[o.key])
+		o.Notes = slices.Concat(report.NotesOf(o.Note), o.notes)
 	}
 	if c.Input.Operation == report.OperationInstall {
 		c.applyInstallRules()
@@ -200,6 +195,13 @@ func (c *Comparison) settle(settled map[object.Key]settlement) {
 	if !c.Input.By.Syncs() {
 		propagateFailures(c.Objects)
 	}
+	c.Warnings, c.Errors = slices.Clone(c.Input.Warnings), slices.Concat(c.Input.Errors, c.Input.NamespacesUnread)
+	c.warnOfRules()
+	c.warnOfDuplicates()
+	c.warnOfDeployer()
+	c.failOnUnseenAutoscalers()
+	c.failOnUnseenDefinitions()
+	c.noteGroupChanges()
 }
 
 // comparer compares the objects of one release.

@@ -134,10 +134,6 @@ func (c *comparer) compare(p pair) ObjectComparison {
 	d := c.decide(p, found, rules, err)
 	out.decision, out.remarks = d, remarks
 	out.Missing, out.Terminating = d.missing, d.terminating
-	out.Notes.Add(out.Note)
-	for _, note := range d.notes {
-		out.Notes.Add(note)
-	}
 	out.IgnoredBy = rules.Object(out.Gone(), texts[0])
 	if !slices.ContainsFunc(d.Findings, func(f verdict.Finding) bool { return f.Verdict == report.Conflict && f.IgnoredBy == nil }) {
 		out.conflictsIgnoredBy = rules.Conflicts()

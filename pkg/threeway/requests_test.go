@@ -3,9 +3,11 @@ package threeway
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
@@ -306,6 +308,46 @@ func TestDryRunDecidesDeletions(t *testing.T) {
 			if got.Action != action || (len(got.BlockedBy) > 0) != (action == report.ActionSkip) || len(got.Notes) > 0 {
 				t.Errorf("%s: got %s, blocked by %v, note %q; want %s", file, got.Action, got.BlockedBy, got.Notes, action)
 			}
+		}
+	}
+}
+
+// TestDryRunDecidesRemarks: the notes, warnings and errors that depend on an uncertain object follow the server's answer. The object is an
+// autoscaler; if its apply fails, Helm deletes neither the Event, which is one object under two API groups, nor the custom resource.
+func TestDryRunDecidesRemarks(t *testing.T) {
+	const thing = "apiVersion: ex.com/v1\nkind: Thing\nmetadata: {name: dropped}\nspec: {a: 1}\n"
+	files := readCase(t, "../../testdata/threeway/deletion-hangs-on-an-uncertain-conflict.txtar")
+	moved := readCase(t, "../../testdata/threeway/group-change.txtar")
+	for _, name := range []string{"old.yaml", "desired.yaml", "live.yaml"} {
+		files[name] += "---\n" + strings.ReplaceAll(moved[name], "note: two", "note: one") // nothing conflicts
+	}
+	files["old.yaml"], files["live.yaml"] = files["old.yaml"]+"---\n"+thing, files["live.yaml"]+"---\n"+thing
+	in := caseInput(t, files)
+	in.SchemasUnread = map[schema.GroupKind]bool{{Group: "ex.com", Kind: "Thing"}: true}
+	in.Warnings, in.Errors = []report.Message{{Message: "a warning"}}, []report.Message{{Message: "an error"}}
+	c := Compare(in)
+	remarks := func(c *Comparison) (out []string) {
+		for _, m := range slices.Concat(c.Warnings, c.Errors) {
+			out = append(out, m.Object+": "+m.Message)
+		}
+		for _, o := range c.Objects {
+			out = append(out, o.Notes.Map(func(note string) string { return o.key.String() + ": " + note })...)
+		}
+		return out
+	}
+	predicted := remarks(c)
+	if len(predicted) != 5 {
+		t.Fatalf("it is another case than it was: %q\n%s", predicted, describe(c))
+	}
+	ref := object.Ref{Key: object.Key{Group: "autoscaling", Kind: "HorizontalPodAutoscaler", Namespace: "d", Name: "h"}, Version: "v2"}
+	rejected := c.Verify(map[object.Ref]cluster.Answer{ref: {Rejected: "no"}})
+	if got, want := remarks(rejected), []string{": a warning", ": an error"}; !slices.Equal(got, want) {
+		t.Errorf("rejected: got %q, want %q", got, want)
+	}
+	taken := map[object.Ref]cluster.Answer{ref: {Object: c.object(ref).Result}}
+	for name, got := range map[string]*Comparison{"taken": c.Verify(taken), "taken later": rejected.Verify(taken)} {
+		if got := remarks(got); !slices.Equal(got, predicted) {
+			t.Errorf("%s: got %q, want %q", name, got, predicted)
 		}
 	}
 }
