@@ -183,15 +183,14 @@ func Compare(in Input) *Comparison {
 // settle computes what becomes of each object, from the decisions about all objects and from what the answers of the API server settle.
 // The notes, warnings and errors follow from that, so settle computes them anew too.
 func (c *Comparison) settle(settled map[object.Key]settlement) {
+	record := c.recordFailure()
+	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil && !o.isDefinition() })
 	for i := range c.Objects {
 		o := &c.Objects[i]
-		o.Action, o.outcome = o.decision.outcome(settled[o.key])
+		why, fails := c.failureOf(o, settled[o.key], record, adopts)
+		o.Action, o.outcome = o.decision.outcome(why, fails, settled[o.key])
 		o.Notes = slices.Concat(report.NotesOf(o.Note), o.notes)
 	}
-	if c.Input.Operation == report.OperationInstall {
-		c.applyInstallRules()
-	}
-	c.failRecord()
 	if !c.Input.By.Syncs() {
 		propagateFailures(c.Objects)
 	}

@@ -50,8 +50,8 @@ type ObjectComparison struct {
 	remarks []string
 }
 
-// decision is what Helm does with one object, and the comparison behind it. Each step adds to it and undoes no other step, and nobody
-// changes it afterwards.
+// decision is what Helm does with one object, and the comparison behind it. comparer.decide makes it. Most of its steps add to it, but
+// dropOld and mergeVersions replace the findings, and stopInstall changes the failures. Nobody changes it afterwards.
 type decision struct {
 	fields
 	write
@@ -388,35 +388,6 @@ func (o *fields) addVanishing(d engine.Uncertainty) {
 		}
 	}
 	verdict.Sort(o.Findings)
-}
-
-// outcome returns what becomes of an object if no other one fails: the failure with the widest scope, if there is one, or else its action.
-// ActionNone with findings that an upgrade writes is an update.
-func (d decision) outcome(s settlement) (report.Action, outcome) {
-	out := outcome{Findings: slices.Clone(d.Findings), Reason: d.reason}
-	for i := range out.Findings {
-		s.applyTo(&out.Findings[i])
-	}
-	fails, ok := furthestFailure(d.failures)
-	switch {
-	case s.succeeds:
-		out.Reason = ""
-		return report.ActionUpdate, out
-	case s.rejected != "":
-		out.fail(scopeDeletions, s.rejected)
-		return report.ActionFail, out
-	case ok:
-		out.Reason, out.failure = fails.reason, fails
-		return report.ActionFail, out
-	case d.action != "" && d.action != report.ActionNone:
-		out.deletes = d.action == report.ActionDelete
-		return d.action, out
-	case !slices.ContainsFunc(d.Findings, verdict.Finding.Writes):
-		return report.ActionNone, out
-	case d.Engine == report.EngineReplace:
-		return report.ActionReplace, out
-	}
-	return report.ActionUpdate, out
 }
 
 // Drifted reports whether the object as a whole, or a field of it, differs from what Helm deployed.

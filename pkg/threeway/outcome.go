@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file says what the failure of one object means for the others. Comparison.settle computes every outcome anew from its decision,
-// which nobody changes, before it calls what is here.
+// This file says what becomes of each object. Comparison.settle computes every outcome anew from the decisions, which nobody changes: first
+// that of each object by itself, then what the failure of one object means for the others.
 
 // scope is how far a failure reaches: which other objects Helm does not process because of it.
 type scope int
@@ -78,62 +78,73 @@ func (s settlement) applyTo(f *verdict.Finding) {
 	}
 }
 
-// fail makes an object fail.
-func (o *outcome) fail(scope scope, reason string) {
-	o.Reason, o.failure = reason, failure{scope: scope, reason: reason}
+// outcome returns what becomes of an object if no other one fails: the failure, if Helm fails on it, or else its action. ActionNone with
+// findings that an upgrade writes is an update.
+func (d decision) outcome(why failure, fails bool, s settlement) (report.Action, outcome) {
+	out := outcome{Findings: slices.Clone(d.Findings), Reason: d.reason}
+	for i := range out.Findings {
+		s.applyTo(&out.Findings[i])
+	}
+	switch {
+	case s.succeeds:
+		out.Reason = ""
+		return report.ActionUpdate, out
+	case fails:
+		out.Reason, out.failure = why.reason, why
+		return report.ActionFail, out
+	case d.action != "" && d.action != report.ActionNone:
+		out.deletes = d.action == report.ActionDelete
+		return d.action, out
+	case !slices.ContainsFunc(d.Findings, verdict.Finding.Writes):
+		return report.ActionNone, out
+	case d.Engine == report.EngineReplace:
+		return report.ActionReplace, out
+	}
+	return report.ActionUpdate, out
 }
 
-// fail makes an object fail for a reason that concerns the release as a whole.
-func (o *ObjectComparison) fail(scope scope, reason string) {
-	o.Action = report.ActionFail
-	o.outcome.fail(scope, reason)
+// failureOf returns why Helm fails on an object, and false if it does not. Record is the failure of recordFailure, and adopts is set for an
+// install that finds an object in the cluster, whether it adopts it or not. Such an install works like an upgrade and reads each object by
+// its name (helm v4.3.1 pkg/action/install.go performInstall, toBeAdopted). Any other install creates its objects kind by kind, with the
+// objects of a kind in parallel, and goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform).
+func (c *Comparison) failureOf(o *ObjectComparison, s settlement, record failure, adopts bool) (out failure, fails bool) {
+	out, fails = furthestFailure(o.failures)
+	switch {
+	case s.rejected != "":
+		return failure{scope: scopeDeletions, reason: s.rejected}, true
+	case o.isDefinition():
+	case record.reason != "":
+		return record, true
+	case c.Input.Operation != report.OperationInstall:
+	case adopts && o.Name == "" && out.scope < scopeRecord:
+		return failure{scope: scopeLater, reason: "could not get information about the resource: " + emptyName}, true
+	case adopts:
+	case !fails && c.createsTwice(o):
+		return failure{scope: scopeDeletions, reason: apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error()}, true
+	case out.scope == scopeLater:
+		out.scope = scopeDeletions
+	}
+	return out, fails
 }
 
-// applyInstallRules adapts the failures to an install. An install that adopts nothing creates its objects kind by kind, with the objects
-// of a kind in parallel, and goes on after a failure (helm v3.22.0 pkg/kube/client.go Create, batchPerform). An install that finds an
-// object in the cluster, whether it adopts it or not, works like an upgrade and reads each object by its name (helm v4.3.1
-// pkg/action/install.go performInstall, toBeAdopted).
-func (c *Comparison) applyInstallRules() {
-	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil && !o.isDefinition() })
-	for i := range c.Objects {
-		if o := &c.Objects[i]; adopts && !o.isDefinition() && o.Name == "" && o.failure.scope < scopeRecord {
-			o.fail(scopeLater, "could not get information about the resource: "+emptyName)
-		}
-	}
-	if adopts {
-		return
-	}
-	c.failDuplicateCreations()
-	for i := range c.Objects {
-		if c.Objects[i].failure.scope == scopeLater {
-			c.Objects[i].failure.scope = scopeDeletions
-		}
-	}
+// createsTwice reports whether an object is created twice: the chart names it more than once, or it is the namespace of the release and
+// --create-namespace has created it. Client-side, Helm creates each of them, and the second creation finds the object of the first (helm
+// v3.22.0 pkg/kube/client.go Create, pkg/action/install.go RunWithContext). Server-side, Helm applies each of them, and that succeeds.
+func (c *Comparison) createsTwice(o *ObjectComparison) bool {
+	twice := o.Times > 1 || c.Input.CreateNamespace && o.Kind == "Namespace" && o.Group == "" && o.Name == c.Input.StorageNamespace
+	return twice && o.action == report.ActionCreate && !c.Input.ServerSide()
 }
 
-// failDuplicateCreations fails the objects that the chart names more than once, and the namespace of the release if --create-namespace has
-// created it. Client-side, Helm creates each of them, and the second creation finds the object of the first (helm v3.22.0
-// pkg/kube/client.go Create, pkg/action/install.go RunWithContext). Server-side, Helm applies each of them, and that succeeds.
-func (c *Comparison) failDuplicateCreations() {
-	for i := range c.Objects {
-		o := &c.Objects[i]
-		twice := o.Times > 1 || c.Input.CreateNamespace && o.Kind == "Namespace" && o.Group == "" && o.Name == c.Input.StorageNamespace
-		if !twice || o.isDefinition() || o.Action != report.ActionCreate || c.Input.ServerSide() {
-			continue
-		}
-		o.fail(scopeDeletions, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name).Error())
-	}
-}
-
-// failRecord fails the operation if Helm cannot store the record of the new revision because its namespace is being deleted or does not
-// exist. Helm stores the record before it writes anything but definitions, and after it has checked what it cannot build or adopt (helm
-// v3.22.0 and v4.3.1 pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
-func (c *Comparison) failRecord() {
+// recordFailure returns why the operation fails if Helm cannot store the record of the new revision, because its namespace is being deleted
+// or does not exist. It is the zero value if Helm stores the record, or fails before that. Helm stores the record before it writes anything
+// but definitions, and after it has checked what it cannot build or adopt (helm v3.22.0 and v4.3.1 pkg/action/upgrade.go performUpgrade,
+// install.go RunWithContext, rollback.go Run).
+func (c *Comparison) recordFailure() failure {
 	in := c.Input
 	reason := namespaceNotFound(in.StorageNamespace)
 	switch {
 	case in.Records == "" || anyStopsAll(c.Objects):
-		return
+		return failure{}
 	case in.Terminating[in.StorageNamespace]:
 		revision := 1
 		if in.Last != nil {
@@ -142,13 +153,9 @@ func (c *Comparison) failRecord() {
 		record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
 		reason = namespaceTerminating(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace)
 	case !in.LacksNamespace():
-		return
+		return failure{}
 	}
-	for i := range c.Objects {
-		if o := &c.Objects[i]; !o.isDefinition() {
-			o.fail(scopeRecord, recordError+reason)
-		}
-	}
+	return failure{scope: scopeRecord, reason: recordError + reason}
 }
 
 // propagateFailures marks the objects that Helm does not process because another one fails. An object that cannot be built or adopted ends
@@ -325,5 +332,7 @@ func (o ObjectComparison) isCreated() bool {
 
 // anyStopsAll reports whether a failing object ends the upgrade before it writes anything.
 func anyStopsAll(objects []ObjectComparison) bool {
-	return slices.ContainsFunc(objects, func(o ObjectComparison) bool { return o.failure.scope >= scopeRecord })
+	return slices.ContainsFunc(objects, func(o ObjectComparison) bool {
+		return slices.ContainsFunc(o.failures, func(f failure) bool { return f.scope >= scopeRecord })
+	})
 }
