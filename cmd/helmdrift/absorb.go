@@ -215,7 +215,7 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 	}
 	options := absorb.Options{
 		Options: d.Options, Unmanaged: o.unmanaged, MaxSideEffects: o.maxSideEffects, RenderVariants: o.Jobs().RenderVariants,
-		RenderTime: o.Jobs().Time, Learned: in.learned,
+		RenderTime: o.Jobs().Time,
 		Choose: func(c *threeway.Comparison, fields []absorb.Field) ([]string, error) {
 			d.Quiet()
 			return o.chosen(ctx, s, c, fields)

@@ -125,7 +125,7 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	}
 	defer plan.Close()
 	d.Use(plan.Target, plan.Connection, plan.Adapt(d.Options))
-	return o.report(ctx, s, d, flags, time.Now, nil, plan.Finish)
+	return o.report(ctx, s, d, flags, time.Now, plan.Finish)
 }
 
 // all implements controlled.

@@ -16,7 +16,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/reporting"
-	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -279,16 +278,16 @@ func runDiff(ctx context.Context, s cli.Streams, o diffOptions, args []string, f
 	if err != nil {
 		return err
 	}
-	return o.report(ctx, s, d, flags, time.Now, nil, nil)
+	return o.report(ctx, s, d, flags, time.Now, nil)
 }
 
-// report compares, prints the report, and with --fix puts back what drifted. The clock gives the time of the report. Learned and finish are
-// those of reporting.Flags.Release.
+// report compares, prints the report, and with --fix puts back what drifted. The clock gives the time of the report. Finish is that of
+// reporting.Flags.Release.
 func (o *diffOptions) report(
-	ctx context.Context, s cli.Streams, d cli.Session, flags *pflag.FlagSet, clock func() time.Time, learned *secret.Known,
+	ctx context.Context, s cli.Streams, d cli.Session, flags *pflag.FlagSet, clock func() time.Time,
 	finish func(*drift.Result, *report.Release),
 ) error {
-	run := reporting.Run{Flags: &o.Flags, Session: d, Streams: s, Clock: clock, Version: version, Learned: learned, Finish: finish}
+	run := reporting.Run{Flags: &o.Flags, Session: d, Streams: s, Clock: clock, Version: version, Finish: finish}
 	if o.Revision == 0 {
 		run.FixCommand = fixCommand(d.Target, flags)
 	}

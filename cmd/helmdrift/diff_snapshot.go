@@ -51,7 +51,7 @@ func runDiffSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o di
 	if err != nil {
 		return err
 	}
-	return o.report(ctx, s, d, flags, func() time.Time { return saved.Time }, nil, nil)
+	return o.report(ctx, s, d, flags, func() time.Time { return saved.Time }, nil)
 }
 
 // checkSnapshot refuses flags that need a cluster.

@@ -117,7 +117,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	}
 	defer plan.Close()
 	d.Use(plan.Target, plan.Connection, plan.Adapt(d.Options))
-	return o.report(ctx, s, d, flags, now, plan.Secrets(), func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) })
+	return o.report(ctx, s, d, flags, now, func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) })
 }
 
 // release implements controlled. It fetches no chart: what the controller has is enough to say what it does next.

@@ -68,7 +68,7 @@ func (f *fluxDiff) keep(
 			return d, out, err
 		}
 	}
-	out.of, out.learned = report.ObjectKey{Key: plan.HelmRelease()}, plan.Secrets()
+	out.of = report.ObjectKey{Key: plan.HelmRelease()}
 	out.warnings, out.errors = plan.Remarks()
 	d.Use(plan.Target, plan.Connection, plan.Adapt(d.Options))
 	return d, out, nil

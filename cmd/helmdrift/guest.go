@@ -12,7 +12,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/fixing"
 	"github.com/helmdrift/helmdrift/internal/jobs"
-	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/effect"
@@ -61,9 +60,8 @@ type controlled interface {
 
 // kept is where a controller has the values of a release.
 type kept struct {
-	// of is the object that the controller composes the values from, and learned are secrets that it takes values from.
-	of      report.ObjectKey
-	learned *secret.Known
+	// of is the object that the controller composes the values from.
+	of report.ObjectKey
 	// tree changes the values in a working tree. It is nil if there is none.
 	tree valuesTree
 	// request changes how the chart is rendered for the search of values, if that is not what a comparison asks for and nothing is

@@ -147,7 +147,7 @@ func (h *helmfileDiff) report(ctx context.Context, o diffOptions, found *helmfil
 		return err
 	}
 	d.Use(step.Target, d.Connection, step.Adapt(d.Options))
-	return o.report(ctx, h.Streams, d, h.flags, time.Now, found.Secrets, step.Finish)
+	return o.report(ctx, h.Streams, d, h.flags, time.Now, step.Finish)
 }
 
 // keep implements objectFile.
@@ -162,7 +162,7 @@ func (h *helmfileDiff) keep(ctx context.Context, o *cli.CompareOptions, names []
 	if err != nil {
 		return d, out, err
 	}
-	out.close, out.learned = found.Close, found.Secrets
+	out.close = found.Close
 	step, d, err := h.begin(ctx, o, found, "absorb")
 	if err == nil {
 		err = h.keepFiles(&out, found, step, prints)
@@ -308,7 +308,7 @@ func (h *helmfileDiff) locate(all []helmfile.Release, joined bool) error {
 // question returns a question about the releases of a helmfile.
 func (h *helmfileDiff) question(o *cli.CompareOptions, limits jobs.Limits, found *helmfile.Loaded) helmfile.Question {
 	return helmfile.Question{
-		Chart: o.Chart(""), Source: o.Source, Fetch: limits.FetchChart, Helm: found.Helm, Known: h.Known,
+		Chart: o.Chart(""), Source: o.Source, Fetch: limits.FetchChart, Helm: found.Helm, Known: h.Known, Learned: found.Secrets,
 		PostRenderer: func(command string, args []string) func(context.Context, []byte) ([]byte, error) {
 			return program.PostRenderer{Command: command, Args: args, MaxOutput: limits.MaxAnswer()}.Run
 		},

@@ -79,7 +79,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 		}
 		compared, err := source.Compare(ctx, found, fleet.Options{
 			Options: options, Concurrency: f.Concurrency, Progress: show, AllOrphans: o.FailOn["orphan"],
-			Report: func(r *drift.Result) report.Release { return o.Release(r, nil, nil) },
+			Report: func(r *drift.Result) report.Release { return o.Release(r, nil) },
 		})
 		return clusters.Take(compared), err
 	})

@@ -105,7 +105,7 @@ func (t *terraformDiff) report(ctx context.Context, o diffOptions, plan *terrafo
 		return err
 	}
 	d.Use(step.Target, d.Connection, step.Adapt(d.Options))
-	return o.report(ctx, t.Streams, d, t.flags, time.Now, step.Secrets(), func(result *drift.Result, out *report.Release) {
+	return o.report(ctx, t.Streams, d, t.flags, time.Now, func(result *drift.Result, out *report.Release) {
 		step.Finish(ctx, result, out)
 		for _, problem := range plan.Problems {
 			out.Errors = append(out.Errors, report.Message{Code: terraform.CodeIncomplete, Message: problem})
@@ -152,7 +152,7 @@ func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, address
 		d.Quiet()
 		return d, out, err
 	}
-	out.of, out.learned, out.check = report.ObjectKey{Key: step.Resource()}, step.Secrets(), step.CheckEdits
+	out.of, out.check = report.ObjectKey{Key: step.Resource()}, step.CheckEdits
 	out.warnings, out.errors = step.Remarks()
 	d.Use(step.Target, d.Connection, step.Adapt(d.Options))
 	return d, out, nil

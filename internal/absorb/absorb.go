@@ -37,8 +37,6 @@ type Options struct {
 	Rewrite func(edits []Edit, edited map[string]any) ([]byte, error)
 	// Prove returns for each edit of the last Rewrite why it must not be made, or an empty text. If it is nil, all may be made.
 	Prove func() ([]string, error)
-	// Learned are secrets besides those of the objects, such as those that the values come from. It may be nil.
-	Learned *secret.Known
 	// Tree is set if Rewrite changes a working tree and no file of values. NoPatches is set if whoever deploys has no post-renderer.
 	Tree, NoPatches bool
 	// RenderVariants renders a chart with many values. The default is ServeVariants.
@@ -144,9 +142,6 @@ func run(ctx context.Context, from drift.Connection, t drift.Target, o Options) 
 	result, err := drift.New(from, o.Options).Compare(ctx, t)
 	if err != nil {
 		return nil, err
-	}
-	if o.Learned != nil { // before the comparison collects its secrets
-		result.Comparison.Input.Known = o.Learned.With(result.Comparison.Input.Known)
 	}
 	a := &Absorption{Result: result, unproved: map[int]bool{}, refused: map[int]string{}, inTree: o.Tree}
 	if files := t.Chart.Values.Files; len(files) > 0 && !o.Tree {

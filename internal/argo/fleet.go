@@ -97,7 +97,7 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connec
 	if err != nil {
 		return report.Release{}, err
 	}
-	return f.On.Report(result, nil, plan.Finish), nil
+	return f.On.Report(result, plan.Finish), nil
 }
 
 // titled returns a report that says which Application it is about.

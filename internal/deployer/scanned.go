@@ -5,7 +5,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -28,10 +27,9 @@ type Scanned struct {
 	// Note prints a message, and Fail adds what could not be searched or read.
 	Note func(string)
 	Fail func(report.Message)
-	// Options are those of each comparison, and Report returns the report of one. Learned has secrets besides those of the objects, and finish
-	// adds what the deployer does; both may be nil.
+	// Options are those of each comparison, and Report returns the report of one. Finish adds what the deployer does; it may be nil.
 	Options drift.Options
-	Report  func(result *drift.Result, learned *secret.Known, finish func(*drift.Result, *report.Release)) report.Release
+	Report  func(result *drift.Result, finish func(*drift.Result, *report.Release)) report.Release
 	// Each calls do for each release, which is in the namespace of the same index. It may call several at the same time. EachUnlabelled is for
 	// comparisons with the connection Unlabelled.
 	Each, EachUnlabelled func(namespaces []string, do func(i int))

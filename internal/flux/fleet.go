@@ -253,7 +253,7 @@ func (f Fleet) compare(
 	if err != nil {
 		return report.Release{}, err
 	}
-	return f.On.Report(result, plan.Secrets(), func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) }), nil
+	return f.On.Report(result, func(result *drift.Result, r *report.Release) { plan.Finish(ctx, result, r) }), nil
 }
 
 // titled returns a report that says which HelmRelease it is about.

@@ -154,7 +154,7 @@ func newPlan(ctx context.Context, reading deployer.Reader, from drift.Connection
 	if p.composed, err = h.Compose(ctx, p.reading); err != nil {
 		return nil, err
 	}
-	q.Known.AddKnown(p.Secrets())
+	q.Known.AddKnown(p.secrets())
 	rest := h.Spec
 	if rest.Values = nil; api.HasUnknown(rest) {
 		p.lacks("a field of " + h.Title() + " beside its values is not known, such as its name or its chart: Flux may do something else")
@@ -565,8 +565,8 @@ func (p *Plan) addKept(ctx context.Context, records drift.Records, q Question, p
 	p.Preview, p.kept = drift.Target{Namespace: h.StorageNamespace(), Release: h.ReleaseName(), Chart: out}, was
 }
 
-// Secrets returns the secrets of the values and of the variables of a tree, which a report must not show wherever the chart puts them.
-func (p *Plan) Secrets() *secret.Known {
+// secrets returns the secrets of the values and of the variables of a tree, which a report must not show wherever the chart puts them.
+func (p *Plan) secrets() *secret.Known {
 	known := &secret.Known{}
 	for _, s := range slices.Concat(p.composed.Secrets, p.composed.Learned, p.tree.SecretObjects()) {
 		known.AddMembers(s)
@@ -587,7 +587,7 @@ func (p *Plan) Adapt(o drift.Options) drift.Options {
 	// fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, rollback.go newRollback
 	o.By = &threeway.Deployment{Manager: report.ControllerFlux, ForcesConflicts: true}
 	o.ForceReplace = p.method == report.ApplyClientSide && p.decision.action == report.DeployerUpgrade && h.Spec.Upgrade.Force
-	o.FromFlux = false
+	o.FromFlux, o.Learned = false, (*drift.Secrets)(p.secrets())
 	if len(p.composed.Unknown) > 0 || strings.Contains(p.chart.version, unknown.Text) {
 		o.Unknown = unknown.Text
 	}

@@ -117,7 +117,7 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, r Release) (repor
 	if step.Target.Chart != nil {
 		f.shared.add(r, result.Comparison.Input)
 	}
-	return f.On.Report(result, f.Secrets, step.Finish), nil
+	return f.On.Report(result, step.Finish), nil
 }
 
 // titled returns a report that says which release it is about.

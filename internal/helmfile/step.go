@@ -31,8 +31,8 @@ type Question struct {
 	PostRenderer func(program string, args []string) func(ctx context.Context, manifest []byte) ([]byte, error)
 	// Helm is the major version of the helm that helmfile calls.
 	Helm string
-	// Known has the secrets.
-	Known *secret.Known
+	// Known has the secrets, and Learned are those of them that the values come from.
+	Known, Learned *secret.Known
 }
 
 // The codes of warnings and errors about what helmfile does.
@@ -49,6 +49,7 @@ type Step struct {
 	Target drift.Target
 
 	release  Release
+	learned  *secret.Known
 	helm     string
 	action   report.DeployerAction
 	warnings []report.Message
@@ -59,7 +60,7 @@ func New(ctx context.Context, from drift.Connection, q Question, r Release) (*St
 	if why := cmp.Or(r.Fault, r.refusedBy(q.Helm)); why != "" {
 		return nil, errors.New(why)
 	}
-	s := &Step{release: r, helm: q.Helm}
+	s := &Step{release: r, learned: q.Learned, helm: q.Helm}
 	records, err := from.Records(r.Namespace)
 	if err != nil {
 		return nil, err
@@ -191,7 +192,7 @@ func (r *Release) source(with fetch.Options) (ref string, options fetch.Options)
 
 // Adapt changes options so that they compare what helmfile does.
 func (s *Step) Adapt(o drift.Options) drift.Options {
-	o.Helm = s.helm
+	o.Helm, o.Learned = s.helm, (*drift.Secrets)(s.learned)
 	a := s.release.arguments
 	if a == nil {
 		return o

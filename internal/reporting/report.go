@@ -14,7 +14,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/text"
-	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/repair"
@@ -37,9 +36,8 @@ type Run struct {
 	FixCommand string
 	// Fix has the flags of the fix that follows the report. It is nil if none does.
 	Fix *fixing.Flags
-	// Learned and Finish are those of Flags.Release.
-	Learned *secret.Known
-	Finish  func(*drift.Result, *report.Release)
+	// Finish is that of Flags.Release.
+	Finish func(*drift.Result, *report.Release)
 }
 
 // Do compares, prints the report, and with Fix puts back what drifted. With Fix and a format for programs, stdout holds one document: the
@@ -51,7 +49,7 @@ func (r Run) Do(ctx context.Context) error {
 	}
 	now, target := r.Clock(), r.Session.Target
 	// From here on, all secrets are masked unless --show-secrets is set.
-	all := report.New(r.Version, now, []report.Release{r.Release(result, r.Learned, r.Finish)})
+	all := report.New(r.Version, now, []report.Release{r.Release(result, r.Finish)})
 	look := r.Look(r.Streams, all, now)
 	if target.Chart != nil {
 		look.CI.ChartDir = chartDir(target.Chart.Ref)
@@ -83,14 +81,9 @@ func (r Run) fix(ctx context.Context, result *drift.Result) error {
 	return fixing.Run{Session: r.Session, Flags: *r.Fix, Streams: r.Streams, Before: result, Version: r.Version}.Do(ctx)
 }
 
-// Release returns the report of a comparison. It accepts what the baseline has, and has a patch only if the patch is printed. Learned has
-// secrets besides those of the objects, and finish adds to the report what a deployer does; both may be nil.
-func (f *Flags) Release(
-	result *drift.Result, learned *secret.Known, finish func(*drift.Result, *report.Release),
-) report.Release {
-	if learned != nil { // before the first report, which collects the secrets
-		result.Comparison.Input.Known = learned.With(result.Comparison.Input.Known)
-	}
+// Release returns the report of a comparison. It accepts what the baseline has, and has a patch only if the patch is printed. Finish adds
+// to the report what a deployer does; it may be nil.
+func (f *Flags) Release(result *drift.Result, finish func(*drift.Result, *report.Release)) report.Release {
 	out := result.Report(threeway.Mask{Show: f.ShowSecrets})
 	if finish != nil {
 		finish(result, &out)

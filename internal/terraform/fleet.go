@@ -63,7 +63,7 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, r Release) (repor
 	if err != nil {
 		return report.Release{}, err
 	}
-	return f.On.Report(result, step.Secrets(), func(result *drift.Result, r *report.Release) { step.Finish(ctx, result, r) }), nil
+	return f.On.Report(result, func(result *drift.Result, r *report.Release) { step.Finish(ctx, result, r) }), nil
 }
 
 // titled returns a report that says which release it is about.

@@ -146,9 +146,6 @@ func without(values, others map[string]any) map[string]any {
 	return out
 }
 
-// Secrets returns the secrets of the release.
-func (s *Step) Secrets() *secret.Known { return s.release.Known() }
-
 // place returns where the release is that is compared: the one that is uninstalled, or the one that the plan has afterwards.
 func (r *Release) place() Place {
 	out := r.Now.Place
@@ -339,7 +336,7 @@ func (a *Arguments) source(with fetch.Options) source {
 // Adapt changes options so that they compare what the provider does: it links Helm 3, and applies client-side.
 func (s *Step) Adapt(o drift.Options) drift.Options {
 	a := &s.release.Now
-	o.Helm, o.ApplyMethod = "3", report.ApplyClientSide
+	o.Helm, o.ApplyMethod, o.Learned = "3", report.ApplyClientSide, (*drift.Secrets)(s.release.Known())
 	o.TakeOwnership, o.ForceConflicts, o.NoHooks = a.TakeOwnership && !s.decision.upgradesFirst, false, a.DisableWebhooks
 	o.ForceReplace = a.ForceUpdate && s.release.Change == Updates
 	if len(s.release.Unknown) > 0 {

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/links"
-	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -64,7 +63,7 @@ func (f *fetchedChart) close() {
 // withChartOrError returns the input with the chart as the desired state. If that fails, it returns the input as it was and adds the error
 // to it, so that the drift is reported together with the error. It returns an error only if the context ends.
 func (r run) withChartOrError(ctx context.Context, loaded *release.Loaded, f *fetchedChart, in threeway.Input) (threeway.Input, error) {
-	in.Known = &secret.Known{}
+	in.Known = r.options.Learned.known().With(nil)
 	desired, err := r.withChart(ctx, loaded, f, in)
 	if ctx.Err() != nil {
 		return in, fmt.Errorf("rendering the chart: %w", ctx.Err())

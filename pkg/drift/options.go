@@ -90,6 +90,9 @@ type Options struct {
 	// Known holds the known secrets. Comparisons add to it, and remove the secrets from their errors. If it is nil, each Comparer has its
 	// own; a program that shares one can scrub its log with it.
 	Known *Secrets
+	// Learned are secrets besides those of the objects, such as those that the values come from. Everything that is shown of a comparison
+	// masks them. It may be nil.
+	Learned *Secrets
 
 	// Forecast predicts what the writes mean for pods and data. If it is nil, the report has no effects.
 	Forecast effect.Forecast

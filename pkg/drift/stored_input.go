@@ -71,7 +71,7 @@ func (r run) baseInput() threeway.Input {
 		Name: r.target.Release, Namespace: r.target.Namespace, StorageNamespace: r.target.Namespace, Cluster: r.connection.Name,
 		Operation: report.OperationInstall, Desired: &report.Desired{Source: "chart", Helm: helm}, ApplyMethod: r.applyMethod(helm, nil),
 		Migrates: true, ForceConflicts: o.ForceConflicts, ForceReplace: o.ForceReplace, TakeOwnership: o.TakeOwnership,
-		Records: r.records.Resource(), Unknown: o.Unknown, By: o.By,
+		Records: r.records.Resource(), Unknown: o.Unknown, By: o.By, Known: o.Learned.known(),
 	}
 }
 
