@@ -168,6 +168,7 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 			}
 		}
 	}
+	shown := fetch.WithoutLogin(o.valuesFile())
 	switch {
 	case !hasChart:
 		return hint.New(errors.New("absorb needs a CHART, whose values it changes"), "helmdrift absorb RELEASE CHART -f values.yaml")
@@ -177,10 +178,10 @@ func (o *absorbOptions) check(flags *pflag.FlagSet, hasChart bool) error {
 		return hint.New(errors.New("--write needs a values file to change"),
 			"-f FILE names it; without one, -o values prints the changes as a file of their own")
 	case fetch.IsPluginURL(o.valuesFile()):
-		return hint.New(fmt.Errorf("absorb cannot change %s, which a plugin makes", o.valuesFile()),
-			"give a file of plain values last: -f "+o.valuesFile()+" -f FILE")
+		return hint.New(fmt.Errorf("absorb cannot change %s, which a plugin makes", shown),
+			"give a file of plain values last: -f "+shown+" -f FILE")
 	case o.write && !files.IsRegular(o.valuesFile()):
-		return fmt.Errorf("--write cannot change %s, which is no file on this machine", o.valuesFile())
+		return fmt.Errorf("--write cannot change %s, which is no file on this machine", shown)
 	}
 	return o.DesiredOptions.Check(flags, hasChart)
 }
@@ -231,7 +232,7 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 	var values absorbed
 	if in.tree != nil {
 		values, options.Tree, options.Prove = absorb.TreeFiles{Tree: in.tree}, true, in.tree.Prove
-	} else if values, err = absorb.ReadFile(ctx, o.valuesFile(), d.Target.Chart); err != nil {
+	} else if values, err = absorb.ReadFile(ctx, o.valuesFile(), fetch.WithoutLogin(o.valuesFile()), d.Target.Chart); err != nil {
 		return err
 	}
 	options.Rewrite = values.Rewrite

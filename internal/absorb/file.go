@@ -21,13 +21,15 @@ import (
 
 // File is the values file to change. Its zero value stands for the values that the release stores.
 type File struct {
-	name string
-	text []byte
+	// name is where it is read and written, and title is its name in errors and reports.
+	name, title string
+	text        []byte
 }
 
 // ReadFile reads the last values file of a chart, and makes the chart read each file only once: standard input ends, a plugin may ask for
-// a passphrase, and the content must not change during a search. An empty name returns the zero File.
-func ReadFile(ctx context.Context, name string, chart *drift.Chart) (*File, error) {
+// a passphrase, and the content must not change during a search. Reports have its title in place of its name, which may have a login. An
+// empty name returns the zero File.
+func ReadFile(ctx context.Context, name, title string, chart *drift.Chart) (*File, error) {
 	if name == "" {
 		return &File{}, nil
 	}
@@ -43,7 +45,7 @@ func ReadFile(ctx context.Context, name string, chart *drift.Chart) (*File, erro
 	if err != nil {
 		return nil, fmt.Errorf("reading values: %w", err)
 	}
-	return &File{name: name, text: text}, nil
+	return &File{name, title, text}, nil
 }
 
 // Rewrite implements Options.Rewrite. Without a file it changes the stored values as a text of YAML.
@@ -55,16 +57,21 @@ func (v *File) Rewrite(edits []Edit, edited map[string]any) ([]byte, error) {
 		}
 		v.text = text
 	}
-	return RewriteValues(cmp.Or(v.name, storedValues), v.text, edits)
+	return RewriteValues(cmp.Or(v.title, storedValues), v.text, edits)
 }
 
 // Describe adds the file and its patch to a result. It masks secrets in the patch. It has no error; that of a tree may have one.
 func (v *File) Describe(r *absorption.Result, a *Absorption) error {
-	r.ValuesFile = v.name
+	r.ValuesFile = v.title
+	for i := range r.Fields {
+		if r.Fields[i].File == v.name { // or else a file of the chart
+			r.Fields[i].File = v.title
+		}
+	}
 	if len(a.Edits) == 0 {
 		return nil
 	}
-	name := cmp.Or(v.name, storedValues)
+	name := cmp.Or(v.title, storedValues)
 	patch := unified.Diff(name, name, string(v.text), string(a.Content))
 	conceals := a.Conceals()
 	r.Patch = a.Scrub(unified.Diff(name, name, concealed(v.text, conceals), concealed(a.Content, conceals)))

@@ -86,14 +86,14 @@ func File(ctx context.Context, address string, o Options) ([]byte, error) {
 		Transport: &boundTransport{ctx: ctx, limit: f.maxAnswer(), next: f.transport(nil)},
 		CheckRedirect: func(request *http.Request, via []*http.Request) error {
 			if len(via) >= maxRedirects || request.URL.Scheme != "https" {
-				return fmt.Errorf("it redirects to %s", withoutLogin(request.URL.String()))
+				return fmt.Errorf("it redirects to %s", WithoutLogin(request.URL.String()))
 			}
 			return nil
 		},
 	}
 	text, err := readAnswer(client.Get(address))
 	if err != nil {
-		return nil, f.asError("fetching "+withoutLogin(address), err)
+		return nil, f.asError("fetching "+WithoutLogin(address), err)
 	}
 	return text, nil
 }

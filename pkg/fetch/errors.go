@@ -178,12 +178,12 @@ func hostOf(from source, err error) string {
 func notFound(from source, err error) string {
 	var plain statusError
 	if errors.As(err, &plain) {
-		return "not found at " + withoutLogin(plain.url.String()) + " (404)"
+		return "not found at " + WithoutLogin(plain.url.String()) + " (404)"
 	}
 	if from.url == nil {
 		return "not found"
 	}
-	return "not found at " + withoutLogin(from.url.String())
+	return "not found at " + WithoutLogin(from.url.String())
 }
 
 // hintLogin says how to log in, or why the credentials were not sent.
@@ -224,7 +224,7 @@ var urls = regexp.MustCompile(`[a-zA-Z][a-zA-Z0-9+.-]*://[^\s"'<>]+`)
 // scrub removes secrets, credentials in URLs and line breaks from a text, and cuts it.
 func scrub(text string, known *secret.Known) string {
 	const most = 300
-	text = known.Scrub(urls.ReplaceAllStringFunc(text, withoutLogin))
+	text = known.Scrub(urls.ReplaceAllStringFunc(text, WithoutLogin))
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most]) + "…"
@@ -232,17 +232,24 @@ func scrub(text string, known *secret.Known) string {
 	return text
 }
 
-// userinfo matches the user and password in front of a host.
-var userinfo = regexp.MustCompile(`^([a-zA-Z][a-zA-Z0-9+.-]*://)?[^/]*:.*@`)
+// userinfo matches the user and the password of a reference without a scheme, and scheme the beginning of a URL.
+var (
+	userinfo = regexp.MustCompile(`(?s)^[^/]*:.*@`)
+	scheme   = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://`)
+)
 
-// withoutLogin returns a reference without the credentials that a URL may contain: user, password, and the whole
-// query, which may contain tokens.
-func withoutLogin(ref string) string {
+// WithoutLogin returns a reference without the credentials that a URL may contain: the user, the password, and the whole query and
+// fragment, which may contain tokens. It returns only the scheme of a URL that is not valid, because nobody knows where its password ends.
+func WithoutLogin(ref string) string {
 	u, err := url.Parse(ref)
-	if err != nil || u.Host == "" {
-		before, _, _ := strings.Cut(userinfo.ReplaceAllString(ref, "$1"), "?")
-		return before
+	switch {
+	case err == nil && u.Host != "":
+		u.User, u.RawQuery, u.Fragment = nil, "", ""
+		return u.String()
+	case !strings.Contains(ref, "://"):
+		return userinfo.ReplaceAllString(ref, "")
+	case err != nil || strings.Contains(ref, "@"):
+		return scheme.FindString(ref) + "…"
 	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
+	return ref[:strings.IndexAny(ref+"?", "?#")]
 }

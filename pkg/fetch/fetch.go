@@ -82,7 +82,7 @@ func Chart(ctx context.Context, ref string, o Options) (path string, done func()
 	}
 	if err != nil {
 		done()
-		return "", func() {}, f.asError("fetching chart "+withoutLogin(ref), err)
+		return "", func() {}, f.asError("fetching chart "+WithoutLogin(ref), err)
 	}
 	return path, done, nil
 }
@@ -218,11 +218,11 @@ func ReadFile(ctx context.Context, name string, stdin io.Reader, plugins Plugins
 	u, err := url.Parse(name)
 	if err != nil && strings.Contains(name, "://") {
 		// The error itself may have a part of a password.
-		return nil, hint.New(errors.New(withoutLogin(name)+" is not a valid URL"),
-			"check the address: a blank, % or # in the user name or the password must be percent-encoded")
+		return nil, hint.New(errors.New(WithoutLogin(name)+" is not a valid URL"),
+			"check the address: white space, /, ?, #, % or @ in the user name or the password must be percent-encoded")
 	}
 	if err == nil && (u.Scheme == "http" || u.Scheme == "https") {
-		return read(withoutLogin(name), func() ([]byte, error) { return f.source(u, access{owner: name}).read(theFile, "") })
+		return read(WithoutLogin(name), func() ([]byte, error) { return f.source(u, access{owner: name}).read(theFile, "") })
 	}
 	if err != nil || !isPlugin(u.Scheme) {
 		return os.ReadFile(name)
@@ -233,5 +233,5 @@ func ReadFile(ctx context.Context, name string, stdin io.Reader, plugins Plugins
 			return text, err
 		}
 	}
-	return read(withoutLogin(name), func() ([]byte, error) { return plugins.download(ctx, u.Scheme, name, access{}, true) })
+	return read(WithoutLogin(name), func() ([]byte, error) { return plugins.download(ctx, u.Scheme, name, access{}, true) })
 }

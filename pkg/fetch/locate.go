@@ -46,14 +46,14 @@ func (f fetcher) locateByRepoURL(name string) (source, error) {
 	if registry.IsOCI(f.RepoURL) {
 		return source{}, problem{message: "--repo names a registry, not a chart repository", hint: "give oci://HOST/PATH as the chart, without --repo"}
 	}
-	where := "the repository " + withoutLogin(f.RepoURL)
+	where := "the repository " + WithoutLogin(f.RepoURL)
 	file, at, err := f.fetchIndex(f.RepoURL)
 	if err != nil {
 		return source{}, err
 	}
 	found, digest, err := f.pickVersion(IndexQuery{Files: []string{file}, Base: f.RepoURL, Where: where, Chart: name, Version: f.Version})
 	if bad := (unreadableIndex{}); errors.As(err, &bad) {
-		return source{}, problem{message: withoutLogin(at) + " is not the index of a chart repository", err: bad.cause}
+		return source{}, problem{message: WithoutLogin(at) + " is not the index of a chart repository", err: bad.cause}
 	}
 	if err != nil {
 		return source{}, err
@@ -104,8 +104,8 @@ func (f fetcher) locateInRepository(name, chart string) (source, error) {
 	}
 	i := slices.IndexFunc(known, func(r *repository) bool { return r.Name == name })
 	if i < 0 || known[i].URL == "" {
-		return source{}, problem{message: fmt.Sprintf("repo %s not found", withoutLogin(name)), hint: fmt.Sprintf("helm repo list shows the known "+
-			"repositories; helm repo add %s URL adds one, or give --repo URL", withoutLogin(name))}
+		return source{}, problem{message: fmt.Sprintf("repo %s not found", WithoutLogin(name)), hint: fmt.Sprintf("helm repo list shows the "+
+			"known repositories; helm repo add %s URL adds one, or give --repo URL", WithoutLogin(name))}
 	}
 	entry := known[i]
 	found, digest, err := f.pickVersion(IndexQuery{Files: []string{f.indexFile(name)}, Base: entry.URL, Where: "repo " + name,

@@ -171,7 +171,7 @@ type statusError struct {
 
 // Error names the file without credentials.
 func (e statusError) Error() string {
-	return fmt.Sprintf("%d %s from %s", e.status, http.StatusText(e.status), withoutLogin(e.url.String()))
+	return fmt.Sprintf("%d %s from %s", e.status, http.StatusText(e.status), WithoutLogin(e.url.String()))
 }
 
 // body is an answer with a bounded length.

@@ -36,9 +36,10 @@ func TestReadFile(t *testing.T) {
 	absent := filepath.Join(t.TempDir(), "absent.yaml")
 	for name, want := range map[string]string{
 		absent: "open " + absent + ": .*",
-		"https://me:can%ary@example.com/values.yaml?canary":                             "https://example.com/values.yaml is not a valid URL",
-		"https://me:cana#ry@example.com/values.yaml":                                    "https://example.com/values.yaml is not a valid URL",
-		"https://me:canary 1@example.com/%zz?token=canary":                              "https://example.com/%zz is not a valid URL",
+		"https://me:can%ary@example.com/values.yaml?canary":                             "https://… is not a valid URL",
+		"https://me:can\nary@example.com/values.yaml":                                   "https://… is not a valid URL",
+		"https://example.com:port/values.yaml?user=a@b.c&token=canary":                  "https://… is not a valid URL",
+		"https://me:canary 1@example.com/%zz?token=canary":                              "https://… is not a valid URL",
 		strings.Replace(s.URL, "://", "://canary:canary@", 1) + "/nothing?token=canary": s.URL + `/nothing: not found at ` + s.URL + `/nothing \(404\)`,
 	} {
 		_, err := ReadFile(context.Background(), name, nil, Plugins{})
@@ -59,16 +60,23 @@ func TestReadFile(t *testing.T) {
 
 func TestWithoutLogin(t *testing.T) {
 	for ref, want := range map[string]string{
-		"repo/name": "repo/name", "./a@b": "./a@b", "a:b@c/d": "c/d",
+		"repo/name": "repo/name", "./a@b": "./a@b", "./a?b": "./a?b", "a:b@c/d": "c/d", "me:can\nary@c/d": "c/d",
 		"https://canary:canary@h:1/p?token=canary#canary": "https://h:1/p",
 		"https://canary@h/p":                              "https://h/p",
-		"https://canary:ca%zznary@h/p":                    "https://h/p",
-		"https://canary:can/ary@h/p":                      "https://h/p",
+		"https://canary:ca%zznary@h/p":                    "https://…",
+		"https://canary:can/ary@h/p":                      "https://…",
+		"https://canary:can\nary@h/p":                     "https://…",
+		"https://h:port/p?user=a@b.c&token=canary":        "https://…",
+		"https://h:port/p#token=canary":                   "https://…",
+		"https:///me:canary@h/p":                          "https://…",
+		" https://h/p?token=canary":                       "…",
+		"git+file:///charts/a?ref=canary":                 "git+file:///charts/a",
+		"oci://":                                          "oci://",
 		"oci://h/a/b@sha256:abc":                          "oci://h/a/b@sha256:abc",
 		"oci://h:5000/a/b:1.0.0":                          "oci://h:5000/a/b:1.0.0",
 	} {
-		if got := withoutLogin(ref); got != want {
-			t.Errorf("%s is shown as %s", ref, got)
+		if got := WithoutLogin(ref); got != want {
+			t.Errorf("%q is shown as %q", ref, got)
 		}
 	}
 }
