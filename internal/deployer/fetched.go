@@ -2,7 +2,6 @@ package deployer
 
 import (
 	"context"
-	"net/netip"
 	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/once"
@@ -22,19 +21,29 @@ type Fetched struct {
 	done []func()
 }
 
-// chartKey is what decides which chart is fetched. Another login may get another chart. A source in a working tree may not be fetched from
-// this machine, also not by a redirect, so it does not get what a source of the cluster got.
+// chartKey is what decides which chart is fetched: its reference and all options. Nothing may be fetched from this machine for a source in
+// a working tree, not even by a redirect. So it does not get a chart that was fetched for a source of the cluster.
 type chartKey struct {
-	ref, version, repository, username, password, keyring string
-	plain, verify, local                                  bool
+	ref, version, repository, username, password, keyring, certFile, keyFile, caFile string
+	repositoryConfig, repositoryCache, registryConfig, pluginDirs                    string
+	devel, remote, verify, insecure, plain, passCredentials, noPlugins, loopback     bool
+	maxAnswer                                                                        int64
+}
+
+// keyOf returns the key of a chart.
+func keyOf(ref string, o fetch.Options) chartKey {
+	return chartKey{
+		ref, o.Version, o.RepoURL, o.Username, o.Password, o.Keyring, o.CertFile, o.KeyFile, o.CAFile,
+		o.RepositoryConfig, o.RepositoryCache, o.RegistryConfig, o.Plugins.Dirs,
+		o.Devel, o.Remote, o.Verify, o.InsecureSkipTLSVerify, o.PlainHTTP, o.PassCredentials, o.Plugins.Forbidden, o.AllowsLoopback(),
+		o.MaxAnswer,
+	}
 }
 
 // Charts returns a function that keeps the answers of another one.
 func (f *Fetched) Charts(fetchChart FetchChart) FetchChart {
 	return func(ctx context.Context, ref string, o fetch.Options) (string, func(), error) {
-		local := o.Refuse == nil || o.Refuse(netip.IPv6Loopback()) == nil
-		key := chartKey{ref, o.Version, o.RepoURL, o.Username, o.Password, o.Keyring, o.PlainHTTP, o.Verify, local}
-		path, err := f.charts.Get(key, func() (string, error) {
+		path, err := f.charts.Get(keyOf(ref, o), func() (string, error) {
 			o.Indexes = &f.indexes
 			path, done, err := fetchChart(ctx, ref, o)
 			f.Keep(done)

@@ -2,7 +2,10 @@ package deployer
 
 import (
 	"context"
+	"errors"
 	"net/netip"
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/helmdrift/helmdrift/internal/address"
@@ -27,5 +30,44 @@ func TestCharts(t *testing.T) {
 		if _, _, err := charts(t.Context(), "web", fetch.Options{RepoURL: "https://ex.com", Refuse: one.refuse}); err != nil || calls != one.calls {
 			t.Errorf("%d: %d calls, %v", i, calls, err)
 		}
+	}
+}
+
+// TestChartKey changes each option and checks that the key of the chart changes. How an index is read, who keeps it and who runs a plugin
+// do not decide which chart is fetched.
+func TestChartKey(t *testing.T) {
+	var o fetch.Options
+	first := keyOf("web", o)
+	var check func(options reflect.Value)
+	check = func(options reflect.Value) {
+		for field, value := range options.Fields() {
+			before := reflect.ValueOf(value.Interface())
+			switch value.Kind() {
+			case reflect.Struct:
+				check(value)
+				continue
+			case reflect.String:
+				value.SetString("x")
+			case reflect.Bool:
+				value.SetBool(true)
+			case reflect.Int64:
+				value.SetInt(1)
+			case reflect.Func:
+				value.Set(reflect.MakeFunc(value.Type(), func([]reflect.Value) []reflect.Value {
+					return []reflect.Value{reflect.ValueOf(errors.New("refused"))}
+				}))
+			case reflect.Pointer:
+				value.Set(reflect.New(value.Type().Elem()))
+			}
+			isSame := slices.Contains([]string{"Run", "ReadIndex", "Indexes"}, field.Name)
+			if (keyOf("web", o) == first) != isSame {
+				t.Errorf("%s: the key with it is %+v", field.Name, keyOf("web", o))
+			}
+			value.Set(before)
+		}
+	}
+	check(reflect.ValueOf(&o).Elem())
+	if keyOf("other", o) == first {
+		t.Error("another chart has the same key")
 	}
 }

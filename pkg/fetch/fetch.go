@@ -53,6 +53,11 @@ type Options struct {
 	Indexes *Indexes
 }
 
+// AllowsLoopback reports whether Refuse lets this machine be a server.
+func (o Options) AllowsLoopback() bool {
+	return o.Refuse == nil || o.Refuse(netip.IPv6Loopback()) == nil
+}
+
 // IsLocal reports whether ref names a file or directory on this machine. Such a file comes before everything else,
 // and RepoURL is then ignored.
 func IsLocal(ref string) bool {

@@ -17,8 +17,13 @@ type Indexes struct {
 	files map[indexKey]func() (string, error)
 }
 
-// indexKey is a URL and who asks for it: somebody else may get another index.
-type indexKey struct{ url, username, password string }
+// indexKey is a URL and who asks for it: somebody else may get another index. If loopback is not set, no redirect to this machine may have
+// delivered the index.
+type indexKey struct {
+	url string
+	access
+	loopback bool
+}
 
 // file returns the file with an index. Only the first call with a key reads the index.
 func (x *Indexes) file(key indexKey, read func() ([]byte, error)) (string, error) {

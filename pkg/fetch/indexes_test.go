@@ -1,7 +1,9 @@
 package fetch
 
 import (
+	"errors"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestIndexes fetches charts of one repository at the same time. It checks that the index is fetched once for each login, and that Close
-// removes it.
+// TestIndexes fetches charts of one repository at the same time. It checks that the index is fetched once for each login, that it
+// is not kept for those who may fetch nothing from this machine, and that Close removes it.
 func TestIndexes(t *testing.T) {
 	silent(t)
 	dir := web(t)
@@ -44,6 +46,16 @@ func TestIndexes(t *testing.T) {
 	fetched(t, "web", o)
 	if n := asked.Load(); n != 2 {
 		t.Errorf("with another login, the index was fetched %d times", n)
+	}
+	o.Refuse = func(ip netip.Addr) error {
+		if ip.IsLoopback() {
+			return errors.New("it is this machine")
+		}
+		return nil
+	}
+	_, _, err := Chart(t.Context(), "web", o)
+	if err == nil || !strings.Contains(err.Error(), "the index of the repository cannot be fetched") {
+		t.Errorf("who may fetch nothing from this machine gets an index from there: %v", err)
 	}
 	kept := shared.dir
 	shared.Close()

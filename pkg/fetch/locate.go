@@ -85,7 +85,7 @@ func (f fetcher) fetchIndex(base string) (file, at string, err error) {
 		return text, nil
 	}
 	if f.Indexes != nil {
-		file, err = f.Indexes.file(indexKey{at, login.username, login.password}, read)
+		file, err = f.Indexes.file(indexKey{at, login, f.AllowsLoopback()}, read)
 		return file, at, err
 	}
 	text, err := read()
