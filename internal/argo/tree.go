@@ -53,9 +53,9 @@ type Tree struct {
 	search Search
 	found  appset.Answer
 	// settings are those of Argo CD for the Applications of a namespace, and controllers say what it may change for the sets there. Both are
-	// read when they are needed, and again if that failed.
-	settings    map[string]api.Settings
-	controllers map[string]api.SetController
+	// read when they are needed, and again if that failed, readAttempts times in all.
+	settings    map[string]reading[api.Settings]
+	controllers map[string]reading[api.SetController]
 	// mayMake has the folders of charts, and whether one of their files could be an Application.
 	mayMake once.Map[string, bool]
 }
@@ -83,7 +83,7 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
 	t := &Tree{Tree: of, dir: dir, made: map[object.Key]*madeApp{}, namespace: q.Namespace, search: search, doubts: map[string][]string{},
-		settings: map[string]api.Settings{}, controllers: map[string]api.SetController{}}
+		settings: map[string]reading[api.Settings]{}, controllers: map[string]reading[api.SetController]{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
 	if err != nil {
@@ -450,17 +450,25 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, al
 	return out, nil
 }
 
-// ofNamespace returns what is kept for a namespace, or else reads and keeps it. An error is not kept: the Applications that are laid over the
-// cluster later need what could not be read, too.
-func ofNamespace[T any](all map[string]T, namespace string, read func() (T, error)) (T, error) {
-	if found, isKnown := all[namespace]; isKnown {
-		return found, nil
+// readAttempts is how often something of a namespace is read that cannot be read. After that, the Applications get the last error.
+const readAttempts = 3
+
+// reading is what was read of a namespace, or why it could not be read.
+type reading[T any] struct {
+	value    T
+	err      error
+	attempts int
+}
+
+// ofNamespace returns what is kept for a namespace, or else reads and keeps it. After an error, it is read again for the next Application.
+func ofNamespace[T any](all map[string]reading[T], namespace string, read func() (T, error)) (T, error) {
+	r := all[namespace]
+	if r.attempts == 0 || r.err != nil && r.attempts < readAttempts {
+		r.value, r.err = read()
+		r.attempts++
+		all[namespace] = r
 	}
-	found, err := read()
-	if err == nil {
-		all[namespace] = found
-	}
-	return found, err
+	return r.value, r.err
 }
 
 // settingsOf reads the settings of Argo CD once for each namespace.

@@ -341,17 +341,17 @@ func TestManyApplications(t *testing.T) {
 	}
 }
 
-// failingOnce is a cluster that does not answer the first time.
-type failingOnce struct {
+// failing is a cluster that does not answer the first times.
+type failing struct {
 	fakeCluster
-	failed *bool
+	// calls counts the requests. Those before the number works fail.
+	calls, works *int
 }
 
-func (c failingOnce) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
-	if out := c.fakeCluster.Read(ctx, wanted); *c.failed {
-		return out
+func (c failing) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
+	if *c.calls++; *c.calls >= *c.works {
+		return c.fakeCluster.Read(ctx, wanted)
 	}
-	*c.failed = true
 	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
 		out[ref] = cluster.Live{Err: &report.ObjectError{Message: "the server is overloaded"}}
@@ -360,21 +360,30 @@ func (c failingOnce) Read(ctx context.Context, wanted []object.Ref) map[object.R
 }
 
 // TestReadAgain reads what Argo CD is told once more if it could not be read: the next Application does not have the error of the first.
+// After the third error, it sends no more requests.
 func TestReadAgain(t *testing.T) {
-	newTree := func() (*Tree, drift.Connection) {
-		return &Tree{settings: map[string]api.Settings{}, controllers: map[string]api.SetController{}},
-			drift.Connection{Cluster: failingOnce{clusterOf(nil), new(bool)}}
+	ofSettings := func(tree *Tree, from drift.Connection) error {
+		_, err := tree.settingsOf(t.Context(), from, "argocd")
+		return err
 	}
-	tree, from := newTree()
-	for _, want := range []bool{false, true} {
-		if _, err := tree.settingsOf(t.Context(), from, "argocd"); (err == nil) != want {
-			t.Error(err)
-		}
+	ofController := func(tree *Tree, from drift.Connection) error {
+		_, err := tree.controllerOf(t.Context(), from, "argocd")
+		return err
 	}
-	tree, from = newTree()
-	for _, want := range []bool{false, true} {
-		if _, err := tree.controllerOf(t.Context(), from, "argocd"); (err == nil) != want {
-			t.Error(err)
+	for i, read := range []func(*Tree, drift.Connection) error{ofSettings, ofController} {
+		for works, want := range map[int]string{2: "failed, read, read, ", 100: "failed, failed, failed, failed, failed, "} {
+			tree := &Tree{settings: map[string]reading[api.Settings]{}, controllers: map[string]reading[api.SetController]{}}
+			calls, got := 0, ""
+			for range strings.Count(want, ",") {
+				if read(tree, drift.Connection{Cluster: failing{clusterOf(nil), &calls, &works}}) != nil {
+					got += "failed, "
+				} else {
+					got += "read, "
+				}
+			}
+			if got != want || works == 100 && calls != readAttempts {
+				t.Errorf("%d: %s after %d requests, want %s", i, got, calls, want)
+			}
 		}
 	}
 }
