@@ -94,8 +94,10 @@ type builder struct {
 	bytes   int64
 	// isFull is set once there are too many Applications.
 	isFull bool
-	// files are all files of the tree in their order, once a generator needs them.
-	files []string
+	// files are all files of the tree in their order, once a generator needs them, and unlisted says why they cannot be listed.
+	files    []string
+	unlisted error
+	isListed bool
 }
 
 // Build searches a tree. An error means that nothing could be searched.

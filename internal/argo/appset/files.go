@@ -13,7 +13,8 @@ import (
 
 // This file reads names and files of the tree. All paths are relative to its root and have slashes.
 
-// walk calls do for each file below a folder. With yamlOnly, it calls do for files that may have objects, and leaves out folders of charts.
+// walk calls do for each file below a folder. With yamlOnly, it calls do for files that may have objects, leaves out folders of charts, and
+// goes on after a folder that cannot be read.
 func (b *builder) walk(dir string, yamlOnly bool, do func(name string)) error {
 	count := 0
 	return fs.WalkDir(b.root.FS(), dir, func(name string, entry fs.DirEntry, err error) error {
@@ -21,7 +22,7 @@ func (b *builder) walk(dir string, yamlOnly bool, do func(name string)) error {
 			return fmt.Errorf("the tree has more than %d files and folders", maxEntries)
 		}
 		switch {
-		case err != nil && name == dir:
+		case err != nil && (name == dir || !yamlOnly):
 			return err
 		case err != nil:
 			b.problem(name, errors.New("it cannot be read"))
@@ -108,17 +109,15 @@ func (b *builder) checkPath(name string) error {
 	return nil
 }
 
-// allFiles returns all files of the tree in their order.
+// allFiles returns all files of the tree in their order. If they cannot be listed, helmdrift does not know what a generator makes of them.
 func (b *builder) allFiles() ([]string, error) {
-	if b.files != nil {
-		return b.files, nil
+	if !b.isListed {
+		b.isListed = true
+		if err := b.walk(".", false, func(name string) { b.files = append(b.files, name) }); err != nil {
+			b.unlisted = elsewhereError{err}
+		}
 	}
-	files := []string{}
-	if err := b.walk(".", false, func(name string) { files = append(files, name) }); err != nil {
-		return nil, err
-	}
-	b.files = files
-	return files, nil
+	return b.files, b.unlisted
 }
 
 // folders returns the folders that have files, without hidden ones, in the order of a walk (argo-cd v3.6.1

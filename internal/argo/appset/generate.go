@@ -63,7 +63,7 @@ func (g *generation) title() string {
 	return Set{Namespace: g.set.Metadata.Namespace, Name: g.set.Metadata.Name}.Title()
 }
 
-// elsewhereError is about a generator whose parameters are not in the tree. Argo CD may find them.
+// elsewhereError is about a generator whose parameters are not in the tree, or cannot be found there. Argo CD may find them.
 type elsewhereError struct{ error }
 
 // generate adds the Applications of an ApplicationSet. What goes wrong is a problem of the set. If something fails, Argo CD changes none of
