@@ -39,6 +39,8 @@ type sharedList struct {
 	// already asked for.
 	next   string
 	coming *comingPage
+	// pages counts the tokens that next had.
+	pages int
 }
 
 // place is the place of an object among those of its kind.
@@ -98,19 +100,30 @@ func (l *sharedList) readPage(ctx context.Context) error {
 
 // take adds a page to the list.
 func (l *sharedList) take(page *comingPage) {
-	if page.err != nil {
-		page.err = l.resume(page.err)
-		if page.err != nil && live.MayGetInstead(page.err) {
-			l.failed = page.err
+	if page.err == nil {
+		l.add(page.Items)
+		if l.done = page.Next == ""; l.done {
+			return
 		}
-		return
+		if page.err = l.goOn(page.Next); page.err == nil {
+			l.ask()
+			return
+		}
+	} else {
+		page.err = l.resume(page.err)
 	}
-	l.add(page.Items)
-	l.next = page.Next
-	l.done = l.next == ""
-	if !l.done {
-		l.ask()
+	if page.err != nil && live.MayGetInstead(page.err) {
+		l.failed = page.err
 	}
+}
+
+// goOn makes a token that of the next page.
+func (l *sharedList) goOn(token string) error {
+	if l.pages++; l.pages >= live.MaxPages {
+		return fmt.Errorf("list %s: %w", l.of.Resource, live.ErrEndless)
+	}
+	l.next = token
+	return nil
 }
 
 // ask asks for the next page.
@@ -137,8 +150,7 @@ func (l *sharedList) resume(err error) error {
 		return err
 	}
 	if token := status.Status().Continue; token != "" && token != l.next {
-		l.next = token
-		return nil
+		return l.goOn(token)
 	}
 	return err
 }

@@ -220,6 +220,42 @@ func TestSweepExpires(t *testing.T) {
 	}
 }
 
+// TestSweepEndless reads from a server whose pages, or the tokens that it offers in place of old ones, lead to each other. The sweep gives
+// the list up and reads the objects by name.
+func TestSweepEndless(t *testing.T) {
+	circle := func(token string) string {
+		if token == "x" {
+			return "y"
+		}
+		return "x"
+	}
+	for name, answer := range map[string]func(http.ResponseWriter, *http.Request) bool{
+		"pages": func(w http.ResponseWriter, r *http.Request) bool {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprintf(w, `{"kind": "ConfigMapList", "apiVersion": "v1", "metadata": {"continue": %q}, `+
+				`"items": [{"metadata": {"namespace": "a", "name": "x"}}]}`, circle(r.URL.Query().Get("continue")))
+			return true
+		},
+		"tokens": func(w http.ResponseWriter, r *http.Request) bool {
+			return expire(circle)(w, r) // each token is too old each time
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := livetest.New(t)
+			f.Namespace("a")
+			refs := f.AddMany("ConfigMap", "a", "m", pageSize+1)
+			f.Intercept = func(w http.ResponseWriter, r *http.Request) bool { return r.URL.Path == allConfigMaps && answer(w, r) }
+			s := newSweep(t, f, true, "a", "a")
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			livetest.MustFind(t, s.Read(ctx, refs), refs)
+			if n := counts(f)[allConfigMaps]; n != live.MaxPages {
+				t.Errorf("%d pages were read", n)
+			}
+		})
+	}
+}
+
 // TestSweepForbidden reads as a role that may not list across namespaces. The server refuses once, not for each release.
 func TestSweepForbidden(t *testing.T) {
 	f := livetest.New(t)

@@ -111,15 +111,20 @@ func (s Source) unknownNames(selection Selection, all []release.Released) (errs 
 // inFlight is the number of namespaces that are searched at the same time.
 const inFlight = 16
 
-// searchNamespaces lists the records of each namespace. It adds an error to found for a namespace that the role may not list. If
-// the role may not even list namespaces, it searches only the fallback.
+// searchNamespaces lists the records of each namespace. It adds an error to found for a namespace that the role may not list. If the
+// namespaces cannot be listed either, it searches only the fallback.
 func (s Source) searchNamespaces(ctx context.Context, selection Selection, found *Found) ([]release.Listed, error) {
 	names := []string{selection.Fallback}
 	if existing, err := s.Cluster.Namespaces(ctx); err == nil {
 		names = object.SortedKeys(existing)
 	} else {
-		found.Errors = append(found.Errors, s.scanError("", live.ErrorCode(err), fmt.Errorf(
-			"the role may list neither the records of all namespaces nor the namespaces, so only namespace %s was searched", selection.Fallback)))
+		what := fmt.Errorf("the role may not list the records of all namespaces, so only namespace %s was searched: %w",
+			selection.Fallback, err)
+		if apierrors.IsForbidden(err) {
+			what = fmt.Errorf("the role may list neither the records of all namespaces nor the namespaces, so only namespace %s was searched",
+				selection.Fallback)
+		}
+		found.Errors = append(found.Errors, s.scanError("", live.ErrorCode(err), what))
 	}
 	results, errs := make([][]release.Listed, len(names)), make([]error, len(names))
 	var group errgroup.Group

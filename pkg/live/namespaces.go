@@ -62,7 +62,7 @@ func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers
 func (c *Cluster) Namespaces(ctx context.Context) (map[string]bool, error) {
 	out := map[string]bool{}
 	options := metav1.ListOptions{Limit: namespacePage}
-	for {
+	for range MaxPages {
 		page, err := c.metadata.Resource(namespaceResource).List(ctx, options)
 		if err == nil {
 			err = checkNext(options.Continue, page.Continue, len(page.Items))
@@ -78,6 +78,7 @@ func (c *Cluster) Namespaces(ctx context.Context) (map[string]bool, error) {
 		}
 		options.Continue = page.Continue
 	}
+	return nil, fmt.Errorf("list namespaces: %w", ErrEndless)
 }
 
 // namespacePage is the number of namespaces of a page. Only their metadata is read.

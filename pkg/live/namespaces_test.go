@@ -1,9 +1,13 @@
 package live
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/helmdrift/helmdrift/internal/livetest"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -60,6 +64,30 @@ func TestPagesWithoutEnd(t *testing.T) {
 				t.Errorf("%v, %v", got, err)
 			}
 		})
+	}
+}
+
+// TestPagesInACircle lists namespaces from a server whose pages lead to each other.
+func TestPagesInACircle(t *testing.T) {
+	f := livetest.New(t)
+	f.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != namespaces {
+			return false
+		}
+		next := "a"
+		if r.URL.Query().Get("continue") == "a" {
+			next = "b"
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": {"continue": %q}, `+
+			`"items": [{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "prod"}}]}`, next)
+		return true
+	}
+	c := connect(f, Options{})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if got, err := c.Namespaces(ctx); !errors.Is(err, ErrEndless) || len(f.Seen()) != MaxPages {
+		t.Errorf("%v, %v after %d requests", got, err, len(f.Seen()))
 	}
 }
 

@@ -70,11 +70,16 @@ func (c *Cluster) ReadPage(
 	return Page{Items: list.Items, Next: list.Continue}, nil
 }
 
-// checkNext returns an error if a page leads to itself, or is empty and leads to another one. Such pages may have no end, and the objects
-// after them are not known.
+// MaxPages is how many pages of a list are read. At 250 objects each, it allows half a million objects, which no etcd could hold.
+const MaxPages = 2000
+
+// ErrEndless is about a list whose pages may have no end.
+var ErrEndless = errors.New("the server sends pages without an end; a proxy in front of the API server may be broken or hostile")
+
+// checkNext returns ErrEndless if a page leads to itself, or is empty and leads to another one. The objects after it are not known.
 func checkNext(token, next string, items int) error {
 	if next != "" && (next == token || items == 0) {
-		return errors.New("the server sends pages without an end; a proxy in front of the API server may be broken or hostile")
+		return ErrEndless
 	}
 	return nil
 }
