@@ -33,12 +33,12 @@ func TestImmutableFields(t *testing.T) {
 		t.Run(ref.Kind+"/"+ref.Name, func(t *testing.T) {
 			for _, paths := range object.SortedKeys(c.Refused) {
 				want := "immutable: " + paths + " cannot be changed; delete and re-create the object"
-				if got := c.update(t, c.Refused[paths]).Refused(false); got != want {
+				if got, _ := c.update(t, c.Refused[paths]).Refused(false); got != want {
 					t.Errorf("%s: %q, want %q", paths, got, want)
 				}
 			}
 			for _, patch := range c.Allowed {
-				if got := c.update(t, patch).Refused(false); got != "" {
+				if got, _ := c.update(t, patch).Refused(false); got != "" {
 					t.Errorf("%v: %q", patch, got)
 				}
 			}

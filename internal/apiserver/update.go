@@ -38,9 +38,9 @@ type Update struct {
 	Text, Live, Result map[string]any
 }
 
-// Refused returns the reason why the API server refuses the update, or "" if no rule here refuses it. CheckTypes says to look for values
-// that the server cannot decode: any write except a strategic patch may contain them.
-func (u Update) Refused(checkTypes bool) string {
+// Refused returns the reason why the API server refuses the update, or "" if no rule here refuses it, and the immutable fields among the
+// reasons. CheckTypes says to look for values that the server cannot decode: any write except a strategic patch may contain them.
+func (u Update) Refused(checkTypes bool) (reason string, immutable []object.Path) {
 	if checkTypes {
 		fresh := slices.DeleteFunc(undecoded(u.Result, kinds.Native().Shape(u.Ref.GVK()), nil), func(path object.Path) bool {
 			was, _ := path.Lookup(u.Live)
@@ -48,25 +48,30 @@ func (u Update) Refused(checkTypes bool) string {
 			return object.Equal(was, is) // live decodes, so an unchanged value does too
 		})
 		if len(fresh) > 0 {
-			return undecodedReason(fresh) // the server checks nothing else then
+			return undecodedReason(fresh), nil // the server checks nothing else then
 		}
 	}
-	return Join(u.immutableReason(), finalizersReason(u), newlyInvalidReason(u.Ref.Key, u.Result, u.Live),
-		customReason(u.Definition, u.Ref, u.Live, u.Result))
+	immutable = u.immutableFields()
+	return Join(immutableReason(immutable), finalizersReason(u), newlyInvalidReason(u.Ref.Key, u.Result, u.Live),
+		customReason(u.Definition, u.Ref, u.Live, u.Result)), immutable
 }
 
 // RefusedFields returns the part of Refused about native fields: immutable ones, and those that contradict each other.
 func (u Update) RefusedFields() string {
-	reason := u.immutableReason()
+	reason := immutableReason(u.immutableFields())
 	if invalid := invalidReason(u.Ref.Key, u.Result); invalid != invalidReason(u.Ref.Key, u.Live) {
 		reason = Join(reason, invalid)
 	}
 	return reason
 }
 
-// immutableReason names the immutable fields that the write would change.
-func (u Update) immutableReason() string {
-	fields := immutableFields(u.Ref.Key, change{was: u.Live, is: u.Result, live: u.Text})
+// immutableFields lists the immutable fields that the update would change.
+func (u Update) immutableFields() []object.Path {
+	return immutableFields(u.Ref.Key, change{was: u.Live, is: u.Result, live: u.Text})
+}
+
+// immutableReason names immutable fields.
+func immutableReason(fields []object.Path) string {
 	if len(fields) == 0 {
 		return ""
 	}

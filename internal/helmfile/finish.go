@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // kind and controller are what a report calls a release of a helmfile and who acts on it.
@@ -21,12 +22,15 @@ const (
 )
 
 // Finish adds to the report of the comparison what helmfile does.
-func (s *Step) Finish(_ *drift.Result, r *report.Release) {
+func (s *Step) Finish(result *drift.Result, r *report.Release) {
 	out := &report.Deployer{
 		Kind: kind, Namespace: s.release.Namespace, Name: s.release.Name, Controller: controller, Action: s.action,
 		PutsBack: report.PutsBackUpgrade, Inputs: s.inputs(),
 	}
-	n, forbidden := deployer.Changed(r.Objects), slices.IndexFunc(r.Objects, isForbidden)
+	compared := result.Comparison.Objects
+	n, forbidden := deployer.Changed(r.Objects), slices.IndexFunc(compared, func(o threeway.ObjectComparison) bool {
+		return o.Action == report.ActionFail && isForbidden(o.Kind, o.Immutable())
+	})
 	switch {
 	case s.action == report.DeployerUninstall:
 		out.Reason, out.PutsBack = "the helmfile has installed: false", report.PutsBackNever
@@ -37,7 +41,7 @@ func (s *Step) Finish(_ *drift.Result, r *report.Release) {
 	case s.release.MayReinstall && forbidden >= 0:
 		out.Action = report.DeployerReinstall
 		out.Reason = fmt.Sprintf("updateStrategy is reinstallIfForbidden, and the API server forbids the update of %s %s",
-			r.Objects[forbidden].Kind, r.Objects[forbidden].Name)
+			compared[forbidden].Kind, compared[forbidden].Name)
 	case n > 0:
 		out.Reason = "its chart and values change " + english.Count(n, "object")
 	default:
@@ -53,12 +57,12 @@ func (s *Step) Finish(_ *drift.Result, r *report.Release) {
 	r.Warnings = append(r.Warnings, s.warnings...)
 }
 
-// isForbidden reports whether the API server refuses the update of an object with "Forbidden: updates", which is what helmfile looks for
-// (helmfile v1.8.0 pkg/state/state.go performSyncOrReinstallOfRelease).
-func isForbidden(o report.Object) bool {
-	fields, isImmutable := strings.CutPrefix(o.Reason, "immutable: ")
-	return o.Action == report.ActionFail && isImmutable &&
-		(o.Kind == "StatefulSet" || o.Kind == "StorageClass" && !strings.HasPrefix(fields, "volumeBindingMode "))
+// isForbidden reports whether the API server refuses the change of immutable fields with "Forbidden: updates", which is what helmfile looks
+// for (helmfile v1.8.0 pkg/state/state.go performSyncOrReinstallOfRelease). The server has other words for volumeBindingMode.
+func isForbidden(kind string, immutable []object.Path) bool {
+	return slices.ContainsFunc(immutable, func(path object.Path) bool {
+		return kind == "StatefulSet" || kind == "StorageClass" && path.String() != "volumeBindingMode"
+	})
 }
 
 // inputs returns what the prediction depends on.

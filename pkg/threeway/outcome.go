@@ -42,6 +42,8 @@ type failure struct {
 	reason string
 	// onlyConflicts is set if a server-side apply fails on conflicts alone.
 	onlyConflicts bool
+	// immutable are the immutable fields because of which the API server refuses the write.
+	immutable []object.Path
 }
 
 // furthestFailure returns the failure with the widest scope. If there are several, it returns the last.
@@ -240,6 +242,9 @@ func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
 	order.Sort(failing, func(a, b *ObjectComparison) int { return cmp.Compare(a.index, b.index) })
 	return failing
 }
+
+// Immutable returns the immutable fields on which Helm fails. It is empty if Helm fails for another reason, or does not fail.
+func (o *ObjectComparison) Immutable() []object.Path { return o.failure.immutable }
 
 func (o *ObjectComparison) skip(by ...*ObjectComparison) {
 	o.Action = report.ActionSkip

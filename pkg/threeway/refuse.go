@@ -48,7 +48,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 			d.fail(scopeLater, reason)
 		}
 	case d.Live != nil && d.Result != nil:
-		reason := d.invalid
+		reason, immutable := d.invalid, []object.Path(nil)
 		if d.Engine == report.EngineReplace {
 			reason = apiserver.Join(c.writer.StrictReason(p.subject().Ref, d.desiredText), reason)
 		}
@@ -57,11 +57,10 @@ func (c *comparer) refuse(d *decision, p pair) {
 		}
 		if reason == "" && !object.Equal(d.Live, d.Result) && !(c.in.By.Syncs() && c.in.By.Sync.Recreates(d.desiredText, d.liveText)) {
 			update := apiserver.Update{Ref: p.subject().Ref, Definition: c.in.Schemas[p.subject().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
-			reason = update.Refused(d.Engine != report.EngineStrategic)
+			reason, immutable = update.Refused(d.Engine != report.EngineStrategic)
 		}
-		reason = cmp.Or(reason, d.lostLabels)
-		if reason != "" {
-			d.fail(scopeDeletions, reason)
+		if reason = cmp.Or(reason, d.lostLabels); reason != "" {
+			d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, immutable: immutable})
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -117,6 +118,18 @@ func TestProblem(t *testing.T) {
 	want := "ConfigMap d/c: skip by Odd d/x\nOdd d/x: fail: it has no apiVersion\n"
 	if got := describe(Compare(in)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// TestImmutable: a failure on immutable fields names them, and another failure names none.
+func TestImmutable(t *testing.T) {
+	secret := func(fields string) string { return "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n" + fields }
+	for desired, want := range map[string]string{"type: b": "type", "type: a\nstringData: {a: b}": "", "type: b\ndata: {a: 1}": ""} {
+		was := secret("type: a")
+		o := Compare(caseOf(t, map[string]string{"old.yaml": was, "desired.yaml": secret(desired), "live.yaml": was, "options": "serverSide"})).Objects[0]
+		if got := apiserver.JoinPaths(o.Immutable()); got != want {
+			t.Errorf("%q: %s: %q, want %q", desired, o.Reason, got, want)
+		}
 	}
 }
 

@@ -72,9 +72,9 @@ func refusal(w engine.Writer, ref object.Ref, live map[string]any, done engine.W
 		return "", false
 	}
 	update := apiserver.Update{Ref: ref, Definition: w.Schemas[ref.GroupKind()], Text: live, Live: is.Object(), Result: will.Object()}
-	invalid := update.Refused(false)
+	invalid, _ := update.Refused(false)
 	if done.Engine != report.EngineStrategic {
-		if all := update.Refused(true); all != invalid {
+		if all, _ := update.Refused(true); all != invalid {
 			return all, false
 		}
 	}
