@@ -139,7 +139,7 @@ func (f Run) plan() (*repair.Plan, error) {
 func (f Run) explain(plan *repair.Plan, byFlags func(repair.Declined) bool) {
 	for i := range plan.Declined {
 		switch d := &plan.Declined[i]; {
-		case d.Reason != repair.NotSelected:
+		case !d.LeftOut:
 		case byFlags(*d):
 			d.Reason = f.Choose.LeftOut()
 		default:

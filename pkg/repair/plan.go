@@ -97,7 +97,7 @@ func (p *planner) declineTerminating(o *threeway.ObjectComparison) {
 	reason := beingDeleted + "; once it has gone, helmdrift fix creates it again"
 	switch {
 	case p.choice.object(o.Key) == outside:
-		reason = NotSelected
+		reason = notSelected
 	case p.plan.comparison.Input.Terminating[o.Namespace]:
 		reason = fmt.Sprintf("its namespace %q is being deleted", o.Namespace)
 	}
@@ -111,7 +111,7 @@ func (p *planner) whyNotCreated(o *threeway.ObjectComparison) string {
 	reason := cmp.Or(p.neverDeployed(o), p.whyNotCreatedOutside(o.Key), p.whyNoOwner())
 	switch {
 	case p.choice.object(o.Key) == outside:
-		return NotSelected
+		return notSelected
 	case p.choice.object(o.Key) == inPart:
 		return "it is missing, and can only be created as a whole"
 	case absence == cluster.AbsentKind:

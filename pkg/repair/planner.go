@@ -40,7 +40,7 @@ func (p *planner) whyNoOwner() string {
 }
 
 func (p *planner) decline(o *threeway.ObjectComparison, id, reason string) {
-	p.plan.Declined = append(p.plan.Declined, Declined{Ref: o.Ref, ID: id, Reason: reason})
+	p.plan.Declined = append(p.plan.Declined, Declined{Ref: o.Ref, ID: id, Reason: reason, LeftOut: reason == notSelected})
 }
 
 // shownPath returns a path of an object as a report prints it.
@@ -53,13 +53,13 @@ func (p *planner) id(o *threeway.ObjectComparison, f threeway.Finding) string {
 	return p.plan.comparison.Field(o, f, threeway.Mask{}).ID
 }
 
-// NotSelected is the reason for all drift that the selectors leave out.
-const NotSelected = "not selected"
+// notSelected is the reason for all drift that the selectors leave out.
+const notSelected = "not selected"
 
 // selected returns the selected drift of an object. A field that is selected in part is declined, because writing it would write more than
 // the selectors name.
 func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
-	return p.chosen(o, object.Filter(o.Findings, threeway.Finding.Drifted), "be put back", NotSelected, func(f threeway.Finding) string {
+	return p.chosen(o, object.Filter(o.Findings, threeway.Finding.Drifted), "be put back", notSelected, func(f threeway.Finding) string {
 		if doubt := p.uncertainty(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
 			return fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.shownPath(o, f.Path))
 		}

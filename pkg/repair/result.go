@@ -28,7 +28,9 @@ func (p *Plan) Result(mask threeway.Mask, outcomes []report.FixOutcome) report.F
 		out.Results = append(out.Results, outcome)
 	}
 	for _, left := range p.Declined {
-		outcome := report.FixOutcome{Object: report.ObjectKey{Key: left.Ref.Key}, Status: report.FixDeclined, Reason: scrub(left.Reason)}
+		outcome := report.FixOutcome{
+			Object: report.ObjectKey{Key: left.Ref.Key}, Status: report.FixDeclined, Reason: scrub(left.Reason), LeftOut: left.LeftOut,
+		}
 		if left.ID != "" {
 			outcome.Fields = []string{left.ID}
 		}

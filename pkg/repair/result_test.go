@@ -118,7 +118,7 @@ func TestResultMatchesReport(t *testing.T) {
 			known[f.ID] = fmt.Sprint(f.Path, f.Old, f.Live, f.Masked, f.Verdict)
 		}
 	}
-	p.Declined = append(p.Declined, Declined{Ref: p.Objects[0].Ref, ID: "x", Reason: "because"})
+	p.Declined = append(p.Declined, Declined{Ref: p.Objects[0].Ref, ID: "x", Reason: "because", LeftOut: true})
 	result := p.Result(threeway.Mask{}, []report.FixOutcome{{Object: report.ObjectKey{Key: p.Objects[0].Ref.Key}, Status: report.FixFixed}})
 	for i, o := range result.Plan {
 		for _, f := range o.Fields {
@@ -131,7 +131,8 @@ func TestResultMatchesReport(t *testing.T) {
 			t.Errorf("%s: the requests are %+v, the operations %d %v", o.Object, o.Requests, len(ops), err)
 		}
 	}
-	if n := len(result.Results); n != 2 || result.Results[1].Status != report.FixDeclined || result.Results[1].Fields[0] != "x" {
+	n := len(result.Results)
+	if left := result.Results[n-1]; n != 2 || left.Status != report.FixDeclined || left.Fields[0] != "x" || !left.LeftOut {
 		t.Errorf("the results are %+v", result.Results)
 	}
 }

@@ -89,6 +89,8 @@ type Declined struct {
 	// ID is the id of the finding. It is empty for a whole object.
 	ID     string
 	Reason string
+	// LeftOut is set if Only or Skip leave it out.
+	LeftOut bool
 }
 
 // Writer is the API server as a repair needs it. Each call is one request that the Writer never repeats, because only the repair knows

@@ -81,6 +81,8 @@ type FixOutcome struct {
 	Status FixStatus `json:"status"`
 	// Reason says why the object was not put back. It is empty if it was.
 	Reason string `json:"reason,omitempty"`
+	// LeftOut is set if somebody left it out: with a flag that chooses what to put back, such as --only, or with an answer.
+	LeftOut bool `json:"leftOut,omitempty"`
 	// Fields are the ids of the fields that the status is about. They are absent if it is about the whole object.
 	Fields []string `json:"fields,omitempty"`
 	// Rollout says how far the object came up, if the fix waited for it.

@@ -105,11 +105,11 @@ func (t *text) stateClause(r *report.FixResult, said string, c counts.Counts) st
 	return layout.JoinNonEmpty("; ", said, layout.JoinNonEmpty(": ", remains+verb, names))
 }
 
-// leftOut returns the reason for all that remains, if flags of the fix left it out: "left out by --only".
+// leftOut returns the reason for all that remains, if somebody left all of it out: "left out by --only".
 func leftOut(r *report.FixResult, remaining int) string {
 	n, why := 0, ""
 	for _, o := range r.Results {
-		if strings.HasPrefix(o.Reason, "left out by ") {
+		if o.LeftOut {
 			n, why = n+1, o.Reason
 		}
 	}
