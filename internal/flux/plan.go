@@ -485,7 +485,7 @@ func (p *Plan) findMethod(ctx context.Context, records drift.Records, q Question
 		if err != nil || loaded.Last == nil {
 			return err
 		}
-		isServerSide = loaded.Last.ApplyMethod == release.ApplyServerSide
+		isServerSide = loaded.Last.ApplyMethod == report.ApplyServerSide
 	}
 	if p.method = report.ApplyClientSide; isServerSide {
 		p.method = report.ApplyServerSide

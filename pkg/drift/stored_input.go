@@ -32,7 +32,7 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 	}
 	in.Desired = &report.Desired{Source: source, Revision: desired.Revision, Chart: desired.Chart(), Helm: r.helmVersion(last)}
 	in.ApplyMethod = r.applyMethod(in.Desired.Helm, decisive)
-	in.Migrates = loaded.Target != nil || old.ApplyMethod != release.ApplyServerSide
+	in.Migrates = loaded.Target != nil || old.ApplyMethod != report.ApplyServerSide
 	if in.OldObjects, err = r.readManifest(ctx, old, old.Namespace, &in); err != nil {
 		return in, err
 	}
@@ -148,7 +148,7 @@ func (r run) applyMethod(helm string, decisive *release.Record) report.ApplyMeth
 	switch {
 	case r.options.ApplyMethod != "":
 		return r.options.ApplyMethod
-	case helm == "4" && (decisive == nil || decisive.ApplyMethod == release.ApplyServerSide):
+	case helm == "4" && (decisive == nil || decisive.ApplyMethod == report.ApplyServerSide):
 		return report.ApplyServerSide
 	}
 	return report.ApplyClientSide

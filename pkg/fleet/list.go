@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -72,10 +73,8 @@ func (s Source) listRelease(ctx context.Context, r release.Released) (out listin
 		out.Error = &report.ObjectError{Code: e.Code, Message: e.Message, Subject: e.Subject}
 		return out, true
 	}
-	out.Status, out.Chart, out.Helm, out.ApplyMethod = record.Status, record.Chart(), record.Writer, report.ApplyClientSide
-	if record.ApplyMethod == release.ApplyServerSide {
-		out.ApplyMethod = report.ApplyServerSide
-	}
+	out.Status, out.Chart, out.Helm = record.Status, record.Chart(), record.Writer
+	out.ApplyMethod = cmp.Or(record.ApplyMethod, report.ApplyClientSide)
 	return out, true
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/gunzip"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // DefaultLimit is the largest unpacked size of a record in bytes. The largest real records have about 7 MB, but the
@@ -169,7 +170,7 @@ func parse(data, manifest []byte, opts Options) (*Record, error) {
 		ChartVersion: w.Chart.Metadata.Version,
 		Manifest:     w.Manifest,
 		Hooks:        w.Hooks,
-		ApplyMethod:  w.ApplyMethod,
+		ApplyMethod:  applyMethods()[w.ApplyMethod],
 		Writer:       w.writer(),
 	}
 	if !opts.Values {
@@ -195,12 +196,15 @@ func (w *recordJSON) check() error {
 	if w.Name == "" || w.Version < 1 {
 		return unreadableRecord(errors.New("its JSON is not a release record: it lacks a name or a version"))
 	}
-	switch w.ApplyMethod {
-	case "", ApplyClientSide, ApplyServerSide:
-		return nil
-	default:
+	if _, known := applyMethods()[w.ApplyMethod]; !known {
 		return NewerFormat(fmt.Errorf("its apply_method is %.40q, which this version does not know", w.ApplyMethod))
 	}
+	return nil
+}
+
+// applyMethods says what the values of apply_method mean (helm v4.3.1 pkg/release/v1/release.go ApplyMethod).
+func applyMethods() map[string]report.ApplyMethod {
+	return map[string]report.ApplyMethod{"": "", "csa": report.ApplyClientSide, "ssa": report.ApplyServerSide}
 }
 
 // writer returns which Helm wrote the record; see Record.Writer.

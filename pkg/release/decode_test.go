@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/chart"
 	helm "helm.sh/helm/v3/pkg/release"
+
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 func TestDecodeHelm3(t *testing.T) {
@@ -56,7 +58,7 @@ func TestDecodeHelm4(t *testing.T) {
 		Name: "web", Namespace: "prod", Revision: 2, Status: "deployed",
 		ChartName: "web", ChartVersion: "1.2.0", Manifest: manifest,
 		Hooks:       []Hook{{Name: "web-migrate", Kind: "Job", Path: "web/templates/job.yaml", Events: []string{"pre-upgrade"}}},
-		ApplyMethod: ApplyServerSide, Writer: WriterHelm4,
+		ApplyMethod: report.ApplyServerSide, Writer: WriterHelm4,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -107,7 +109,7 @@ func TestDecodeShapes(t *testing.T) {
 	}{
 		{"no manifest", `{"name":"web","version":1}`, Record{}},
 		{"nulls", `{"name":"web","version":1,"info":null,"chart":null,"config":null,"manifest":null,"hooks":null}`, Record{}},
-		{"client-side by Helm 4", `{"name":"web","version":1,"apply_method":"csa"}`, Record{ApplyMethod: "csa", Writer: "4"}},
+		{"client-side by Helm 4", `{"name":"web","version":1,"apply_method":"csa"}`, Record{ApplyMethod: report.ApplyClientSide, Writer: "4"}},
 		{"Helm 3's record rewritten by Helm 4", `{"name":"web","version":1,"chart":{"schemamodtime":"0001-01-01T00:00:00Z"}}`, Record{Writer: "4"}},
 		{"uninstalled, by either", `{"name":"web","version":1,"info":{"status":"uninstalled","deleted":"2026-01-02T03:04:05Z"}}`, Record{Status: "uninstalled"}},
 		{"hook with nothing in it", `{"name":"web","version":1,"hooks":[null,{}]}`, Record{Hooks: []Hook{{}, {}}}},

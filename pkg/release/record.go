@@ -5,12 +5,8 @@ import (
 	"encoding/json"
 
 	"helm.sh/helm/v3/pkg/chart"
-)
 
-// These are the values of Record.ApplyMethod besides the empty one.
-const (
-	ApplyClientSide = "csa"
-	ApplyServerSide = "ssa"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // These are the values of Record.Writer besides the empty one.
@@ -42,8 +38,8 @@ type Record struct {
 	// Hooks are the objects that Helm creates at certain events and never patches.
 	Hooks []Hook
 
-	// ApplyMethod is "csa" or "ssa" as Helm 4 records it. It is empty for Helm 3, which means client-side.
-	ApplyMethod string
+	// ApplyMethod is how Helm 4 wrote the objects. It is empty for Helm 3, which applies client-side.
+	ApplyMethod report.ApplyMethod
 	// Writer is the major version of the Helm that last wrote the record, "3" or "4", or empty if the record does not
 	// show it. Only Helm 4 writes apply_method and the chart's schemamodtime; only Helm 3 writes an info.deleted that
 	// is an empty string.

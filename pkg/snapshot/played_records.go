@@ -94,7 +94,7 @@ func (p playedRecords) record(e release.Entry, o release.Options) (*release.Reco
 	r := p.from.Records.Revisions[i]
 	out := &release.Record{
 		StoredAs: r.StoredAs, Name: p.from.Release, Namespace: r.Namespace, Revision: r.Revision, Status: r.Status,
-		ChartName: r.ChartName, ChartVersion: r.ChartVersion, ApplyMethod: r.ApplyMethod, Writer: r.Writer,
+		ChartName: r.ChartName, ChartVersion: r.ChartVersion, ApplyMethod: applyMethods()[r.ApplyMethod], Writer: r.Writer,
 	}
 	if r.Text != nil {
 		out.Manifest = *r.Text

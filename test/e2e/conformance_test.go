@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/test/conformance/corpus"
 )
 
@@ -183,10 +185,7 @@ func (r *conformanceRun) applied() (revision int, method string, err error) {
 		if err != nil {
 			return 0, "", err
 		}
-		revision, method = n, "client-side"
-		if record.ApplyMethod == release.ApplyServerSide {
-			method = "server-side"
-		}
+		revision, method = n, string(cmp.Or(record.ApplyMethod, report.ApplyClientSide))
 	}
 	return revision, method, nil
 }

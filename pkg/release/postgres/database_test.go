@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/helmdrift/helmdrift/pkg/release"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	postgrestest "github.com/helmdrift/helmdrift/test/postgres"
 )
 
@@ -96,7 +97,7 @@ func testLoad(t *testing.T, d testDatabase) {
 		t.Errorf("loaded %+v, %+v", l.Old, l.History)
 	}
 	four, err := s.Load(t.Context(), "four", 0, release.Options{})
-	if err != nil || four.Old.ApplyMethod != release.ApplyServerSide || four.Old.Writer != release.WriterHelm4 ||
+	if err != nil || four.Old.ApplyMethod != report.ApplyServerSide || four.Old.Writer != release.WriterHelm4 ||
 		four.Old.Manifest != manifest {
 		t.Errorf("loaded %+v, error %v", four, err)
 	}

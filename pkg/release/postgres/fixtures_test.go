@@ -112,7 +112,7 @@ func (d testDatabase) create(releases ...*helm.Release) {
 // create4 stores a record of Helm 4.
 func (d testDatabase) create4(namespace, name string, revision int, own map[string]string) {
 	d.t.Helper()
-	r := &helm4.Release{Name: name, Namespace: namespace, Version: revision, ApplyMethod: release.ApplyServerSide, Manifest: manifest,
+	r := &helm4.Release{Name: name, Namespace: namespace, Version: revision, ApplyMethod: "ssa", Manifest: manifest,
 		Info: &helm4.Info{Status: helm4common.StatusDeployed}, Labels: own}
 	if err := d.helm4().Create(objectName(name, revision), r); err != nil {
 		d.t.Fatal(err)
