@@ -94,9 +94,6 @@ func (f *argoDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
-	if err := o.ReadBaseline(); err != nil {
-		return err
-	}
 	of, err := f.tree()
 	if err != nil {
 		return err

@@ -271,9 +271,6 @@ func (o *diffOptions) checkFix(flags *pflag.FlagSet, hasChart bool) error {
 
 // runDiff compares a release of the cluster.
 func runDiff(ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet) error {
-	if err := o.ReadBaseline(); err != nil {
-		return err
-	}
 	d, err := o.Begin(ctx, args, "diff")
 	if err != nil {
 		return err

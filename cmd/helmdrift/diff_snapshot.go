@@ -22,9 +22,6 @@ func runDiffSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o di
 	if err := o.checkSnapshot(flags); err != nil {
 		return err
 	}
-	if err := o.ReadBaseline(); err != nil {
-		return err
-	}
 	saved, err := o.guests.open(o.snapshot)
 	if err != nil {
 		return err

@@ -110,9 +110,6 @@ func runDiffFile(ctx context.Context, files []objectFile, c *cli.Connection, o d
 	}
 	defer found.close()
 	if len(args) == 1 && found.isOne {
-		if err := o.ReadBaseline(); err != nil {
-			return err
-		}
 		return found.report(ctx, o)
 	}
 	if o.scan == nil {

@@ -90,9 +90,6 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if err != nil {
 		return err
 	}
-	if err := o.ReadBaseline(); err != nil {
-		return err
-	}
 	from, err := f.tree(s, &o.CompareOptions)
 	if err != nil {
 		return err

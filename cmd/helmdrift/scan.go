@@ -51,9 +51,6 @@ func (f *fleetScan) check(flags *pflag.FlagSet, hasChart bool) error {
 // run compares all selected releases and prints one report.
 func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) error {
 	s := f.Streams
-	if err := o.ReadBaseline(); err != nil {
-		return err
-	}
 	options, err := o.OptionsWithRules()
 	if err != nil {
 		return err

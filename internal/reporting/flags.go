@@ -34,18 +34,16 @@ func (f *Flags) AddFlags(fs *pflag.FlagSet) {
 	f.TimeOptions.AddFlags(fs)
 }
 
-// Check reads --only and --skip, and refuses flags that contradict each other.
+// Check reads --only, --skip and the file of --baseline, and refuses flags that contradict each other.
 func (f *Flags) Check(s cli.Streams) error {
 	choice, err := f.Choose.Choice()
 	if err != nil {
 		return err
 	}
 	f.chooser = &cli.Chooser{Choice: choice, Print: s.Print}
-	return f.TimeOptions.Check(&f.PrintOptions)
-}
-
-// ReadBaseline reads the file of --baseline. It must be called before Release.
-func (f *Flags) ReadBaseline() (err error) {
+	if err := f.TimeOptions.Check(&f.PrintOptions); err != nil {
+		return err
+	}
 	f.known, err = saved.Baseline(f.baseline)
 	return err
 }
