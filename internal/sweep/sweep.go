@@ -24,9 +24,7 @@ import (
 // A Sweep is safe for concurrent use. Close ends its requests.
 type Sweep struct {
 	cluster *live.Cluster
-	// wide reports whether lists go across all namespaces. Otherwise each namespace has lists of
-	// its own.
-	wide bool
+	options Options
 	// selector selects what the lists have.
 	selector string
 	// ctx is the context of the lists, which outlive a call of Read.
@@ -42,11 +40,19 @@ type Sweep struct {
 	silent map[schema.GroupVersionResource]error
 	// The current releases are in the namespaces from first to last.
 	first, last string
-	// see is called with each object that was listed; nil for none. whole is set if every kind that is wanted is listed, however few of its
-	// objects are wanted; begun has all these lists.
-	see   func(o map[string]any)
-	whole bool
+	// begun has all lists, if Options.Whole is set.
 	begun map[listOf]*sharedList
+}
+
+// Options say what a sweep lists.
+type Options struct {
+	// Wide lists across all namespaces, which is cheaper if most namespaces have releases. Otherwise each namespace has lists of its own.
+	Wide bool
+	// See is called with each object that the lists have, wanted or not. Several goroutines call it, and it must not change the object. It
+	// may be nil.
+	See func(o map[string]any)
+	// Whole lists every kind that is wanted, however few of its objects are wanted, so that Rest can read the lists to their ends.
+	Whole bool
 }
 
 // listOf identifies a list. The namespace is empty if it goes across all namespaces.
@@ -55,17 +61,17 @@ type listOf struct {
 	namespace string
 }
 
-// New starts to read many releases. If wide is set, it lists across namespaces, which is cheaper if most namespaces have releases.
-func New(ctx context.Context, c *live.Cluster, wide bool) *Sweep {
+// New starts to read many releases.
+func New(ctx context.Context, c *live.Cluster, o Options) *Sweep {
 	ctx, cancel := context.WithCancel(ctx)
-	return &Sweep{cluster: c, wide: wide, selector: live.HelmSelector, ctx: ctx, cancel: cancel, lists: map[listOf]*sharedList{},
-		wanted: map[listOf]int{}, silent: map[schema.GroupVersionResource]error{}}
+	return &Sweep{cluster: c, options: o, selector: live.HelmSelector, ctx: ctx, cancel: cancel, lists: map[listOf]*sharedList{},
+		wanted: map[listOf]int{}, silent: map[schema.GroupVersionResource]error{}, begun: map[listOf]*sharedList{}}
 }
 
 // All starts to read many objects that need not have Helm's label. It lists by namespace alone, and lists neither Secrets, among which
 // are the records of Helm, nor objects without a namespace: such lists would mostly have what belongs to others.
 func All(ctx context.Context, c *live.Cluster) *Sweep {
-	s := New(ctx, c, false)
+	s := New(ctx, c, Options{})
 	s.selector = ""
 	return s
 }
@@ -83,7 +89,7 @@ func (s *Sweep) Window(first, last string) {
 		return of.namespace != "" && live.CompareNamespaces(of.namespace, first) < 0
 	})
 	lists := slices.Collect(maps.Values(s.lists))
-	if s.whole {
+	if s.options.Whole {
 		lists = slices.Collect(maps.Values(s.begun))
 	}
 	s.mu.Unlock()
@@ -141,11 +147,11 @@ func (s *Sweep) list(group live.Group) *sharedList {
 	case !group.Listed || group.Namespaced && outside,
 		s.selector == "" && (!group.Namespaced || group.Group == "" && group.Resource == "secrets"):
 		return nil
-	case group.Namespaced && !s.wide:
+	case group.Namespaced && !s.options.Wide:
 		key.namespace = namespace
 	}
 	if s.lists[key] == nil {
-		if s.wanted[key] += len(group.Names); key.namespace != "" && s.wanted[key] < live.ListFrom && !s.whole {
+		if s.wanted[key] += len(group.Names); key.namespace != "" && s.wanted[key] < live.ListFrom && !s.options.Whole {
 			return nil
 		}
 		s.lists[key] = s.begin(key)
@@ -156,10 +162,10 @@ func (s *Sweep) list(group live.Group) *sharedList {
 // begin begins a list. The caller holds the lock.
 func (s *Sweep) begin(key listOf) *sharedList {
 	l := &sharedList{
-		ctx: s.ctx, of: key, see: s.see, first: s.first, objects: map[place]*unstructured.Unstructured{},
+		ctx: s.ctx, of: key, see: s.options.See, first: s.first, objects: map[place]*unstructured.Unstructured{},
 		read: func(ctx context.Context, token string) (live.Page, error) { return s.readPage(ctx, key, token) },
 	}
-	if s.whole {
+	if s.options.Whole {
 		s.begun[key] = l
 	}
 	return l

@@ -39,7 +39,12 @@ func connect(t *testing.T, f *livetest.Server) *live.Cluster {
 // newSweep returns a sweep of a fake server whose releases are in the namespaces from first to last.
 func newSweep(t *testing.T, f *livetest.Server, wide bool, first, last string) *Sweep {
 	t.Helper()
-	s := New(t.Context(), connect(t, f), wide)
+	return newSweepOf(t, f, Options{Wide: wide}, first, last)
+}
+
+func newSweepOf(t *testing.T, f *livetest.Server, o Options, first, last string) *Sweep {
+	t.Helper()
+	s := New(t.Context(), connect(t, f), o)
 	t.Cleanup(s.Close)
 	s.Window(first, last)
 	return s

@@ -13,14 +13,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Watch makes the sweep call see with each object that its lists have, wanted or not. Several goroutines call it, and it must not change
-// the object. If whole is set, the sweep lists kinds that it would otherwise read by name, and Rest may be called. Call Watch before Read.
-func (s *Sweep) Watch(see func(o map[string]any), whole bool) {
-	s.see, s.whole, s.begun = see, whole, map[listOf]*sharedList{}
-}
-
-// Rest reads what the lists have not read yet, so that see has seen every object of each kind that was wanted: in each of the namespaces
-// or, if the sweep is wide, in all. It returns an error for each list that could not be read. After it, the sweep answers no more.
+// Rest reads what the lists of a sweep with Options.Whole have not read yet, so that See has seen every object of each kind that was wanted:
+// in each of the namespaces or, if the sweep is wide, in all. It returns an error for each list that could not be read. After it, the sweep
+// answers no more.
 func (s *Sweep) Rest(ctx context.Context, namespaces []string) []error {
 	s.mu.Lock()
 	kinds := map[schema.GroupVersionResource]bool{}

@@ -36,9 +36,8 @@ func TestSweepWatch(t *testing.T) {
 			f.Namespace(name)
 			f.AddMany("ConfigMap", name, "m", 2*pageSize+1)
 		}
-		s := newSweep(t, f, wide, "a", "a")
 		var w watched
-		s.Watch(w.see, true)
+		s := newSweepOf(t, f, Options{Wide: wide, See: w.see, Whole: true}, "a", "a")
 		wanted := []object.Ref{f.Ref("ConfigMap", "a", "m-000")}
 		livetest.MustFind(t, s.Read(t.Context(), wanted), wanted)
 		s.Window("b", "b") // drops the list of a
@@ -64,9 +63,8 @@ func TestSweepRestRefused(t *testing.T) {
 	f.Intercept = livetest.Failing(-1, allConfigMaps, func(w http.ResponseWriter) {
 		livetest.SendStatus(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no")
 	})
-	s := newSweep(t, f, true, "a", "a")
 	var w watched
-	s.Watch(w.see, true)
+	s := newSweepOf(t, f, Options{Wide: true, See: w.see, Whole: true}, "a", "a")
 	livetest.MustFind(t, s.Read(t.Context(), maps), maps)
 	livetest.MustFind(t, s.Read(t.Context(), things), things)
 	errs := s.Rest(t.Context(), nil)

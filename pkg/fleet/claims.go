@@ -61,7 +61,7 @@ func newClaims() *claims {
 	}
 }
 
-// see takes an object of a list. It implements the function of sweep.Sweep.Watch.
+// see takes an object of a list. It is the See of a sweep.
 func (c *claims) see(o map[string]any) {
 	found, isCandidate := candidateOf(o)
 	if !isCandidate {

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/helmdrift/helmdrift/internal/sweep"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -170,13 +171,12 @@ func (s Source) newComparison(ctx context.Context, found Found, o Options) *comp
 		claims.add(r)
 		return makeReport(r)
 	}
+	objects := sweep.New(ctx, s.Cluster, sweep.Options{Wide: wide, See: claims.see, Whole: o.AllOrphans || found.selection.isWhole()})
 	c := &comparison{
-		Source: s, Options: o, found: found, claims: claims,
-		sharing: s.Share(ctx, wide),
+		Source: s, Options: o, found: found, claims: claims, sharing: s.share(objects, wide),
 		results: make([]result, len(found.Releases)), progress: Progress{Total: len(found.Releases)},
 	}
 	c.alone = drift.New(drift.LiveConnection(s.Cluster, s.Name, s.Storage), o.Options)
-	c.sharing.cluster.sweep.Watch(claims.see, o.AllOrphans || found.selection.isWhole())
 	connection := c.sharing.Connection
 	connection.Records = func(namespace string) (drift.Records, error) {
 		return s.Storage.Listed(namespace, histories[namespace]), nil

@@ -30,9 +30,14 @@ type Sharing struct {
 // Share starts such comparisons. They are cheap if they come in the order of their namespaces (see Each). If wide
 // is set, objects are listed across all namespaces. The caller closes it.
 func (s Source) Share(ctx context.Context, wide bool) Sharing {
+	return s.share(sweep.New(ctx, s.Cluster, sweep.Options{Wide: wide}), wide)
+}
+
+// share starts comparisons that read objects with a sweep.
+func (s Source) share(objects *sweep.Sweep, wide bool) Sharing {
 	out := Sharing{
 		Connection: drift.LiveConnection(s.Cluster, s.Name, s.Storage),
-		cluster:    &shared{Cluster: s.Cluster, storage: s.Storage, sweep: sweep.New(ctx, s.Cluster, wide), wide: wide},
+		cluster:    &shared{Cluster: s.Cluster, storage: s.Storage, sweep: objects, wide: wide},
 	}
 	out.Cluster = out.cluster
 	return out
@@ -40,14 +45,11 @@ func (s Source) Share(ctx context.Context, wide bool) Sharing {
 
 // ShareAll starts comparisons of objects that need not have Helm's label; see sweep.All. The caller closes it.
 func (s Source) ShareAll(ctx context.Context) Sharing {
-	out := s.Share(ctx, false)
-	out.cluster.sweep.Close()
-	out.cluster.sweep = sweep.All(ctx, s.Cluster)
-	return out
+	return s.share(sweep.All(ctx, s.Cluster), false)
 }
 
 // WithRecords returns the sharing with records that comparisons share too. Those of what was found, without a selection, are not listed
-// again, and those of other namespaces once. The comparisons do not see what is deployed later, so call Changed after them.
+// again, and those of other namespaces once. The comparisons do not see what is deployed later; Changed reports it.
 func (s Sharing) WithRecords(found Found) Sharing {
 	searched := found.Namespaces
 	if searched == nil {
@@ -120,7 +122,7 @@ func (s Sharing) Changed(ctx context.Context, releases []drift.Target) []bool {
 func (s Sharing) Widen(ctx context.Context) {
 	if !s.cluster.wide {
 		s.cluster.sweep.Close()
-		s.cluster.sweep, s.cluster.wide = sweep.New(ctx, s.cluster.Cluster, true), true
+		s.cluster.sweep, s.cluster.wide = sweep.New(ctx, s.cluster.Cluster, sweep.Options{Wide: true}), true
 	}
 }
 
