@@ -139,7 +139,6 @@ func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapsh
 		return err
 	}
 	activity.Say("reading what a later chart may need")
-	recorder.Complete(ctx, target.Namespace)
 	about := snapshot.Options{
 		Helmdrift: version, Time: time.Now(), Namespace: target.Namespace, Release: target.Release, IncludeSecrets: o.includeSecrets,
 		ReadManifest: options.ReadManifest,

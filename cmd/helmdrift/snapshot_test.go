@@ -121,7 +121,6 @@ func snapshotText(t *testing.T, c *threeway.Comparison, text string) string {
 	if _, err := comparer.Compare(t.Context(), drift.Target{Namespace: "prod", Release: in.Name}); err != nil {
 		t.Fatal(err)
 	}
-	recorder.Complete(t.Context(), "prod")
 	_, _ = recorder.Connection().Cluster.List(t.Context(), schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, "prod")
 	saved, err := recorder.Snapshot(t.Context(), snapshot.Options{
 		Helmdrift: "test", Time: time.Unix(0, 0), Namespace: "prod", Release: in.Name,

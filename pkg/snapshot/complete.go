@@ -14,9 +14,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Complete reads what a later comparison of the same objects may need and this one did not: what the server serves, the
-// definitions and OpenAPI documents of custom kinds, and autoscalers. Call it after the comparisons.
-func (r *Recorder) Complete(ctx context.Context, namespace string) {
+// complete reads what a later comparison of the same objects may need and the recorded ones did not: what the server serves, the
+// definitions and OpenAPI documents of custom kinds, and autoscalers.
+func (r *Recorder) complete(ctx context.Context, namespace string) {
 	capabilities, err := r.cluster.Capabilities(ctx)
 	if err == nil {
 		for _, text := range capabilities.APIVersions {

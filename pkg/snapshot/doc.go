@@ -3,20 +3,19 @@
 //
 // # The pipeline
 //
-//	cluster ─► Recorder ─► Compare, Complete ─► Snapshot() ─► Snapshot ─► Write ─► gzip of JSON
-//	           (a drift.Connection that            masks           │
-//	            keeps each answer)                                 ▼
+//	cluster ─► Recorder ─► Compare ───────────► Snapshot() ─► Snapshot ─► Write ─► gzip of JSON
+//	           (a drift.Connection that         reads on,          │
+//	            keeps each answer)                masks            ▼
 //	report ◄── Compare ◄── Player (a drift.Connection) ◄──────── Read   bounds and validates
 //
 // The example plays a snapshot back. This code makes one:
 //
 //	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, "prod-cluster", storage))
 //	result, err := drift.New(recorder.Connection(), drift.Options{}).Compare(ctx, drift.Target{Namespace: "prod", Release: "web"})
-//	recorder.Complete(ctx, "prod")
 //	saved, err := recorder.Snapshot(ctx, snapshot.Options{Helmdrift: "my-program", Time: time.Now(), Namespace: "prod", Release: "web"})
 //	err = saved.Write(file)
 //
-// A [Recorder] wraps the connection to a cluster. The comparisons that use it decide what is read; [Recorder.Complete] then reads
+// A [Recorder] wraps the connection to a cluster. The comparisons that use it decide what is read; [Recorder.Snapshot] also reads
 // what a comparison of the same objects with any chart may need: definitions and OpenAPI documents of custom kinds, autoscalers,
 // what the server serves. The types in format.go are the format.
 //

@@ -61,7 +61,6 @@ func ExampleRecorder() {
 	if _, err := comparer.Compare(ctx, drift.Target{Namespace: "prod", Release: "web"}); err != nil {
 		panic(err)
 	}
-	recorder.Complete(ctx, "prod")
 	saved, err := recorder.Snapshot(ctx, snapshot.Options{Helmdrift: "my-program", Time: time.Now(), Namespace: "prod", Release: "web"})
 	if err != nil {
 		panic(err)

@@ -39,8 +39,10 @@ type Options struct {
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 }
 
-// Snapshot returns what was recorded, with secrets replaced unless the options say otherwise. It fails if a manifest cannot be read.
+// Snapshot returns what was recorded, with secrets replaced unless the options say otherwise. First it reads what a later comparison of the
+// same objects may need, with any chart. It fails if a manifest cannot be read.
 func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
+	r.complete(ctx, o.Namespace)
 	readManifest := r.connection.ReadManifest
 	if o.ReadManifest != nil {
 		readManifest = o.ReadManifest
