@@ -218,8 +218,10 @@ rights: planes ## repeats N diffs of the stories without each of their rights
 hiding: planes ## tries N combinations of each group of fields that may hide others; all of them from 400
 	cd test/e2e && go test -count=1 -timeout 12h -run TestHiding -hiding.n=$(N) .
 
+# The counters of coverage count the steps of the code of this module.
 growth: ## tries N random hostile texts: the work on them must grow in proportion to their length
-	go test -count=1 -timeout 12h -v -run '^TestWorkGrowsWithText$$' ./test/growth -args -growth=$(N)
+	go test -count=1 -timeout 12h -v -cover -covermode=atomic -coverpkg=github.com/helmdrift/helmdrift/... \
+		-run '^TestWorkGrowsWithText$$' ./test/growth -args -growth=$(N) -steps
 	go test -count=1 -timeout 12h -v -run '^TestFindersAreLinear$$' ./internal/secret -args -growth=$(N)
 
 secrets: ## tries N random secrets in each encoding, and N releases with encoded secrets at each place

@@ -3,12 +3,14 @@ package growth
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"runtime"
@@ -166,6 +168,16 @@ func others() map[string]func(text string) {
 	for _, format := range output.Formats() {
 		out["the format "+format] = func(s string) { _ = output.Write(io.Discard, output.Format(format), reportOf(s), output.Options{}) }
 	}
+	for name, options := range map[string]text.Options{
+		"80 columns": {Unicode: true, Color: true, Width: 80},
+		"a timeline": {Width: 80, Timeline: true},
+	} {
+		out["the format text as "+name] = func(s string) { _ = output.Write(io.Discard, output.Text, reportOf(s), output.Options{Text: options}) }
+	}
+	out["the plan of a fix"] = func(s string) {
+		plan := []report.FixPlan{{Fields: reportOf(s).Releases[0].Objects[0].Fields}}
+		_ = output.WriteFixPlan(io.Discard, &report.FixResult{Plan: plan}, output.Options{Text: text.Options{Unicode: true, Width: 80}})
+	}
 	out["the text of errors"] = func(s string) { text.Errors(reportOf(s), text.Options{}) }
 	return out
 }
@@ -176,13 +188,16 @@ func reportOf(s string) *report.Report {
 		Name: "web", Namespace: "prod", Errors: []report.Message{{Code: "x", Message: s}}, Warnings: []report.Message{{Code: "x", Message: s}},
 		Objects: []report.Object{{
 			APIVersion: "v1", Kind: "ConfigMap", Namespace: "prod", Name: "settings",
-			Fields: []report.Finding{{Path: "data.a", Verdict: report.Overwrite, Live: s, Desired: s + "x"}},
+			Fields: []report.Finding{
+				{Path: "data.a", Verdict: report.Overwrite, Live: s, Desired: s + "x", Notes: report.NotesOf(s)},
+				{Path: "data." + s, Pointer: "/data/" + s, Verdict: report.Overwrite, Live: "a", Desired: "b"},
+			},
 		}},
 	}})
 }
 
-// TestWorkGrowsWithText calls each function with a text and one that is eight times as long: it allocates about eight times as much.
-func TestWorkGrowsWithText(t *testing.T) {
+// TestFunctionsAreTried compares the table with the exported functions that take one text.
+func TestFunctionsAreTried(t *testing.T) {
 	found := textFunctions(t)
 	known := takers()
 	for name := range found {
@@ -195,44 +210,69 @@ func TestWorkGrowsWithText(t *testing.T) {
 			t.Errorf("%s is no exported function that takes one text", name)
 		}
 	}
-	for name, call := range others() {
-		known[name] = call
-	}
+}
+
+// TestWorkGrowsWithText calls each function with a text and one that is eight times as long. The long one takes about eight times as much.
+func TestWorkGrowsWithText(t *testing.T) {
+	known := takers()
+	maps.Copy(known, others())
 	fragments := secrettest.Hostile(rand.New(rand.NewPCG(3, 4)), *texts)
-	fragments = append(fragments, "\x1b[31m", "e\u0301\u0301\u0301\u0301\u0301", "##[", "\u202e", "a: &a [*a]\n", "[[a]]\n", "a.", "{", "- ", "\t", "a,", "&a ", "1e9", "!!x ", "\x00")
-	const size, times = 1 << 10, 8
+	fragments = append(fragments, "\x1b[31m", "e\u0301\u0301\u0301\u0301\u0301", "##[", "\u202e", "a: &a [*a]\n", "[[a]]\n", "a.", "{", "- ", "\t",
+		"a,", "&a ", "1e9", "!!x ", "\x00", "a", "\u0301", "· ")
+	size := 1 << 10
+	if *countsSteps {
+		size = 4 << 10 // the steps that every call takes must not count
+	}
 	for name, call := range known {
 		for _, fragment := range fragments {
 			short := strings.Repeat(fragment, size/len(fragment)+1)
 			long := strings.Repeat(short, times)
 			call(short) // what is made once
-			bytes, objects := allocated(call, short)
+			one := measure(t, call, short)
 			// The package regexp keeps its machines in a pool that the garbage collector empties, and the first call may make one. So a
 			// call that allocates too much is measured again.
 			for try := 1; ; try++ {
-				moreBytes, moreObjects := allocated(call, long)
-				// A buffer grows by doubling, so it may have twice the size that it needs.
-				if moreBytes <= 2*times*bytes+times*64*size && moreObjects <= times*objects*3/2+1000 {
+				all := measure(t, call, long)
+				if all.inProportion(one, size) {
 					break
 				}
 				if try == 3 {
-					t.Errorf("%s: %d bytes of %q take %d bytes in %d objects, and %d times as many take %d in %d", name, len(short), fragment,
-						bytes, objects, times, moreBytes, moreObjects)
+					t.Errorf("%s: %d bytes of %q take %v, and %d times as many take %v%s", name, len(short), fragment,
+						one, times, all, mostExecuted(t))
 					break
 				}
 			}
 		}
 	}
-	t.Logf("%d functions on %d texts", len(known), len(fragments))
+	t.Logf("%d functions on %d texts; steps are counted: %t", len(known), len(fragments), *countsSteps)
 }
 
-// allocated returns what a call allocates.
-func allocated(call func(string), text string) (bytes, objects uint64) {
+// times is how much longer the long text is.
+const times = 8
+
+// work is what a call takes. Steps is 0 if the program does not count them.
+type work struct{ bytes, objects, steps uint64 }
+
+func (w work) String() string {
+	return fmt.Sprintf("%d bytes in %d objects and %d steps", w.bytes, w.objects, w.steps)
+}
+
+// inProportion reports whether the work on the long text is in proportion to the work on the short one, which has about size bytes.
+func (w work) inProportion(short work, size int) bool {
+	return w.bytes <= 2*times*short.bytes+uint64(times*64*size) && // a buffer grows by doubling, so it may have twice the size that it needs
+		w.objects <= times*short.objects*3/2+1000 &&
+		w.steps <= times*short.steps*3/2+uint64(size) // sorting takes a little more
+}
+
+// measure returns what a call takes.
+func measure(t *testing.T, call func(string), text string) work {
+	t.Helper()
 	var before, after runtime.MemStats
+	clearSteps(t)
 	runtime.ReadMemStats(&before)
 	call(text)
 	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc, after.Mallocs - before.Mallocs
+	return work{after.TotalAlloc - before.TotalAlloc, after.Mallocs - before.Mallocs, steps(t)}
 }
 
 // textFunctions returns the exported functions of internal and pkg that take exactly one string or slice of bytes, and else only numbers
