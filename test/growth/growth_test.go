@@ -103,6 +103,7 @@ func takers() map[string]func(text string) {
 		"internal/secret.Scrub":                 func(s string) { secret.Scrub(s) },
 		"pkg/fetch.IsLocal":                     func(s string) { fetch.IsLocal(s) },
 		"pkg/fetch.IsPluginURL":                 func(s string) { fetch.IsPluginURL(s) },
+		"pkg/fetch.WithoutLogin":                func(s string) { fetch.WithoutLogin(s) },
 		"pkg/object.EscapeToken":                func(s string) { object.EscapeToken(s) },
 		"pkg/object.NamespaceRef":               func(s string) { _ = object.NamespaceRef(s) },
 		"pkg/render.Chunks":                     func(s string) { render.Chunks(s) },
