@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -38,8 +39,8 @@ var secretSeeds = flag.Uint64("seeds", 40, "releases with secrets")
 
 // FuzzNoSecretIsShown plants canaries under names, at places and in texts that internal/secret's table calls secret, and encodings of them
 // in keys, values, annotations, lists, documents and errors, on both sides of a comparison. It produces all output of the program: reports
-// in each format, results of a fix, errors, warnings, Helm's log, a backup, a snapshot. No output may have a canary in any encoding, while
-// the requests of the fix have them in clear.
+// in each format, results of a fix and of absorb, lists, histories, errors, warnings, Helm's log, a backup, a snapshot. No output may have a
+// canary in any encoding, while the requests of the fix have them in clear.
 func FuzzNoSecretIsShown(f *testing.F) {
 	words, encodings := readSecretTable(f), secrettest.Composed(3)
 	for seed := range *secretSeeds {
@@ -58,6 +59,9 @@ func FuzzNoSecretIsShown(f *testing.F) {
 		}
 		shown := everythingShown(t, c, plan)
 		shown["a snapshot"] = snapshotText(t, c, was)
+		maps.Copy(shown, historyShown(t, c))
+		maps.Copy(shown, p.listShown(t, c, is))
+		maps.Copy(shown, p.absorbShown(t, c, was))
 		for name, text := range shown {
 			for _, canary := range []string{was, is} {
 				for _, form := range append([]string{canary, base64.StdEncoding.EncodeToString([]byte(canary)), "canary"}, p.planted...) {
@@ -189,7 +193,9 @@ func (p *planter) objects() (out []func(string) object.Object) {
 		return map[string]any{"spec": map[string]any{
 			"selector": map[string]any{"matchLabels": map[string]any{"app": "web"}},
 			"template": map[string]any{
-				"metadata": map[string]any{"labels": map[string]any{"app": "web"}, "annotations": map[string]any{"a": with(other, canary)}},
+				"metadata": map[string]any{"labels": map[string]any{"app": "web"}, "annotations": map[string]any{
+					"a": with(other, canary), "side": canary[7:9],
+				}},
 				"spec": map[string]any{"containers": []any{map[string]any{
 					"name": "c", "image": "i", "args": []any{"--" + b, canary, "x"}, "command": []any{"sh", "-c", with(text, canary)},
 					"env":           []any{map[string]any{"name": b, "value": canary}},
@@ -201,7 +207,7 @@ func (p *planter) objects() (out []func(string) object.Object) {
 	build("ex.com", "v1", "Thing", func(canary string) map[string]any {
 		return map[string]any{"spec": map[string]any{
 			c: canary, "auth": map[string]any{b: map[string]any{"value": canary}}, "secrets": map[string]any{"x": map[string]any{"y": canary}},
-			"settings": []any{map[string]any{"name": a, "value": canary}}, "texts": []any{with(other, canary)},
+			"settings": []any{map[string]any{"name": a, "value": canary}}, "texts": []any{with(other, canary)}, "side": canary[7:9],
 		}}
 	})
 	key, value, note, item, name, inYAML, inJSON := p.encoding(), p.encoding(), p.encoding(), p.encoding(), p.encoding(), p.encoding(), p.encoding()
