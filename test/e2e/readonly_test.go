@@ -169,6 +169,40 @@ Thing demo: none drifted
   ignore/drift spec.max old=10 desired=10 live=30 by:kubectl-edit`)
 }
 
+// TestForbiddenDefinitionWithoutStatus edits the status of a custom resource whose kind has no status subresource. The definition may not
+// be read. Discovery says that there is no subresource, so the edit is drift.
+func TestForbiddenDefinitionWithoutStatus(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	group := c.ns + ".ex.com"
+	must(t, c.cluster.create(context.Background(), `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: cogs.`+group+`}
+spec:
+  group: `+group+`
+  scope: Namespaced
+  names: {plural: cogs, singular: cog, kind: Cog}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}
+`, "", "kubectl-create"))
+	must(t, c.cluster.waitUntilServed(context.Background(), group+"/v1", "cogs"))
+	must(t, os.WriteFile(filepath.Join(c.dir, "cog.yaml"),
+		[]byte("{apiVersion: "+group+"/v1, kind: Cog, metadata: {name: c}, spec: {max: 1}, status: {phase: new}}\n"), 0o600))
+	must(t, c.helm(false, "install", "cog.yaml"))
+	must(t, c.patch("kubectl-edit", "cogs.v1."+group+"/c", "{status: {phase: edited}}"))
+	finding := `Cog c: none drifted
+  ignore/drift status.phase old="new" desired="new" live="edited" by:kubectl-edit`
+	out, err := c.diff()
+	must(t, err)
+	want(t, out, 2, finding)
+	c.proxy.deny(requestOf("GET /apis/apiextensions.k8s.io/v1/customresourcedefinitions/cogs." + group).matches)
+	out, err = c.diff()
+	must(t, err)
+	want(t, out, 1, `warning forbidden Cog.`+group+`
+error definition-unread Cog.`+group+` `+c.ns+`/c
+`+finding)
+}
+
 // TestForbiddenPods upgrades a Service to a selector that selects nothing. It led to pods of another release. A role that may not list
 // pods does not see that, and the gate on downtime says so.
 func TestForbiddenPods(t *testing.T) {
@@ -216,5 +250,62 @@ spec:
 	must(t, c.grant(user+"-b", "", "pods"))
 	if out := diff(append(as, "--kube-as-group", user+"-b", "--fail-on", "downtime")...); out.exit != 2 {
 		t.Errorf("with the right to list pods: exit %d\n%s", out.exit, out.stdout)
+	}
+}
+
+// TestForbiddenVolumes upgrades to a chart without a StatefulSet whose claims go with it. That restarts no pod. A role that may not list
+// volumes does not see what is lost for good. Its forecast is incomplete, so each gate that depends on the forecast says so.
+func TestForbiddenVolumes(t *testing.T) {
+	t.Parallel()
+	c := newCase(t, suite.cluster)
+	beside := "{apiVersion: v1, kind: ConfigMap, metadata: {name: beside}}\n"
+	must(t, os.WriteFile(filepath.Join(c.dir, "after.yaml"), []byte(beside), 0o600))
+	must(t, os.WriteFile(filepath.Join(c.dir, "before.yaml"), []byte(beside+`---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 1
+  serviceName: db
+  persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}
+  selector: {matchLabels: {app: db}}
+  template: {metadata: {labels: {app: db}}, spec: {containers: [{name: c, image: "nginx:1.25"}]}}
+  volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]
+`), 0o600))
+	must(t, c.helm(false, "install", "before.yaml"))
+	user := "no-volumes-" + c.ns
+	must(t, c.grant(user+"-a", "", "secrets", "configmaps", "pods"))
+	must(t, c.grant(user+"-b", "apps", "statefulsets"))
+	as := []string{"--kube-as-user", user, "--kube-as-group", user + "-a", "--kube-as-group", user + "-b"}
+	chart, err := c.chart("after.yaml")
+	must(t, err)
+	for _, test := range []struct {
+		gate string
+		args []string
+		exit int
+	}{
+		{"restart", nil, 0}, {"restart", as, 1}, {"downtime", as, 1}, {"drift", as, 0},
+	} {
+		out, err := c.diff(append([]string{c.release, chart, "--fail-on", test.gate}, test.args...)...)
+		must(t, err)
+		if out.exit != test.exit || strings.Contains(out.stdout, `"inexact": "volumes may not be listed"`) != (test.args != nil) {
+			t.Errorf("--fail-on %s %q: exit %d\n%s%s", test.gate, test.args, out.exit, out.stdout, out.stderr)
+		}
+	}
+	must(t, c.cluster.create(context.Background(), `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: `+user+`}
+rules: [{apiGroups: [""], resources: [persistentvolumes], verbs: [get, list]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRoleBinding
+metadata: {name: `+user+`}
+roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: `+user+`}
+subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: `+user+`}]
+`, "", "kubectl-create"))
+	out, err := c.diff(append([]string{c.release, chart, "--fail-on", "restart"}, as...)...)
+	must(t, err)
+	if out.exit != 0 {
+		t.Errorf("with the right to list volumes: exit %d\n%s", out.exit, out.stdout)
 	}
 }
