@@ -91,7 +91,7 @@ func oneOf[T any](r *rand.Rand, all []T) T { return all[r.IntN(len(all))] }
 
 // newObject makes an object in any place and of any owner.
 func (c *writesCase) newObject(r *rand.Rand, name string) *writesObject {
-	o := &writesObject{kind: oneOf(r, []string{"ConfigMap", "ConfigMap", "Role", "ClusterRole"}), name: name}
+	o := &writesObject{kind: oneOf(r, []string{"ConfigMap", "RoleBinding", "Role", "ClusterRole"}), name: name}
 	if o.kind != "ClusterRole" {
 		o.namespace = oneOf(r, append([]string{c.own}, c.namespaces...))
 	}
@@ -195,6 +195,15 @@ func rule(verb string) []any {
 	return []any{map[string]any{"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": []any{verb}}}
 }
 
+// bound returns the fields of a RoleBinding that gives a role to a user.
+func bound(user string) map[string]any {
+	const group = "rbac.authorization.k8s.io"
+	return map[string]any{
+		"roleRef":  map[string]any{"apiGroup": group, "kind": "Role", "name": "of-nobody"},
+		"subjects": []any{map[string]any{"apiGroup": group, "kind": "User", "name": user}},
+	}
+}
+
 // build makes the namespaces, records and objects.
 func (c *writesCase) build(ctx context.Context, on *cluster) error {
 	for _, name := range c.namespaces {
@@ -285,6 +294,10 @@ func (o *writesObject) fields(asDeployed bool) map[string]any {
 		return map[string]any{"data": map[string]any{"k": "1"}}
 	case o.kind == "ConfigMap":
 		return map[string]any{"data": map[string]any{"k": "edited"}}
+	case o.kind == "RoleBinding" && asDeployed:
+		return bound("alice")
+	case o.kind == "RoleBinding":
+		return bound("mallory")
 	case asDeployed:
 		return map[string]any{"rules": rule("get")}
 	}
