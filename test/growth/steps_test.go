@@ -43,8 +43,8 @@ func clearSteps(t *testing.T) {
 	}
 }
 
-// steps returns how many steps the code of this module has taken since clearSteps. The format of the counters is that of
-// internal/coverage/defs.go in the source of Go.
+// steps returns how many steps the code of this module has taken since clearSteps. It reads the format of the counters (go1.26
+// internal/coverage/defs.go).
 func steps(t *testing.T) uint64 {
 	t.Helper()
 	if !*countsSteps {
