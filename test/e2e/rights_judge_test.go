@@ -24,7 +24,7 @@ func (j rightsJudge) faults() []string {
 		out = append(out, fmt.Sprintf("exit %d instead of %d", j.without.exit, j.full.exit))
 	}
 	switch diff := cmp.Diff(j.full.report.statements(), j.without.report.statements()); {
-	case j.says(), j.readsAhead && diff == "":
+	case j.says(), j.readsAhead && diff == "", j.failsAnyway():
 	case !j.readsInParts():
 		out = append(out, "nothing says what could not be read")
 	case diff != "":
@@ -37,6 +37,12 @@ func (j rightsJudge) faults() []string {
 		out = append(out, "the report without the right:\n    "+strings.Join(j.without.report.statements(), "\n    "), j.without.stderr)
 	}
 	return out
+}
+
+// failsAnyway reports whether the command ends with an error and without a report, whoever runs it: there is no release of that name. Nothing
+// can disappear then, and what the command reads after that only makes its advice better.
+func (j rightsJudge) failsAnyway() bool {
+	return j.full.report == nil && j.full.exit == 1 && j.without.report == nil && j.without.exit == 1
 }
 
 // countsReplicas reports whether replicas that an autoscaler has set count as drift because autoscalers could not be read, which a warning
@@ -244,6 +250,13 @@ func TestJudgeOfRights(t *testing.T) {
 	certain, uncertain := drift, drift
 	certain.Fields = []fieldReport{{Path: "data.k", Verdict: "conflict", Managed: true, Certain: true}}
 	uncertain.Fields = []fieldReport{{Path: "data.k", Verdict: "conflict", Managed: true}}
+	failed := binaryRun{exit: 1, stderr: "Error: there is no release"}
+	if faults := (rightsJudge{full: failed, without: failed, request: requestOf(list)}).faults(); len(faults) > 0 {
+		t.Errorf("without a release: %q", faults)
+	}
+	if faults := (rightsJudge{full: full, without: failed, request: requestOf(list)}).faults(); len(faults) == 0 {
+		t.Error("an error without a word about the list passes in place of a report")
+	}
 	for name, c := range map[string]struct {
 		without binaryRun
 		faults  int

@@ -148,12 +148,14 @@ type rightsTally struct {
 	diffs, runs, worse int
 	// inParts counts the runs that read objects one by one, or namespace by namespace, in place of a list.
 	inParts int
+	// failed counts the runs of a command that ends without a report, whoever runs it.
+	failed int
 }
 
 // String returns the counts as a run prints them.
 func (s *rightsTally) String() string {
-	return fmt.Sprintf("%d diffs, %d runs without a right: %d with exit code 1 instead of another, %d that read in parts",
-		s.diffs, s.runs, s.worse, s.inParts)
+	return fmt.Sprintf("%d diffs, %d runs without a right: %d with exit code 1 instead of another, %d that read in parts, %d without a report in any case",
+		s.diffs, s.runs, s.worse, s.inParts, s.failed)
 }
 
 // check repeats the last diff without each of its rights, if the plan chooses that diff. Diff runs it with JSON as its format. One that reads
@@ -239,7 +241,11 @@ func (s *rightsTally) add(j rightsJudge) {
 	if j.full.exit != j.without.exit {
 		s.worse++
 	}
-	if !j.says() && j.readsInParts() {
+	switch {
+	case j.says():
+	case j.readsInParts():
 		s.inParts++
+	case j.failsAnyway():
+		s.failed++
 	}
 }
