@@ -137,12 +137,13 @@ func (c *Catalog) ofType(t reflect.Type) *Shape {
 	s := &Shape{}
 	c.shapes[t] = s
 	// A type that marshals itself is a leaf, although it may be a struct, such as a quantity or a time.
-	switch canonical, schema := canonicalOf(t), schemaLeaf(t); {
+	canonical, respells := canonicalOf(t)
+	switch schema := schemaLeaf(t); {
 	case schema != nil:
 		s.Form, s.schema = FormLeaf, c.ofType(schema)
 		s.Canonical, s.respells = canonicalSchema(t, s.schema), true
 	case canonical != nil:
-		s.Form, s.Canonical, s.respells, s.Quantity = FormLeaf, canonical, respells(t), t == reflect.TypeFor[resource.Quantity]()
+		s.Form, s.Canonical, s.respells, s.Quantity = FormLeaf, canonical, respells, t == reflect.TypeFor[resource.Quantity]()
 	case t.Kind() == reflect.Struct:
 		s.Form, s.Fields, s.closed = FormStruct, map[string]*structField{}, true
 		c.addFields(s, t)
@@ -176,7 +177,7 @@ func (c *Catalog) addFields(s *Shape, t reflect.Type) {
 				field.wire = omitNil
 			case f.Type == reflect.TypeFor[resource.Quantity]():
 				field.zero = "0" // a struct, which omitempty does not omit
-			case f.Type.Kind() == reflect.Struct && canonicalOf(f.Type) == nil:
+			case f.Type.Kind() == reflect.Struct && !isLeaf(f.Type):
 				s.embedded = append(s.embedded, name)
 			}
 			if !strings.Contains(f.Tag.Get("json"), ",omitempty") {
@@ -192,7 +193,7 @@ func (c *Catalog) fieldShape(owner reflect.Type, name string, f reflect.StructFi
 	switch {
 	case owner == reflect.TypeFor[metav1.ObjectMeta]() && f.Type.Kind() == reflect.Map:
 		return &Shape{Form: FormMap, Elem: c.ofType(f.Type.Elem()), nulls: nullIsZero}
-	case f.Type.Kind() != reflect.Slice || canonicalOf(f.Type) != nil:
+	case f.Type.Kind() != reflect.Slice || isLeaf(f.Type):
 		return c.ofType(f.Type)
 	}
 	out := &Shape{Form: FormList, Elem: c.ofType(f.Type.Elem()), List: c.listRule(owner, name, f)}

@@ -14,41 +14,37 @@ import (
 )
 
 // canonicalOf returns the function that makes the canonical form of a scalar type, or of a type that marshals itself. It returns nil for
-// structs, maps and lists. The function returns false if a value does not decode into the type.
-func canonicalOf(t reflect.Type) func(any) (any, bool) {
+// structs, maps and lists. The function returns false if a value does not decode into the type. Respells is set if its result may differ
+// from the value: a quantity has several spellings, a number has one.
+func canonicalOf(t reflect.Type) (canonical func(any) (any, bool), respells bool) {
 	switch t {
 	case reflect.TypeFor[resource.Quantity]():
-		return canonicalQuantity
+		return canonicalQuantity, true
 	case reflect.TypeFor[intstr.IntOrString]():
-		return canonicalIntOrString
+		return canonicalIntOrString, false
 	case reflect.TypeFor[[]byte]():
-		return canonicalBytes
+		return canonicalBytes, true
 	case reflect.TypeFor[runtime.RawExtension]():
-		return unchanged
+		return unchanged, false
 	}
 	// Times, patches and the like have their own JSON.
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-		return func(v any) (any, bool) { return roundTrip(t, v) }
+		return func(v any) (any, bool) { return roundTrip(t, v) }, true
 	}
 	switch t.Kind() {
 	case reflect.Struct, reflect.Map, reflect.Slice:
-		return nil
+		return nil, false
 	case reflect.Interface:
-		return unchanged
+		return unchanged, false
 	default:
-		return func(v any) (any, bool) { return v, decodesInto(t.Kind(), v) }
+		return func(v any) (any, bool) { return v, decodesInto(t.Kind(), v) }, false
 	}
 }
 
-// respells reports whether the canonical form of a type may differ from the value: a quantity has several spellings, a number has one.
-func respells(t reflect.Type) bool {
-	switch t {
-	case reflect.TypeFor[intstr.IntOrString](), reflect.TypeFor[runtime.RawExtension]():
-		return false
-	case reflect.TypeFor[[]byte]():
-		return true
-	}
-	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]())
+// isLeaf reports whether values of a type are leaves: the type is neither a struct, a map nor a list, or marshals itself.
+func isLeaf(t reflect.Type) bool {
+	canonical, _ := canonicalOf(t)
+	return canonical != nil
 }
 
 // unchanged is the canonical form of values that the server stores as they are written.

@@ -38,7 +38,7 @@ type Shape struct {
 	// Canonical returns the canonical form of a scalar, or of a value whose type marshals itself. It returns false if the value does
 	// not decode.
 	Canonical func(any) (any, bool)
-	// respells is set if Canonical may return another value than it gets: see that function.
+	// respells is set if Canonical may return another value than it gets; see canonicalOf.
 	respells bool
 	// schema is set for a leaf that usually is a schema of a definition. It is the shape of that schema.
 	schema *Shape

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/gunzip"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // DefaultLimit is the largest unpacked size of a record in bytes. The largest real records have about 7 MB, but the
@@ -161,6 +160,7 @@ func parse(data, manifest []byte, opts Options) (*Record, error) {
 	if err := w.check(); err != nil {
 		return nil, err
 	}
+	method, _ := ParseApplyMethod(w.ApplyMethod)
 	r := &Record{
 		Name:         w.Name,
 		Namespace:    w.Namespace,
@@ -170,7 +170,7 @@ func parse(data, manifest []byte, opts Options) (*Record, error) {
 		ChartVersion: w.Chart.Metadata.Version,
 		Manifest:     w.Manifest,
 		Hooks:        w.Hooks,
-		ApplyMethod:  applyMethods()[w.ApplyMethod],
+		ApplyMethod:  method,
 		Writer:       w.writer(),
 	}
 	if !opts.Values {
@@ -196,15 +196,10 @@ func (w *recordJSON) check() error {
 	if w.Name == "" || w.Version < 1 {
 		return unreadableRecord(errors.New("its JSON is not a release record: it lacks a name or a version"))
 	}
-	if _, known := applyMethods()[w.ApplyMethod]; !known {
+	if _, known := ParseApplyMethod(w.ApplyMethod); !known {
 		return NewerFormat(fmt.Errorf("its apply_method is %.40q, which this version does not know", w.ApplyMethod))
 	}
 	return nil
-}
-
-// applyMethods says what the values of apply_method mean (helm v4.3.1 pkg/release/v1/release.go ApplyMethod).
-func applyMethods() map[string]report.ApplyMethod {
-	return map[string]report.ApplyMethod{"": "", "csa": report.ApplyClientSide, "ssa": report.ApplyServerSide}
 }
 
 // writer returns which Helm wrote the record; see Record.Writer.

@@ -115,6 +115,31 @@ type Chart struct {
 	Values map[string]any
 }
 
+// ParseApplyMethod returns what a value of apply_method means, and false if it is none (helm v4.3.1 pkg/release/v1/release.go ApplyMethod).
+// Both are empty for Helm 3.
+func ParseApplyMethod(word string) (method report.ApplyMethod, ok bool) {
+	switch word {
+	case "":
+		return "", true
+	case "csa":
+		return report.ApplyClientSide, true
+	case "ssa":
+		return report.ApplyServerSide, true
+	}
+	return "", false
+}
+
+// ApplyMethodWord returns the value of apply_method that ParseApplyMethod reads as a method.
+func ApplyMethodWord(method report.ApplyMethod) string {
+	switch method {
+	case report.ApplyClientSide:
+		return "csa"
+	case report.ApplyServerSide:
+		return "ssa"
+	}
+	return ""
+}
+
 // Options say how much of a record to read.
 type Options struct {
 	// Limit is the largest size in bytes that a record may unpack to; 0 means DefaultLimit.

@@ -91,21 +91,6 @@ type Revision struct {
 	Defaults []json.RawMessage `json:"chartValues,omitempty"`
 }
 
-// applyMethods says what the words of Revision.ApplyMethod mean. They are those of Helm's records.
-func applyMethods() map[string]report.ApplyMethod {
-	return map[string]report.ApplyMethod{"": "", "csa": report.ApplyClientSide, "ssa": report.ApplyServerSide}
-}
-
-// applyWord returns the word for an apply method.
-func applyWord(method report.ApplyMethod) string {
-	for word, of := range applyMethods() {
-		if of == method {
-			return word
-		}
-	}
-	return ""
-}
-
 // Manifest is one document of a manifest: an object, or the reason why it cannot be read.
 type Manifest struct {
 	Source string          `json:"source,omitempty"`

@@ -92,9 +92,10 @@ func (p playedRecords) record(e release.Entry, o release.Options) (*release.Reco
 		return nil, p.missing(e)
 	}
 	r := p.from.Records.Revisions[i]
+	method, _ := release.ParseApplyMethod(r.ApplyMethod)
 	out := &release.Record{
 		StoredAs: r.StoredAs, Name: p.from.Release, Namespace: r.Namespace, Revision: r.Revision, Status: r.Status,
-		ChartName: r.ChartName, ChartVersion: r.ChartVersion, ApplyMethod: applyMethods()[r.ApplyMethod], Writer: r.Writer,
+		ChartName: r.ChartName, ChartVersion: r.ChartVersion, ApplyMethod: method, Writer: r.Writer,
 	}
 	if r.Text != nil {
 		out.Manifest = *r.Text

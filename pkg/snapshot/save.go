@@ -195,7 +195,7 @@ func (s *saver) savedRecords() Records {
 func (s *saver) savedRevision(r *release.Record) Revision {
 	out := Revision{
 		StoredAs: r.StoredAs, Namespace: r.Namespace, Revision: r.Revision, Status: r.Status, ChartName: r.ChartName,
-		ChartVersion: r.ChartVersion, ApplyMethod: applyWord(r.ApplyMethod), Writer: r.Writer, Manifest: []Manifest{},
+		ChartVersion: r.ChartVersion, ApplyMethod: release.ApplyMethodWord(r.ApplyMethod), Writer: r.Writer, Manifest: []Manifest{},
 	}
 	for _, d := range s.manifests[r.Revision] {
 		out.Manifest = append(out.Manifest, Manifest{Source: d.Source, Object: s.savedDocument(d), Fault: d.Fault})

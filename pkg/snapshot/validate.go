@@ -11,6 +11,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
 )
 
 // validate checks what a comparison relies on. A cluster always satisfies it.
@@ -80,7 +81,7 @@ func (r Records) validate() error {
 			return fmt.Errorf("records.revisions[%d] is not in the list of records, or out of order", i)
 		}
 		last = revision.Revision
-		if _, known := applyMethods()[revision.ApplyMethod]; !known {
+		if _, known := release.ParseApplyMethod(revision.ApplyMethod); !known {
 			return fmt.Errorf("records.revisions[%d].applyMethod is not known", i)
 		}
 		if revision.Namespace == "" {
