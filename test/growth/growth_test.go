@@ -49,6 +49,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/release/postgres"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/repair"
@@ -112,6 +113,7 @@ func takers() map[string]func(text string) {
 		"pkg/render.ReadDocuments":              func(s string) { render.ReadDocuments(s) },
 		"pkg/render.DecodeDocuments":            func(s string) { render.DecodeDocuments(s) },
 		"pkg/repair.ParseSelector":              func(s string) { _, _ = repair.ParseSelector(s) },
+		"pkg/release.ParseApplyMethod":          func(s string) { _, _ = release.ParseApplyMethod(s) },
 		"pkg/release/postgres.Secrets":          func(s string) { postgres.Secrets(s) },
 		"pkg/report.NotesOf":                    func(s string) { report.NotesOf(s) },
 		"pkg/report.Read":                       func(s string) { _, _ = report.Read([]byte(s)) },
