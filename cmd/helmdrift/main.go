@@ -42,6 +42,7 @@ func main() {
 	var onScreen atomic.Bool
 	context.AfterFunc(ctx, func() {
 		stop() // a second signal ends the process at once
+		secret.Interrupt()
 		time.Sleep(lastWork)
 		if !onScreen.Load() {
 			files.RemoveTemp()

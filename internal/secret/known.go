@@ -29,6 +29,8 @@ type Known struct {
 	// texts are all secrets, in every form that a text may quote. The value is true for those that are removed
 	// even from the middle of a word.
 	texts map[string]bool
+	// missed is set if an interrupt left a text unread. Nobody knows then whether a text is harmless, so every text is secret.
+	missed bool
 	// inTexts and inMembers find the texts and the members. They are nil if something was added since.
 	inTexts, inMembers *needles
 }
@@ -76,11 +78,13 @@ func (k *Known) addMember(name, text string) {
 	}
 	forms := append(formsOf(trimmed), base64.StdEncoding.EncodeToString([]byte(text)))
 	// A value may be a whole file. The secrets in it count by themselves too.
-	for _, s := range newScan(text, nil).spans() {
+	scan := newScan(text, nil)
+	for _, s := range scan.spans() {
 		if part := text[s.from:s.to]; len(part) >= shortestMember {
 			forms = append(forms, part)
 		}
 	}
+	k.missed = k.missed || scan.interrupted
 	for _, form := range forms {
 		k.members[form], k.inMembers = true, nil
 		k.addForm(form, false)
@@ -201,6 +205,9 @@ func (k *Known) addForm(form string, inside bool) {
 	k.texts[form], k.inTexts = k.texts[form] || inside || len(form) >= shortestInside, nil
 }
 
+// miss notes that an interrupt left a text unread. The caller holds the lock.
+func (k *Known) miss() { k.missed = true }
+
 // read reads the pending sources, and update makes what finds the texts. The caller holds the lock.
 func (k *Known) read() {
 	for len(k.pending) > 0 { // a source may add others
@@ -224,8 +231,8 @@ func (k *Known) Holds(v any) bool {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if len(k.members) == 0 {
-		return false
+	if len(k.members) == 0 || k.missed {
+		return k.missed
 	}
 	if k.inMembers == nil {
 		k.inMembers = newNeedles(k.members)
@@ -241,8 +248,11 @@ func (k *Known) Scrub(text string) string {
 	if k != nil {
 		k.mu.Lock()
 		k.update()
-		n := k.inTexts
+		n, missed := k.inTexts, k.missed
 		k.mu.Unlock()
+		if missed {
+			return Mask
+		}
 		text = replaced(text, n.spans(text), func(string) string { return Mask })
 	}
 	return Scrub(text)

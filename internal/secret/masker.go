@@ -29,6 +29,8 @@ type Masker struct {
 	texts map[string]bool
 	// values is set for the values of a release: a template may put any of them at a place whose name announces a secret.
 	values bool
+	// missed is set if an interrupt left a text unread that may hold secrets. Every text is replaced then.
+	missed bool
 }
 
 // Masker returns a masker of everything that is known now. The texts of public, such as the names of objects, stay readable even if a
@@ -39,6 +41,7 @@ func (k *Known) Masker(public []string) *Masker {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.update()
+	m.missed = k.missed
 	isPublic := func(text string) bool {
 		return slices.ContainsFunc(public, func(name string) bool { return strings.Contains(name, text) })
 	}
@@ -134,6 +137,9 @@ func (m *Masker) Given(v any) any {
 
 // Text returns a text with its secrets replaced.
 func (m *Masker) Text(text string) string {
+	if m.missed {
+		return m.Token(text)
+	}
 	if m.isBroken(text) {
 		return m.base64(text)
 	}

@@ -115,8 +115,11 @@ func (p Place) Holds(v any) bool {
 }
 
 // Each visits the secrets in a value at the place.
-func (p Place) Each(v any, visit func(text string)) {
-	p.each(v, walk{visit: func(at Place, text string) {
+func (p Place) Each(v any, visit func(text string)) { p.eachSecret(v, visit, nil) }
+
+// eachSecret visits the secrets in a value. It calls missed, unless that is nil, for each text that an interrupt left unread.
+func (p Place) eachSecret(v any, visit func(text string), missed func()) {
+	p.each(v, walk{missed: missed, visit: func(at Place, text string) {
 		if !at.digest {
 			visit(text)
 		}
@@ -126,6 +129,8 @@ func (p Place) Each(v any, visit func(text string)) {
 // walk has the callbacks of a walk through a value.
 type walk struct {
 	visit func(at Place, text string)
+	// missed, if it is not nil, is called for each text that an interrupt left unread.
+	missed func()
 	// within is the scan that found the value in a text, if one did. The work on the value counts as work of that scan.
 	within *scan
 }
@@ -225,8 +230,12 @@ func (p Place) eachInText(text string, w walk) {
 		w.visit(Place{digest: true}, text)
 		return
 	}
-	for _, s := range newScan(text, w.within).spans() {
+	scan := newScan(text, w.within)
+	for _, s := range scan.spans() {
 		w.visit(p, text[s.from:s.to])
+	}
+	if scan.interrupted && w.missed != nil {
+		w.missed()
 	}
 }
 

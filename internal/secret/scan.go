@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/helmdrift/helmdrift/internal/order"
 )
@@ -14,8 +15,10 @@ import (
 // text through these methods, or calls spend for what it reads otherwise.
 type scan struct {
 	text string
-	// left is the work that is left.
-	left int
+	// left is the work that is left. When it falls to asks, the scan asks whether the process was interrupted.
+	left, asks int
+	// interrupted is set if an interrupt ended the scan.
+	interrupted bool
 	// within is the scan that found this text inside its own text, if one did.
 	within *scan
 	// runs are the last runs of each class. In a text such as eyJ.eyJ.eyJ. the same run has many beginnings.
@@ -30,6 +33,16 @@ const (
 	leastWork   = 64 << 10
 )
 
+// askedWork is the work between two questions whether the process was interrupted, a few milliseconds of time.
+const askedWork = 1 << 20
+
+// interrupted is set by Interrupt.
+var interrupted atomic.Bool
+
+// Interrupt tells the finders that the context of the process has ended. From then on they give up each text that takes more than a few
+// milliseconds, and mask it whole, so that the process can soon print what it has and end. Only a main function calls it.
+func Interrupt() { interrupted.Store(true) }
+
 // These are the work for each byte of something slower than a loop.
 const (
 	regexpWork = 8
@@ -37,20 +50,27 @@ const (
 	yamlWork   = 128
 )
 
-// exhausted is the panic that ends a scan whose work is spent. It does not leave find.
+// exhausted is the panic that ends a scan whose work is spent, or that an interrupt ends. It does not leave find.
 type exhausted struct{}
 
 // newScan returns a scan of a text. If another scan found the text, the new one gets the work that is left for that scan.
 func newScan(text string, within *scan) *scan {
 	if within != nil {
-		return &scan{text: text, left: within.left, within: within}
+		return &scan{text: text, left: within.left, asks: within.asks, within: within}
 	}
-	return &scan{text: text, left: leastWork + workPerByte*len(text)}
+	work := leastWork + workPerByte*len(text)
+	return &scan{text: text, left: work, asks: max(0, work-askedWork)}
 }
 
 // spend subtracts work from what is left.
 func (s *scan) spend(work int) {
-	if s.left -= work; s.left < 0 {
+	if s.left -= work; s.left >= s.asks {
+		return
+	}
+	if s.left >= 0 && interrupted.Load() {
+		s.left, s.interrupted = -1, true
+	}
+	if s.asks = max(0, s.left-askedWork); s.left < 0 {
 		panic(exhausted{})
 	}
 }
@@ -66,7 +86,7 @@ func (s *scan) find(finders ...func(*scan) []span) (out []span) {
 			panic(problem)
 		}
 		if s.within != nil {
-			s.within.left = s.left
+			s.within.left, s.within.asks, s.within.interrupted = s.left, s.asks, s.interrupted
 			s.within.spend(0)
 		}
 	}()

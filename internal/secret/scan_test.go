@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -110,5 +111,51 @@ func TestTooMuchWork(t *testing.T) {
 	}
 	if got := k.Scrub(`secret: {"name": "` + strings.ReplaceAll(lines, "\n", `\n`) + `"} and more`); !strings.HasPrefix(got, Mask) && !strings.HasPrefix(got, "secret: "+Mask) {
 		t.Errorf("a text in JSON became %q", got)
+	}
+}
+
+// TestInterrupt checks that after an interrupt a text that takes much work is given up and masked whole, that others are scrubbed as
+// before, and that everything is secret if a text was given up where secrets may be in it.
+func TestInterrupt(t *testing.T) {
+	t.Cleanup(func() { interrupted.Store(false) })
+	hostile := strings.Repeat("token: [token: [", 64<<10) // 1 MiB
+	ordinary := strings.Repeat("host: db\npassword: hunter2\n", 100)
+	before := newScan(hostile, nil)
+	if before.spans(); before.interrupted {
+		t.Error("a text was given up before the interrupt")
+	}
+	Interrupt()
+	for _, text := range []string{hostile, "a: {b: " + strconv.Quote(hostile) + "}", hostile + ordinary} {
+		s := newScan(text, nil)
+		found := s.spans()
+		if len(found) != 1 || found[0] != (span{0, len(text)}) || !s.interrupted {
+			t.Errorf("%.20s: found %v, interrupted %t", text, found, s.interrupted)
+		}
+	}
+	k := new(Known)
+	k.AddMembers(map[string]any{"stringData": map[string]any{"a": "hunter2-canary"}})
+	want := strings.ReplaceAll(ordinary, "hunter2", Mask) + "a " + Mask
+	if got := k.Scrub(ordinary + "a hunter2-canary"); got != want {
+		t.Errorf("an ordinary text became %q", got)
+	}
+	if got := k.Scrub(hostile); got != Mask {
+		t.Errorf("a hostile text became %.40q", got)
+	}
+	if !Root("", "ConfigMap").Holds(map[string]any{"data": map[string]any{"a": hostile}}) {
+		t.Error("a hostile text in an object is shown")
+	}
+	learns := new(Known)
+	learns.AddObject("", "ConfigMap", map[string]any{"data": map[string]any{"a": hostile}})
+	copied := new(Known).With(learns)
+	for name, k := range map[string]*Known{"it": learns, "a copy": copied} {
+		if got := k.Scrub("plain"); got != Mask {
+			t.Errorf("%s did not read everything and shows %q", name, got)
+		}
+		if !k.Holds("plain text") {
+			t.Errorf("%s did not read everything and calls a text harmless", name)
+		}
+		if got := k.Masker(nil).Value(map[string]any{"a": "plain"}).(map[string]any)["a"]; !isToken(got.(string)) {
+			t.Errorf("%s did not read everything and saves %q", name, got)
+		}
 	}
 }

@@ -42,7 +42,7 @@ func (s source) addTo(k *Known) {
 	for _, value := range values {
 		switch s.How {
 		case fromObject:
-			Root(s.Group, s.Kind).Each(value, k.add)
+			Root(s.Group, s.Kind).eachSecret(value, k.add, k.miss)
 		case fromValues:
 			Place{form: hidden}.Each(value, func(text string) {
 				if len(text) >= shortestMember {
@@ -51,7 +51,7 @@ func (s source) addTo(k *Known) {
 			})
 			fallthrough
 		case fromNames:
-			Place{}.Each(value, k.add)
+			Place{}.eachSecret(value, k.add, k.miss)
 		case fromText:
 			text, _ := value.(string)
 			k.add(text)
@@ -81,6 +81,7 @@ func (k *Known) AddLater(find func() *Known) { k.postpone(source{How: fromKnown,
 // knownForms is the content of a Known, for the pipe between two processes of this program. It must not be sent anywhere else.
 type knownForms struct {
 	Texts, Members map[string]bool
+	Missed         bool
 	Unread         []source
 }
 
@@ -103,7 +104,7 @@ func (k *Known) GobEncode() ([]byte, error) {
 			out.Unread = append(out.Unread, s)
 		}
 	}
-	out.Texts, out.Members = k.texts, k.members
+	out.Texts, out.Members, out.Missed = k.texts, k.members, k.missed
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(out)
 	return b.Bytes(), err
@@ -137,12 +138,12 @@ func (k *Known) forms() knownForms {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.read()
-	return knownForms{Texts: maps.Clone(k.texts), Members: maps.Clone(k.members)}
+	return knownForms{Texts: maps.Clone(k.texts), Members: maps.Clone(k.members), Missed: k.missed}
 }
 
 // addForms adds what another Known has. The caller holds the lock.
 func (k *Known) addForms(c knownForms) {
-	k.pending = append(k.pending, c.Unread...)
+	k.pending, k.missed = append(k.pending, c.Unread...), k.missed || c.Missed
 	for form, inside := range c.Texts {
 		k.addForm(form, inside)
 	}

@@ -40,7 +40,7 @@ type Options struct {
 }
 
 // Snapshot returns what was recorded, with secrets replaced unless the options say otherwise. First it reads what a later comparison of the
-// same objects may need, with any chart. It fails if a manifest cannot be read.
+// same objects may need, with any chart. It fails if a manifest cannot be read, or if ctx ends.
 func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 	r.complete(ctx, o.Namespace)
 	readManifest := r.connection.ReadManifest
@@ -82,7 +82,7 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 	order.Sort(out.Releases, func(a, b Release) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	return out, errors.Join(s.errs...)
+	return out, errors.Join(append(s.errs, ctx.Err())...)
 }
 
 // saver makes a snapshot from what a Recorder has kept.
