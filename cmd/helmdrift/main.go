@@ -19,7 +19,6 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/files"
-	"github.com/helmdrift/helmdrift/internal/garbage"
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
@@ -36,7 +35,6 @@ func main() {
 	if other := allGuests().as[strings.TrimSuffix(filepath.Base(os.Args[0]), ".exe")]; other != nil {
 		os.Exit(other(os.Args))
 	}
-	garbage.Later(os.Getenv)    // not in a child, which bounds its memory itself
 	debug.SetTraceback("crash") // without it, a fatal error of the runtime ends the process with 2, which means drift
 	ctx, stop := signal.NotifyContext(context.Background(), interrupts()...)
 	var onScreen atomic.Bool

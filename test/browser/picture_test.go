@@ -70,19 +70,19 @@ func TestPicture(t *testing.T) {
 	for name, doc := range docs {
 		b := open(t, doc, 1280, 900)
 		for _, size := range [][2]int64{{1280, 900}, {375, 740}} {
-			for _, theme := range []string{"light", "dark"} {
-				b.run(emulation.SetDeviceMetricsOverride(size[0], size[1], 1, false),
-					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
-				where := fmt.Sprintf("%s, %d pixels, %s", name, size[0], theme)
-				b.visit("")
-				if got := value[string](b, "getComputedStyle(document.body).backgroundColor"); got != grounds[theme] {
-					t.Errorf("%s: the ground is %s, want %s", where, got, grounds[theme])
-				}
-				b.look(where)
-				for _, fragment := range b.places() {
-					b.visit(fragment)
-					b.look(where + ", " + fragment)
-					b.lookAtSides(where+", "+fragment, size[0] > 900)
+			b.run(emulation.SetDeviceMetricsOverride(size[0], size[1], 1, false))
+			b.visit("")
+			for _, fragment := range append([]string{""}, b.places()...) {
+				b.visit(fragment)
+				for theme, ground := range grounds {
+					b.run(emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}))
+					where := fmt.Sprintf("%s, %d pixels, %s, %s", name, size[0], theme, fragment)
+					if got := value[string](b, "getComputedStyle(document.body).backgroundColor"); got != ground {
+						t.Errorf("%s: the ground is %s, want %s", where, got, ground)
+					}
+					if b.look(where); fragment != "" {
+						b.lookAtSides(where, size[0] > 900)
+					}
 				}
 			}
 		}

@@ -329,7 +329,24 @@ func (p *objectPrediction) checkAfter(tolerated tolerances) error {
 	case p.before == nil:
 		return nil
 	}
+	if p.kind.Kind == "PersistentVolume" && p.report.Action == "replace" {
+		if after, err = p.protected(); err != nil {
+			return err
+		}
+	}
 	return p.checkFields(after, tolerated)
+}
+
+// protected waits until a controller has given a replaced volume its finalizers again, and returns the volume.
+func (p *objectPrediction) protected() (after map[string]any, err error) {
+	err = poll(context.Background(), "the finalizers of the object", func() (bool, error) {
+		var err error
+		after, err = p.read()
+		now := (&unstructured.Unstructured{Object: after}).GetFinalizers()
+		isMissing := func(finalizer string) bool { return !slices.Contains(now, finalizer) }
+		return !slices.ContainsFunc((&unstructured.Unstructured{Object: p.before}).GetFinalizers(), isMissing), err
+	})
+	return after, err
 }
 
 // checkFields checks that the reported fields changed as predicted, and nothing else.

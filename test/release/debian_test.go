@@ -15,7 +15,7 @@ func TestDebian(t *testing.T) {
 	if _, err := exec.LookPath("dpkg"); err != nil || os.Getuid() != 0 {
 		t.Skip("dpkg installs packages as root only")
 	}
-	for _, file := range packages(t)["deb"] {
+	for _, file := range packages(t, "deb") {
 		if strings.Contains(file, "_"+runtime.GOARCH+".deb") {
 			installDebian(t, file)
 		} else {

@@ -49,18 +49,13 @@ func contents(t *testing.T, format string) []string {
 	return out
 }
 
-// packages returns the packages to test, by format: those of the release, or else those that the test builds for this machine.
-func packages(t *testing.T) map[string][]string {
+// packages returns the packages of a format: those of the release in the folder of -dist, or else one that it builds for this machine.
+func packages(t *testing.T, format string) []string {
 	t.Helper()
-	out := map[string][]string{}
-	for _, format := range []string{"deb", "rpm", "apk"} {
-		if *distFolder != "" {
-			out[format] = glob(t, 2, *distFolder, "*."+format)
-		} else {
-			out[format] = []string{build(t, format)}
-		}
+	if *distFolder != "" {
+		return glob(t, 2, *distFolder, "*."+format)
 	}
-	return out
+	return []string{build(t, format)}
 }
 
 // build builds a package for this machine from the section nfpms of .goreleaser.yaml, with bin/helmdrift.
@@ -95,9 +90,8 @@ func build(t *testing.T, format string) string {
 
 // TestPackages lists the packages for RPM and Alpine.
 func TestPackages(t *testing.T) {
-	built := packages(t)
 	for format, list := range map[string]func(*testing.T, string) []string{"rpm": listRPM, "apk": listAPK} {
-		for _, file := range built[format] {
+		for _, file := range packages(t, format) {
 			got := list(t, file)
 			slices.Sort(got)
 			if want := contents(t, format); !slices.Equal(got, want) {
