@@ -9,11 +9,11 @@
 //
 // Every command calls straight down. Nothing below calls back up, except for the questions of a child process (see below):
 //
-//	main ─► run ─► newRoot ─┬─► runDiff ─► Begin ─► reporting.Run.Do ─► Session.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
+//	main ─► run ─► newRoot ─┬─► runDiff ─► Begin ─► reporting.Run.Do ─► Comparer.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
 //	                        │                              │
 //	                        │                              └─ with --fix ─┐
 //	                        │                                             ▼
-//	                        ├─► runFix ──► Begin ─► Session.Compare ─► fixing.Run.Do ─► exit code
+//	                        ├─► runFix ──► Begin ─► Comparer.Compare ─► fixing.Run.Do ─► exit code
 //	                        │
 //	                        ├─► fleetScan.run ─► search.InClusters ─► fleet.Source.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
 //	                        ├─► runList ─► search.InClusters ─► fleet.Source.List ─► output.WriteList ─► exit code
@@ -24,7 +24,7 @@
 //   - cobra parses the flags. Flag values refuse wrong words while they are parsed, and the check methods refuse flags that contradict each
 //     other. No cluster has been asked until then, so a usage error is reported at once.
 //   - Begin reads the configuration, resolves the kubeconfig, connects, and finds the release if none is named.
-//   - Session.Compare makes the comparison and adds to its errors which flag helps.
+//   - The comparer of the session makes the comparison, and Explain adds to its errors which flag helps.
 //   - diff prints the report. fix shows its plan, asks, saves a backup, writes, compares again, waits with --wait, and prints the result.
 //
 // # Exit codes

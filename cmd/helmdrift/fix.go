@@ -108,9 +108,9 @@ func runFix(
 		d.Quiet()
 		s.Print("Note: ", note)
 	}
-	result, err := d.Compare(ctx)
+	result, err := d.Comparer.Compare(ctx, d.Target)
 	if err != nil {
-		return err
+		return d.Explain(ctx, err)
 	}
 	return fixing.Run{Session: d, Flags: o, Streams: s, Before: result, Version: version}.Do(ctx)
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/files"
+	_ "github.com/helmdrift/helmdrift/internal/garbage/early" // before the libraries are initialized
 	"github.com/helmdrift/helmdrift/internal/secret"
 )
 

@@ -53,9 +53,9 @@ type Tree struct {
 	search Search
 	found  appset.Answer
 	// settings are those of Argo CD for the Applications of a namespace, and controllers say what it may change for the sets there. Both are
-	// read when they are needed, and again if that failed, readAttempts times in all.
-	settings    map[string]reading[api.Settings]
-	controllers map[string]reading[api.SetController]
+	// read when they are needed, and again if that failed.
+	settings    ofNamespaces[api.Settings]
+	controllers ofNamespaces[api.SetController]
 	// mayMake has the folders of charts, and whether one of their files could be an Application.
 	mayMake once.Map[string, bool]
 }
@@ -82,8 +82,7 @@ type Search func(context.Context, appset.Order) (appset.Answer, error)
 // NewTree finds the Applications that a working tree makes. Namespace is that of Applications which name none, if the cluster has them
 // there.
 func NewTree(ctx context.Context, from drift.Connection, q Question, dir string, of worktree.Tree, search Search) (*Tree, error) {
-	t := &Tree{Tree: of, dir: dir, made: map[object.Key]*madeApp{}, namespace: q.Namespace, search: search, doubts: map[string][]string{},
-		settings: map[string]reading[api.Settings]{}, controllers: map[string]reading[api.SetController]{}}
+	t := &Tree{Tree: of, dir: dir, made: map[object.Key]*madeApp{}, namespace: q.Namespace, search: search, doubts: map[string][]string{}}
 	q.Tree = t
 	answer, err := search(ctx, appset.Order{Tree: of, Dir: dir})
 	if err != nil {
@@ -450,35 +449,31 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, al
 	return out, nil
 }
 
-// readAttempts is how often something of a namespace is read that cannot be read. After that, the Applications get the last error.
-const readAttempts = 3
+// ofNamespaces has what was read of each namespace, or why it could not be read.
+type ofNamespaces[T any] struct{ once.Retry[string, reading[T]] }
 
-// reading is what was read of a namespace, or why it could not be read.
 type reading[T any] struct {
-	value    T
-	err      error
-	attempts int
+	value T
+	err   error
 }
 
-// ofNamespace returns what is kept for a namespace, or else reads and keeps it. After an error, it is read again for the next Application.
-func ofNamespace[T any](all map[string]reading[T], namespace string, read func() (T, error)) (T, error) {
-	r := all[namespace]
-	if r.attempts == 0 || r.err != nil && r.attempts < readAttempts {
+// of returns what is kept for a namespace, or else reads and keeps it. After an error, it is read again for the next Application.
+func (n *ofNamespaces[T]) of(namespace string, read func() (T, error)) (T, error) {
+	found := n.Get(namespace, func() (r reading[T], isRead bool) {
 		r.value, r.err = read()
-		r.attempts++
-		all[namespace] = r
-	}
-	return r.value, r.err
+		return r, r.err == nil
+	})
+	return found.value, found.err
 }
 
 // settingsOf reads the settings of Argo CD once for each namespace.
 func (t *Tree) settingsOf(ctx context.Context, from drift.Connection, namespace string) (api.Settings, error) {
-	return ofNamespace(t.settings, namespace, func() (api.Settings, error) { return api.ReadSettings(ctx, from.Cluster, namespace) })
+	return t.settings.of(namespace, func() (api.Settings, error) { return api.ReadSettings(ctx, from.Cluster, namespace) })
 }
 
 // controllerOf returns what Argo CD may change for the ApplicationSets of a namespace.
 func (t *Tree) controllerOf(ctx context.Context, from drift.Connection, namespace string) (api.SetController, error) {
-	return ofNamespace(t.controllers, namespace, func() (api.SetController, error) {
+	return t.controllers.of(namespace, func() (api.SetController, error) {
 		settings, err := t.settingsOf(ctx, from, namespace)
 		if err != nil {
 			return api.SetController{}, err

@@ -16,6 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -372,7 +373,7 @@ func TestReadAgain(t *testing.T) {
 	}
 	for i, read := range []func(*Tree, drift.Connection) error{ofSettings, ofController} {
 		for works, want := range map[int]string{2: "failed, read, read, ", 100: "failed, failed, failed, failed, failed, "} {
-			tree := &Tree{settings: map[string]reading[api.Settings]{}, controllers: map[string]reading[api.SetController]{}}
+			tree := &Tree{}
 			calls, got := 0, ""
 			for range strings.Count(want, ",") {
 				if read(tree, drift.Connection{Cluster: failing{clusterOf(nil), &calls, &works}}) != nil {
@@ -381,7 +382,7 @@ func TestReadAgain(t *testing.T) {
 					got += "read, "
 				}
 			}
-			if got != want || works == 100 && calls != readAttempts {
+			if got != want || works == 100 && calls != once.Attempts {
 				t.Errorf("%d: %s after %d requests, want %s", i, got, calls, want)
 			}
 		}

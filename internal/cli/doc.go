@@ -2,7 +2,7 @@
 // a command nor a guest; cmd/helmdrift has these. internal/reporting and internal/fixing say what becomes of the comparison.
 //
 //	flags ─► Connection ─────┐
-//	         DesiredOptions ─┼─► CompareOptions.Begin ─► Session.Compare ─► drift.Result
+//	         DesiredOptions ─┼─► CompareOptions.Begin ─► Session, with its drift.Comparer
 //	         IgnoreOptions ──┘
 //
 // # Files

@@ -185,14 +185,12 @@ func onlyRelease(
 // Quiet takes the line away that says what the session is doing.
 func (s Session) Quiet() { s.activity.Stop() }
 
-// Compare compares the release.
-func (s Session) Compare(ctx context.Context) (*drift.Result, error) {
-	defer s.activity.Stop()
-	result, err := s.Comparer.Compare(ctx, s.Target)
-	if err != nil && s.suggest != nil {
+// Explain returns the error of the comparison with what the user may have meant, and with the flag that helps.
+func (s Session) Explain(ctx context.Context, err error) error {
+	if s.suggest != nil {
 		err = s.suggest(ctx, err)
 	}
-	return result, WithFlagHint(err, s.Target.Chart)
+	return WithFlagHint(err, s.Target.Chart)
 }
 
 // WithFlagHint returns the error of a comparison with a hint that names the flag that helps. pkg/drift knows no flags, so its errors

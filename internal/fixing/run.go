@@ -311,9 +311,9 @@ func (f Run) compareAgain(ctx context.Context) (*threeway.Comparison, error) {
 	if ctx.Err() != nil {
 		return nil, errors.New("interrupted")
 	}
-	after, err := f.Compare(ctx)
+	after, err := f.Comparer.Compare(ctx, f.Target)
 	if err != nil {
-		return nil, fmt.Errorf("comparing again: %w", err)
+		return nil, fmt.Errorf("comparing again: %w", f.Explain(ctx, err))
 	}
 	return after.Comparison, nil
 }

@@ -1,7 +1,6 @@
 package garbage
 
 import (
-	"os"
 	"runtime"
 	"runtime/debug"
 )
@@ -9,13 +8,9 @@ import (
 // firstCollection is how many bytes of memory the program may use before the runtime collects garbage for the first time.
 const firstCollection = 64 << 20
 
-// The first collection is put off before the libraries are initialized, which leaves enough garbage for two collections. Go initializes
-// packages that do not depend on each other in the order of their import paths, and this one depends on the standard library alone.
-func init() { later(os.Getenv) }
-
-// later puts off the first collection of garbage. Most commands end before it, and collecting took a quarter of their processor time.
+// Later puts off the first collection of garbage. Most commands end before it, and collecting took a quarter of their processor time.
 // From the first collection on, the runtime collects as usual. A user's own GOGC or GOMEMLIMIT is left alone.
-func later(env func(string) string) {
+func Later(env func(string) string) {
 	if env("GOGC") != "" || env("GOMEMLIMIT") != "" {
 		return
 	}

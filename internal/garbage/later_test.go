@@ -1,7 +1,6 @@
 package garbage
 
 import (
-	"math"
 	"runtime"
 	"runtime/debug"
 	"testing"
@@ -10,20 +9,18 @@ import (
 
 // TestLater checks that the first collection makes the runtime collect as usual, and that a user's own settings stay.
 func TestLater(t *testing.T) {
-	limit, percent := int64(math.MaxInt64), 123 // those of init have the limit that is tested
-	debug.SetMemoryLimit(limit)
-	debug.SetGCPercent(percent)
+	limit, percent := debug.SetMemoryLimit(-1), debug.SetGCPercent(123)
 	t.Cleanup(func() {
 		debug.SetMemoryLimit(limit)
-		debug.SetGCPercent(100)
+		debug.SetGCPercent(percent)
 	})
 	for _, name := range []string{"GOGC", "GOMEMLIMIT"} {
-		later(func(asked string) string { return map[bool]string{true: "200"}[asked == name] })
+		Later(func(asked string) string { return map[bool]string{true: "200"}[asked == name] })
 		if debug.SetMemoryLimit(-1) != limit {
 			t.Errorf("%s of the user is overridden", name)
 		}
 	}
-	later(func(string) string { return "" })
+	Later(func(string) string { return "" })
 	if got := debug.SetMemoryLimit(-1); got != firstCollection {
 		t.Errorf("the limit is %d", got)
 	}

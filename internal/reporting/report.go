@@ -43,9 +43,9 @@ type Run struct {
 // Do compares, prints the report, and with Fix puts back what drifted. With Fix and a format for programs, stdout holds one document: the
 // result of the fix, which contains the report.
 func (r Run) Do(ctx context.Context) error {
-	result, err := r.Session.Compare(ctx)
+	result, err := r.Session.Comparer.Compare(ctx, r.Session.Target)
 	if err != nil {
-		return err
+		return r.Session.Explain(ctx, err)
 	}
 	now, target := r.Clock(), r.Session.Target
 	// From here on, all secrets are masked unless --show-secrets is set.
@@ -87,6 +87,9 @@ func (f *Flags) Release(result *drift.Result, finish func(*drift.Result, *report
 	out := result.Report(threeway.Mask{Show: f.ShowSecrets})
 	if finish != nil {
 		finish(result, &out)
+		if !f.ShowSecrets {
+			scrubDeployer(&out, result.Comparison.Scrub)
+		}
 	}
 	if f.baseline != "" {
 		accept.Known(&out, f.known, "--baseline "+filepath.Base(f.baseline))
@@ -103,6 +106,18 @@ func (f *Flags) Release(result *drift.Result, finish func(*drift.Result, *report
 		out.Patch = manifestdiff.Diff(manifest, result.Comparison, out, f.ShowSecrets)
 	}
 	return out
+}
+
+// scrubDeployer removes the secrets of the comparison from the words of a deployer, which may quote what the deployer reads.
+func scrubDeployer(r *report.Release, scrub func(string) string) {
+	for _, messages := range [][]report.Message{r.Warnings, r.Errors} {
+		for i := range messages {
+			messages[i].Message = scrub(messages[i].Message)
+		}
+	}
+	if d := r.Deployer; d != nil {
+		d.Reason = scrub(d.Reason)
+	}
 }
 
 // Look leaves out of a report what was written earlier, adds which values of --only and --skip name nothing, and returns how it looks.

@@ -90,7 +90,7 @@ func (r *Result) Report(mask threeway.Mask) report.Release {
 // ctx ends, the error wraps the error of ctx. [Hint] returns the advice of each.
 func (c *Comparer) Compare(ctx context.Context, t Target) (*Result, error) {
 	result, err := c.compare(ctx, t)
-	if err != nil {
+	if c.options.Doing(""); err != nil {
 		return nil, c.options.Known.known().ScrubError(err)
 	}
 	return result, nil

@@ -3,8 +3,6 @@ package fleet
 import (
 	"fmt"
 	"regexp"
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -82,22 +80,3 @@ func TestShards(t *testing.T) {
 
 // shardsOfVersion1 are the 64-bit FNV-1a hashes modulo 1000, computed with another implementation.
 var shardsOfVersion1 = [3]int{280, 252, 502}
-
-// TestOnce checks that each value is made once, although many goroutines ask for it.
-func TestOnce(t *testing.T) {
-	var values once[int, int]
-	var made atomic.Int32
-	var group sync.WaitGroup
-	for i := range 64 {
-		group.Go(func() {
-			key := i % 4
-			if got := values.get(key, func() (int, bool) { made.Add(1); return key * 10, true }); got != key*10 {
-				t.Errorf("value of %d is %d", key, got)
-			}
-		})
-	}
-	group.Wait()
-	if made.Load() != 4 {
-		t.Errorf("%d values were made", made.Load())
-	}
-}

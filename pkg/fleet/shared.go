@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/sweep"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -56,7 +57,7 @@ func (s Sharing) WithRecords(found Found) Sharing {
 		searched = []string{found.Namespace}
 	}
 	for _, namespace := range searched {
-		s.cluster.histories.get(namespace, func() (histories, bool) { return historiesOf(found.Releases), true })
+		s.cluster.histories.Get(namespace, func() (histories, bool) { return historiesOf(found.Releases), true })
 	}
 	s.Records = func(namespace string) (drift.Records, error) {
 		records, err := s.cluster.storage.Namespace(namespace)
@@ -138,15 +139,15 @@ type shared struct {
 	// wide reports whether namespaces and autoscalers are listed for the whole cluster.
 	wide bool
 
-	definitions once[schema.GroupKind, answer[schema.GroupKind, map[string]any]]
-	documents   once[schema.GroupVersion, answer[schema.GroupVersion, []byte]]
-	lists       once[listKey, outcome[[]map[string]any]]
+	definitions once.Retry[schema.GroupKind, answer[schema.GroupKind, map[string]any]]
+	documents   once.Retry[schema.GroupVersion, answer[schema.GroupVersion, []byte]]
+	lists       once.Retry[listKey, outcome[[]map[string]any]]
 	// The keys of these are namespaces, or "" for all. The namespaces themselves are those that are being deleted.
-	autoscalers once[string, answer[object.Key, object.Autoscaler]]
-	namespaces  once[string, answer[string, bool]]
-	histories   once[string, histories]
+	autoscalers once.Retry[string, answer[object.Key, object.Autoscaler]]
+	namespaces  once.Retry[string, answer[string, bool]]
+	histories   once.Retry[string, histories]
 	// capabilities are what charts see of the cluster. They have one key.
-	capabilities once[string, outcome[*chartutil.Capabilities]]
+	capabilities once.Retry[string, outcome[*chartutil.Capabilities]]
 }
 
 // histories are the lists of the records of releases.
@@ -166,7 +167,7 @@ func historiesOf(found []release.Released) histories {
 // seen returns the histories of the releases of a namespace, and maybe of others. It lists them at the first question.
 func (s *shared) seen(ctx context.Context, namespace string) histories {
 	of := func(namespace string) histories {
-		return s.histories.get(namespace, func() (histories, bool) {
+		return s.histories.Get(namespace, func() (histories, bool) {
 			listed, err := s.storage.List(ctx, namespace, labels.Everything())
 			if err != nil {
 				return nil, apierrors.IsForbidden(err)
@@ -215,7 +216,7 @@ func (r sharedRecords) listed(ctx context.Context, name string) *release.Store {
 
 // Capabilities implements drift.Cluster.
 func (s *shared) Capabilities(ctx context.Context) (*chartutil.Capabilities, error) {
-	c := s.capabilities.get("", func() (c outcome[*chartutil.Capabilities], read bool) {
+	c := s.capabilities.Get("", func() (c outcome[*chartutil.Capabilities], read bool) {
 		c.value, c.err = s.Cluster.Capabilities(ctx)
 		return c, c.err == nil
 	})
@@ -248,7 +249,7 @@ func (s *shared) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]c
 // Terminating implements drift.Cluster.
 func (s *shared) Terminating(ctx context.Context, names []string) (map[string]bool, []report.Message) {
 	if s.wide {
-		all := s.namespaces.get("", func() (a answer[string, bool], read bool) {
+		all := s.namespaces.Get("", func() (a answer[string, bool], read bool) {
 			found, err := s.Cluster.Namespaces(ctx)
 			a.found = found
 			return a, err == nil
@@ -266,7 +267,7 @@ func (s *shared) Terminating(ctx context.Context, names []string) (map[string]bo
 	going := map[string]bool{}
 	var unread []report.Message
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(names))) {
-		one := s.namespaces.get(name, func() (a answer[string, bool], read bool) {
+		one := s.namespaces.Get(name, func() (a answer[string, bool], read bool) {
 			a.found, a.warnings = s.Cluster.Terminating(ctx, []string{name})
 			return a, true
 		})
@@ -292,7 +293,7 @@ func (s *shared) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map
 
 // collect returns the answers about several keys. It does not ask again for a key that was answered.
 func collect[Q, K comparable, T any](
-	all *once[Q, answer[K, T]], keys []Q, ask func(Q) (map[K]T, []report.Message),
+	all *once.Retry[Q, answer[K, T]], keys []Q, ask func(Q) (map[K]T, []report.Message),
 ) (map[K]T, []report.Message) {
 	out := map[K]T{}
 	var warnings []report.Message
@@ -306,9 +307,9 @@ func collect[Q, K comparable, T any](
 
 // answerTo returns the answer about a key.
 func answerTo[Q, K comparable, T any](
-	all *once[Q, answer[K, T]], key Q, ask func(Q) (map[K]T, []report.Message),
+	all *once.Retry[Q, answer[K, T]], key Q, ask func(Q) (map[K]T, []report.Message),
 ) answer[K, T] {
-	return all.get(key, func() (a answer[K, T], read bool) {
+	return all.Get(key, func() (a answer[K, T], read bool) {
 		a.found, a.warnings = ask(key)
 		return a, len(a.warnings) == 0
 	})
@@ -330,48 +331,9 @@ func (s *shared) Autoscalers(ctx context.Context, names []string) (map[object.Ke
 
 // List implements drift.Cluster. Releases of one namespace share its list.
 func (s *shared) List(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
-	l := s.lists.get(listKey{kind, namespace}, func() (l outcome[[]map[string]any], read bool) {
+	l := s.lists.Get(listKey{kind, namespace}, func() (l outcome[[]map[string]any], read bool) {
 		l.value, l.err = s.Cluster.List(ctx, kind, namespace)
 		return l, l.err == nil || apierrors.IsForbidden(l.err)
 	})
 	return l.value, l.err
-}
-
-// readAttempts is how often the fleet tries to read something. After that, releases get the last answer.
-const readAttempts = 3
-
-// once holds the values of keys. The first caller that needs a value reads it, and the others wait. If the value could not be read, a
-// later caller reads it again, readAttempts times in all.
-type once[K comparable, V any] struct {
-	mu     sync.Mutex
-	values map[K]*reading[V]
-}
-
-// reading is one attempt to read a value.
-type reading[V any] struct {
-	get     func() (value V, read bool)
-	attempt int
-}
-
-// get returns the value of a key. Read reports whether it could read the value.
-func (o *once[K, V]) get(key K, read func() (value V, read bool)) V {
-	o.mu.Lock()
-	if o.values == nil {
-		o.values = map[K]*reading[V]{}
-	}
-	r := o.values[key]
-	if r == nil {
-		r = &reading[V]{get: sync.OnceValues(read), attempt: 1}
-		o.values[key] = r
-	}
-	o.mu.Unlock()
-	value, ok := r.get()
-	if !ok {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		if o.values[key] == r && r.attempt < readAttempts {
-			o.values[key] = &reading[V]{get: sync.OnceValues(read), attempt: r.attempt + 1}
-		}
-	}
-	return value
 }

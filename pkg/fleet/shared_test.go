@@ -83,29 +83,6 @@ func TestSharedRecords(t *testing.T) {
 	}
 }
 
-// TestOnceAgain checks that a value that cannot be read is read again for later callers, a few times, and then stays as it is.
-func TestOnceAgain(t *testing.T) {
-	var values once[string, int]
-	calls := 0
-	read := func(from int) func() (int, bool) {
-		return func() (int, bool) {
-			calls++
-			return calls, calls >= from
-		}
-	}
-	for i, want := range []int{1, 2, 2, 2} {
-		if got := values.get("second attempt", read(2)); got != want {
-			t.Errorf("call %d: %d, not %d", i, got, want)
-		}
-	}
-	calls = 0
-	for i, want := range []int{1, 2, 3, 3, 3} {
-		if got := values.get("never", read(9)); got != want {
-			t.Errorf("call %d: %d, not %d", i, got, want)
-		}
-	}
-}
-
 // TestSharedOfCluster checks that a release copies nothing of what the others of a large cluster have.
 func TestSharedOfCluster(t *testing.T) {
 	s, going := &shared{wide: true}, map[string]bool{}
@@ -115,8 +92,8 @@ func TestSharedOfCluster(t *testing.T) {
 		going[namespace] = i%2 == 0
 		scaled[object.Key{Group: "apps", Kind: "Deployment", Namespace: namespace, Name: "web"}] = object.Autoscaler{Name: "web"}
 	}
-	s.namespaces.get("", func() (answer[string, bool], bool) { return answer[string, bool]{found: going}, true })
-	s.autoscalers.get("", func() (a answer[object.Key, object.Autoscaler], read bool) {
+	s.namespaces.Get("", func() (answer[string, bool], bool) { return answer[string, bool]{found: going}, true })
+	s.autoscalers.Get("", func() (a answer[object.Key, object.Autoscaler], read bool) {
 		a.found = scaled
 		return a, true
 	})

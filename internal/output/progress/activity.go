@@ -29,9 +29,13 @@ func NewActivity(w io.Writer, opts layout.Options) *Activity {
 	return &Activity{statusLine: statusLine{w: w, width: opts.Width}}
 }
 
-// Say sets what the command is doing now, in words of this program. The line appears one second after the first call.
+// Say sets what the command is doing now, in words of this program. The line appears one second after the first call. An empty text is
+// the same as Stop.
 func (a *Activity) Say(doing string) {
-	if a == nil {
+	if doing == "" {
+		a.Stop()
+	}
+	if a == nil || doing == "" {
 		return
 	}
 	a.mu.Lock()
