@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -131,5 +132,31 @@ func TestEmbeddedSize(t *testing.T) {
 		`(internal/(absorb|argo|flux|forecast|helmfile|kustomize|terraform)|pkg/(fetch|fleet|history|rollout|snapshot))).*$`).FindString(string(out))
 	if found != "" {
 		t.Errorf("pkg/drift links %s", found)
+	}
+}
+
+// TestSizes checks that no package has more than 4,000 lines without tests, and that the core has at most 34,000: what pkg/drift and
+// pkg/repair link.
+func TestSizes(t *testing.T) {
+	const mostOfPackage, mostOfCore = 4000, 34000
+	all := map[string]goPackage{}
+	for _, p := range packages(t) {
+		all[p.ImportPath] = p
+		if lines := linesOf(t, p.Dir, p.GoFiles); lines > mostOfPackage {
+			t.Errorf("%s has %d lines", p.ImportPath, lines)
+		}
+	}
+	core, lines := []string{module + "pkg/drift", module + "pkg/repair"}, 0
+	for i := 0; i < len(core); i++ {
+		p := all[core[i]]
+		lines += linesOf(t, p.Dir, p.GoFiles)
+		for _, imported := range p.Imports {
+			if strings.HasPrefix(imported, module) && !slices.Contains(core, imported) {
+				core = append(core, imported)
+			}
+		}
+	}
+	if lines > mostOfCore || lines == 0 {
+		t.Errorf("the core has %d lines in %d packages", lines, len(core))
 	}
 }

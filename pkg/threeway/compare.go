@@ -162,6 +162,9 @@ type Comparison struct {
 	Warnings, Errors []report.Message
 	// known holds the secrets of the objects. It is made on first use.
 	known *secret.Known
+	// settled is what the answers of Verify have settled, and before is the comparison before the first of them; nil if c is that.
+	settled map[object.Key]settlement
+	before  *Comparison
 
 	job *comparer
 }
@@ -183,16 +186,11 @@ func Compare(in Input) *Comparison {
 // settle computes what becomes of each object, from the decisions about all objects and from what the answers of the API server settle.
 // The notes, warnings and errors follow from that, so settle computes them anew too.
 func (c *Comparison) settle(settled map[object.Key]settlement) {
-	record := c.recordFailure()
-	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil && !o.isDefinition() })
-	for i := range c.Objects {
+	c.settled = settled
+	for i, f := range c.fates(settled) {
 		o := &c.Objects[i]
-		why, fails := c.failureOf(o, settled[o.key], record, adopts)
-		o.Action, o.outcome = o.decision.outcome(why, fails, settled[o.key])
+		o.Action, o.outcome = o.decision.outcome(settled[o.key], f)
 		o.Notes = slices.Concat(report.NotesOf(o.Note), o.notes)
-	}
-	if !c.Input.By.Syncs() {
-		propagateFailures(c.Objects)
 	}
 	c.Warnings, c.Errors = slices.Clone(c.Input.Warnings), slices.Concat(c.Input.Errors, c.Input.NamespacesUnread)
 	c.warnOfRules()
@@ -201,6 +199,31 @@ func (c *Comparison) settle(settled map[object.Key]settlement) {
 	c.failOnUnseenAutoscalers()
 	c.failOnUnseenDefinitions()
 	c.noteGroupChanges()
+}
+
+// outcome returns what becomes of an object. ActionNone with findings that an upgrade writes is an update.
+func (d decision) outcome(s settlement, f fate) (report.Action, outcome) {
+	action, out := report.ActionUpdate, outcome{Findings: slices.Clone(d.Findings), Reason: d.reason}
+	switch {
+	case s.succeeds:
+		out.Reason = ""
+	case f.fails:
+		action, out.Reason, out.failure = report.ActionFail, f.why.reason, f.why
+	case d.action != "" && d.action != report.ActionNone:
+		action, out.deletes = d.action, d.action == report.ActionDelete
+	case !slices.ContainsFunc(d.Findings, verdict.Finding.Writes):
+		action = report.ActionNone
+	case d.Engine == report.EngineReplace:
+		action = report.ActionReplace
+	}
+	for _, other := range f.by {
+		action, out.BlockedBy = report.ActionSkip, append(out.BlockedBy, report.ObjectKey{Key: other.key})
+	}
+	for i := range out.Findings {
+		s.applyTo(&out.Findings[i])
+		out.Findings[i].Blocked = f.isBlocked && !out.Findings[i].Pruned
+	}
+	return action, out
 }
 
 // comparer compares the objects of one release.

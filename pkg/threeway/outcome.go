@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file says what becomes of each object. Comparison.settle computes every outcome anew from the decisions, which nobody changes: first
-// that of each object by itself, then what the failure of one object means for the others.
+// This file says on which objects Helm fails, and what that means for the others. Comparison.settle computes the outcome of each object from
+// its decision, which nobody changes, and from that.
 
 // scope is how far a failure reaches: which other objects Helm does not process because of it.
 type scope int
@@ -80,29 +80,33 @@ func (s settlement) applyTo(f *verdict.Finding) {
 	}
 }
 
-// outcome returns what becomes of an object if no other one fails: the failure, if Helm fails on it, or else its action. ActionNone with
-// findings that an upgrade writes is an update.
-func (d decision) outcome(why failure, fails bool, s settlement) (report.Action, outcome) {
-	out := outcome{Findings: slices.Clone(d.Findings), Reason: d.reason}
-	for i := range out.Findings {
-		s.applyTo(&out.Findings[i])
+// fate is what the failures of an operation mean for one object.
+type fate struct {
+	// fails is set if Helm fails on the object, and why says why.
+	fails bool
+	why   failure
+	// by are the objects whose failure makes Helm skip this one.
+	by []*ObjectComparison
+	// isBlocked is set if the failure of this object or of another one keeps Helm from writing the fields.
+	isBlocked bool
+}
+
+// fates returns what the failures of the operation mean for each object.
+func (c *Comparison) fates(settled map[object.Key]settlement) []fate {
+	record := c.recordFailure()
+	adopts := slices.ContainsFunc(c.Objects, func(o ObjectComparison) bool { return o.liveText != nil && !o.isDefinition() })
+	out := make([]fate, len(c.Objects))
+	for i := range c.Objects {
+		s := settled[c.Objects[i].key]
+		why, fails := c.failureOf(&c.Objects[i], s, record, adopts)
+		if fails && !s.succeeds {
+			out[i].fails, out[i].why = true, why
+		}
 	}
-	switch {
-	case s.succeeds:
-		out.Reason = ""
-		return report.ActionUpdate, out
-	case fails:
-		out.Reason, out.failure = why.reason, why
-		return report.ActionFail, out
-	case d.action != "" && d.action != report.ActionNone:
-		out.deletes = d.action == report.ActionDelete
-		return d.action, out
-	case !slices.ContainsFunc(d.Findings, verdict.Finding.Writes):
-		return report.ActionNone, out
-	case d.Engine == report.EngineReplace:
-		return report.ActionReplace, out
+	if !c.Input.By.Syncs() {
+		c.propagateFailures(out)
 	}
-	return report.ActionUpdate, out
+	return out
 }
 
 // failureOf returns why Helm fails on an object, and false if it does not. Record is the failure of recordFailure, and adopts is set for an
@@ -164,55 +168,68 @@ func (c *Comparison) recordFailure() failure {
 // the upgrade before any write, one that cannot be created ends it at its position in the manifest, and any failure prevents deletions
 // (helm v3.22.0 pkg/kube/client.go update). Hooks that run first have already replaced their objects, or one of them has ended the upgrade
 // (pkg/action/upgrade.go releasingUpgrade).
-func propagateFailures(objects []ObjectComparison) {
-	failing := object.Filter(failuresInOrder(objects), func(o *ObjectComparison) bool { return o.failure.scope > scopeNothing })
-	if skipAfterDefinition(objects, failing) {
-		return
+func (c *Comparison) propagateFailures(fates []fate) {
+	// failing are the indexes of the failing objects that matter for others, in the order Helm processes them.
+	var failing []int
+	for i, f := range fates {
+		if f.fails && f.why.scope > scopeNothing {
+			failing = append(failing, i)
+		}
 	}
-	all := firstOfAll(failing)
-	hook := firstFailingHook(failing)
-	later := slices.IndexFunc(failing, func(o *ObjectComparison) bool { return o.failure.scope == scopeLater })
-	for i := range objects {
-		o := &objects[i]
-		switch {
+	order.Sort(failing, func(a, b int) int { return cmp.Compare(c.Objects[a].index, c.Objects[b].index) })
+	skip := func(i int, by ...int) {
+		for _, other := range by {
+			fates[i].by = append(fates[i].by, &c.Objects[other])
+		}
+		fates[i].isBlocked = true
+	}
+	first := func(is func(i int) bool) int {
+		if n := slices.IndexFunc(failing, is); n >= 0 {
+			return failing[n]
+		}
+		return -1
+	}
+	definition := first(func(i int) bool { return c.Objects[i].isDefinition() })
+	later := first(func(i int) bool { return fates[i].why.scope == scopeLater })
+	all := firstOfAll(failing, fates)
+	hook := -1 // the first failing hook before Helm writes the manifest
+	for _, i := range failing {
+		if fates[i].why.scope == scopeManifest && (hook < 0 || c.Objects[i].hook < c.Objects[hook].hook) {
+			hook = i
+		}
+	}
+	for i := range fates {
+		switch o := &c.Objects[i]; {
+		case definition >= 0 && o.index > c.Objects[definition].index:
+			skip(i, definition)
+		case definition >= 0:
+			fates[i].isBlocked = i == definition
 		case o.isDefinition(): // Helm has written it by then
-		case len(all) > 0 && !slices.Contains(all, o):
-			o.skip(all...)
-		case len(all) == 0 && hook != nil && o != hook && (o.hook == 0 || o.hook > hook.hook):
-			o.skip(hook)
-		case o.Action == report.ActionFail:
-			o.blockFields()
+		case len(all) > 0 && !slices.Contains(all, i):
+			skip(i, all...)
+		case len(all) == 0 && hook >= 0 && i != hook && (o.hook == 0 || o.hook > c.Objects[hook].hook):
+			skip(i, hook)
+		case fates[i].fails:
+			fates[i].isBlocked = true
 		case o.hook > 0:
-		case later >= 0 && o.index > failing[later].index:
-			o.skip(failing[later])
-		case len(failing) > 0 && o.Action == report.ActionDelete:
-			o.skip(failing...)
+		case later >= 0 && o.index > c.Objects[later].index:
+			skip(i, later)
+		case len(failing) > 0 && o.action == report.ActionDelete:
+			skip(i, failing...)
 		}
 	}
-}
-
-// skipAfterDefinition skips what Helm does not process because it fails on an object of the crds folder, and reports whether it does.
-func skipAfterDefinition(objects []ObjectComparison, failing []*ObjectComparison) bool {
-	i := slices.IndexFunc(failing, (*ObjectComparison).isDefinition)
-	if i < 0 {
-		return false
-	}
-	for j := range objects {
-		switch o := &objects[j]; {
-		case o.index > failing[i].index:
-			o.skip(failing[i])
-		case o == failing[i]:
-			o.blockFields()
-		}
-	}
-	return true
 }
 
 // firstOfAll returns the objects that end the operation before Helm writes anything: those that Helm cannot build or adopt or, if there
 // are none, those whose record cannot be stored (helm v3.22.0 pkg/action/install.go RunWithContext).
-func firstOfAll(failing []*ObjectComparison) []*ObjectComparison {
-	with := func(s scope) []*ObjectComparison {
-		return object.Filter(failing, func(o *ObjectComparison) bool { return o.failure.scope == s })
+func firstOfAll(failing []int, fates []fate) []int {
+	with := func(s scope) (out []int) {
+		for _, i := range failing {
+			if fates[i].why.scope == s {
+				out = append(out, i)
+			}
+		}
+		return out
 	}
 	if all := with(scopeAll); len(all) > 0 {
 		return all
@@ -220,45 +237,8 @@ func firstOfAll(failing []*ObjectComparison) []*ObjectComparison {
 	return with(scopeRecord)
 }
 
-// firstFailingHook returns the object that becomes the first failing hook before Helm writes the manifest, or nil if there is none.
-func firstFailingHook(failing []*ObjectComparison) *ObjectComparison {
-	var first *ObjectComparison
-	for _, o := range failing {
-		if o.failure.scope == scopeManifest && (first == nil || o.hook < first.hook) {
-			first = o
-		}
-	}
-	return first
-}
-
-// failuresInOrder lists the objects that fail, in the order Helm processes them.
-func failuresInOrder(objects []ObjectComparison) []*ObjectComparison {
-	var failing []*ObjectComparison
-	for i := range objects {
-		if objects[i].Action == report.ActionFail {
-			failing = append(failing, &objects[i])
-		}
-	}
-	order.Sort(failing, func(a, b *ObjectComparison) int { return cmp.Compare(a.index, b.index) })
-	return failing
-}
-
 // Immutable returns the immutable fields on which Helm fails. It is empty if Helm fails for another reason, or does not fail.
 func (o *ObjectComparison) Immutable() []object.Path { return o.failure.immutable }
-
-func (o *ObjectComparison) skip(by ...*ObjectComparison) {
-	o.Action = report.ActionSkip
-	for _, other := range by {
-		o.BlockedBy = append(o.BlockedBy, report.ObjectKey{Key: other.key})
-	}
-	o.blockFields()
-}
-
-func (o *ObjectComparison) blockFields() {
-	for i := range o.Findings {
-		o.Findings[i].Blocked = !o.Findings[i].Pruned
-	}
-}
 
 // isOpen reports whether it is not certain if the object fails.
 func (o *ObjectComparison) isOpen() bool {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -345,9 +346,15 @@ func TestDryRunDecidesRemarks(t *testing.T) {
 		t.Errorf("rejected: got %q, want %q", got, want)
 	}
 	taken := map[object.Ref]cluster.Answer{ref: {Object: c.object(ref).Result}}
-	for name, got := range map[string]*Comparison{"taken": c.Verify(taken), "taken later": rejected.Verify(taken)} {
-		if got := remarks(got); !slices.Equal(got, predicted) {
+	once := c.Verify(taken)
+	for name, c := range map[string]*Comparison{
+		"taken": once, "taken later": rejected.Verify(taken), "taken twice": once.Verify(taken), "nothing later": once.Verify(nil),
+	} {
+		if got := remarks(c); !slices.Equal(got, predicted) {
 			t.Errorf("%s: got %q, want %q", name, got, predicted)
+		}
+		if diff := cmp.Diff(once.Report(Mask{}), c.Report(Mask{})); diff != "" {
+			t.Errorf("%s: another report:\n%s", name, diff)
 		}
 	}
 }

@@ -1,7 +1,9 @@
 package threeway
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -18,14 +20,18 @@ const longestMessage = 800
 
 // Verify returns the comparison with the API server's answers to the [Comparison.Requests]: the DryRun of each object says whether the
 // server agrees. An object that Helm writes but that cannot have a request gets the reason. An object without an answer stays as it is.
-// The answer decides verdicts that were not certain, and everything that depends on them. c does not change.
+// The answer decides verdicts that were not certain, and everything that depends on them. c does not change. If c is verified already, the
+// new answers count beside the earlier ones, and an object that has both gets the new one.
 func (c *Comparison) Verify(answers map[object.Ref]cluster.Answer) *Comparison {
-	out := *c
-	out.Objects = slices.Clone(c.Objects)
-	settled := map[object.Key]settlement{}
+	before, settled := cmp.Or(c.before, c), maps.Clone(c.settled)
+	if settled == nil {
+		settled = map[object.Key]settlement{}
+	}
+	out := *before
+	out.before, out.Objects, out.known = before, slices.Clone(before.Objects), c.known
 	for i := range out.Objects {
 		o := &out.Objects[i]
-		if !o.isWritten() {
+		if o.DryRun = c.Objects[i].DryRun; !o.isWritten() {
 			continue
 		}
 		if reason := c.notAskedReason(o); reason != "" {
