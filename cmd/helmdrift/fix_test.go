@@ -60,10 +60,10 @@ func TestFixInterrupted(t *testing.T) {
 	}
 }
 
-// TestDocsNameTheirTests checks that the test of each guarantee in docs/fix.md and SECURITY.md exists.
+// TestDocsNameTheirTests checks that the test of each guarantee in docs/dev/guarantees.md and SECURITY.md exists.
 func TestDocsNameTheirTests(t *testing.T) {
 	links := regexp.MustCompile(`\[([^\]]+)\]\(([a-z./][^):]+)\)`)
-	for page, least := range map[string]int{"../../docs/fix.md": 30, "../../SECURITY.md": 20} {
+	for page, least := range map[string]int{"../../docs/dev/guarantees.md": 30, "../../SECURITY.md": 20} {
 		doc, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)
