@@ -10,11 +10,12 @@ VERSION    ?= $(shell sed -n 's/^var version = "\(.*\)"/\1/p' cmd/helmdrift/vers
 LDFLAGS    := -s -w -X main.version=$(VERSION)
 # The release is built without cgo and with trimmed paths. With the same settings everywhere, vet, staticcheck, tests and builds share one
 # compilation of each package, also of those of Kubernetes. Programs that tests build are linked faster without symbols (-s). With more
-# memory, compilers spend less of their time on collecting garbage, and so do staticcheck and what builds the planes. Tests do not get this
-# variable, because helmdrift obeys it; those that take long set it for themselves.
+# memory, compilers spend less of their time on collecting garbage, and so do staticcheck and what builds the planes. Tests do not get GOGC,
+# because helmdrift obeys it; those that take long call SetGCPercent.
 export CGO_ENABLED := 0
-OWN_FLAGS          := -trimpath -ldflags=-s '-toolexec=env GOGC=400'
-export GOFLAGS     := $(filter-out $(OWN_FLAGS),$(shell go env GOFLAGS)) $(OWN_FLAGS)
+TOOLEXEC           := '-toolexec=env GOGC=400'
+USER_FLAGS         := $(filter-out -trimpath -ldflags=-s,$(subst $(TOOLEXEC),,$(shell go env GOFLAGS)))
+export GOFLAGS     := $(USER_FLAGS) -trimpath -ldflags=-s $(if $(findstring -toolexec,$(USER_FLAGS)),,$(TOOLEXEC))
 lint planes: export GOGC ?= 400
 # "make vet" looks at more than "go test" would.
 GOTEST     := go test -vet=off
@@ -24,6 +25,8 @@ STATICCHECK := $(TOOL) staticcheck
 # vet and lint check these modules as the main one, and test/controlplane, which compiles Kubernetes. signing and argocd check their
 # modules; test/flux and test/helmfile have no code.
 MODULES    := tools tools/release $(addprefix test/,browser ci deploy e2e formats gitops release)
+# These modules need what the main module needs.
+WITH_ROOT  := $(addprefix test/,browser deploy e2e formats gitops)
 # The differential test of the defaults reads generated objects before and after Kubernetes' own defaulting.
 PAIRS      := bin/defaults.ndjson
 PER_KIND   ?= 200
@@ -86,7 +89,8 @@ signing: bin/goreleaser ## signs and verifies a small release as the workflow do
 	cd tools/release && go build -o $(CURDIR)/bin/release/ ./cmd/image
 	cd test/signing && go vet ./... && $(STATICCHECK) ./... && go test -count=1 -timeout 30m -v ./...
 
-# bin/steps prints at the end where the time went.
+# bin/steps prints at the end where the time went. The tests alone do not use all processors from their start to their end, so lint runs
+# beside them; make check shows sooner what it finds.
 test: bin/steps ## runs all checks and all tests
 	@MAKE='$(MAKE)' bin/steps fmt-check planes vet build unit+e2e+lint
 
@@ -108,6 +112,7 @@ pre-push: # pre-commit names the remote before a push, and only then
 fix: docs ## formats the code, and writes the files again that are made from code or modules
 	gofmt -w cmd internal pkg test tools
 	go mod tidy
+	@set -e; for module in $(WITH_ROOT); do echo "cd $$module && go mod tidy"; (cd $$module && go mod tidy); done
 	go test ./test/project -run '^TestNotice$$' -args -update
 	go test ./internal/kinds -run '^TestApplySchema$$' -args -update
 
@@ -118,6 +123,7 @@ docs-check: ## fails if NOTICE, changelog.d, docs/cli.md or the names of files i
 
 modules: ## fails if go.mod or go.sum is not tidy, or if a downloaded module was changed
 	go mod tidy -diff
+	@set -e; for module in $(WITH_ROOT); do (cd $$module && go mod tidy -diff); done
 	go mod verify > /dev/null
 
 # VULN_DB names another database, VULN_PACKAGES other packages. VULN_OFFLINE=skip passes, and says so, if the database cannot be reached.

@@ -157,6 +157,9 @@ func run(ctx context.Context, from drift.Connection, t drift.Target, o Options) 
 	if len(a.wanted) == 0 {
 		return a, nil
 	}
+	if o.Doing != nil {
+		o.Doing("searching the values")
+	}
 	server, err := startVariants(ctx, *result.ChartRequest(), o.RenderVariants, o.RenderTime)
 	if err != nil {
 		return nil, err
@@ -170,6 +173,9 @@ func run(ctx context.Context, from drift.Connection, t drift.Target, o Options) 
 		return nil, fmt.Errorf("reading the values of the chart: %w", err)
 	}
 	a.announced = announcedTexts(p.Values, p.Edited) // before anything is shown
+	if err := ctx.Err(); err != nil {
+		return nil, err // an interrupt may have left a text unread, and the secrets in it
+	}
 	if err := a.choose(o); err != nil || len(a.wanted) == 0 {
 		return a, err
 	}

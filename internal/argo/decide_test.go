@@ -300,7 +300,7 @@ func TestRandom(t *testing.T) {
 
 // TestSees has a finding of an object of the sources, and whether Argo CD is out of sync because of it.
 func TestSees(t *testing.T) {
-	own, users := &report.IgnoreRule{Rule: "Application argocd/web ignoreDifferences[0]", Reason: ignoreReason}, &report.IgnoreRule{Rule: "--ignore /data/a"}
+	own, users := &report.IgnoreRule{Rule: "Application argocd/web ignoreDifferences[0]", Origin: report.ControllerArgo}, &report.IgnoreRule{Rule: "--ignore /data/a"}
 	for name, c := range map[string]struct {
 		object report.Object
 		want   bool

@@ -67,8 +67,8 @@ func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (
 	return out, nil
 }
 
-// makers returns the Applications that may have made others and prune them: those of the tree, and those of the cluster that the tree does
-// not make, whose sources are in it, such as the one that somebody has applied by hand to begin with.
+// makers returns the Applications that may have made others and prune them. They are those of the tree, and those of the cluster that the
+// tree does not make although their sources are in it. Somebody applied those by hand.
 func (t *Tree) makers(ctx context.Context, from drift.Connection, q Question, live []map[string]any) (out []maker) {
 	for _, at := range t.names() {
 		if m := t.made[at]; m.isWhole {

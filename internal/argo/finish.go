@@ -196,7 +196,7 @@ func isChanged(o report.Object) bool {
 }
 
 // isIgnored reports whether a rule is one of Argo CD.
-func isIgnored(by *report.IgnoreRule) bool { return by != nil && by.Reason == ignoreReason }
+func isIgnored(by *report.IgnoreRule) bool { return by != nil && by.Origin == report.ControllerArgo }
 
 // inputs returns the sources.
 func (p *Plan) inputs() []report.DeployerInput {

@@ -64,7 +64,7 @@ func onlyAbout(key object.Key, pointers []string, from string) api.IgnoreDiffere
 func (p *Plan) rules() []report.RuleText {
 	var out []report.RuleText
 	add := func(d api.IgnoreDifference) {
-		out = append(out, report.RuleText{Name: d.From, Paths: d.JSONPointers, Reason: ignoreReason, Target: &report.TargetText{
+		out = append(out, report.RuleText{Name: d.From, Origin: report.ControllerArgo, Paths: d.JSONPointers, Reason: ignoreReason, Target: &report.TargetText{
 			Group: globExpression(d.Group), Kind: globExpression(d.Kind), Name: exactExpression(d.Name), Namespace: exactExpression(d.Namespace),
 		}})
 	}

@@ -133,9 +133,9 @@ func (p *Plan) comparesServerSide() bool {
 // compareAnnotation says how Argo CD compares an Application, or an object.
 const compareAnnotation = "argocd.argoproj.io/compare-options"
 
-// tracked returns live as Argo CD compares it if somebody has set the label that marks objects there, such as Helm or an Argo CD that marked objects
-// with it. An annotation that is missing then counts as that of the sources, and the label does not count if the sources have none. It returns nil
-// if that changes nothing (argo-cd v3.6.1 util/argo/resource_tracking.go Normalize).
+// tracked returns live as Argo CD compares it if live has the label that marks objects, which Helm or an older Argo CD may have set. A
+// missing annotation then counts as that of the sources. If the sources lack the label, Argo CD ignores it. It returns nil if that changes
+// nothing (argo-cd v3.6.1 util/argo/resource_tracking.go Normalize).
 func (p *Plan) tracked(desired, live map[string]any) map[string]any {
 	is, will := &unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: desired}
 	if p.settings.Tracking == "" || p.settings.Tracking == "label" || is.GetLabels()[p.settings.Label] == "" || is.GetKind() == "CustomResourceDefinition" {
@@ -249,7 +249,7 @@ func (p *Plan) take(one pair, found ignored.Left) {
 	if len(one.from) == 0 {
 		return // the jsonPointers are rules
 	}
-	rule := report.RuleText{Name: strings.Join(one.from, ", "), Reason: ignoreReason, Target: &report.TargetText{
+	rule := report.RuleText{Name: strings.Join(one.from, ", "), Origin: report.ControllerArgo, Reason: ignoreReason, Target: &report.TargetText{
 		Group: globExpression(one.of.Group), Kind: globExpression(one.of.Kind), Name: exactExpression(one.of.Name),
 		Namespace: exactExpression(one.of.Namespace),
 	}}

@@ -436,7 +436,7 @@ func TestCompared(t *testing.T) {
 		"it stays, and Argo CD sees no difference": {argocd.InSync, report.Object{Action: report.ActionNone}, false, ""},
 		"it stays, and differs for Argo CD":        {argocd.OutOfSync, report.Object{Action: report.ActionNone}, true, "ConfigMap shop/web: out of sync for Argo CD also after a sync"},
 		"the user ignores it":                      {argocd.OutOfSync, report.Object{Action: report.ActionNone, IgnoredBy: &report.IgnoreRule{}}, true, ""},
-		"Argo CD ignores it":                       {argocd.OutOfSync, report.Object{Action: report.ActionNone, IgnoredBy: &report.IgnoreRule{Reason: ignoreReason}}, false, ""},
+		"Argo CD ignores it":                       {argocd.OutOfSync, report.Object{Action: report.ActionNone, IgnoredBy: &report.IgnoreRule{Origin: report.ControllerArgo}}, false, ""},
 		"somebody has added a field to it": {argocd.OutOfSync, report.Object{Action: report.ActionNone, Fields: []report.Finding{{Verdict: report.Ignore}}}, true,
 			"ConfigMap shop/web: out of sync for Argo CD also after a sync"},
 	} {

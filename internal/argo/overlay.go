@@ -93,8 +93,8 @@ func lastApplied(live, made map[string]any) map[string]any {
 	return out
 }
 
-// leaves reports whether rules that are about an Application ignore something that a sync of the one that makes it would change: what the
-// sync then does depends on its options and on the other changes. Will is the Application that it would write.
+// leaves reports whether ignore rules cover a field of an Application that a sync of its parent would change. What that sync does then
+// depends on its options and on its other changes. Will is the Application that it would write.
 func leaves(rules []api.IgnoreDifference, live, will map[string]any) bool {
 	key := object.RefOf(live).Key
 	return slices.ContainsFunc(rules, func(d api.IgnoreDifference) bool {

@@ -32,8 +32,8 @@ func (p *Plan) recreated() (out []object.Key) {
 	return out
 }
 
-// noteRecreated says which objects the next sync deletes and creates again. One that does not change is in no report, and a warning names
-// it: it is no drift, and Argo CD does not sync because of it, but any sync does that, for whatever reason it begins.
+// noteRecreated says which objects the next sync deletes and creates again. An object that does not change is in no report, so a warning
+// names it. It is no drift, and Argo CD does not sync because of it, but any sync recreates it.
 func (p *Plan) noteRecreated(r *report.Release) {
 	for _, key := range p.recreated() {
 		why := p.outcome(key).Why

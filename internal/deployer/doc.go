@@ -1,5 +1,5 @@
-// Package deployer has what the guests have in common that say what a deployer does next: a controller, such as Flux, or a tool that a
-// person calls, such as Terraform. It is no guest: several of them import it.
+// Package deployer has what the guests share that predict the next step of a deployer. A deployer is a controller, such as Flux, or a tool
+// that a person calls, such as Terraform. The package is no guest: several of them import it.
 //
 //	many releases ─► Fleet ─► one report each, whatever goes wrong with one of them; Scanned is the cluster that they are in
 //	their charts ──► Fetched ─► each fetched once

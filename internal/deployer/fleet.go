@@ -29,25 +29,33 @@ type Fleet[T any] struct {
 	Each func(namespaces []string, do func(i int))
 	// Progress is called with each report. It may be nil.
 	Progress func(report.Release)
+}
 
+// StartedFleet compares the releases of a Fleet. See Start.
+type StartedFleet[T any] struct {
+	Fleet[T]
+	// atFirst has the secrets that were known at the start.
 	atFirst *secret.Known
 }
 
 // Start returns the fleet with the secrets that are known now. Each comparison knows them and its own: a child process gets all secrets
 // that its comparison knows, and those of the other releases are none of its business. They would also make the work grow with the square
 // of their number.
-func (f Fleet[T]) Start() Fleet[T] {
-	f.atFirst = &secret.Known{}
-	f.atFirst.AddKnown(f.Known)
-	return f
+func (f Fleet[T]) Start() StartedFleet[T] {
+	out := StartedFleet[T]{Fleet: f, atFirst: &secret.Known{}}
+	out.atFirst.AddKnown(f.Known)
+	return out
 }
+
+// errInterrupted is the error of a release that was not read before an interrupt.
+var errInterrupted = errors.New("interrupted before it was read")
 
 // All compares releases, which are in the order that Each wants. It returns a report for each but those with nothing to compare. Those
 // that Each leaves out, since somebody has interrupted it, have an error.
-func (f Fleet[T]) All(all []T) []report.Release {
+func (f StartedFleet[T]) All(all []T) []report.Release {
 	namespaces, reports, isSkipped := make([]string, len(all)), make([]report.Release, len(all)), make([]bool, len(all))
 	for i, of := range all {
-		reports[i] = f.unread(f.Known, of, errors.New("interrupted before it was read"))
+		reports[i] = f.unread(f.Known, of, errInterrupted)
 		namespaces[i] = reports[i].Namespace
 	}
 	f.Each(namespaces, func(i int) {
@@ -65,7 +73,7 @@ func (f Fleet[T]) All(all []T) []report.Release {
 }
 
 // One compares one release. Whatever goes wrong is an error in the report. A release with nothing to compare is skipped.
-func (f Fleet[T]) One(of T) (out report.Release, isSkipped bool) {
+func (f StartedFleet[T]) One(of T) (out report.Release, isSkipped bool) {
 	own := f.atFirst.With(nil)
 	defer f.Known.AddKnown(own)
 	defer func() {
@@ -87,9 +95,13 @@ func (f Fleet[T]) One(of T) (out report.Release, isSkipped bool) {
 func (f Fleet[T]) unread(known *secret.Known, of T, err error) report.Release {
 	out := f.Title(of)
 	out.Warnings, out.NotCompared, out.Objects = []report.Message{}, []report.NotCompared{}, []report.Object{}
-	out.Errors = []report.Message{{Code: f.Code, Message: known.Scrub(hint.Sentence(err))}}
+	problem, reason := known.Scrub(hint.Sentence(err)), known.Scrub(err.Error())
+	if known.Missed() { // every text is secret now
+		problem, reason = errInterrupted.Error(), errInterrupted.Error()
+	}
+	out.Errors = []report.Message{{Code: f.Code, Message: problem}}
 	by := *out.Deployer
-	by.Action, by.Reason, by.PutsBack = report.DeployerUnknown, known.Scrub(err.Error()), report.PutsBackUnknown
+	by.Action, by.Reason, by.PutsBack = report.DeployerUnknown, reason, report.PutsBackUnknown
 	out.Deployer = &by
 	return out
 }

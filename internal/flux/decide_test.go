@@ -308,16 +308,16 @@ func TestCorrectable(t *testing.T) {
 		"autoscaled":         {field(func(f *report.Finding) { f.Class = report.ClassAutoscaled }), true},
 		"a rule of the user": {field(func(f *report.Finding) { f.IgnoredBy = &report.IgnoreRule{Rule: "mine"} }), true},
 		"a rule of the HelmRelease": {field(func(f *report.Finding) {
-			f.IgnoredBy = &report.IgnoreRule{Rule: "HelmRelease shop/web ignore[0]"}
+			f.IgnoredBy = &report.IgnoreRule{Rule: "HelmRelease shop/web ignore[0]", Origin: report.ControllerFlux}
 		}), false},
 		"a label of the object": {field(func(f *report.Finding) {
-			f.IgnoredBy = &report.IgnoreRule{Rule: "label helm.toolkit.fluxcd.io/driftDetection"}
+			f.IgnoredBy = &report.IgnoreRule{Rule: "label helm.toolkit.fluxcd.io/driftDetection", Origin: report.ControllerFlux}
 		}), false},
 		"a label":          {field(func(f *report.Finding) { f.Pointer = "/metadata/labels/a" }), true},
 		"finalizers":       {field(func(f *report.Finding) { f.Pointer = "/metadata/finalizers" }), false},
 		"missing":          {report.Object{Missing: true}, true},
 		"being deleted":    {report.Object{Terminating: true, Missing: true}, false},
-		"missing, ignored": {report.Object{Missing: true, IgnoredBy: &report.IgnoreRule{Rule: "HelmRelease shop/web ignore[1]"}}, false},
+		"missing, ignored": {report.Object{Missing: true, IgnoredBy: &report.IgnoreRule{Rule: "HelmRelease shop/web ignore[1]", Origin: report.ControllerFlux}}, false},
 	} {
 		if got := p.hasCorrectable(&report.Release{Objects: []report.Object{test.object}}); got != test.want {
 			t.Errorf("%s: %t", name, got)

@@ -58,10 +58,7 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 // autoscaler has set. An object that is being deleted stays so (fluxcd/helm-controller v1.6.0 internal/action/diff.go Diff, fluxcd/pkg
 // ssa v0.76.1 jsondiff/unstructured.go).
 func (p *Plan) hasCorrectable(r *report.Release) bool {
-	ignores := func(rule *report.IgnoreRule) bool {
-		return rule != nil &&
-			(strings.HasPrefix(rule.Rule, p.release.Title()+" ignore[") || strings.Contains(rule.Rule, api.HelmGroup+"/driftDetection"))
-	}
+	ignores := func(rule *report.IgnoreRule) bool { return rule != nil && rule.Origin == report.ControllerFlux }
 	return !r.Terminating && slices.ContainsFunc(r.Objects, func(o report.Object) bool {
 		switch {
 		case o.Terminating:

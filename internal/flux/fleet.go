@@ -106,7 +106,7 @@ func (f Fleet) isMost(ctx context.Context, found []*api.HelmRelease) bool {
 }
 
 // compareChanged compares again the releases whose records have changed meanwhile, if their reports could be wrong.
-func (f Fleet) compareChanged(ctx context.Context, each deployer.Fleet[*api.HelmRelease], found []*api.HelmRelease, reports []report.Release) {
+func (f Fleet) compareChanged(ctx context.Context, each deployer.StartedFleet[*api.HelmRelease], found []*api.HelmRelease, reports []report.Release) {
 	var doubtful []int
 	var releases []drift.Target
 	for i, r := range reports {

@@ -630,7 +630,8 @@ func (p *Plan) ignoreRules() (out []report.RuleText) {
 	}
 	for i, rule := range h.Spec.DriftDetection.Ignore {
 		text := report.RuleText{
-			Name: fmt.Sprintf("%s ignore[%d]", h.Title(), i), Paths: rule.Paths, Reason: "Flux puts it back only when it upgrades the release",
+			Name: fmt.Sprintf("%s ignore[%d]", h.Title(), i), Origin: report.ControllerFlux, Paths: rule.Paths,
+			Reason: "Flux puts it back only when it upgrades the release",
 		}
 		if t := rule.Target; t != nil {
 			text.Target = &report.TargetText{

@@ -5,8 +5,9 @@ import (
 	"runtime/debug"
 )
 
-// firstCollection is how many bytes of memory the program may use before the runtime collects garbage for the first time.
-const firstCollection = 64 << 20
+// firstCollection is how many bytes of memory the program may use before the runtime collects garbage for the first time: one less than 64
+// MiB, so that nobody else sets this limit.
+const firstCollection = 64<<20 - 1
 
 // Later puts off the first collection of garbage. Most commands end before it, and collecting took a quarter of their processor time.
 // From the first collection on, the runtime collects as usual. A user's own GOGC or GOMEMLIMIT is left alone.

@@ -15,9 +15,9 @@ import (
 )
 
 // This file finds the objects that several releases of a helmfile deploy, and the namespaces that one of them creates for another. Each
-// release is compared as if helmfile deployed no other. For such an object, the order of the releases decides: Helm refuses to install an
-// object of another release, but it does not see an object that the other release is about to create, and an upgrade writes all objects of
-// the last revision, whoever has taken them since.
+// release is compared as if helmfile deployed no other. For such an object, the order of the releases decides. Helm refuses to install an
+// object of another release, but it does not see one that the other release is about to create. An upgrade writes all objects of the last
+// revision, even if another release has taken one since.
 
 // owner says where the records of a release are, and names it.
 type owner struct{ namespace, name string }

@@ -83,6 +83,9 @@ func IgnoreRules(ctx context.Context, from Reader, release string, objects []obj
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: spec.driftDetection: %w", title, err)
 	}
+	for i := range spec.Ignore {
+		spec.Ignore[i].Origin = report.ControllerFlux
+	}
 	rules, warnings := ignore.ReadRules(title, spec.Ignore, time.Now())
 	return rules, warnings, nil
 }

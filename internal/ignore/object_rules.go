@@ -66,7 +66,7 @@ func annotationRules(meta map[string]any) (out []Rule, remarks []string) {
 	}
 	for _, kind := range []string{"annotation", "label"} {
 		if object.Child(meta, kind+"s")[fluxDriftDetection] == "disabled" {
-			out = append(out, Rule{Name: kind + " " + fluxDriftDetection})
+			out = append(out, Rule{Name: kind + " " + fluxDriftDetection, Origin: report.ControllerFlux})
 		}
 	}
 	return out, nil

@@ -41,7 +41,7 @@ func hasExpired(t report.RuleText, now time.Time) bool {
 
 // ruleOf parses a rule. If the text is invalid, the rule has its name all the same.
 func ruleOf(t report.RuleText, name string) (Rule, error) {
-	out := Rule{Name: name, Reason: t.Reason, Managers: t.Managers, Releases: t.Releases, Conflicts: t.Conflicts}
+	out := Rule{Name: name, Reason: t.Reason, Origin: t.Origin, Managers: t.Managers, Releases: t.Releases, Conflicts: t.Conflicts}
 	if _, err := time.Parse(time.DateOnly, t.Expires); t.Expires != "" && err != nil {
 		return out, fmt.Errorf("expires: %q is not a date such as 2027-01-31", t.Expires)
 	}

@@ -20,6 +20,8 @@ import (
 type Rule struct {
 	// Name is the rule's name in reports.
 	Name, Reason string
+	// Origin is that of the report.RuleText.
+	Origin string
 	// Paths are the places that the rule silences. Without paths, it silences all places. Managers restricts it to values that only
 	// these field managers wrote; a name may begin or end in *.
 	Paths    []Pattern
@@ -88,7 +90,9 @@ func (r Rule) CoversOwners(writers []report.Owner) bool {
 }
 
 // Named returns the rule for a report.
-func (r Rule) Named() *report.IgnoreRule { return &report.IgnoreRule{Rule: r.Name, Reason: r.Reason} }
+func (r Rule) Named() *report.IgnoreRule {
+	return &report.IgnoreRule{Rule: r.Name, Reason: r.Reason, Origin: r.Origin}
+}
 
 // builtInRule is an entry of ignores.yaml.
 type builtInRule struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
@@ -115,9 +116,15 @@ func scrubDeployer(r *report.Release, scrub func(string) string) {
 			messages[i].Message = scrub(messages[i].Message)
 		}
 	}
-	if d := r.Deployer; d != nil {
-		d.Reason = scrub(d.Reason)
+	if r.Deployer == nil {
+		return
 	}
+	d := *r.Deployer
+	d.Reason, d.Inputs = scrub(d.Reason), slices.Clone(d.Inputs)
+	for i := range d.Inputs {
+		d.Inputs[i].Name, d.Inputs[i].Version = scrub(d.Inputs[i].Name), scrub(d.Inputs[i].Version)
+	}
+	r.Deployer = &d
 }
 
 // Look leaves out of a report what was written earlier, adds which values of --only and --skip name nothing, and returns how it looks.

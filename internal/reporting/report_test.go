@@ -31,7 +31,7 @@ func TestWordsOfDeployers(t *testing.T) {
 		t.Fatal(err)
 	}
 	finish := func(_ *drift.Result, r *report.Release) {
-		r.Deployer = &report.Deployer{Reason: "it says " + canary}
+		r.Deployer = &report.Deployer{Reason: "it says " + canary, Inputs: []report.DeployerInput{{Name: "https://example.com/" + canary}}}
 		r.Warnings = append(r.Warnings, report.Message{Code: "x", Message: canary + " is unused"})
 		r.Errors = append(r.Errors, report.Message{Code: "x", Message: "cannot read " + canary})
 	}
@@ -39,8 +39,8 @@ func TestWordsOfDeployers(t *testing.T) {
 		f := &Flags{chooser: &cli.Chooser{}}
 		f.ShowSecrets = shows
 		r := f.Release(result, finish)
-		got := []string{r.Deployer.Reason, r.Warnings[len(r.Warnings)-1].Message, r.Errors[len(r.Errors)-1].Message}
-		for i, want := range []string{"it says " + word, word + " is unused", "cannot read " + word} {
+		got := []string{r.Deployer.Reason, r.Deployer.Inputs[0].Name, r.Warnings[len(r.Warnings)-1].Message, r.Errors[len(r.Errors)-1].Message}
+		for i, want := range []string{"it says " + word, "https://example.com/" + word, word + " is unused", "cannot read " + word} {
 			if got[i] != want {
 				t.Errorf("--show-secrets=%t: %q, want %q", shows, got[i], want)
 			}

@@ -224,6 +224,16 @@ func (k *Known) update() {
 	}
 }
 
+// Missed reports whether an interrupt left a text unread, so that Scrub masks every text whole.
+func (k *Known) Missed() bool {
+	if k == nil {
+		return false
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.missed
+}
+
 // Holds reports whether a value contains a value of a Secret.
 func (k *Known) Holds(v any) bool {
 	if k == nil {

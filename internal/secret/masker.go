@@ -29,7 +29,7 @@ type Masker struct {
 	texts map[string]bool
 	// values is set for the values of a release: a template may put any of them at a place whose name announces a secret.
 	values bool
-	// missed is set if an interrupt left a text unread that may hold secrets. Every text is replaced then.
+	// missed is set if an interrupt left a text unread that may hold secrets. Text replaces every text whole then.
 	missed bool
 }
 

@@ -15,7 +15,7 @@ import (
 // text through these methods, or calls spend for what it reads otherwise.
 type scan struct {
 	text string
-	// left is the work that is left. When it falls to asks, the scan asks whether the process was interrupted.
+	// left is the work that is left. When it falls below asks, the scan asks whether the process was interrupted.
 	left, asks int
 	// interrupted is set if an interrupt ended the scan.
 	interrupted bool

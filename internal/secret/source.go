@@ -75,7 +75,8 @@ func decoded(text []byte, exact bool) (v any) {
 	return v
 }
 
-// AddLater adds what another Known knows, which find returns when that is needed. It does not cross to another process.
+// AddLater adds the secrets of another Known. It calls find for it when a text is first searched. The source does not cross to another
+// process.
 func (k *Known) AddLater(find func() *Known) { k.postpone(source{How: fromKnown, find: find}) }
 
 // knownForms is the content of a Known, for the pipe between two processes of this program. It must not be sent anywhere else.

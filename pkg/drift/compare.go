@@ -63,6 +63,9 @@ func (r *Result) Masked() report.Release { return r.Report(threeway.Mask{}) }
 // it. The values in it are those of Comparison: put others in their places, but do not change their contents.
 func (r *Result) Report(mask threeway.Mask) report.Release {
 	out := r.Comparison.Report(mask)
+	if r.Comparison.Interrupted() && !mask.Show {
+		return out
+	}
 	if masking := r.run.connection.Masking; masking != nil {
 		masking.Mark(&out)
 	}
@@ -89,8 +92,9 @@ func (r *Result) Report(mask threeway.Mask) report.Release {
 // server are wrapped, so that apierrors.IsForbidden works. [ErrForceConflicts], [ErrForceReplace] and [FluxError] are about options. If
 // ctx ends, the error wraps the error of ctx. [Hint] returns the advice of each.
 func (c *Comparer) Compare(ctx context.Context, t Target) (*Result, error) {
+	defer c.options.Doing("")
 	result, err := c.compare(ctx, t)
-	if c.options.Doing(""); err != nil {
+	if err != nil {
 		return nil, c.options.Known.known().ScrubError(err)
 	}
 	return result, nil
@@ -194,6 +198,7 @@ func (r *Result) WithChart(ctx context.Context, t Target) (*Result, error) {
 	if r.Loaded.Old == nil || r.Loaded.Old.Values == nil {
 		return r.run.Compare(ctx, t)
 	}
+	defer r.run.options.Doing("")
 	again := r.run
 	again.target = t
 	fetched := again.fetchChart(ctx)

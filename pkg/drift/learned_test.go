@@ -53,16 +53,28 @@ spec: {minReplicas: 1, maxReplicas: 5, scaleTargetRef: {apiVersion: apps/v1, kin
 			}
 			return effect.Effects{}
 		}
-		options := drift.Options{Learned: (*drift.Secrets)(c.learned), Forecast: forecast}
+		doing, did := "", 0
+		say := func(what string) {
+			if doing = what; what != "" {
+				did++
+			}
+		}
+		options := drift.Options{Learned: (*drift.Secrets)(c.learned), Forecast: forecast, Doing: say}
 		target := drift.Target{Namespace: "prod", Release: "web", Chart: c.chart}
 		result, err := drift.New(connection, options).Compare(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if doing != "" || did == 0 {
+			t.Errorf("%s: after %d steps, the comparison is still %s", name, did, doing)
+		}
 		target.Chart = chart
 		withChart, err := result.WithChart(t.Context(), target)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if doing != "" {
+			t.Errorf("%s: with the chart, the comparison is still %s", name, doing)
 		}
 		again, err := result.WithDesired(t.Context(), result.Comparison.Input.OldObjects)
 		if err != nil {

@@ -83,8 +83,8 @@ type Options struct {
 	// Warnings are added to every report.
 	Warnings []report.Message
 
-	// Doing is called with what a comparison is doing, such as "reading 42 objects", and with "" when it has ended. The texts hold no
-	// foreign words. It may be nil. Comparisons that run at the same time call it at the same time.
+	// Doing is called with what Compare is doing, such as "reading 42 objects", and with "" when it has ended. The texts hold no foreign
+	// words. It may be nil. Comparisons that run at the same time call it at the same time, so one may end while others go on.
 	Doing func(what string)
 
 	// Known holds the known secrets. Comparisons add to it, and remove the secrets from their errors. If it is nil, each Comparer has its

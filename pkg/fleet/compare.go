@@ -235,7 +235,10 @@ func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r re
 
 // failed returns the report of a release that could not be compared.
 func (c *comparison) failed(r release.Released, err error) report.Release {
-	e := c.scanError("", "release", err).Map(c.Known.Scrub)
+	e := c.scanError("", "release", err)
+	if !errors.Is(err, errInterrupted) { // an interrupt may have made every text secret
+		e = e.Map(c.Known.Scrub)
+	}
 	out := report.Release{
 		Name: r.Last.Release, Namespace: r.Last.Namespace, StorageNamespace: r.Last.Namespace, Cluster: c.Name, Operation: report.OperationDrift,
 		Warnings: []report.Message{}, NotCompared: []report.NotCompared{}, Objects: []report.Object{},

@@ -2,7 +2,7 @@ package object
 
 // Autoscaler sets the replicas of an object. The zero value means that there is none.
 type Autoscaler struct {
-	// Name is its kind and name, for notes.
+	// Name is its kind and its name: HorizontalPodAutoscaler web. It is in the namespace of what it scales.
 	Name string
 	// ToZero reports whether it may set the replicas to 0. If it may not, it is disabled while they are 0, so somebody else set them to 0.
 	ToZero bool

@@ -28,8 +28,8 @@ func (o ClaimedObject) Compare(other ClaimedObject) int {
 	return cmp.Or(cmp.Compare(o.Cluster, other.Cluster), o.Key().Compare(other.Key()))
 }
 
-// Orphan is an object whose annotations say that it belongs to a release, and that stands in no manifest that the release, or another one,
-// has now. No upgrade deletes it.
+// Orphan is an object whose annotations name a release, but which no manifest of that release or of another one has now. No upgrade deletes
+// it.
 type Orphan struct {
 	ClaimedObject
 	// Release and ReleaseNamespace are what the annotations of the object name.

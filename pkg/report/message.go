@@ -35,6 +35,9 @@ const CodeDefinition = "definition-unread"
 // ErrorRender is the code of the error that the chart could not be rendered. It is part of the contract.
 const ErrorRender = "render"
 
+// ErrorInterrupted is the code of the error that a signal came before the release could be shown. It is part of the contract.
+const ErrorInterrupted = "interrupted"
+
 // ErrorNotFound is the code of the error that no release has a given name. It is part of the contract.
 const ErrorNotFound = "not-found"
 

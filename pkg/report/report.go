@@ -313,6 +313,8 @@ type IgnoreRule struct {
 	KnownSince *time.Time `json:"knownSince,omitempty"`
 	// LeftOut is set if the rule is a flag that chooses from the findings, such as --only.
 	LeftOut bool `json:"leftOut,omitempty"`
+	// Origin is that of the RuleText. A file does not have it.
+	Origin string `json:"-"`
 }
 
 // DryRun is the API server's own answer to the write, if it was asked.

@@ -5,6 +5,8 @@ package report
 type RuleText struct {
 	// Name is the name of the rule in reports; empty means where it was read. A file does not have it.
 	Name string `json:"-"`
+	// Origin is the controller that has the rule, such as ControllerFlux; empty for the rules of users. A file does not have it.
+	Origin string `json:"-"`
 	// Paths are JSON pointers with patterns, such as /spec/replicas; "" is the object as a whole.
 	Paths []string `json:"paths,omitempty"`
 	// Target selects the objects; nil selects all.

@@ -22,6 +22,7 @@ type masking struct{}
 
 // LeaveOut replaces the values of the desired objects that cannot be compared, and adds them to NotCompared.
 func (masking) LeaveOut(in *threeway.Input) {
+	in.DesiredObjects, in.NotCompared, in.Warnings = slices.Clone(in.DesiredObjects), slices.Clone(in.NotCompared), slices.Clone(in.Warnings)
 	old := map[object.Key]map[string]any{}
 	for _, o := range in.OldObjects {
 		old[o.Key] = o.Content

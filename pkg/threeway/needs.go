@@ -84,9 +84,9 @@ func (c *Comparison) failOnUnseenAutoscalers() {
 	}
 }
 
-// failOnUnseenDefinitions adds an error for each custom resource whose definition could not be read, if it differs or is created, or if
-// the definition would decide whether the API server takes the write: a difference may be a default of its schema, and the API server may
-// refuse what the schema does not allow, or an apply to an object that was written at a version that is gone.
+// failOnUnseenDefinitions adds an error for each custom resource whose definition could not be read, if the definition could decide
+// something: whether a difference is a default of the schema, whether the schema allows an object that Helm writes, or whether an object
+// was written at a version that is gone, so that the API server refuses an apply.
 func (c *Comparison) failOnUnseenDefinitions() {
 	for i := range c.Objects {
 		o := &c.Objects[i]

@@ -39,6 +39,11 @@ func (c *Comparison) Report(mask Mask) report.Release {
 		}
 	}
 	r.Drifted = r.HasDrifted()
+	if c.Interrupted() && !mask.Show {
+		// Every text is masked now, also those that findings are known by.
+		r.Warnings, r.Objects, r.Drifted, r.Compared = []report.Message{}, []report.Object{}, false, 0
+		r.Errors = []report.Message{{Code: report.ErrorInterrupted, Message: "interrupted before all secrets in it were found, so nothing of it is shown"}}
+	}
 	return r
 }
 
@@ -112,7 +117,7 @@ func shownRule(r *report.IgnoreRule, scrub func(string) string) *report.IgnoreRu
 	if r == nil {
 		return nil
 	}
-	return &report.IgnoreRule{Rule: scrub(r.Rule), Reason: scrub(r.Reason)}
+	return &report.IgnoreRule{Rule: scrub(r.Rule), Reason: scrub(r.Reason), Origin: r.Origin}
 }
 
 // pointers returns the pointer of a path into live as it was read, or, if live lacks the field, into what Helm would send. At most one of

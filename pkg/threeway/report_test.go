@@ -1,7 +1,9 @@
 package threeway
 
 import (
+	"bytes"
 	"encoding/base64"
+	"encoding/gob"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
+	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -168,5 +171,32 @@ func TestPatchLibraryCrash(t *testing.T) {
 	_, err := engine.Guarded(func() ([]byte, error) { panic("canary") })
 	if err == nil || strings.Contains(err.Error(), "canary") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestInterrupted: if an interrupt has left a text unread, so that nobody knows all secrets, a report has an error and nothing else, unless
+// it shows all values.
+func TestInterrupted(t *testing.T) {
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(struct{ Missed bool }{true}); err != nil { // as a Known crosses to another process
+		t.Fatal(err)
+	}
+	known := &secret.Known{}
+	if err := known.GobDecode(text.Bytes()); err != nil || !known.Missed() {
+		t.Fatalf("missed: %t, %v", known.Missed(), err)
+	}
+	in := caseOf(t, map[string]string{"old.yaml": configMap, "live.yaml": editedMap})
+	in.Warnings = []report.Message{{Code: "x", Message: "a warning"}}
+	whole := Compare(in).Report(Mask{Show: true})
+	in.Known = known
+	r := Compare(in).Report(Mask{})
+	if len(r.Errors) != 1 || r.Errors[0].Code != report.ErrorInterrupted || !r.HasError() {
+		t.Errorf("errors %v", r.Errors)
+	}
+	if len(r.Objects)+len(r.Warnings)+r.Compared > 0 || r.Drifted || r.Name != whole.Name {
+		t.Errorf("it has %v", r)
+	}
+	if diff := cmp.Diff(whole, Compare(in).Report(Mask{Show: true})); diff != "" || len(whole.Objects) == 0 {
+		t.Errorf("with all values:\n%s", diff)
 	}
 }

@@ -31,8 +31,8 @@ type program struct {
 	ready string
 }
 
-// collectLate lets a program spend a tenth less of its time on collecting garbage, and bounds its memory.
-var collectLate = []string{"GOGC=400", "GOMEMLIMIT=1GiB"}
+// collectLate returns variables that let a program spend a tenth less of its time on collecting garbage, up to 1 GiB of memory.
+func collectLate() []string { return []string{"GOGC=400", "GOMEMLIMIT=1GiB"} }
 
 // spawn starts a program with its output in a log file.
 func spawn(p program, log string, detached bool) (process, error) {
@@ -42,7 +42,7 @@ func spawn(p program, log string, detached bool) (process, error) {
 	}
 	defer file.Close()
 	child := exec.Command(p.binary, p.args...)
-	child.Env = append(os.Environ(), collectLate...)
+	child.Env = append(collectLate(), os.Environ()...) // the later one of two values counts
 	child.Stdout, child.Stderr = file, file
 	child.SysProcAttr = childAttributes(detached)
 	started := make(chan error)

@@ -6,8 +6,8 @@
 //	                       the annotation and applies again
 //	Replace             ─► the object itself
 //
-// Three ways means that a field that Argo CD applied and that desired no longer has is removed, and that a field that nobody applied stays.
-// Other than with Helm, this holds for custom resources too, so a sync puts back what somebody edited there.
+// A three-way patch removes a field that Argo CD applied and desired no longer has. It leaves a field that nobody applied. Unlike Helm,
+// Argo CD patches custom resources so too, and a sync puts back what somebody edited there.
 //
 // The sources are gitops-engine v3.6.1 pkg/sync/sync_context.go applyObject and pkg/utils/kube/resource_ops.go
 // ApplyResource, and kubectl v0.37 pkg/cmd/apply. The real Argo CD judges the predictions: "make argocd".

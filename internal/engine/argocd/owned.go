@@ -14,8 +14,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// Owned returns what a manager last wrote of a live object, as far as managedFields show it: a field that it still owns has the value of
-// live, and any other field of desired has that of desired, because somebody has overwritten it since. It returns desired itself if the
+// Owned returns what a manager last wrote of a live object, as far as managedFields show it. A field that the manager still owns has live's
+// value. Somebody has overwritten the other fields of desired since, so they have desired's value. Owned returns desired itself if the
 // object cannot be read as its kind.
 func Owned(ref object.Ref, desired, live map[string]any, manager string) map[string]any {
 	fields := &fieldpath.Set{}

@@ -83,8 +83,8 @@ func lacksRules(left, live any, shape *kinds.Shape) bool {
 	return false
 }
 
-// restore undoes what the patch changes beside what is ignored, where a strategic patch has a whole map: it puts back what was not ignored
-// of desired, and removes what live has and was not ignored (argo-cd v3.6.1 controller/sync.go restoreNonIgnoredFields).
+// restore undoes what a strategic patch changes besides the ignored fields, because the patch has some maps whole. It puts back desired's
+// fields that are not ignored, and removes live's that are not (argo-cd v3.6.1 controller/sync.go restoreNonIgnoredFields).
 func restore(patched, desired, leftDesired, leftLive map[string]any) {
 	for name, was := range desired {
 		is, isThere := patched[name]

@@ -1,5 +1,5 @@
-// Package early puts off the first collection of garbage before the libraries are initialized, which leave enough garbage for two
-// collections: a fifth of the processor time of a short command. A program imports it for that effect.
+// Package early puts off the first collection of garbage before most libraries are initialized. They leave enough garbage for two
+// collections, which took a fifth of the processor time of a start. A program imports the package for that effect.
 //
 // Go initializes packages that do not depend on each other in the order of their import paths, and this one depends on no library. No other
 // package of this module has an init function. The tests of internal/garbage check what it calls.

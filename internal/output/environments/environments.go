@@ -212,7 +212,7 @@ func fields(t *layout.Text, releases []report.Release) []Row {
 	return rows
 }
 
-// ignored is what is said of an object or a field that is not as deployed in an environment whose rules ignore that.
+// ignored is the word for a difference that the rules of its environment ignore.
 const ignored = "ignored"
 
 // wholeObject says what an object is like in an environment where its fields cannot be compared. Otherwise it is empty.
