@@ -244,6 +244,9 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 	}
 	now := time.Now()
 	result := a.Report(version, now)
+	if a.Result.Comparison.Interrupted() {
+		return ctx.Err()
+	}
 	result.Seconds = now.Sub(began).Round(time.Millisecond).Seconds()
 	if in.check != nil {
 		var paths [][]any

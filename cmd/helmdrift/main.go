@@ -102,8 +102,7 @@ func run(ctx context.Context, args []string, s cli.Streams) (code int) {
 	case isClosed(s.Out, err) && !writes(cmd): // the reader of stdout, such as head, has seen enough
 		return cli.ExitFailure
 	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		s.Print("Error: ", "interrupted") // the error of the interrupted request is of no interest
-		return cli.ExitFailure
+		err = errors.New("interrupted") // the error of the interrupted request is of no interest
 	}
 	s.Explain(err)
 	return cli.ExitFailure

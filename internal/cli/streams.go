@@ -50,7 +50,7 @@ func (s Streams) Page(doc []byte) (paged bool, err error) {
 // Explain prints an error, and the hint on a line of its own if there is one. It removes secrets from the error. Hints have only this
 // program's own words.
 func (s Streams) Explain(err error) {
-	s.Print("Error: ", s.Known.Scrub(err.Error()))
+	s.Print("Error: ", s.Known.ScrubProblem(err.Error()))
 	if advice := drift.Hint(err); advice != "" {
 		s.Print("Hint: ", s.AsTyped(advice))
 	}

@@ -47,15 +47,12 @@ func (f Fleet[T]) Start() StartedFleet[T] {
 	return out
 }
 
-// errInterrupted is the error of a release that was not read before an interrupt.
-var errInterrupted = errors.New("interrupted before it was read")
-
 // All compares releases, which are in the order that Each wants. It returns a report for each but those with nothing to compare. Those
 // that Each leaves out, since somebody has interrupted it, have an error.
 func (f StartedFleet[T]) All(all []T) []report.Release {
 	namespaces, reports, isSkipped := make([]string, len(all)), make([]report.Release, len(all)), make([]bool, len(all))
 	for i, of := range all {
-		reports[i] = f.unread(f.Known, of, errInterrupted)
+		reports[i] = f.unread(f.Known, of, errors.New("interrupted before it was read"))
 		namespaces[i] = reports[i].Namespace
 	}
 	f.Each(namespaces, func(i int) {
@@ -95,13 +92,9 @@ func (f StartedFleet[T]) One(of T) (out report.Release, isSkipped bool) {
 func (f Fleet[T]) unread(known *secret.Known, of T, err error) report.Release {
 	out := f.Title(of)
 	out.Warnings, out.NotCompared, out.Objects = []report.Message{}, []report.NotCompared{}, []report.Object{}
-	problem, reason := known.Scrub(hint.Sentence(err)), known.Scrub(err.Error())
-	if known.Missed() { // every text is secret now
-		problem, reason = errInterrupted.Error(), errInterrupted.Error()
-	}
-	out.Errors = []report.Message{{Code: f.Code, Message: problem}}
+	out.Errors = []report.Message{{Code: f.Code, Message: known.ScrubProblem(hint.Sentence(err))}}
 	by := *out.Deployer
-	by.Action, by.Reason, by.PutsBack = report.DeployerUnknown, reason, report.PutsBackUnknown
+	by.Action, by.Reason, by.PutsBack = report.DeployerUnknown, known.ScrubProblem(err.Error()), report.PutsBackUnknown
 	out.Deployer = &by
 	return out
 }

@@ -51,6 +51,9 @@ func (r Run) Do(ctx context.Context) error {
 	now, target := r.Clock(), r.Session.Target
 	// From here on, all secrets are masked unless --show-secrets is set.
 	all := report.New(r.Version, now, []report.Release{r.Release(result, r.Finish)})
+	if r.isInterrupted(result) {
+		r.Fix = nil
+	}
 	look := r.Look(r.Streams, all, now)
 	if target.Chart != nil {
 		look.CI.ChartDir = chartDir(target.Chart.Ref)
@@ -85,8 +88,9 @@ func (r Run) fix(ctx context.Context, result *drift.Result) error {
 // Release returns the report of a comparison. It accepts what the baseline has, and has a patch only if the patch is printed. Finish adds
 // to the report what a deployer does; it may be nil.
 func (f *Flags) Release(result *drift.Result, finish func(*drift.Result, *report.Release)) report.Release {
-	out := result.Report(threeway.Mask{Show: f.ShowSecrets})
-	if finish != nil {
+	mask := threeway.Mask{Show: f.ShowSecrets}
+	out := result.Report(mask)
+	if finish != nil && !f.isInterrupted(result) {
 		finish(result, &out)
 		if !f.ShowSecrets {
 			scrubDeployer(&out, result.Comparison.Scrub)
@@ -106,7 +110,15 @@ func (f *Flags) Release(result *drift.Result, finish func(*drift.Result, *report
 		}
 		out.Patch = manifestdiff.Diff(manifest, result.Comparison, out, f.ShowSecrets)
 	}
+	if f.isInterrupted(result) {
+		return result.Report(mask)
+	}
 	return out
+}
+
+// isInterrupted reports whether nothing of a release is shown, because an interrupt has kept the comparison from finding all secrets.
+func (f *Flags) isInterrupted(result *drift.Result) bool {
+	return result.Comparison.Interrupted() && !f.ShowSecrets
 }
 
 // scrubDeployer removes the secrets of the comparison from the words of a deployer, which may quote what the deployer reads.

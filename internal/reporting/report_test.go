@@ -1,6 +1,8 @@
 package reporting
 
 import (
+	"bytes"
+	"encoding/gob"
 	"os"
 	"testing"
 
@@ -11,11 +13,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/snapshot"
 )
 
-// TestWordsOfDeployers checks that a report masks the secrets of its comparison in what a deployer says, unless it shows all values.
-func TestWordsOfDeployers(t *testing.T) {
-	const canary = "canary-canary"
-	known := &secret.Known{}
-	known.AddMembers(map[string]any{"stringData": map[string]any{"token": canary}})
+// compared compares the release of a snapshot, with other secrets besides those of its objects.
+func compared(t *testing.T, known *secret.Known) *drift.Result {
+	t.Helper()
 	file, err := os.Open("../../testdata/snapshots/web.json.gz")
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +30,36 @@ func TestWordsOfDeployers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return result
+}
+
+// TestInterruptedRelease checks that a release has an error and nothing else, not even what a deployer says, if an interrupt has kept the
+// comparison from finding all secrets.
+func TestInterruptedRelease(t *testing.T) {
+	var text bytes.Buffer
+	if err := gob.NewEncoder(&text).Encode(struct{ Missed bool }{true}); err != nil { // as a Known crosses to another process
+		t.Fatal(err)
+	}
+	known := &secret.Known{}
+	if err := known.GobDecode(text.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	finish := func(_ *drift.Result, r *report.Release) { r.Deployer = &report.Deployer{Reason: "it says so"} }
+	r := (&Flags{chooser: &cli.Chooser{}}).Release(compared(t, known), finish)
+	if len(r.Errors) != 1 || r.Errors[0].Code != report.ErrorInterrupted || r.Errors[0].Message == secret.Mask {
+		t.Errorf("errors %v", r.Errors)
+	}
+	if r.Deployer != nil || len(r.Objects) > 0 || r.HasDrifted() {
+		t.Errorf("it has %v", r)
+	}
+}
+
+// TestWordsOfDeployers checks that a report masks the secrets of its comparison in what a deployer says, unless it shows all values.
+func TestWordsOfDeployers(t *testing.T) {
+	const canary = "canary-canary"
+	known := &secret.Known{}
+	known.AddMembers(map[string]any{"stringData": map[string]any{"token": canary}})
+	result := compared(t, known)
 	finish := func(_ *drift.Result, r *report.Release) {
 		r.Deployer = &report.Deployer{Reason: "it says " + canary, Inputs: []report.DeployerInput{{Name: "https://example.com/" + canary}}}
 		r.Warnings = append(r.Warnings, report.Message{Code: "x", Message: canary + " is unused"})

@@ -95,7 +95,7 @@ func InClusters[T any](
 		defer j.mu.Unlock()
 		all = append(all, some...)
 		for _, e := range found.Errors {
-			j.Errors = append(j.Errors, e.Map(j.Known.Scrub))
+			j.Errors = append(j.Errors, e.Map(j.Known.ScrubProblem))
 		}
 		j.total += found.Total
 		j.Covered.Clusters = append(j.Covered.Clusters, at.Cluster)
@@ -178,7 +178,7 @@ func (j *Search) failed(cluster string, err error) {
 func (j *Search) Add(e report.ScanError) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.Errors = append(j.Errors, e.Map(j.Known.Scrub))
+	j.Errors = append(j.Errors, e.Map(j.Known.ScrubProblem))
 }
 
 // find returns the selected releases of one cluster.

@@ -224,6 +224,15 @@ func (k *Known) update() {
 	}
 }
 
+// ScrubProblem is Scrub for what an error says. If an interrupt has left a text unread, it returns "interrupted": what the error says may
+// hold a secret then, and the user did not wait for it.
+func (k *Known) ScrubProblem(text string) string {
+	if text = k.Scrub(text); k.Missed() {
+		return "interrupted"
+	}
+	return text
+}
+
 // Missed reports whether an interrupt left a text unread, so that Scrub masks every text whole.
 func (k *Known) Missed() bool {
 	if k == nil {

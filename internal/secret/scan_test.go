@@ -141,6 +141,9 @@ func TestInterrupt(t *testing.T) {
 	if got := k.Scrub(hostile); got != Mask {
 		t.Errorf("a hostile text became %.40q", got)
 	}
+	if got := k.ScrubProblem("no hunter2-canary"); got != "no "+Mask {
+		t.Errorf("an error became %q", got)
+	}
 	if !Root("", "ConfigMap").Holds(map[string]any{"data": map[string]any{"a": hostile}}) {
 		t.Error("a hostile text in an object is shown")
 	}
@@ -150,6 +153,9 @@ func TestInterrupt(t *testing.T) {
 	for name, k := range map[string]*Known{"it": learns, "a copy": copied} {
 		if got := k.Scrub("plain"); got != Mask {
 			t.Errorf("%s did not read everything and shows %q", name, got)
+		}
+		if got := k.ScrubProblem("no hunter2-canary"); got != "interrupted" {
+			t.Errorf("%s did not read everything, and an error became %q", name, got)
 		}
 		if !k.Holds("plain text") {
 			t.Errorf("%s did not read everything and calls a text harmless", name)

@@ -63,9 +63,6 @@ func (r *Result) Masked() report.Release { return r.Report(threeway.Mask{}) }
 // it. The values in it are those of Comparison: put others in their places, but do not change their contents.
 func (r *Result) Report(mask threeway.Mask) report.Release {
 	out := r.Comparison.Report(mask)
-	if r.Comparison.Interrupted() && !mask.Show {
-		return out
-	}
 	if masking := r.run.connection.Masking; masking != nil {
 		masking.Mark(&out)
 	}
@@ -80,6 +77,9 @@ func (r *Result) Report(mask threeway.Mask) report.Release {
 	for _, what := range r.effects.Unread {
 		out.Warnings = append(out.Warnings, report.Message{Code: report.CodeEffects,
 			Message: scrub(what) + "; what the operation means for pods and data is not exact"})
+	}
+	if r.Comparison.Interrupted() && !mask.Show {
+		return r.Comparison.Report(mask)
 	}
 	return out
 }

@@ -41,7 +41,7 @@ func (c *Comparison) Report(mask Mask) report.Release {
 	r.Drifted = r.HasDrifted()
 	if c.Interrupted() && !mask.Show {
 		// Every text is masked now, also those that findings are known by.
-		r.Warnings, r.Objects, r.Drifted, r.Compared = []report.Message{}, []report.Object{}, false, 0
+		r.Warnings, r.Objects, r.Terminating, r.Drifted, r.Compared = []report.Message{}, []report.Object{}, false, false, 0
 		r.Errors = []report.Message{{Code: report.ErrorInterrupted, Message: "interrupted before all secrets in it were found, so nothing of it is shown"}}
 	}
 	return r

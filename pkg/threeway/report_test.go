@@ -186,14 +186,14 @@ func TestInterrupted(t *testing.T) {
 		t.Fatalf("missed: %t, %v", known.Missed(), err)
 	}
 	in := caseOf(t, map[string]string{"old.yaml": configMap, "live.yaml": editedMap})
-	in.Warnings = []report.Message{{Code: "x", Message: "a warning"}}
+	in.Warnings, in.Terminating = []report.Message{{Code: "x", Message: "a warning"}}, map[string]bool{in.Namespace: true}
 	whole := Compare(in).Report(Mask{Show: true})
 	in.Known = known
 	r := Compare(in).Report(Mask{})
 	if len(r.Errors) != 1 || r.Errors[0].Code != report.ErrorInterrupted || !r.HasError() {
 		t.Errorf("errors %v", r.Errors)
 	}
-	if len(r.Objects)+len(r.Warnings)+r.Compared > 0 || r.Drifted || r.Name != whole.Name {
+	if len(r.Objects)+len(r.Warnings)+r.Compared > 0 || r.Drifted || r.HasDrifted() || r.Name != whole.Name {
 		t.Errorf("it has %v", r)
 	}
 	if diff := cmp.Diff(whole, Compare(in).Report(Mask{Show: true})); diff != "" || len(whole.Objects) == 0 {
