@@ -119,8 +119,8 @@ func internalType(of types.Type, seen map[types.Type]bool) string {
 	return ""
 }
 
-// TestEmbeddedSize checks what a program links that embeds pkg/drift: no guest, no kustomize, nothing that fetches charts, and no driver of a
-// database.
+// TestEmbeddedSize checks what a program links that embeds pkg/drift: no guest, no kustomize, nothing that fetches charts, and no driver of
+// a database.
 func TestEmbeddedSize(t *testing.T) {
 	cmd := exec.Command("go", "list", "-deps", "./pkg/drift")
 	cmd.Dir = "../.."

@@ -39,8 +39,8 @@ var secretSeeds = flag.Uint64("seeds", 40, "releases with secrets")
 
 // FuzzNoSecretIsShown plants canaries under names, at places and in texts that internal/secret's table calls secret, and encodings of them
 // in keys, values, annotations, lists, documents and errors, on both sides of a comparison. It produces all output of the program: reports
-// in each format, results of a fix and of absorb, lists, histories, errors, warnings, Helm's log, a backup, a snapshot. No output may have a
-// canary in any encoding, while the requests of the fix have them in clear.
+// in each format, results of a fix and of absorb, lists, histories, errors, warnings, Helm's log, a backup, a snapshot. No output may have
+// a canary in any encoding, while the requests of the fix have them in clear.
 func FuzzNoSecretIsShown(f *testing.F) {
 	words, encodings := readSecretTable(f), secrettest.Composed(3)
 	for seed := range *secretSeeds {

@@ -83,7 +83,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestDecideWithOthers has what to do if objects that are neither in sync nor to be pruned are there, or if Argo CD does not accept the Application.
+// TestDecideWithOthers has what to do if objects that are neither in sync nor to be pruned are there, or if Argo CD does not accept the
+// Application.
 func TestDecideWithOthers(t *testing.T) {
 	for name, c := range map[string]struct {
 		plan   *Plan
@@ -230,7 +231,8 @@ func TestHeals(t *testing.T) {
 	}
 }
 
-// TestDiffers has an object that the sources no longer have: what it says, whether Argo CD is out of sync because of it, and whether a sync waits.
+// TestDiffers has an object that the sources no longer have: what it says, whether Argo CD is out of sync because of it, and whether a sync
+// waits.
 func TestDiffers(t *testing.T) {
 	const key = "apiVersion: v1, kind: Secret, metadata: {name: old, namespace: shop"
 	for name, c := range map[string]struct {

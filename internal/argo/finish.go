@@ -148,8 +148,8 @@ func counts(o report.Object) bool {
 	})
 }
 
-// isRandom reports whether a field differs only because each rendering of the sources makes another value. Argo CD does not see that until its
-// repo-server renders them again, 24 hours later by default (argo-cd v3.6.1 reposerver/cache/cache.go AddCacheFlagsToCmd).
+// isRandom reports whether a field differs only because each rendering of the sources makes another value. Argo CD does not see that until
+// its repo-server renders them again, 24 hours later by default (argo-cd v3.6.1 reposerver/cache/cache.go AddCacheFlagsToCmd).
 func isRandom(f report.Finding) bool {
 	return f.Class == report.ClassVolatile && f.Cause == report.CauseChange && f.Verdict != report.Ignore
 }
@@ -168,7 +168,8 @@ func (p *Plan) findUnmergeable() {
 	}
 }
 
-// stuck reports whether objects differ for Argo CD although a sync changes nothing in them, and returns those that the user does not ignore.
+// stuck reports whether objects differ for Argo CD although a sync changes nothing in them, and returns those that the user does not
+// ignore.
 func (p *Plan) stuck(r *report.Release) (is bool, named []string) {
 	for _, made := range p.made.objects {
 		if p.outcome(made.Key).Comparison != argocd.OutOfSync {

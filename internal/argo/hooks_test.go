@@ -9,7 +9,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestForbiddenHook has the annotations of a Job that the project does not permit, how the Application is synced, and whether the sync fails.
+// TestForbiddenHook has the annotations of a Job that the project does not permit, how the Application is synced, and whether the sync
+// fails.
 func TestForbiddenHook(t *testing.T) {
 	const synced = "operationState: {phase: Succeeded, syncResult: {revision: " + commitNow + ", source: {repoURL: 'https://192.0.2.1/shop', path: web, targetRevision: main}}}"
 	for name, c := range map[string]struct {

@@ -94,8 +94,8 @@ func TestKustomizations(t *testing.T) {
 	}
 }
 
-// templateLabel matches a difference that is excused: a label of a template of a claim that this judge has and helmdrift does not. The judge runs
-// kustomize 5.8.1, which sets the labels of includeTemplates there. Argo CD 3.6.1 has 5.8.3, which does not.
+// templateLabel matches a difference that is excused: a label of a template of a claim that this judge has and helmdrift does not. The
+// judge runs kustomize 5.8.1, which sets the labels of includeTemplates there. Argo CD 3.6.1 has 5.8.3, which does not.
 var templateLabel = regexp.MustCompile(`^/apps/v1 StatefulSet [^ ]+/spec/volumeClaimTemplates/\d+/metadata/labels(/[^:]+)?: .*, null$`)
 
 // renderCopy returns what Argo CD makes of a copy of the repository, since it changes the files of a kustomization.

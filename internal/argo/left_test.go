@@ -317,8 +317,8 @@ func TestRulesOfPatterns(t *testing.T) {
 	}
 }
 
-// TestTracked has an object whose label or annotation is from another way of tracking, the label of the sources, and the places that a report ignores
-// (argo-cd v3.6.1 util/argo/resource_tracking_test.go).
+// TestTracked has an object whose label or annotation is from another way of tracking, the label of the sources, and the places that a
+// report ignores (argo-cd v3.6.1 util/argo/resource_tracking_test.go).
 func TestTracked(t *testing.T) {
 	const mark = "argocd.argoproj.io/tracking-id: 'web:/ConfigMap:shop/web'"
 	const at = "/metadata/annotations/argocd.argoproj.io~1tracking-id"
@@ -420,7 +420,8 @@ func TestIgnoredStatus(t *testing.T) {
 	}
 }
 
-// TestCompared has how an object differs for Argo CD and what a sync does with it, and whether the Application is then out of sync, and what is said.
+// TestCompared has how an object differs for Argo CD and what a sync does with it, and whether the Application is then out of sync, and
+// what is said.
 func TestCompared(t *testing.T) {
 	const thing = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}}"
 	changed := report.Object{Action: report.ActionUpdate, Fields: []report.Finding{{Verdict: report.Overwrite}}}

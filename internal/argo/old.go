@@ -66,8 +66,8 @@ func (p *Plan) list(ctx context.Context) []listed {
 	})
 }
 
-// shared says which object of the sources another Application has marked, so that a sync with FailOnSharedResource=true fails, or returns "" (argo-cd
-// v3.6.1 controller/state.go CompareAppState, util/argo/resource_tracking.go GetAppName).
+// shared says which object of the sources another Application has marked, so that a sync with FailOnSharedResource=true fails, or returns
+// "" (argo-cd v3.6.1 controller/state.go CompareAppState, util/argo/resource_tracking.go GetAppName).
 func (p *Plan) shared(ctx context.Context) string {
 	var refs []object.Ref
 	for _, o := range p.made.objects {
@@ -90,8 +90,8 @@ func (p *Plan) shared(ctx context.Context) string {
 	return ""
 }
 
-// isCopied reports whether a live object has the mark of another object. Some controllers copy objects with their annotations, and a sync leaves
-// such a copy alone. It goes with the Application, though (argo-cd v3.6.1 controller/state.go isSelfReferencedObj).
+// isCopied reports whether a live object has the mark of another object. Some controllers copy objects with their annotations, and a sync
+// leaves such a copy alone. It goes with the Application, though (argo-cd v3.6.1 controller/state.go isSelfReferencedObj).
 func isCopied(live map[string]any) bool {
 	parts := strings.SplitN(argocd.Annotation(live, trackingID), ":", 3)
 	if len(parts) < 3 {

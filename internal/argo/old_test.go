@@ -10,8 +10,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
-// TestDeployedAtRandom has what a second rendering of the same sources makes of an object, and what counts as deployed: a value that each rendering
-// makes anew is what Argo CD has written, as long as it owns the field.
+// TestDeployedAtRandom has what a second rendering of the same sources makes of an object, and what counts as deployed: a value that each
+// rendering makes anew is what Argo CD has written, as long as it owns the field.
 func TestDeployedAtRandom(t *testing.T) {
 	const head = "apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop"
 	const desired = "{" + head + "}, data: {token: second, level: info}}"

@@ -231,8 +231,8 @@ func (p *Plan) findNamespace(ctx context.Context) {
 	}
 }
 
-// options returns the options of the next sync. A sync by hand prunes if the user says so, and is predicted without that until it is under way. Then
-// it has its own options (argo-cd v3.6.1 controller/sync.go SyncAppState).
+// options returns the options of the next sync. A sync by hand prunes if the user says so, and is predicted without that until it is under
+// way. Then it has its own options (argo-cd v3.6.1 controller/sync.go SyncAppState).
 func (p *Plan) options() argocd.Options {
 	out := optionsOf(p.app)
 	if is := p.app.UnderWay(); is != nil && !out.Removes {

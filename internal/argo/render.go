@@ -93,7 +93,8 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 	return out, nil
 }
 
-// leaveOutNulls removes from documents the nulls that objects do not have once a sync has created them, and returns these objects with them.
+// leaveOutNulls removes from documents the nulls that objects do not have once a sync has created them, and returns these objects with
+// them.
 func (p *Plan) leaveOutNulls(documents []render.Document) map[object.Key]map[string]any {
 	sync, raw := optionsOf(p.app), map[object.Key]map[string]any{}
 	for i, document := range documents {
@@ -108,8 +109,8 @@ func (p *Plan) leaveOutNulls(documents []render.Document) map[object.Key]map[str
 	return raw
 }
 
-// definedKinds returns the kinds that definitions among some objects define. A sync writes them before objects of these kinds, and does not miss the
-// kinds before (gitops-engine v3.6.1 pkg/sync/sync_context.go hasCRDOfGroupKind).
+// definedKinds returns the kinds that definitions among some objects define. A sync writes them before objects of these kinds, and does not
+// miss the kinds before (gitops-engine v3.6.1 pkg/sync/sync_context.go hasCRDOfGroupKind).
 func definedKinds(objects []object.Object) (out []schema.GroupKind) {
 	for _, o := range objects {
 		spec := object.Child(o.Content, "spec")
@@ -302,8 +303,8 @@ func (p *Plan) capabilities(ctx context.Context, h *api.HelmSource) (*chartutil.
 	return render.OverrideCapabilities(&out, plain.String(), extra)
 }
 
-// These can only be read or created. Argo CD tells charts about kinds that it can list and watch (gitops-engine v3.6.1 pkg/utils/kube/ctl.go
-// GetAPIResources), and discovery as helmdrift reads it does not say which they are.
+// These can only be read or created. Argo CD tells charts about kinds that it can list and watch (gitops-engine v3.6.1
+// pkg/utils/kube/ctl.go GetAPIResources), and discovery as helmdrift reads it does not say which they are.
 var (
 	unwatchedGroups = []string{"metrics.k8s.io", "custom.metrics.k8s.io", "external.metrics.k8s.io", "packages.operators.coreos.com"}
 	unwatchedKinds  = []string{
@@ -313,8 +314,8 @@ var (
 	}
 )
 
-// isUnwatched reports whether no kind of an API version can be watched, or the kind that it ends with cannot. A group of Kubernetes itself has
-// no dot, or ends with .k8s.io.
+// isUnwatched reports whether no kind of an API version can be watched, or the kind that it ends with cannot. A group of Kubernetes itself
+// has no dot, or ends with .k8s.io.
 func isUnwatched(version string) bool {
 	group, rest, _ := strings.Cut(version, "/")
 	isOwn := !strings.Contains(group, ".") || strings.HasSuffix(group, ".k8s.io")
@@ -394,7 +395,8 @@ func documentOf(content map[string]any, from string) render.Document {
 	return render.Document{Source: from, JSON: text}
 }
 
-// isHook reports whether a sync runs an object in a phase of its own (gitops-engine v3.6.1 pkg/sync/hook/hook.go IsHook), unless it is unsynced.
+// isHook reports whether a sync runs an object in a phase of its own (gitops-engine v3.6.1 pkg/sync/hook/hook.go IsHook), unless it is
+// unsynced.
 func isHook(content map[string]any) bool {
 	annotations := object.Child(object.Child(content, "metadata"), "annotations")
 	if _, found := annotations["argocd.argoproj.io/hook"].(string); found {
@@ -429,8 +431,8 @@ func (p *Plan) isUnsynced(o object.Object) bool {
 	return isSkipped
 }
 
-// instance returns the name of the Application in the marks. One in another namespace than Argo CD has that in front, but helmdrift does not
-// know the namespace of Argo CD: it is that of the ConfigMap argocd-cm (argo-cd v3.6.1 util/argo/argo.go InstanceName).
+// instance returns the name of the Application in the marks. One in another namespace than Argo CD has that in front, but helmdrift does
+// not know the namespace of Argo CD: it is that of the ConfigMap argocd-cm (argo-cd v3.6.1 util/argo/argo.go InstanceName).
 func (p *Plan) instance() string {
 	if p.settings.Namespace == "" || p.settings.Namespace == p.app.Metadata.Namespace {
 		return p.app.Metadata.Name
@@ -444,9 +446,9 @@ const (
 	installationID = "argocd.argoproj.io/installation-id"
 )
 
-// mark returns an object of a document with its namespace and the marks of Argo CD (argo-cd v3.6.1 util/argo/resource_tracking.go SetAppInstance,
-// controller/state.go NormalizeTargetObjects). A definition has no marks, unless it says a namespace, which Argo CD removes. If one of the
-// others cannot be marked, there is no manifest at all.
+// mark returns an object of a document with its namespace and the marks of Argo CD (argo-cd v3.6.1 util/argo/resource_tracking.go
+// SetAppInstance, controller/state.go NormalizeTargetObjects). A definition has no marks, unless it says a namespace, which Argo CD
+// removes. If one of the others cannot be marked, there is no manifest at all.
 func (p *Plan) mark(o object.Object, from render.Document) (map[string]any, error) {
 	content, _ := object.Copy(o.Content).(map[string]any)
 	u := unstructured.Unstructured{Object: content}
@@ -495,7 +497,8 @@ func saysNamespace(from render.Document, o object.Object) bool {
 	})
 }
 
-// legacyLabel is the key of the label that Argo CD also sets in the templates of pods (argo-cd v3.6.1 util/kube/kube.go SetAppInstanceLabel).
+// legacyLabel is the key of the label that Argo CD also sets in the templates of pods (argo-cd v3.6.1 util/kube/kube.go
+// SetAppInstanceLabel).
 const legacyLabel = "applications.argoproj.io/app-name"
 
 // marks reports whether Argo CD marks objects in their annotations, or in their labels.

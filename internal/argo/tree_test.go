@@ -255,8 +255,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestDoubts has trees, what of the cluster counts, the problems of the tree, and whether they keep the report of Application web from being
-// complete.
+// TestDoubts has trees, what of the cluster counts, the problems of the tree, and whether they keep the report of Application web from
+// being complete.
 func TestDoubts(t *testing.T) {
 	const (
 		template   = "  template: {metadata: {name: '{{.name}}'}, spec: {destination: {name: in-cluster}}}\n"

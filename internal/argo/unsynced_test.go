@@ -11,8 +11,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestUnsynced has a folder with more than a sync writes, and objects of the cluster: what the sources make, what counts as deployed, and what is said.
-// The Application is in another namespace than Argo CD.
+// TestUnsynced has a folder with more than a sync writes, and objects of the cluster: what the sources make, what counts as deployed, and
+// what is said. The Application is in another namespace than Argo CD.
 func TestUnsynced(t *testing.T) {
 	const namespaced = "metadata: {name: %s, namespace: shop%s}"
 	objectText := func(kind, name, annotations string) string {

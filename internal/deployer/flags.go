@@ -14,7 +14,8 @@ func Containers(deployment map[string]any) []map[string]any {
 	return object.Items(object.Child(object.Child(object.Child(deployment, "spec"), "template"), "spec"), "containers")
 }
 
-// Flags returns the flags that the commands of a Deployment have, without dashes, and their values, in order. A flag without a value is true.
+// Flags returns the flags that the commands of a Deployment have, without dashes, and their values, in order. A flag without a value is
+// true.
 func Flags(deployment map[string]any) iter.Seq2[string, string] {
 	return func(yield func(name, value string) bool) {
 		for _, container := range Containers(deployment) {

@@ -49,8 +49,8 @@ func isFlat(text string) bool {
 	return true
 }
 
-// plain returns a decoded value with the types of this package, because a comparison needs the same types for all libraries. The decoder has
-// types for tables, arrays of tables, dates and times of several kinds.
+// plain returns a decoded value with the types of this package, because a comparison needs the same types for all libraries. The decoder
+// has types for tables, arrays of tables, dates and times of several kinds.
 func (b *budget) plain(v any, depth int) (any, bool) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -113,7 +113,8 @@ func frozen(kind, name string, observed int) map[string]any {
 	}
 }
 
-// TestGeneration checks which changes of a HelmRelease change its HelmChart, whose generation is in the version of a chart with valuesFiles.
+// TestGeneration checks which changes of a HelmRelease change its HelmChart, whose generation is in the version of a chart with
+// valuesFiles.
 func TestGeneration(t *testing.T) {
 	for spec, want := range map[string]string{
 		"  interval: 60m\n  chart: {spec: %s}":                              "4",

@@ -75,7 +75,8 @@ func (p *Plan) hasCorrectable(r *report.Release) bool {
 	})
 }
 
-// checkKept finds out whether the upgrade is to a chart that source-controller keeps although the source has another one of the same version.
+// checkKept finds out whether the upgrade is to a chart that source-controller keeps although the source has another one of the same
+// version.
 func (p *Plan) checkKept(ctx context.Context, drifted *drift.Result) {
 	if changed := p.notRolledOut(ctx, drifted); changed > 0 {
 		p.lacks(fmt.Sprintf("%s of the chart %s from what is deployed under version %s: source-controller keeps the chart that it built first, so "+
@@ -139,8 +140,8 @@ func (p *Plan) inputs() []report.DeployerInput {
 }
 
 // ownDefinitions returns what helm-controller writes of the folder crds/ of a chart: the definitions alone, with its labels
-// (fluxcd/helm-controller v1.6.0 internal/action/crds.go applyCRDs). Server-side it applies each of them with both policies, because
-// Helm creates with an apply then (helm v4.3.1 pkg/kube/client.go makeCreateApplyFunc). A document that cannot be read stays: helm-controller
+// (fluxcd/helm-controller v1.6.0 internal/action/crds.go applyCRDs). Server-side it applies each of them with both policies, because Helm
+// creates with an apply then (helm v4.3.1 pkg/kube/client.go makeCreateApplyFunc). A document that cannot be read stays: helm-controller
 // fails on it.
 func ownDefinitions(h *api.HelmRelease, all []render.Document) (out []render.Document) {
 	for _, document := range all {

@@ -493,8 +493,8 @@ func (p *Plan) findMethod(ctx context.Context, records drift.Records, q Question
 	return nil
 }
 
-// installs reports whether helm-controller installs the release, or would if nothing kept it from acting, also after it has uninstalled another
-// one.
+// installs reports whether helm-controller installs the release, or would if nothing kept it from acting, also after it has uninstalled
+// another one.
 func (p *Plan) installs() bool {
 	otherwise := p.decision.otherwise
 	return p.decision.action == report.DeployerInstall || otherwise == report.DeployerInstall || otherwise == report.DeployerReinstall

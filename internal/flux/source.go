@@ -334,8 +334,8 @@ func fromOCI(ctx context.Context, from deployer.Reader, namespace, name string, 
 // isObserved reports whether source-controller has looked at the source as it is now.
 func (s *source) isObserved() bool { return s.Status.ObservedGeneration == s.Metadata.Generation }
 
-// choosesAsBefore reports whether an OCIRepository that a tree changes chooses what the one of the cluster does, which source-controller has
-// looked at.
+// choosesAsBefore reports whether an OCIRepository that a tree changes chooses what the one of the cluster does, which source-controller
+// has looked at.
 func (s *source) choosesAsBefore(q Question) bool {
 	live := &source{}
 	ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: "OCIRepository", Namespace: s.Metadata.Namespace, Name: s.Metadata.Name}, Version: "v1"}

@@ -5,8 +5,8 @@ import "sync"
 // Attempts is how often a Retry tries to read something. After that, callers get the last answer.
 const Attempts = 3
 
-// Retry holds the values of keys. The first caller that needs a value reads it, and the others wait. If the value could not be read, a later
-// caller reads it again, Attempts times in all. The zero value is empty and ready for use.
+// Retry holds the values of keys. The first caller that needs a value reads it, and the others wait. If the value could not be read, a
+// later caller reads it again, Attempts times in all. The zero value is empty and ready for use.
 type Retry[K comparable, V any] struct {
 	mu     sync.Mutex
 	values map[K]*reading[V]

@@ -19,8 +19,8 @@ func Status(err error) int {
 	return 0
 }
 
-// EndsBefore reports whether the time of ctx ends before a wait does. Then the refusal at hand says more than the timeout that would end the
-// wait.
+// EndsBefore reports whether the time of ctx ends before a wait does. Then the refusal at hand says more than the timeout that would end
+// the wait.
 func EndsBefore(ctx context.Context, wait time.Duration) bool {
 	deadline, ok := ctx.Deadline()
 	return ok && time.Until(deadline) <= wait

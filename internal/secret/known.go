@@ -190,8 +190,8 @@ func formsOf(text string) []string {
 	return forms
 }
 
-// addForm adds one form of a secret, unless it is harmless or a short number. With inside it is removed even from the middle of a word, as a
-// long one always is.
+// addForm adds one form of a secret, unless it is harmless or a short number. With inside it is removed even from the middle of a word, as
+// a long one always is.
 func (k *Known) addForm(form string, inside bool) {
 	if form == "" || harmless()[strings.ToLower(form)] {
 		return

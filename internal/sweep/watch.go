@@ -13,9 +13,9 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Rest reads what the lists of a sweep with Options.Whole have not read yet, so that See has seen every object of each kind that was wanted:
-// in each of the namespaces or, if the sweep is wide, in all. It returns an error for each list that could not be read. After it, the sweep
-// answers no more.
+// Rest reads what the lists of a sweep with Options.Whole have not read yet, so that See has seen every object of each kind that was
+// wanted: in each of the namespaces or, if the sweep is wide, in all. It returns an error for each list that could not be read. After it,
+// the sweep answers no more.
 func (s *Sweep) Rest(ctx context.Context, namespaces []string) []error {
 	s.mu.Lock()
 	kinds := map[schema.GroupVersionResource]bool{}

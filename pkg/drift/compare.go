@@ -192,8 +192,8 @@ func (r *Result) WithDesired(ctx context.Context, desired []object.Object) (*thr
 }
 
 // WithChart compares the release again, as Compare does with a chart, but reads no record and no live object again. If the chart renders
-// the objects that are deployed, the result is r itself. Which template an object comes from does not count, because a post-renderer does not
-// say it.
+// the objects that are deployed, the result is r itself. Which template an object comes from does not count, because a post-renderer does
+// not say it.
 func (r *Result) WithChart(ctx context.Context, t Target) (*Result, error) {
 	if r.Loaded.Old == nil || r.Loaded.Old.Values == nil {
 		return r.run.Compare(ctx, t)

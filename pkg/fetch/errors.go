@@ -83,8 +83,8 @@ func (s stoppedError) Error() string { return s.subject + ": " + s.cause.Error()
 // Unwrap returns the cause and the error of the context.
 func (s stoppedError) Unwrap() []error { return []error{s.cause, s.err} }
 
-// asError turns an error into one line that says what was being done and what is wrong, with a hint that says what to try. The line does not
-// unwrap to err, whose causes quote URLs with their credentials.
+// asError turns an error into one line that says what was being done and what is wrong, with a hint that says what to try. The line does
+// not unwrap to err, whose causes quote URLs with their credentials.
 func (f fetcher) asError(subject string, err error) error {
 	if f.ctx.Err() != nil {
 		return stoppedError{subject, context.Cause(f.ctx), f.ctx.Err()}

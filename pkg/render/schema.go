@@ -84,8 +84,9 @@ func checkSchema(text []byte, values map[string]any, conceal func(*jsonschema.Va
 	return nil
 }
 
-// schemaLoader loads what a schema refers to as Helm does, but for files. Whoever writes a chart, or a schema that the chart's schema refers
-// to, could learn from the messages whether a file of the user exists, and parts of what it has. An unresolved URN allows every value.
+// schemaLoader loads what a schema refers to as Helm does, but for files. Whoever writes a chart, or a schema that the chart's schema
+// refers to, could learn from the messages whether a file of the user exists, and parts of what it has. An unresolved URN allows every
+// value.
 func schemaLoader() jsonschema.SchemeURLLoader {
 	remote := &chartutil.HTTPURLLoader{Timeout: 15 * time.Second}
 	return jsonschema.SchemeURLLoader{

@@ -26,8 +26,8 @@ type Mask struct {
 // the API server.
 func (c *Comparison) Scrub(text string) string { return c.secrets().Scrub(text) }
 
-// Interrupted reports whether an interrupt has kept the comparison from finding all secrets in its objects. A Report with masked values then
-// has nothing but an error that says so.
+// Interrupted reports whether an interrupt has kept the comparison from finding all secrets in its objects. A Report with masked values
+// then has nothing but an error that says so.
 func (c *Comparison) Interrupted() bool { return c.known.Missed() }
 
 // secrets returns the secrets in the objects of the comparison. It collects them on first use.

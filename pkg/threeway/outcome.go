@@ -15,8 +15,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file says on which objects Helm fails, and what that means for the others. Comparison.settle computes the outcome of each object from
-// its decision, which nobody changes, and from that.
+// This file says on which objects Helm fails, and what that means for the others. Comparison.settle computes the outcome of each object
+// from its decision, which nobody changes, and from that.
 
 // scope is how far a failure reaches: which other objects Helm does not process because of it.
 type scope int

@@ -27,8 +27,8 @@ func (c *Case) pushAndWait(name, host string) error {
 	})
 }
 
-// newRegistryScript returns the random script of a seed whose HelmRelease names an OCIRepository, so that each push moves the digest that is
-// in the version of the chart. It has the files of a script that exists, the chart among them.
+// newRegistryScript returns the random script of a seed whose HelmRelease names an OCIRepository, so that each push moves the digest that
+// is in the version of the chart. It has the files of a script that exists, the chart among them.
 func newRegistryScript(seed uint64, files []txtar.File) []byte {
 	s := &fluxScript{Rand: rand.New(rand.NewPCG(seed, 17)), name: "web", deployed: "web", chart: "oci/web", publish: "registry oci/web"}
 	s.others = []func(){

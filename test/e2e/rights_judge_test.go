@@ -39,8 +39,8 @@ func (j rightsJudge) faults() []string {
 	return out
 }
 
-// failsAnyway reports whether the command ends with an error and without a report, whoever runs it: there is no release of that name. Nothing
-// can disappear then, and what the command reads after that only makes its advice better.
+// failsAnyway reports whether the command ends with an error and without a report, whoever runs it: there is no release of that name.
+// Nothing can disappear then, and what the command reads after that only makes its advice better.
 func (j rightsJudge) failsAnyway() bool {
 	return j.full.report == nil && j.full.exit == 1 && j.without.report == nil && j.without.exit == 1
 }

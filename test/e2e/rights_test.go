@@ -158,8 +158,8 @@ func (s *rightsTally) String() string {
 		s.diffs, s.runs, s.worse, s.inParts, s.failed)
 }
 
-// check repeats the last diff without each of its rights, if the plan chooses that diff. Diff runs it with JSON as its format. One that reads
-// ahead reads objects that it may turn out not to need, and need not mention those.
+// check repeats the last diff without each of its rights, if the plan chooses that diff. Diff runs it with JSON as its format. One that
+// reads ahead reads objects that it may turn out not to need, and need not mention those.
 func (p *rightsPlan) check(c *Case, args []string, readsAhead bool, diff func() (binaryRun, error)) error {
 	number := p.next
 	p.next++

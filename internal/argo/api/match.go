@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// MatchesGlob reports whether a pattern as Argo CD has it matches a text: * and ? stand for everything but separators, and ** for everything.
-// A pattern with an error matches nothing.
+// MatchesGlob reports whether a pattern as Argo CD has it matches a text: * and ? stand for everything but separators, and ** for
+// everything. A pattern with an error matches nothing.
 func MatchesGlob(pattern, text string, separators ...rune) bool {
 	if !strings.ContainsAny(pattern, `*?[]{}\`) {
 		return pattern == text // most have none, and compiling takes time
@@ -18,8 +18,8 @@ func MatchesGlob(pattern, text string, separators ...rune) bool {
 	return err == nil && compiled.MatchString(text)
 }
 
-// expression translates a pattern into a regular expression, which means what github.com/gobwas/glob v1.0.0 does, the library of Argo CD. The
-// older version that Helm has, and so this program, finds other texts: it takes abc for a match of ab*bc, and {} for no empty text.
+// expression translates a pattern into a regular expression, which means what github.com/gobwas/glob v1.0.0 does, the library of Argo CD.
+// The older version that Helm has, and so this program, finds other texts: it takes abc for a match of ab*bc, and {} for no empty text.
 func expression(pattern, separators string) (*regexp.Regexp, error) {
 	any := "."
 	if separators != "" {
@@ -67,7 +67,8 @@ func expression(pattern, separators string) (*regexp.Regexp, error) {
 	return regexp.Compile(`(?s)\A(?:` + out.String() + `)\z`)
 }
 
-// classOf translates a class of letters, such as [abc], [!abc] or [a-c], whose first bracket is not in the text. It returns what is behind it.
+// classOf translates a class of letters, such as [abc], [!abc] or [a-c], whose first bracket is not in the text. It returns what is behind
+// it.
 func classOf(text []rune) (class string, after []rune, err error) {
 	errOpen := errors.New("a bracket that is not closed")
 	class = "["

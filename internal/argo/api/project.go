@@ -57,7 +57,8 @@ type restriction struct {
 // Project returns the name of the AppProject.
 func (a *Application) Project() string { return cmp.Or(a.Spec.Project, "default") }
 
-// ReadProject reads the AppProject of an Application, with what the global projects of argocd-cm add to it. It is in the namespace of Argo CD.
+// ReadProject reads the AppProject of an Application, with what the global projects of argocd-cm add to it. It is in the namespace of Argo
+// CD.
 func ReadProject(ctx context.Context, from deployer.Reader, a *Application, s Settings) (*project, error) {
 	in := []string{s.Namespace}
 	if s.Namespace == "" {
@@ -76,14 +77,15 @@ func ReadProject(ctx context.Context, from deployer.Reader, a *Application, s Se
 	return nil, fmt.Errorf("AppProject %s of %s: %w", a.Project(), a.Title(), deployer.ErrAbsent)
 }
 
-// globalProject names a project that adds to the projects with some labels (argo-cd v3.6.1 util/settings/settings.go GlobalProjectSettings).
+// globalProject names a project that adds to the projects with some labels (argo-cd v3.6.1 util/settings/settings.go
+// GlobalProjectSettings).
 type globalProject struct {
 	ProjectName   string               `json:"projectName"`
 	LabelSelector metav1.LabelSelector `json:"labelSelector"`
 }
 
-// addGlobal adds what global projects say (argo-cd v3.6.1 util/argo/argo.go GetGlobalProjects, mergeVirtualProject). The first one that is not there
-// or whose selector is broken ends the list.
+// addGlobal adds what global projects say (argo-cd v3.6.1 util/argo/argo.go GetGlobalProjects, mergeVirtualProject). The first one that is
+// not there or whose selector is broken ends the list.
 func (p *project) addGlobal(ctx context.Context, from deployer.Reader, namespace, name string, all []globalProject) error {
 	for _, g := range all {
 		selector, err := metav1.LabelSelectorAsSelector(&g.LabelSelector)
@@ -116,8 +118,8 @@ func (p *project) addGlobal(ctx context.Context, from deployer.Reader, namespace
 	return nil
 }
 
-// Rejects returns why Argo CD neither compares nor syncs an Application, or "": what it says is not valid, or the project does not permit it (argo-cd
-// v3.6.1 controller/appcontroller.go refreshAppConditions, util/argo/argo.go GetAppProject, ValidatePermissions).
+// Rejects returns why Argo CD neither compares nor syncs an Application, or "": what it says is not valid, or the project does not permit
+// it (argo-cd v3.6.1 controller/appcontroller.go refreshAppConditions, util/argo/argo.go GetAppProject, ValidatePermissions).
 func (p *project) Rejects(a *Application, s Settings) string {
 	if reason := a.invalid(); reason != "" {
 		return reason
@@ -139,15 +141,16 @@ func (p *project) Rejects(a *Application, s Settings) string {
 	return ""
 }
 
-// isAccepted reports whether the controller has compared the Application with this source. Secrets, which helmdrift does not read, may permit more than
-// the project (argo-cd v3.6.1 util/argo/argo.go GetAppProjectByName).
+// isAccepted reports whether the controller has compared the Application with this source. Secrets, which helmdrift does not read, may
+// permit more than the project (argo-cd v3.6.1 util/argo/argo.go GetAppProjectByName).
 func (a *Application) isAccepted(s Source) bool {
 	is := a.Status.Sync
 	return (is.Status == "Synced" || is.Status == "OutOfSync") &&
 		slices.ContainsFunc(append([]Source{is.ComparedTo.Source}, is.ComparedTo.Sources...), func(was Source) bool { return was.RepoURL == s.RepoURL })
 }
 
-// Verifies reports whether a sync fails unless commits of the sources have been signed (argo-cd v3.6.1 controller/state.go CompareAppState).
+// Verifies reports whether a sync fails unless commits of the sources have been signed (argo-cd v3.6.1 controller/state.go
+// CompareAppState).
 func (p *project) Verifies(a *Application) bool {
 	return (len(p.Spec.SignatureKeys) > 0 || IsSet(p.Spec.SourceIntegrity)) &&
 		slices.ContainsFunc(a.Sources(), func(s Source) bool { return s.Chart == "" })
@@ -203,7 +206,8 @@ func (p *project) Forbids(a *Application, s Settings, objects []object.Object) s
 }
 
 // hasAccount reports whether Argo CD finds an account to sync to a namespace of this cluster with: the first that matches. If it need not
-// always have one, its own counts (argo-cd v3.6.1 util/settings/impersonation.go DeriveServiceAccountToImpersonate, controller/sync.go SyncAppState).
+// always have one, its own counts (argo-cd v3.6.1 util/settings/impersonation.go DeriveServiceAccountToImpersonate, controller/sync.go
+// SyncAppState).
 func (p *project) hasAccount(namespace string, always bool) bool {
 	for _, one := range p.Spec.Accounts {
 		if MatchesGlob(one.Server, InCluster) && MatchesGlob(one.Namespace, namespace) {

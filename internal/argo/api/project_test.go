@@ -114,8 +114,8 @@ func TestProjectVerifies(t *testing.T) {
 	}
 }
 
-// TestSourceNamespaces has where Applications of a project may be, besides the namespace of Argo CD, and whether one in the namespace team-a
-// may be synced.
+// TestSourceNamespaces has where Applications of a project may be, besides the namespace of Argo CD, and whether one in the namespace
+// team-a may be synced.
 func TestSourceNamespaces(t *testing.T) {
 	for patterns, want := range map[string]bool{
 		"[]": false, "[team-b]": false, "[team-a]": true, "['team-*']": true, "['/^team-[a-c]$/']": true, "['/^team$/']": false, "['/(/']": false,

@@ -23,7 +23,8 @@ type Settings struct {
 	Tracking, Label string
 	// Installation is the identity of this Argo CD, if several share a cluster.
 	Installation string
-	// BuildOptions are the flags of "kustomize build". NoKustomize is set if Argo CD builds no kustomization, and NoHelm if it renders no chart.
+	// BuildOptions are the flags of "kustomize build". NoKustomize is set if Argo CD builds no kustomization, and NoHelm if it renders no
+	// chart.
 	BuildOptions        string
 	NoKustomize, NoHelm bool
 	// Ignores are the differences that argocd-cm ignores for all Applications.
@@ -114,7 +115,8 @@ const (
 	knownKey     = overridesKey + ".knownTypeFields."
 )
 
-// knownKinds returns the custom kinds with fields that have a type in argocd-cm (argo-cd v3.6.1 util/settings/settings.go GetResourceOverrides).
+// knownKinds returns the custom kinds with fields that have a type in argocd-cm (argo-cd v3.6.1 util/settings/settings.go
+// GetResourceOverrides).
 func knownKinds(data map[string]any) map[schema.GroupKind]bool {
 	out := map[schema.GroupKind]bool{}
 	add := func(name, separator string) {

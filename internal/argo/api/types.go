@@ -421,8 +421,8 @@ func (a *Application) compared() (sources []Source, revisions []string) {
 	return []Source{is.ComparedTo.Source}, []string{is.Revision}
 }
 
-// Synced returns the sources and the revisions of the last full sync that succeeded, and false if there was none. With revisionHistoryLimit: 0
-// there is no history, and the last sync counts if it was such a one.
+// Synced returns the sources and the revisions of the last full sync that succeeded, and false if there was none. With
+// revisionHistoryLimit: 0 there is no history, and the last sync counts if it was such a one.
 func (a *Application) Synced() (sources []Source, revisions []string, found bool) {
 	if n := len(a.Status.History); n > 0 {
 		return a.Status.History[n-1].all()

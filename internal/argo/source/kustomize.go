@@ -131,8 +131,8 @@ func templateLabel(group, version, kind, template string) kustomizetypes.FieldSp
 	}
 }
 
-// withTemplateLabels names the places of labels with includeTemplates in a kustomization. Kustomize 5.8.3, which Argo CD 3.6.1 has, leaves the
-// volumeClaimTemplates of a StatefulSet alone, and the library of 5.8.1 does not.
+// withTemplateLabels names the places of labels with includeTemplates in a kustomization. Kustomize 5.8.3, which Argo CD 3.6.1 has, leaves
+// the volumeClaimTemplates of a StatefulSet alone, and the library of 5.8.1 does not.
 func withTemplateLabels(text []byte) ([]byte, error) {
 	var k kustomizetypes.Kustomization
 	if !bytes.Contains(text, []byte("includeTemplates")) || k.Unmarshal(text) != nil { // kustomize says what is wrong

@@ -166,8 +166,8 @@ func InCommit(dir string, s api.Source, commit string) (*Folder, error) {
 	return f, err
 }
 
-// isRange reports whether a revision of Git is a range of versions, which means the newest tag within it (argo-cd v3.6.1 util/versions/tags.go
-// IsConstraint).
+// isRange reports whether a revision of Git is a range of versions, which means the newest tag within it (argo-cd v3.6.1
+// util/versions/tags.go IsConstraint).
 func isRange(revision string) bool {
 	if _, err := semver.NewVersion(revision); err == nil || revision == "" {
 		return false
@@ -176,8 +176,8 @@ func isRange(revision string) bool {
 	return err == nil
 }
 
-// In returns the folder of a source below the root of its repository, which is a path without links, and so is that of the folder. In names the
-// repository in messages.
+// In returns the folder of a source below the root of its repository, which is a path without links, and so is that of the folder. In names
+// the repository in messages.
 func In(root string, s api.Source, in string) (*Folder, error) {
 	f := &Folder{Source: s, Root: root, Dir: filepath.Join(root, filepath.FromSlash(s.Path))}
 	if inside, err := filepath.Rel(root, f.Dir); err != nil || !filepath.IsLocal(inside) {

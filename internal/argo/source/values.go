@@ -158,8 +158,8 @@ func (f *Folder) valueFiles(folders map[string]*Folder, variables map[string]str
 	return out, nil
 }
 
-// checkRefs returns an error if Argo CD refuses the sources that the values come from: it reads no file of a chart, and each repository in one
-// commit (repository.go runManifestGenAsync).
+// checkRefs returns an error if Argo CD refuses the sources that the values come from: it reads no file of a chart, and each repository in
+// one commit (repository.go runManifestGenAsync).
 func (f *Folder) checkRefs(folders map[string]*Folder) error {
 	names := slices.Clone(f.Source.Helm.ValueFiles)
 	for _, p := range f.Source.Helm.FileParameters {

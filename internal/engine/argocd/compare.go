@@ -38,9 +38,10 @@ const (
 	Unmergeable
 )
 
-// compare returns whether an object differs for Argo CD, which need not compare as it writes (gitops-engine v3.6.1 pkg/diff/diff.go Diff). A comparison
-// three ways does not see a field that the sources have dropped if no client-side apply has written it, and what a replacement drops from live makes no
-// difference. But it sees a field that the API server does not keep, such as one that the schema of a custom kind lacks, with each comparison again.
+// compare returns whether an object differs for Argo CD, which need not compare as it writes (gitops-engine v3.6.1 pkg/diff/diff.go Diff).
+// A comparison three ways does not see a field that the sources have dropped if no client-side apply has written it, and what a replacement
+// drops from live makes no difference. But it sees a field that the API server does not keep, such as one that the schema of a custom kind
+// lacks, with each comparison again.
 func (o Options) compare(w engine.Writer, ref object.Ref, left Left) Comparison {
 	isThreeWay, result := left.Result == nil && !o.ComparesServerSide, left.Result
 	var done engine.Written
@@ -74,8 +75,8 @@ func (o Options) compare(w engine.Writer, ref object.Ref, left Left) Comparison 
 	return LikeTheWrite
 }
 
-// isOthers reports whether Argo CD owns nothing of what a dry run changes in an object of a built-in kind. It then takes the changes for those of
-// webhooks, and does not see them; but they may be defaults of a field that the apply adds (diff.go removeWebhookMutation).
+// isOthers reports whether Argo CD owns nothing of what a dry run changes in an object of a built-in kind. It then takes the changes for
+// those of webhooks, and does not see them; but they may be defaults of a field that the apply adds (diff.go removeWebhookMutation).
 func isOthers(ref object.Ref, shape *kinds.Shape, live, result map[string]any) bool {
 	native := kinds.NativeApply()
 	if !native.Scheme.Recognizes(ref.GVK()) {
@@ -107,8 +108,9 @@ func ownedBy(content map[string]any) *fieldpath.Set {
 	return out
 }
 
-// compareTyped returns whether an object of a built-in kind differs for Argo CD, three ways and with the defaults of the kind. A comparison that fails
-// is made again without what was applied last (gitops-engine v3.6.1 pkg/diff/diff.go Diff, ThreeWayDiff, threeWayMergePatch, applyPatch).
+// compareTyped returns whether an object of a built-in kind differs for Argo CD, three ways and with the defaults of the kind. A comparison
+// that fails is made again without what was applied last (gitops-engine v3.6.1 pkg/diff/diff.go Diff, ThreeWayDiff, threeWayMergePatch,
+// applyPatch).
 func (l Left) compareTyped(ref object.Ref, shape *kinds.Shape) Comparison {
 	live, desired := normalized(ref, remarshaled(ref, engine.WithoutManagedFields(l.Live))), unplaced(normalized(ref, remarshaled(ref, l.Desired)))
 	for _, applied := range []map[string]any{unplaced(normalized(ref, Applied(l.Live))), desired} {
@@ -131,9 +133,9 @@ func (l Left) compareTyped(ref object.Ref, shape *kinds.Shape) Comparison {
 	return LikeTheWrite
 }
 
-// withDefaults returns an object with the defaults of its kind, unless it does not decode as that. As in Argo CD, a strategic patch adds them, so fields
-// that the type lacks stay, except in a list that the patch replaces. A template of a claim gets neither apiVersion nor kind, which the API server sets
-// by other means (diff.go generateSchemeDefaultPatch).
+// withDefaults returns an object with the defaults of its kind, unless it does not decode as that. As in Argo CD, a strategic patch adds
+// them, so fields that the type lacks stay, except in a list that the patch replaces. A template of a claim gets neither apiVersion nor
+// kind, which the API server sets by other means (diff.go generateSchemeDefaultPatch).
 func withDefaults(ref object.Ref, content map[string]any, shape *kinds.Shape) map[string]any {
 	typed, err := kinds.Native().HelmScheme.New(ref.GVK())
 	if err != nil || engine.HoldsHugeQuantity(content, shape) || runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) != nil {
@@ -223,8 +225,9 @@ func withKnownTemplates(applied, live map[string]any) map[string]any {
 	return out
 }
 
-// remarshaled returns an object as its Go type has it, without fields that it did not have before: a null is gone, or is an empty text in a map of texts.
-// An object with a field that the type lacks stays as it is, and so does one of a kind that Argo CD does not know (diff.go remarshal).
+// remarshaled returns an object as its Go type has it, without fields that it did not have before: a null is gone, or is an empty text in a
+// map of texts. An object with a field that the type lacks stays as it is, and so does one of a kind that Argo CD does not know (diff.go
+// remarshal).
 func remarshaled(ref object.Ref, content map[string]any) map[string]any {
 	if isCustom(ref) {
 		return content
@@ -250,8 +253,8 @@ func remarshaled(ref object.Ref, content map[string]any) map[string]any {
 	return out
 }
 
-// normalized returns an object without what never makes a difference for Argo CD (diff.go Normalize, NormalizeSecret, normalizeRole). Settings that
-// remove the rules of roles that others make count before.
+// normalized returns an object without what never makes a difference for Argo CD (diff.go Normalize, NormalizeSecret, normalizeRole).
+// Settings that remove the rules of roles that others make count before.
 func normalized(ref object.Ref, content map[string]any) map[string]any {
 	out := withoutTime(content)
 	switch rules, isList := out["rules"].([]any); {
@@ -268,9 +271,9 @@ func normalized(ref object.Ref, content map[string]any) map[string]any {
 	return out
 }
 
-// compareJSON returns whether an object of a kind whose type Argo CD does not know differs for it. Argo CD compares three ways, and of live only what
-// the object had that was applied last. So what the API server has added makes no difference, and what it has dropped does (gitops-engine v3.6.1
-// pkg/diff/diff.go ThreeWayDiff, threeWayMergePatch).
+// compareJSON returns whether an object of a kind whose type Argo CD does not know differs for it. Argo CD compares three ways, and of live
+// only what the object had that was applied last. So what the API server has added makes no difference, and what it has dropped does
+// (gitops-engine v3.6.1 pkg/diff/diff.go ThreeWayDiff, threeWayMergePatch).
 func (l Left) compareJSON() Comparison {
 	live, desired, applied := withoutTime(engine.WithoutManagedFields(l.Live)), unplaced(withoutTime(l.Desired)), unplaced(withoutTime(Applied(l.Live)))
 	if applied == nil {
@@ -363,8 +366,8 @@ func withoutTime(content map[string]any) map[string]any {
 	return without(content, []object.Pointer{{"metadata", "creationTimestamp"}})
 }
 
-// dryRun returns live after the dry run that Argo CD compares it with. It hands over no fields, so a field that the sources have dropped stays if Argo CD
-// has only updated it (gitops-engine v3.6.1 pkg/diff/diff.go serverSideDiff).
+// dryRun returns live after the dry run that Argo CD compares it with. It hands over no fields, so a field that the sources have dropped
+// stays if Argo CD has only updated it (gitops-engine v3.6.1 pkg/diff/diff.go serverSideDiff).
 func dryRun(w engine.Writer, ref object.Ref, desired, live map[string]any) (engine.Written, error) {
 	w.ServerSide, w.Helm4, w.ForceConflicts, w.Migrates = true, true, true, false
 	return w.Apply(ref, normalized(ref, remarshaled(ref, desired)), live)

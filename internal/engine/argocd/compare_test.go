@@ -10,8 +10,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
-// TestCompare has an object as it was applied, as it is desired and as it is live, how Argo CD writes and compares it, and whether it then differs for
-// Argo CD.
+// TestCompare has an object as it was applied, as it is desired and as it is live, how Argo CD writes and compares it, and whether it then
+// differs for Argo CD.
 func TestCompare(t *testing.T) {
 	const (
 		widget = "apiVersion: ex.com/v1, kind: Thing, metadata: {name: web, namespace: shop"

@@ -29,8 +29,8 @@ var (
 	manifests = flag.String("differences.manifests", "", "a folder with files of YAML, whose objects are taken besides those of this package")
 )
 
-// TestDifferences changes objects of the sources and of the cluster at random, and compares them as Argo CD does: an object that is out of sync here must
-// be so for the controller, and one that is in sync must be in sync.
+// TestDifferences changes objects of the sources and of the cluster at random, and compares them as Argo CD does: an object that is out of
+// sync here must be so for the controller, and one that is in sync must be in sync.
 func TestDifferences(t *testing.T) {
 	if *argoCD == "" {
 		t.Skip("-argocd names no folder: make argocd runs this test")
@@ -194,7 +194,8 @@ func isValid(content map[string]any) bool {
 	return err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(content, typed) == nil
 }
 
-// stored returns an object as the API server stores it: of a built-in kind without what its type lacks and with its defaults, and without nulls.
+// stored returns an object as the API server stores it: of a built-in kind without what its type lacks and with its defaults, and without
+// nulls.
 func stored(content map[string]any) map[string]any {
 	out := withoutNulls(content).(map[string]any)
 	ref := object.RefOf(out)

@@ -46,10 +46,10 @@ func carry(ref object.Ref, left, live, text []byte) ([]byte, error) {
 	return jsonpatch.MergePatch(text, patch)
 }
 
-// isUnmergeable reports whether RespectIgnoreDifferences=true lets each sync of the Application fail because of a live object of a custom kind. Argo CD
-// takes the rules of patches from the OpenAPI of its definition. It has none for a map or a list in a map, or in an object whose definition keeps all
-// fields, and fails if something in there is ignored (k8s.io/apimachinery v0.37 pkg/util/strategicpatch/patch.go handleMapDiff,
-// pkg/util/strategicpatch/types.go VisitMap).
+// isUnmergeable reports whether RespectIgnoreDifferences=true lets each sync of the Application fail because of a live object of a custom
+// kind. Argo CD takes the rules of patches from the OpenAPI of its definition. It has none for a map or a list in a map, or in an object
+// whose definition keeps all fields, and fails if something in there is ignored (k8s.io/apimachinery v0.37 pkg/util/strategicpatch/patch.go
+// handleMapDiff, pkg/util/strategicpatch/types.go VisitMap).
 func isUnmergeable(left, live map[string]any, shape *kinds.Shape) bool {
 	keepsAll := !shape.Prunes("a field that no definition has")
 	for name, value := range live {

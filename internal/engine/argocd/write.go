@@ -108,8 +108,8 @@ func (o Options) rebinds(desired, live map[string]any) bool {
 		Annotation(live, "rbac.authorization.kubernetes.io/autoupdate") != "false"
 }
 
-// Created returns an object as the cluster has it once a sync has created it: kubectl apply leaves out the nulls in maps, which a server-side apply and a
-// replacement of the object make empty texts in a map of texts.
+// Created returns an object as the cluster has it once a sync has created it: kubectl apply leaves out the nulls in maps, which a
+// server-side apply and a replacement of the object make empty texts in a map of texts.
 func (o Options) Created(content map[string]any) map[string]any {
 	if method, replaces := o.method(content); replaces || method == report.ApplyServerSide {
 		return content
@@ -193,15 +193,16 @@ func (o Options) Leaves(live map[string]any) string {
 	return ""
 }
 
-// HasOwner reports whether a live object belongs to another one. Unless the sources have it, it does not belong to the Application then, whatever its
-// marks say (gitops-engine v3.6.1 pkg/cache/cluster.go GetManagedLiveObjs).
+// HasOwner reports whether a live object belongs to another one. Unless the sources have it, it does not belong to the Application then,
+// whatever its marks say (gitops-engine v3.6.1 pkg/cache/cluster.go GetManagedLiveObjs).
 func HasOwner(live map[string]any) bool {
 	owners, _ := object.Child(live, "metadata")["ownerReferences"].([]any)
 	return len(owners) > 0
 }
 
 // Confirms reports whether Argo CD deletes a live object only after somebody has confirmed it. A sync waits for that before it writes
-// (sync_context.go runTasks), and the Application before its objects go (argo-cd v3.6.1 controller/appcontroller.go finalizeApplicationDeletion).
+// (sync_context.go runTasks), and the Application before its objects go (argo-cd v3.6.1 controller/appcontroller.go
+// finalizeApplicationDeletion).
 func (o Options) Confirms(live map[string]any) bool {
 	return o.valueOf("Prune=", live) == "confirm" || o.Removes && o.valueOf("Delete=", live) == "confirm"
 }

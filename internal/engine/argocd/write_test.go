@@ -250,7 +250,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNulls has an object of the sources with nulls: what a sync creates of it, and what it makes of an object where somebody has set these fields.
+// TestNulls has an object of the sources with nulls: what a sync creates of it, and what it makes of an object where somebody has set these
+// fields.
 func TestNulls(t *testing.T) {
 	const text = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop, labels: {a: x, b: null}}, data: {k: null}}"
 	for name, c := range map[string]struct {

@@ -281,7 +281,8 @@ func (c *syncCase) predict() (*predicted, int, error) {
 // again is what notes and warnings say about an object that the sync deletes and creates again.
 const again = "it again"
 
-// stays is what warnings say about objects that are out of sync whatever a sync does. The judge then wants Argo CD to call the Application so.
+// stays is what warnings say about objects that are out of sync whatever a sync does. The judge then wants Argo CD to call the Application
+// so.
 const stays = "out of sync for Argo CD also after a sync"
 
 // recreates reports whether an object without a change was predicted to be deleted and created again.

@@ -3,8 +3,8 @@
 //	steps TARGET[+TARGET] ...
 //
 // Targets that are joined by + run at the same time, because the first of them does not use all processors from its start to its end. The
-// output of the first passes through, and that of the others follows when all have ended. Steps ends at the first target that fails, with its exit code, and
-// prints the table in that case too. Processor time includes that of all programs that a target waited for.
+// output of the first passes through, and that of the others follows when all have ended. Steps ends at the first target that fails, with
+// its exit code, and prints the table in that case too. Processor time includes that of all programs that a target waited for.
 package main
 
 import (
