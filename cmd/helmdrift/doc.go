@@ -24,7 +24,7 @@
 //   - cobra parses the flags. Flag values refuse wrong words while they are parsed, and the check methods refuse flags that contradict each
 //     other. No cluster has been asked until then, so a usage error is reported at once.
 //   - Begin reads the configuration, resolves the kubeconfig, connects, and finds the release if none is named.
-//   - The comparer of the session makes the comparison, and Explain adds to its errors which flag helps.
+//   - The comparer of the session makes the comparison, and WithAdvice adds to its errors which flag helps.
 //   - diff prints the report. fix shows its plan, asks, saves a backup, writes, compares again, waits with --wait, and prints the result.
 //
 // # Exit codes

@@ -110,7 +110,7 @@ func runFix(
 	}
 	result, err := d.Comparer.Compare(ctx, d.Target)
 	if err != nil {
-		return d.Explain(ctx, err)
+		return d.WithAdvice(ctx, err)
 	}
 	return fixing.Run{Session: d, Flags: o, Streams: s, Before: result, Version: version}.Do(ctx)
 }

@@ -185,8 +185,8 @@ func onlyRelease(
 // Quiet takes the line away that says what the session is doing.
 func (s Session) Quiet() { s.activity.Stop() }
 
-// Explain returns the error of the comparison with what the user may have meant, and with the flag that helps.
-func (s Session) Explain(ctx context.Context, err error) error {
+// WithAdvice returns the error of the comparison with what the user may have meant, and with the flag that helps.
+func (s Session) WithAdvice(ctx context.Context, err error) error {
 	if s.suggest != nil {
 		err = s.suggest(ctx, err)
 	}

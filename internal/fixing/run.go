@@ -313,7 +313,7 @@ func (f Run) compareAgain(ctx context.Context) (*threeway.Comparison, error) {
 	}
 	after, err := f.Comparer.Compare(ctx, f.Target)
 	if err != nil {
-		return nil, fmt.Errorf("comparing again: %w", f.Explain(ctx, err))
+		return nil, fmt.Errorf("comparing again: %w", f.WithAdvice(ctx, err))
 	}
 	return after.Comparison, nil
 }

@@ -46,7 +46,7 @@ type Run struct {
 func (r Run) Do(ctx context.Context) error {
 	result, err := r.Session.Comparer.Compare(ctx, r.Session.Target)
 	if err != nil {
-		return r.Session.Explain(ctx, err)
+		return r.Session.WithAdvice(ctx, err)
 	}
 	now, target := r.Clock(), r.Session.Target
 	// From here on, all secrets are masked unless --show-secrets is set.
@@ -90,7 +90,10 @@ func (r Run) fix(ctx context.Context, result *drift.Result) error {
 func (f *Flags) Release(result *drift.Result, finish func(*drift.Result, *report.Release)) report.Release {
 	mask := threeway.Mask{Show: f.ShowSecrets}
 	out := result.Report(mask)
-	if finish != nil && !f.isInterrupted(result) {
+	if f.isInterrupted(result) {
+		return out
+	}
+	if finish != nil {
 		finish(result, &out)
 		if !f.ShowSecrets {
 			scrubDeployer(&out, result.Comparison.Scrub)

@@ -31,9 +31,6 @@ type program struct {
 	ready string
 }
 
-// collectLate returns variables that let a program spend a tenth less of its time on collecting garbage, up to 1 GiB of memory.
-func collectLate() []string { return []string{"GOGC=400", "GOMEMLIMIT=1GiB"} }
-
 // spawn starts a program with its output in a log file.
 func spawn(p program, log string, detached bool) (process, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -42,7 +39,8 @@ func spawn(p program, log string, detached bool) (process, error) {
 	}
 	defer file.Close()
 	child := exec.Command(p.binary, p.args...)
-	child.Env = append(collectLate(), os.Environ()...) // the later one of two values counts
+	// Up to 1 GiB of memory, a program spends a tenth less of its time on collecting garbage. The caller's own values come later and count.
+	child.Env = append([]string{"GOGC=400", "GOMEMLIMIT=1GiB"}, os.Environ()...)
 	child.Stdout, child.Stderr = file, file
 	child.SysProcAttr = childAttributes(detached)
 	started := make(chan error)

@@ -34,8 +34,9 @@ func NewActivity(w io.Writer, opts layout.Options) *Activity {
 func (a *Activity) Say(doing string) {
 	if doing == "" {
 		a.Stop()
+		return
 	}
-	if a == nil || doing == "" {
+	if a == nil {
 		return
 	}
 	a.mu.Lock()
