@@ -59,7 +59,7 @@ plugin: build ## makes the plugin of Helm, which "helm plugin install bin/helm-d
 	sed 's/^version: .*/version: $(VERSION:v%=%)/' deploy/plugin/plugin.yaml > bin/helm-drift/plugin.yaml
 
 release-files: plugin ## makes the completions, the manual pages and the programs that a release needs
-	rm -rf bin/release
+	rm -rf bin/release/*
 	mkdir -p bin/release/completions bin/release/man bin/release/plugin
 	bin/helmdrift completion bash > bin/release/completions/helmdrift.bash
 	bin/helmdrift completion zsh > bin/release/completions/helmdrift.zsh

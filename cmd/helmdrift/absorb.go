@@ -116,7 +116,8 @@ Exit codes:
 	fs.BoolVar(&o.unmanaged, "unmanaged", false, "also absorb fields that no manifest names and that somebody added")
 	o.choose.AddFlags(fs, "keep")
 	cli.AddPatchFlag(fs, &o.patch, "keep it")
-	fs.BoolVar(&o.write, "write", false, "write the changes into the last values file, or with --from or --helmfile into the files that have the values")
+	fs.BoolVar(&o.write, "write", false,
+		"write the changes into the last values file, or with --from or --helmfile into the files that have the values")
 	fs.IntVar(&o.maxSideEffects, "max-side-effects", 0,
 		"absorb a field only if no more than `N` fields of other objects move with it")
 	if o.open != nil {

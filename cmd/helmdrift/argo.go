@@ -80,7 +80,8 @@ func (f *argoDiff) unsupported() []cli.Refusal {
 		{Flags: []string{"with-source-credentials"}, Advice: "log in with helm, or set the credentials of git"},
 		{Flags: []string{"dry-run"}, Advice: "the API server tries only writes of Helm"},
 		{Flags: []string{"snapshot"}, Advice: "a snapshot has a release of Helm"},
-		{Flags: []string{"kube-version", "api-versions"}, Advice: "helm.kubeVersion and helm.apiVersions of the Application say what its chart sees"},
+		{Flags: []string{"kube-version", "api-versions"},
+			Advice: "helm.kubeVersion and helm.apiVersions of the Application say what its chart sees"},
 		{Flags: []string{"allow-outside-links"}, Advice: "Argo CD refuses such links"},
 		{Flags: []string{"from-flux"}, Advice: "it is about HelmReleases of Flux"},
 	}...)
@@ -140,7 +141,7 @@ func (f *argoDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 		fleet := argo.Fleet{Question: question, On: on}
 		fleet.Namespace = on.Namespace
 		if f.From != "" {
-			tree, err := f.search(ctx, on.Unlabelled, fleet.Question, of, limits)
+			tree, err := f.search(ctx, on.Unlabelled.Connection, fleet.Question, of, limits)
 			if err != nil {
 				return nil, err
 			}

@@ -92,7 +92,8 @@ func (c controllers) all(
 		return nil, done, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
 	}
 	if namespace, err := flags.GetString("namespace"); err == nil && c.flags.From != "" && strings.Contains(namespace, ",") {
-		return nil, done, hint.New(errors.New("--from takes one namespace with -n"), "the tree says which namespaces its objects are in: leave out -n")
+		return nil, done, hint.New(errors.New("--from takes one namespace with -n"),
+			"the tree says which namespaces its objects are in: leave out -n")
 	}
 	files := namedFiles(o.files)
 	if err := c.refuse(files, o, flags, flag); err != nil {
@@ -193,5 +194,7 @@ func refused(of controlled, all guest) []cli.Refusal {
 
 // withoutSnapshot refuses a snapshot.
 func withoutSnapshot() cli.Refusal {
-	return cli.Refusal{Flags: []string{"snapshot"}, Advice: "a snapshot has one HelmRelease: helmdrift diff hr/NAME --snapshot FILE compares it"}
+	return cli.Refusal{
+		Flags: []string{"snapshot"}, Advice: "a snapshot has one HelmRelease: helmdrift diff hr/NAME --snapshot FILE compares it",
+	}
 }

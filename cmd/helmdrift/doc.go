@@ -15,7 +15,8 @@
 //	                        │                                             ▼
 //	                        ├─► runFix ──► Begin ─► Comparer.Compare ─► fixing.Run.Do ─► exit code
 //	                        │
-//	                        ├─► fleetScan.run ─► search.InClusters ─► fleet.Source.Compare ─► PrintOptions.Print ─► FailOn.Status ─► exit code
+//	                        ├─► fleetScan.run ─► search.InClusters ─► fleet.Source.Compare ─► PrintOptions.Print ─► FailOn.Status ─┐
+//	                        │                                                                                         exit code ◄─┘
 //	                        ├─► runList ─► search.InClusters ─► fleet.Source.List ─► output.WriteList ─► exit code
 //	                        └─► report, version, completion, help
 //
@@ -46,8 +47,8 @@
 //	guests.go                         the list of the guests; the files of each are below
 //	diff.go, diff_snapshot.go         the command diff, with a cluster and with a snapshot
 //	fix.go, report.go                 one command each; internal/fixing has the flags that fix and diff --fix share
-//	guest.go                          what a guest may add; controllers.go and files.go are what several guests share: diff of the objects of a
-//	                                  controller, and of the file of a tool
+//	guest.go                          what a guest may add; controllers.go and files.go are what several guests share: diff of the objects of
+//	                                  a controller, and of the file of a tool
 //	version.go                        the version, which the API server is told too
 //	coredump_*.go                     a setting of the process: no core file
 //

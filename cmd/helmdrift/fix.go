@@ -63,7 +63,8 @@ Exit codes:
 	fs.Var(&o.DryRun, "dry-run", "write nothing; client: only show the plan; server: the API server also tries the writes and stores none")
 	// --dry-run without a value means --dry-run=client.
 	fs.Lookup("dry-run").NoOptDefVal = "client"
-	fs.IntVar(&compare.Revision, "revision", 0, "after a failed upgrade, put back revision `N`: the failed one, or the deployed one that the next upgrade starts from")
+	fs.IntVar(&compare.Revision, "revision", 0,
+		"after a failed upgrade, put back revision `N`: the failed one, or the deployed one that the next upgrade starts from")
 	compare.IgnoreOptions.AddFlags(fs)
 	compare.Limits.AddFlags(fs)
 	o.Choose.AddFlags(fs, "put back")

@@ -10,7 +10,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/jobs"
-	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -23,23 +22,7 @@ func (f *fluxDiff) all(s cli.Streams, o diffOptions) (compareAll, error) {
 		return nil, err
 	}
 	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
-		fleet := flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), On: on}
-		from := on.Connection
-		if tree != nil {
-			fleet.On.Namespace = "" // the tree names the namespaces
-			from = fleet.Know(ctx)
-		}
-		var err error
-		fleet.Tree, fleet.Before, err = tree.Trees(ctx, from)
-		fleet.IsUnnamed = tree != nil && f.From != "-" && !f.RemoteBases && !namesFlux(tree.Order.Root)
-		if err != nil && ctx.Err() == nil && fleet.IsUnnamed {
-			return nil, deployer.NothingBut{Cause: err} // kustomize cannot build a folder with charts, and Flux need not have anything to do with it
-		}
-		if err != nil {
-			return nil, err
-		}
-		defer fleet.Before.Close()
-		return fleet.Compare(ctx)
+		return flux.Fleet{Question: f.question(s, &o.CompareOptions, limits), From: tree, On: on}.Compare(ctx)
 	}, nil
 }
 
@@ -63,10 +46,4 @@ func (f *fluxDiff) tree(s cli.Streams, o *cli.CompareOptions) (*flux.From, error
 			})
 		},
 	}, nil
-}
-
-// namesFlux reports whether a file of a tree may name Flux.
-func namesFlux(root string) bool {
-	isNamed, err := worktree.Names(root, "fluxcd")
-	return isNamed || err != nil
 }

@@ -47,7 +47,8 @@ func (f *fluxDiff) session(
 		return d, nil, err
 	}
 	if f.WithCredentials {
-		return d, nil, hint.New(errors.New("--with-source-credentials cannot be used with --snapshot"), "log in with helm, or give the chart as CHART")
+		return d, nil, hint.New(errors.New("--with-source-credentials cannot be used with --snapshot"),
+			"log in with helm, or give the chart as CHART")
 	}
 	saved, err := o.guests.open(o.snapshot)
 	if err != nil {

@@ -84,7 +84,8 @@ type helmfileDiff struct {
 func (h *helmfileDiff) addFlags(fs *pflag.FlagSet) {
 	h.flags = fs
 	fs.StringArrayVar(&h.paths, "helmfile", nil,
-		"compare what helmfile does next with the releases of this `file`; runs helmfile, and the programs that the file names; with --next or --from, may be repeated")
+		"compare what helmfile does next with the releases of this `file`; runs helmfile, and the programs that the file names; "+
+			"with --next or --from, may be repeated")
 	h.addChoice(fs)
 }
 
@@ -206,7 +207,8 @@ func (h *helmfileDiff) refused() []cli.Refusal {
 		{Flags: append([]string{"snapshot"}, controllerFlags()...), Advice: "a helmfile is another source of what comes next"},
 		{Flags: []string{"contexts", "all-contexts", "filter", "exclude", "status", "shard"},
 			Advice: "names of releases, -l with a selector of helmfile, and -n choose from the helmfile, and --kube-context chooses the cluster"},
-		{Flags: []string{"revision", "to-revision"}, Advice: "it shows what helmfile does next; for a stored revision, name the release without --helmfile"},
+		{Flags: []string{"revision", "to-revision"},
+			Advice: "it shows what helmfile does next; for a stored revision, name the release without --helmfile"},
 		{Flags: []string{"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "pass-credentials", "verify"},
 			Advice: "the chart is that of the helmfile"},
 	}...)

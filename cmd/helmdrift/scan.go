@@ -62,7 +62,9 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	}
 	start := time.Now()
 	clusters.ShowProgress(progress.NewScan(s.Err, s.Display(s.Err, o.Color, start).Text, time.Now))
-	releases, err := search.InClusters(ctx, clusters, func(source fleet.Source, found fleet.Found, show func(fleet.Progress)) ([]report.Release, error) {
+	releases, err := search.InClusters(ctx, clusters, func(
+		source fleet.Source, found fleet.Found, show func(fleet.Progress),
+	) ([]report.Release, error) {
 		garbage.LimitScan(s.Env, len(found.Releases), o.all != nil)
 		if o.all != nil {
 			on, done := clusters.Share(ctx, source, found, show)

@@ -56,7 +56,8 @@ type terraformDiff struct {
 func (t *terraformDiff) addFlags(fs *pflag.FlagSet) {
 	t.flags = fs
 	fs.StringArrayVar(&t.plans, "plan", nil,
-		"compare what Terraform or OpenTofu does next with the releases of a plan: a `file` of terraform show -json, or -; with --next or --from, may be repeated")
+		"compare what Terraform or OpenTofu does next with the releases of a plan: a `file` of terraform show -json, or -; "+
+			"with --next or --from, may be repeated")
 }
 
 // addKeepFlags implements objectFile.
@@ -130,7 +131,8 @@ func (t *terraformDiff) choose(
 
 // keep implements objectFile.
 func (t *terraformDiff) keep(ctx context.Context, o *cli.CompareOptions, addresses []string, _ bool) (d cli.Session, out kept, err error) {
-	refusals := append(t.refused(), cli.Refusal{Flags: []string{"write"}, Advice: "absorb writes no HCL; -o hcl prints the values for the configuration"})
+	refusals := append(t.refused(),
+		cli.Refusal{Flags: []string{"write"}, Advice: "absorb writes no HCL; -o hcl prints the values for the configuration"})
 	if err := cli.Refuse(t.flags, refusals, "--plan"); err != nil {
 		return d, out, err
 	}
@@ -176,7 +178,8 @@ func (t *terraformDiff) refused() []cli.Refusal {
 	// --post-renderer allows the program that the plan names; see question.
 	decided := cli.Without(cli.DecidedBy("plan", "Terraform installs and upgrades"), []string{"post-renderer"})
 	return append(decided, []cli.Refusal{
-		{Flags: []string{"helmfile", "environment", "state-values-file", "state-values-set", "state-values-set-string"}, Advice: "diff -A --next --plan FILE --helmfile FILE has one report of both"},
+		{Flags: []string{"helmfile", "environment", "state-values-file", "state-values-set", "state-values-set-string"},
+			Advice: "diff -A --next --plan FILE --helmfile FILE has one report of both"},
 		{Flags: append([]string{"snapshot"}, controllerFlags()...), Advice: "a plan is another source of what comes next"},
 		{Flags: []string{"contexts", "all-contexts", "selector", "filter", "exclude", "status", "shard"},
 			Advice: "--plan FILE ADDRESS and -n choose from the releases of the plan, and --kube-context chooses the cluster"},

@@ -76,7 +76,8 @@ func (w MetadataWrite) versionReason(was, is any) string {
 	case version != 0:
 		return w.conflict("the object has been modified; please apply your changes to the latest version and try again")
 	case w.WantsVersion:
-		return fmt.Sprintf("%s %q is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update", w.Resource, w.Ref.Name)
+		return fmt.Sprintf("%s %q is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
+			w.Resource, w.Ref.Name)
 	}
 	return ""
 }

@@ -37,7 +37,8 @@ type difference struct {
 }
 
 // skipReason says what the annotation does.
-const skipReason = "the annotation " + api.SkipAnnotation + " keeps it from looking at the Application, also if somebody syncs or deletes it"
+const skipReason = "the annotation " + api.SkipAnnotation +
+	" keeps it from looking at the Application, also if somebody syncs or deletes it"
 
 // decide returns what the controller does.
 func (p *Plan) decide(d difference) decision {

@@ -2,8 +2,8 @@
 // core, and only cmd/helmdrift knows it.
 //
 //	Application ─┬► internal/argo/source: folders, values ─► renderAll: namespaces, marks ─► desired ──┐
-//	             ├► status.resources, live ─► findDeployed: applied, rendered or owned ─► old ────────┼─► a comparison: Plan.Target, Plan.Adapt
-//	             │  status.history ─► renderLast: the sources of the last sync ─┘                     │
+//	             ├► status.resources, live ─► findDeployed: applied, rendered or owned ─► old ────────┼─► a comparison: Plan.Target,
+//	             │  status.history ─► renderLast: the sources of the last sync ─┘                     │                 Plan.Adapt
 //	             ├► syncOptions ─► internal/engine/argocd ─► what a sync writes ──────────────────────┘        │
 //	             ├► ignoreDifferences, argocd-cm ─► internal/argo/ignored ─► left, rules                       ▼
 //	             └► syncPolicy, AppProject, operationState ───────────────────────────────────────────────► decide ─► Deployer

@@ -28,7 +28,8 @@ func (p *Plan) Finish(_ *drift.Result, r *report.Release) {
 	} else if p.projectUnread != nil {
 		p.lacks("whether Argo CD syncs is not known: " + p.projectUnread.Error())
 	} else if p.verifies && (differs.changes || differs.prunes) && p.app.Goes() == "" {
-		p.lacks("AppProject " + p.app.Project() + " asks for signatures of the sources, which helmdrift does not verify; without them a sync fails")
+		p.lacks("AppProject " + p.app.Project() +
+			" asks for signatures of the sources, which helmdrift does not verify; without them a sync fails")
 	}
 	r.Deployer = &report.Deployer{
 		Kind: "Application", Namespace: p.app.Metadata.Namespace, Name: p.app.Metadata.Name, Controller: report.ControllerArgo,
@@ -117,7 +118,8 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 				out.confirms = o.Key().String()
 			}
 		case !counts(o):
-			out.isRandom = out.isRandom || slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return isRandom(f) && !isIgnored(f.IgnoredBy) })
+			out.isRandom = out.isRandom ||
+				slices.ContainsFunc(o.Fields, func(f report.Finding) bool { return isRandom(f) && !isIgnored(f.IgnoredBy) })
 		case p.isUnseen(o):
 			unseen = append(unseen, o.Key().String())
 		default:
@@ -129,12 +131,14 @@ func (p *Plan) differs(r *report.Release, revisions []string) difference {
 	}
 	out.changes = out.changes || out.isRandom && (p.isFromTree() || !p.app.WasInSync(revisions)) // then the repo-server renders anew
 	if len(unseen) > 0 {
-		p.warn("Argo CD does not see what a sync would change in " + strings.Join(unseen, ", ") + ", since it compares in another way than it writes")
+		p.warn("Argo CD does not see what a sync would change in " + strings.Join(unseen, ", ") +
+			", since it compares in another way than it writes")
 	}
 	if is, stuck := p.stuck(r); is {
 		out.changes = true
 		if len(stuck) > 0 {
-			p.warn(strings.Join(stuck, ", ") + ": out of sync for Argo CD also after a sync, since the sources have something that the cluster does not keep")
+			p.warn(strings.Join(stuck, ", ") +
+				": out of sync for Argo CD also after a sync, since the sources have something that the cluster does not keep")
 		}
 	}
 	return out

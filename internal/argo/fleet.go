@@ -46,14 +46,14 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	fetched := &fetched{Question: f.Question}
 	defer fetched.Close()
 	f.Question = fetched.question()
-	from := f.On.Unlabelled
+	from := f.On.Unlabelled.Connection
 	from.Cluster = &sharedReads{Cluster: from.Cluster}
 	reports := deployer.Fleet[*api.Application]{
 		Title: func(a *api.Application) report.Release { return titled(from.Name, a) },
 		Compare: func(own *secret.Known, a *api.Application) (report.Release, error) {
 			return f.compare(ctx, own, from, a)
 		},
-		Code: CodeIncomplete, Known: f.Known, Each: f.On.EachUnlabelled, Progress: f.On.Show,
+		Code: CodeIncomplete, Known: f.Known, Each: f.On.Unlabelled.Each, Progress: f.On.Show,
 	}.Start().All(found)
 	if len(found) == 0 && len(f.Tree.Problems()) == 0 && ctx.Err() == nil {
 		return nil, deployer.ErrNoObject
@@ -64,7 +64,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 // list returns the Applications of the tree and those that it drops, or those of the cluster.
 func (f Fleet) list(ctx context.Context) ([]*api.Application, error) {
 	if f.Tree != nil {
-		gone, err := f.Tree.dropped(ctx, f.On.Unlabelled, f.Question)
+		gone, err := f.Tree.dropped(ctx, f.On.Unlabelled.Connection, f.Question)
 		if err != nil {
 			f.On.Fail(report.Message{Code: CodeIncomplete, Message: err.Error()})
 		}

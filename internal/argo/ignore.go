@@ -64,9 +64,12 @@ func onlyAbout(key object.Key, pointers []string, from string) api.IgnoreDiffere
 func (p *Plan) rules() []report.RuleText {
 	var out []report.RuleText
 	add := func(d api.IgnoreDifference) {
-		out = append(out, report.RuleText{Name: d.From, Origin: report.ControllerArgo, Paths: d.JSONPointers, Reason: ignoreReason, Target: &report.TargetText{
-			Group: globExpression(d.Group), Kind: globExpression(d.Kind), Name: exactExpression(d.Name), Namespace: exactExpression(d.Namespace),
-		}})
+		out = append(out, report.RuleText{
+			Name: d.From, Origin: report.ControllerArgo, Paths: d.JSONPointers, Reason: ignoreReason,
+			Target: &report.TargetText{
+				Group: globExpression(d.Group), Kind: globExpression(d.Kind), Name: exactExpression(d.Name), Namespace: exactExpression(d.Namespace),
+			},
+		})
 	}
 	for _, d := range p.ignores() {
 		switch isSimple := !strings.ContainsAny(d.Group+d.Kind, `[{\`); {

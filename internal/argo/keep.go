@@ -72,8 +72,9 @@ func (p *Plan) Keep(ctx context.Context, t *Tree) (*Keeper, error) {
 		return nil, err
 	}
 	k.Editor = places.Editor{
-		OwnName: "helm.valuesObject", Controller: "Argo CD", Otherwise: "a file .argocd-source.yaml, or somebody who set it in the cluster, changes it",
-		Values: values, Read: func(file string) ([]byte, error) {
+		OwnName: "helm.valuesObject", Controller: "Argo CD",
+		Otherwise: "a file .argocd-source.yaml, or somebody who set it in the cluster, changes it", Values: values,
+		Read: func(file string) ([]byte, error) {
 			return source.ReadWithin(t.Root, filepath.Join(t.Root, filepath.FromSlash(file)))
 		},
 	}
@@ -100,8 +101,8 @@ func (p *Plan) Remarks() (warnings, problems []report.Message) {
 			names = append(names, name)
 		}
 		if len(names) > 0 {
-			p.warn("what these helm.parameters control is left, since a whole number of a parameter cannot be absorbed; change the parameter itself: " +
-				strings.Join(names, ", "))
+			p.warn("what these helm.parameters control is left, since a whole number of a parameter cannot be absorbed; " +
+				"change the parameter itself: " + strings.Join(names, ", "))
 		}
 	}
 	return p.warnings, p.problems

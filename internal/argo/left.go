@@ -82,8 +82,8 @@ func (p *Plan) pairs(ctx context.Context, differences []api.IgnoreDifference) []
 			switch isAbout := d.IsAbout(o.Key); {
 			case isAbout && d.IsOverwritten && p.options().Has("RespectIgnoreDifferences=true"):
 				if p.options().Has("ApplyOutOfSyncOnly=true") {
-					p.lacks(fmt.Sprintf("%s ignores %s of %s together with RespectIgnoreDifferences and ApplyOutOfSyncOnly; what a sync writes there is not known",
-						d.From, strings.Join(d.JSONPointers, " "), o.Key))
+					p.lacks(fmt.Sprintf("%s ignores %s of %s together with RespectIgnoreDifferences and ApplyOutOfSyncOnly; "+
+						"what a sync writes there is not known", d.From, strings.Join(d.JSONPointers, " "), o.Key))
 				}
 			case isAbout:
 				one.add(d)
@@ -138,7 +138,8 @@ const compareAnnotation = "argocd.argoproj.io/compare-options"
 // nothing (argo-cd v3.6.1 util/argo/resource_tracking.go Normalize).
 func (p *Plan) tracked(desired, live map[string]any) map[string]any {
 	is, will := &unstructured.Unstructured{Object: live}, &unstructured.Unstructured{Object: desired}
-	if p.settings.Tracking == "" || p.settings.Tracking == "label" || is.GetLabels()[p.settings.Label] == "" || is.GetKind() == "CustomResourceDefinition" {
+	if p.settings.Tracking == "" || p.settings.Tracking == "label" ||
+		is.GetLabels()[p.settings.Label] == "" || is.GetKind() == "CustomResourceDefinition" {
 		return nil
 	}
 	lacksMark, dropsLabel := is.GetAnnotations()[trackingID] == "", will.GetLabels()[p.settings.Label] == ""
@@ -232,8 +233,8 @@ func (o *pair) add(d api.IgnoreDifference) {
 // take takes what is left of an object.
 func (p *Plan) take(one pair, found ignored.Left) {
 	for _, expression := range found.Slow {
-		p.lacks(fmt.Sprintf("%s: the expression %q takes longer than %s on %s, and Argo CD then compares without it; whether it does so is not known",
-			strings.Join(one.from, ", "), expression, ignored.Time, one.of.Key))
+		p.lacks(fmt.Sprintf("%s: the expression %q takes longer than %s on %s, and Argo CD then compares without it; "+
+			"whether it does so is not known", strings.Join(one.from, ", "), expression, ignored.Time, one.of.Key))
 	}
 	var is argocd.Left
 	isRead := !found.IsNone && utiljson.Unmarshal(found.Desired, &is.Desired) == nil && utiljson.Unmarshal(found.Live, &is.Live) == nil
@@ -249,10 +250,13 @@ func (p *Plan) take(one pair, found ignored.Left) {
 	if len(one.from) == 0 {
 		return // the jsonPointers are rules
 	}
-	rule := report.RuleText{Name: strings.Join(one.from, ", "), Origin: report.ControllerArgo, Reason: ignoreReason, Target: &report.TargetText{
-		Group: globExpression(one.of.Group), Kind: globExpression(one.of.Kind), Name: exactExpression(one.of.Name),
-		Namespace: exactExpression(one.of.Namespace),
-	}}
+	rule := report.RuleText{
+		Name: strings.Join(one.from, ", "), Origin: report.ControllerArgo, Reason: ignoreReason,
+		Target: &report.TargetText{
+			Group: globExpression(one.of.Group), Kind: globExpression(one.of.Kind), Name: exactExpression(one.of.Name),
+			Namespace: exactExpression(one.of.Namespace),
+		},
+	}
 	for _, e := range one.owned() {
 		if !slices.Contains(rule.Managers, e.Manager) {
 			rule.Managers = append(rule.Managers, e.Manager)

@@ -257,7 +257,10 @@ type records struct{ p *Plan }
 func (r records) Resource() string { return "" }
 
 func (r records) History(context.Context, string) (release.History, error) {
-	return release.History{Release: r.p.app.Metadata.Name, Namespace: r.p.app.Metadata.Namespace, Entries: []release.Entry{{Revision: r.p.record().Revision}}}, nil
+	return release.History{
+		Release: r.p.app.Metadata.Name, Namespace: r.p.app.Metadata.Namespace,
+		Entries: []release.Entry{{Revision: r.p.record().Revision}},
+	}, nil
 }
 
 func (r records) Load(ctx context.Context, name string, _ int, _ release.Options) (*release.Loaded, error) {

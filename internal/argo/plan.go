@@ -152,7 +152,10 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 	}
 	p.ignore(ctx, q)
 	p.deployed = p.findDeployed(ctx, q, all)
-	p.Target = drift.Target{Namespace: app.Metadata.Namespace, Release: app.Metadata.Name, Chart: &drift.Chart{Ref: app.Title(), NoLookup: true, UpgradeCRDs: true}}
+	p.Target = drift.Target{
+		Namespace: app.Metadata.Namespace, Release: app.Metadata.Name,
+		Chart: &drift.Chart{Ref: app.Title(), NoLookup: true, UpgradeCRDs: true},
+	}
 	p.Connection.Cluster = p.cluster
 	p.Connection.Records = func(string) (drift.Records, error) { return records{p}, nil }
 	p.Connection.Lookups = nil
@@ -212,7 +215,9 @@ func (p *Plan) findNamespace(ctx context.Context) {
 	}
 	ref := object.NamespaceRef(name)
 	live := p.cluster.Read(ctx, []object.Ref{ref})[ref]
-	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
+	namespace := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name},
+	}}
 	managed := p.app.Spec.SyncPolicy.ManagedNamespaceMetadata
 	p.namespace = ref
 	if managed != nil {

@@ -52,8 +52,9 @@ func (p *Plan) noteRecreated(r *report.Release) {
 
 // goWithTheirData are the kinds whose objects take pods, data or other objects with them when they are deleted, and what then happens.
 var goWithTheirData = map[string]string{
-	"CronJob": podsStop, "DaemonSet": podsStop, "Deployment": podsStop, "Job": podsStop, "ReplicaSet": podsStop, "ReplicationController": podsStop,
-	"StatefulSet": podsStop, "Pod": "it stops", "PersistentVolumeClaim": "its data may be lost", "CustomResourceDefinition": "all of its objects go",
+	"CronJob": podsStop, "DaemonSet": podsStop, "Deployment": podsStop, "Job": podsStop, "ReplicaSet": podsStop,
+	"ReplicationController": podsStop, "StatefulSet": podsStop, "Pod": "it stops",
+	"PersistentVolumeClaim": "its data may be lost", "CustomResourceDefinition": "all of its objects go",
 }
 
 const podsStop = "its pods stop"

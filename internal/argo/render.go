@@ -331,7 +331,9 @@ func (p *Plan) parsing() render.ParseOptions {
 // of the chart, and those that it finds are added. Of several objects with the same name, Argo CD takes the last, and the hooks of a chart
 // come last. Replaced has those whose last one is a hook or is not synced (argo-cd v3.6.1 controller/state.go NormalizeTargetObjects). A
 // document that cannot be read stays as it is.
-func (p *Plan) marked(documents []render.Document, hooks []render.Hook) (out []render.Document, found []render.Hook, replaced map[object.Key]bool, err error) {
+func (p *Plan) marked(
+	documents []render.Document, hooks []render.Hook,
+) (out []render.Document, found []render.Hook, replaced map[object.Key]bool, err error) {
 	var all []render.Document
 	var keys []object.Key
 	replaced = map[object.Key]bool{}
@@ -459,14 +461,17 @@ func (p *Plan) mark(o object.Object, from render.Document) (map[string]any, erro
 	if o.IsDefinition() && !saysNamespace(from, o) {
 		return content, nil
 	}
-	hasTemplate := slices.Contains([]string{"apps", "extensions", "batch"}, o.Group) && object.Child(object.Child(content, "spec"), "template") != nil
+	hasTemplate := slices.Contains([]string{"apps", "extensions", "batch"}, o.Group) &&
+		object.Child(object.Child(content, "spec"), "template") != nil
 	if hasTemplate && p.settings.Label == legacyLabel && p.marks("labels") {
-		return nil, fmt.Errorf("application.instanceLabelKey of argocd-cm is %s: Argo CD also sets it in the template of %s, which helmdrift does not do",
-			legacyLabel, o.Key)
+		return nil, fmt.Errorf("application.instanceLabelKey of argocd-cm is %s: Argo CD also sets it in the template of %s, "+
+			"which helmdrift does not do", legacyLabel, o.Key)
 	}
 	for _, field := range []string{"annotations", "labels"} {
-		if _, _, err := unstructured.NestedStringMap(content, "metadata", field); err != nil && p.marks(field) && object.Child(content, "metadata")[field] != nil {
-			return nil, hint.New(fmt.Errorf("%s of %s: Argo CD cannot mark the object, so it makes no manifests of the Application: %w", field, o.Key, err),
+		_, _, err := unstructured.NestedStringMap(content, "metadata", field)
+		if err != nil && p.marks(field) && object.Child(content, "metadata")[field] != nil {
+			return nil, hint.New(
+				fmt.Errorf("%s of %s: Argo CD cannot mark the object, so it makes no manifests of the Application: %w", field, o.Key, err),
 				"quote numbers and true and false in its template")
 		}
 	}

@@ -57,7 +57,8 @@ func Aliases() []Alias {
 		{Name: "suppress-output-line-regex", takes: "text",
 			Refusal: "a report has fields and no lines: --ignore PATH ignores a field"},
 		{Name: "include-crds", takes: "bool",
-			Refusal: "only an installation writes the folder crds/ of a chart, and --install compares it: kubectl diff -f CHART/crds compares it otherwise"},
+			Refusal: "only an installation writes the folder crds/ of a chart, and --install compares it: " +
+				"kubectl diff -f CHART/crds compares it otherwise"},
 		{Name: "include-tests", takes: "bool",
 			Refusal: "hooks are not compared, and tests are hooks: helm get hooks RELEASE shows them"},
 

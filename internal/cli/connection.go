@@ -87,11 +87,13 @@ func numberError(name, text string, err error) error {
 // AddFlags adds the flags to the root command. It hides --context, which is kubectl's name for --kube-context; people type
 // both. helm-diff has a flag of this name too (see contextFlag).
 func (c *Connection) AddFlags(fs *pflag.FlagSet) {
-	fs.StringVarP(&c.Namespace, "namespace", "n", c.Namespace, "`namespace` of the release record; diff and list take several, with commas [HELM_NAMESPACE]")
+	fs.StringVarP(&c.Namespace, "namespace", "n", c.Namespace,
+		"`namespace` of the release record; diff and list take several, with commas [HELM_NAMESPACE]")
 	fs.StringVar(&c.File, "kubeconfig", "", "kubeconfig `file` [KUBECONFIG]")
 	fs.StringVar(&c.Context, "kube-context", c.Context, "kubeconfig `context` to use [HELM_KUBECONTEXT]")
 	fs.Var(&contextFlag{context: &c.Context}, "context", "same as --kube-context")
-	fs.StringVar(&c.Name, "cluster-name", c.Name, "`name` of the cluster in reports (default: that of the kubeconfig) [HELMDRIFT_CLUSTER_NAME]")
+	fs.StringVar(&c.Name, "cluster-name", c.Name,
+		"`name` of the cluster in reports (default: that of the kubeconfig) [HELMDRIFT_CLUSTER_NAME]")
 	fs.StringVar(&c.Token, "kube-token", c.Token, "bearer `token` for authentication [HELM_KUBETOKEN]")
 	fs.StringVar(&c.AsUser, "kube-as-user", c.AsUser, "`user` to impersonate [HELM_KUBEASUSER]")
 	fs.StringArrayVar(&c.AsGroups, "kube-as-group", c.AsGroups, "`group` to impersonate; may be repeated [HELM_KUBEASGROUPS]")

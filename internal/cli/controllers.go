@@ -33,21 +33,26 @@ func (o *ControllerOptions) AddFlags(fs *pflag.FlagSet) {
 		"compare what Flux and Argo CD do next with all HelmReleases and Applications of the namespace, or with -A of the cluster; "+
 			"--helmfile and --plan add what they have")
 	fs.BoolVar(&o.SecretLookups, "allow-secret-lookups", false, "with --from, let charts look up Secrets of the cluster")
-	fs.StringVar(&o.Changed, "only-changed", "", "with --from, compare only the HelmReleases whose inputs differ from those of this `commit`, such as origin/main")
+	fs.StringVar(&o.Changed, "only-changed", "",
+		"with --from, compare only the HelmReleases whose inputs differ from those of this `commit`, such as origin/main")
 }
 
 // AddKeepFlags adds the flags of absorb.
 func (o *ControllerOptions) AddKeepFlags(fs *pflag.FlagSet) {
-	o.addSourceFlags(fs, "with hr/NAME", "with hr/NAME or app/NAME, change the values in this `folder` of a working tree of Git, which Flux or Argo CD deploys")
+	o.addSourceFlags(fs, "with hr/NAME",
+		"with hr/NAME or app/NAME, change the values in this `folder` of a working tree of Git, which Flux or Argo CD deploys")
 }
 
 // addSourceFlags adds the flags that say where charts and objects come from.
 func (o *ControllerOptions) addSourceFlags(fs *pflag.FlagSet, with, from string) {
-	fs.BoolVar(&o.WithCredentials, "with-source-credentials", false, with+", fetch charts with the Secrets that their sources in the cluster name")
+	fs.BoolVar(&o.WithCredentials, "with-source-credentials", false,
+		with+", fetch charts with the Secrets that their sources in the cluster name")
 	fs.StringVar(&o.From, "from", "", from)
-	fs.StringArrayVar(&o.Sources, "local-source", nil, "with --from, a `KIND/NAMESPACE/NAME=FOLDER` that has the content of a source; may be repeated")
+	fs.StringArrayVar(&o.Sources, "local-source", nil,
+		"with --from, a `KIND/NAMESPACE/NAME=FOLDER` that has the content of a source; may be repeated")
 	fs.BoolVar(&o.Sops, "sops", false, "with --from, decrypt with your sops what the tree has encrypted; the text stays in memory")
-	fs.BoolVar(&o.RemoteBases, "allow-remote-bases", false, "fetch the bases of kustomize that a tree or the source of an Application names on other servers")
+	fs.BoolVar(&o.RemoteBases, "allow-remote-bases", false,
+		"fetch the bases of kustomize that a tree or the source of an Application names on other servers")
 }
 
 // CheckAll refuses flags that contradict each other if they ask about all objects, and returns the flag that asks for that. It is empty if

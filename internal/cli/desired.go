@@ -164,8 +164,8 @@ func ChartFlags() []string {
 	return []string{
 		"values", "set", "set-string", "set-json", "set-file", "set-literal", "reset-values", "reuse-values", "reset-then-reuse-values",
 		"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "insecure-skip-tls-verify", "plain-http",
-		"pass-credentials", "verify", "keyring", "no-plugins", "no-lookup", "kube-version", "api-versions", "enable-dns", "skip-schema-validation",
-		"allow-outside-links", "post-renderer", "post-renderer-args", "install", "create-namespace", "take-ownership",
+		"pass-credentials", "verify", "keyring", "no-plugins", "no-lookup", "kube-version", "api-versions", "enable-dns",
+		"skip-schema-validation", "allow-outside-links", "post-renderer", "post-renderer-args", "install", "create-namespace", "take-ownership",
 	}
 }
 

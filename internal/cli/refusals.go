@@ -57,7 +57,8 @@ func DecidedBy(what, installs string) []Refusal {
 // chooses its server.
 func OwnPassword() Refusal {
 	return Refusal{[]string{"username", "password", "pass-credentials"},
-		"each source chooses the server that would get them; log in with helm, or for Flux, --with-source-credentials uses the Secrets of the sources"}
+		"each source chooses the server that would get them; " +
+			"log in with helm, or for Flux, --with-source-credentials uses the Secrets of the sources"}
 }
 
 // ObjectWords are the words for an object that a controller deploys a release from.

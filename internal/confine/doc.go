@@ -34,8 +34,8 @@
 //
 // Starting a child costs more than most jobs. A [Pool] keeps a child after its job, and the next job goes to it. This changes no result:
 //
-//   - Each job has the whole limit of time, and the child's memory never exceeds the limit. Time that a job spends waiting for its turn does
-//     not count.
+//   - Each job has the whole limit of time, and the child's memory never exceeds the limit. Time that a job spends waiting for its turn
+//     does not count.
 //   - A child that exceeds a limit, crashes or is killed is gone, and only its job has the error. If it had done jobs before, a new child
 //     does the job again, except if the time is up. So no error depends on what earlier jobs left.
 //   - A child with a goroutine that its job left running, or with much memory, gets no other job.

@@ -11,28 +11,32 @@ import (
 
 // Scanned is a cluster where what a deployer does next with many releases is compared.
 type Scanned struct {
-	drift.Connection
-	// Unlabelled is the connection to objects that need not have Helm's label.
-	Unlabelled drift.Connection
+	Shared
+	// Unlabelled is for objects that need not have Helm's label.
+	Unlabelled Shared
+	// Wide returns comparisons that list across all namespaces. That is cheaper if most releases of the cluster are compared.
+	Wide func() Shared
 	// Namespace is the namespace of the objects that the releases come from. It is empty for all.
 	Namespace string
 	// List lists the objects of a kind in a namespace, or in all if it is empty, as they are now.
 	List func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error)
-	// Changed reports which of some releases, by the namespaces of their records and their names, have changed since their records were read.
-	// Alone is a connection that reads everything anew, to compare these again.
-	Changed func(ctx context.Context, releases []drift.Target) []bool
-	Alone   drift.Connection
-	// Widen is called before the first comparison if most releases of the cluster are compared, whatever the namespace is.
-	Widen func()
+	// Alone is a connection that reads everything anew.
+	Alone drift.Connection
 	// Note prints a message, and Fail adds what could not be searched or read.
 	Note func(string)
 	Fail func(report.Message)
 	// Options are those of each comparison, and Report returns the report of one. Finish adds what the deployer does; it may be nil.
 	Options drift.Options
 	Report  func(result *drift.Result, finish func(*drift.Result, *report.Release)) report.Release
-	// Each calls do for each release, which is in the namespace of the same index. It may call several at the same time. EachUnlabelled is for
-	// comparisons with the connection Unlabelled.
-	Each, EachUnlabelled func(namespaces []string, do func(i int))
 	// Show is called with each report.
 	Show func(report.Release)
+}
+
+// Shared is a connection for many comparisons, which share what they read.
+type Shared struct {
+	drift.Connection
+	// Each calls do for each release, which is in the namespace of the same index. It may call several at the same time.
+	Each func(namespaces []string, do func(i int))
+	// Changed reports which of some releases, by the namespaces of their records and their names, have changed since their records were read.
+	Changed func(ctx context.Context, releases []drift.Target) []bool
 }

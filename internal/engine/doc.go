@@ -4,8 +4,8 @@
 //	original, desired, live ─► Writer.Write ─┬─ strategic   three-way strategic merge patch: kinds of Helm's native scheme
 //	                                         ├─ merge       JSON merge patch from original to desired: all other kinds
 //	                                         ├─ replace     desired instead of live: helm upgrade --force
-//	                                         └─ apply       server-side apply: the API server's own field manager, run on live's managedFields
-//	                                                │
+//	                                         └─ apply       server-side apply: the API server's own field manager,
+//	                                                │       run on live's managedFields
 //	                                                └─► Written: the result, conflicts, what the server refuses, and Uncertainties
 //
 // # Certainty

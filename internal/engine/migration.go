@@ -125,7 +125,8 @@ func withTaken(gvk schema.GroupVersionKind, live map[string]any, deployer string
 		}
 	}
 	meta["managedFields"] = append(managed, map[string]any{
-		"manager": deployer, "operation": "Update", "apiVersion": gvk.GroupVersion().String(), "fieldsType": "FieldsV1", "fieldsV1": fieldsOf(taken),
+		"manager": deployer, "operation": "Update", "apiVersion": gvk.GroupVersion().String(),
+		"fieldsType": "FieldsV1", "fieldsV1": fieldsOf(taken),
 	})
 	return out
 }

@@ -45,7 +45,10 @@ func (s serverSide) uncertainties(types versionedTypes, desired, live map[string
 		reason := entry.Manager + " wrote at " + entry.Version + ", which only the server can convert"
 		own := entry.Manager == s.deployer
 		if moved := entry.unmappedParts(live); len(moved) > 0 {
-			d := Uncertainty{Reason: reason, Affects: Acting, Spreads: !own && !force, Matches: func(path object.Path) bool { return isAnyNear(path, moved) }}
+			d := Uncertainty{
+				Reason: reason, Affects: Acting, Spreads: !own && !force,
+				Matches: func(path object.Path) bool { return isAnyNear(path, moved) },
+			}
 			if own {
 				d.Affects, d.Vanishing = AnyFinding, entry.annotationsAtVersion1()
 			}
@@ -55,7 +58,9 @@ func (s serverSide) uncertainties(types versionedTypes, desired, live map[string
 			// To find what Helm no longer names, the server converts the autoscaler to version 1 and back, which changes the order of its
 			// metrics (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
 			metrics := []object.Path{object.Path{}.Field("spec").Field("metrics")}
-			out = append(out, Uncertainty{Reason: reason, Affects: Writing, Matches: func(path object.Path) bool { return isAnyNear(path, metrics) }})
+			out = append(out, Uncertainty{
+				Reason: reason, Affects: Writing, Matches: func(path object.Path) bool { return isAnyNear(path, metrics) },
+			})
 		}
 		switch {
 		case force:

@@ -90,7 +90,9 @@ func (c Writer) typesOf(ref object.Ref, desired, live map[string]any) (out versi
 	out = versionedTypes{gvk: ref.GVK(), known: map[schema.GroupVersion]managedfields.TypeConverter{}}
 	var known bool
 	if out.TypeConverter, known = c.ownTypes(out.gvk); !known {
-		uncertainties = append(uncertainties, Uncertainty{Reason: "the schema of the kind is not known, so its lists are taken as one value each"})
+		uncertainties = append(uncertainties, Uncertainty{
+			Reason: "the schema of the kind is not known, so its lists are taken as one value each",
+		})
 	}
 	others := otherVersions(live, ref.APIVersion())
 	if kinds.NativeApply().Scheme.Recognizes(out.gvk) {
@@ -178,7 +180,9 @@ func undeclared(s *kinds.CustomSchema, version string, obj map[string]any) (path
 
 // typesAt returns the types of a custom kind at another version, from its definition. It returns nil if the definition is not known, or
 // if a webhook converts between the versions. It takes the fields that every object has from the version that was read.
-func (t *ApplyTypes) typesAt(gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema) managedfields.TypeConverter {
+func (t *ApplyTypes) typesAt(
+	gvk schema.GroupVersionKind, gv schema.GroupVersion, definition *kinds.CustomSchema,
+) managedfields.TypeConverter {
 	if t == nil || definition == nil || definition.Webhook {
 		return nil
 	}

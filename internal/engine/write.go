@@ -139,7 +139,8 @@ func (c Writer) undeclaredFirst(ref object.Ref, desired map[string]any, err erro
 	if len(texts) == 0 {
 		return err
 	}
-	return fmt.Errorf("failed to create typed patch object (%s/%s; %s): %s: %s", ref.Namespace, ref.Name, ref.GVK(), strings.Join(texts, ", "), notDeclared)
+	return fmt.Errorf("failed to create typed patch object (%s/%s; %s): %s: %s",
+		ref.Namespace, ref.Name, ref.GVK(), strings.Join(texts, ", "), notDeclared)
 }
 
 const notDeclared = "field not declared in schema"
@@ -187,7 +188,8 @@ func (c Writer) OwnedBy(ref object.Ref, desired map[string]any) (*fieldpath.Set,
 	gvk := ref.GVK()
 	types, known := c.ownTypes(gvk)
 	isCustom := !kinds.NativeApply().Scheme.Recognizes(gvk)
-	apply, err := newServerSide(versionedTypes{TypeConverter: types, gvk: gvk, ownsStatus: c.ShapeOf(ref).PlainStatus}, gvk, isCustom, c.Deployer().Manager)
+	versioned := versionedTypes{TypeConverter: types, gvk: gvk, ownsStatus: c.ShapeOf(ref).PlainStatus}
+	apply, err := newServerSide(versioned, gvk, isCustom, c.Deployer().Manager)
 	if err != nil {
 		return nil, err
 	}

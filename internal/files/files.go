@@ -170,7 +170,8 @@ func TempDir() (string, error) {
 		if runtime.GOOS == "windows" {
 			variable = "TMP"
 		}
-		return "", fmt.Errorf("temporary files need a folder that can be written, and %s is none: %w; %s names it", os.TempDir(), at.Err, variable)
+		return "", fmt.Errorf("temporary files need a folder that can be written, and %s is none: %w; %s names it",
+			os.TempDir(), at.Err, variable)
 	}
 	return dir, err
 }

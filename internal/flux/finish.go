@@ -68,7 +68,8 @@ func (p *Plan) hasCorrectable(r *report.Release) bool {
 		}
 		return slices.ContainsFunc(o.Fields, func(f report.Finding) bool {
 			at := cmp.Or(f.Pointer, f.DesiredPointer)
-			isSeen := !strings.HasPrefix(at, "/metadata/") || strings.HasPrefix(at, "/metadata/labels") || strings.HasPrefix(at, "/metadata/annotations")
+			isSeen := !strings.HasPrefix(at, "/metadata/") ||
+				strings.HasPrefix(at, "/metadata/labels") || strings.HasPrefix(at, "/metadata/annotations")
 			hasLeft := f.Managed && f.Cause != report.CauseChange && f.Class != report.ClassAllocated && !f.Equivalent
 			return isSeen && hasLeft && !ignores(f.IgnoredBy)
 		})
@@ -79,9 +80,9 @@ func (p *Plan) hasCorrectable(r *report.Release) bool {
 // version.
 func (p *Plan) checkKept(ctx context.Context, drifted *drift.Result) {
 	if changed := p.notRolledOut(ctx, drifted); changed > 0 {
-		p.lacks(fmt.Sprintf("%s of the chart %s from what is deployed under version %s: source-controller keeps the chart that it built first, so "+
-			"the upgrade deploys that one, and the comparison is with the other", english.Count(changed, "object"), english.Differ(changed),
-			p.chart.version))
+		p.lacks(fmt.Sprintf("%s of the chart %s from what is deployed under version %s: source-controller keeps the chart that it built first, "+
+			"so the upgrade deploys that one, and the comparison is with the other",
+			english.Count(changed, "object"), english.Differ(changed), p.chart.version))
 	}
 }
 
@@ -178,7 +179,8 @@ func (p *Plan) checkDefinitions(ctx context.Context, d decision) {
 	if d.action == report.DeployerInstall {
 		policy = p.release.Spec.Install.CRDs
 	}
-	if policy != "CreateReplace" || p.method != report.ApplyClientSide || d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {
+	if policy != "CreateReplace" || p.method != report.ApplyClientSide ||
+		d.action != report.DeployerUpgrade && d.action != report.DeployerInstall {
 		return
 	}
 	var refs []object.Ref

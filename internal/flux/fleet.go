@@ -30,20 +30,35 @@ import (
 type Fleet struct {
 	// Question is the question about each of them. It has no namespace and no name.
 	Question
-	// Before is the tree before a change. If it is set, only HelmReleases are compared that the change touches.
-	Before *applied.Tree
-	// IsUnnamed is set if no file of the tree names Flux. If it has no HelmRelease either, nothing in it is for Flux.
-	IsUnnamed bool
+	// From is the working tree that makes the HelmReleases, in whatever namespace. Without one, those of the cluster are compared.
+	From *From
 	// On is the cluster.
 	On deployer.Scanned
+
+	// before is the tree before a change. If it is set, only HelmReleases are compared that the change touches.
+	before *applied.Tree
 }
 
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
-// fails if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has. The error is
-// deployer.ErrNoObject if there is no HelmRelease, although no change is asked about and the tree has no failure.
+// fails if the tree cannot be built, if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has.
+// The error is deployer.ErrNoObject if there is no HelmRelease, although no change is asked about and the tree has no failure.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
+	isForFlux := true
+	if f.From != nil {
+		f.On.Namespace, f.On.List = "", f.listOnce()
+		var err error
+		f.Tree, f.before, err = f.From.Trees(ctx, f.knowing(ctx))
+		isForFlux = f.From.Order.MayNameFlux()
+		switch {
+		case err != nil && ctx.Err() == nil && !isForFlux:
+			return nil, deployer.NothingBut{Cause: err} // kustomize cannot build a folder with charts, and Flux need not have anything to do with it
+		case err != nil:
+			return nil, err
+		}
+		defer f.before.Close()
+	}
 	found, err := f.compareAll(ctx)
-	if err == nil && len(found) == 0 && f.IsUnnamed {
+	if err == nil && len(found) == 0 && !isForFlux {
 		return nil, deployer.ErrNoObject
 	}
 	hasFailed := false
@@ -55,7 +70,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 			f.On.Note(p.String())
 		}
 	}
-	if err == nil && len(found) == 0 && !hasFailed && f.Before == nil {
+	if err == nil && len(found) == 0 && !hasFailed && f.before == nil {
 		err = deployer.ErrNoObject
 	}
 	return found, err
@@ -63,10 +78,9 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 
 // compareAll is Compare without the problems of the tree.
 func (f Fleet) compareAll(ctx context.Context) ([]report.Release, error) {
-	from, known := f.On.Connection, applied.NewOverlay(f.On.Cluster)
+	known := applied.NewOverlay(f.On.Cluster)
 	if f.Tree != nil {
 		known = f.Tree.Over
-		from.Lookups, f.On.Alone.Lookups = f.Tree.Lookups(from.Lookups), f.Tree.Lookups(f.On.Alone.Lookups)
 	}
 	found, err := f.list(ctx, known)
 	if err != nil {
@@ -76,7 +90,11 @@ func (f Fleet) compareAll(ctx context.Context) ([]report.Release, error) {
 	defer fetched.Close()
 	f.Question = f.kept(&fetched)
 	if f.Tree != nil && f.isMost(ctx, found) {
-		f.On.Widen()
+		f.On.Shared = f.On.Wide()
+	}
+	from := f.On.Connection
+	if f.Tree != nil {
+		from.Lookups, f.On.Alone.Lookups = f.Tree.Lookups(from.Lookups), f.Tree.Lookups(f.On.Alone.Lookups)
 	}
 	each := deployer.Fleet[*api.HelmRelease]{
 		Title: func(h *api.HelmRelease) report.Release { return titled(from.Name, h) },
@@ -106,7 +124,9 @@ func (f Fleet) isMost(ctx context.Context, found []*api.HelmRelease) bool {
 }
 
 // compareChanged compares again the releases whose records have changed meanwhile, if their reports could be wrong.
-func (f Fleet) compareChanged(ctx context.Context, each deployer.StartedFleet[*api.HelmRelease], found []*api.HelmRelease, reports []report.Release) {
+func (f Fleet) compareChanged(
+	ctx context.Context, each deployer.StartedFleet[*api.HelmRelease], found []*api.HelmRelease, reports []report.Release,
+) {
 	var doubtful []int
 	var releases []drift.Target
 	for i, r := range reports {
@@ -131,16 +151,20 @@ func (f Fleet) compareChanged(ctx context.Context, each deployer.StartedFleet[*a
 	_ = group.Wait() // no comparison returns an error
 }
 
-// Know returns a connection that knows the HelmReleases and the sources of charts. Compare does not list them again.
-func (f *Fleet) Know(ctx context.Context) drift.Connection {
+// listOnce returns a function that lists as On.List does, each kind in each namespace once.
+func (f Fleet) listOnce() func(context.Context, schema.GroupVersionKind, string) ([]map[string]any, error) {
 	type key struct {
 		kind      schema.GroupVersionKind
 		namespace string
 	}
-	list, lists := f.On.List, once.Map[key, []map[string]any]{}
-	f.On.List = func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
-		return lists.Get(key{kind, namespace}, func() ([]map[string]any, error) { return list(ctx, kind, namespace) })
+	lists := once.Map[key, []map[string]any]{}
+	return func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
+		return lists.Get(key{kind, namespace}, func() ([]map[string]any, error) { return f.On.List(ctx, kind, namespace) })
 	}
+}
+
+// knowing returns a connection that knows the HelmReleases and the sources of charts.
+func (f Fleet) knowing(ctx context.Context) drift.Connection {
 	from, over := f.On.Connection, applied.NewOverlay(f.On.Cluster)
 	for _, kind := range append(sourceKinds(), api.Kind()) {
 		items, _ := f.On.List(ctx, kind, f.On.Namespace) // otherwise each is read by its name
@@ -201,7 +225,7 @@ func (f Fleet) list(ctx context.Context, known applied.Overlay) ([]*api.HelmRele
 			f.Tree.Note(tree.Failed, "the cluster", "which HelmReleases the tree drops is not known: "+err.Error())
 		}
 		out, items = f.Tree.Dropped(ctx, items), f.Tree.HelmReleases()
-		if f.Before != nil {
+		if f.before != nil {
 			out, items = f.changed(ctx, out, items)
 		}
 	}
@@ -225,9 +249,9 @@ func (f Fleet) list(ctx context.Context, known applied.Overlay) ([]*api.HelmRele
 func (f Fleet) changed(ctx context.Context, dropped []*api.HelmRelease, made []map[string]any) ([]*api.HelmRelease, []map[string]any) {
 	all := len(made) + len(dropped)
 	dropped = slices.DeleteFunc(dropped, func(h *api.HelmRelease) bool {
-		return !f.Before.Over.Makes(api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)) // it was dropped before
+		return !f.before.Over.Makes(api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)) // it was dropped before
 	})
-	made = slices.DeleteFunc(made, func(item map[string]any) bool { return !isTouched(ctx, f.Tree, f.Before, api.RefOf(api.Kind(), item)) })
+	made = slices.DeleteFunc(made, func(item map[string]any) bool { return !isTouched(ctx, f.Tree, f.before, api.RefOf(api.Kind(), item)) })
 	if left := all - len(made) - len(dropped); left > 0 {
 		f.Tree.Note(tree.Note, "the change", fmt.Sprintf("it leaves %s as they are, which are not compared", english.Count(left, "HelmRelease")))
 	}

@@ -338,7 +338,10 @@ func (s *source) isObserved() bool { return s.Status.ObservedGeneration == s.Met
 // has looked at.
 func (s *source) choosesAsBefore(q Question) bool {
 	live := &source{}
-	ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: "OCIRepository", Namespace: s.Metadata.Namespace, Name: s.Metadata.Name}, Version: "v1"}
+	ref := object.Ref{
+		Key:     object.Key{Group: api.SourceGroup, Kind: "OCIRepository", Namespace: s.Metadata.Namespace, Name: s.Metadata.Name},
+		Version: "v1",
+	}
 	if q.Tree == nil || api.Flux.Decode(q.Tree.Live(ref), "the OCIRepository", live) != nil {
 		return false
 	}

@@ -273,7 +273,8 @@ func (s *Step) Remarks() []report.Message {
 		return nil
 	}
 	return []report.Message{{Code: CodeWarning,
-		Message: "helmfile prepares the chart, for example because of jsonPatches: a value that it renders before Helm gets the chart is not found"}}
+		Message: "helmfile prepares the chart, for example because of jsonPatches: " +
+			"a value that it renders before Helm gets the chart is not found"}}
 }
 
 // CheckEdits warns that other environments may read what an edit changes.

@@ -118,8 +118,8 @@ func (f *Files) askForOrigins() (bool, error) {
 // the words in it.
 var (
 	quoted = regexp.MustCompile("(?s) with config: `.*?`|:? ?\\[patch: \".*?\"\\]")
-	rest   = regexp.MustCompile(`(?s)(node contents|at the same time|one of patch and path|literal sources?|invalid utf8 bytes|a target for (?:JSON )?patch|` +
-		`decoding|out of bounds for value|is not a string|cannot be found in)\b.*`)
+	rest   = regexp.MustCompile(`(?s)(node contents|at the same time|one of patch and path|literal sources?|invalid utf8 bytes|` +
+		`a target for (?:JSON )?patch|decoding|out of bounds for value|is not a string|cannot be found in)\b.*`)
 )
 
 // shorten makes one line of an error of kustomize, with paths relative to the tree and without the content of files.

@@ -121,8 +121,8 @@ func patchWriter(patch func(*absorption.Result) values.Document) func(*absorptio
 }
 
 // kustomizationComment is what a reader must know before using a kustomization. It has no text from the cluster.
-const kustomizationComment = `# Patches of what no value of the chart controls, for a post-renderer that writes what Helm renders into all.yaml (docs/absorb.md has it).
-`
+const kustomizationComment = "# Patches of what no value of the chart controls, for a post-renderer " +
+	"that writes what Helm renders into all.yaml (docs/absorb.md has it).\n"
 
 // writeKustomization returns the patches for a post-renderer as a kustomization.yaml. A patch is a document within the document: its lines
 // are indented, and no text of the cluster begins a line.

@@ -10,8 +10,8 @@
 //   - in what it may print, because its output is read into memory. A program that prints more is killed at once;
 //   - in time. A plugin has a limit of its own, and a post-renderer that of the rendering, which ctx has;
 //   - in what it leaves behind when it is killed. On Unix it has a process group of its own, and the whole group is killed. Only on a
-//     terminal it stays in the group of helmdrift, because there it may ask for a passphrase. A program that ends by itself may leave others.
-//     On Linux the program is also killed when helmdrift is, even by a signal that helmdrift does not see.
+//     terminal it stays in the group of helmdrift, because there it may ask for a passphrase. A program that ends by itself may leave
+//     others. On Linux the program is also killed when helmdrift is, even by a signal that helmdrift does not see.
 //
 // When a plugin has ended, the user sees its standard error, with its name in front and without the secrets known by then. If a
 // post-renderer fails, its error quotes its standard error.

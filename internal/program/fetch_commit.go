@@ -55,8 +55,10 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	run := func(name string, output int64, args ...string) ([]byte, error) {
-		c := command{name: name, path: path, time: r.Time, output: output, messages: 2 * maxComplaint, args: append(r.settings(dir, address), args...),
-			env: r.environment(dir)}
+		c := command{
+			name: name, path: path, time: r.Time, output: output, messages: 2 * maxComplaint,
+			args: append(r.settings(dir, address), args...), env: r.environment(dir),
+		}
 		out, messages, err := c.run(ctx)
 		return out, withComplaint(err, " ", lastLine(messages.text.String()))
 	}

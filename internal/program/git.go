@@ -24,8 +24,10 @@ func Archive(ctx context.Context, root, commit string, limit int64) ([]byte, err
 	}
 	c := command{
 		name: "git archive", path: path, output: limit, messages: 2 * maxComplaint,
-		args: []string{"-C", root, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "archive", "--format=tar", commit + "^{commit}"},
-		env:  []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"},
+		args: []string{
+			"-C", root, "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "archive", "--format=tar", commit + "^{commit}",
+		},
+		env: []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"},
 	}
 	out, messages, err := c.run(ctx)
 	return out, withComplaint(err, "\n", strings.TrimSpace(messages.text.String()))

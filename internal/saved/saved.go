@@ -158,7 +158,8 @@ func Baseline(path string) (*report.Report, error) {
 	}
 	known, err := report.Read(text)
 	if err != nil {
-		return nil, hint.New(fmt.Errorf("--baseline %s is not a report: %w", path, err), "helmdrift diff RELEASE -o json > "+hint.ShellWord(path)+" makes one")
+		return nil, hint.New(fmt.Errorf("--baseline %s is not a report: %w", path, err),
+			"helmdrift diff RELEASE -o json > "+hint.ShellWord(path)+" makes one")
 	}
 	return known, nil
 }

@@ -14,23 +14,27 @@ import (
 func (j *Search) Share(
 	ctx context.Context, source fleet.Source, found fleet.Found, show func(fleet.Progress),
 ) (out deployer.Scanned, done func()) {
-	sharing := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil).WithRecords(found)
-	unlabelled := source.ShareAll(ctx)
+	labelled, unlabelled := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil).WithRecords(found), source.ShareAll(ctx)
+	open := []fleet.Sharing{labelled, unlabelled}
 	var mu sync.Mutex
 	var progress fleet.Progress
-	each := func(sharing fleet.Sharing) func([]string, func(int)) {
-		return func(namespaces []string, do func(int)) {
+	shared := func(sharing fleet.Sharing) deployer.Shared {
+		each := func(namespaces []string, do func(int)) {
 			progress.Total += len(namespaces) // another deployer may have compared before
 			sharing.Each(ctx, namespaces, j.flags.Concurrency, do)
 		}
+		return deployer.Shared{Connection: sharing.Connection, Each: each, Changed: sharing.Changed}
 	}
 	out = deployer.Scanned{
-		Connection: sharing.Connection, Unlabelled: unlabelled.Connection, Namespace: found.Namespace, List: source.Cluster.ListLatest,
+		Shared: shared(labelled), Unlabelled: shared(unlabelled), Wide: func() deployer.Shared {
+			wide := labelled.Wide(ctx).WithRecords(found)
+			open = append(open, wide)
+			return shared(wide)
+		},
+		Alone: drift.LiveConnection(source.Cluster, source.Name, source.Storage), Namespace: found.Namespace, List: source.Cluster.ListLatest,
 		Note: j.Note, Fail: func(m report.Message) {
 			j.Add(report.ScanError{Code: m.Code, Cluster: source.Name, Message: m.Message})
 		},
-		Alone: drift.LiveConnection(source.Cluster, source.Name, source.Storage), Changed: sharing.Changed, Widen: func() { sharing.Widen(ctx) },
-		Each: each(sharing), EachUnlabelled: each(unlabelled),
 		Show: func(r report.Release) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -39,7 +43,8 @@ func (j *Search) Share(
 		},
 	}
 	return out, func() {
-		unlabelled.Close()
-		sharing.Close()
+		for _, sharing := range open {
+			sharing.Close()
+		}
 	}
 }

@@ -55,7 +55,8 @@ func (s podStep) field(name string) podStep {
 		return atPodAnnotations
 	case s == atPodMetadata && name == "labels":
 		return atPodLabels
-	case (s == atPodAnnotations || s == atPodLabels) && slices.ContainsFunc(wordsOf(name), func(word string) bool { return hashWords()[word] }):
+	case (s == atPodAnnotations || s == atPodLabels) &&
+		slices.ContainsFunc(wordsOf(name), func(word string) bool { return hashWords()[word] }):
 		return atPodHash
 	case s == atPodAnnotations:
 		return atPodAnnotation

@@ -11,7 +11,8 @@
 //
 //	by name    Name("DB_PASSWORD")                        its name announces it: words.go has the words
 //	by place   Place{}.Field("auth").Field("token")       it is in a Secret, below an announced name, or beside one ({name, value})
-//	by text    Scrub("redis://:hunter2@cache")            its text has the form of one: tokens.go, assignments.go, nested.go and pairs.go have the forms
+//	by text    Scrub("redis://:hunter2@cache")            its text has the form of one: tokens.go, assignments.go, nested.go and
+//	                                                      pairs.go have the forms
 //	by value   Known.Scrub("the server says hunter2...")  it is the value of a Secret, or was announced somewhere else
 //
 // # Names

@@ -64,9 +64,9 @@ var attributeWords = set(`
 	middleware min minimum minutes mode modes mount mounted mounts mtime name names namespace namespaces operator option optional options
 	override overrides param parameter parameters params path paths period placeholder plugin policies policy prefix projection projections
 	prompt provider providers pub quota rate reason redaction ref reference referenced references refresh refs reload reloader
-	renewal request requester requests required requirement requirements resolver retries review reviewer reviews rotate rotation rotator rounds scanner
-	schema scheme scope scopes scrape search seconds selector selectors settings sidecar size slot slots spec specs state status store
-	stores strategy strength suffix sync template templates threshold thumbprint time timeout timeouts times ttl ttls type types
+	renewal request requester requests required requirement requirements resolver retries review reviewer reviews rotate rotation rotator
+	rounds scanner schema scheme scope scopes scrape search seconds selector selectors settings sidecar size slot slots spec specs state
+	status store stores strategy strength suffix sync template templates threshold thumbprint time timeout timeouts times ttl ttls type types
 	updated uri url urls usage username usernames validation validator validity version versions visible volume volumes whitelist
 `)
 

@@ -14,8 +14,8 @@ import (
 )
 
 // Rest reads what the lists of a sweep with Options.Whole have not read yet, so that See has seen every object of each kind that was
-// wanted: in each of the namespaces or, if the sweep is wide, in all. It returns an error for each list that could not be read. After it,
-// the sweep answers no more.
+// wanted: in each of the namespaces or, if the sweep is wide, in all. It returns an error for each list that could not be read. It keeps no
+// object, so what Read is asked for later is read by name.
 func (s *Sweep) Rest(ctx context.Context, namespaces []string) []error {
 	s.mu.Lock()
 	kinds := map[schema.GroupVersionResource]bool{}
@@ -25,7 +25,7 @@ func (s *Sweep) Rest(ctx context.Context, namespaces []string) []error {
 	for kind, isNamespaced := range kinds {
 		for _, namespace := range namespaces {
 			if key := (listOf{kind, namespace}); isNamespaced && s.begun[key] == nil {
-				s.begin(key)
+				s.lists[key] = s.begin(key)
 			}
 		}
 	}

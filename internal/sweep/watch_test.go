@@ -44,6 +44,8 @@ func TestSweepWatch(t *testing.T) {
 		if errs := s.Rest(t.Context(), []string{"a", "b"}); len(errs) > 0 {
 			t.Fatal(errs)
 		}
+		later := []object.Ref{f.Ref("ConfigMap", "b", "m-000"), f.Ref("ConfigMap", "b", "m-500")}
+		livetest.MustFind(t, s.Read(t.Context(), later), later)
 		slices.Sort(w.names)
 		namespaces := 2
 		if wide {

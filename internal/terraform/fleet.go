@@ -70,7 +70,8 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, r Release) (repor
 func titled(cluster string, r Release) report.Release {
 	at := r.place()
 	return report.Release{
-		Name: cmp.Or(at.Name, r.Address), Namespace: at.Namespace, StorageNamespace: at.Namespace, Cluster: cluster, Operation: report.OperationDrift,
+		Name: cmp.Or(at.Name, r.Address), Namespace: at.Namespace, StorageNamespace: at.Namespace,
+		Cluster: cluster, Operation: report.OperationDrift,
 		Deployer: &report.Deployer{Kind: kind, Namespace: at.Namespace, Name: r.Address, Controller: controller},
 	}
 }

@@ -139,8 +139,9 @@ func (w Walker) walkOf(o Object) *objectWalk {
 	n := o.States
 	o.Rules = o.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
 	out := &objectWalk{
-		Object: o, command: w.Command, unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key], owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer),
-		live: n.Live.Object(), old: n.Old.Object(), result: n.Result.Object(), conflicts: o.conflictPlaces(),
+		Object: o, command: w.Command, unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key],
+		owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer), live: n.Live.Object(),
+		old: n.Old.Object(), result: n.Result.Object(), conflicts: o.conflictPlaces(),
 	}
 	out.allocated = sync.OnceValue(func() *AllocatedFields { return cmp.Or(out.Allocated, AllocatedFor(out.Key, out.old, out.Text)) })
 	out.called = sync.OnceValue(func() *AllocatedFields { return AllocatedFor(out.Key, out.Text, out.result) })
@@ -394,8 +395,8 @@ func (w *objectWalk) verdict(path object.Path, n States, managed bool) entry {
 		return e
 	}
 	e.Finding = Finding{
-		Path: path, Classification: report.Classification{Verdict: v, Cause: causeOf(n.hasDrifted(), n.hasChanged()), Managed: managed}, Certain: true,
-		Old: w.valueOf(n.Old.Shown()), Desired: w.valueOf(n.Desired.Shown()), Live: w.valueOf(n.Live), Notes: notes,
+		Path: path, Classification: report.Classification{Verdict: v, Cause: causeOf(n.hasDrifted(), n.hasChanged()), Managed: managed},
+		Certain: true, Old: w.valueOf(n.Old.Shown()), Desired: w.valueOf(n.Desired.Shown()), Live: w.valueOf(n.Live), Notes: notes,
 	}
 	if n.isDropped() {
 		e.Desired = nil

@@ -101,7 +101,8 @@ func (r run) withChart(ctx context.Context, loaded *release.Loaded, f *fetchedCh
 	for _, h := range rendered.Hooks {
 		r.addHook(&in, h)
 	}
-	in.Warnings = slices.Concat(in.Warnings, r.connection.Cluster.Incomplete(rendered.Undiscovered), rendered.Warnings, r.target.Chart.Warnings)
+	in.Warnings = slices.Concat(in.Warnings,
+		r.connection.Cluster.Incomplete(rendered.Undiscovered), rendered.Warnings, r.target.Chart.Warnings)
 	in.DesiredObjects = r.objectsOf(answer.Manifest, in.Namespace, &in)
 	if loaded.Old == nil {
 		in.CreateNamespace = r.target.Chart.CreateNamespace

@@ -83,7 +83,8 @@ func (q ChartRequest) RenderOptions(ctx context.Context) (render.ChartOptions, e
 	out.Previous = render.Previous{Config: config, Metadata: about.Metadata, Values: about.Values}
 	out.Values.ReadFile = func(name string) ([]byte, error) { return q.ReadFile(ctx, name) }
 	if q.Lookup != nil {
-		out.Lookup = live.RemoteLookups(q.Server, func(l live.LookupRequest) (live.LookupAnswer, error) { return q.Lookup(ctx, l) }, learns(q.Known.known()))
+		lookup := func(l live.LookupRequest) (live.LookupAnswer, error) { return q.Lookup(ctx, l) }
+		out.Lookup = live.RemoteLookups(q.Server, lookup, learns(q.Known.known()))
 	}
 	return out, nil
 }

@@ -44,7 +44,10 @@ func (f fetcher) access() access {
 // FindChartInAuthAndTLSAndPassRepoURL, which goes through Helm's cache). Other hosts get the credentials only with --pass-credentials.
 func (f fetcher) locateByRepoURL(name string) (source, error) {
 	if registry.IsOCI(f.RepoURL) {
-		return source{}, problem{message: "--repo names a registry, not a chart repository", hint: "give oci://HOST/PATH as the chart, without --repo"}
+		return source{}, problem{
+			message: "--repo names a registry, not a chart repository",
+			hint:    "give oci://HOST/PATH as the chart, without --repo",
+		}
 	}
 	where := "the repository " + WithoutLogin(f.RepoURL)
 	file, at, err := f.fetchIndex(f.RepoURL)

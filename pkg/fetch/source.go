@@ -139,7 +139,8 @@ func (s source) checkDigest(archive []byte) error {
 	if sum := sha256.Sum256(archive); hex.EncodeToString(sum[:]) != want {
 		return problem{
 			message: fmt.Sprintf("the archive from %s does not match its digest in the index of %s", s.url.Host, s.where),
-			hint:    "run helm repo update if the version was published again, or fetch it with helm pull, which compares no digest, and give its path",
+			hint: "run helm repo update if the version was published again, " +
+				"or fetch it with helm pull, which compares no digest, and give its path",
 		}
 	}
 	return nil

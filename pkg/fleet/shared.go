@@ -38,7 +38,7 @@ func (s Source) Share(ctx context.Context, wide bool) Sharing {
 func (s Source) share(objects *sweep.Sweep, wide bool) Sharing {
 	out := Sharing{
 		Connection: drift.LiveConnection(s.Cluster, s.Name, s.Storage),
-		cluster:    &shared{Cluster: s.Cluster, storage: s.Storage, sweep: objects, wide: wide},
+		cluster:    &shared{Cluster: s.Cluster, storage: s.Storage, sweep: objects, wide: wide, answers: &answers{}},
 	}
 	out.Cluster = out.cluster
 	return out
@@ -118,13 +118,16 @@ func (s Sharing) Changed(ctx context.Context, releases []drift.Target) []bool {
 	return out
 }
 
-// Widen makes the comparisons list across all namespaces, if the sharing does not yet. That is cheaper if most of what is listed is wanted.
-// No comparison may have begun.
-func (s Sharing) Widen(ctx context.Context) {
-	if !s.cluster.wide {
-		s.cluster.sweep.Close()
-		s.cluster.sweep, s.cluster.wide = sweep.New(ctx, s.cluster.Cluster, sweep.Options{Wide: true}), true
+// Wide returns comparisons that list objects across all namespaces, which is cheaper if most of what is listed is wanted. They have the
+// answers that s has read, but for objects, and no records. The caller closes both.
+func (s Sharing) Wide(ctx context.Context) Sharing {
+	if s.cluster.wide {
+		return s
 	}
+	wide := *s.cluster
+	wide.sweep, wide.wide = sweep.New(ctx, wide.Cluster, sweep.Options{Wide: true}), true
+	s.cluster, s.Cluster = &wide, &wide
+	return s
 }
 
 // Close ends all requests.
@@ -138,7 +141,11 @@ type shared struct {
 	sweep   *sweep.Sweep
 	// wide reports whether namespaces and autoscalers are listed for the whole cluster.
 	wide bool
+	*answers
+}
 
+// answers are what was read for all comparisons, but for their objects.
+type answers struct {
 	definitions once.Retry[schema.GroupKind, answer[schema.GroupKind, map[string]any]]
 	documents   once.Retry[schema.GroupVersion, answer[schema.GroupVersion, []byte]]
 	lists       once.Retry[listKey, outcome[[]map[string]any]]

@@ -63,7 +63,8 @@ func TestSharedRecords(t *testing.T) {
 		return 0
 	}
 	s.mu.Unlock()
-	sharing.Widen(t.Context()) // the role may list each namespace only
+	sharing = sharing.Wide(t.Context()).WithRecords(found) // the role may list each namespace only
+	defer sharing.Close()
 	for i, isChanged := range sharing.Changed(t.Context(), all) {
 		if isChanged {
 			t.Errorf("%+v has not changed for a role of each namespace", all[i])
@@ -85,7 +86,7 @@ func TestSharedRecords(t *testing.T) {
 
 // TestSharedOfCluster checks that a release copies nothing of what the others of a large cluster have.
 func TestSharedOfCluster(t *testing.T) {
-	s, going := &shared{wide: true}, map[string]bool{}
+	s, going := &shared{wide: true, answers: &answers{}}, map[string]bool{}
 	scaled := map[object.Key]object.Autoscaler{}
 	for i := range 2000 {
 		namespace := fmt.Sprintf("n%d", i)

@@ -27,7 +27,10 @@ type Find func(ctx context.Context) (found map[string]*unstructured.Unstructured
 // groupOf returns targets of one kind and namespace as a Group.
 func groupOf(targets []target) Group {
 	first := targets[0]
-	out := Group{GroupVersionResource: first.GroupVersionResource, Namespaced: first.namespaced, Namespace: first.namespace(), Listed: first.isListed()}
+	out := Group{
+		GroupVersionResource: first.GroupVersionResource, Namespaced: first.namespaced, Namespace: first.namespace(),
+		Listed: first.isListed(),
+	}
 	for _, t := range targets {
 		out.Names = append(out.Names, t.ref.Name)
 	}

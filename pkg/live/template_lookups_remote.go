@@ -32,7 +32,9 @@ func SavedAnswer(code int, status, contentType string, body []byte) LookupAnswer
 
 // Lookups returns the parent's side for this cluster: a function that answers requests, and the
 // server's address for messages.
-func (c *Cluster) Lookups(learn ...func(secret map[string]any)) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
+func (c *Cluster) Lookups(
+	learn ...func(secret map[string]any),
+) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
 	return lookupSender(Lookups(c.config, c.options, learn...))
 }
 

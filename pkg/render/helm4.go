@@ -31,7 +31,9 @@ func loadHelm4(path string) (helmChart, error) {
 
 func (h helm4) info() chartInfo {
 	m := h.Metadata
-	i := chartInfo{name: m.Name, version: m.Version, appVersion: m.AppVersion, kubeVersion: m.KubeVersion, kind: m.Type, deprecated: m.Deprecated}
+	i := chartInfo{
+		name: m.Name, version: m.Version, appVersion: m.AppVersion, kubeVersion: m.KubeVersion, kind: m.Type, deprecated: m.Deprecated,
+	}
 	for _, required := range m.Dependencies {
 		i.required = append(i.required, required.Name)
 	}

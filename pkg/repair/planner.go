@@ -77,7 +77,9 @@ func (p *planner) additions(o *threeway.ObjectComparison) []threeway.Finding {
 
 // chosen returns the selected findings, and declines those that are selected in part, those of a failed revision, and doubtful ones. If
 // unselected is a reason, it also declines what is not selected.
-func (p *planner) chosen(o *threeway.ObjectComparison, all []threeway.Finding, done, unselected string, doubt func(threeway.Finding) string) []threeway.Finding {
+func (p *planner) chosen(
+	o *threeway.ObjectComparison, all []threeway.Finding, done, unselected string, doubt func(threeway.Finding) string,
+) []threeway.Finding {
 	var out []threeway.Finding
 	for _, f := range all {
 		reason, how := "", p.choice.field(o.Key, f.Path)

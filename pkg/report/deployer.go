@@ -93,8 +93,8 @@ func (d *Deployer) IsBlocked() bool { return d != nil && d.Action == DeployerBlo
 func (d *Deployer) Says() string {
 	said := map[DeployerAction]string{
 		DeployerUpgrade: "upgrades it", DeployerInstall: "installs it", DeployerReinstall: "uninstalls it and installs it anew",
-		DeployerUninstall: "uninstalls it", DeployerRollback: "rolls it back", DeployerSync: "syncs it", DeployerCorrect: "puts back what drifted",
-		DeployerNone: "does nothing", DeployerBlocked: "does not act",
+		DeployerUninstall: "uninstalls it", DeployerRollback: "rolls it back", DeployerSync: "syncs it",
+		DeployerCorrect: "puts back what drifted", DeployerNone: "does nothing", DeployerBlocked: "does not act",
 	}[d.Action]
 	switch {
 	case d.Action == DeployerUnknown:

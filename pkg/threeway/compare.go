@@ -253,11 +253,12 @@ func newComparer(in Input) *comparer {
 	c := &comparer{in: in, hooks: inOrder(in.Hooks), asWritten: in.By.Syncs(), writer: engine.Writer{
 		ServerSide: in.ServerSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
 		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Helm4: in.helm4(),
-		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, PlainStatus: plainStatus, Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }),
-		By: (*engine.Deployment)(in.By),
+		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, PlainStatus: plainStatus,
+		Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }), By: (*engine.Deployment)(in.By),
 	}}
 	c.walker = verdict.Walker{
-		Command: in.Operation.Command(), Release: in.Name, Managers: in.Managers, Deployer: c.writer.Deployer, Autoscaled: in.Autoscaled, Unknown: in.Unknown,
+		Command: in.Operation.Command(), Release: in.Name, Managers: in.Managers, Deployer: c.writer.Deployer,
+		Autoscaled: in.Autoscaled, Unknown: in.Unknown,
 	}
 	c.redefine()
 	return c

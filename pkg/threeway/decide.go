@@ -119,8 +119,8 @@ func (c *comparer) checkOwnership(d *decision, o *object.Object, live map[string
 	if reason == "" || c.in.TakeOwnership || c.in.Operation == report.OperationRollback || c.in.By.Syncs() {
 		return
 	}
-	d.fail(scopeAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: invalid ownership metadata; %s",
-		o.Kind, o.Name, o.Namespace, reason))
+	d.fail(scopeAll, fmt.Sprintf("%s %q in namespace %q exists and cannot be imported into the current release: "+
+		"invalid ownership metadata; %s", o.Kind, o.Name, o.Namespace, reason))
 }
 
 // ownershipConflict returns Helm's reason for not adopting an object. It is empty if Helm adopts the object.
@@ -186,8 +186,8 @@ func (c *comparer) decideRolledBack(p pair, rules ignore.ObjectRules, live map[s
 	d := c.decideUpdate(p, rules, live, live)
 	d.action = report.ActionAdopt
 	if len(d.failures) == 0 && d.method == cluster.MethodPatch && (d.Engine == report.EngineMerge || wantsResourceVersion(p.desired.Key)) {
-		d.fail(scopeDeletions, fmt.Sprintf("cannot patch %q with kind %s: metadata.resourceVersion: Invalid value: 0: must be specified for an update",
-			p.desired.Name, p.desired.Kind))
+		d.fail(scopeDeletions, fmt.Sprintf("cannot patch %q with kind %s: "+
+			"metadata.resourceVersion: Invalid value: 0: must be specified for an update", p.desired.Name, p.desired.Kind))
 	}
 	c.dropOld(&d, "the last revision does not have the object, so the rollback removes what its target does not name")
 	return d
@@ -254,7 +254,8 @@ func (c *comparer) refuseUnnamed(d *decision, p pair) {
 	readsFirst := p.old == nil && c.in.Operation != report.OperationRollback && !c.in.helm4()
 	switch {
 	case readsFirst:
-		d.fail(scopeAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s", p.desired.Kind, "", p.desired.Namespace, emptyName))
+		d.fail(scopeAll, fmt.Sprintf("could not get information about the resource %s %q in namespace %q: %s",
+			p.desired.Kind, "", p.desired.Namespace, emptyName))
 	case c.in.Operation == report.OperationInstall && c.in.ServerSide():
 		d.fail(scopeLater, fmt.Sprintf("server-side apply failed for object %s/ %s: %s", p.desired.Namespace, p.desired.GVK(), emptyName))
 	case c.in.Operation == report.OperationInstall:

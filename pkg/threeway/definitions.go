@@ -148,7 +148,8 @@ func lostNote(live map[string]any, next *kinds.CustomSchema) string {
 	if len(lost) == 0 {
 		return ""
 	}
-	return "the chart's definition lacks " + strings.Join(lost, ", ") + ": the API server drops that from all objects of the kind, those of other releases too"
+	return "the chart's definition lacks " + strings.Join(lost, ", ") +
+		": the API server drops that from all objects of the kind, those of other releases too"
 }
 
 // stopInstall makes each failure one that ends the installation.

@@ -50,7 +50,8 @@ func (c *Comparison) Needs() Needs {
 		if applied && !kinds.NativeApply().Scheme.Recognizes(o.GVK()) && !tried && !slices.Contains(needs.ApplyTypes, gv) {
 			needs.ApplyTypes = append(needs.ApplyTypes, gv)
 		}
-		if c.Input.Autoscaled == nil && o.Namespace != "" && slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return verdict.IsReplicas(f.Path) }) {
+		if c.Input.Autoscaled == nil && o.Namespace != "" &&
+			slices.ContainsFunc(o.Findings, func(f verdict.Finding) bool { return verdict.IsReplicas(f.Path) }) {
 			namespaces[o.Namespace] = true
 		}
 	}
@@ -135,7 +136,9 @@ func (c *Comparison) warnOfRules() {
 func (c *Comparison) subject(o *ObjectComparison) ignore.Subject {
 	out := ignore.Subject{
 		Ref: o.Ref, Shape: c.job.writer.ShapeOf(o.Ref), Live: o.liveText,
-		Metas:  []map[string]any{object.Child(o.liveText, "metadata"), object.Child(o.Content, "metadata"), object.Child(o.desiredText, "metadata")},
+		Metas: []map[string]any{
+			object.Child(o.liveText, "metadata"), object.Child(o.Content, "metadata"), object.Child(o.desiredText, "metadata"),
+		},
 		Texts:  []map[string]any{o.liveText, o.Live, o.Old, o.Desired, o.Content},
 		States: []any{o.Live, o.Old, o.Desired},
 	}

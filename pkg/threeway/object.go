@@ -235,7 +235,8 @@ func (c *comparer) decideUpdate(p pair, rules ignore.ObjectRules, live, original
 		return d
 	}
 	if d.conflict != "" {
-		reason := fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s", p.desired.Namespace, p.desired.Name, p.desired.GVK(), d.conflict)
+		reason := fmt.Sprintf("conflict occurred while applying object %s/%s %s: %s",
+			p.desired.Namespace, p.desired.Name, p.desired.GVK(), d.conflict)
 		d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, onlyConflicts: true})
 	}
 	d.write = write{method: cluster.MethodPatch, original: original}
@@ -354,7 +355,8 @@ func (o *fields) countControllers() {
 // isStatus reports whether a field that no manifest names is part of a status that no person is known to have written. The controller of a
 // kind writes the status, under any name.
 func isStatus(f verdict.Finding) bool {
-	return f.Path.HasPrefix(object.Path{{Name: "status"}}) && !slices.ContainsFunc(f.Owners, func(o report.Owner) bool { return o.Group == report.ManagerPerson })
+	return f.Path.HasPrefix(object.Path{{Name: "status"}}) &&
+		!slices.ContainsFunc(f.Owners, func(o report.Owner) bool { return o.Group == report.ManagerPerson })
 }
 
 // addUncertainties marks the verdicts that are not certain, each with the reason. If an object may fail because of one field, the changes

@@ -288,7 +288,8 @@ func (c *Comparison) noteGroupChanges() {
 			continue
 		}
 		gone.Notes.Add(fmt.Sprintf("this deletes %s as well: both are one object, served under two API groups", stays.key))
-		stays.Notes.Add(fmt.Sprintf("Helm deletes what it has just updated: it also deletes %s, and both are one object, served under two API groups", gone.key))
+		stays.Notes.Add(fmt.Sprintf("Helm deletes what it has just updated: it also deletes %s, "+
+			"and both are one object, served under two API groups", gone.key))
 	}
 }
 

@@ -56,7 +56,9 @@ func (c *comparer) refuse(d *decision, p pair) {
 			reason = apiserver.Join(reason, c.refusedToSync(d.desiredText))
 		}
 		if reason == "" && !object.Equal(d.Live, d.Result) && !(c.in.By.Syncs() && c.in.By.Sync.Recreates(d.desiredText, d.liveText)) {
-			update := apiserver.Update{Ref: p.subject().Ref, Definition: c.in.Schemas[p.subject().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result}
+			update := apiserver.Update{
+				Ref: p.subject().Ref, Definition: c.in.Schemas[p.subject().GroupKind()], Text: d.liveText, Live: d.Live, Result: d.Result,
+			}
 			reason, immutable = update.Refused(d.Engine != report.EngineStrategic)
 		}
 		if reason = cmp.Or(reason, d.lostLabels); reason != "" {
@@ -129,7 +131,8 @@ func (c *comparer) failHook(d *decision, o *object.Object, h *Hook) {
 	if h == nil || h.DeletedBefore || c.in.ServerSide() || !h.First && d.action != report.ActionKeep {
 		return
 	}
-	reason := fmt.Sprintf("%s hooks failed: warning: Hook %[1]s %s failed: %s", h.Event, h.Path, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name))
+	reason := fmt.Sprintf("%s hooks failed: warning: Hook %[1]s %s failed: %s",
+		h.Event, h.Path, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name))
 	scope := scopeNothing
 	if h.First {
 		scope, d.hook = scopeManifest, c.position(h)

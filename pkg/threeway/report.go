@@ -42,7 +42,9 @@ func (c *Comparison) Report(mask Mask) report.Release {
 	if c.Interrupted() && !mask.Show {
 		// Every text is masked now, also those that findings are known by.
 		r.Warnings, r.Objects, r.Terminating, r.Drifted, r.Compared = []report.Message{}, []report.Object{}, false, false, 0
-		r.Errors = []report.Message{{Code: report.ErrorInterrupted, Message: "interrupted before all secrets in it were found, so nothing of it is shown"}}
+		r.Errors = []report.Message{{
+			Code: report.ErrorInterrupted, Message: "interrupted before all secrets in it were found, so nothing of it is shown",
+		}}
 	}
 	return r
 }
@@ -90,8 +92,8 @@ func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.F
 	out := report.Finding{
 		ID: hashOf(o.key.String(), mask.hiddenPath(f.Path).String(), string(f.Verdict)), Path: mask.shownPath(f.Path).String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
-		Notes: f.Notes.Map(mask.scrub), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners, IgnoredBy: shownRule(f.IgnoredBy, mask.scrub),
-		Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
+		Notes: f.Notes.Map(mask.scrub), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners,
+		IgnoredBy: shownRule(f.IgnoredBy, mask.scrub), Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
 	}
 	if !mask.hidesName(f.Path) {
 		out.Pointer, out.DesiredPointer = o.pointers(f.Path)

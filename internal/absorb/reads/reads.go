@@ -90,7 +90,10 @@ func Of(templates []render.Template) map[string]Template {
 		}
 		f := &follower{defines: defines, done: map[inclusion]bool{}}
 		f.template(own[t.Path], origin{root: &t.Values})
-		out[t.Path] = Template{Values: f.found.values(nil), Everything: f.visits > maxVisits, Files: f.needed(templates, own, append(defining, t.Path))}
+		out[t.Path] = Template{
+			Values: f.found.values(nil), Everything: f.visits > maxVisits,
+			Files: f.needed(templates, own, append(defining, t.Path)),
+		}
 	}
 	return out
 }

@@ -124,15 +124,15 @@ func (p *project) Rejects(a *Application, s Settings) string {
 	if reason := a.invalid(); reason != "" {
 		return reason
 	}
-	if own := a.Metadata.Namespace; s.Namespace != "" && own != s.Namespace && !slices.ContainsFunc(p.Spec.SourceNamespaces, func(pattern string) bool {
-		return MatchesGlob(pattern, own) || matchesExpression(pattern, own)
-	}) {
+	own := a.Metadata.Namespace
+	permits := func(pattern string) bool { return MatchesGlob(pattern, own) || matchesExpression(pattern, own) }
+	if s.Namespace != "" && own != s.Namespace && !slices.ContainsFunc(p.Spec.SourceNamespaces, permits) {
 		return fmt.Sprintf("sourceNamespaces of AppProject %s do not permit Applications in namespace %s", a.Project(), own)
 	}
 	for _, s := range a.Sources() {
 		if !p.permitsSource(s.RepoURL) && !a.isAccepted(s) {
-			return fmt.Sprintf("AppProject %s does not permit the repository %s, unless a Secret of Argo CD says that the repository belongs to that project",
-				a.Project(), s.RepoURL)
+			return fmt.Sprintf("AppProject %s does not permit the repository %s, "+
+				"unless a Secret of Argo CD says that the repository belongs to that project", a.Project(), s.RepoURL)
 		}
 	}
 	if namespace := a.Spec.Destination.Namespace; !p.permitsNamespace(namespace) {
@@ -145,8 +145,9 @@ func (p *project) Rejects(a *Application, s Settings) string {
 // permit more than the project (argo-cd v3.6.1 util/argo/argo.go GetAppProjectByName).
 func (a *Application) isAccepted(s Source) bool {
 	is := a.Status.Sync
+	compared := append([]Source{is.ComparedTo.Source}, is.ComparedTo.Sources...)
 	return (is.Status == "Synced" || is.Status == "OutOfSync") &&
-		slices.ContainsFunc(append([]Source{is.ComparedTo.Source}, is.ComparedTo.Sources...), func(was Source) bool { return was.RepoURL == s.RepoURL })
+		slices.ContainsFunc(compared, func(was Source) bool { return was.RepoURL == s.RepoURL })
 }
 
 // Verifies reports whether a sync fails unless commits of the sources have been signed (argo-cd v3.6.1 controller/state.go
@@ -189,7 +190,8 @@ func matchesExpression(pattern, text string) bool {
 // Forbids returns why the project does not let an Application write some objects, or "".
 func (p *project) Forbids(a *Application, s Settings, objects []object.Object) string {
 	if s.impersonates && !p.hasAccount(a.Spec.Destination.Namespace, s.impersonatesAlways) {
-		return fmt.Sprintf("Argo CD syncs as a service account, and AppProject %s names none for namespace %q of this cluster", a.Project(), a.Spec.Destination.Namespace)
+		return fmt.Sprintf("Argo CD syncs as a service account, and AppProject %s names none for namespace %q of this cluster",
+			a.Project(), a.Spec.Destination.Namespace)
 	}
 	for _, o := range objects {
 		if o.Name == "" && o.GenerateName == "" {
@@ -199,7 +201,8 @@ func (p *project) Forbids(a *Application, s Settings, objects []object.Object) s
 		case !p.permits(o):
 			return fmt.Sprintf("AppProject %s does not permit %s, so a sync fails before it writes anything", a.Project(), o.Key)
 		case o.Namespace != "" && !p.permitsNamespace(o.Namespace):
-			return fmt.Sprintf("AppProject %s does not permit objects in namespace %s, so a sync fails before it writes anything", a.Project(), o.Namespace)
+			return fmt.Sprintf("AppProject %s does not permit objects in namespace %s, so a sync fails before it writes anything",
+				a.Project(), o.Namespace)
 		}
 	}
 	return ""

@@ -57,7 +57,8 @@ func (a *Application) CheckDestination() error {
 		return nil
 	}
 	return hint.New(fmt.Errorf("%s deploys to another cluster, %s", a.Title(), cmp.Or(d.Name, d.Server)),
-		"helmdrift compares an Application with the cluster that it is in; for the other one, compare the chart: helmdrift diff NAME CHART --install")
+		"helmdrift compares an Application with the cluster that it is in; for the other one, compare the chart: "+
+			"helmdrift diff NAME CHART --install")
 }
 
 // Decoded decodes an Application. One that cannot be decoded has its fault.

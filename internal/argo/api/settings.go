@@ -175,7 +175,8 @@ func SystemIgnores(data map[string]any) []IgnoreDifference {
 			one.Group, one.Kind = "", name
 		}
 		if !hasGroup || name != "*/*" && strings.ContainsAny(name, "*?[{") {
-			one.ManagedFieldsManagers = nil // they need the group and the kind themselves (argo-cd v3.6.1 util/argo/diff/ignore.go HasIgnoreDifference)
+			// They need the group and the kind themselves (argo-cd v3.6.1 util/argo/diff/ignore.go HasIgnoreDifference).
+			one.ManagedFieldsManagers = nil
 		}
 		out = append(out, one)
 	}

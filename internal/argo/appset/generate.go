@@ -186,7 +186,9 @@ func check(content map[string]any) error {
 	case d.Server != "" && d.Name != "":
 		return errors.New("spec.destination has both a server and a name")
 	}
-	return validation.ValidateObjectMeta(&a.Metadata, a.Metadata.Namespace != "", validation.NameIsDNSSubdomain, field.NewPath("metadata")).ToAggregate()
+	return validation.ValidateObjectMeta(
+		&a.Metadata, a.Metadata.Namespace != "", validation.NameIsDNSSubdomain, field.NewPath("metadata"),
+	).ToAggregate()
 }
 
 // render makes an Application of a template and its parameters. It is in the namespace of the set. Without parameters, the template stays

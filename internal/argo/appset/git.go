@@ -23,7 +23,8 @@ func (g *generation) git(spec map[string]any) ([]params, error) {
 	repository, _ := spec["repoURL"].(string)
 	revision, _ := spec["revision"].(string)
 	if !g.tree.Has(repository, revision) {
-		return nil, elsewhereError{fmt.Errorf("%s at revision %q is not this working tree, so its Applications are not known", repository, revision)}
+		return nil, elsewhereError{fmt.Errorf("%s at revision %q is not this working tree, so its Applications are not known",
+			repository, revision)}
 	}
 	directories, err := patternsOf(spec, "directories")
 	if err != nil {

@@ -44,8 +44,8 @@ type KustomizeOrder struct {
 // Kustomize returns the order to build a folder. Options are the flags of "kustomize build" in argocd-cm.
 func (f *Folder) Kustomize(variables map[string]string, options string) (KustomizeOrder, error) {
 	if k := f.Source.Kustomize; k != nil && k.Version != "" {
-		return KustomizeOrder{}, fmt.Errorf("kustomize.version is %s: the administrator of Argo CD has added that kustomize, which helmdrift does not run",
-			k.Version)
+		return KustomizeOrder{}, fmt.Errorf("kustomize.version is %s: the administrator of Argo CD has added that kustomize, "+
+			"which helmdrift does not run", k.Version)
 	}
 	folder, err := filepath.Rel(f.Root, f.Dir)
 	if err != nil {
@@ -157,7 +157,8 @@ func isRootOnly(options string) (bool, error) {
 		switch name {
 		case "--enable-helm", "--enable-alpha-plugins", "--helm-debug":
 			continue
-		case "--load-restrictor", "--reorder", "--helm-command", "--helm-kube-version", "--helm-api-versions": // the order of objects does not matter
+		case "--load-restrictor", "--reorder", "--helm-command",
+			"--helm-kube-version", "--helm-api-versions": // the order of objects does not matter
 		default:
 			return false, fmt.Errorf("helmdrift does not know the option %s", name)
 		}

@@ -138,7 +138,9 @@ func (q Fetcher) folder(ctx context.Context, a *api.Application, number int, tre
 	}
 	if s.TagPrefix != "" || isRange(s.TargetRevision) {
 		if order.Ref = a.Found(number); order.Ref == "" {
-			return nil, hint.New(fmt.Errorf("targetRevision %s%s is a range of versions, and Argo CD has not said which commit that is", s.TagPrefix, s.TargetRevision),
+			return nil, hint.New(
+				fmt.Errorf("targetRevision %s%s is a range of versions, and Argo CD has not said which commit that is",
+					s.TagPrefix, s.TargetRevision),
 				"wait until Argo CD has compared the Application, or give the folder of the source as CHART")
 		}
 	}

@@ -177,11 +177,11 @@ func (f *Folder) checkRefs(folders map[string]*Folder) error {
 		repository := api.NormalURL(other.Source.RepoURL)
 		switch first := seen[repository]; {
 		case first != nil && first.Source.TargetRevision != other.Source.TargetRevision:
-			return fmt.Errorf("the sources %s and %s are two revisions of one repository, %s and %s, which Argo CD refuses", first.Source.Ref, other.Source.Ref,
-				first.Source.TargetRevision, other.Source.TargetRevision)
+			return fmt.Errorf("the sources %s and %s are two revisions of one repository, %s and %s, which Argo CD refuses",
+				first.Source.Ref, other.Source.Ref, first.Source.TargetRevision, other.Source.TargetRevision)
 		case first == nil && repository == api.NormalURL(f.Source.RepoURL) && f.Revision != other.Revision:
-			return fmt.Errorf("source %s is another commit of the repository of the chart, which Argo CD refuses: targetRevision is %s, and that of the chart %s",
-				other.Source.Ref, other.Source.TargetRevision, f.Source.TargetRevision)
+			return fmt.Errorf("source %s is another commit of the repository of the chart, which Argo CD refuses: "+
+				"targetRevision is %s, and that of the chart %s", other.Source.Ref, other.Source.TargetRevision, f.Source.TargetRevision)
 		}
 		seen[repository] = other
 	}

@@ -112,7 +112,8 @@ func ownedBy(content map[string]any) *fieldpath.Set {
 // that fails is made again without what was applied last (gitops-engine v3.6.1 pkg/diff/diff.go Diff, ThreeWayDiff, threeWayMergePatch,
 // applyPatch).
 func (l Left) compareTyped(ref object.Ref, shape *kinds.Shape) Comparison {
-	live, desired := normalized(ref, remarshaled(ref, engine.WithoutManagedFields(l.Live))), unplaced(normalized(ref, remarshaled(ref, l.Desired)))
+	live := normalized(ref, remarshaled(ref, engine.WithoutManagedFields(l.Live)))
+	desired := unplaced(normalized(ref, remarshaled(ref, l.Desired)))
 	for _, applied := range []map[string]any{unplaced(normalized(ref, Applied(l.Live))), desired} {
 		if applied == nil {
 			continue
@@ -275,7 +276,8 @@ func normalized(ref object.Ref, content map[string]any) map[string]any {
 // only what the object had that was applied last. So what the API server has added makes no difference, and what it has dropped does
 // (gitops-engine v3.6.1 pkg/diff/diff.go ThreeWayDiff, threeWayMergePatch).
 func (l Left) compareJSON() Comparison {
-	live, desired, applied := withoutTime(engine.WithoutManagedFields(l.Live)), unplaced(withoutTime(l.Desired)), unplaced(withoutTime(Applied(l.Live)))
+	live, desired := withoutTime(engine.WithoutManagedFields(l.Live)), unplaced(withoutTime(l.Desired))
+	applied := unplaced(withoutTime(Applied(l.Live)))
 	if applied == nil {
 		applied = desired
 	}

@@ -62,7 +62,9 @@ type Left struct{ Desired, Live, Result map[string]any }
 
 // Deployment returns how Argo CD deploys with these options.
 func (o Options) Deployment() *engine.Deployment {
-	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{Method: o.method, Write: o.write, Refused: o.refused, Recreates: o.mayRecreate, Leaves: o.Leaves}}
+	return &engine.Deployment{Manager: Manager, Sync: &engine.Sync{
+		Method: o.method, Write: o.write, Refused: o.refused, Recreates: o.mayRecreate, Leaves: o.Leaves,
+	}}
 }
 
 // Has reports whether an option is set for all objects.

@@ -79,7 +79,8 @@ func (h *HelmRelease) Compose(ctx context.Context, from deployer.Reader) (*Compo
 		}
 		isUnknown := HasUnknown(text)
 		if isUnknown {
-			out.Unknown = append(out.Unknown, fmt.Sprintf("%s, key %s%s", deployer.TitleOf(key.Kind, key.Namespace, key.Name), ref.KeyOrDefault(), why))
+			out.Unknown = append(out.Unknown, fmt.Sprintf("%s, key %s%s",
+				deployer.TitleOf(key.Kind, key.Namespace, key.Name), ref.KeyOrDefault(), why))
 		}
 		if ref.TargetPath != "" {
 			out.learn(ref, text)

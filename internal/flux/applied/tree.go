@@ -260,7 +260,8 @@ func (t *Tree) lay(ctx context.Context) error {
 			t.secrets = append(t.secrets, one.after)
 		}
 		t.Over.tree[one.ref] = true
-		if made := madeKustomization(one.ref); made != (tree.Maker{}) && made != one.Maker && isSuspended(one.after) && !isSuspended(one.content) {
+		if made := madeKustomization(one.ref); made != (tree.Maker{}) && made != one.Maker &&
+			isSuspended(one.after) && !isSuspended(one.content) {
 			suspends(made)
 		}
 	}

@@ -73,7 +73,10 @@ type Build func(drift.Connection, tree.Order) (*applied.Tree, error)
 func New(
 	ctx context.Context, t *applied.Tree, h *api.HelmRelease, was *api.Composition, from drift.Connection, build Build,
 ) (*Keeper, error) {
-	k := &Keeper{ctx: ctx, tree: t, from: from, build: build, ref: api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name), layers: layersOf(t, h)}
+	k := &Keeper{
+		ctx: ctx, tree: t, from: from, build: build,
+		ref: api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name), layers: layersOf(t, h),
+	}
 	k.at = written{of: k, objects: t.Over.Read(ctx, was.Inputs), release: t.Over.Read(ctx, []object.Ref{k.ref})[k.ref].Object}
 	k.Editor = places.Editor{
 		OwnName: "spec.values", Controller: "Flux", Otherwise: "a patch of kustomize or a variable changes it",
@@ -168,7 +171,8 @@ func (k *Keeper) Prove() ([]string, error) {
 	}
 	for _, o := range changedFrom(k.tree, after) {
 		if !slices.Contains(mine, o.ref) {
-			proof.File(o.file, "the tree also makes "+deployer.TitleOf(o.ref.Kind, o.ref.Namespace, o.ref.Name)+" of the same text, which would change too")
+			proof.File(o.file, "the tree also makes "+deployer.TitleOf(o.ref.Kind, o.ref.Namespace, o.ref.Name)+
+				" of the same text, which would change too")
 		}
 	}
 	return proof.Reasons, nil

@@ -34,8 +34,8 @@ func layersOf(t *applied.Tree, h *api.HelmRelease) []layer {
 	out := []layer{own}
 	for i, ref := range slices.Backward(h.Spec.ValuesFrom) {
 		key := ref.Object(h.Metadata.Namespace)
-		l := layer{Layer: places.Layer{Title: fmt.Sprintf("key %s of %s", ref.KeyOrDefault(), deployer.TitleOf(key.Kind, key.Namespace, key.Name))},
-			reference: &h.Spec.ValuesFrom[i], object: key}
+		title := fmt.Sprintf("key %s of %s", ref.KeyOrDefault(), deployer.TitleOf(key.Kind, key.Namespace, key.Name))
+		l := layer{Layer: places.Layer{Title: title}, reference: &h.Spec.ValuesFrom[i], object: key}
 		switch other := otherUser(t, h, key); {
 		case ref.Kind == "Secret":
 			l.Fault = "absorb writes no values into a Secret"

@@ -144,3 +144,12 @@ func (o Order) Folder(kind, namespace, name, address string) string {
 	}
 	return local
 }
+
+// MayNameFlux reports whether a file of the tree names Flux, or may do so. If none does, nothing in a tree without HelmReleases is for Flux.
+func (o Order) MayNameFlux() bool {
+	if o.Rendered || o.FetchesBases {
+		return true
+	}
+	isNamed, err := worktree.Names(o.Root, "fluxcd")
+	return isNamed || err != nil
+}

@@ -172,7 +172,8 @@ func releaseEntries(r *report.Release) []entry {
 			message: m.Message, id: m.Code + m.Object})
 	}
 	if r.Terminating {
-		out = append(out, entry{rule: "terminating", level: levelWarning, release: r, subject: ReleaseName(r), says: "its namespace is being deleted"})
+		out = append(out, entry{rule: "terminating", level: levelWarning, release: r, subject: ReleaseName(r),
+			says: "its namespace is being deleted"})
 	}
 	if r.Deployer.Uninstalls() {
 		out = append(out, entry{rule: "uninstall", level: levelError, release: r, subject: ReleaseName(r), says: line(r.Deployer.Says())})

@@ -108,8 +108,8 @@ func junitRelease(r *report.Release, at string, o Options) junitSuite {
 	suite := junitSuite{Name: class, Timestamp: at}
 	whole := junitCase{Name: "release " + line(r.Name), ClassName: class, Output: english.Count(r.Compared, "object") + " compared"}
 	if failing := releaseEntries(&report.Release{
-		Name: r.Name, Namespace: r.Namespace, StorageNamespace: r.StorageNamespace, Cluster: r.Cluster, Errors: r.Errors, Terminating: r.Terminating,
-		Deployer: r.Deployer,
+		Name: r.Name, Namespace: r.Namespace, StorageNamespace: r.StorageNamespace, Cluster: r.Cluster, Errors: r.Errors,
+		Terminating: r.Terminating, Deployer: r.Deployer,
 	}); len(failing) > 0 {
 		if len(r.Errors) > 0 {
 			whole.Error = problem(failing)

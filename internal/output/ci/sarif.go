@@ -85,7 +85,10 @@ type (
 // SARIF returns a report for code scanning (SARIF 2.1.0): a result for each entry, at the template of the object. What a rule silences is
 // suppressed. Fingerprints depend on neither values nor order, so a finding stays the same alert as long as it exists.
 func SARIF(r *report.Report, o Options) ([]byte, error) {
-	run := sarifRun{ColumnKind: "utf16CodeUnits", Results: []sarifResult{}, Tool: sarifTool{Driver: sarifDriver{Name: "helmdrift", Version: line(r.Helmdrift)}}}
+	run := sarifRun{
+		ColumnKind: "utf16CodeUnits", Results: []sarifResult{},
+		Tool: sarifTool{Driver: sarifDriver{Name: "helmdrift", Version: line(r.Helmdrift)}},
+	}
 	index := map[string]int{}
 	for i, rule := range rules() {
 		index[rule.id] = i

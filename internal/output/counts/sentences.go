@@ -98,7 +98,8 @@ func (c *Counts) doing(lost, stay layout.Clauses) layout.Clauses {
 
 // objectClauses say which objects come and go.
 func (c *Counts) objectClauses(does *layout.Clauses) {
-	does.AddVerbs("object", layout.Verb{Name: "re-creates", N: c.Actions[recreate]}, layout.Verb{Name: "creates", N: c.Actions[report.ActionCreate]},
+	does.AddVerbs("object",
+		layout.Verb{Name: "re-creates", N: c.Actions[recreate]}, layout.Verb{Name: "creates", N: c.Actions[report.ActionCreate]},
 		layout.Verb{Name: "adopts", N: c.Actions[report.ActionAdopt]}, layout.Verb{Name: "replaces", N: c.Actions[report.ActionReplace]},
 		layout.Verb{Name: "deletes", N: c.Actions[report.ActionDelete]})
 	if n := c.deletedEdits; c.allPreviews && n > 0 {

@@ -50,7 +50,10 @@ type Row struct {
 
 // Of returns the table of a release. The releases are its environments, in their order.
 func Of(t *layout.Text, releases []report.Release) Table {
-	return Table{"release " + t.Label(releases[0].Name), names(t, releases), slices.Concat(heads(t, releases), values(t, releases), fields(t, releases))}
+	return Table{
+		"release " + t.Label(releases[0].Name), names(t, releases),
+		slices.Concat(heads(t, releases), values(t, releases), fields(t, releases)),
+	}
 }
 
 // Are reports whether releases are one release in several environments: they have one name, and few enough of them stand side by side.
@@ -63,7 +66,8 @@ func Are(releases []report.Release) bool {
 func Write(t *layout.Text, releases []report.Release) {
 	table := Of(t, releases)
 	columns := []layout.Column[Row]{{
-		Title: table.Title, Cell: func(r Row) string { return r.Title }, Least: map[layout.Cut]int{layout.Comfortable: 24, layout.Tight: 12}, IsName: true,
+		Title: table.Title, Cell: func(r Row) string { return r.Title },
+		Least: map[layout.Cut]int{layout.Comfortable: 24, layout.Tight: 12}, IsName: true,
 	}}
 	for i, name := range table.Names {
 		columns = append(columns, layout.Column[Row]{

@@ -244,7 +244,8 @@ func newChart(points []past.Point) *chart {
 	out.Findings = out.steps(points, func(p past.Point) int { return p.Findings })
 	out.Releases = out.steps(points, func(p past.Point) int { return p.Drifted })
 	out.Title = fmt.Sprintf("%d to %d drifted fields and objects, %d to %d drifted releases, from %s to %s UTC",
-		points[0].Findings, last.Findings, points[0].Drifted, last.Drifted, out.From.Format("2006-01-02 15:04"), out.To.Format("2006-01-02 15:04"))
+		points[0].Findings, last.Findings, points[0].Drifted, last.Drifted,
+		out.From.Format("2006-01-02 15:04"), out.To.Format("2006-01-02 15:04"))
 	return out
 }
 

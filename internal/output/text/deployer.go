@@ -24,7 +24,9 @@ func (t *text) deployerLine(d *report.Deployer) answerLine {
 
 // isUnusual reports whether somebody may have to act before a controller does this, or because it does not act.
 func isUnusual(action report.DeployerAction) bool {
-	return !slices.Contains([]report.DeployerAction{report.DeployerNone, report.DeployerInstall, report.DeployerUpgrade, report.DeployerSync, report.DeployerCorrect}, action)
+	return !slices.Contains([]report.DeployerAction{
+		report.DeployerNone, report.DeployerInstall, report.DeployerUpgrade, report.DeployerSync, report.DeployerCorrect,
+	}, action)
 }
 
 // deployersLine counts what controllers do with several releases: "3 upgrade, 1 reinstall, 12 none".

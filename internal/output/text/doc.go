@@ -134,9 +134,9 @@
 //
 // The rules of scans:
 //
-//   - The overview has a line for each release, in the order error, drifted, blocked, changed, clean. Blocked means that nothing drifted but
-//     the operation fails; changed means that something else was found that is not silenced. Within a state, releases stand in the order
-//     of their most urgent objects, then of their newest edit. If there are more than ten clean releases, none is listed.
+//   - The overview has a line for each release, in the order error, drifted, blocked, changed, clean. Blocked means that nothing drifted
+//     but the operation fails; changed means that something else was found that is not silenced. Within a state, releases stand in the
+//     order of their most urgent objects, then of their newest edit. If there are more than ten clean releases, none is listed.
 //   - Newest, oldest and who are about what drifted, or about the other edits if nothing drifted. Managers that people use are named first.
 //   - On a narrow terminal, columns give way in this order: revision, record in, oldest, who, newest, found. State and names stay. Names
 //     lose their middle. A column that is empty for all releases is not there.

@@ -217,5 +217,6 @@ func notUpClause(r *report.FixResult) string {
 // RolloutReason returns why an object does not come up, for a message while a fix waits.
 func RolloutReason(o report.FixOutcome, namespace string, versions report.CustomVersions, opts layout.Options) string {
 	s := layout.NewStyle(opts)
-	return layout.JoinNonEmpty(": ", s.KeyName(o.Object, layout.Scope{Namespace: namespace, Versions: versions}), s.ReasonClause(o.Rollout.RolloutProblem))
+	return layout.JoinNonEmpty(": ",
+		s.KeyName(o.Object, layout.Scope{Namespace: namespace, Versions: versions}), s.ReasonClause(o.Rollout.RolloutProblem))
 }

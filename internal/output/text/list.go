@@ -143,7 +143,8 @@ func (t *text) statuses(all []listing.Release) string {
 		n[r.Status]++
 		errors += layout.OneIf(r.Error != nil)
 	}
-	words := slices.DeleteFunc(layout.Distinct(all, func(r listing.Release) string { return r.Status }), func(s string) bool { return s == "" })
+	words := layout.Distinct(all, func(r listing.Release) string { return r.Status })
+	words = slices.DeleteFunc(words, func(s string) bool { return s == "" })
 	order.Sort(words, func(a, b string) int { return cmp.Or(cmp.Compare(n[b], n[a]), cmp.Compare(a, b)) })
 	for i, word := range words {
 		words[i] = fmt.Sprintf("%d %s", n[word], t.statusWord(word))

@@ -58,7 +58,8 @@ func countOfState(all []entry, state report.State) int {
 // overviewColumns returns all columns in their order. There is no column for the cluster or for who deploys if there is only one.
 func (t *text) overviewColumns(clusters int, entries []entry) []layout.Column[entry] {
 	all := []layout.Column[entry]{
-		{Title: "state", Cell: func(e entry) string { return string(e.state) }, Paint: func(e entry, s string) string { return t.inColour(e.state, s) }},
+		{Title: "state", Cell: func(e entry) string { return string(e.state) },
+			Paint: func(e entry, s string) string { return t.inColour(e.state, s) }},
 		{Title: "deployer", Cell: toolCell},
 		{Title: "next", Cell: nextCell},
 		{Title: "cluster", Cell: func(e entry) string { return t.Label(e.Cluster) }, Least: layout.ShortWidths(), IsName: true},

@@ -96,7 +96,9 @@ func clustersOf(r *report.Report) []string {
 // searchedClusters returns the clusters that were searched at least in part.
 func searchedClusters(r *report.Report) []string {
 	return slices.DeleteFunc(clustersOf(r), func(name string) bool {
-		return slices.ContainsFunc(r.Errors, func(e report.ScanError) bool { return e.Cluster == name && e.Namespace == "" && !counts.WasSearched(e) })
+		return slices.ContainsFunc(r.Errors, func(e report.ScanError) bool {
+			return e.Cluster == name && e.Namespace == "" && !counts.WasSearched(e)
+		})
 	})
 }
 

@@ -67,5 +67,7 @@ func targetOf(o report.Object) *report.TargetText {
 		version = ""
 	}
 	quote := regexp.QuoteMeta
-	return &report.TargetText{Group: quote(group), Version: quote(version), Kind: quote(o.Kind), Name: quote(o.Name), Namespace: quote(o.Namespace)}
+	return &report.TargetText{
+		Group: quote(group), Version: quote(version), Kind: quote(o.Kind), Name: quote(o.Name), Namespace: quote(o.Namespace),
+	}
 }

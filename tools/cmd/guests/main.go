@@ -136,7 +136,8 @@ func build(tree string, arguments ...string) error {
 
 // copyTree copies the files that git knows, or would add, into a folder.
 func copyTree(dir string) error {
-	list, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "cmd", "internal", "pkg", "go.mod", "go.sum").Output()
+	list, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard",
+		"cmd", "internal", "pkg", "go.mod", "go.sum").Output()
 	if err != nil {
 		return fmt.Errorf("git ls-files: %w", err)
 	}

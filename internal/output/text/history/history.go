@@ -220,8 +220,8 @@ type Finding struct{ Object, Place, State, Length, Period, Value, Managers, Flap
 // Finding returns the words about a finding of a release.
 func (p Phrases) Finding(f past.Finding, r past.Release) Finding {
 	out := Finding{
-		Object: p.KeyName(f.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}), Place: p.place(f), State: p.Escape(string(f.State)),
-		Length: length(f), Period: period(f), Value: p.latestValue(f), Managers: p.managerNames(f.Managers),
+		Object: p.KeyName(f.Object, layout.Scope{Namespace: r.Namespace, Versions: r.Versions}), Place: p.place(f),
+		State: p.Escape(string(f.State)), Length: length(f), Period: period(f), Value: p.latestValue(f), Managers: p.managerNames(f.Managers),
 	}
 	if f.Flapping {
 		out.Flapping = p.flapping(f)

@@ -40,7 +40,9 @@ func index(r release, version string, licences []file) (v1.ImageIndex, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = mutate.AppendManifests(all, mutate.IndexAddendum{Add: one, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}}})
+		all = mutate.AppendManifests(all, mutate.IndexAddendum{
+			Add: one, Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: arch}},
+		})
 	}
 	return mutate.Annotations(all, labels).(v1.ImageIndex), nil
 }

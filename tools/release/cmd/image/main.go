@@ -123,7 +123,10 @@ type release struct {
 func read(dist string) (release, error) {
 	var metadata struct{ Commit string }
 	var artifacts []struct{ Path, Goos, Goarch, Type string }
-	if err := errors.Join(readJSON(filepath.Join(dist, "metadata.json"), &metadata), readJSON(filepath.Join(dist, "artifacts.json"), &artifacts)); err != nil {
+	if err := errors.Join(
+		readJSON(filepath.Join(dist, "metadata.json"), &metadata),
+		readJSON(filepath.Join(dist, "artifacts.json"), &artifacts),
+	); err != nil {
 		return release{}, err
 	}
 	r := release{commit: metadata.Commit, binaries: map[string]string{}}

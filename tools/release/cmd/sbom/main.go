@@ -41,7 +41,8 @@ func run(binary, file string) error {
 	if err != nil {
 		return err
 	}
-	if err := cyclonedx.NewBOMEncoder(out, cyclonedx.BOMFileFormatJSON).SetPretty(true).Encode(bill(info, sha256.Sum256(program))); err != nil {
+	encoder := cyclonedx.NewBOMEncoder(out, cyclonedx.BOMFileFormatJSON).SetPretty(true)
+	if err := encoder.Encode(bill(info, sha256.Sum256(program))); err != nil {
 		_ = out.Close()
 		return err
 	}
