@@ -17,7 +17,7 @@ TOOLEXEC           := '-toolexec=env GOGC=400'
 USER_FLAGS         := $(filter-out -trimpath -ldflags=-s,$(subst $(TOOLEXEC),,$(shell go env GOFLAGS)))
 export GOFLAGS     := $(USER_FLAGS) -trimpath -ldflags=-s $(if $(findstring -toolexec,$(USER_FLAGS)),,$(TOOLEXEC))
 lint planes: export GOGC ?= 400
-# With its lock, git changes .git whenever a build asks for the commit, and Go repeats the tests that list the root of the tree.
+# Otherwise git writes into .git when a build asks for the commit, and Go repeats the tests that list the root of the tree.
 export GIT_OPTIONAL_LOCKS := 0
 # "make vet" looks at more than "go test" would.
 GOTEST     := go test -vet=off
@@ -61,7 +61,7 @@ plugin: build ## makes the plugin of Helm, which "helm plugin install bin/helm-d
 	sed 's/^version: .*/version: $(VERSION:v%=%)/' deploy/plugin/plugin.yaml > bin/helm-drift/plugin.yaml
 
 release-files: plugin ## makes the completions, the manual pages and the programs that a release needs
-	rm -rf bin/release/*
+	rm -rf bin/release/* # a new bin/release would be a change of bin, which tests list
 	mkdir -p bin/release/completions bin/release/man bin/release/plugin
 	bin/helmdrift completion bash > bin/release/completions/helmdrift.bash
 	bin/helmdrift completion zsh > bin/release/completions/helmdrift.zsh
@@ -221,7 +221,7 @@ ruby:
 
 N ?= 1000
 oracle: planes ## predicts N random upgrades and rollbacks per engine, and compares with what Helm 3 and Helm 4 do
-	cd test/e2e && go test -count=1 -timeout 12h -run TestOracle -oracle.n=$(N) -oracle.budget=5h .
+	cd test/e2e && go test -count=1 -timeout 12h -run TestRandom/oracle -oracle.n=$(N) -oracle.budget=5h .
 
 rights: planes ## repeats N diffs of the stories without each of their rights
 	cd test/e2e && go test -count=1 -timeout 12h -run 'TestRights|TestFleet/Rights' -rights.n=$(N) .
@@ -244,7 +244,7 @@ conformance: planes ## records the cases of testdata/conformance again, from at 
 	cd test/e2e && go test -count=1 -timeout 2h -run TestRecordConformance -oracle.n=$(N) -conformance.dir $(CURDIR)/testdata/conformance .
 
 forecast: planes ## compares the forecast of N random upgrades and fixes per engine with what the controllers do
-	cd test/e2e && go test -count=1 -timeout 12h -run TestForecast -forecast.n=$(N) -forecast.budget=5h .
+	cd test/e2e && go test -count=1 -timeout 12h -run TestRandom/forecast -forecast.n=$(N) -forecast.budget=5h .
 
 writes: planes ## compares what a fix of N forged or copied records writes, by the audit log, with what it may write
 	cd test/e2e && go test -count=1 -timeout 12h -run 'TestWrites$$' -writes.n=$(N) .

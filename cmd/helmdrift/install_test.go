@@ -80,8 +80,8 @@ func publish(t *testing.T, version gomodule.Version, proxy string) {
 	}
 }
 
-// sources returns the files of the tree that are published; zip.Create leaves out those of other modules. It does not look into bin, which
-// each build changes: Go would run all tests of this package again.
+// sources returns the files of the tree that are published; zip.Create leaves out those of other modules. It does not look into bin:
+// after each build, Go would run all tests of this package again.
 func sources(t *testing.T) (files []zip.File) {
 	t.Helper()
 	const root = "../.."
@@ -89,7 +89,7 @@ func sources(t *testing.T) (files []zip.File) {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && slices.Contains([]string{".git", "bin", "dist"}, entry.Name()):
+		case entry.IsDir() && slices.Contains([]string{".git", "bin", "dist", "node_modules"}, entry.Name()):
 			return filepath.SkipDir
 		case entry.Type().IsRegular():
 			name, _ := filepath.Rel(root, path)

@@ -59,13 +59,17 @@ func onlyAbout(key object.Key, pointers []string, from string) api.IgnoreDiffere
 	return api.IgnoreDifference{Group: key.Group, Kind: key.Kind, Name: key.Name, Namespace: key.Namespace, JSONPointers: pointers, From: from}
 }
 
-// rules returns the ignored differences as rules. jsonPointers have the form of the paths of a rule. What expressions select and managers
-// own differs from object to object.
+// rules returns the ignored differences as rules. A pointer that does not begin with a slash names nothing. What expressions select and
+// managers own differs from object to object.
 func (p *Plan) rules() []report.RuleText {
 	var out []report.RuleText
 	add := func(d api.IgnoreDifference) {
+		pointers := object.Filter(d.JSONPointers, func(p string) bool { return strings.HasPrefix(p, "/") })
+		if len(pointers) == 0 {
+			return // no paths would be all of them
+		}
 		out = append(out, report.RuleText{
-			Name: d.From, Origin: report.ControllerArgo, Paths: d.JSONPointers, Reason: ignoreReason,
+			Name: d.From, Origin: report.ControllerArgo, Paths: pointers, Literal: true, Reason: ignoreReason,
 			Target: &report.TargetText{
 				Group: globExpression(d.Group), Kind: globExpression(d.Kind), Name: exactExpression(d.Name), Namespace: exactExpression(d.Namespace),
 			},

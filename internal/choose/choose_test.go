@@ -171,6 +171,7 @@ func TestRepair(t *testing.T) {
 		{"deploy/web:/spec/replicas", "", "Deployment.apps/web:spec.replicas", ""},
 		{"deploy/web", "/spec/template/spec/containers/0/image", "Deployment.apps/web",
 			"Deployment.apps/web:spec.template.spec.containers[name=web].image"},
+		{"spec.replicas", "", "Deployment.apps/web:spec.replicas", ""},
 		{"/spec/selector/matchLabels", "", "", "Role.rbac.authorization.k8s.io/a:b ConfigMap/unread Service/web Deployment.apps/web " +
 			"Service.serving.knative.dev/web"},
 	} {
@@ -179,7 +180,12 @@ func TestRepair(t *testing.T) {
 			t.Fatal(err)
 		}
 		found := choice.In(c)
-		got, skip := found.Only(), found.Skip()
+		got, skip := texts(found.Only()), texts(found.Skip())
+		for _, p := range found.Only() {
+			if isNamed := strings.HasPrefix(test.only, "deploy/"); p.Named != isNamed {
+				t.Errorf("only %q: %+v", test.only, p)
+			}
+		}
 		slices.Sort(skip)
 		want := words(test.wantSkip)
 		slices.Sort(want)
@@ -187,6 +193,13 @@ func TestRepair(t *testing.T) {
 			t.Errorf("only %q skip %q: %q, %q", test.only, test.skip, got, skip)
 		}
 	}
+}
+
+func texts(places []Place) (out []string) {
+	for _, p := range places {
+		out = append(out, p.Text)
+	}
+	return out
 }
 
 func words(text string) []string {

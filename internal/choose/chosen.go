@@ -38,6 +38,8 @@ type place struct {
 	path string
 	// part is set if it is only a part of the value at the path.
 	part bool
+	// named is set if the user named the object, and not only a path that it has.
+	named bool
 }
 
 // reach says how far a place is named.
@@ -58,8 +60,13 @@ func (c Choice) In(of *threeway.Comparison) Chosen {
 			there := false
 			for i := range of.Objects {
 				places, has := s.placesIn(of, &of.Objects[i])
-				if has {
-					there, found = true, append(found, places...)
+				if !has {
+					continue
+				}
+				there = true
+				for _, p := range places {
+					p.named = s.kind != ""
+					found = append(found, p)
 				}
 			}
 			if !there {
@@ -157,28 +164,34 @@ func isWithin(path, place string) bool {
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Only returns what a repair is limited to, in the spelling of [repair.ParseSelector], and Skip what it leaves. If --only chooses nothing
-// that differs, Skip names every object.
+// Place is an object, or a place in it, in the spelling of [repair.ParseSelector].
 //
 // [repair.ParseSelector]: https://pkg.go.dev/github.com/helmdrift/helmdrift/pkg/repair#ParseSelector
-func (c Chosen) Only() []string {
-	return texts(object.Filter(c.only, func(p place) bool { return !p.part }))
+type Place struct {
+	Text string
+	// Named is set if the user named the object, and not only a path that it has.
+	Named bool
 }
 
-// Skip returns what a repair leaves; see Only. A value that holds a skipped part is left too.
-func (c Chosen) Skip() []string {
-	out := texts(c.skip)
-	if c.limited && len(c.Only()) == 0 {
-		for _, o := range c.comparison.Objects {
-			out = append(out, place{key: o.Key}.String())
+// Only returns what a repair is limited to, and Skip what it leaves. If --only chooses nothing that differs, Skip has every object.
+func (c Chosen) Only() (out []Place) {
+	for _, p := range c.only {
+		if !p.part {
+			out = append(out, Place{p.String(), p.named})
 		}
 	}
 	return out
 }
 
-func texts(places []place) (out []string) {
-	for _, p := range places {
-		out = append(out, p.String())
+// Skip returns what a repair leaves; see Only. A value that holds a skipped part is left too.
+func (c Chosen) Skip() (out []Place) {
+	for _, p := range c.skip {
+		out = append(out, Place{p.String(), p.named})
+	}
+	if c.limited && len(c.Only()) == 0 {
+		for _, o := range c.comparison.Objects {
+			out = append(out, Place{Text: place{key: o.Key}.String()})
+		}
 	}
 	return out
 }

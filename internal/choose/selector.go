@@ -117,16 +117,16 @@ func (s selector) placesIn(c *threeway.Comparison, o *threeway.ObjectComparison)
 	case s.pattern != nil:
 		out, there = s.patternPlaces(c, o)
 		if o.Missing && there || !there && unseen {
-			return []place{{o.Key, s.pattern.String(), false}}, true
+			return []place{{key: o.Key, path: s.pattern.String()}}, true
 		}
 		return out, there
 	case text == "":
-		return []place{{o.Key, "", false}}, true
+		return []place{{key: o.Key}}, true
 	}
 	if known := c.PlaceOf(o, text); known != "" {
-		return []place{{o.Key, known, false}}, true
+		return []place{{key: o.Key, path: known}}, true
 	}
-	return []place{{o.Key, text, false}}, unseen || o.Missing && holds(o, text)
+	return []place{{key: o.Key, path: text}}, unseen || o.Missing && holds(o, text)
 }
 
 // holds reports whether the manifest of a missing object has a place.
@@ -147,9 +147,9 @@ func (s selector) patternPlaces(c *threeway.Comparison, o *threeway.ObjectCompar
 		subject.Findings = append(subject.Findings, f.Path)
 		switch {
 		case rules.Field(f.Path, nil, true) != nil:
-			out = append(out, place{o.Key, f.Path.String(), false})
+			out = append(out, place{key: o.Key, path: f.Path.String()})
 		case rules.DifferingPart(f.Path, f.Live, f.Old) != nil || rules.DifferingPart(f.Path, f.Live, f.Desired) != nil:
-			out = append(out, place{o.Key, f.Path.String(), true})
+			out = append(out, place{key: o.Key, path: f.Path.String(), part: true})
 		}
 	}
 	return out, len(out) > 0 || len(ignore.IdleWarnings([]ignore.Rule{rule}, c.Input.Name, []ignore.Subject{subject})) == 0

@@ -44,19 +44,22 @@ func (f *ChoiceFlags) LeftOut() string {
 
 // Selectors returns what is chosen in the form that a repair takes.
 func Selectors(found choose.Chosen) (only, skip []repair.Selector, err error) {
-	if only, err = ParseSelectors(nil, found.Only()); err != nil {
+	if only, err = selectors(found.Only()); err != nil {
 		return nil, nil, err
 	}
-	skip, err = ParseSelectors(nil, found.Skip())
+	skip, err = selectors(found.Skip())
 	return only, skip, err
 }
 
-// ParseSelectors appends the selectors of texts.
-func ParseSelectors(out []repair.Selector, texts []string) ([]repair.Selector, error) {
-	for _, text := range texts {
-		selector, err := repair.ParseSelector(text)
+// selectors returns the selectors of places.
+func selectors(places []choose.Place) (out []repair.Selector, err error) {
+	for _, p := range places {
+		selector, err := repair.ParseSelector(p.Text)
 		if err != nil {
 			return nil, err
+		}
+		if !p.Named {
+			selector = selector.OfPath()
 		}
 		out = append(out, selector)
 	}

@@ -16,7 +16,7 @@ import (
 // pick asks for each field or object of a plan, and returns the plan without what the user does not want.
 func (f Run) pick(ctx context.Context, plan *repair.Plan) (*repair.Plan, error) {
 	planned, p := f.result(plan, nil, f.Before.Comparison), cli.Picker{Streams: f.Streams}
-	var unwanted []string
+	var unwanted []repair.Selector
 	for i, whole := range planned.Plan {
 		for _, part := range partsOf(whole) {
 			wants, err := p.Wants(ctx, func(w io.Writer) error {
@@ -26,21 +26,18 @@ func (f Run) pick(ctx context.Context, plan *repair.Plan) (*repair.Plan, error) 
 			case err != nil:
 				return nil, err
 			case !wants:
-				unwanted = append(unwanted, selectorOf(plan.Objects[i], part))
+				unwanted = append(unwanted, selectorOf(&plan.Objects[i], part))
 			}
 		}
 	}
 	if len(unwanted) == 0 {
 		return plan, nil
 	}
-	chosen, err := f.options()
+	options, err := f.options()
 	if err != nil {
 		return nil, err
 	}
-	if chosen.Skip, err = cli.ParseSelectors(chosen.Skip, unwanted); err != nil {
-		return nil, err
-	}
-	left, err := repair.New(f.Before.Comparison, chosen)
+	left, err := plan.Without(unwanted, options)
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +66,11 @@ func partsOf(whole report.FixPlan) (out []report.FixPlan) {
 }
 
 // selectorOf returns the selector of a part of an object's plan.
-func selectorOf(o repair.ObjectPlan, part report.FixPlan) string {
-	text := o.Ref.GroupKind().String() + "/" + o.Ref.Name
+func selectorOf(o *repair.ObjectPlan, part report.FixPlan) repair.Selector {
 	fields := slices.Concat(part.Fields, part.Prune)
 	if len(fields) == 0 {
-		return text
+		return o.Selector(nil)
 	}
 	i := slices.IndexFunc(o.Changes, func(c repair.Change) bool { return c.ID == fields[0].ID })
-	return text + ":" + o.Changes[i].Path.String()
+	return o.Selector(o.Changes[i].Path)
 }

@@ -367,10 +367,27 @@ func TestDependency(t *testing.T) {
 			ref, db := fluxtest.Decoded(t, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: db, namespace: shop, "+
 				"generation: %d}, spec: {%s}, status: {observedGeneration: %d, conditions: [%s]}}", tt.generation, tt.spec, tt.observed, tt.conditions)
 			p := &Plan{reading: fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2"}, Objects: map[object.Ref]map[string]any{ref: db}}}
-			if got := p.waitsFor(t.Context(), "shop", "db", "the dependency"); got != tt.want || len(p.warnings) > 0 != tt.warns {
-				t.Errorf("%q with the warnings %v, want %q", got, p.warnings, tt.want)
+			got, err := p.waitsFor(t.Context(), "shop", "db", "the dependency")
+			if got != tt.want || len(p.warnings) > 0 != tt.warns || err != nil {
+				t.Errorf("%q with the warnings %v and the error %v, want %q", got, p.warnings, err, tt.want)
 			}
 		})
+	}
+}
+
+// TestDependencyUnread checks that Flux waits for a dependency that does not exist, and that nobody knows whether it waits for one that
+// cannot be read.
+func TestDependencyUnread(t *testing.T) {
+	p := &Plan{reading: fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2"}}}
+	if got, err := p.waitsFor(t.Context(), "shop", "db", "the dependency"); got != "the dependency does not exist" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	_, web := fluxtest.Decoded(t, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: web, namespace: shop}, "+
+		"spec: {dependsOn: [{name: db}]}}")
+	p = &Plan{release: api.HelmReleaseOf(web), reading: fluxtest.Served{}, offer: &offer{}}
+	why, err := p.waits(t.Context(), Question{})
+	if why != "" || err != nil || len(p.problems) != 1 || !strings.Contains(p.problems[0].Message, "whether Flux waits for it is not known") {
+		t.Errorf("%q, %v, %v", why, err, p.problems)
 	}
 }
 

@@ -41,7 +41,8 @@ type Fleet struct {
 
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
 // fails if the tree cannot be built, if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has.
-// The error is deployer.ErrNoObject if there is no HelmRelease, although no change is asked about and the tree has no failure.
+// The error is deployer.ErrNoObject if there is no HelmRelease, although no change is asked about and the tree has no failure. If no file
+// of the tree names Flux either, it is that error or deployer.NothingBut in any case.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	isForFlux := true
 	if f.From != nil {
@@ -90,7 +91,7 @@ func (f Fleet) compareAll(ctx context.Context) ([]report.Release, error) {
 	defer fetched.Close()
 	f.Question = f.kept(&fetched)
 	if f.Tree != nil && f.isMost(ctx, found) {
-		f.On.Shared = f.On.Wide()
+		f.On.Shared = f.On.Wide() // objects of Flux, which lack Helm's label, are still read by name
 	}
 	from := f.On.Connection
 	if f.Tree != nil {
@@ -157,9 +158,9 @@ func (f Fleet) listOnce() func(context.Context, schema.GroupVersionKind, string)
 		kind      schema.GroupVersionKind
 		namespace string
 	}
-	lists := once.Map[key, []map[string]any]{}
+	list, lists := f.On.List, once.Map[key, []map[string]any]{}
 	return func(ctx context.Context, kind schema.GroupVersionKind, namespace string) ([]map[string]any, error) {
-		return lists.Get(key{kind, namespace}, func() ([]map[string]any, error) { return f.On.List(ctx, kind, namespace) })
+		return lists.Get(key{kind, namespace}, func() ([]map[string]any, error) { return list(ctx, kind, namespace) })
 	}
 }
 

@@ -24,8 +24,8 @@ func TestNew(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := &Plan{reading: laid.Over, tree: laid}
-	if why := p.waitsFor(t.Context(), "shop", "db", "the dependency"); why != "" {
-		t.Errorf("Flux waits because %s", why)
+	if why, err := p.waitsFor(t.Context(), "shop", "db", "the dependency"); why != "" || err != nil {
+		t.Errorf("Flux waits because %s; %v", why, err)
 	}
 	if s, err := readSource(t.Context(), laid.Over, "OCIRepository", "shop", "charts"); err != nil || s.waits("the source") != "" {
 		t.Errorf("Flux waits because %s; %v", s.waits("the source"), err)

@@ -361,35 +361,42 @@ func (p *Plan) waits(ctx context.Context, q Question) (string, error) {
 			p.lacks(title + " has a readyExpr, which helmdrift does not evaluate: whether Flux waits for it is not known")
 			continue
 		}
-		if why := p.waitsFor(ctx, namespace, d.Name, title); why != "" {
+		why, err := p.waitsFor(ctx, namespace, d.Name, title)
+		switch {
+		case err != nil:
+			p.lacks(title + " cannot be read, so whether Flux waits for it is not known: " + err.Error())
+		case why != "":
 			return why, nil
 		}
 	}
 	return cmp.Or(p.refusesSource(ctx, q), p.offer.waits), nil
 }
 
-// waitsFor says why a dependency keeps helm-controller from acting, or returns "". One that is reconciled next, as it changes as well, is
-// waited for only until it has been. One that is suspended stays as ready as it is (fluxcd/helm-controller v1.6.0
-// internal/controller/helmrelease_controller.go Reconcile).
-func (p *Plan) waitsFor(ctx context.Context, namespace, name, title string) string {
+// waitsFor says why a dependency keeps helm-controller from acting, or returns "". It fails if the dependency cannot be read. One that is
+// reconciled next, as it changes as well, is waited for only until it has been. One that is suspended stays as ready as it is
+// (fluxcd/helm-controller v1.6.0 internal/controller/helmrelease_controller.go Reconcile).
+func (p *Plan) waitsFor(ctx context.Context, namespace, name, title string) (string, error) {
 	ref := api.HelmReleaseRef(namespace, name)
 	if p.tree != nil && p.tree.Deletes(ctx, ref, p.reading.Read(ctx, []object.Ref{ref})[ref].Object) != "" {
-		return title + " goes"
+		return title + " goes", nil
 	}
-	on, err := api.Read(ctx, p.reading, namespace, name)
-	if err != nil {
-		return title + " cannot be read: " + err.Error()
+	on := &api.HelmRelease{}
+	switch err := api.Flux.Read(ctx, p.reading, ref, on); {
+	case errors.Is(err, deployer.ErrAbsent):
+		return title + " does not exist", nil
+	case err != nil:
+		return "", err
 	}
 	_, isReady := api.HasStatus(on.Status.Conditions, "Ready", "True")
 	isObserved := on.Metadata.Generation == on.Status.ObservedGeneration
 	switch {
 	case isReady && isObserved:
-		return ""
+		return "", nil
 	case !isObserved && (isReady || len(on.Status.Conditions) == 0 && !on.Spec.Suspend):
 		p.warn(CodeWarning, title+" changes as well, and Flux waits until it is ready")
-		return ""
+		return "", nil
 	}
-	return title + " is not ready"
+	return title + " is not ready", nil
 }
 
 // prove compares what was composed with what helm-controller says of its last attempt, if it attempted the HelmRelease as it is. Own is set
@@ -630,7 +637,7 @@ func (p *Plan) ignoreRules() (out []report.RuleText) {
 	}
 	for i, rule := range h.Spec.DriftDetection.Ignore {
 		text := report.RuleText{
-			Name: fmt.Sprintf("%s ignore[%d]", h.Title(), i), Origin: report.ControllerFlux, Paths: rule.Paths,
+			Name: fmt.Sprintf("%s ignore[%d]", h.Title(), i), Origin: report.ControllerFlux, Paths: rule.Paths, Literal: true,
 			Reason: "Flux puts it back only when it upgrades the release",
 		}
 		if t := rule.Target; t != nil {

@@ -60,10 +60,9 @@ func (s *sharing) sayNamespaces(reports []report.Release) {
 		by, isCreated := s.creates[of.namespace]
 		i := slices.IndexFunc(reports, func(r report.Release) bool { return owner{r.StorageNamespace, r.Name} == of })
 		if isCreated && i >= 0 {
-			reports[i].Errors = append(reports[i].Errors, report.Message{Code: CodeIncomplete, Message: fmt.Sprintf(
-				"namespace %s does not exist, and only the installation of %s creates it: Helm fails if it comes first; "+
-					"createNamespace: true creates it in any case",
-				of.namespace, by.name)})
+			text := fmt.Sprintf("namespace %s does not exist, and only the installation of %s creates it: Helm fails if it comes first; "+
+				"createNamespace: true creates it in any case", of.namespace, by.name)
+			reports[i].Errors = append(reports[i].Errors, report.Message{Code: CodeIncomplete, Message: text})
 		}
 	}
 }

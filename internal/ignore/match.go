@@ -96,7 +96,13 @@ func (k TokenKey) Matches(v any) bool {
 
 // matchesField reports whether the token names a field or a key of a map.
 func (t Token) matchesField(name string) bool {
-	return t.Form == TokenAny || t.Form != TokenKeys && object.MatchName(t.Name, name)
+	switch {
+	case t.Form == TokenAny, t.Form == TokenKeys:
+		return t.Form == TokenAny
+	case t.isLiteral:
+		return t.Name == name
+	}
+	return object.MatchName(t.Name, name)
 }
 
 // matchesItem reports whether the token names the item at index i of a list.
@@ -116,7 +122,7 @@ func (t Token) matchesItem(i int, item any) bool {
 
 // matchesMember reports whether the token names a member of a set.
 func (t Token) matchesMember(member any) bool {
-	return object.IsScalar(member) && object.MatchName(t.Name, fmt.Sprint(member))
+	return !t.isLiteral && object.IsScalar(member) && object.MatchName(t.Name, fmt.Sprint(member))
 }
 
 // exists reports whether a value has a place that the pattern names.
@@ -199,11 +205,11 @@ func shapeOfToken(s *kinds.Shape, t Token) (*kinds.Shape, bool) {
 	case kinds.FormLeaf:
 		return nil, false
 	case kinds.FormList:
-		return s.Item(), t.Form != TokenName || s.List.Set
+		return s.Item(), t.Form != TokenName || s.List.Set && !t.isLiteral
 	case kinds.FormMap:
 		return s.Elem, t.Form != TokenKeys
 	case kinds.FormStruct:
-		if t.Form == TokenAny || t.Form == TokenKeys || strings.HasSuffix(t.Name, "*") {
+		if t.Form == TokenAny || t.Form == TokenKeys || strings.HasSuffix(t.Name, "*") && !t.isLiteral {
 			return nil, t.Form != TokenKeys
 		}
 		return s.Field(t.Name), !s.Prunes(t.Name)

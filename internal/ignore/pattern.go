@@ -32,6 +32,8 @@ type Token struct {
 	Index int
 	// Keys are the fields that an item must have.
 	Keys []TokenKey
+	// isLiteral is set if the token is from a JSON pointer: * and members of a set have no meaning.
+	isLiteral bool
 }
 
 type tokenForm int
@@ -57,8 +59,8 @@ func ParsePattern(text string) (Pattern, error) {
 	if text == "" {
 		return p, nil
 	}
-	if !strings.HasPrefix(text, "/") {
-		return p, fmt.Errorf("path %q does not begin with /: paths are JSON pointers, such as /spec/replicas", text)
+	if err := checkSlash(text); err != nil {
+		return p, err
 	}
 	for _, part := range splitPattern(text[1:]) {
 		t, err := parseToken(part)
@@ -68,6 +70,31 @@ func ParsePattern(text string) (Pattern, error) {
 		p.Tokens = append(p.Tokens, t)
 	}
 	return p, nil
+}
+
+// ParsePointer parses a JSON pointer (RFC 6901) as a pattern without extensions. Argo CD and Flux remove what it names with a JSON patch,
+// to which * and brackets are letters like others (evanphx/json-patch v4.13.0 patch.go findObject).
+func ParsePointer(text string) (Pattern, error) {
+	p := Pattern{text: text}
+	if text == "" {
+		return p, nil
+	}
+	if err := checkSlash(text); err != nil {
+		return p, err
+	}
+	for part := range strings.SplitSeq(text[1:], "/") {
+		t := nameToken(part)
+		t.isLiteral = true
+		p.Tokens = append(p.Tokens, t)
+	}
+	return p, nil
+}
+
+func checkSlash(text string) error {
+	if strings.HasPrefix(text, "/") {
+		return nil
+	}
+	return fmt.Errorf("path %q does not begin with /: paths are JSON pointers, such as /spec/replicas", text)
 }
 
 // splitPattern splits a pattern at slashes outside of brackets: [mountPath=/data] is one token.
@@ -104,11 +131,16 @@ func parseToken(text string) (Token, error) {
 			return Token{}, fmt.Errorf("%s: ~ must be followed by 0 (for ~) or 1 (for /)", text)
 		}
 	}
+	return nameToken(text), nil
+}
+
+// nameToken returns the token of a name or a number.
+func nameToken(text string) Token {
 	t := Token{Name: strings.NewReplacer("~1", "/", "~0", "~").Replace(text)}
 	if index, err := strconv.Atoi(text); err == nil && strconv.Itoa(index) == text && index >= 0 {
 		t.Form, t.Index = TokenIndex, index
 	}
-	return t, nil
+	return t
 }
 
 // parseKeys parses key=value pairs. A value in double quotes may have any character; without quotes, a comma ends it.

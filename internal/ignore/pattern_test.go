@@ -84,3 +84,46 @@ func TestPatternFits(t *testing.T) {
 		}
 	}
 }
+
+// TestPointer checks that a JSON pointer has no patterns, as controllers read it.
+func TestPointer(t *testing.T) {
+	live := map[string]any{
+		"data": map[string]any{"a": "1", "a*": "2", "[name=x]": "3", "~": "4", "": "5"},
+		"list": []any{map[string]any{"name": "x"}}, "metadata": map[string]any{"finalizers": []any{"a"}},
+	}
+	data, finalizers := object.Path{}.Field("data"), object.Path{}.Field("metadata").Field("finalizers")
+	item := object.Path{}.Field("list").Item([]object.ListKey{{Name: "name", Value: "x"}})
+	for _, tt := range []struct {
+		pointer string
+		path    object.Path
+		want    bool
+	}{
+		{"/data/a", data.Field("a"), true},
+		{"/data/*", data.Field("a"), false},
+		{"/data/a*", data.Field("a"), false},
+		{"/data/a*", data.Field("a*"), true},
+		{"/data/[name=x]", data.Field("[name=x]"), true},
+		{"/data/~0", data.Field("~"), true},
+		{"/data/", data.Field(""), true},
+		{"/list/[name=x]", item, false},
+		{"/list/*", item, false},
+		{"/list/0", item, true},
+		{"/list/0/name", item.Field("name"), true},
+		{"/metadata/finalizers/0", finalizers.SetItem("a"), true},
+		{"/metadata/finalizers/a", finalizers.SetItem("a"), false},
+	} {
+		p, err := ParsePointer(tt.pointer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.covers(tt.path, []any{live}); got != tt.want {
+			t.Errorf("%s covers %s: %v", tt.pointer, tt.path, got)
+		}
+		if p.covers(tt.path, []any{live}) && !p.exists(live) {
+			t.Errorf("%s covers %s and does not exist", tt.pointer, tt.path)
+		}
+	}
+	if _, err := ParsePointer("data/a"); err == nil {
+		t.Error("a pointer without a slash is no error")
+	}
+}

@@ -45,8 +45,12 @@ func ruleOf(t report.RuleText, name string) (Rule, error) {
 	if _, err := time.Parse(time.DateOnly, t.Expires); t.Expires != "" && err != nil {
 		return out, fmt.Errorf("expires: %q is not a date such as 2027-01-31", t.Expires)
 	}
+	parse := ParsePattern
+	if t.Literal {
+		parse = ParsePointer
+	}
 	for _, path := range t.Paths {
-		pattern, err := ParsePattern(path)
+		pattern, err := parse(path)
 		if err != nil {
 			return out, err
 		}

@@ -37,8 +37,20 @@ func (s State) Field(name string) State {
 // the same indexes as the normal form.
 func (s State) Item(step object.Step) State {
 	list, _ := s.Value.([]any)
+	return s.itemsAt(step.Indexes(list))
+}
+
+// Items returns a function that returns what Item returns. It is faster for many steps.
+func (s State) Items() func(object.Step) State {
+	list, _ := s.Value.([]any)
+	items := object.NewItemIndex(list)
+	return func(step object.Step) State { return s.itemsAt(items.Indexes(step)) }
+}
+
+// itemsAt returns the state of the list items at some indexes.
+func (s State) itemsAt(indexes []int) State {
+	list, _ := s.Value.([]any)
 	written, _ := s.Written.([]any)
-	indexes := step.Indexes(list)
 	if len(indexes) == 0 {
 		return State{Named: s.Named && s.Written == nil}
 	}

@@ -123,9 +123,8 @@ func canonicalBytes(v any) (any, bool) {
 		return nil, false
 	}
 	// If a large text is already canonical, decode only its end, where the padding is.
-	if end := len(text) - 4; end >= 0 && strings.Trim(text[:end], base64Letters) == "" {
-		if raw, err := base64.StdEncoding.DecodeString(text[end:]); err == nil &&
-			base64.StdEncoding.EncodeToString(raw) == text[end:] && end%4 == 0 {
+	if end := len(text) - 4; end >= 0 && end%4 == 0 && strings.Trim(text[:end], base64Letters) == "" {
+		if raw, err := base64.StdEncoding.DecodeString(text[end:]); err == nil && base64.StdEncoding.EncodeToString(raw) == text[end:] {
 			return text, true
 		}
 	}

@@ -222,8 +222,19 @@ func (o *PrintOptions) writeFiles(s cli.Streams, r *report.Report, look output.O
 	return errors.Join(errs...)
 }
 
-// planned returns what a fix would write, for the answer of the report. If a fix cannot be planned, it is empty: fix itself reports why.
+// mostPlanned is how many findings a report may have for a plan. Planning more takes longer than comparing, and nobody reads so long a list.
+const mostPlanned = 1000
+
+// planned returns what a fix would write, for the answer of the report. It is empty if there are too many findings, and if a fix cannot be
+// planned: fix itself reports why.
 func (f *Flags) planned(c *threeway.Comparison) []report.FixPlan {
+	findings := 0
+	for i := range c.Objects {
+		findings += len(c.Objects[i].Findings)
+	}
+	if findings > mostPlanned {
+		return nil
+	}
 	defer func() { _ = recover() }()
 	only, skip, err := cli.Selectors(f.chooser.In(c))
 	if err != nil {

@@ -126,7 +126,8 @@ func (j *Search) Take(c fleet.Compared) []report.Release {
 // errInterrupted is the error of a cluster that was not read to the end.
 var errInterrupted = errors.New("interrupted")
 
-// each calls do for the cluster of each connection. If several contexts have the same cluster, it uses only the first.
+// each calls do for the cluster of each connection. If several contexts have the same cluster and search the same namespaces, it uses only
+// the first.
 func (j *Search) each(ctx context.Context, do func(*cli.Connection, kubeconfig.Target) error) error {
 	seen := map[string]string{}
 	var group errgroup.Group
@@ -140,9 +141,12 @@ func (j *Search) each(ctx context.Context, do func(*cli.Connection, kubeconfig.T
 			j.failed(c.Context, err)
 			continue
 		}
-		place := at.Cluster + " " + c.Namespace
+		place, same := at.Cluster, "cluster"
+		if !j.flags.allNamespaces {
+			place, same = place+" "+at.Namespace, "cluster and namespace"
+		}
 		if other, again := seen[place]; again && at.Cluster != "" {
-			j.Note(fmt.Sprintf("context %s is left out: its cluster is that of context %s", c.Context, other))
+			j.Note(fmt.Sprintf("context %s is left out: context %s has the same %s", c.Context, other, same))
 			continue
 		}
 		seen[place] = c.Context

@@ -14,7 +14,7 @@ import (
 func (j *Search) Share(
 	ctx context.Context, source fleet.Source, found fleet.Found, show func(fleet.Progress),
 ) (out deployer.Scanned, done func()) {
-	labelled, unlabelled := source.Share(ctx, found.Namespace == "" && found.Namespaces == nil).WithRecords(found), source.ShareAll(ctx)
+	labelled, unlabelled := source.Share(ctx, found, found.Namespace == "" && found.Namespaces == nil), source.ShareAll(ctx)
 	open := []fleet.Sharing{labelled, unlabelled}
 	var mu sync.Mutex
 	var progress fleet.Progress
@@ -23,11 +23,11 @@ func (j *Search) Share(
 			progress.Total += len(namespaces) // another deployer may have compared before
 			sharing.Each(ctx, namespaces, j.flags.Concurrency, do)
 		}
-		return deployer.Shared{Connection: sharing.Connection, Each: each, Changed: sharing.Changed}
+		return deployer.Shared{Connection: sharing.Connection, Each: each}
 	}
 	out = deployer.Scanned{
-		Shared: shared(labelled), Unlabelled: shared(unlabelled), Wide: func() deployer.Shared {
-			wide := labelled.Wide(ctx).WithRecords(found)
+		Shared: shared(labelled), Changed: labelled.Changed, Unlabelled: shared(unlabelled), Wide: func() deployer.Shared {
+			wide := labelled.Wide(ctx)
 			open = append(open, wide)
 			return shared(wide)
 		},

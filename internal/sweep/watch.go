@@ -15,7 +15,7 @@ import (
 
 // Rest reads what the lists of a sweep with Options.Whole have not read yet, so that See has seen every object of each kind that was
 // wanted: in each of the namespaces or, if the sweep is wide, in all. It returns an error for each list that could not be read. It keeps no
-// object, so what Read is asked for later is read by name.
+// object of these lists: Read gets them by their names later.
 func (s *Sweep) Rest(ctx context.Context, namespaces []string) []error {
 	s.mu.Lock()
 	kinds := map[schema.GroupVersionResource]bool{}
@@ -69,5 +69,6 @@ func (l *sharedList) readAll(ctx context.Context) error {
 		}
 		clear(l.objects)
 	}
+	clear(l.objects)
 	return nil
 }

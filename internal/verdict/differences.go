@@ -31,8 +31,9 @@ func (d *differenceWalk) walk(path object.Path, n States, s *kinds.Shape) {
 		}
 	case s.Keyed() && n.areLists():
 		steps, _ := n.steps(s.ListRule())
+		item := n.items()
 		for _, step := range steps {
-			d.walk(path.With(step), n.item(step), s.Item())
+			d.walk(path.With(step), item(step), s.Item())
 		}
 	case !d.onlyNamed || n.Old.Named:
 		d.paths = append(d.paths, path)

@@ -54,9 +54,9 @@ func (n States) differInOrder() bool {
 
 // orderFindings returns a finding if the managed items of a keyed list have another order than in desired, or Helm's patch changes their
 // order.
-func (w *objectWalk) orderFindings(path object.Path, n States, steps []object.Step) []entry {
-	live, result := n.orderOf(n.Live, steps), n.orderOf(n.Result, steps)
-	old, desired := n.orderOf(n.Old, steps), n.orderOf(n.Desired, steps)
+func (w *objectWalk) orderFindings(path object.Path, n States, item func(object.Step) States, steps []object.Step) []entry {
+	live, result := orderOf(n.Live, item, steps), orderOf(n.Result, item, steps)
+	old, desired := orderOf(n.Old, item, steps), orderOf(n.Desired, item, steps)
 	stays := object.EqualLists(live, result)
 	if len(live) != len(result) || stays && (object.EqualLists(live, desired) || !object.EqualSets(live, desired) || repeats(desired)) {
 		return nil
@@ -71,14 +71,14 @@ func (w *objectWalk) orderFindings(path object.Path, n States, steps []object.St
 	if !stays && !object.EqualLists(result, desired) {
 		f.After = result
 	}
-	if last := n.orderOf(n.Last, steps); w.LastRevision > 0 && object.EqualLists(live, last) && !object.EqualLists(live, old) {
+	if last := orderOf(n.Last, item, steps); w.LastRevision > 0 && object.EqualLists(live, last) && !object.EqualLists(live, old) {
 		f.OfLast = true
 		f.Notes.Add(fmt.Sprintf("written by failed revision %d", w.LastRevision))
 	}
 	// The finding has no owner: managedFields record who wrote an item, not who moved it.
 	e := entry{Finding: f, weight: hard, presence: n.presence()}
 	e.IgnoredBy = w.Rules.Field(path, nil, true)
-	if w.Volatile && !object.EqualLists(desired, n.orderOf(n.Again, steps)) {
+	if w.Volatile && !object.EqualLists(desired, orderOf(n.Again, item, steps)) {
 		w.setClass(&e, report.ClassVolatile)
 	}
 	return []entry{e}
@@ -86,25 +86,32 @@ func (w *objectWalk) orderFindings(path object.Path, n States, steps []object.St
 
 // repeats reports whether a list has an item twice. Items that share their keys are compared together, wherever they are in their list.
 func repeats(list []any) bool {
-	for i, item := range list {
-		if slices.Contains(list[:i], item) {
+	seen := map[any]bool{}
+	for _, item := range list {
+		if seen[item] {
 			return true
 		}
+		seen[item] = true
 	}
 	return false
 }
 
 // orderOf returns the names of the managed items that live and result share, in the order of a state.
-func (n States) orderOf(s kinds.State, steps []object.Step) []any {
+func orderOf(s kinds.State, item func(object.Step) States, steps []object.Step) []any {
 	list, _ := s.Value.([]any)
+	items, stepTo := object.NewItemIndex(list), make([]*object.Step, len(list))
+	for i := range slices.Backward(steps) { // the first of several steps to an item counts
+		for _, at := range items.Indexes(steps[i]) {
+			stepTo[at] = &steps[i]
+		}
+	}
 	out := []any{}
-	for i, v := range list {
-		at := slices.IndexFunc(steps, func(step object.Step) bool { return step.Matches(i, v) })
-		if at < 0 {
+	for _, step := range stepTo {
+		if step == nil {
 			continue
 		}
-		if item := n.item(steps[at]); item.Desired.Named && item.Live.Present && item.Result.Present {
-			out = append(out, steps[at].Label())
+		if n := item(*step); n.Desired.Named && n.Live.Present && n.Result.Present {
+			out = append(out, step.Label())
 		}
 	}
 	return out

@@ -140,8 +140,8 @@ func (w Walker) walkOf(o Object) *objectWalk {
 	o.Rules = o.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
 	out := &objectWalk{
 		Object: o, command: w.Command, unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key],
-		owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer), live: n.Live.Object(),
-		old: n.Old.Object(), result: n.Result.Object(), conflicts: o.conflictPlaces(),
+		owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer), conflicts: o.conflictPlaces(),
+		live: n.Live.Object(), old: n.Old.Object(), result: n.Result.Object(),
 	}
 	out.allocated = sync.OnceValue(func() *AllocatedFields { return cmp.Or(out.Allocated, AllocatedFor(out.Key, out.old, out.Text)) })
 	out.called = sync.OnceValue(func() *AllocatedFields { return AllocatedFor(out.Key, out.Text, out.result) })
@@ -245,9 +245,10 @@ func (w *objectWalk) walkMap(path object.Path, n States, s *kinds.Shape, names [
 
 func (w *objectWalk) walkList(path object.Path, n States, s *kinds.Shape, steps []object.Step, note string) []entry {
 	var out []entry
-	rename := findRenaming(w, steps, n.item)
+	item := n.items()
+	rename := findRenaming(w, steps, item)
 	for _, step := range steps {
-		below, walked := rename.apply(n.item(step))
+		below, walked := rename.apply(item(step))
 		if !walked {
 			continue
 		}
@@ -261,7 +262,7 @@ func (w *objectWalk) walkList(path object.Path, n States, s *kinds.Shape, steps 
 		out = append(out, found...)
 	}
 	if note == "" {
-		order := w.orderFindings(path, n, steps)
+		order := w.orderFindings(path, n, item, steps)
 		for i := range order {
 			order[i].Equivalent = s.ListRule().Set // the order of a set has no meaning
 		}
@@ -276,6 +277,18 @@ func (n States) field(name string) States {
 
 func (n States) item(step object.Step) States {
 	return n.mapStates(func(s kinds.State) kinds.State { return s.Item(step) })
+}
+
+// items returns a function that returns what item returns. It is faster for many steps.
+func (n States) items() func(object.Step) States {
+	old, desired, live, result := n.Old.Items(), n.Desired.Items(), n.Live.Items(), n.Result.Items()
+	last, again, atOnce := n.Last.Items(), n.Again.Items(), n.AtOnce.Items()
+	return func(step object.Step) States {
+		return States{
+			Old: old(step), Desired: desired(step), Live: live(step), Result: result(step), Last: last(step),
+			Again: again(step), AtOnce: atOnce(step), leaving: n.isRemoved(), StoresNulls: n.StoresNulls,
+		}
+	}
 }
 
 func (n States) mapStates(below func(kinds.State) kinds.State) States {

@@ -24,8 +24,8 @@ type Connection struct {
 	Name string
 	// Records opens the release records of a namespace.
 	Records func(namespace string) (Records, error)
-	// HasRelease reports whether a release with records in a namespace is installed. It is called only if the annotations of a live object
-	// name another release. If it is nil, that is not known.
+	// HasRelease reports whether a release with records in a namespace is installed, with whatever driver of Helm in the cluster. It is called
+	// only if the annotations of a live object name another release. If it is nil, that is not known.
 	HasRelease func(ctx context.Context, namespace, release string) (bool, error)
 	// Cluster answers everything else.
 	Cluster Cluster
@@ -107,7 +107,15 @@ func Connect(ctx context.Context, config *rest.Config) (Connection, error) {
 func LiveConnection(cluster *live.Cluster, name string, storage *release.Storage) Connection {
 	return Connection{
 		Name: name, Cluster: cluster, Lookups: cluster.Lookups, DryRun: cluster.DryRun,
-		Records:    func(namespace string) (Records, error) { return storage.Namespace(namespace) },
-		HasRelease: storage.Has,
+		Records: func(namespace string) (Records, error) { return storage.Namespace(namespace) },
+		HasRelease: func(ctx context.Context, namespace, name string) (bool, error) {
+			others, err := storage.Others(cluster.Metadata(), cluster.Core())
+			for _, s := range append([]*release.Storage{storage}, others...) {
+				if found, failed := s.Has(ctx, namespace, name); found || failed != nil {
+					return found, failed
+				}
+			}
+			return false, err
+		},
 	}
 }

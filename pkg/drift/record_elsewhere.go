@@ -44,21 +44,24 @@ func (r *Result) RecordElsewhere() bool {
 
 // isFluxStorage reports whether Flux stores the records of the release where they were found: in the namespace of the HelmRelease that the
 // objects name, or in the storage namespace of that HelmRelease. The labels in the manifest prove nothing, because whoever forges a record
-// writes them too. The labels of a live object of this release are proof, and so is a HelmRelease that deploys to the namespace of the
-// record. If that could not be read, isFluxStorage returns the error.
+// writes them too. The labels of a live object of this release are proof, and so is what helm-controller wrote into the status of a
+// HelmRelease. If that could not be read, isFluxStorage returns the error.
 func (r run) isFluxStorage(ctx context.Context, in threeway.Input) (bool, error) {
 	ours := object.Filter(liveObjects(in), func(o object.Object) bool {
 		return o.Namespace == in.Namespace && object.ReleaseOf(o.Content) == in.Release()
 	})
-	if _, namespace := helmrelease.Owner(ours); namespace == in.StorageNamespace {
+	name, namespace := helmrelease.Owner(ours)
+	switch {
+	case namespace == in.StorageNamespace:
 		return true, nil
+	case name != "":
+		storage, target, err := helmrelease.Namespaces(ctx, r.connection.Cluster, name, namespace)
+		return err == nil && storage == in.StorageNamespace && target == in.Namespace, err
 	}
-	name, namespace := helmrelease.Owner(append(ours, in.OldObjects...))
-	if name == "" {
+	if name, namespace = helmrelease.Owner(in.OldObjects); name == "" {
 		return false, nil
 	}
-	storage, target, err := helmrelease.Namespaces(ctx, r.connection.Cluster, name, namespace)
-	return err == nil && storage == in.StorageNamespace && target == in.Namespace, err
+	return helmrelease.Stores(ctx, r.connection.Cluster, name, namespace, in.Release(), in.StorageNamespace)
 }
 
 // liveObjects returns the live objects of the release, without those that are missing.

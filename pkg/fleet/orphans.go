@@ -147,7 +147,7 @@ func (c *comparison) judgeCompared(
 	out := c.located(ctx, c.orphansOf(named, all, report.OrphanUnrecorded), now[0], []int{about.old, about.last})
 	isUnrecorded := func(o report.Orphan) bool { return o.Reason == report.OrphanUnrecorded }
 	if slices.ContainsFunc(out, isUnrecorded) {
-		others, err := c.otherStorages()
+		others, err := c.Storage.Others(c.Cluster.Metadata(), c.Cluster.Core())
 		if err != nil {
 			return nil, err
 		}
@@ -266,7 +266,7 @@ func (c *comparison) isStoredOtherwise(ctx context.Context, named object.Release
 	case !errors.Is(err, release.ErrNotFound):
 		return false, err
 	}
-	others, err := c.otherStorages()
+	others, err := c.Storage.Others(c.Cluster.Metadata(), c.Cluster.Core())
 	if err != nil {
 		return false, err
 	}
@@ -320,19 +320,4 @@ func (c *comparison) isAmong(
 // isCompared reports whether the release of a record was compared. If it were the one that objects name, they would have been its own.
 func (c *comparison) isCompared(l release.Listed) bool {
 	return slices.Contains(c.claims.places, place{l.Namespace, l.Release})
-}
-
-// otherStorages returns the storages in the cluster that the scan does not read: Helm may store some releases with another driver.
-func (c *comparison) otherStorages() (out []*release.Storage, err error) {
-	for _, driver := range []string{"secrets", "configmaps"} {
-		if driver == c.Storage.Listed("", nil).Resource() {
-			continue
-		}
-		other, err := release.Open(driver, c.Cluster.Metadata(), c.Cluster.Core())
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, other)
-	}
-	return out, nil
 }

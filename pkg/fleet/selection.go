@@ -29,16 +29,19 @@ type Selection struct {
 	Shard *report.Shard
 }
 
-// selects reports whether a release of the cluster is selected. Without Statuses, a release in Names is selected whatever its status.
+// selects reports whether a release of the cluster is selected. Without Statuses, a release in Names is selected whatever its status. If
+// the revision of a record is not known, neither is which record is the last, and no label and no status leaves the release out.
 func (s Selection) selects(cluster string, r release.Released) bool {
-	last := r.Last
+	last, isKnown := r.Last, r.Problem == nil
 	switch {
 	case len(s.Names) > 0 && !slices.Contains(s.Names, last.Release),
 		s.Filter != nil && !s.Filter.MatchString(last.Release),
 		s.Exclude != nil && s.Exclude.MatchString(last.Release),
-		s.Labels != nil && !s.Labels.Matches(labels.Set(last.Labels)),
+		isKnown && s.Labels != nil && !s.Labels.Matches(labels.Set(last.Labels)),
 		s.Shard != nil && shardOf(cluster, last.Namespace, last.Release, s.Shard.Count) != s.Shard.Index:
 		return false
+	case !isKnown:
+		return true
 	case len(s.Statuses) > 0:
 		return slices.Contains(s.Statuses, last.Status)
 	}

@@ -28,10 +28,19 @@ type Sharing struct {
 	cluster *shared
 }
 
-// Share starts such comparisons. They are cheap if they come in the order of their namespaces (see Each). If wide
-// is set, objects are listed across all namespaces. The caller closes it.
-func (s Source) Share(ctx context.Context, wide bool) Sharing {
-	return s.share(sweep.New(ctx, s.Cluster, sweep.Options{Wide: wide}), wide)
+// Share starts such comparisons. They are cheap if they come in the order of their namespaces (see Each). If wide is set, objects are
+// listed across all namespaces. The comparisons also share records: those of what was found, without a selection, are not listed again, and
+// those of other namespaces once. They do not see what is deployed later; Changed reports it. The caller closes the Sharing.
+func (s Source) Share(ctx context.Context, found Found, wide bool) Sharing {
+	out := s.share(sweep.New(ctx, s.Cluster, sweep.Options{Wide: wide}), wide)
+	searched := found.Namespaces
+	if searched == nil {
+		searched = []string{found.Namespace}
+	}
+	for _, namespace := range searched {
+		out.cluster.histories.Get(namespace, func() (histories, bool) { return historiesOf(found.Releases), true })
+	}
+	return out.withRecords()
 }
 
 // share starts comparisons that read objects with a sweep.
@@ -49,19 +58,12 @@ func (s Source) ShareAll(ctx context.Context) Sharing {
 	return s.share(sweep.All(ctx, s.Cluster), false)
 }
 
-// WithRecords returns the sharing with records that comparisons share too. Those of what was found, without a selection, are not listed
-// again, and those of other namespaces once. The comparisons do not see what is deployed later; Changed reports it.
-func (s Sharing) WithRecords(found Found) Sharing {
-	searched := found.Namespaces
-	if searched == nil {
-		searched = []string{found.Namespace}
-	}
-	for _, namespace := range searched {
-		s.cluster.histories.Get(namespace, func() (histories, bool) { return historiesOf(found.Releases), true })
-	}
+// withRecords returns the sharing with records that comparisons share.
+func (s Sharing) withRecords() Sharing {
+	from := s.cluster
 	s.Records = func(namespace string) (drift.Records, error) {
-		records, err := s.cluster.storage.Namespace(namespace)
-		return sharedRecords{records, s.cluster, namespace}, err
+		records, err := from.storage.Namespace(namespace)
+		return sharedRecords{records, from, namespace}, err
 	}
 	return s
 }
@@ -118,8 +120,8 @@ func (s Sharing) Changed(ctx context.Context, releases []drift.Target) []bool {
 	return out
 }
 
-// Wide returns comparisons that list objects across all namespaces, which is cheaper if most of what is listed is wanted. They have the
-// answers that s has read, but for objects, and no records. The caller closes both.
+// Wide returns the comparisons of Share with lists across all namespaces, which are cheaper if most of what they have is wanted. They share
+// with s what both read, except objects. If s is wide, Wide returns it. The caller closes both.
 func (s Sharing) Wide(ctx context.Context) Sharing {
 	if s.cluster.wide {
 		return s
@@ -127,7 +129,7 @@ func (s Sharing) Wide(ctx context.Context) Sharing {
 	wide := *s.cluster
 	wide.sweep, wide.wide = sweep.New(ctx, wide.Cluster, sweep.Options{Wide: true}), true
 	s.cluster, s.Cluster = &wide, &wide
-	return s
+	return s.withRecords()
 }
 
 // Close ends all requests.

@@ -33,7 +33,7 @@ func TestSharedRecords(t *testing.T) {
 		return 0
 	}
 	s.mu.Unlock()
-	sharing := source.Share(t.Context(), false).WithRecords(found)
+	sharing := source.Share(t.Context(), found, false)
 	defer sharing.Close()
 	all := []drift.Target{{Namespace: "a", Release: "one"}, {Namespace: "b", Release: "two"}, {Namespace: "b", Release: "three"}}
 	for _, at := range append(all, all...) {
@@ -63,7 +63,7 @@ func TestSharedRecords(t *testing.T) {
 		return 0
 	}
 	s.mu.Unlock()
-	sharing = sharing.Wide(t.Context()).WithRecords(found) // the role may list each namespace only
+	sharing = sharing.Wide(t.Context()) // the role may list each namespace only
 	defer sharing.Close()
 	for i, isChanged := range sharing.Changed(t.Context(), all) {
 		if isChanged {

@@ -1,7 +1,6 @@
 package object
 
 import (
-	"slices"
 	"strconv"
 )
 
@@ -81,7 +80,15 @@ func (s Step) Matches(i int, item any) bool {
 		return IsScalar(item) && item == s.Value
 	case KeyStep:
 		m, ok := item.(map[string]any)
-		return ok && !slices.ContainsFunc(s.Keys, func(k ListKey) bool { return !IsScalar(m[k.Name]) || m[k.Name] != k.Value })
+		if !ok {
+			return false
+		}
+		for _, k := range s.Keys {
+			if v := m[k.Name]; !IsScalar(v) || v != k.Value { // no closure, because long lists take their time here
+				return false
+			}
+		}
+		return true
 	case FieldStep:
 	}
 	return false

@@ -71,14 +71,19 @@ func (s *Store) History(ctx context.Context, name string) (History, error) {
 	return h, nil
 }
 
-// Has reports whether a release is installed in a namespace, whatever its status. It lists the records and reads none.
+// Has reports whether a release is installed in a namespace, whatever its status, or has records there that lack the labels that Helm looks
+// for. It lists the records and reads none.
 func (s *Storage) Has(ctx context.Context, namespace, name string) (bool, error) {
 	store, err := s.Namespace(namespace)
 	if err != nil {
 		return false, err
 	}
 	h, err := store.History(ctx, name)
-	return h.Installed(), err
+	if err != nil || len(h.Entries) > 0 {
+		return h.Installed(), err
+	}
+	o, ofCluster := s.backend.(objects)
+	return ofCluster && len(o.unlabelled(ctx, h)) > 0, nil
 }
 
 // Installed reports whether the release of the history is installed, whatever its status.

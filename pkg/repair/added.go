@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -35,8 +36,11 @@ func (o *ObjectPlan) isPrunable(c Change, live map[string]any, found []threeway.
 		return false
 	}
 	return slices.ContainsFunc(found, func(f threeway.Finding) bool {
+		if !isAdded(f) || !c.Path.HasPrefix(f.Path) {
+			return false
+		}
 		alone, held := o.isWrittenBy(f.Owners, live, c.Path)
-		return isAdded(f) && c.Path.HasPrefix(f.Path) && alone && held == (c.To != nil)
+		return alone && held == (c.To != nil)
 	})
 }
 
@@ -52,7 +56,7 @@ func (o *ObjectPlan) isPruned(c Change, live map[string]any) bool {
 // isDefault reports whether the API would set the same value at path again if it were removed.
 func (o *ObjectPlan) isDefault(live map[string]any, path object.Path) bool {
 	pointer, there := o.source.Locate(live, path)
-	if !there {
+	if !there || o.source.IsKey(path) {
 		return false
 	}
 	bare, _ := object.Copy(live).(map[string]any)
@@ -67,19 +71,23 @@ func (o *ObjectPlan) isDefault(live map[string]any, path object.Path) bool {
 // filled it, such as the resources of a container, which the API server never omits. The map then stays.
 func (o *ObjectPlan) isWrittenBy(writers []report.Owner, live map[string]any, path object.Path) (alone, held bool) {
 	target, filled := owners.FieldPath(path), false
-	for _, raw := range owners.RawEntries(live) {
-		fields, err := owners.Fields(raw)
-		if err != nil {
+	if managed := owners.RawEntries(live); o.read == nil || !slices.EqualFunc(managed, o.read, func(raw map[string]any, e entry) bool {
+		return reflect.ValueOf(raw).Pointer() == reflect.ValueOf(e.raw).Pointer()
+	}) {
+		o.read = readEntries(live) // once for all additions, because decoding takes long
+	}
+	for _, e := range o.read {
+		if e.err != nil {
 			return false, false // the entry may own anything
 		}
-		below := owners.OwnsBelow(fields, path)
-		switch by := owners.OwnerOf(raw); {
-		case slices.ContainsFunc(writers, func(w report.Owner) bool { return owners.AreSame(by, w) }):
+		below := owners.OwnsBelow(e.fields, path)
+		switch {
+		case slices.ContainsFunc(writers, func(w report.Owner) bool { return owners.AreSame(e.owner, w) }):
 			filled = filled || below
 		case below:
 			return false, false
 		default:
-			held = held || fields.Has(target)
+			held = held || e.fields.Has(target)
 		}
 	}
 	v, _ := o.rawAt(live, path)

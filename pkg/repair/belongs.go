@@ -44,7 +44,7 @@ func (p *planner) whyNotOurs(o *threeway.ObjectComparison) string {
 	case named == in.Release():
 	case p.isOutside(o.Key):
 		return fmt.Sprintf("its annotations do not name this release, and it is outside of namespace %s", in.Namespace)
-	case reachOfObject(p.choice.only, o.Key) != outside:
+	case p.choice.names(o.Key):
 	case other.Exists:
 		return fmt.Sprintf("it belongs to release %s in namespace %s; --only %s/%s takes it over", named.Name, named.Namespace, o.Kind, o.Name)
 	case other.Problem != "":

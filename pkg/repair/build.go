@@ -16,6 +16,15 @@ type builder struct {
 	*planner
 	plan     *ObjectPlan
 	compared *threeway.ObjectComparison
+	// ignored are the findings that a rule ignores, and failed those of the failed revision that no selector names.
+	ignored, failed []threeway.Finding
+}
+
+func (p *planner) newBuilder(plan *ObjectPlan, o *threeway.ObjectComparison) *builder {
+	return &builder{
+		planner: p, plan: plan, compared: o, ignored: object.Filter(o.Findings, isIgnored),
+		failed: object.Filter(o.Findings, func(f threeway.Finding) bool { return p.isOfFailed(o.Key, f) }),
+	}
 }
 
 // shown returns a path of the object as a report prints it.
@@ -24,17 +33,20 @@ func (b *builder) shown(path object.Path) string { return b.shownPath(b.compared
 // build turns drift, and additions to be pruned, into changes that the API server would store.
 func (b *builder) build(drift, added []threeway.Finding) {
 	var base []Change
+	seen := map[string][]Change{} // by their paths as texts
 	for _, f := range drift {
 		if c, reason := b.change(f); reason != "" {
 			b.decline(b.compared, b.id(b.compared, f), reason)
 		} else if c.kind == putOrder && object.Equal(c.From, c.To) {
 			continue // the order is right once the items are back
-		} else if !slices.ContainsFunc(base, func(other Change) bool { return other.Path.Equal(c.Path) && other.kind == c.kind }) {
-			base = append(base, c)
+		} else if text := c.Path.String(); !slices.ContainsFunc(seen[text], func(other Change) bool {
+			return other.Path.Equal(c.Path) && other.kind == c.kind
+		}) {
+			base, seen[text] = append(base, c), append(seen[text], c)
 		}
 	}
 	// Renames come first, because they decide which items are missing, and so what is pruned.
-	base = b.withoutRestarts(nil, b.renames(base))
+	base = b.withoutRestarts(nil, b.renames(b.possible(base)))
 	changes := b.accepted(base, b.withoutRestarts(base, b.pruned(added, base)))
 	order.Sort(changes, func(a, b Change) int { return strings.Compare(a.Path.String(), b.Path.String()) })
 	b.plan.Changes = changes
@@ -72,11 +84,22 @@ func (b *builder) change(f threeway.Finding) (Change, string) {
 	if c.To == nil && c.From == nil {
 		return c, "live has nothing here to remove, and the manifest has nothing to put back"
 	}
-	// A change that cannot be made alone would later make the patch of the whole object fail.
-	if _, err := b.plan.repaired(source.Live, []Change{c}); err != nil {
-		return c, err.Error()
-	}
 	return c, ""
+}
+
+// possible returns the changes without those that cannot be made at all, and declines these: they would later make the patch of the whole
+// object fail.
+func (b *builder) possible(changes []Change) []Change {
+	if _, err := b.plan.repaired(b.plan.source.Live, changes); err == nil {
+		return changes
+	}
+	return object.Filter(changes, func(c Change) bool {
+		_, err := b.plan.repaired(b.plan.source.Live, []Change{c})
+		if err != nil {
+			b.decline(b.compared, c.ID, err.Error())
+		}
+		return err == nil
+	})
 }
 
 // whyNotPutBack returns why the place at path stays as it is, or "" if it can be put back. Atomic is the part of path that is written as
@@ -218,8 +241,15 @@ func (b *builder) storable(base []Change) []Change {
 	return nil
 }
 
-// culprit returns the change that alone keeps the others from being stored, or nil if there is no such change.
+// mostTried is how many changes culprit tries. Each try takes as long as a comparison of the object.
+const mostTried = 100
+
+// culprit returns the change that alone keeps the others from being stored. It returns nil if there is no such change, or if there are too
+// many changes to try.
 func (b *builder) culprit(base []Change) *Change {
+	if len(base) > mostTried {
+		return nil
+	}
 	for i := range base {
 		others := slices.Delete(slices.Clone(base), i, i+1)
 		if _, reason := b.completed(others); reason == "" {
@@ -274,7 +304,7 @@ func (b *builder) whyKept(path object.Path) string {
 
 // ignoredAt returns the rule that ignores a place, or something below it in live, or nil if there is none.
 func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
-	if rule := ignoredIn(b.compared.Findings, path); rule != nil {
+	if rule := ruleAt(b.ignored, path); rule != nil {
 		return rule
 	}
 	return b.plan.source.HoldsIgnored(path)
@@ -282,9 +312,9 @@ func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
 
 // findOfFailed returns a finding of the failed revision at path, above it or below it, or nil if there is none.
 func (b *builder) findOfFailed(path object.Path) *threeway.Finding {
-	for i, f := range b.compared.Findings {
-		if f.Path.Overlaps(path) && b.isOfFailed(b.compared.Key, f) {
-			return &b.compared.Findings[i]
+	for i := range b.failed {
+		if b.failed[i].Path.Overlaps(path) {
+			return &b.failed[i]
 		}
 	}
 	return nil

@@ -20,10 +20,10 @@ const (
 	stale
 )
 
-// stateOf returns the state of a change in live, given the findings that live has now. If a rule in an annotation of live ignores the
+// stateOf returns the state of a change in live, given the findings that live has now, and those of them that rules ignore. If a rule in an annotation of live ignores the
 // field since the plan was made, the field is not written.
-func (o *ObjectPlan) stateOf(c Change, live map[string]any, found []threeway.Finding) state {
-	isIgnored := ignoredIn(found, c.Path) != nil || c.kind == putName && ignoredIn(found, c.livePath) != nil
+func (o *ObjectPlan) stateOf(c Change, live map[string]any, found, ignored []threeway.Finding) state {
+	isIgnored := ruleAt(ignored, c.Path) != nil || c.kind == putName && ruleAt(ignored, c.livePath) != nil
 	switch {
 	case o.ambiguous(live, c.Path):
 		return stale
@@ -105,10 +105,12 @@ func hasConflict(found []threeway.Finding, path object.Path) bool {
 	})
 }
 
-// ignoredIn returns the rule that ignores a finding at path, above it or below it.
-func ignoredIn(found []threeway.Finding, path object.Path) *report.IgnoreRule {
-	for _, f := range found {
-		if f.IgnoredBy != nil && f.Path.Overlaps(path) {
+func isIgnored(f threeway.Finding) bool { return f.IgnoredBy != nil }
+
+// ruleAt returns the rule that ignores one of some ignored findings at path, above it or below it.
+func ruleAt(ignored []threeway.Finding, path object.Path) *report.IgnoreRule {
+	for _, f := range ignored {
+		if f.Path.Overlaps(path) {
 			return f.IgnoredBy
 		}
 	}
@@ -120,17 +122,16 @@ func ignoredIn(found []threeway.Finding, path object.Path) *report.IgnoreRule {
 func (o *ObjectPlan) ambiguous(text map[string]any, path object.Path) bool {
 	for _, normal := range []map[string]any{o.source.Normal(text), o.source.Declared()} {
 		for n, step := range path {
-			if n < len(path)-1 && step.Form != object.FieldStep && hasTwice(o.names(normal, path[:n]), step.ItemName()) {
+			if n == len(path)-1 || step.Form == object.FieldStep {
+				continue
+			}
+			value, _ := path[:n].Lookup(normal)
+			if list, _ := value.([]any); len(step.Indexes(list)) > 1 {
 				return true
 			}
 		}
 	}
 	return false
-}
-
-func hasTwice(names []string, name string) bool {
-	i := slices.Index(names, name)
-	return i >= 0 && slices.Contains(names[i+1:], name)
 }
 
 // rawAt returns the value at path in a text as the API server wrote it. A null counts as absent.

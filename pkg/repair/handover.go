@@ -67,9 +67,7 @@ type entries struct{ ours, deployers, others []entry }
 // entriesOf sorts managedFields by writer. A manager has separate entries for a subresource, such as scale. They stay, because a repair
 // writes no subresource.
 func (o *ObjectPlan) entriesOf(live map[string]any) (out entries) {
-	for i, raw := range owners.RawEntries(live) {
-		e := entry{index: i, raw: raw, owner: owners.OwnerOf(raw)}
-		e.fields, e.err = owners.Fields(raw)
+	for _, e := range readEntries(live) {
 		switch by := e.owner; {
 		case by.Subresource != "":
 			out.others = append(out.others, e)
@@ -80,6 +78,16 @@ func (o *ObjectPlan) entriesOf(live map[string]any) (out entries) {
 		default:
 			out.others = append(out.others, e)
 		}
+	}
+	return out
+}
+
+// readEntries decodes the managedFields of an object.
+func readEntries(live map[string]any) (out []entry) {
+	for i, raw := range owners.RawEntries(live) {
+		e := entry{index: i, raw: raw, owner: owners.OwnerOf(raw)}
+		e.fields, e.err = owners.Fields(raw)
+		out = append(out, e)
 	}
 	return out
 }

@@ -45,6 +45,7 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 	if stale := o.staleObject(live); stale != nil {
 		return nil, stale
 	}
+	defer o.source.Keep(live).Done()
 	open, err := o.pending(live)
 	if err != nil || len(open) == 0 {
 		return nil, err
@@ -65,8 +66,9 @@ func (o *ObjectPlan) operations(live map[string]any) ([]operation, error) {
 func (o *ObjectPlan) pending(live map[string]any) ([]Change, error) {
 	var open, changed []Change
 	found := o.source.Findings(live)
+	ignored := object.Filter(found, isIgnored)
 	for _, c := range o.Changes {
-		switch o.stateOf(c, live, found) {
+		switch o.stateOf(c, live, found, ignored) {
 		case pending:
 			open = append(open, c)
 		case stale:

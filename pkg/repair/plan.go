@@ -159,7 +159,7 @@ func (p *planner) planPresent(o *threeway.ObjectComparison) {
 		return
 	}
 	// Plan an object without a change too, if an earlier run has left its ownership with the repairer.
-	b := &builder{planner: p, plan: &plan, compared: o}
+	b := p.newBuilder(&plan, o)
 	if b.build(drift, added); len(plan.Changes) > 0 || p.needsHandOver(&plan) {
 		p.plan.Objects = append(p.plan.Objects, plan)
 	}

@@ -60,7 +60,7 @@ const notSelected = "not selected"
 // the selectors name.
 func (p *planner) selected(o *threeway.ObjectComparison) []threeway.Finding {
 	return p.chosen(o, object.Filter(o.Findings, threeway.Finding.Drifted), "be put back", notSelected, func(f threeway.Finding) string {
-		if doubt := p.uncertainty(o, f); doubt != "" && reachOf(p.choice.only, o.Key, f.Path) != inside {
+		if doubt := p.uncertainty(o, f); doubt != "" && !p.choice.namesField(o.Key, f.Path) {
 			return fmt.Sprintf("%s; --only %s/%s:%s puts it back", doubt, o.Kind, o.Name, p.shownPath(o, f.Path))
 		}
 		return ""
@@ -136,7 +136,7 @@ func holdsList(v any) bool {
 
 // isOfFailed reports whether the failed revision wrote or removed a field that no selector names.
 func (p *planner) isOfFailed(key object.Key, f threeway.Finding) bool {
-	return f.OfLast && reachOf(p.choice.only, key, f.Path) != inside
+	return f.OfLast && !p.choice.namesField(key, f.Path)
 }
 
 // failedVerb says what the failed revision did to a field.

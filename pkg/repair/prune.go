@@ -52,7 +52,7 @@ func (b *builder) whyNotPruned(c Change, candidates map[string][]object.Path) st
 	source := b.plan.source
 	doubt := b.uncertainty(b.compared, c.finding)
 	switch {
-	case doubt != "" && reachOf(b.choice.only, b.compared.Key, c.Path) != inside:
+	case doubt != "" && !b.choice.namesField(b.compared.Key, c.Path):
 		return fmt.Sprintf("%s; --only %s/%s:%s removes it", doubt, b.compared.Kind, b.compared.Name, b.shown(c.Path))
 	case hasIndex(c.Path) || b.plan.ambiguous(source.Live, c.Path):
 		return unclearItem

@@ -5,12 +5,15 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // repaired returns the repaired object: a copy of live with the changes and nothing else. It adds missing items after it has renamed
 // items, because their places depend on the names around them. Orders come last.
 func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string]any, error) {
 	out, _ := object.Copy(live).(map[string]any) // the plan needs live as it was
+	kept := o.source.Keep(out)
+	defer kept.Done()
 	var missing []Change
 	for _, c := range changes {
 		var err error
@@ -20,9 +23,10 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 				missing = append(missing, c)
 				continue
 			}
-			err = o.put(out, c)
+			err = o.put(out, c, kept)
 		case putName:
 			err = o.rename(out, c)
+			kept.Changed()
 		case dropName, putOrder, putOwner: // the rename does the first, the end of this function the second, HandOver the third
 		}
 		if err != nil {
@@ -30,24 +34,29 @@ func (o *ObjectPlan) repaired(live map[string]any, changes []Change) (map[string
 		}
 	}
 	for _, c := range missing {
-		if err := o.put(out, c); err != nil {
+		if err := o.put(out, c, kept); err != nil {
 			return nil, err
 		}
 	}
 	for _, c := range changes {
 		if c.kind == putOrder {
 			o.reorder(out, c.Path)
+			kept.Changed()
 		}
 	}
 	return out, nil
 }
 
-// put sets or removes the value of one change.
-func (o *ObjectPlan) put(obj map[string]any, c Change) error {
+// put sets or removes the value of one change in an object that is kept.
+func (o *ObjectPlan) put(obj map[string]any, c Change, kept *threeway.Kept) error {
+	if len(c.Path) == 0 {
+		return fmt.Errorf("the whole object cannot be put back")
+	}
+	if _, hasHolder := o.source.Locate(obj, c.Path[:len(c.Path)-1]); !hasHolder || !isPlain(c) {
+		defer kept.Changed()
+	}
 	pointer, there := o.source.Locate(obj, c.Path)
 	switch {
-	case len(c.Path) == 0:
-		return fmt.Errorf("the whole object cannot be put back")
 	case areDuplicates(c.Path, c.From, c.To): // one step stands for several items, so it has no pointer
 		return o.putDuplicates(obj, c.Path, c.To)
 	case there && c.To == nil:
@@ -58,6 +67,12 @@ func (o *ObjectPlan) put(obj map[string]any, c Change) error {
 		return o.add(obj, c.Path, object.Copy(c.To))
 	}
 	return nil
+}
+
+// isPlain reports whether a change puts or removes a text or a number in a field. All other paths then lead where they led before.
+func isPlain(c Change) bool {
+	isLeaf := func(v any) bool { return v == nil || object.IsScalar(v) }
+	return c.Path[len(c.Path)-1].Form == object.FieldStep && isLeaf(c.From) && isLeaf(c.To)
 }
 
 // rename gives an item of a list its old keys back. It removes the defaults that depend on the edited keys, so that the API sets them

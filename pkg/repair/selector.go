@@ -22,6 +22,8 @@ type Selector struct {
 	// rest is the name, and the path after a colon. A name may have colons itself, so the objects decide where it ends.
 	rest string
 	text string
+	// ofPath is set by OfPath.
+	ofPath bool
 }
 
 // ParseSelector reads a selector.
@@ -36,6 +38,13 @@ func ParseSelector(text string) (Selector, error) {
 	}
 	kind, group, _ := strings.Cut(kind, ".")
 	return Selector{kind: strings.ToLower(kind), group: strings.ToLower(group), rest: rest, text: text}, nil
+}
+
+// OfPath returns the selector for a place that was selected by its path alone, in whatever object has it. It selects the same, but does not
+// name the object: it allows nothing that a plan does only for objects and fields that are named.
+func (s Selector) OfPath() Selector {
+	s.ofPath = true
+	return s
 }
 
 // String returns the selector as it was written.
@@ -146,6 +155,19 @@ func isWithin(path object.Path, place string) bool {
 func isAbove(path object.Path, place string) bool {
 	rest, below := strings.CutPrefix(place, path.String())
 	return below && rest != "" && (rest[0] == '.' || rest[0] == '[')
+}
+
+// named returns the selectors of Only that name an object.
+func (c choice) named() []Selector {
+	return object.Filter(c.only, func(s Selector) bool { return !s.ofPath })
+}
+
+// names reports whether a selector names an object, or something in it.
+func (c choice) names(key object.Key) bool { return reachOfObject(c.named(), key) != outside }
+
+// namesField reports whether a selector names a field, and the object that has it.
+func (c choice) namesField(key object.Key, path object.Path) bool {
+	return reachOf(c.named(), key, path) == inside
 }
 
 // isNamed reports whether a selector asks for the whole object by name.

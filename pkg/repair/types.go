@@ -42,6 +42,8 @@ type ObjectPlan struct {
 	release, owner object.ReleaseName
 	// source is what the comparison knows about an object that is not missing.
 	source *threeway.Repairable
+	// read are the managedFields of the last object that isWrittenBy was asked about.
+	read []entry
 	// compared is the object in the comparison, for showing it.
 	compared *threeway.ObjectComparison
 }

@@ -9,6 +9,8 @@ type RuleText struct {
 	Origin string `json:"-"`
 	// Paths are JSON pointers with patterns, such as /spec/replicas; "" is the object as a whole.
 	Paths []string `json:"paths,omitempty"`
+	// Literal is set if Paths are JSON pointers as controllers read them, without patterns. A file does not have it.
+	Literal bool `json:"-"`
 	// Target selects the objects; nil selects all.
 	Target *TargetText `json:"target,omitempty"`
 	// Managers restricts the rule to what these field managers wrote. The names may begin or end in *.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"reflect"
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -20,7 +21,8 @@ import (
 // Repairable is one compared object for a repair: live as it was read, what old's manifest says at each place, and the API's own
 // rules for both. It holds values in clear and, like the Comparison, never leaves the process.
 //
-// A text is an object as the API server writes it. Its normal form has the items of its lists in the same places.
+// A text is an object as the API server writes it. Its normal form has the items of its lists in the same places. A Repairable is not safe
+// for concurrent use.
 type Repairable struct {
 	// Live is the text that was read. It must not be changed.
 	Live map[string]any
@@ -35,6 +37,42 @@ type Repairable struct {
 	applied *fieldpath.Set
 	// unapplied is the reason why applied is not known.
 	unapplied error
+	kept      []*Kept
+}
+
+// Kept is a text whose forms are computed once, because many changes ask for them.
+type Kept struct {
+	of      *Repairable
+	text    map[string]any
+	normal  map[string]any
+	spelled any
+}
+
+// Keep makes r compute the forms of a text once. Whoever changes the text calls Changed, unless paths still lead to the same places and
+// have no other value than a text or a number. Live is always kept.
+func (r *Repairable) Keep(text map[string]any) *Kept {
+	k := &Kept{of: r, text: text}
+	r.kept = append(r.kept, k)
+	return k
+}
+
+// Changed makes the forms of the text be computed again.
+func (k *Kept) Changed() { k.normal, k.spelled = nil, nil }
+
+// Done ends the effect of Keep.
+func (k *Kept) Done() {
+	k.of.kept = slices.DeleteFunc(k.of.kept, func(other *Kept) bool { return other == k })
+}
+
+// find returns the kept text that a text is, or a new one.
+func (r *Repairable) find(text map[string]any) *Kept {
+	at := reflect.ValueOf(text).Pointer()
+	for _, k := range r.kept {
+		if reflect.ValueOf(k.text).Pointer() == at {
+			return k
+		}
+	}
+	return &Kept{of: r, text: text}
 }
 
 // Repairable returns the Repairable of an object of c. It returns false if old and live were not compared at old's
@@ -45,6 +83,7 @@ func (c *Comparison) Repairable(o *ObjectComparison) (*Repairable, bool) {
 	}
 	r := &Repairable{Live: o.liveText, job: c.job, object: o.Object}
 	r.object.Again = nil
+	r.Keep(r.Live)
 	r.shape = r.job.writer.ShapeOf(o.Ref)
 	text, f := r.old(), kinds.NewNormalizer(o.Key, r.shape, o.liveText)
 	r.manifest = f.Manifest(text)
@@ -72,7 +111,11 @@ func (r *Repairable) old() map[string]any {
 
 // Normal returns the normal form of a text of the object, defaults included.
 func (r *Repairable) Normal(text map[string]any) map[string]any {
-	return kinds.NewNormalizer(r.object.Key, r.shape, text).Stored(text).Object()
+	k := r.find(text)
+	if k.normal == nil {
+		k.normal = kinds.NewNormalizer(r.object.Key, r.shape, text).Stored(text).Object()
+	}
+	return k.normal
 }
 
 // Declared returns old's normal form, defaults included.
@@ -86,7 +129,11 @@ func (r *Repairable) Stated(path object.Path) (any, bool) {
 
 // Spelled reports whether a text has at a path exactly what the API server would store for old's manifest, in the same spelling.
 func (r *Repairable) Spelled(text map[string]any, path object.Path) bool {
-	is, there := path.Lookup(kinds.NewNormalizer(r.object.Key, r.shape, text).AsSpelled().Stored(text).Value)
+	k := r.find(text)
+	if k.spelled == nil {
+		k.spelled = kinds.NewNormalizer(r.object.Key, r.shape, text).AsSpelled().Stored(text).Value
+	}
+	is, there := path.Lookup(k.spelled)
 	was, declared := path.Lookup(r.spelled)
 	return there && declared && object.Equal(is, was)
 }
@@ -108,6 +155,12 @@ func (r *Repairable) Locate(text map[string]any, path object.Path) (object.Point
 
 // Keys returns the list-map keys of the list at a path, or none if its items have no keys.
 func (r *Repairable) Keys(list object.Path) []string { return r.shape.Lookup(list).ListRule().Keys }
+
+// IsKey reports whether a path leads to an entry of a map with keys of any name, such as a label. Such an entry has no default.
+func (r *Repairable) IsKey(path object.Path) bool {
+	holder := r.shape.Lookup(path[:max(len(path)-1, 0)])
+	return len(path) > 0 && holder != nil && holder.Form == kinds.FormMap
+}
 
 // IsPlacement reports whether a finding is about the order of items with keys. Any other list is one value.
 func (r *Repairable) IsPlacement(f verdict.Finding) bool {

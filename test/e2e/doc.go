@@ -10,7 +10,7 @@
 // was uninstalled and leaves no goroutine behind (fleet_inprocess_test.go). These files import the packages of the main module; no other
 // file does.
 //
-// The random tests (TestOracle, TestFixOracle) build charts, edits and upgrades from a seed and compare each prediction with what Helm
+// The random tests (TestRandom) build charts, edits and upgrades from a seed and compare each prediction with what Helm
 // does. The files oracle_*_test.go contain them, the pool of objects is in testdata/oracle, and oracle_tolerance_test.go lists what the
 // judge may excuse, and how often.
 //

@@ -10,10 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestFixOracle fixes what the oracle's edits changed. Every planned object must be put back, or declined or refused with a reason;
-// nothing else may change; and Helm's next upgrades must do what helmdrift predicts, which after a complete fix is nothing.
-func TestFixOracle(t *testing.T) { underEachHelm(t, runFixOracle) }
-
 func runFixOracle(t *testing.T, pool []poolKind, by4 bool) {
 	base, sum, statuses := newCase(t, suite.cluster), newTally(), map[string]int{}
 	fix := func(seed uint64) (*oracleRun, error) {

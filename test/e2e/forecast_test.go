@@ -29,9 +29,8 @@ var (
 // forecastWorkers is how many cases run at once per engine. They wait for pods most of the time.
 const forecastWorkers = 12
 
-// TestForecast compares the predicted effects on pods with what the controllers do: random workloads, random edits, random changes. The
-// number of pods that were replaced, started and stopped, and the least number of ready pods, must be as predicted.
-func TestForecast(t *testing.T) {
+// runForecast is TestRandom/forecast.
+func runForecast(t *testing.T) {
 	client, err := kubernetes.NewForConfig(suite.cluster.Config)
 	must(t, err)
 	for _, by4 := range []bool{false, true} {

@@ -27,9 +27,25 @@ func oracleDefault() int {
 	return 20
 }
 
-// TestOracle compares helmdrift's predictions with Helm: random charts, random edits, random changes. The real upgrade or rollback must
-// do what was predicted, and nothing else.
-func TestOracle(t *testing.T) { underEachHelm(t, runOracle) }
+// TestRandom runs the random tests beside each other, because each of them waits for the server or for pods most of the time.
+//   - oracle compares helmdrift's predictions with Helm: random charts, random edits, random changes. The real upgrade or rollback must do
+//     what was predicted, and nothing else.
+//   - fix fixes what the edits of the oracle changed. Every planned object must be put back, or declined or refused with a reason; nothing
+//     else may change; and Helm's next upgrades must do what helmdrift predicts, which after a complete fix is nothing.
+//   - forecast compares the predicted effects on pods with what the controllers do: random workloads, random edits, random changes. The
+//     number of pods that were replaced, started and stopped, and the least number of ready pods, must be as predicted.
+func TestRandom(t *testing.T) {
+	for name, run := range map[string]func(*testing.T){
+		"oracle":   func(t *testing.T) { underEachHelm(t, runOracle) },
+		"fix":      func(t *testing.T) { underEachHelm(t, runFixOracle) },
+		"forecast": runForecast,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			run(t)
+		})
+	}
+}
 
 // underEachHelm runs a random test with the pool, once for each Helm.
 func underEachHelm(t *testing.T, test func(t *testing.T, pool []poolKind, by4 bool)) {

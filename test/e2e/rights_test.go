@@ -30,6 +30,7 @@ var (
 // user without any right. Once for each resource, it answers all requests for the resource so, as for a role without it. The exit code may
 // only become 1, the report says what could not be read, and no finding that counts disappears without an error.
 func TestRights(t *testing.T) {
+	t.Parallel()
 	sum := &rightsTally{}
 	t.Cleanup(func() { t.Log(sum) })
 	dir, chosen := t.TempDir(), chooseDiffs(t, *rightsN, *rightsSeed)

@@ -90,6 +90,7 @@ func takers() map[string]func(text string) {
 		"internal/helmfile.Secrets":             func(s string) { helmfile.Secrets([]byte(s)) },
 		"internal/hint.ShellWord":               func(s string) { hint.ShellWord(s) },
 		"internal/ignore.ParsePattern":          func(s string) { _, _ = ignore.ParsePattern(s) },
+		"internal/ignore.ParsePointer":          func(s string) { _, _ = ignore.ParsePointer(s) },
 		"internal/kinds.IsComparedMetadata":     func(s string) { _ = kinds.IsComparedMetadata(s) },
 		"internal/kinds.ParseQuantity":          func(s string) { _, _ = kinds.ParseQuantity(s) },
 		"internal/kinds.HasHugeExponent":        func(s string) { kinds.HasHugeExponent(s) },

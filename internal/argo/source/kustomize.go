@@ -157,8 +157,8 @@ func isRootOnly(options string) (bool, error) {
 		switch name {
 		case "--enable-helm", "--enable-alpha-plugins", "--helm-debug":
 			continue
-		case "--load-restrictor", "--reorder", "--helm-command",
-			"--helm-kube-version", "--helm-api-versions": // the order of objects does not matter
+		// The order of objects does not matter.
+		case "--load-restrictor", "--reorder", "--helm-command", "--helm-kube-version", "--helm-api-versions":
 		default:
 			return false, fmt.Errorf("helmdrift does not know the option %s", name)
 		}

@@ -62,7 +62,11 @@ func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 		return nil, &Problem{Skipped, k.title(), "its source is the " + name + ", which is not the tree", advice}
 	}
 	value, err := b.object(sourceGroup, ref.Kind, ref.Namespace, ref.Name)
-	if err == nil && value == nil {
+	unknown := Skipped
+	switch {
+	case err != nil:
+		unknown = Failed // it may be the tree
+	case value == nil:
 		err = errors.New("neither the tree nor the cluster has it")
 	}
 	var repository gitRepository
@@ -78,7 +82,7 @@ func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 		}
 		return a, problem
 	case err != nil:
-		return nil, &Problem{Skipped, k.title(), "its source " + name + " is not known: " + err.Error(), advice}
+		return nil, &Problem{unknown, k.title(), "its source " + name + " is not known: " + err.Error(), advice}
 	case !worktree.HasRemote(b.order.Remotes, repository.Spec.URL):
 		where := "another repository"
 		if len(b.order.Remotes) == 0 {
@@ -145,7 +149,8 @@ func (o Order) Folder(kind, namespace, name, address string) string {
 	return local
 }
 
-// MayNameFlux reports whether a file of the tree names Flux, or may do so. If none does, nothing in a tree without HelmReleases is for Flux.
+// MayNameFlux reports whether a file of the tree names Flux, or may do so. If none does, and the tree has no HelmRelease, nothing in it is
+// for Flux.
 func (o Order) MayNameFlux() bool {
 	if o.Rendered || o.FetchesBases {
 		return true
