@@ -44,7 +44,7 @@ func arrows() map[string][]string {
 			"pkg/drift", "pkg/effect", "pkg/object", "pkg/repair", "pkg/report", "pkg/threeway"},
 		"internal/reporting": {"internal/choose", "internal/cli", "internal/files", "internal/fixing", "internal/hint", "internal/manifestdiff",
 			"internal/output", "internal/output/text", "internal/saved", "internal/secret", "internal/terminal", "pkg/drift",
-			"pkg/repair", "pkg/report", "pkg/report/accept", "pkg/threeway"},
+			"pkg/object", "pkg/repair", "pkg/report", "pkg/report/accept", "pkg/threeway"},
 		"internal/garbage": {}, "internal/garbage/early": {"internal/garbage"},
 		"internal/waiting": {"internal/fixing", "internal/hint", "internal/output/progress", "internal/output/text", "internal/terminal", "pkg/object",
 			"pkg/repair", "pkg/report", "pkg/rollout"},

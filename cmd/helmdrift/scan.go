@@ -55,7 +55,8 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	if err != nil {
 		return err
 	}
-	options.GivenValues = len(names) == 1 // it may be in several environments
+	o.GivenValues = len(names) == 1 // it may be in several environments
+	options.GivenValues = o.GivenValues
 	clusters, err := search.New(s, f.connection, f.Flags, names)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func (f Run) pick(ctx context.Context, plan *repair.Plan) (*repair.Plan, error) 
 			case err != nil:
 				return nil, err
 			case !wants:
-				unwanted = append(unwanted, selectorOf(&plan.Objects[i], part))
+				unwanted = append(unwanted, selectorOf(plan.Objects[i], part))
 			}
 		}
 	}
@@ -37,7 +37,7 @@ func (f Run) pick(ctx context.Context, plan *repair.Plan) (*repair.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	left, err := plan.Without(unwanted, options)
+	left, err := without(f.Before.Comparison, plan, options, unwanted)
 	if err != nil {
 		return nil, err
 	}
@@ -66,11 +66,11 @@ func partsOf(whole report.FixPlan) (out []report.FixPlan) {
 }
 
 // selectorOf returns the selector of a part of an object's plan.
-func selectorOf(o *repair.ObjectPlan, part report.FixPlan) repair.Selector {
+func selectorOf(o repair.ObjectPlan, part report.FixPlan) repair.Selector {
 	fields := slices.Concat(part.Fields, part.Prune)
 	if len(fields) == 0 {
-		return o.Selector(nil)
+		return selectorTo(o.Ref, nil)
 	}
 	i := slices.IndexFunc(o.Changes, func(c repair.Change) bool { return c.ID == fields[0].ID })
-	return o.Selector(o.Changes[i].Path)
+	return selectorTo(o.Ref, o.Changes[i].Path)
 }

@@ -59,8 +59,8 @@ func ParsePattern(text string) (Pattern, error) {
 	if text == "" {
 		return p, nil
 	}
-	if err := checkSlash(text); err != nil {
-		return p, err
+	if !strings.HasPrefix(text, "/") {
+		return p, noPointerError(text)
 	}
 	for _, part := range splitPattern(text[1:]) {
 		t, err := parseToken(part)
@@ -76,13 +76,11 @@ func ParsePattern(text string) (Pattern, error) {
 // to which * and brackets are letters like others (evanphx/json-patch v4.13.0 patch.go findObject).
 func ParsePointer(text string) (Pattern, error) {
 	p := Pattern{text: text}
-	if text == "" {
-		return p, nil
+	parts := strings.Split(text, "/")
+	if parts[0] != "" {
+		return p, noPointerError(text)
 	}
-	if err := checkSlash(text); err != nil {
-		return p, err
-	}
-	for part := range strings.SplitSeq(text[1:], "/") {
+	for _, part := range parts[1:] {
 		t := nameToken(part)
 		t.isLiteral = true
 		p.Tokens = append(p.Tokens, t)
@@ -90,10 +88,7 @@ func ParsePointer(text string) (Pattern, error) {
 	return p, nil
 }
 
-func checkSlash(text string) error {
-	if strings.HasPrefix(text, "/") {
-		return nil
-	}
+func noPointerError(text string) error {
 	return fmt.Errorf("path %q does not begin with /: paths are JSON pointers, such as /spec/replicas", text)
 }
 

@@ -24,6 +24,8 @@ type Flags struct {
 	// baseline is the file of an earlier report, and known is that report.
 	baseline string
 	known    *report.Report
+	// GivenValues adds the values that the user gave each release to its report, if the comparison has read them.
+	GivenValues bool
 }
 
 // AddFlags adds the flags but those of PrintOptions, which also say how the shell completes them.

@@ -105,6 +105,9 @@ func (f *Flags) Release(result *drift.Result, finish func(*drift.Result, *report
 			maskKnown(&out, result.Comparison.Scrub)
 		}
 	}
+	if f.GivenValues {
+		out.Values = givenValues(result, mask)
+	}
 	f.chooser.LeaveOut(&out, result.Comparison)
 	if f.Writes(output.Diff) {
 		manifest := ""
@@ -222,7 +225,7 @@ func (o *PrintOptions) writeFiles(s cli.Streams, r *report.Report, look output.O
 	return errors.Join(errs...)
 }
 
-// mostPlanned is how many findings a report may have for a plan. Planning more takes longer than comparing, and nobody reads so long a list.
+// mostPlanned is how many findings a report may have for a plan. Planning more takes longer than comparing, and nobody reads such a list.
 const mostPlanned = 1000
 
 // planned returns what a fix would write, for the answer of the report. It is empty if there are too many findings, and if a fix cannot be

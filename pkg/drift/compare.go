@@ -66,9 +66,6 @@ func (r *Result) Report(mask threeway.Mask) report.Release {
 	if masking := r.run.connection.Masking; masking != nil {
 		masking.Mark(&out)
 	}
-	if r.run.options.GivenValues {
-		out.Values = r.givenValues(mask)
-	}
 	scrub := r.Comparison.Scrub
 	for i := range out.Objects {
 		out.Objects[i].Effect = r.effects.Objects[out.Objects[i].Key()].Map(scrub)

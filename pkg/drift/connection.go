@@ -109,13 +109,12 @@ func LiveConnection(cluster *live.Cluster, name string, storage *release.Storage
 		Name: name, Cluster: cluster, Lookups: cluster.Lookups, DryRun: cluster.DryRun,
 		Records: func(namespace string) (Records, error) { return storage.Namespace(namespace) },
 		HasRelease: func(ctx context.Context, namespace, name string) (bool, error) {
-			others, err := storage.Others(cluster.Metadata(), cluster.Core())
-			for _, s := range append([]*release.Storage{storage}, others...) {
-				if found, failed := s.Has(ctx, namespace, name); found || failed != nil {
-					return found, failed
+			for _, s := range append([]*release.Storage{storage}, storage.Others(cluster.Metadata(), cluster.Core())...) {
+				if found, err := s.Has(ctx, namespace, name); found || err != nil {
+					return found, err
 				}
 			}
-			return false, err
+			return false, nil
 		},
 	}
 }

@@ -77,7 +77,7 @@ type Options struct {
 
 	// Unknown is a text that stands in the values of the chart for values that are not known. A field that has it is of class unknown.
 	Unknown string
-	// GivenValues adds the values that the user gave the release to the report, with secrets masked.
+	// GivenValues reads the values that the user gave the release into Result.Loaded.
 	GivenValues bool
 
 	// Warnings are added to every report.

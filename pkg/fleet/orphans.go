@@ -147,11 +147,7 @@ func (c *comparison) judgeCompared(
 	out := c.located(ctx, c.orphansOf(named, all, report.OrphanUnrecorded), now[0], []int{about.old, about.last})
 	isUnrecorded := func(o report.Orphan) bool { return o.Reason == report.OrphanUnrecorded }
 	if slices.ContainsFunc(out, isUnrecorded) {
-		others, err := c.Storage.Others(c.Cluster.Metadata(), c.Cluster.Core())
-		if err != nil {
-			return nil, err
-		}
-		for _, other := range others {
+		for _, other := range c.Storage.Others(c.Cluster.Metadata(), c.Cluster.Core()) {
 			stored, err := other.List(ctx, about.storage, byName(named))
 			if err != nil {
 				return nil, err
@@ -266,11 +262,7 @@ func (c *comparison) isStoredOtherwise(ctx context.Context, named object.Release
 	case !errors.Is(err, release.ErrNotFound):
 		return false, err
 	}
-	others, err := c.Storage.Others(c.Cluster.Metadata(), c.Cluster.Core())
-	if err != nil {
-		return false, err
-	}
-	for _, storage := range append(others, c.Storage) {
+	for _, storage := range append(c.Storage.Others(c.Cluster.Metadata(), c.Cluster.Core()), c.Storage) {
 		listed, err := storage.List(ctx, "", byName(named))
 		switch {
 		case apierrors.IsForbidden(err) && mayBeElsewhere:

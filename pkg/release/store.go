@@ -66,18 +66,14 @@ func Open(driver string, meta metadata.Interface, core rest.Interface) (*Storage
 
 // Others returns the storages of the cluster with other drivers than this one. HELM_DRIVER chooses the driver for each call of Helm, so any
 // of them may have releases. The clients are those of Open.
-func (s *Storage) Others(meta metadata.Interface, core rest.Interface) (out []*Storage, err error) {
+func (s *Storage) Others(meta metadata.Interface, core rest.Interface) (out []*Storage) {
 	for _, driver := range []string{"secrets", "configmaps"} {
-		if driver == s.backend.Resource() {
-			continue
+		if driver != s.backend.Resource() {
+			other, _ := Open(driver, meta, core) // it knows both
+			out = append(out, other)
 		}
-		other, err := Open(driver, meta, core)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, other)
 	}
-	return out, nil
+	return out
 }
 
 // Close ends the connections to a database. The clients of the cluster belong to the caller.

@@ -42,7 +42,6 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/repa
 //	deployer    the field manager as which the manifest was installed; helm where there is none
 //	field-manager  the one that the user names
 //	only, skip  selectors, one a line
-//	unwanted    what is left out of the plan afterwards, as selectors, one a line
 //	want        the plan, what is left, and the patches
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/repair/*.txtar")
@@ -91,9 +90,6 @@ func runCase(t *testing.T, file string) {
 	w.caseReleases(files)
 	got := ""
 	p, err := New(w.compare(), options)
-	if unwanted := selectors(t, files["unwanted"]); err == nil && len(unwanted) > 0 {
-		p, err = p.Without(unwanted, options)
-	}
 	if err != nil {
 		got = err.Error() + "\n"
 	} else {

@@ -20,8 +20,8 @@ const (
 	stale
 )
 
-// stateOf returns the state of a change in live, given the findings that live has now, and those of them that rules ignore. If a rule in an annotation of live ignores the
-// field since the plan was made, the field is not written.
+// stateOf returns the state of a change in live, given the findings that live has now, and those of them that rules ignore. If a rule in an
+// annotation of live ignores the field since the plan was made, the field is not written.
 func (o *ObjectPlan) stateOf(c Change, live map[string]any, found, ignored []threeway.Finding) state {
 	isIgnored := ruleAt(ignored, c.Path) != nil || c.kind == putName && ruleAt(ignored, c.livePath) != nil
 	switch {

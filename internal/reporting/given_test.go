@@ -1,4 +1,4 @@
-package drift
+package reporting
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -17,7 +18,7 @@ func TestGivenValues(t *testing.T) {
 	known := &secret.Known{}
 	known.AddObject("", "Secret", map[string]any{"kind": "Secret", "stringData": map[string]any{
 		"key": "canary-of-a-secret", "pin": "83915502"}})
-	r := &Result{
+	r := &drift.Result{
 		Comparison: &threeway.Comparison{Input: threeway.Input{Known: known}},
 		Loaded: &release.Loaded{Old: &release.Record{Values: &release.Values{Config: release.Texts{[]byte(
 			`{"replicas": 3, "image": {"tag": "1.27", "pullPolicy": null}, "hosts": ["a", "b"], "empty": {}, "db": {"password": "canary-pass", "pin": 1},
@@ -29,16 +30,16 @@ func TestGivenValues(t *testing.T) {
 		{Path: "hosts", Value: []any{"a", "b"}}, {Path: "image.pullPolicy"}, {Path: "image.tag", Value: "1.27"},
 		masked("number"), {Path: "replicas", Value: 3.0}, masked("url"),
 	}
-	if diff := cmp.Diff(want, r.givenValues(threeway.Mask{})); diff != "" {
+	if diff := cmp.Diff(want, givenValues(r, threeway.Mask{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	for _, v := range r.givenValues(threeway.Mask{Show: true}) {
+	for _, v := range givenValues(r, threeway.Mask{Show: true}) {
 		if v.Masked {
 			t.Errorf("%s is masked though secrets are to be shown", v.Path)
 		}
 	}
 	r.Loaded.Old.Values = nil
-	if got := r.givenValues(threeway.Mask{}); got != nil {
+	if got := givenValues(r, threeway.Mask{}); got != nil {
 		t.Errorf("values that were not read: %v", got)
 	}
 }

@@ -1,4 +1,4 @@
-package drift
+package reporting
 
 import (
 	"reflect"
@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -15,7 +16,7 @@ import (
 
 // givenValues returns the values of the revision that Helm starts from, in the order of their paths. It returns none if they were not read
 // or cannot be decoded.
-func (r *Result) givenValues(mask threeway.Mask) (out []report.GivenValue) {
+func givenValues(r *drift.Result, mask threeway.Mask) (out []report.GivenValue) {
 	old := r.Loaded.Old
 	if old == nil || old.Values == nil {
 		return nil

@@ -1,0 +1,64 @@
+package fixing
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// without plans again, with the options of a plan, without what some selectors name. Whoever agreed to the plan has not seen what only the
+// new one has, such as a change that the plan declines beside another one, so that is left out as well.
+func without(of *threeway.Comparison, plan *repair.Plan, o repair.Options, unwanted []repair.Selector) (*repair.Plan, error) {
+	out, skipped := plan, map[string]bool{}
+	for len(unwanted) > 0 {
+		for _, s := range unwanted {
+			if skipped[s.String()] {
+				return nil, fmt.Errorf("%s cannot be left out of the plan", s)
+			}
+			skipped[s.String()] = true
+		}
+		o.Skip = slices.Concat(o.Skip, unwanted)
+		next, err := repair.New(of, o)
+		if err != nil {
+			return nil, err
+		}
+		out, unwanted = next, beyond(plan, next)
+	}
+	for i, d := range out.Declined { // the plan says why
+		at := slices.IndexFunc(plan.Declined, func(known repair.Declined) bool { return known.Ref == d.Ref && known.ID == d.ID })
+		if at >= 0 {
+			out.Declined[i] = plan.Declined[at]
+		}
+	}
+	return out, nil
+}
+
+// beyond returns the selectors of what one plan has and an earlier one lacks.
+func beyond(earlier, plan *repair.Plan) (out []repair.Selector) {
+	for _, o := range plan.Objects {
+		at := slices.IndexFunc(earlier.Objects, func(known repair.ObjectPlan) bool { return known.Ref == o.Ref })
+		if at < 0 {
+			out = append(out, selectorTo(o.Ref, nil))
+			continue
+		}
+		for _, c := range o.Changes {
+			if !slices.ContainsFunc(earlier.Objects[at].Changes, func(known repair.Change) bool { return known.ID == c.ID }) {
+				out = append(out, selectorTo(o.Ref, c.Path))
+			}
+		}
+	}
+	return out
+}
+
+// selectorTo returns the selector of a place in an object, or of the whole object if the path is empty.
+func selectorTo(ref object.Ref, path object.Path) repair.Selector {
+	text := ref.GroupKind().String() + "/" + ref.Name
+	if len(path) > 0 {
+		text += ":" + path.String()
+	}
+	out, _ := repair.ParseSelector(text) // it has a kind and a name
+	return out
+}

@@ -1,0 +1,77 @@
+package fixing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/effect"
+	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/repair"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
+)
+
+// agent returns a DaemonSet with an update strategy and an image.
+func agent(t *testing.T, strategy, image string) map[string]any {
+	t.Helper()
+	var out map[string]any
+	err := yaml.Unmarshal(fmt.Appendf(nil, "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: agent, namespace: d}, spec: {selector: "+
+		"{matchLabels: {app: agent}}, updateStrategy: {type: %s}, template: {metadata: {labels: {app: agent}}, spec: {containers: "+
+		"[{name: a, image: %s}]}}}}", strategy, image), &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestWithout checks that a plan without what the user does not want has nothing that the user was not asked about. Without a restart, the
+// image is put back as long as live has OnDelete, and the strategy is declined beside the image. Alone, it would restart nothing.
+func TestWithout(t *testing.T) {
+	ref := object.Ref{Key: object.Key{Group: "apps", Kind: "DaemonSet", Namespace: "d", Name: "agent"}, Version: "v1"}
+	old := object.Object{Ref: ref, Content: agent(t, "RollingUpdate", "a:1")}
+	live := object.HelmMetadata(agent(t, "OnDelete", "a:2"), "r", "d")
+	object.Child(live, "metadata")["uid"] = "u"
+	in := threeway.Input{
+		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: report.ApplyClientSide,
+		Old: &report.Revision{Revision: 1, Status: "deployed"}, OldObjects: []object.Object{old}, DesiredObjects: []object.Object{old},
+		Live: map[object.Ref]cluster.Live{ref: {Object: live}},
+	}
+	in.Last = in.Old
+	options := repair.Options{NoRestart: true, Forecast: func(_ context.Context, _ effect.Reader, o effect.Operation) effect.Effects {
+		out := effect.Effects{Objects: map[object.Key]*report.Effect{}}
+		for _, w := range o.Objects {
+			spec, before := object.Child(w.After, "spec"), object.Child(w.Before, "spec")
+			isRolled := object.Child(spec, "updateStrategy")["type"] == "RollingUpdate"
+			if isRolled && !object.Equal(spec["template"], before["template"]) {
+				out.Objects[w.Key] = &report.Effect{Restarts: 1}
+			}
+		}
+		return out
+	}}
+	c := threeway.Compare(in)
+	plan, err := repair.New(c, options)
+	if err != nil || len(plan.Objects) != 1 || len(plan.Objects[0].Changes) != 1 || len(plan.Declined) != 1 {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	image := selectorTo(ref, plan.Objects[0].Changes[0].Path)
+	if image.String() != "DaemonSet.apps/agent:spec.template.spec.containers[name=a].image" {
+		t.Fatalf("planned: %s", image)
+	}
+	left, err := without(c, plan, options, []repair.Selector{image})
+	if err != nil || len(left.Objects) > 0 || len(left.Declined) != 2 {
+		t.Fatalf("%+v, %v", left, err)
+	}
+	for _, d := range left.Declined {
+		if d.ID == plan.Declined[0].ID && !strings.Contains(d.Reason, "would restart") {
+			t.Errorf("declined: %+v", d)
+		}
+	}
+	if same, err := without(c, plan, options, nil); same != plan || err != nil {
+		t.Errorf("without nothing: %+v, %v", same, err)
+	}
+}
