@@ -66,8 +66,8 @@ func (r Run) Do(ctx context.Context) error {
 	isWhole := r.baseline == "" && !r.HasSince() && target.Chart == nil
 	if r.Fix == nil && all.Releases[0].Drifted && isWhole && r.FixCommand != "" && !result.RecordElsewhere() {
 		look.Text.Fix = r.FixCommand
-		if look.Text.IsPlanned = r.Format == output.Text && !r.Quiet; look.Text.IsPlanned {
-			look.Text.Plan = r.planned(result.Comparison)
+		if r.Format == output.Text && !r.Quiet {
+			look.Text.Plan, look.Text.IsPlanned = r.planned(result.Comparison)
 		}
 	}
 	if err := r.Print(r.Streams, all, look); err != nil {
@@ -228,26 +228,23 @@ func (o *PrintOptions) writeFiles(s cli.Streams, r *report.Report, look output.O
 // mostPlanned is how many findings a report may have for a plan. Planning more takes longer than comparing, and nobody reads such a list.
 const mostPlanned = 1000
 
-// planned returns what a fix would write, for the answer of the report. It is empty if there are too many findings, and if a fix cannot be
-// planned: fix itself reports why.
-func (f *Flags) planned(c *threeway.Comparison) []report.FixPlan {
+// planned returns what a fix would write, for the answer of the report. It returns false if there are too many findings, or if a fix cannot
+// be planned: fix itself reports why.
+func (f *Flags) planned(c *threeway.Comparison) (out []report.FixPlan, isPlanned bool) {
 	findings := 0
 	for i := range c.Objects {
 		findings += len(c.Objects[i].Findings)
 	}
-	if findings > mostPlanned {
-		return nil
+	only, skip, err := cli.Selectors(f.chooser.In(c))
+	if err != nil || findings > mostPlanned {
+		return nil, false
 	}
 	defer func() { _ = recover() }()
-	only, skip, err := cli.Selectors(f.chooser.In(c))
-	if err != nil {
-		return nil
-	}
 	plan, err := repair.New(c, repair.Options{Only: only, Skip: skip, Asks: true})
 	if err != nil {
-		return nil
+		return nil, false
 	}
-	return plan.Result(threeway.Mask{}, nil).Plan
+	return plan.Result(threeway.Mask{}, nil).Plan, true
 }
 
 // chartDir returns the folder of a chart relative to the working directory, or "" if the chart is not a folder in it. CI systems take the
