@@ -59,12 +59,17 @@ func onlyAbout(key object.Key, pointers []string, from string) api.IgnoreDiffere
 	return api.IgnoreDifference{Group: key.Group, Kind: key.Kind, Name: key.Name, Namespace: key.Namespace, JSONPointers: pointers, From: from}
 }
 
-// rules returns the ignored differences as rules. A pointer that does not begin with a slash names nothing. What expressions select and
-// managers own differs from object to object.
+// rules returns the ignored differences as rules. Argo CD overlooks what stands before the first slash of a pointer, and a pointer without one
+// names nothing (evanphx/json-patch v4.13.0 patch.go findObject). What expressions select and managers own differs from object to object.
 func (p *Plan) rules() []report.RuleText {
 	var out []report.RuleText
 	add := func(d api.IgnoreDifference) {
-		pointers := object.Filter(d.JSONPointers, func(p string) bool { return strings.HasPrefix(p, "/") })
+		var pointers []string
+		for _, p := range d.JSONPointers {
+			if _, path, hasSlash := strings.Cut(p, "/"); hasSlash {
+				pointers = append(pointers, "/"+path)
+			}
+		}
 		if len(pointers) == 0 {
 			return // no paths would be all of them
 		}

@@ -8,13 +8,13 @@ import (
 	"github.com/helmdrift/helmdrift/internal/ignore"
 )
 
-// TestPointers checks which jsonPointers become rules: Argo CD removes nothing by a pointer that does not begin with a slash, and takes *
-// for a letter.
+// TestPointers checks which jsonPointers become rules: Argo CD removes nothing by a pointer without a slash, overlooks what stands before the
+// first one, and takes * for a letter.
 func TestPointers(t *testing.T) {
 	const head = "apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}"
 	for pointers, want := range map[string][]string{
-		"[/data/a, data/b, \"\", /data/*]": {"/data/a", "/data/*"},
-		"[data/b]":                         nil,
+		"[/data/a, data, \"\", /data/*, '#/data/c']": {"/data/a", "/data/*", "/data/c"},
+		"[data]": nil,
 	} {
 		p := planOf(t, "[{kind: ConfigMap, jsonPointers: "+pointers+"}]", "{"+head+", data: {a: '1'}}", "{"+head+", data: {a: '2'}}")
 		texts := p.rules()

@@ -17,9 +17,6 @@ type Scanned struct {
 	// Wide returns a connection that lists across all namespaces, which is cheaper if most releases of the cluster are compared. One
 	// goroutine at a time calls it.
 	Wide func() Shared
-	// Changed reports which of some releases, by the namespaces of their records and their names, have changed since the comparisons read
-	// their records.
-	Changed func(ctx context.Context, releases []drift.Target) []bool
 	// Namespace is the namespace of the objects that the releases come from. It is empty for all.
 	Namespace string
 	// List lists the objects of a kind in a namespace, or in all if it is empty, as they are now.
@@ -41,4 +38,7 @@ type Shared struct {
 	drift.Connection
 	// Each calls do for each release, which is in the namespace of the same index. It may call several at the same time.
 	Each func(namespaces []string, do func(i int))
+	// Changed reports which of some releases, by the namespaces of their records and their names, have changed since the comparisons read
+	// their records. It is nil if they share no records.
+	Changed func(ctx context.Context, releases []drift.Target) []bool
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -14,11 +15,12 @@ import (
 func without(of *threeway.Comparison, plan *repair.Plan, o repair.Options, unwanted []repair.Selector) (*repair.Plan, error) {
 	out, skipped := plan, map[string]bool{}
 	for len(unwanted) > 0 {
-		for _, s := range unwanted {
-			if skipped[s.String()] {
-				return nil, fmt.Errorf("%s cannot be left out of the plan", s)
-			}
+		before := len(skipped)
+		for _, s := range unwanted { // objects of two namespaces may have the same selector
 			skipped[s.String()] = true
+		}
+		if len(skipped) == before {
+			return nil, hint.New(fmt.Errorf("%s cannot be left out of the plan", unwanted[0]), "--only and --skip choose without asking")
 		}
 		o.Skip = slices.Concat(o.Skip, unwanted)
 		next, err := repair.New(of, o)

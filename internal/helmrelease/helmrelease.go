@@ -90,32 +90,6 @@ func IgnoreRules(ctx context.Context, from Reader, release string, objects []obj
 	return rules, warnings, nil
 }
 
-// Stores reports whether helm-controller has deployed a release for a HelmRelease, with its records in a namespace. Whoever may write a
-// HelmRelease can claim that in its spec; only helm-controller writes the status (fluxcd/helm-controller v1.6 api/v2/snapshot_types.go).
-func Stores(ctx context.Context, from Reader, name, namespace string, release object.ReleaseName, storage string) (bool, error) {
-	owner, err := read(ctx, from, name, namespace)
-	if err != nil || owner == nil {
-		return false, err
-	}
-	var status struct {
-		StorageNamespace string `json:"storageNamespace"`
-		History          []struct {
-			Name      string `json:"name"`
-			Namespace string `json:"namespace"`
-		} `json:"history"`
-	}
-	found := object.Child(owner, "status")
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found, &status); err != nil {
-		return false, fmt.Errorf("HelmRelease %s/%s: status: %w", namespace, name, err)
-	}
-	for _, one := range status.History {
-		if one.Name == release.Name && one.Namespace == release.Namespace {
-			return status.StorageNamespace == storage, nil
-		}
-	}
-	return false, nil
-}
-
 // read returns a HelmRelease, or nil if there is none.
 func read(ctx context.Context, from Reader, name, namespace string) (map[string]any, error) {
 	ref := object.Ref{Key: object.Key{Group: group, Kind: "HelmRelease", Namespace: namespace, Name: name}, Version: "v2"}

@@ -13,11 +13,10 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// flux is a cluster with one HelmRelease, shop in namespace flux, which has this spec and status. Its answer is an error instead if fails
-// is set.
+// flux is a cluster with one HelmRelease, shop in namespace flux, which has this spec. Its answer is an error instead if fails is set.
 type flux struct {
-	spec, status map[string]any
-	fails        string
+	spec  map[string]any
+	fails string
 }
 
 // Read implements Reader.
@@ -28,7 +27,7 @@ func (f flux) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluste
 		case f.fails != "":
 			out[ref] = cluster.Live{Err: &report.ObjectError{Message: f.fails}}
 		case ref.Kind == "HelmRelease" && ref.Namespace == "flux" && ref.Name == "shop":
-			out[ref] = cluster.Live{Object: map[string]any{"spec": f.spec, "status": f.status}}
+			out[ref] = cluster.Live{Object: map[string]any{"spec": f.spec}}
 		}
 	}
 	return out
@@ -116,30 +115,4 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
-}
-
-// TestStores checks that only the status of a HelmRelease shows that Flux has deployed a release.
-func TestStores(t *testing.T) {
-	spec := map[string]any{"storageNamespace": "records", "targetNamespace": "prod"}
-	history := []any{map[string]any{"name": "app", "namespace": "prod", "version": int64(1)}}
-	for name, c := range map[string]struct {
-		in   flux
-		want bool
-	}{
-		"deployed":              {flux{spec: spec, status: map[string]any{"storageNamespace": "records", "history": history}}, true},
-		"a spec without status": {flux{spec: spec}, false},
-		"other records":         {flux{spec: spec, status: map[string]any{"storageNamespace": "flux", "history": history}}, false},
-		"another release": {flux{spec: spec, status: map[string]any{"storageNamespace": "records",
-			"history": []any{map[string]any{"name": "app", "namespace": "test"}}}}, false},
-	} {
-		got, err := Stores(t.Context(), c.in, "shop", "flux", object.ReleaseName{Namespace: "prod", Name: "app"}, "records")
-		if got != c.want || err != nil {
-			t.Errorf("%s: %v, %v", name, got, err)
-		}
-	}
-	for name, in := range map[string]flux{"unread": {fails: "forbidden"}, "odd": {status: map[string]any{"history": "none"}}} {
-		if got, err := Stores(t.Context(), in, "shop", "flux", object.ReleaseName{}, "records"); got || err == nil {
-			t.Errorf("%s: %v without an error", name, got)
-		}
-	}
 }

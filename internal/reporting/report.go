@@ -17,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/terminal"
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/accept"
@@ -225,21 +226,24 @@ func (o *PrintOptions) writeFiles(s cli.Streams, r *report.Report, look output.O
 	return errors.Join(errs...)
 }
 
-// mostPlanned is how many findings a report may have for a plan. Planning more takes longer than comparing, and nobody reads such a list.
+// mostPlanned is how many fields may have drifted for a plan. Planning more takes longer than comparing, and nobody reads such a list.
 const mostPlanned = 1000
 
-// planned returns what a fix would write, for the answer of the report. It returns false if there are too many findings, or if a fix cannot
-// be planned: fix itself reports why.
+// planned returns what a fix would write, for the answer of the report. It returns false if too many fields have drifted, or if a fix
+// cannot be planned: fix itself reports why.
 func (f *Flags) planned(c *threeway.Comparison) (out []report.FixPlan, isPlanned bool) {
-	findings := 0
+	defer func() { _ = recover() }()
+	drifted := 0
 	for i := range c.Objects {
-		findings += len(c.Objects[i].Findings)
+		drifted += len(object.Filter(c.Objects[i].Findings, threeway.Finding.Drifted))
 	}
-	only, skip, err := cli.Selectors(f.chooser.In(c))
-	if err != nil || findings > mostPlanned {
+	if drifted > mostPlanned {
 		return nil, false
 	}
-	defer func() { _ = recover() }()
+	only, skip, err := cli.Selectors(f.chooser.In(c))
+	if err != nil {
+		return nil, false
+	}
 	plan, err := repair.New(c, repair.Options{Only: only, Skip: skip, Asks: true})
 	if err != nil {
 		return nil, false

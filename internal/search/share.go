@@ -23,10 +23,10 @@ func (j *Search) Share(
 			progress.Total += len(namespaces) // another deployer may have compared before
 			sharing.Each(ctx, namespaces, j.flags.Concurrency, do)
 		}
-		return deployer.Shared{Connection: sharing.Connection, Each: each}
+		return deployer.Shared{Connection: sharing.Connection, Each: each, Changed: sharing.Changed}
 	}
 	out = deployer.Scanned{
-		Shared: shared(labelled), Changed: labelled.Changed, Unlabelled: shared(unlabelled), Wide: func() deployer.Shared {
+		Shared: shared(labelled), Unlabelled: shared(unlabelled), Wide: func() deployer.Shared {
 			wide := labelled.Wide(ctx)
 			open = append(open, wide)
 			return shared(wide)
@@ -42,6 +42,7 @@ func (j *Search) Share(
 			show(progress)
 		},
 	}
+	out.Unlabelled.Changed = nil
 	return out, func() {
 		for _, sharing := range open {
 			sharing.Close()

@@ -43,25 +43,19 @@ func (r *Result) RecordElsewhere() bool {
 }
 
 // isFluxStorage reports whether Flux stores the records of the release where they were found: in the namespace of the HelmRelease that the
-// objects name, or in the storage namespace of that HelmRelease. The labels in the manifest prove nothing, because whoever forges a record
-// writes them too. The labels of a live object of this release are proof, and so is what helm-controller wrote into the status of a
-// HelmRelease. If that could not be read, isFluxStorage returns the error.
+// objects name, or in the storage namespace of that HelmRelease. Only the labels of a live object of this release prove that. Whoever
+// forges a record writes the labels in its manifest too, and may write a HelmRelease, also its status: the role flux-edit of Flux allows
+// it. If the HelmRelease could not be read, isFluxStorage returns the error.
 func (r run) isFluxStorage(ctx context.Context, in threeway.Input) (bool, error) {
 	ours := object.Filter(liveObjects(in), func(o object.Object) bool {
 		return o.Namespace == in.Namespace && object.ReleaseOf(o.Content) == in.Release()
 	})
 	name, namespace := helmrelease.Owner(ours)
-	switch {
-	case namespace == in.StorageNamespace:
-		return true, nil
-	case name != "":
-		storage, target, err := helmrelease.Namespaces(ctx, r.connection.Cluster, name, namespace)
-		return err == nil && storage == in.StorageNamespace && target == in.Namespace, err
+	if name == "" || namespace == in.StorageNamespace {
+		return name != "", nil
 	}
-	if name, namespace = helmrelease.Owner(in.OldObjects); name == "" {
-		return false, nil
-	}
-	return helmrelease.Stores(ctx, r.connection.Cluster, name, namespace, in.Release(), in.StorageNamespace)
+	storage, target, err := helmrelease.Namespaces(ctx, r.connection.Cluster, name, namespace)
+	return err == nil && storage == in.StorageNamespace && target == in.Namespace, err
 }
 
 // liveObjects returns the live objects of the release, without those that are missing.

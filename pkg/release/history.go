@@ -83,7 +83,11 @@ func (s *Storage) Has(ctx context.Context, namespace, name string) (bool, error)
 		return h.Installed(), err
 	}
 	o, ofCluster := s.backend.(objects)
-	return ofCluster && len(o.unlabelled(ctx, h)) > 0, nil
+	if !ofCluster {
+		return false, nil
+	}
+	found, err := o.unlabelled(ctx, h)
+	return len(found) > 0, err
 }
 
 // Installed reports whether the release of the history is installed, whatever its status.

@@ -163,27 +163,26 @@ func (s *Store) noRecord(ctx context.Context, h History, none error) error {
 	if !ofCluster {
 		return none
 	}
-	found := o.unlabelled(ctx, h)
-	if len(found) == 0 {
+	found, err := o.unlabelled(ctx, h)
+	if err != nil || len(found) == 0 {
 		return none
 	}
-	err := unlabelledError{error: none, kind: h.Kind}
+	out := unlabelledError{error: none, kind: h.Kind}
 	if found[0].Revision == 1 { // the record that an installation would create exists already
-		err.error = h.noRelease()
+		out.error = h.noRelease()
 	}
 	for _, e := range found {
-		err.names = append(err.names, h.Namespace+"/"+e.Name)
+		out.names = append(out.names, h.Namespace+"/"+e.Name)
 	}
-	return withHint(err, "%s", s.labelAdvice(ctx, h, found[len(found)-1], len(found) > 1))
+	return withHint(out, "%s", s.labelAdvice(ctx, h, found[len(found)-1], len(found) > 1))
 }
 
 // unlabelled lists the objects of a namespace that are named like records of a release, by revision.
-func (o objects) unlabelled(ctx context.Context, h History) []Entry {
+func (o objects) unlabelled(ctx context.Context, h History) (found []Entry, err error) {
 	all, err := o.List(ctx, h.Namespace, labels.Everything())
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	var found []Entry
 	for _, l := range all {
 		number, named := strings.CutPrefix(l.Name, namePrefix+h.Release+".v")
 		if revision, err := strconv.Atoi(number); named && err == nil && l.Name == objectName(h.Release, revision) {
@@ -191,7 +190,7 @@ func (o objects) unlabelled(ctx context.Context, h History) []Entry {
 		}
 	}
 	order.Sort(found, func(a, b Entry) int { return cmp.Compare(a.Revision, b.Revision) })
-	return found
+	return found, nil
 }
 
 // labelAdvice says which labels the last of the objects needs. Its status is in the record itself.

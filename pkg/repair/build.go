@@ -241,16 +241,20 @@ func (b *builder) storable(base []Change) []Change {
 	return nil
 }
 
-// mostTried is how many changes culprit tries. Each try takes as long as a comparison of the object.
-const mostTried = 100
-
-// culprit returns the change that alone keeps the others from being stored. It returns nil if there is no such change, or if there are too
-// many changes to try.
+// culprit returns the change that alone keeps the others from being stored, or nil if there is no such change. Each try takes as long as a
+// comparison of the object, so among many changes it tries only one, which it finds by halves: the half with it is refused by itself.
 func (b *builder) culprit(base []Change) *Change {
-	if len(base) > mostTried {
-		return nil
+	const many = 100
+	from, to := 0, len(base)
+	for len(base) > many && to-from > 1 {
+		middle := (from + to) / 2
+		if _, reason := b.completed(base[from:middle]); reason != "" {
+			to = middle
+		} else {
+			from = middle
+		}
 	}
-	for i := range base {
+	for i := from; i < to; i++ {
 		others := slices.Delete(slices.Clone(base), i, i+1)
 		if _, reason := b.completed(others); reason == "" {
 			return &base[i]

@@ -22,6 +22,7 @@ func (b *builder) pruned(added []threeway.Finding, planned []Change) []Change {
 	if err != nil {
 		beside = b.plan.source.Live
 	}
+	defer b.plan.source.Keep(beside).Done()
 	var out []Change
 	candidates := b.candidates()
 	for _, f := range added {

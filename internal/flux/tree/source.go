@@ -71,7 +71,7 @@ func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 	}
 	var repository gitRepository
 	if err == nil && decode(value, &repository) != nil {
-		err = errors.New("a field of it has another type than Flux gives it")
+		unknown, err = Failed, errors.New("a field of it has another type than Flux gives it")
 	}
 	isBootstrap := ref.Namespace == "flux-system" && ref.Name == "flux-system"
 	switch {
