@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"testing"
@@ -45,6 +46,13 @@ func TestSelects(t *testing.T) {
 	} {
 		if got := test.selection.selects("c", released(test.status)); got != test.want {
 			t.Errorf("%d: %+v selects a release that is %s: %v", i, test.selection, test.status, got)
+		}
+		// Neither the labels nor the status of a release are known if one of its records cannot be read.
+		unread, s := released(test.status), test.selection
+		unread.Problem, s.Labels, s.Statuses = errors.New("no revision"), nil, nil
+		want := s.selects("c", released("deployed"))
+		if got := test.selection.selects("c", unread); got != want {
+			t.Errorf("%d: %+v selects a release with a record that cannot be read: %v", i, test.selection, got)
 		}
 	}
 }
