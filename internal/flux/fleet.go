@@ -44,14 +44,13 @@ type Fleet struct {
 // The error is deployer.ErrNoObject if there is no HelmRelease, although no change is asked about and the tree has no failure. If no file
 // of the tree names Flux either, it is that error or deployer.NothingBut in any case.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
-	isForFlux := true
+	isForFlux := func() bool { return f.From == nil || f.From.Order.MayNameFlux() } // it reads the files of the tree
 	if f.From != nil {
 		f.On.Namespace, f.On.List = "", f.listOnce()
 		var err error
 		f.Tree, f.before, err = f.From.Trees(ctx, f.knowing(ctx))
-		isForFlux = f.From.Order.MayNameFlux()
 		switch {
-		case err != nil && ctx.Err() == nil && !isForFlux:
+		case err != nil && ctx.Err() == nil && !isForFlux():
 			return nil, deployer.NothingBut{Cause: err} // kustomize cannot build a folder with charts, and Flux need not have anything to do with it
 		case err != nil:
 			return nil, err
@@ -59,7 +58,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 		defer f.before.Close()
 	}
 	found, err := f.compareAll(ctx)
-	if err == nil && len(found) == 0 && !isForFlux {
+	if err == nil && len(found) == 0 && !isForFlux() {
 		return nil, deployer.ErrNoObject
 	}
 	hasFailed := false

@@ -18,18 +18,18 @@ func (j *Search) Share(
 	open := []fleet.Sharing{labelled, unlabelled}
 	var mu sync.Mutex
 	var progress fleet.Progress
-	shared := func(sharing fleet.Sharing) deployer.Shared {
+	shared := func(sharing fleet.Sharing, changed func(context.Context, []drift.Target) []bool) deployer.Shared {
 		each := func(namespaces []string, do func(int)) {
 			progress.Total += len(namespaces) // another deployer may have compared before
 			sharing.Each(ctx, namespaces, j.flags.Concurrency, do)
 		}
-		return deployer.Shared{Connection: sharing.Connection, Each: each, Changed: sharing.Changed}
+		return deployer.Shared{Connection: sharing.Connection, Each: each, Changed: changed}
 	}
 	out = deployer.Scanned{
-		Shared: shared(labelled), Unlabelled: shared(unlabelled), Wide: func() deployer.Shared {
+		Shared: shared(labelled, labelled.Changed), Unlabelled: shared(unlabelled, nil), Wide: func() deployer.Shared {
 			wide := labelled.Wide(ctx)
 			open = append(open, wide)
-			return shared(wide)
+			return shared(wide, wide.Changed)
 		},
 		Alone: drift.LiveConnection(source.Cluster, source.Name, source.Storage), Namespace: found.Namespace, List: source.Cluster.ListLatest,
 		Note: j.Note, Fail: func(m report.Message) {
@@ -42,7 +42,6 @@ func (j *Search) Share(
 			show(progress)
 		},
 	}
-	out.Unlabelled.Changed = nil
 	return out, func() {
 		for _, sharing := range open {
 			sharing.Close()

@@ -281,17 +281,13 @@ func (n States) item(step object.Step) States {
 
 // items returns a function that returns what item returns. It is faster for many steps.
 func (n States) items() func(object.Step) States {
-	var each []func(object.Step) kinds.State
-	n.mapStates(func(s kinds.State) kinds.State {
-		each = append(each, s.Items())
-		return s
-	})
+	old, desired, live, result := n.Old.Items(), n.Desired.Items(), n.Live.Items(), n.Result.Items()
+	last, again, atOnce := n.Last.Items(), n.Again.Items(), n.AtOnce.Items()
 	return func(step object.Step) States {
-		i := -1
-		return n.mapStates(func(kinds.State) kinds.State {
-			i++
-			return each[i](step)
-		})
+		return States{
+			Old: old(step), Desired: desired(step), Live: live(step), Result: result(step), Last: last(step),
+			Again: again(step), AtOnce: atOnce(step), leaving: n.isRemoved(), StoresNulls: n.StoresNulls,
+		}
 	}
 }
 
