@@ -10,6 +10,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -197,7 +198,7 @@ func TestRepair(t *testing.T) {
 
 func texts(places []Place) (out []string) {
 	for _, p := range places {
-		out = append(out, p.Text)
+		out = append(out, repair.SelectorOf(p.Key, p.Path).String())
 	}
 	return out
 }

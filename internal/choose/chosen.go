@@ -164,11 +164,10 @@ func isWithin(path, place string) bool {
 	return found && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// Place is an object, or a place in it, in the spelling of [repair.ParseSelector].
-//
-// [repair.ParseSelector]: https://pkg.go.dev/github.com/helmdrift/helmdrift/pkg/repair#ParseSelector
+// Place is an object, or a place in it if Path is not empty.
 type Place struct {
-	Text string
+	Key  object.Key
+	Path string
 	// Named is set if the user named the object, and not only a path that it has.
 	Named bool
 }
@@ -177,7 +176,7 @@ type Place struct {
 func (c Chosen) Only() (out []Place) {
 	for _, p := range c.only {
 		if !p.part {
-			out = append(out, Place{p.String(), p.named})
+			out = append(out, Place{p.key, p.path, p.named})
 		}
 	}
 	return out
@@ -186,23 +185,14 @@ func (c Chosen) Only() (out []Place) {
 // Skip returns what a repair leaves; see Only. A value that holds a skipped part is left too.
 func (c Chosen) Skip() (out []Place) {
 	for _, p := range c.skip {
-		out = append(out, Place{p.String(), p.named})
+		out = append(out, Place{p.key, p.path, p.named})
 	}
 	if c.limited && len(c.Only()) == 0 {
 		for _, o := range c.comparison.Objects {
-			out = append(out, Place{Text: place{key: o.Key}.String()})
+			out = append(out, Place{Key: o.Key})
 		}
 	}
 	return out
-}
-
-// String returns the place as a selector of pkg/repair.
-func (p place) String() string {
-	text := p.key.GroupKind().String() + "/" + p.key.Name
-	if p.path != "" {
-		text += ":" + p.path
-	}
-	return text
 }
 
 // Report marks in the report of the comparison what is left out, as an ignore rule would. It leaves alone what a rule silences already.

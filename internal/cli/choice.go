@@ -43,27 +43,20 @@ func (f *ChoiceFlags) LeftOut() string {
 }
 
 // Selectors returns what is chosen in the form that a repair takes.
-func Selectors(found choose.Chosen) (only, skip []repair.Selector, err error) {
-	if only, err = selectors(found.Only()); err != nil {
-		return nil, nil, err
-	}
-	skip, err = selectors(found.Skip())
-	return only, skip, err
+func Selectors(found choose.Chosen) (only, skip []repair.Selector) {
+	return selectors(found.Only()), selectors(found.Skip())
 }
 
 // selectors returns the selectors of places.
-func selectors(places []choose.Place) (out []repair.Selector, err error) {
+func selectors(places []choose.Place) (out []repair.Selector) {
 	for _, p := range places {
-		selector, err := repair.ParseSelector(p.Text)
-		if err != nil {
-			return nil, err
-		}
+		selector := repair.SelectorOf(p.Key, p.Path)
 		if !p.Named {
 			selector = selector.OfPath()
 		}
 		out = append(out, selector)
 	}
-	return out, nil
+	return out
 }
 
 // Chooser leaves out of reports what the flags do not choose. A scan compares releases at the same time.

@@ -69,8 +69,12 @@ func partsOf(whole report.FixPlan) (out []report.FixPlan) {
 func selectorOf(o repair.ObjectPlan, part report.FixPlan) repair.Selector {
 	fields := slices.Concat(part.Fields, part.Prune)
 	if len(fields) == 0 {
-		return selectorTo(o.Ref, nil)
+		return repair.SelectorOf(o.Ref.Key, "")
 	}
 	i := slices.IndexFunc(o.Changes, func(c repair.Change) bool { return c.ID == fields[0].ID })
-	return selectorTo(o.Ref, o.Changes[i].Path)
+	out := repair.SelectorOf(o.Ref.Key, o.Changes[i].Path.String())
+	if fields[0].Class == report.ClassOrder { // the items are asked for as well
+		out = out.Alone()
+	}
+	return out
 }

@@ -162,9 +162,7 @@ func (f Run) options() (repair.Options, error) {
 	if err := found.Err(); err != nil {
 		return chosen, err
 	}
-	if chosen.Only, chosen.Skip, err = cli.Selectors(found); err != nil {
-		return chosen, err
-	}
+	chosen.Only, chosen.Skip = cli.Selectors(found)
 	// With server-side apply, the deployer must own the fields that it applies, or its next upgrade has a conflict.
 	d := f.Before.Comparison.Deployer()
 	if f.Before.Comparison.Input.ServerSide() && d.Known && chosen.Manager != "" && chosen.Manager != d.Manager {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
-	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -13,11 +12,11 @@ import (
 // without plans again, with the options of a plan, without what some selectors name. Whoever agreed to the plan has not seen what only the
 // new one has, such as a change that the plan declines beside another one, so that is left out as well.
 func without(of *threeway.Comparison, plan *repair.Plan, o repair.Options, unwanted []repair.Selector) (*repair.Plan, error) {
-	out, skipped := plan, map[string]bool{}
+	out, skipped := plan, map[repair.Selector]bool{}
 	for len(unwanted) > 0 {
 		before := len(skipped)
-		for _, s := range unwanted { // objects of two namespaces may have the same selector
-			skipped[s.String()] = true
+		for _, s := range unwanted {
+			skipped[s] = true
 		}
 		if len(skipped) == before {
 			return nil, hint.New(fmt.Errorf("%s cannot be left out of the plan", unwanted[0]), "--only and --skip choose without asking")
@@ -43,24 +42,14 @@ func beyond(earlier, plan *repair.Plan) (out []repair.Selector) {
 	for _, o := range plan.Objects {
 		at := slices.IndexFunc(earlier.Objects, func(known repair.ObjectPlan) bool { return known.Ref == o.Ref })
 		if at < 0 {
-			out = append(out, selectorTo(o.Ref, nil))
+			out = append(out, repair.SelectorOf(o.Ref.Key, ""))
 			continue
 		}
 		for _, c := range o.Changes {
 			if !slices.ContainsFunc(earlier.Objects[at].Changes, func(known repair.Change) bool { return known.ID == c.ID }) {
-				out = append(out, selectorTo(o.Ref, c.Path))
+				out = append(out, repair.SelectorOf(o.Ref.Key, c.Path.String()))
 			}
 		}
 	}
-	return out
-}
-
-// selectorTo returns the selector of a place in an object, or of the whole object if the path is empty.
-func selectorTo(ref object.Ref, path object.Path) repair.Selector {
-	text := ref.GroupKind().String() + "/" + ref.Name
-	if len(path) > 0 {
-		text += ":" + path.String()
-	}
-	out, _ := repair.ParseSelector(text) // it has a kind and a name
 	return out
 }

@@ -58,7 +58,7 @@ func TestWithout(t *testing.T) {
 	if err != nil || len(plan.Objects) != 1 || len(plan.Objects[0].Changes) != 1 || len(plan.Declined) != 1 {
 		t.Fatalf("%+v, %v", plan, err)
 	}
-	image := selectorTo(ref, plan.Objects[0].Changes[0].Path)
+	image := repair.SelectorOf(ref.Key, plan.Objects[0].Changes[0].Path.String())
 	if image.String() != "DaemonSet.apps/agent:spec.template.spec.containers[name=a].image" {
 		t.Fatalf("planned: %s", image)
 	}
@@ -73,5 +73,44 @@ func TestWithout(t *testing.T) {
 	}
 	if same, err := without(c, plan, options, nil); same != plan || err != nil {
 		t.Errorf("without nothing: %+v, %v", same, err)
+	}
+}
+
+// TestWithoutOrder checks that "no" to the order of a list leaves what is wanted of its items, and the other way round.
+func TestWithoutOrder(t *testing.T) {
+	pod := func(first, second string) map[string]any {
+		var out map[string]any
+		text := "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: d}, spec: {selector: {matchLabels: {app: web}}, " +
+			"template: {metadata: {labels: {app: web}}, spec: {containers: [" + first + ", " + second + "]}}}}"
+		if err := yaml.Unmarshal([]byte(text), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	ref := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: "web"}, Version: "v1"}
+	old := object.Object{Ref: ref, Content: pod("{name: a, image: 'a:1'}", "{name: b, image: 'b:1'}")}
+	live := object.HelmMetadata(pod("{name: b, image: 'b:1'}", "{name: a, image: 'a:2'}"), "r", "d")
+	object.Child(live, "metadata")["uid"] = "u"
+	in := threeway.Input{
+		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: report.ApplyClientSide,
+		Old: &report.Revision{Revision: 1, Status: "deployed"}, OldObjects: []object.Object{old}, DesiredObjects: []object.Object{old},
+		Live: map[object.Ref]cluster.Live{ref: {Object: live}},
+	}
+	in.Last = in.Old
+	c := threeway.Compare(in)
+	plan, err := repair.New(c, repair.Options{})
+	if err != nil || len(plan.Objects) != 1 {
+		t.Fatalf("%+v, %v", plan, err)
+	}
+	parts := partsOf(plan.Result(threeway.Mask{}, nil).Plan[0])
+	if len(parts) != 2 {
+		t.Fatalf("%d parts of %+v", len(parts), plan.Objects[0].Changes)
+	}
+	for i, part := range parts {
+		left, err := without(c, plan, repair.Options{}, []repair.Selector{selectorOf(plan.Objects[0], part)})
+		other := parts[1-i].Fields[0]
+		if err != nil || len(left.Objects) != 1 || len(left.Objects[0].Changes) != 1 || left.Objects[0].Changes[0].ID != other.ID {
+			t.Errorf("without %s: %+v, %v; want %s", part.Fields[0].Path, left, err, other.Path)
+		}
 	}
 }

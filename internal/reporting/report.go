@@ -240,10 +240,7 @@ func (f *Flags) planned(c *threeway.Comparison) (out []report.FixPlan, isPlanned
 	if drifted > mostPlanned {
 		return nil, false
 	}
-	only, skip, err := cli.Selectors(f.chooser.In(c))
-	if err != nil {
-		return nil, false
-	}
+	only, skip := cli.Selectors(f.chooser.In(c))
 	plan, err := repair.New(c, repair.Options{Only: only, Skip: skip, Asks: true})
 	if err != nil {
 		return nil, false

@@ -5,6 +5,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
@@ -83,6 +84,11 @@ func (p *planner) chosen(
 	var out []threeway.Finding
 	for _, f := range all {
 		reason, how := "", p.choice.field(o.Key, f.Path)
+		if how == inPart && f.Class == report.ClassOrder {
+			if source, ok := p.plan.comparison.Repairable(o); ok && source.IsPlacement(f) {
+				how = p.choice.placement(o.Key, f.Path)
+			}
+		}
 		switch {
 		case how == inPart:
 			reason = "it can only " + done + " as a whole: select " + p.shownPath(o, f.Path)

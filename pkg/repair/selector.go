@@ -22,8 +22,25 @@ type Selector struct {
 	// rest is the name, and the path after a colon. A name may have colons itself, so the objects decide where it ends.
 	rest string
 	text string
-	// ofPath is set by OfPath.
-	ofPath bool
+	// key is set by SelectorOf, ofPath by OfPath, and alone by Alone.
+	key           object.Key
+	ofPath, alone bool
+}
+
+// SelectorOf returns the selector of one object, or of a place in it. It selects no other object, in whatever group and namespace.
+func SelectorOf(key object.Key, path string) Selector {
+	out := Selector{key: key, rest: key.Name}
+	if path != "" {
+		out.rest += ":" + path
+	}
+	out.text = key.GroupKind().String() + "/" + out.rest
+	return out
+}
+
+// Alone returns the selector without what is below its place: it selects the order of a list, and not the items.
+func (s Selector) Alone() Selector {
+	s.alone = true
+	return s
 }
 
 // ParseSelector reads a selector.
@@ -61,7 +78,11 @@ func (e *SelectorError) Hint() string { return e.hint }
 
 // object reports whether the selector names an object, and returns the place in it. An empty place means the whole object.
 func (s Selector) object(key object.Key) (place string, ok bool) {
-	if s.kind != strings.ToLower(key.Kind) || s.group != "" && s.group != strings.ToLower(key.Group) {
+	isOther := s.kind != strings.ToLower(key.Kind) || s.group != "" && s.group != strings.ToLower(key.Group)
+	if s.key != (object.Key{}) {
+		isOther = s.key != key
+	}
+	if isOther {
 		return "", false
 	}
 	if s.rest == key.Name {
@@ -91,6 +112,16 @@ func (c choice) field(key object.Key, path object.Path) reach {
 	return c.reach(func(selectors []Selector) reach { return reachOf(selectors, key, path) })
 }
 
+// placement returns how far the order of a list is selected. No item is part of it, so selectors below do not matter.
+func (c choice) placement(key object.Key, path object.Path) reach {
+	return c.reach(func(selectors []Selector) reach {
+		if how := reachOf(selectors, key, path); how != inPart {
+			return how
+		}
+		return outside
+	})
+}
+
 // object returns how far an object as a whole is selected.
 func (c choice) object(key object.Key) reach {
 	return c.reach(func(selectors []Selector) reach { return reachOfObject(selectors, key) })
@@ -117,7 +148,7 @@ func reachOf(selectors []Selector, key object.Key, path object.Path) reach {
 	for _, s := range selectors {
 		place, ok := s.object(key)
 		switch {
-		case ok && (place == "" || isWithin(path, place)):
+		case ok && (place == "" || isWithin(path, place) && !(s.alone && path.String() != place)):
 			return inside
 		case ok && isAbove(path, place):
 			out = inPart

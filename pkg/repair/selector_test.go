@@ -136,3 +136,39 @@ func TestUnreadableObjectsAreDeclined(t *testing.T) {
 		t.Errorf("planned %s", describe(t, p))
 	}
 }
+
+// TestSelectorOf checks that the selector of one object selects no other of the same kind or name.
+func TestSelectorOf(t *testing.T) {
+	web := object.Key{Kind: "Service", Namespace: "d", Name: "web"}
+	s := SelectorOf(web, "spec.ports")
+	if place, ok := s.object(web); place != "spec.ports" || !ok || s.String() != "Service/web:spec.ports" {
+		t.Errorf("%s selects %q, %v", s, place, ok)
+	}
+	for _, other := range []object.Key{
+		{Group: "serving.knative.dev", Kind: "Service", Namespace: "d", Name: "web"},
+		{Kind: "Service", Namespace: "e", Name: "web"}, {Kind: "Service", Namespace: "d", Name: "web:spec.ports"},
+	} {
+		if _, ok := s.object(other); ok {
+			t.Errorf("%s selects %s", s, other)
+		}
+	}
+}
+
+// TestAlone checks that the order of a list and its items can be selected without each other.
+func TestAlone(t *testing.T) {
+	key := object.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: "web"}
+	list := object.Path{}.Field("spec").Field("containers")
+	item := list.Item([]object.ListKey{{Name: "name", Value: "web"}})
+	c := choice{skip: []Selector{SelectorOf(key, list.String()).Alone()}}
+	if c.placement(key, list) != outside || c.field(key, item) != inside {
+		t.Errorf("the order is %v, an item is %v", c.placement(key, list), c.field(key, item))
+	}
+	c = choice{skip: []Selector{SelectorOf(key, item.String())}}
+	if c.placement(key, list) != inside || c.field(key, item) != outside {
+		t.Errorf("without an item, the order is %v, the item is %v", c.placement(key, list), c.field(key, item))
+	}
+	c = choice{only: []Selector{SelectorOf(key, item.String())}}
+	if c.placement(key, list) != outside || c.field(key, item) != inside {
+		t.Errorf("an item alone: the order is %v, the item is %v", c.placement(key, list), c.field(key, item))
+	}
+}
