@@ -295,7 +295,7 @@ func (c *comparer) compareFields(p pair, rules ignore.ObjectRules, live, origina
 		verdict.SetCausesToDrift(out.Findings)
 	}
 	if !c.in.ShowControllers {
-		out.countControllers()
+		out.countControllers(c.in.Autoscaled != nil && !c.in.AutoscalersUnseen)
 	}
 	if !c.in.ServerSide() {
 		out.duplicates = apiserver.Duplicates(out.Desired, f.Shape)
@@ -335,11 +335,12 @@ func (c *comparer) statesOf(f *kinds.Normalizer, p pair, out fields, done engine
 }
 
 // countControllers replaces findings that no upgrade changes with counts: of findings that controllers wrote, and of findings that
-// only forgotten writers wrote.
-func (o *fields) countControllers() {
+// only forgotten writers wrote. Replicas at 0 may be drift until the autoscalers are known, whoever wrote them.
+func (o *fields) countControllers(knowsAutoscalers bool) {
 	kept := o.Findings[:0]
 	for _, f := range o.Findings {
-		isCounted := f.IgnoredBy == nil && !f.Managed && f.Verdict == report.Ignore && f.Class == "" && f.Certain
+		isCounted := f.IgnoredBy == nil && !f.Managed && f.Verdict == report.Ignore && f.Class == "" && f.Certain &&
+			(knowsAutoscalers || !f.MaySwitchOff())
 		switch {
 		case isCounted && (owners.AreControllers(f.Owners) || isStatus(f)):
 			o.Controllers++

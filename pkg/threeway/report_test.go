@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/gob"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -100,6 +101,22 @@ func TestNeeds(t *testing.T) {
 	in.Schemas, in.Autoscaled = map[schema.GroupKind]*kinds.CustomSchema{{Group: "ex.com", Kind: "Thing"}: nil}, map[object.Key]object.Autoscaler{}
 	if got := Compare(in).Needs(); !got.Empty() {
 		t.Errorf("asked twice: %+v", got)
+	}
+}
+
+// TestNeedsAutoscalers checks that autoscalers are asked for if a controller scaled to 0 what no manifest names, and that this is counted
+// among what controllers wrote if there is none.
+func TestNeedsAutoscalers(t *testing.T) {
+	files := readCase(t, "../../testdata/threeway/scaled-to-zero-by-controller-unread.txtar")
+	files["options"] = ""
+	in := caseInput(t, files)
+	in.Autoscaled = nil
+	if got := Compare(in).Needs(); !slices.Equal(got.Autoscalers, []string{"d"}) {
+		t.Errorf("needed: %+v", got)
+	}
+	in.Autoscaled = map[object.Key]object.Autoscaler{}
+	if o := Compare(in).Objects[0]; len(o.Findings) > 0 || o.Controllers != 1 {
+		t.Errorf("without an autoscaler: %+v, %d of controllers", o.Findings, o.Controllers)
 	}
 }
 
