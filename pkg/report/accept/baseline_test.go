@@ -92,6 +92,22 @@ func TestKnown(t *testing.T) {
 	}
 }
 
+// TestKnownInCluster checks that what is known of a release in one cluster is new in another one that the earlier report has too.
+func TestKnownInCluster(t *testing.T) {
+	drift := report.Finding{ID: "f", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Live: "a"}
+	in := func(cluster string, fields ...report.Finding) report.Release {
+		return report.Release{Name: "r", Cluster: cluster, Objects: []report.Object{{ID: "o", Action: report.ActionUpdate, Fields: fields}}}
+	}
+	earlier := &report.Report{Releases: []report.Release{in("dev", drift), in("prod")}}
+	for cluster, known := range map[string]bool{"dev": true, "prod": false, "renamed": true} {
+		now := in(cluster, drift)
+		Known(&now, earlier, "baseline")
+		if counts(now.Objects[0]) == known {
+			t.Errorf("in %s: %+v", cluster, now.Objects[0])
+		}
+	}
+}
+
 // TestKnownComparesLiveValues checks that a known finding whose live value moved counts and has the earlier value, also when the earlier
 // report was saved and read, and that a null and a list with a null keep their meaning on that way.
 func TestKnownComparesLiveValues(t *testing.T) {
