@@ -2,6 +2,7 @@ package drift
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,7 +20,17 @@ func (c *Comparer) forecast(ctx context.Context, comparison *threeway.Comparison
 	for i := range comparison.Objects {
 		o.Objects = append(o.Objects, writeOf(&comparison.Objects[i], comparison))
 	}
-	return c.Predict(ctx, o)
+	out := c.Predict(ctx, o)
+	if at := slices.IndexFunc(comparison.Objects, mayFail); c.options.Forecast != nil && at >= 0 {
+		out.Unread = append(out.Unread, "whether the operation fails on "+comparison.Objects[at].Key.String()+" is not known")
+	}
+	return out
+}
+
+// mayFail reports whether it is not certain that an operation fails on an object. If it does not, it goes on, and writes what is predicted
+// to stay.
+func mayFail(o threeway.ObjectComparison) bool {
+	return o.Action == report.ActionFail && slices.ContainsFunc(o.Findings, func(f threeway.Finding) bool { return f.Acts() && !f.Certain })
 }
 
 // Predict predicts what an operation, such as that of a repair.Plan, means for pods. It calls Options.Forecast and fills in Now.

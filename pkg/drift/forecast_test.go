@@ -103,6 +103,38 @@ func TestForecast(t *testing.T) {
 	}
 }
 
+// TestForecastOfUncertainFailure checks that a forecast is incomplete if nobody knows whether the operation fails on an object: the live
+// objects name two deployers, and an apply by the one fails where that of the other restarts pods.
+func TestForecastOfUncertainFailure(t *testing.T) {
+	const other = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: other\n  namespace: prod\ndata: {a: b}\n"
+	applied := func(text, manager, fields string) string {
+		return strings.Replace(text, "metadata:\n", "metadata:\n  managedFields: [{manager: "+manager+", operation: Apply, apiVersion: "+
+			strings.TrimPrefix(strings.SplitN(strings.TrimSpace(text), "\n", 2)[0], "apiVersion: ")+", fieldsType: FieldsV1, fieldsV1: "+
+			`{"f:metadata": {"f:labels": {"f:app.kubernetes.io/managed-by": {}}, "f:annotations": {"f:meta.helm.sh/release-name": {}, `+
+			`"f:meta.helm.sh/release-namespace": {}}}, `+fields+"}}]\n", 1)
+	}
+	owned := "  labels: {app.kubernetes.io/managed-by: Helm}\n  annotations: {meta.helm.sh/release-name: web, meta.helm.sh/release-namespace: prod}\n"
+	live := applied(deployment("web:1", "", "", ""), "mytool",
+		`"f:spec": {"f:template": {"f:spec": {"f:containers": {'k:{"name":"web"}': {".": {}, "f:name": {}, "f:image": {}}}}}}`) +
+		"---\n" + applied(strings.Replace(other, "data: {", owned+"data: {", 1), "helm", `"f:data": {"f:a": {}}`) +
+		"---\napiVersion: v1\nkind: Namespace\nmetadata: {name: prod}\n"
+	record := map[string]any{"name": "web", "namespace": "prod", "version": 1, "info": map[string]any{"status": "deployed"},
+		"apply_method": "ssa", "manifest": deployment("web:1", "", "", "") + "---\n" + other}
+	answer := func(context.Context, effect.Reader, effect.Operation) effect.Effects { return effect.Effects{} }
+	for chart, want := range map[string]bool{
+		deployment("web:2", "", "", "") + "---\n" + other: true, deployment("web:1", "", "", "") + "---\n" + other: false,
+	} {
+		target := drift.Target{Namespace: "prod", Release: "web", Chart: &drift.Chart{Ref: chartOf(t, chart)}}
+		result, err := drift.New(connect(t, record, live), drift.Options{Forecast: answer}).Compare(t.Context(), target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := result.Report(threeway.Mask{}); r.LacksEffects() != want {
+			t.Errorf("the forecast is incomplete: %v, want %v: %+v", r.LacksEffects(), want, r)
+		}
+	}
+}
+
 // described returns the action of a write, whether it changes the pod template, and whether somebody has edited that.
 func described(w effect.Write) string {
 	out := string(w.Action)
