@@ -80,8 +80,6 @@ func (f *argoDiff) unsupported() []cli.Refusal {
 		{Flags: []string{"with-source-credentials"}, Advice: "log in with helm, or set the credentials of git"},
 		{Flags: []string{"dry-run"}, Advice: "the API server tries only writes of Helm"},
 		{Flags: []string{"snapshot"}, Advice: "a snapshot has a release of Helm"},
-		{Flags: []string{"kube-version", "api-versions"},
-			Advice: "helm.kubeVersion and helm.apiVersions of the Application say what its chart sees"},
 		{Flags: []string{"allow-outside-links"}, Advice: "Argo CD refuses such links"},
 		{Flags: []string{"from-flux"}, Advice: "it is about HelmReleases of Flux"},
 	}...)
@@ -211,7 +209,9 @@ func (f *argoDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Li
 				MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
 		}, program.CommitOf),
 	}
+	chart := o.Chart("")
 	return argo.Question{
+		KubeVersion: chart.KubeVersion, APIVersions: chart.APIVersions,
 		Fetcher: from, Known: s.Known, Now: time.Now(), Render: limits.RenderChart, ReadManifest: limits.ReadManifest,
 		Kustomize: func(ctx context.Context, order source.KustomizeOrder) (string, error) {
 			order.FetchesBases = f.RemoteBases

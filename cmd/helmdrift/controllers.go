@@ -129,6 +129,9 @@ func (c controllers) all(
 		var all []deployer.Source
 		for _, one := range sources {
 			one.Compare = func(ctx context.Context, on deployer.Scanned) ([]report.Release, error) {
+				if one.IsFile && c.flags.From != "" && !flags.Changed("namespace") { // a tree has all namespaces, so a file has them too
+					on.Namespace = ""
+				}
 				return one.all(ctx, on, limits)
 			}
 			all = append(all, one.Source)

@@ -29,19 +29,21 @@ type maker struct {
 
 // dropped returns the Applications that Argo CD deletes because of the tree. An error says what is not known.
 func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (out []*api.Application, err error) {
-	var live []map[string]any
-	for _, namespace := range t.namespaces() {
-		items, err := from.Cluster.List(ctx, api.Kind(), namespace)
-		if err != nil {
-			return nil, fmt.Errorf("which Applications of namespace %s the tree drops is not known: %w", namespace, err)
-		}
-		live = append(live, items...)
+	var all candidates
+	if err := all.list(ctx, from, t.namespaces()); err != nil {
+		return nil, err
 	}
-	order.Sort(live, func(a, b map[string]any) int { return object.RefOf(a).Key.Compare(object.RefOf(b).Key) })
 	isGone := map[object.Key]bool{}
-	for makers := t.makers(ctx, from, q, live); len(makers) > 0; {
+	for makers := t.makers(ctx, from, q, all.live); len(makers) > 0; {
+		made := map[string]bool{}
+		for _, m := range makers {
+			addNamespaces(made, m.Application)
+		}
+		if err := all.list(ctx, from, slices.Sorted(maps.Keys(made))); err != nil {
+			return out, err
+		}
 		var gone []maker
-		for _, item := range live {
+		for _, item := range all.live {
 			at := object.RefOf(item).Key
 			if t.made[at] != nil || isGone[at] {
 				continue
@@ -65,6 +67,38 @@ func (t *Tree) dropped(ctx context.Context, from drift.Connection, q Question) (
 		makers = gone
 	}
 	return out, nil
+}
+
+// candidates are the Applications of some namespaces, in the order of their names.
+type candidates struct {
+	namespaces []string
+	live       []map[string]any
+}
+
+// list adds the Applications of namespaces.
+func (c *candidates) list(ctx context.Context, from drift.Connection, namespaces []string) error {
+	for _, namespace := range namespaces {
+		if slices.Contains(c.namespaces, namespace) {
+			continue
+		}
+		c.namespaces = append(c.namespaces, namespace)
+		items, err := from.Cluster.List(ctx, api.Kind(), namespace)
+		if err != nil {
+			return fmt.Errorf("which Applications of namespace %s the tree drops is not known: %w", namespace, err)
+		}
+		c.live = append(c.live, items...)
+	}
+	order.Sort(c.live, func(a, b map[string]any) int { return object.RefOf(a).Key.Compare(object.RefOf(b).Key) })
+	return nil
+}
+
+// addNamespaces adds the namespaces of the objects of Argo CD that an Application has made.
+func addNamespaces(to map[string]bool, a *api.Application) {
+	for _, r := range a.Status.Resources {
+		if r.Group == api.Group && r.Namespace != "" {
+			to[r.Namespace] = true
+		}
+	}
 }
 
 // makers returns the Applications that may have made others and prune them. They are those of the tree, and those of the cluster that the
@@ -97,16 +131,12 @@ func (t *Tree) makers(ctx context.Context, from drift.Connection, q Question, li
 	return out
 }
 
-// namespaces returns those where the Applications are that the tree may drop.
+// namespaces returns the namespaces of the Applications that the tree may drop.
 func (t *Tree) namespaces() []string {
 	out := map[string]bool{}
 	for at, m := range t.made {
 		out[at.Namespace] = true
-		for _, r := range m.app.Status.Resources {
-			if r.Group == api.Group {
-				out[r.Namespace] = true
-			}
-		}
+		addNamespaces(out, m.app)
 	}
 	for _, s := range t.sets {
 		if s.Namespace != "" {

@@ -93,7 +93,12 @@ func (f Fleet) compare(ctx context.Context, own *secret.Known, from drift.Connec
 	}
 	defer plan.Close()
 	f.On.Options.Known = (*drift.Secrets)(own.With(nil))
-	result, err := drift.New(plan.Connection, plan.Adapt(f.On.Options)).Compare(ctx, plan.Target)
+	options := plan.Adapt(f.On.Options)
+	if options.DryRun {
+		options.DryRun = false
+		plan.warn("the dry run did not try what a sync writes: it has only the writes of Helm")
+	}
+	result, err := drift.New(plan.Connection, options).Compare(ctx, plan.Target)
 	if err != nil {
 		return report.Release{}, err
 	}

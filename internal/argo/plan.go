@@ -41,6 +41,9 @@ type Question struct {
 	Ignore func(context.Context, ignored.Order) (ignored.Answer, error)
 	// Known learns the secrets that are read.
 	Known *secret.Known
+	// KubeVersion and APIVersions replace and complete what the cluster tells charts about itself. They may be empty.
+	KubeVersion string
+	APIVersions []string
 	// Now is the time that sync windows are compared with.
 	Now time.Time
 }

@@ -246,7 +246,7 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, al
 	if !slices.Contains([]string{"", "v3", "v4"}, h.Version) {
 		return nil, fmt.Errorf("helm.version is %q, and Argo CD knows only v3 and v4", h.Version)
 	}
-	capabilities, err := p.capabilities(ctx, h)
+	capabilities, err := p.capabilities(ctx, h, q)
 	if err != nil {
 		return nil, err
 	}
@@ -284,19 +284,19 @@ func (p *Plan) renderChart(ctx context.Context, q Question, f *source.Folder, al
 
 // capabilities returns what templates see of the cluster: its version without what a vendor adds to it, and its API versions, or those of
 // the Application, besides those that Helm knows (gitops-engine v3.6.1 pkg/utils/kube/ctl.go GetServerVersion, repository.go helmTemplate).
-func (p *Plan) capabilities(ctx context.Context, h *api.HelmSource) (*chartutil.Capabilities, error) {
+func (p *Plan) capabilities(ctx context.Context, h *api.HelmSource, q Question) (*chartutil.Capabilities, error) {
 	found, err := p.from.Cluster.Capabilities(ctx)
 	if err != nil {
 		return nil, err
 	}
-	of := cmp.Or(h.KubeVersion, found.KubeVersion.Version)
+	of := cmp.Or(h.KubeVersion, q.KubeVersion, found.KubeVersion.Version)
 	plain, err := version.ParseGeneric(of)
 	if err != nil {
 		return nil, fmt.Errorf("%q is not a version of Kubernetes: %w", of, err)
 	}
 	extra := h.APIVersions
 	if len(extra) == 0 {
-		extra = slices.DeleteFunc(slices.Clone([]string(found.APIVersions)), isUnwatched)
+		extra = append(slices.DeleteFunc(slices.Clone([]string(found.APIVersions)), isUnwatched), q.APIVersions...)
 	}
 	out := *found
 	out.APIVersions = chartutil.DefaultVersionSet

@@ -218,6 +218,9 @@ type randomApplication struct {
 	sources                                 []map[string]any
 	settings                                map[string]string
 	files, links                            map[string]string
+	// asked is the version of Kubernetes that the user gives, added are API versions.
+	asked string
+	added []string
 }
 
 // newRandomApplication copies a chart into a repository of its own, and makes the nth Application for it.
@@ -593,6 +596,7 @@ func (a *randomApplication) render(t *testing.T) (map[string]any, error) {
 	from := drift.Connection{Cluster: renderingCluster{of: a}}
 	plan, err := argo.New(t.Context(), from, argo.Question{
 		Namespace: "argocd", Name: a.name, Render: drift.RenderChart, Fetcher: source.Fetcher{Commit: a.commit},
+		KubeVersion: a.asked, APIVersions: a.added,
 		ReadManifest: func(_ context.Context, r *release.Record) ([]render.Document, error) {
 			return render.ReadDocuments(r.Manifest), nil
 		},
@@ -630,7 +634,9 @@ func TestRendering(t *testing.T) {
 		`kinds: "{{ .Capabilities.APIVersions.Has "coordination.k8s.io/v1/Lease" }}"}`
 	for name, c := range map[string]struct {
 		app, helm, template string
-		want, fails         string
+		// asked and added are the user's version of Kubernetes and an API version.
+		asked, added string
+		want, fails  string
 	}{
 		"the cluster": {template: configMap + "a}\ndata: " + asks + "\n",
 			want: `{"a":{"cluster":"true","helm":"true","kinds":"true","own":"false","version":"v1.33.4 33"}}`},
@@ -639,6 +645,11 @@ data: { {{ range list "metrics.k8s.io/v1beta1" "policy/v1/Eviction" "v1/Binding"
 `, want: `{"a":{"ex.com/v1/Scale":"true","metrics.k8s.io/v1beta1":"false","policy/v1/Eviction":"false","v1/Binding":"false"}}`},
 		"the Application": {helm: "{kubeVersion: 1.31.0-eks-1, apiVersions: [ex.com/v1]}", template: configMap + "a}\ndata: " + asks + "\n",
 			want: `{"a":{"cluster":"false","helm":"true","kinds":"false","own":"true","version":"v1.31.0 31"}}`},
+		"the user": {asked: "1.40", added: "ex.com/v1", template: configMap + "a}\ndata: " + asks + "\n",
+			want: `{"a":{"cluster":"true","helm":"true","kinds":"true","own":"true","version":"v1.40 40"}}`},
+		"the Application and the user": {asked: "1.40", added: "apps/v1/Deployment", helm: "{kubeVersion: 1.31.0-eks-1, apiVersions: [ex.com/v1]}",
+			template: configMap + "a}\ndata: " + asks + "\n",
+			want:     `{"a":{"cluster":"false","helm":"true","kinds":"false","own":"true","version":"v1.31.0 31"}}`},
 		"kinds that Helm does not know": {helm: "{apiVersions: [ex.com/v1]}", template: configMap + "a}\ndata: {x: '{{ .Capabilities.APIVersions.Has \"example.com/v1\" }}'}\n",
 			want: `{"a":{"x":"false"}}`},
 		"a version that is none":      {helm: "{kubeVersion: new}", template: configMap + "a}\n", fails: `"new" is not a version of Kubernetes`},
@@ -659,6 +670,9 @@ data: { {{ range list "metrics.k8s.io/v1beta1" "policy/v1/Eviction" "v1/Binding"
 			a := &randomApplication{root: t.TempDir(), revision: "main", name: cmp.Or(c.app, "web"), namespace: "shop", server: "v1.33.4-gke.1415000",
 				sources: []map[string]any{{"repoURL": "https://git.example.com/charts", "path": "chart", "helm": helm}},
 				files:   map[string]string{"chart/Chart.yaml": "{apiVersion: v2, name: web, version: 1.0.0}\n", "chart/templates/a.yaml": c.template}}
+			if a.asked = c.asked; c.added != "" {
+				a.added = []string{c.added}
+			}
 			a.write(t)
 			made, err := a.render(t)
 			if c.fails != "" {

@@ -212,10 +212,25 @@ func (r recordsOnce) Load(ctx context.Context, name string, revision int, o rele
 	return out, err
 }
 
+// olderVersion returns an error if the cluster serves HelmReleases only in versions before v2, which Flux has since 2.3.
+func (f Fleet) olderVersion() error {
+	at := api.Kind()
+	if _, isServed := f.On.Cluster.Scope(at); isServed {
+		return nil
+	}
+	for _, at.Version = range []string{"v2beta2", "v2beta1"} {
+		if _, isServed := f.On.Cluster.Scope(at); isServed {
+			return fmt.Errorf("the cluster serves HelmReleases only as %s, and helmdrift reads %s", at.GroupVersion(), api.Kind().GroupVersion())
+		}
+	}
+	return nil
+}
+
 // list returns the HelmReleases of the cluster, or those that a tree makes or drops, in the order of the namespaces of their releases.
 // Known learns them, and the sources of their charts.
 func (f Fleet) list(ctx context.Context, known applied.Overlay) ([]*api.HelmRelease, error) {
 	items, err := f.On.List(ctx, api.Kind(), f.On.Namespace)
+	err = cmp.Or(err, f.olderVersion())
 	if err != nil && f.Tree == nil {
 		return nil, err
 	}

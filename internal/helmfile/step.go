@@ -155,7 +155,6 @@ func (s *Step) chart(q Question) *drift.Chart {
 	}
 	out.Install = s.action == report.DeployerInstall
 	out.SkipCRDs, out.CreateNamespace = a.skipCRDs, a.createNamespace
-	out.KubeVersion, out.APIVersions = "", nil
 	out.EnableDNS, out.SkipSchemaValidation = a.enableDNS, a.skipSchema
 	return &out
 }

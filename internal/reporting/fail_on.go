@@ -110,7 +110,7 @@ func (f *FailOn) Type() string { return "list" }
 // Status returns the exit code of a report as an error; nil is exit code 0. Three things take precedence over findings: errors,
 // predictions that the dry run of the API server contradicts, and an incomplete forecast if --fail-on depends on it.
 func (f FailOn) Status(r *report.Report) error {
-	if err := f.lacksClaims(r.Scan); err != nil {
+	if err := f.lacksClaims(r); err != nil {
 		return err
 	}
 	switch {
@@ -123,15 +123,16 @@ func (f FailOn) Status(r *report.Report) error {
 }
 
 // CheckOne returns an error if the exit code depends on what only a scan of several releases finds.
-func (f FailOn) CheckOne() error { return f.lacksClaims(nil) }
+func (f FailOn) CheckOne() error { return f.lacksClaims(&report.Report{}) }
 
-// lacksClaims returns an error if the exit code depends on orphans or overlaps, and nobody has looked for them.
-func (f FailOn) lacksClaims(scan *report.Scan) error {
-	for _, word := range []string{"orphan", "overlap"} {
-		isSought := scan != nil && (word == "overlap" || scan.OrphansSought)
+// lacksClaims returns an error if the exit code depends on orphans or overlaps, and nobody has looked for them. What the tools that deploy
+// releases do next is compared without them.
+func (f FailOn) lacksClaims(r *report.Report) error {
+	isNext := slices.ContainsFunc(r.Releases, func(one report.Release) bool { return one.Deployer != nil })
+	for word, isSought := range map[string]bool{"orphan": r.Scan != nil && r.Scan.OrphansSought, "overlap": r.Scan != nil && !isNext} {
 		if f[word] && !isSought {
 			return hint.New(fmt.Errorf("--fail-on %s: nobody has looked for that", word),
-				"it needs a scan: helmdrift diff -A --fail-on +"+word+", or -n NAMESPACE and no name of a release")
+				"it needs a scan of the releases as they are: helmdrift diff -A --fail-on +"+word+", or -n NAMESPACE and no name of a release")
 		}
 	}
 	return nil

@@ -98,6 +98,10 @@ func TestFailOnClaims(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
+	next := &report.Report{Scan: &report.Scan{}, Releases: []report.Release{{Deployer: &report.Deployer{}}}}
+	if err := (FailOn{"overlap": true}).Status(next); err == nil || !strings.Contains(err.Error(), "nobody has looked") {
+		t.Errorf("%v for what Flux does next", err)
+	}
 	unread := &report.Report{Scan: orphans(false), Errors: []report.ScanError{{}}}
 	if err := (FailOn{"orphan": true}).Status(unread); err != cli.ExitStatus(cli.ExitFailure) { //nolint:errorlint // it is never wrapped
 		t.Errorf("%v with an error of the scan", err)

@@ -72,6 +72,7 @@ func openStoryOn(on *cluster, env *testscript.Env) error {
 	}
 	env.Defer(c.close)
 	env.Setenv("NS", c.ns)
+	env.Setenv("HELMDRIFT", suite.binary+" --kubeconfig "+c.proxy.kubeconfig) // without the namespace of the release
 	env.Values[caseKey{}] = c
 	return nil
 }
