@@ -125,8 +125,8 @@ func runDiffFile(ctx context.Context, files []objectFile, c *cli.Connection, o d
 	return o.scan.run(ctx, o, nil)
 }
 
-// joined returns how to compare what tools do next beside the controllers of a cluster. What is wrong with one file costs no other: it is
-// the error of its comparison. Done closes the files.
+// joined returns how to compare what tools do next beside the controllers of a cluster. The others are compared if one file is
+// wrong, which is the error of its own comparison. Done closes the files.
 func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (sources []nextSource, done func(), err error) {
 	var opened []openFile
 	done = func() {

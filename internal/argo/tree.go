@@ -449,7 +449,7 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, al
 	return out, nil
 }
 
-// ofNamespaces has what was read of each namespace, or why it could not be read.
+// ofNamespaces reads something of each namespace once, and keeps what was read or the error.
 type ofNamespaces[T any] struct{ once.Retry[string, reading[T]] }
 
 type reading[T any] struct {

@@ -30,8 +30,8 @@ func (e NothingBut) Error() string { return e.Cause.Error() }
 // Is reports whether an error is ErrNoObject.
 func (NothingBut) Is(target error) bool { return target == ErrNoObject }
 
-// CompareAll compares what the deployers of several sources do next. What is wrong with one source costs no other: On.Fail gets it. Only if
-// no source has anything, it is the error, or else nothing is.
+// CompareAll compares what the deployers of several sources do next. The others are compared if one fails: On.Fail
+// gets its error. If no source has anything, the errors are returned, or nothing if there are none.
 func CompareAll(ctx context.Context, on Scanned, sources []Source, nothing error) (out []report.Release, err error) {
 	var having []Source
 	var failed []error

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -88,8 +89,8 @@ func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, er
 	if err != nil && types.canRead(desired) {
 		return out, applyFailed(ref, err)
 	}
-	if undeclared := c.undeclaredAnyway(ref, desired); undeclared != nil {
-		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, undeclared))
+	if c.hasUndeclared(ref, desired) {
+		return out, applyFailed(ref, cmp.Or(c.undeclaredError(ref, desired), errors.New(notDeclared)))
 	}
 	gvk := ref.GVK()
 	apply, err := newServerSide(types, gvk, !kinds.NativeApply().Scheme.Recognizes(gvk), deployer.Manager)
@@ -97,7 +98,10 @@ func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, er
 		return out, err
 	}
 	if out.applied, err = apply.result(desired, live, c.ForceConflicts); err != nil {
-		return out, applyFailed(ref, c.undeclaredFirst(ref, desired, err))
+		if strings.Contains(err.Error(), notDeclared) { // structured-merge-diff has no type for it
+			err = cmp.Or(c.undeclaredError(ref, desired), err)
+		}
+		return out, applyFailed(ref, err)
 	}
 	out.orderMetrics(ref, deployer.Manager, live)
 	reason, asks := apiserver.NullsReason(c.Schemas[ref.GroupKind()], ref, live, out.Result)
@@ -117,27 +121,23 @@ func applyFailed(ref object.Ref, err error) error {
 	return fmt.Errorf("server-side apply failed for object %s/%s %s: %s", ref.Namespace, ref.Name, ref.GVK(), applyFault(err))
 }
 
-// undeclaredAnyway returns an error if a manifest has fields that the definition of its kind does not have, and the types for applying
-// it are not known, so that the field manager does not find these fields.
-func (c Writer) undeclaredAnyway(ref object.Ref, desired map[string]any) error {
+// hasUndeclared reports whether a manifest has fields that the definition of its kind does not have, if the types for applying it are not
+// known. The field manager does not find these fields then.
+func (c Writer) hasUndeclared(ref object.Ref, desired map[string]any) bool {
 	definition := c.Schemas[ref.GroupKind()]
-	if _, known := c.ownTypes(ref.GVK()); known || definition == nil || len(undeclared(definition, ref.Version, desired)) == 0 {
-		return nil
-	}
-	return errors.New(notDeclared)
+	_, known := c.ownTypes(ref.GVK())
+	return !known && definition != nil && len(undeclared(definition, ref.Version, desired)) > 0
 }
 
-// undeclaredFirst names all fields of a manifest that the kind does not have. The server names only one, in no fixed order.
-func (c Writer) undeclaredFirst(ref object.Ref, desired map[string]any, err error) error {
-	if !strings.Contains(err.Error(), notDeclared) {
-		return err
-	}
+// undeclaredError returns the server's error for the fields of a manifest that the kind does not have; nil if there are none. It names all of
+// them, where the server names only one, in no fixed order.
+func (c Writer) undeclaredError(ref object.Ref, desired map[string]any) error {
 	var texts []string
 	for _, path := range unknownFields(desired, c.ShapeOf(ref), nil) {
 		texts = append(texts, "."+path.String())
 	}
 	if len(texts) == 0 {
-		return err
+		return nil
 	}
 	return fmt.Errorf("failed to create typed patch object (%s/%s; %s): %s: %s",
 		ref.Namespace, ref.Name, ref.GVK(), strings.Join(texts, ", "), notDeclared)

@@ -215,7 +215,7 @@ func (p *Plan) findChart(ctx context.Context, q Question) (path string, err erro
 			done, err = p.fetchCommit(ctx, q)
 		}
 		if err != nil && ctx.Err() == nil {
-			// What the controller says of the chart that it has still tells what it does next.
+			// The status of the chart still decides what the controller does next.
 			p.unfetched = err
 			p.lacks(hint.Sentence(err))
 			return "", nil

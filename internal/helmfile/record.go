@@ -12,7 +12,7 @@ type Runner func(ctx context.Context, args ...string) ([]byte, error)
 
 // Record lets helmfile call this program as helm, and returns the releases of a state and what was recorded. The arguments of helmfile
 // choose the file, the environment, and with a selector the releases. If helmfile fails before it calls helm for all of them, it runs again
-// for each of the others, so that one release costs no other.
+// for each of the others, so that the others are recorded if one release fails.
 func (r *Run) Record(ctx context.Context, run Runner, args []string, state *State) ([]Release, []Call, error) {
 	_, failed := run(ctx, append(slices.Clone(args), "diff")...)
 	if ctx.Err() != nil {

@@ -107,7 +107,7 @@ func (t *Tree) list(noLinks string) error {
 	})
 }
 
-// addLink adds a symbolic link. Kustomize takes a kustomization that is a link for one of the folder that has the link.
+// addLink adds a symbolic link. Kustomize looks for the files of a linked kustomization in the folder that has the link.
 func (t *Tree) addLink(name string, mayLead links.Tree) {
 	real, err := filepath.EvalSymlinks(filepath.Join(t.Dir, filepath.FromSlash(name)))
 	info, otherErr := os.Stat(real)

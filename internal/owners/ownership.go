@@ -16,7 +16,7 @@ type Ownership struct {
 	entries []Entry
 	// deployers has the managers that write the release itself.
 	deployers map[string]bool
-	// decode sets the two fields above. It is nil once it was called.
+	// decode sets the two fields above. The first call sets it to nil.
 	decode func()
 	// isSecret is set for a Secret: the server stores its stringData in data.
 	isSecret bool

@@ -103,8 +103,8 @@ func (r *Release) Known() *secret.Known {
 	return out
 }
 
-// addWritten adds what set_wo has given to the release as secrets. No plan has it, so it is whatever the records have beside the values of
-// the plan.
+// addWritten adds what set_wo has given to the release as secrets. No plan has these values, so they are
+// those that the record has and the plan does not.
 func (r *Release) addWritten(ctx context.Context, records drift.Records) error {
 	if r.Was == nil {
 		return nil

@@ -13,8 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// This file says what a finding on one place is: its verdict, its class, the notes that explain them, and which findings are folded into
-// one.
+// This file says what a finding on one place is: its verdict, its class, and the notes that explain them.
 
 // verdictWithNotes returns the verdict, and a note if it needs one. Both are empty if there is nothing to report.
 func (w *objectWalk) verdictWithNotes(n States, managed bool) (report.Verdict, report.Notes) {

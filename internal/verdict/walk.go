@@ -279,7 +279,7 @@ func (n States) item(step object.Step) States {
 	return n.mapStates(func(s kinds.State) kinds.State { return s.Item(step) })
 }
 
-// items returns a function that returns what item returns. It is faster for many steps.
+// items returns item as a function that looks its steps up in an index, which is faster for many steps.
 func (n States) items() func(object.Step) States {
 	old, desired, live, result := n.Old.Items(), n.Desired.Items(), n.Live.Items(), n.Result.Items()
 	last, again, atOnce := n.Last.Items(), n.Again.Items(), n.AtOnce.Items()

@@ -166,7 +166,7 @@ type Release struct {
 	Deployer *Deployer `json:"deployer,omitempty"`
 	// Terminating is set if the namespace of the release, or of its records, is being deleted.
 	Terminating bool `json:"terminating,omitempty"`
-	// Drifted is what HasDrifted returned when the report was made, or when Accept or Recount updated it.
+	// Drifted is what HasDrifted returned when the report was made, or when it was updated, as Recount does.
 	Drifted bool `json:"drifted"`
 	// Errors say what made the comparison incomplete, apart from errors of single objects; see HasError.
 	Warnings    []Message     `json:"warnings"`
@@ -309,7 +309,7 @@ type IgnoreRule struct {
 	// Rule is the rule as its author named or wrote it, and Reason is the author's reason.
 	Rule   string `json:"rule"`
 	Reason string `json:"reason,omitempty"`
-	// KnownSince is set by Accept: the rule is an earlier report, and this is its time.
+	// KnownSince is set by accept.Known: the rule is an earlier report, and this is its time.
 	KnownSince *time.Time `json:"knownSince,omitempty"`
 	// LeftOut is set if the rule is a flag that chooses from the findings, such as --only.
 	LeftOut bool `json:"leftOut,omitempty"`
@@ -361,7 +361,7 @@ type Finding struct {
 	Desired any `json:"desired,omitempty"`
 	Live    any `json:"live,omitempty"`
 	After   any `json:"after,omitempty"`
-	// KnownLive is set by Accept: the earlier report has the finding with this live value, so it is not known.
+	// KnownLive is set by accept.Known: the earlier report has the finding with this live value, so it is not known.
 	KnownLive any `json:"knownLive,omitempty"`
 	// Nulls are the names of the sides that hold a null. MarshalJSON sets them from the sides that are object.Null.
 	Nulls []string `json:"nulls,omitempty"`

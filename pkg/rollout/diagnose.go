@@ -232,7 +232,7 @@ func (e evidence) containerProblem(pod corev1.Pod, c corev1.ContainerStatus) pro
 	return problem{}
 }
 
-// times says how often.
+// times formats a count: once, or 3 times.
 func times(n int32) string {
 	if n == 1 {
 		return "once"

@@ -64,7 +64,7 @@ func (k *Kept) Done() {
 	k.of.kept = slices.DeleteFunc(k.of.kept, func(other *Kept) bool { return other == k })
 }
 
-// find returns the kept text that a text is, or a new one.
+// find returns the Kept of a text: the one that r keeps, or a new one, which forgets its forms.
 func (r *Repairable) find(text map[string]any) *Kept {
 	at := reflect.ValueOf(text).Pointer()
 	for _, k := range r.kept {

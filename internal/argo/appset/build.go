@@ -70,7 +70,7 @@ type Set struct {
 	Namespace, Name string
 	// Makes are the names of the Applications that it generates, also of those that are refused.
 	Makes []string
-	// IsPartial is set if it makes more than that, or may do so: a part of it fails, or asks for what is not in the tree.
+	// IsPartial is set if it makes or may make others too: a part of it fails, or asks for what is not in the tree.
 	IsPartial bool
 	// Policy is its applicationsSync, or empty.
 	Policy string

@@ -444,7 +444,7 @@ func (g *generation) list(spec map[string]any) ([]params, error) {
 	return out, nil
 }
 
-// plainElement returns an element for the plain form, whose parameters are texts. Those below values have that in front.
+// plainElement returns an element for the plain form, whose parameters are texts. The names of those below values begin with "values.".
 func plainElement(fields map[string]any) (params, error) {
 	out := params{}
 	for name, value := range fields {

@@ -82,7 +82,7 @@ type Severity string
 
 // The severities of problems. Only an answer without Failed, Skipped and NotKnown has everything that Flux applies.
 const (
-	// Failed is something that could not be built, and mostly Flux cannot build it either.
+	// Failed is something that could not be built. In most cases, Flux cannot build it either.
 	Failed Severity = "failed"
 	// Skipped is something that was not looked at.
 	Skipped Severity = "not looked at"

@@ -20,7 +20,7 @@ type Lookup func(ctx context.Context, kind, namespace, name string) (map[string]
 // Outside is what a build asks its caller for. Each may be nil.
 type Outside struct {
 	Lookup Lookup
-	// Decrypt decrypts what SOPS encrypted. Without it, that is unknown.Text.
+	// Decrypt decrypts what SOPS encrypted. If it is nil, each encrypted value is unknown.Text.
 	Decrypt func(context.Context, Encrypted) ([]byte, error)
 	// Fetch fetches a base and returns the folder that has it. Without it, such bases are refused.
 	Fetch func(context.Context, kustomize.Base) (string, error)

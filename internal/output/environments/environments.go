@@ -119,7 +119,7 @@ func heads(t *layout.Text, releases []report.Release) []Row {
 }
 
 // values returns a line for each value that the user gave some of the releases, and that is not the same in all. Nobody can see whether two
-// secrets are the same, so of these only those are listed that some release lacks.
+// secrets are the same, so a secret is listed only if some release lacks it.
 func values(t *layout.Text, releases []report.Release) []Row {
 	given, paths := make([]map[string]report.GivenValue, len(releases)), map[string]bool{}
 	for i, r := range releases {
