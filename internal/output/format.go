@@ -13,7 +13,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/output/timeline"
 	"github.com/helmdrift/helmdrift/pkg/report"
-	"github.com/helmdrift/helmdrift/pkg/report/listing"
 )
 
 // Options say how a document is laid out, and what it says beside the report. JSON, YAML and metrics have no options, because programs get
@@ -50,14 +49,9 @@ const (
 // formats returns the table of all formats. A new format is a new file and a line here.
 func formats() []format {
 	return []format{
-		{
-			Text,
-			writeText,
-			func(r *report.FixResult, o Options) ([]byte, error) { return text.FixResult(r, o.Text), nil },
-			func(l *listing.List, o Options) ([]byte, error) { return text.List(l, o.Text), nil },
-		},
-		{JSON, writeJSON[*report.Report], writeJSON[*report.FixResult], writeJSON[*listing.List]},
-		{YAML, writeYAML[*report.Report], writeYAML[*report.FixResult], writeYAML[*listing.List]},
+		{Text, writeText, func(r *report.FixResult, o Options) ([]byte, error) { return text.FixResult(r, o.Text), nil }},
+		{JSON, writeJSON[*report.Report], writeJSON[*report.FixResult]},
+		{YAML, writeYAML[*report.Report], writeYAML[*report.FixResult]},
 		{name: Diff, write: writeDiff},
 		{name: Markdown, write: forCI(ci.Markdown)},
 		{name: JUnit, write: forCI(ci.JUnit)},
@@ -71,12 +65,11 @@ func formats() []format {
 }
 
 // format is a name and its writers. A writer returns the whole document, so a failure never leaves half of one. Formats of a report alone
-// lack the writers of the two other documents.
+// lack the writer of the result of a fix.
 type format struct {
 	name  Format
 	write func(*report.Report, Options) ([]byte, error)
 	fix   func(*report.FixResult, Options) ([]byte, error)
-	list  func(*listing.List, Options) ([]byte, error)
 }
 
 // writeText returns a report as text, by release or by time.
@@ -134,16 +127,6 @@ func WriteFix(w io.Writer, f Format, r *report.FixResult, opts Options) error {
 			return nil, errReportOnly
 		}
 		return e.fix(r, opts)
-	})
-}
-
-// WriteList writes the list of releases to w in format f.
-func WriteList(w io.Writer, f Format, l *listing.List, opts Options) error {
-	return write(w, f, func(e format) ([]byte, error) {
-		if e.list == nil {
-			return nil, errReportOnly
-		}
-		return e.list(l, opts)
 	})
 }
 

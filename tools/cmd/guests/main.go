@@ -30,7 +30,8 @@ func guests() []guest {
 		}},
 		{"forecast", "forecastGuest", []string{"internal/forecast", "cmd/helmdrift/forecast.go"}},
 		{"fleet", "fleetGuest", []string{
-			"pkg/fleet", "internal/search", "internal/sweep", "cmd/helmdrift/scan.go", "cmd/helmdrift/list.go",
+			"pkg/fleet", "internal/search", "internal/sweep", "cmd/helmdrift/scan.go", "cmd/helmdrift/list.go", "internal/output/list.go",
+			"internal/output/text/list.go", "pkg/report/listing",
 		}},
 		{"snapshot", "snapshotGuest", []string{"pkg/snapshot", "cmd/helmdrift/snapshot.go"}},
 		{"history", "historyGuest", []string{
