@@ -1,12 +1,6 @@
 package engine
 
 import (
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/sets"
-	"k8s.io/client-go/util/csaupgrade"
-
-	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -49,20 +43,4 @@ func (c Writer) Merge(ref object.Ref, original, desired, live map[string]any) (W
 	patch := c.clientSide(ref, desired)
 	result, err := patch.result(original, desired, live, c.ShapeOf(ref))
 	return Written{Engine: patch.Engine, applied: applied{Result: result}}, err
-}
-
-// Handover returns live after what some managers own by updates has become what another one owns by an apply. The managers are those that
-// owns accepts.
-func Handover(live map[string]any, to string, owns func(manager string) bool) map[string]any {
-	from := sets.New[string]()
-	for _, entry := range owners.RawEntries(live) {
-		if name, _ := entry["manager"].(string); entry["operation"] == "Update" && entry["subresource"] == nil && owns(name) {
-			from.Insert(name)
-		}
-	}
-	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
-	if from.Len() == 0 || csaupgrade.UpgradeManagedFields(u, from, to) != nil {
-		return live
-	}
-	return u.Object
 }

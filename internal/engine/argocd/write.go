@@ -7,8 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/client-go/util/csaupgrade"
 
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/owners"
@@ -322,7 +326,7 @@ func (o Options) apply(w engine.Writer, ref object.Ref, desired, live map[string
 	w.ForceConflicts, w.Migrates = true, false
 	if !o.Has("ClientSideApplyMigration=false") {
 		earlier := cmp.Or(o.Migrated, clientSideManager)
-		live = engine.Handover(live, Manager, func(manager string) bool { return manager == earlier })
+		live = handover(live, func(manager string) bool { return manager == earlier })
 	}
 	done, err := w.Apply(ref, desired, live)
 	if err != nil {
@@ -338,7 +342,7 @@ func (o Options) apply(w engine.Writer, ref object.Ref, desired, live map[string
 	if len(updaters) == 0 {
 		return done, nil
 	}
-	again := engine.Handover(done.Result, Manager, func(manager string) bool { return slices.Contains(updaters, manager) })
+	again := handover(done.Result, func(manager string) bool { return slices.Contains(updaters, manager) })
 	return w.Apply(ref, desired, again)
 }
 
@@ -352,4 +356,20 @@ func without(content map[string]any, places []object.Pointer) map[string]any {
 	}
 	left, _ := out.(map[string]any)
 	return left
+}
+
+// handover returns live after what some managers own by updates has become what Argo CD owns by an apply. The managers are those that owns
+// accepts.
+func handover(live map[string]any, owns func(manager string) bool) map[string]any {
+	from := sets.New[string]()
+	for _, entry := range owners.RawEntries(live) {
+		if name, _ := entry["manager"].(string); entry["operation"] == "Update" && entry["subresource"] == nil && owns(name) {
+			from.Insert(name)
+		}
+	}
+	u := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
+	if from.Len() == 0 || csaupgrade.UpgradeManagedFields(u, from, Manager) != nil {
+		return live
+	}
+	return u.Object
 }
