@@ -158,14 +158,17 @@ func WasSearched(e report.ScanError) bool {
 
 // Unsearched counts what could not be searched. It is empty if there are no errors.
 func Unsearched(errors []report.ScanError) string {
-	var clusters, namespaces int
-	for _, e := range errors {
-		clusters += layout.OneIf(e.Namespace == "")
-		namespaces += layout.OneIf(e.Namespace != "")
+	clusters, namespaces := map[string]bool{}, map[[2]string]bool{}
+	for _, e := range errors { // a cluster that cannot be reached may have an error for each namespace to search
+		if e.Namespace == "" {
+			clusters[e.Cluster] = true
+		} else {
+			namespaces[[2]string{e.Cluster, e.Namespace}] = true
+		}
 	}
 	var said layout.Clauses
-	said.Count(clusters, "cluster")
-	said.Count(namespaces, "namespace")
+	said.Count(len(clusters), "cluster")
+	said.Count(len(namespaces), "namespace")
 	return layout.Enumerate(said)
 }
 

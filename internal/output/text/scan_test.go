@@ -129,6 +129,8 @@ func TestScanAnswers(t *testing.T) {
 			"no releases found, but not everything could be searched · 4.1 s", unseen, "could not search cluster dev: no",
 			"incomplete: the releases of 1 cluster are not in this report",
 		}},
+		"a cluster searched twice": {scanOf(nil, report.ScanError{Cluster: "dev", Code: "x", Message: "no"}, report.ScanError{Cluster: "dev", Code: "x", Message: "no"}),
+			[]string{"incomplete: the releases of 1 cluster are not in this report"}},
 		"a cluster without a name": {report.NewScan("v0", fixedTime, nil, []report.ScanError{{Message: "no"}}, report.Scan{}), []string{
 			"no releases found, but not everything could be searched", unseen, "could not search the cluster: no",
 			"incomplete: the releases of 1 cluster are not in this report",
