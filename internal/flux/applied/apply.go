@@ -27,29 +27,47 @@ import (
 
 // This file predicts how kustomize-controller applies an object of a working tree.
 
-// after returns an object as it is after kustomize-controller has applied it (fluxcd/pkg/ssa v0.76.1 manager_apply.go ApplyAll).
+// after returns an object as it is after kustomize-controller has applied it (fluxcd/pkg/ssa v0.76.1 manager_apply.go ApplyAll). It is nil
+// for one that the cluster does not have and does not get, or whose content is not known.
 func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any, now cluster.Live) (map[string]any, error) {
 	content = kinds.FoldStringData(content)
-	settings := (&unstructured.Unstructured{Object: content}).GetAnnotations()
-	isKept := settings[kustomizeGroup+"/reconcile"] == "disabled" || settings[kustomizeGroup+"/ssa"] == "Ignore" ||
-		settings[kustomizeGroup+"/ssa"] == "IfNotPresent"
 	switch {
-	case now.Err != nil && ref.Kind == "Secret":
+	case now.Err != nil && ref.Kind != "Secret":
+		return nil, fmt.Errorf("reading %s: %s", deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
+	case isSkipped(content, now):
+		return now.Object, nil
+	case now.Err != nil:
 		t.Note(tree.Note, deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), "what others added to it is not known: "+now.Err.Message)
 		return content, nil
-	case now.Err != nil:
-		return nil, fmt.Errorf("reading %s: %s", deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
 	case now.Object == nil:
 		(&unstructured.Unstructured{Object: content}).SetGeneration(1) // so no controller has looked at it
 		return t.withoutLogin(ref, content, nil), nil
-	case isKept:
-		return now.Object, nil
 	}
 	out, err := t.types.apply(ctx, ref, content, now.Object)
 	if err != nil {
 		return nil, &cannotApply{deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), err}
 	}
 	return t.withoutLogin(ref, out, now.Object), nil
+}
+
+// isSkipped reports whether kustomize-controller leaves an object as it is, or does not create it (fluxcd/pkg/ssa v0.76.1 manager_apply.go
+// shouldSkipApply). IfNotPresent counts only in Git, and a Secret that cannot be read may be there.
+func isSkipped(content map[string]any, now cluster.Live) bool {
+	return isExcluded(content) || isExcluded(now.Object) ||
+		(now.Object != nil || now.Err != nil) && isMarked(content, "ssa", "IfNotPresent")
+}
+
+// isExcluded reports whether a label or an annotation keeps kustomize-controller from both applying and deleting an object
+// (fluxcd/kustomize-controller v1.9.4 internal/controller/kustomization_controller.go apply, deleteObjects).
+func isExcluded(item map[string]any) bool {
+	return isMarked(item, "reconcile", "disabled") || isMarked(item, "ssa", "Ignore")
+}
+
+// isMarked reports whether a label or an annotation of an object tells kustomize-controller something. Upper and lower case are the same
+// to it (fluxcd/pkg/ssa v0.76.1 utils/meta.go AnyInMetadata).
+func isMarked(item map[string]any, name, value string) bool {
+	o, key := &unstructured.Unstructured{Object: item}, kustomizeGroup+"/"+name
+	return strings.EqualFold(o.GetLabels()[key], value) || strings.EqualFold(o.GetAnnotations()[key], value)
 }
 
 // cannotApply is the error of an object that the API server refuses. Then Flux applies nothing of its Kustomization (fluxcd/pkg/ssa v0.76.1
@@ -152,15 +170,10 @@ func takeOver(o *unstructured.Unstructured) error {
 	return csaupgrade.UpgradeManagedFields(o, names, applier)
 }
 
-// merges reports whether kustomize-controller leaves what others added to an object.
-func merges(o *unstructured.Unstructured) bool {
-	return o.GetAnnotations()[kustomizeGroup+"/ssa"] == "Merge" || o.GetLabels()[kustomizeGroup+"/ssa"] == "Merge"
-}
-
 // apply returns an object after kustomize-controller has applied it over what the cluster has now. A changed spec has a new generation.
 func (a *applyTypes) apply(ctx context.Context, ref object.Ref, content, now map[string]any) (map[string]any, error) {
 	before := (&unstructured.Unstructured{Object: now}).DeepCopy()
-	if !merges(before) && !merges(&unstructured.Unstructured{Object: content}) {
+	if !isMarked(now, "ssa", "Merge") && !isMarked(content, "ssa", "Merge") { // cleanupMetadata
 		if err := takeOver(before); err != nil {
 			return nil, err
 		}

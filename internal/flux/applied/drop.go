@@ -126,16 +126,7 @@ func madeKustomization(ref object.Ref) tree.Maker {
 }
 
 // isKept reports whether a label or an annotation keeps kustomize-controller from deleting an object.
-func isKept(item map[string]any) bool {
-	o := &unstructured.Unstructured{Object: item}
-	for _, set := range []map[string]string{o.GetLabels(), o.GetAnnotations()} {
-		if set[kustomizeGroup+"/prune"] == "disabled" || set[kustomizeGroup+"/reconcile"] == "disabled" ||
-			set[kustomizeGroup+"/ssa"] == "Ignore" {
-			return true
-		}
-	}
-	return false
-}
+func isKept(item map[string]any) bool { return isMarked(item, "prune", "disabled") || isExcluded(item) }
 
 // isSuspended reports whether an object of Flux is suspended.
 func isSuspended(item map[string]any) bool {

@@ -47,6 +47,8 @@ func TestDropped(t *testing.T) {
 		{name: "the Kustomization goes, and it made something else", live: "prune: true", listed: "{id: shop_db__Secret}", values: true},
 		{name: "not pruned", live: "prune: true", tree: "prune: false", values: true},
 		{name: "kept", live: "prune: true", tree: "prune: true", annotations: "kustomize.toolkit.fluxcd.io/prune: disabled", values: true},
+		{name: "kept in other letters", live: "prune: true", tree: "prune: true", annotations: "kustomize.toolkit.fluxcd.io/ssa: ignore",
+			values: true},
 		{name: "not built", live: "prune: true", tree: "prune: true", values: true,
 			problem: tree.Problem{Severity: tree.Failed, Where: "Kustomization shop/apps"}},
 		{name: "suspended by hand", live: "prune: true, suspend: true", tree: "prune: true", values: true},

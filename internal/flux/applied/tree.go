@@ -256,13 +256,22 @@ func (t *Tree) lay(ctx context.Context) error {
 		if refused[one.Maker] || suspended[one.Maker] {
 			continue
 		}
-		if t.Over.objects[one.ref] = (cluster.Live{Object: one.after}); one.ref.Group == "" && one.ref.Kind == "Secret" {
+		t.Over.objects[one.ref], t.Over.tree[one.ref] = cluster.Live{Object: one.after}, true
+		if one.after == nil {
+			t.Over.objects[one.ref] = t.live[one.ref] // with what kept it from being read
+		} else if one.ref.Group == "" && one.ref.Kind == "Secret" {
 			t.secrets = append(t.secrets, one.after)
 		}
-		t.Over.tree[one.ref] = true
-		if made := madeKustomization(one.ref); made != (tree.Maker{}) && made != one.Maker &&
-			isSuspended(one.after) && !isSuspended(one.content) {
+		switch made := madeKustomization(one.ref); {
+		case made == (tree.Maker{}):
+		case made != one.Maker && one.after == nil:
+			suspended[made] = true
+			t.Note(tree.Skipped, made.String(), "its labels or annotations keep Flux from creating it")
+		case made != one.Maker && isSuspended(one.after) && !isSuspended(one.content):
 			suspends(made)
+		case t.lags(ctx, one):
+			t.Note(tree.Failed, made.String(), "its labels or annotations keep Flux from changing it, and its spec in the cluster is another one: "+
+				"what it makes is predicted with the spec of the tree")
 		}
 	}
 	for _, said := range t.types.unread {
@@ -271,6 +280,16 @@ func (t *Tree) lay(ctx context.Context) error {
 	t.findBuilt()
 	t.Over.deletes = t.Deletes
 	return nil
+}
+
+// lags reports whether an object that Flux leaves as it is has another spec than Flux would give it.
+func (t *Tree) lags(ctx context.Context, one laid) bool {
+	now := t.live[one.ref]
+	if now.Object == nil || !isSkipped(one.content, now) {
+		return false
+	}
+	would, err := t.types.apply(ctx, one.ref, one.content, now.Object)
+	return err != nil || !object.Equal(would["spec"], now.Object["spec"])
 }
 
 // refused returns the Kustomizations with an object of a version that the cluster does not serve, so Flux cannot apply them
