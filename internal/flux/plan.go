@@ -446,6 +446,7 @@ func (p *Plan) chooseTarget(ctx context.Context, records drift.Records, q Questi
 		}
 	case report.DeployerRollback:
 		p.Target.RollbackTo = p.decision.revision
+		return p.findMethod(ctx, records, q)
 	case report.DeployerReinstall, report.DeployerUninstall:
 		if last := h.Last(); last != nil {
 			p.Target.Namespace, p.Target.Release = cmp.Or(h.Status.StorageNamespace, h.StorageNamespace()), last.Name
@@ -477,27 +478,48 @@ func (p *Plan) adviceForChart() string {
 	return fmt.Sprintf("give it as CHART: helmdrift diff hr/%s %s -n %s", h.Name, hint.ShellWord(where), h.Namespace)
 }
 
-// findMethod finds out how the upgrade writes (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, install.go newInstall).
+// findMethod finds out how the operation writes (fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, install.go newInstall,
+// rollback.go Rollback).
 func (p *Plan) findMethod(ctx context.Context, records drift.Records, q Question) error {
 	h, isServerSide := p.release, false
-	switch onInstall, onUpgrade := h.Spec.Install.ServerSideApply, h.Spec.Upgrade.ServerSideApply; {
+	onInstall, chosen := h.Spec.Install.ServerSideApply, h.Spec.Upgrade.ServerSideApply
+	if p.decision.action == report.DeployerRollback {
+		chosen = h.Spec.Rollback.ServerSideApply
+	}
+	switch {
 	case p.installs() && onInstall == nil:
 		isServerSide = !q.settings(ctx, p.reading).helm3
 	case p.installs():
 		isServerSide = *onInstall
-	case onUpgrade == "enabled" || onUpgrade == "disabled":
-		isServerSide = onUpgrade == "enabled"
+	case chosen == "enabled" || chosen == "disabled":
+		isServerSide = chosen == "enabled"
 	default:
-		loaded, err := records.Load(ctx, h.ReleaseName(), 0, release.Options{})
-		if err != nil || loaded.Last == nil {
+		decisive, err := p.decisive(ctx, records)
+		if err != nil || decisive == nil {
 			return err
 		}
-		isServerSide = loaded.Last.ApplyMethod == report.ApplyServerSide
+		isServerSide = decisive.ApplyMethod == report.ApplyServerSide
 	}
 	if p.method = report.ApplyClientSide; isServerSide {
 		p.method = report.ApplyServerSide
 	}
 	return nil
+}
+
+// decisive returns the record that says how the next operation writes: the last one, or the one that a rollback goes back to.
+func (p *Plan) decisive(ctx context.Context, records drift.Records) (*release.Record, error) {
+	if p.decision.action == report.DeployerRollback {
+		loaded, err := records.LoadRollback(ctx, p.release.ReleaseName(), p.decision.revision, release.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return loaded.Target, nil
+	}
+	loaded, err := records.Load(ctx, p.release.ReleaseName(), 0, release.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return loaded.Last, nil
 }
 
 // installs reports whether helm-controller installs the release, or would if nothing kept it from acting, also after it has uninstalled
@@ -586,14 +608,18 @@ func (p *Plan) secrets() *secret.Known {
 func (p *Plan) Adapt(o drift.Options) drift.Options {
 	h := p.release
 	o.TakeOwnership, o.NoHooks = !h.Spec.Upgrade.DisableTakeOwnership, h.Spec.Upgrade.DisableHooks
-	if p.installs() {
+	replaces := p.decision.action == report.DeployerUpgrade && h.Spec.Upgrade.Force
+	switch {
+	case p.installs():
 		o.TakeOwnership, o.NoHooks, o.Helm = !h.Spec.Install.DisableTakeOwnership, h.Spec.Install.DisableHooks, "4"
+	case p.decision.action == report.DeployerRollback:
+		o.NoHooks, replaces = h.Spec.Rollback.DisableHooks, h.Spec.Rollback.Force
 	}
 	o.ApplyMethod = p.method
 	o.ForceConflicts = p.method == report.ApplyServerSide
-	// fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, rollback.go newRollback
+	// fluxcd/helm-controller v1.6.0 internal/action/upgrade.go Upgrade, rollback.go Rollback, newRollback
 	o.By = &threeway.Deployment{Manager: report.ControllerFlux, ForcesConflicts: true}
-	o.ForceReplace = p.method == report.ApplyClientSide && p.decision.action == report.DeployerUpgrade && h.Spec.Upgrade.Force
+	o.ForceReplace = p.method == report.ApplyClientSide && replaces
 	o.FromFlux, o.Learned = false, (*drift.Secrets)(p.secrets())
 	if len(p.composed.Unknown) > 0 || strings.Contains(p.chart.version, unknown.Text) {
 		o.Unknown = unknown.Text

@@ -37,6 +37,7 @@ type spec struct {
 	DriftDetection     *driftDetection   `json:"driftDetection"`
 	Install            install           `json:"install"`
 	Upgrade            upgrade           `json:"upgrade"`
+	Rollback           rollback          `json:"rollback"`
 	Test               test              `json:"test"`
 	ValuesFrom         []ValuesReference `json:"valuesFrom"`
 	// Values are decoded as JSON, so every number is a float64, as helm-controller has them (v2 HelmRelease.GetValues).
@@ -99,7 +100,7 @@ type ignoreRule struct {
 	Target *Selector `json:"target"`
 }
 
-// install and upgrade are the options of these actions.
+// install, upgrade and rollback are the options of these actions.
 type install struct {
 	Strategy                *Strategy   `json:"strategy"`
 	Remediation             Remediation `json:"remediation"`
@@ -123,6 +124,12 @@ type upgrade struct {
 	CRDs                    string      `json:"crds"`
 	ServerSideApply         string      `json:"serverSideApply"`
 	ChartNameChangeStrategy string      `json:"chartNameChangeStrategy"`
+}
+
+type rollback struct {
+	DisableHooks    bool   `json:"disableHooks"`
+	Force           bool   `json:"force"`
+	ServerSideApply string `json:"serverSideApply"`
 }
 
 // Strategy is RemediateOnFailure or RetryOnFailure.
