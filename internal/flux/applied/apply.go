@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -29,25 +31,30 @@ import (
 
 // after returns an object as it is after kustomize-controller has applied it (fluxcd/pkg/ssa v0.76.1 manager_apply.go ApplyAll). It is nil
 // for one that the cluster does not have and does not get, or whose content is not known.
-func (t *Tree) after(ctx context.Context, ref object.Ref, content map[string]any, now cluster.Live) (map[string]any, error) {
-	content = kinds.FoldStringData(content)
+func (t *Tree) after(ctx context.Context, one laid, rules []ignore.Rule) (map[string]any, error) {
+	one.content = kinds.FoldStringData(one.content)
+	now, title := t.live[one.ref], deployer.TitleOf(one.ref.Kind, one.ref.Namespace, one.ref.Name)
 	switch {
-	case now.Err != nil && ref.Kind != "Secret":
-		return nil, fmt.Errorf("reading %s: %s", deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), now.Err.Message)
-	case isSkipped(content, now):
+	case now.Err != nil && one.ref.Kind != "Secret":
+		return nil, fmt.Errorf("reading %s: %s", title, now.Err.Message)
+	case isSkipped(one.content, now):
 		return now.Object, nil
 	case now.Err != nil:
-		t.Note(tree.Note, deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), "what others added to it is not known: "+now.Err.Message)
-		return content, nil
+		t.Note(tree.Note, title, "what others added to it is not known: "+now.Err.Message)
+		return one.content, nil
 	case now.Object == nil:
-		(&unstructured.Unstructured{Object: content}).SetGeneration(1) // so no controller has looked at it
-		return t.withoutLogin(ref, content, nil), nil
+		(&unstructured.Unstructured{Object: one.content}).SetGeneration(1) // so no controller has looked at it
+		return t.withoutLogin(one.ref, one.content, nil), nil
 	}
-	out, err := t.types.apply(ctx, ref, content, now.Object)
+	out, err := t.types.apply(ctx, one, now.Object, rules)
+	if cannot := (*cannotPredict)(nil); errors.As(err, &cannot) {
+		t.Note(tree.Failed, title, err.Error())
+		return now.Object, nil
+	}
 	if err != nil {
-		return nil, &cannotApply{deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name), err}
+		return nil, &cannotApply{title, err}
 	}
-	return t.withoutLogin(ref, out, now.Object), nil
+	return t.withoutLogin(one.ref, out, now.Object), nil
 }
 
 // isSkipped reports whether kustomize-controller leaves an object as it is, or does not create it (fluxcd/pkg/ssa v0.76.1 manager_apply.go
@@ -170,24 +177,44 @@ func takeOver(o *unstructured.Unstructured) error {
 	return csaupgrade.UpgradeManagedFields(o, names, applier)
 }
 
+// isCleaned reports whether kustomize-controller changes the metadata of an object before it applies it: it takes over fields, and removes
+// what kubectl apply and earlier versions of Flux left (fluxcd/kustomize-controller v1.9.4
+// internal/controller/kustomization_controller.go apply, fluxcd/pkg/ssa v0.76.1 manager_apply.go cleanupMetadata).
+func isCleaned(o *unstructured.Unstructured) bool {
+	annotations := o.GetAnnotations()
+	for _, key := range []string{"kubectl.kubernetes.io/last-applied-configuration", kustomizeGroup + "/checksum", "fluxcd.io/sync-checksum"} {
+		if _, found := annotations[key]; found {
+			return true
+		}
+	}
+	_, isGarbage := o.GetLabels()["fluxcd.io/sync-gc-mark"]
+	return isGarbage || slices.ContainsFunc(o.GetManagedFields(), isTakenOver)
+}
+
 // apply returns an object after kustomize-controller has applied it over what the cluster has now. A changed spec has a new generation.
-func (a *applyTypes) apply(ctx context.Context, ref object.Ref, content, now map[string]any) (map[string]any, error) {
+func (a *applyTypes) apply(ctx context.Context, one laid, now map[string]any, rules []ignore.Rule) (map[string]any, error) {
 	before := (&unstructured.Unstructured{Object: now}).DeepCopy()
-	if !isMarked(now, "ssa", "Merge") && !isMarked(content, "ssa", "Merge") { // cleanupMetadata
+	cleans := !isMarked(now, "ssa", "Merge") && !isMarked(one.content, "ssa", "Merge") && isCleaned(before)
+	if cleans {
 		if err := takeOver(before); err != nil {
 			return nil, err
 		}
 	}
-	gv := ref.GVK().GroupVersion()
-	types := map[schema.GroupVersion]*engine.ApplyTypes{}
-	if gv.Group != "" { // the engine knows the types of ConfigMaps and Secrets
-		if found := a.of(ctx, gv); found != nil {
-			types[gv] = found
+	w, content := a.writer(ctx, one.ref), one.content
+	if len(rules) > 0 {
+		would, err := w.Write(one.ref, nil, content, now) // the controller tries this before it cleans the metadata
+		if err != nil {
+			return nil, err
+		}
+		ignored := ignoredOf(rules, one, would.Result)
+		if len(ignored) > 0 && !cleans && isSame(ignored, now, would.Result) {
+			return now, nil
+		}
+		if content, err = withIgnored(ignored, content, would.Result, before); err != nil {
+			return nil, err
 		}
 	}
-	w := engine.Writer{ServerSide: true, ForceConflicts: true, ApplyTypes: types,
-		Deployer: func() owners.Deployer { return owners.Deployer{Manager: applier, Known: true} }}
-	done, err := w.Write(ref, nil, content, before.Object)
+	done, err := w.Write(one.ref, nil, content, before.Object)
 	if err != nil {
 		return nil, err
 	}
@@ -199,4 +226,17 @@ func (a *applyTypes) apply(ctx context.Context, ref object.Ref, content, now map
 		out.SetGeneration(before.GetGeneration() + 1)
 	}
 	return out.Object, nil
+}
+
+// writer returns what predicts applies of kustomize-controller to a kind.
+func (a *applyTypes) writer(ctx context.Context, ref object.Ref) engine.Writer {
+	gv := ref.GVK().GroupVersion()
+	types := map[schema.GroupVersion]*engine.ApplyTypes{}
+	if gv.Group != "" { // the engine knows the types of ConfigMaps and Secrets
+		if found := a.of(ctx, gv); found != nil {
+			types[gv] = found
+		}
+	}
+	return engine.Writer{ServerSide: true, ForceConflicts: true, ApplyTypes: types,
+		Deployer: func() owners.Deployer { return owners.Deployer{Manager: applier, Known: true} }}
 }

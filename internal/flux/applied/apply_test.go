@@ -51,8 +51,8 @@ data: {git: old, added: x}
 			ref, now := fluxtest.Decoded(t, live, tt.annotations, tt.manager, tt.operation, tt.subresource)
 			content := map[string]any{"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "values", "namespace": "shop"},
 				"data": map[string]any{"git": "new"}}
-			laid := &Tree{types: applyTypes{from: fluxtest.Served{}}}
-			after, err := laid.after(t.Context(), ref, content, cluster.Live{Object: now})
+			over := &Tree{types: applyTypes{from: fluxtest.Served{}}, live: map[object.Ref]cluster.Live{ref: {Object: now}}}
+			after, err := over.after(t.Context(), laid{content: content, ref: ref}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/ignore"
 	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -242,9 +243,13 @@ func (t *Tree) lay(ctx context.Context) error {
 			suspends(made)
 		}
 	}
+	rules := map[tree.Maker][]ignore.Rule{}
 	for i, one := range all {
 		var err error
-		all[i].after, err = t.after(ctx, one.ref, one.content, t.live[one.ref])
+		if _, known := rules[one.Maker]; !known {
+			rules[one.Maker] = t.ignoreRules(ctx, all, one.Maker)
+		}
+		all[i].after, err = t.after(ctx, one, rules[one.Maker])
 		if cannot := (*cannotApply)(nil); errors.As(err, &cannot) {
 			refused[one.Maker] = true
 			t.Note(tree.Failed, one.Maker.String(), err.Error())
@@ -288,7 +293,7 @@ func (t *Tree) lags(ctx context.Context, one laid) bool {
 	if now.Object == nil || !isSkipped(one.content, now) {
 		return false
 	}
-	would, err := t.types.apply(ctx, one.ref, one.content, now.Object)
+	would, err := t.types.apply(ctx, one, now.Object, nil)
 	return err != nil || !object.Equal(would["spec"], now.Object["spec"])
 }
 
