@@ -31,9 +31,11 @@ const (
 	jobFluxTree   = "flux-tree"
 )
 
-// These are the questions of the job for a tree: about an object of the cluster, about an encrypted text, and about a base.
+// These are the questions of the job for a tree: about an object of the cluster, about what builds its folder there, about an encrypted
+// text, and about a base.
 const (
 	askFlux = "flux"
+	askRoot = "root"
 	askSops = "sops"
 	askBase = "base"
 )
@@ -57,6 +59,9 @@ func fluxGuest() guest {
 				return applied.Build(ctx, o, applied.Questions{
 					Lookup: func(_ context.Context, q applied.LookupOrder) ([]byte, error) {
 						return confine.Ask[applied.LookupOrder, []byte](p, askFlux, q)
+					},
+					Makers: func(_ context.Context, made []tree.Asked) ([]tree.Candidate, error) {
+						return confine.Ask[[]tree.Asked, []tree.Candidate](p, askRoot, made)
 					},
 					Decrypt: func(_ context.Context, e tree.Encrypted) ([]byte, error) {
 						return confine.Ask[tree.Encrypted, []byte](p, askSops, e)
@@ -103,7 +108,7 @@ func (f *fluxDiff) run(ctx context.Context, s cli.Streams, o diffOptions, args [
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
 	}
-	if question.Tree, _, err = from.Trees(ctx, d.Connection); err != nil {
+	if question.Tree, _, err = from.Trees(ctx, d.Connection, api.HelmReleaseRef(d.Target.Namespace, name)); err != nil {
 		d.Quiet()
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/cli"
 	"github.com/helmdrift/helmdrift/internal/flux"
+	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -47,7 +48,7 @@ func (f *fluxDiff) keep(
 	if d.Target.Chart != nil {
 		question.Chart, question.Own = d.Target.Chart, true
 	}
-	if question.Tree, _, err = tree.Trees(ctx, from); err != nil {
+	if question.Tree, _, err = tree.Trees(ctx, from, api.HelmReleaseRef(d.Target.Namespace, name)); err != nil {
 		return d, out, err
 	}
 	plan, err := flux.New(ctx, from, question)

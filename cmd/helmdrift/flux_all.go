@@ -42,7 +42,8 @@ func (f *fluxDiff) tree(s cli.Streams, o *cli.CompareOptions) (*flux.From, error
 		MaxOutput: limits.MaxAnswer(), Known: s.Known,
 		Run: func(ctx context.Context, order tree.Order, ask applied.Questions) (tree.Answer, error) {
 			return jobs.Run[tree.Order, tree.Answer](ctx, limits, "building the working tree", jobFluxTree, order, map[string]confine.Call{
-				askFlux: confine.NewCall(ask.Lookup), askSops: confine.NewCall(ask.Decrypt), askBase: confine.NewCall(ask.Fetch),
+				askFlux: confine.NewCall(ask.Lookup), askRoot: confine.NewCall(ask.Makers),
+				askSops: confine.NewCall(ask.Decrypt), askBase: confine.NewCall(ask.Fetch),
 			})
 		},
 	}, nil

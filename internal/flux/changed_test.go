@@ -101,8 +101,8 @@ func TestIsTouched(t *testing.T) {
 func laid(t *testing.T, objects ...string) *applied.Tree {
 	t.Helper()
 	from := fluxtest.Served{Versions: []string{"v1", "helm.toolkit.fluxcd.io/v2", "source.toolkit.fluxcd.io/v1"}}
-	out, err := applied.New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
-		func(context.Context, func(context.Context, applied.LookupOrder) ([]byte, error)) (answer tree.Answer, err error) {
+	out, err := applied.New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true}, nil,
+		func(context.Context, applied.Questions) (answer tree.Answer, err error) {
 			for _, one := range objects {
 				answer.Objects = append(answer.Objects, tree.Object{JSON: []byte(one)})
 			}

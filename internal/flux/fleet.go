@@ -20,6 +20,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -48,7 +49,12 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	if f.From != nil {
 		f.On.Namespace, f.On.List = "", f.listOnce()
 		var err error
-		f.Tree, f.before, err = f.From.Trees(ctx, f.knowing(ctx))
+		var all []object.Ref
+		items, _ := f.On.List(ctx, api.Kind(), "") // list says why they cannot be listed
+		for _, item := range items {
+			all = append(all, api.RefOf(api.Kind(), item))
+		}
+		f.Tree, f.before, err = f.From.Trees(ctx, f.knowing(ctx), all...)
 		switch {
 		case err != nil && ctx.Err() == nil && !isForFlux():
 			return nil, deployer.NothingBut{Cause: err} // kustomize cannot build a folder with charts, and Flux need not have anything to do with it

@@ -12,6 +12,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // From is the working tree of --from, and how to build it. A nil From is none.
@@ -29,13 +30,18 @@ type From struct {
 	Run func(context.Context, tree.Order, applied.Questions) (tree.Answer, error)
 	// Known learns what is decrypted.
 	Known *secret.Known
+
+	// about are the HelmReleases that the comparison is about.
+	about []object.Ref
 }
 
-// Trees builds the tree and lays it over the cluster, and the one before the change if there is one. The caller closes the second.
-func (f *From) Trees(ctx context.Context, from drift.Connection) (now, before *applied.Tree, err error) {
+// Trees builds the tree and lays it over the cluster, and the one before the change if there is one. About are the HelmReleases of the
+// cluster that the comparison is about: the tree may make some of them. The caller closes the second tree.
+func (f *From) Trees(ctx context.Context, from drift.Connection, about ...object.Ref) (now, before *applied.Tree, err error) {
 	if f == nil {
 		return nil, nil, nil
 	}
+	f.about = about
 	build, done := f.Builder(ctx)
 	defer done()
 	if now, err = build(from, f.Order); err != nil {
@@ -61,11 +67,9 @@ func (f *From) Builder(ctx context.Context) (build func(drift.Connection, tree.O
 		return program.Sops{Vault: f.Vault, Time: f.Time, MaxOutput: f.MaxOutput}.Decrypt(ctx, e.Text, e.From, e.To, e.Vaults)
 	}}
 	build = func(from drift.Connection, order tree.Order) (*applied.Tree, error) {
-		return applied.New(ctx, from, order, func(ctx context.Context, ask func(context.Context, applied.LookupOrder) ([]byte, error)) (
-			tree.Answer, error) {
-			questions := questions
-			questions.Lookup = ask
-			return f.Run(ctx, order, questions)
+		return applied.New(ctx, from, order, f.about, func(ctx context.Context, ask applied.Questions) (tree.Answer, error) {
+			ask.Fetch, ask.Decrypt = questions.Fetch, questions.Decrypt
+			return f.Run(ctx, order, ask)
 		})
 	}
 	return build, bases.Close

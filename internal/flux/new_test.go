@@ -16,8 +16,8 @@ func TestNew(t *testing.T) {
 	const charts = `{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"OCIRepository","metadata":{"name":"charts","namespace":"shop"},
 		"spec":{"url":"oci://registry.example.com/web","ref":{"tag":"1.0.0"}}}`
 	from := fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2", "source.toolkit.fluxcd.io/v1"}}
-	laid, err := applied.New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
-		func(context.Context, func(context.Context, applied.LookupOrder) ([]byte, error)) (tree.Answer, error) {
+	laid, err := applied.New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true}, nil,
+		func(context.Context, applied.Questions) (tree.Answer, error) {
 			return tree.Answer{Objects: []tree.Object{{JSON: []byte(db)}, {JSON: []byte(charts)}}}, nil
 		})
 	if err != nil {

@@ -166,8 +166,8 @@ func TestCannotApply(t *testing.T) {
 		{JSON: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"values","namespace":"shop"},"data":{"a":"new"}}`), Maker: apps},
 		{JSON: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"values","namespace":"shop"},"data":{"a":true}}`), Maker: apps},
 	}}
-	laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
-		func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
+	laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true}, nil,
+		func(context.Context, Questions) (tree.Answer, error) {
 			return answer, nil
 		})
 	if err != nil {

@@ -48,7 +48,10 @@ func (t *Tree) last(ctx context.Context, m tree.Maker) map[string]any {
 	defer t.deleted.Unlock()
 	out, known := t.deleted.makers[m]
 	if !known {
-		found := t.Over.Cluster.Read(ctx, []object.Ref{kustomizationRef(m)})[kustomizationRef(m)]
+		found, isSeen := t.live[kustomizationRef(m)]
+		if !isSeen {
+			found = t.Over.Cluster.Read(ctx, []object.Ref{kustomizationRef(m)})[kustomizationRef(m)]
+		}
 		if found.Err != nil {
 			t.Note(tree.Failed, m.String(), "whether the tree drops it is not known: "+found.Err.Message)
 		}
@@ -104,6 +107,9 @@ func (t *Tree) findBuilt() {
 	}
 	for _, o := range t.answer.Objects {
 		t.built[o.Maker] = true
+	}
+	for _, m := range t.answer.Roots {
+		t.built[m] = true // also if it makes nothing any more
 	}
 	for _, p := range t.Problems() {
 		if p.Severity == tree.Failed || p.Severity == tree.Skipped {

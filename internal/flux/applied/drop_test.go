@@ -90,8 +90,8 @@ func TestDropped(t *testing.T) {
 			}
 			_, web := has(apps, true, tt.makes, "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, "+of+"}", "web", tt.annotations)
 			values, _ := has(apps, true, tt.makes, "{apiVersion: v1, kind: ConfigMap, "+of+"}", "values", tt.annotations)
-			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
-				func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
+			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true}, nil,
+				func(context.Context, Questions) (tree.Answer, error) {
 					return answer, nil
 				})
 			if err != nil {
@@ -129,8 +129,8 @@ func (u unread) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]cl
 func TestDroppedUnread(t *testing.T) {
 	const format = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: %s, namespace: shop, labels: " +
 		"{kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: shop}}}"
-	laid, err := New(t.Context(), drift.Connection{Cluster: unread{}}, tree.Order{Rendered: true},
-		func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
+	laid, err := New(t.Context(), drift.Connection{Cluster: unread{}}, tree.Order{Rendered: true}, nil,
+		func(context.Context, Questions) (tree.Answer, error) {
 			return tree.Answer{}, nil
 		})
 	if err != nil {

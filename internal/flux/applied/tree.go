@@ -29,9 +29,11 @@ type Tree struct {
 	order  tree.Order
 	answer tree.Answer
 	Over   Overlay
+	// about are the HelmReleases that the comparison is about.
+	about []object.Ref
 	// types has the types for applying objects.
 	types applyTypes
-	// live is what the cluster has now of the objects that the tree makes.
+	// live is what the cluster has now of the objects that the tree makes, and of others that were asked for.
 	live map[object.Ref]cluster.Live
 	// built are the Kustomizations whose objects the tree has.
 	built map[tree.Maker]bool
@@ -53,16 +55,24 @@ type Tree struct {
 // LookupOrder names an object of the cluster that a tree asks for.
 type LookupOrder struct{ Kind, Namespace, Name string }
 
-// lookup returns the JSON of an object of the cluster. It is null if there is none.
-func (t *Tree) lookup(ctx context.Context, o LookupOrder) ([]byte, error) {
+// ref returns the object by the version that predictions read.
+func (o LookupOrder) ref() object.Ref {
 	ref := object.Ref{Key: object.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, Version: "v1"}
 	switch o.Kind {
 	case "ConfigMap", "Secret":
+	case "HelmRelease":
+		return api.HelmReleaseRef(o.Namespace, o.Name)
 	case "Kustomization":
 		ref.Group = kustomizeGroup
 	default:
 		ref.Group = api.SourceGroup
 	}
+	return ref
+}
+
+// lookup returns the JSON of an object of the cluster. It is null if there is none.
+func (t *Tree) lookup(ctx context.Context, o LookupOrder) ([]byte, error) {
+	ref := o.ref()
 	found := t.Over.Cluster.Read(ctx, []object.Ref{ref})[ref]
 	if found.Err != nil {
 		return nil, errors.New(found.Err.Message)
@@ -76,13 +86,14 @@ func (t *Tree) lookup(ctx context.Context, o LookupOrder) ([]byte, error) {
 // Questions are what the build of a tree asks the parent process.
 type Questions struct {
 	Lookup  func(context.Context, LookupOrder) ([]byte, error)
+	Makers  func(context.Context, []tree.Asked) ([]tree.Candidate, error)
 	Decrypt func(context.Context, tree.Encrypted) ([]byte, error)
 	Fetch   func(context.Context, kustomize.Base) (string, error)
 }
 
 // Build builds a tree in a child process.
 func Build(ctx context.Context, order tree.Order, ask Questions) (tree.Answer, error) {
-	from := tree.Outside{Lookup: func(ctx context.Context, kind, namespace, name string) (out map[string]any, err error) {
+	from := tree.Outside{Makers: ask.Makers, Lookup: func(ctx context.Context, kind, namespace, name string) (out map[string]any, err error) {
 		text, err := ask.Lookup(ctx, LookupOrder{kind, namespace, name})
 		if err != nil {
 			return nil, err
@@ -98,15 +109,20 @@ func Build(ctx context.Context, order tree.Order, ask Questions) (tree.Answer, e
 	return tree.Build(ctx, order, from)
 }
 
-// New builds a tree and lays what it makes over the cluster. The function build calls Build in a child process, and ask is for that.
+// New builds a tree and lays what it makes over the cluster. About are the HelmReleases that the comparison is about. The function build
+// calls Build in a child process, with questions about the cluster.
 func New(
-	ctx context.Context, from drift.Connection, order tree.Order,
-	build func(ctx context.Context, ask func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error),
+	ctx context.Context, from drift.Connection, order tree.Order, about []object.Ref,
+	build func(context.Context, Questions) (tree.Answer, error),
 ) (*Tree, error) {
-	t := &Tree{order: order, types: applyTypes{from: from.Cluster}, Over: NewOverlay(from.Cluster)}
+	t := &Tree{order: order, about: about, types: applyTypes{from: from.Cluster}, Over: NewOverlay(from.Cluster)}
+	t.live = map[object.Ref]cluster.Live{}
 	var err error
-	if t.answer, err = build(ctx, t.lookup); err != nil {
+	if t.answer, err = build(ctx, Questions{Lookup: t.lookup, Makers: t.makers}); err != nil {
 		return nil, err
+	}
+	for _, m := range t.answer.Roots {
+		t.Over.objects[kustomizationRef(m)] = t.live[kustomizationRef(m)]
 	}
 	return t, t.lay(ctx)
 }
@@ -231,7 +247,7 @@ func (t *Tree) lay(ctx context.Context) error {
 		content["apiVersion"] = kind.GroupVersion().String()
 		all, refs = append(all, one), append(refs, ref)
 	}
-	t.live = t.Over.Cluster.Read(ctx, refs)
+	t.see(ctx, refs)
 	refused, suspended := t.refused(ctx, all, t.live), map[tree.Maker]bool{}
 	suspends := func(m tree.Maker) {
 		suspended[m] = true
@@ -334,5 +350,5 @@ func (t *Tree) Order() tree.Order { return t.order }
 // Objects returns the objects that the tree makes, as Git has them.
 func (t *Tree) Objects() []tree.Object { return t.answer.Objects }
 
-// Live returns an object that the tree makes as the cluster has it now, or nil.
+// Live returns an object that the tree makes, or that its build asked for, as the cluster has it now, or nil.
 func (t *Tree) Live(ref object.Ref) map[string]any { return t.live[ref].Object }

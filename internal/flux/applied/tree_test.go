@@ -41,9 +41,9 @@ spec: {url: https://example.com/charts}
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			from := fluxtest.Served{Versions: strings.Fields(tt.versions)}
-			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)},
-				func(ctx context.Context, ask func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
-					return Build(ctx, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)}, Questions{Lookup: ask})
+			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)}, nil,
+				func(ctx context.Context, ask Questions) (tree.Answer, error) {
+					return Build(ctx, tree.Order{Dir: "-", Rendered: true, Text: []byte(rendered)}, ask)
 				})
 			if err != nil {
 				t.Fatal(err)
@@ -120,8 +120,8 @@ func TestTreeCredentials(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
-				func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
+			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true}, nil,
+				func(context.Context, Questions) (tree.Answer, error) {
 					return tree.Answer{Objects: []tree.Object{{JSON: text}}}, nil
 				})
 			if err != nil {

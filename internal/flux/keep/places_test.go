@@ -71,9 +71,8 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 		t.Fatal(err)
 	}
 	build := func(from drift.Connection, order tree.Order) (*applied.Tree, error) {
-		return applied.New(t.Context(), from, order, func(ctx context.Context, ask func(context.Context, applied.LookupOrder) ([]byte, error)) (
-			tree.Answer, error) {
-			return applied.Build(ctx, order, applied.Questions{Lookup: ask})
+		return applied.New(t.Context(), from, order, nil, func(ctx context.Context, ask applied.Questions) (tree.Answer, error) {
+			return applied.Build(ctx, order, ask)
 		})
 	}
 	from := drift.Connection{Cluster: cluster}

@@ -48,6 +48,8 @@ func (m Maker) String() string {
 type Answer struct {
 	Objects  []Object
 	Problems []Problem
+	// Roots are the Kustomizations of the cluster that build the folder of the user, if the folder does not have its own.
+	Roots []Maker
 	// Asked are the objects of the cluster that were asked for.
 	Asked []Asked
 	// Secrets are the texts that were decrypted.
@@ -75,6 +77,16 @@ func (o Object) Map() map[string]any {
 type Asked struct {
 	Kind, Namespace, Name string
 	Found                 bool
+}
+
+// Candidate is a Kustomization of the cluster that may build the folder of the user.
+type Candidate struct {
+	Maker Maker
+	// JSON is the Kustomization, unless Unread says why it cannot be read.
+	JSON   []byte
+	Unread string
+	// Made is an object of the folder whose labels in the cluster name the Kustomization. It is empty if only labels of others do.
+	Made string
 }
 
 // Severity says what a problem means for the answer.

@@ -20,6 +20,9 @@ type Lookup func(ctx context.Context, kind, namespace, name string) (map[string]
 // Outside is what a build asks its caller for. Each may be nil.
 type Outside struct {
 	Lookup Lookup
+	// Makers returns the Kustomizations of the cluster that may build the folder of the user, which makes some objects. Without it, there are
+	// none.
+	Makers func(ctx context.Context, made []Asked) ([]Candidate, error)
 	// Decrypt decrypts what SOPS encrypted. If it is nil, each encrypted value is unknown.Text.
 	Decrypt func(context.Context, Encrypted) ([]byte, error)
 	// Fetch fetches a base and returns the folder that has it. Without it, such bases are refused.
@@ -31,6 +34,7 @@ type builder struct {
 	ctx       context.Context
 	order     Order
 	lookup    Lookup
+	ofCluster func(ctx context.Context, made []Asked) ([]Candidate, error)
 	decrypter *decrypter
 	bases     kustomize.Bases
 	answer    Answer
@@ -51,7 +55,7 @@ func Build(ctx context.Context, order Order, from Outside) (Answer, error) {
 			return nil, errors.New("there is no cluster")
 		}
 	}
-	b := &builder{ctx: ctx, order: order, lookup: from.Lookup, decrypter: newDecrypter(ctx, from.Decrypt),
+	b := &builder{ctx: ctx, order: order, lookup: from.Lookup, ofCluster: from.Makers, decrypter: newDecrypter(ctx, from.Decrypt),
 		artifacts: map[[3]string]*Artifact{}, objects: map[objectKey]map[string]any{}, makers: map[objectKey]Maker{},
 		live: map[sourceRef]liveObject{}}
 	if from.Fetch != nil {
@@ -115,7 +119,8 @@ func (b *builder) artifact(dir, kind, ignore string) (*Artifact, error) {
 	return a, nil
 }
 
-// buildDir builds the folder of the user. If a Kustomization in it builds this folder, only that one is built.
+// buildDir builds the folder of the user. If a Kustomization in it builds this folder, only that one is built, and otherwise those of the
+// cluster that build it.
 func (b *builder) buildDir() error {
 	a, err := b.artifact(b.order.Root, "GitRepository", "")
 	if err != nil {
@@ -136,7 +141,7 @@ func (b *builder) buildDir() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.order.Dir, err)
 	}
-	var own []*kustomization
+	var roots []*kustomization
 	for _, o := range objects {
 		if keyOf(o.value).group == sourceGroup {
 			b.objects[keyOf(o.value)] = o.value
@@ -145,20 +150,30 @@ func (b *builder) buildDir() error {
 	for _, o := range objects {
 		if k := fluxKustomization(o.value); k != nil && k.folder() == folder && k.Metadata.Namespace != "" {
 			if from, _ := b.source(k); from != nil && from.Dir == a.Dir {
-				own = append(own, k)
+				roots = append(roots, k)
 			}
 		}
 	}
-	if len(own) != 1 {
+	switch {
+	case len(roots) == 0:
+		if roots, err = b.liveRoots(dir, folder, objects); err != nil {
+			return err
+		}
+	case len(roots) > 1: // they are among the objects
+		roots = nil
+	}
+	if len(roots) == 0 {
 		b.emit(objects, Maker{}, 0)
 		return nil
 	}
-	// Its variables may come from the folder itself: the cluster has them from the last time.
+	// Their variables may come from the folder itself: the cluster has them from the last time.
 	for _, o := range objects {
 		b.objects[keyOf(o.value)] = o.value
 	}
 	b.answer.Problems = nil // the same build comes again
-	b.enqueue(own[0], 1)
+	for _, k := range roots {
+		b.enqueue(k, 1)
+	}
 	return nil
 }
 
