@@ -9,28 +9,31 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // This file leaves out the HelmReleases that a change does not touch: those whose inputs are the same in an earlier tree.
 
-// earlier returns the order for the same folder in the files of an earlier commit, which are a tar archive. Done removes the files; it is
+// earlier returns the order for the same folders in the files of an earlier commit, which are a tar archive. Done removes the files; it is
 // never nil.
 func earlier(o tree.Order, archive []byte) (order tree.Order, done func(), err error) {
-	dir, err := filepath.Abs(o.Dir)
-	if err == nil {
-		dir, err = filepath.EvalSymlinks(dir)
-	}
-	if err == nil {
-		dir, err = filepath.Rel(o.Root, dir)
-	}
+	dir, err := inside(o.Root, o.Dir)
 	if err != nil {
 		return o, func() {}, err
+	}
+	o.Sources = slices.Clone(o.Sources)
+	for i, s := range o.Sources {
+		if o.Sources[i].Dir, err = inside(o.Root, s.Dir); err != nil {
+			return o, func() {}, hint.New(fmt.Errorf("--local-source %s/%s/%s: %w", s.Kind, s.Namespace, s.Name, err),
+				"its files at that commit are not known; without --only-changed, all HelmReleases are compared")
+		}
 	}
 	root, done, err := files.Unpack(archive, false)
 	if err != nil {
@@ -40,7 +43,27 @@ func earlier(o tree.Order, archive []byte) (order tree.Order, done func(), err e
 		return o, done, err
 	}
 	o.Dir = filepath.Join(o.Root, dir)
-	return o, done, os.MkdirAll(o.Dir, 0o700) // the change may add the folder
+	err = os.MkdirAll(o.Dir, 0o700) // the change may add the folder
+	for i, s := range o.Sources {
+		o.Sources[i].Dir = filepath.Join(o.Root, s.Dir)
+		err = errors.Join(err, os.MkdirAll(o.Sources[i].Dir, 0o700))
+	}
+	return o, done, err
+}
+
+// inside returns the path of a folder below the root of a tree. It is an error if the folder is elsewhere.
+func inside(root, folder string) (string, error) {
+	dir, err := filepath.Abs(folder)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err == nil {
+		dir, err = filepath.Rel(root, dir)
+	}
+	if err == nil && !filepath.IsLocal(dir) {
+		err = fmt.Errorf("%s is outside of the working tree %s", folder, root)
+	}
+	return dir, err
 }
 
 // inputsOf returns a digest of everything that the tree says about a HelmRelease: its spec, the objects that its values come from, its
@@ -69,7 +92,7 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 		wanted = h.Spec.Chart.Spec
 	case ref != nil:
 		of, err := readSource(ctx, t.Over, ref.Kind, namespace, ref.Name)
-		if err = errors.Join(err, add(of.Spec)); err != nil {
+		if err = errors.Join(err, add(of.Spec), add(of.inTree)); err != nil {
 			return "", err
 		}
 		wanted = of.Spec.ChartSpec // of a HelmChart
@@ -82,7 +105,7 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 	if err != nil {
 		return "", err
 	}
-	if err := add(of.Spec); err != nil || !of.isIn(t) {
+	if err := errors.Join(add(of.Spec), add(of.inTree)); err != nil || !of.isIn(t) {
 		return fmt.Sprintf("%x", sum.Sum(nil)), err
 	}
 	chart := of.artifact(t)
@@ -99,7 +122,8 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 	return fmt.Sprintf("%x %s", sum.Sum(nil), files), err
 }
 
-// isTouched reports whether a HelmRelease of the tree has other inputs than in an earlier one. What cannot be told counts as changed.
+// isTouched reports whether a HelmRelease of the tree has other inputs than in an earlier one. What cannot be told counts as changed, and
+// so does what only one of the two makes: the other may not have been built.
 func isTouched(ctx context.Context, t, before *applied.Tree, ref object.Ref) bool {
 	if !before.Over.Makes(ref) {
 		return true

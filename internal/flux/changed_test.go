@@ -3,9 +3,13 @@ package flux
 import (
 	"archive/tar"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/internal/files/filestest"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
@@ -13,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // TestEarlier checks that the files of a commit are below a folder of their own, without links, and that the folder goes at the end.
@@ -21,7 +26,9 @@ func TestEarlier(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(root, "clusters", "prod"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	order := tree.Order{Root: root, Dir: filepath.Join(root, "clusters", "prod")}
+	order := tree.Order{Root: root, Dir: filepath.Join(root, "clusters", "prod"), Sources: []tree.LocalSource{
+		{Kind: "GitRepository", Namespace: "shop", Name: "apps", Dir: filepath.Join(root, "clusters")},
+	}}
 	if real, err := filepath.EvalSymlinks(root); err == nil {
 		order.Root = real
 	}
@@ -44,9 +51,86 @@ func TestEarlier(t *testing.T) {
 	if info, err := os.Stat(before.Dir); err != nil || !info.IsDir() {
 		t.Errorf("a folder that the change adds: %v", err)
 	}
+	if inside, err := filepath.Rel(before.Root, before.Sources[0].Dir); err != nil || inside != "clusters" {
+		t.Errorf("the folder of the source is %s, %v", inside, err)
+	}
+	if now := order.Sources[0].Dir; now != filepath.Join(root, "clusters") {
+		t.Errorf("the folder of the source has moved to %s", now)
+	}
 	done()
 	if _, err := os.Stat(before.Root); !os.IsNotExist(err) {
 		t.Errorf("the files are still there: %v", err)
+	}
+}
+
+// TestEarlierOutside checks that a source whose files the commit does not have is refused.
+func TestEarlierOutside(t *testing.T) {
+	root, elsewhere := t.TempDir(), t.TempDir()
+	if real, err := filepath.EvalSymlinks(root); err == nil {
+		root = real
+	}
+	source := tree.LocalSource{Kind: "GitRepository", Namespace: "shop", Name: "apps", Dir: elsewhere}
+	order := tree.Order{Root: root, Dir: root, Sources: []tree.LocalSource{source}}
+	_, done, err := earlier(order, filestest.Tar(t))
+	done()
+	want := "--local-source GitRepository/shop/apps: " + elsewhere + " is outside of the working tree " + root
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestChangedUnbuilt drops the HelmRelease old and makes web as before. What its Kustomization made before the change is not always known,
+// and then nothing is left out because of that.
+func TestChangedUnbuilt(t *testing.T) {
+	const kustomization = `{"apiVersion":"kustomize.toolkit.fluxcd.io/v1","kind":"Kustomization",` +
+		`"metadata":{"name":"apps","namespace":"shop"},"spec":{"prune":true},` +
+		`"status":{"inventory":{"entries":[{"id":"shop_old_helm.toolkit.fluxcd.io_HelmRelease"}]}}}`
+	const release = `{"apiVersion":"helm.toolkit.fluxcd.io/v2","kind":"HelmRelease","metadata":{"name":"%s","namespace":"shop","labels":` +
+		`{"kustomize.toolkit.fluxcd.io/name":"apps","kustomize.toolkit.fluxcd.io/namespace":"shop"}},` +
+		`"spec":{"chartRef":{"kind":"OCIRepository","name":"web"}}}`
+	const charts = `{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"OCIRepository","metadata":{"name":"web","namespace":"shop"},"spec":{}}`
+	web, old := fmt.Sprintf(release, "web"), fmt.Sprintf(release, "old")
+	for _, tt := range []struct {
+		name   string
+		before []string
+		fault  tree.Severity
+		want   string
+	}{
+		{"both are as before", []string{kustomization, web, charts}, tree.Note, ""},
+		{"old was made", []string{kustomization, web, charts, old}, tree.Note, "old"},
+		{"nothing was built", []string{kustomization}, tree.Failed, "old web"},
+		{"nothing was looked at", []string{kustomization}, tree.Skipped, "old web"},
+		{"the source was not made", []string{kustomization, web}, tree.Note, "web"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			from := fluxtest.Served{Objects: map[object.Ref]map[string]any{}, Versions: []string{"helm.toolkit.fluxcd.io/v2",
+				"kustomize.toolkit.fluxcd.io/v1", "source.toolkit.fluxcd.io/v1"}}
+			var items []map[string]any
+			for _, text := range []string{kustomization, charts, web, old} {
+				ref, content := fluxtest.Decoded(t, "%s", text)
+				from.Objects[ref] = content
+				if ref.GVK() == api.Kind() {
+					items = append(items, content)
+				}
+			}
+			problem := tree.Problem{Severity: tt.fault, Where: "Kustomization shop/apps"}
+			f := Fleet{before: laidOver(t, from, problem, tt.before...)}
+			f.Tree = laidOver(t, from, tree.Problem{}, kustomization, web, charts)
+			f.On.List = func(_ context.Context, kind schema.GroupVersionKind, _ string) ([]map[string]any, error) {
+				if kind == api.Kind() {
+					return items, nil
+				}
+				return nil, nil
+			}
+			found, err := f.list(t.Context(), f.Tree.Over)
+			var got []string
+			for _, h := range found {
+				got = append(got, h.Metadata.Name)
+			}
+			if said := strings.Join(got, " "); err != nil || said != tt.want {
+				t.Errorf("%q is compared, want %q; %v", said, tt.want, err)
+			}
+		})
 	}
 }
 
@@ -101,11 +185,20 @@ func TestIsTouched(t *testing.T) {
 func laid(t *testing.T, objects ...string) *applied.Tree {
 	t.Helper()
 	from := fluxtest.Served{Versions: []string{"v1", "helm.toolkit.fluxcd.io/v2", "source.toolkit.fluxcd.io/v1"}}
+	return laidOver(t, from, tree.Problem{}, objects...)
+}
+
+// laidOver lays objects that the Kustomization apps makes over a cluster. The build of the tree has a problem, unless it is empty.
+func laidOver(t *testing.T, from fluxtest.Served, problem tree.Problem, objects ...string) *applied.Tree {
+	t.Helper()
 	out, err := applied.New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true}, nil,
 		func(context.Context, applied.Questions) (answer tree.Answer, err error) {
 			for _, one := range objects {
-				answer.Objects = append(answer.Objects, tree.Object{JSON: []byte(one)})
+				made := tree.Object{JSON: []byte(one)}
+				made.Maker = tree.MakerOf(made.Map())
+				answer.Objects = append(answer.Objects, made)
 			}
+			answer.Problems = []tree.Problem{problem}
 			return answer, nil
 		})
 	if err != nil {

@@ -266,11 +266,14 @@ func (f Fleet) list(ctx context.Context, known applied.Overlay) ([]*api.HelmRele
 	return out, nil
 }
 
-// changed returns those of the HelmReleases that the tree drops and makes that it changes, and notes how many are left out.
+// changed returns those of the HelmReleases that the tree drops and makes that it changes, and notes how many are left out. The earlier
+// tree drops none of a Kustomization that could not be built.
 func (f Fleet) changed(ctx context.Context, dropped []*api.HelmRelease, made []map[string]any) ([]*api.HelmRelease, []map[string]any) {
 	all := len(made) + len(dropped)
 	dropped = slices.DeleteFunc(dropped, func(h *api.HelmRelease) bool {
-		return !f.before.Over.Makes(api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)) // it was dropped before
+		ref := api.HelmReleaseRef(h.Metadata.Namespace, h.Metadata.Name)
+		item := f.before.Over.Cluster.Read(ctx, []object.Ref{ref})[ref].Object // it is known already
+		return f.before.Deletes(ctx, ref, item) != ""
 	})
 	made = slices.DeleteFunc(made, func(item map[string]any) bool { return !isTouched(ctx, f.Tree, f.before, api.RefOf(api.Kind(), item)) })
 	if left := all - len(made) - len(dropped); left > 0 {
