@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -131,4 +132,21 @@ func isTouched(ctx context.Context, t, before *applied.Tree, ref object.Ref) boo
 	now, err := inputsOf(ctx, t, ref)
 	then, errThen := inputsOf(ctx, before, ref)
 	return err != nil || errThen != nil || now != then
+}
+
+// isAsBefore reports whether an earlier tree has the same problem with a ResourceSet, and a change leaves it as it is, and every object of
+// Flux Operator that may have its inputs. Without an earlier tree, that is not known.
+func isAsBefore(t, before *applied.Tree, p tree.Problem) bool {
+	inputs := func(of *applied.Tree) (out []string) {
+		for _, o := range of.Objects() {
+			if !bytes.Contains(o.JSON, []byte(tree.OperatorGroup)) {
+				continue
+			}
+			if kind := api.KindOf(o.Map()); kind.Group == tree.OperatorGroup && (kind.Kind != "ResourceSet" || o.Title() == p.Where) {
+				out = append(out, string(o.JSON))
+			}
+		}
+		return slices.Sorted(slices.Values(out))
+	}
+	return before != nil && slices.Contains(before.Problems(), p) && slices.Equal(inputs(t), inputs(before))
 }

@@ -181,6 +181,37 @@ func TestIsTouched(t *testing.T) {
 	}
 }
 
+// TestIsAsBefore has a ResourceSet among others, and says of each change whether it may change what Flux Operator makes of it.
+func TestIsAsBefore(t *testing.T) {
+	of := func(kind, name, rest string) string {
+		return `{"apiVersion":"fluxcd.controlplane.io/v1","kind":"` + kind + `","metadata":{"name":"` + name + `","namespace":"shop"},` +
+			`"spec":{` + rest + `}}`
+	}
+	set, other, inputs := of("ResourceSet", "apps", ""), of("ResourceSet", "other", ""), of("ResourceSetInputProvider", "tenants", "")
+	problem := tree.Problem{Severity: tree.Unbuilt, Where: "ResourceSet shop/apps"}
+	before := laidOver(t, fluxtest.Served{}, problem, set, other, inputs)
+	for _, tt := range []struct {
+		name    string
+		before  *applied.Tree
+		now     []string
+		problem string
+		want    bool
+	}{
+		{"nothing", before, []string{set, other, inputs}, "", true},
+		{"another one", before, []string{inputs, set, of("ResourceSet", "other", `"steps":[]`)}, "", true},
+		{"the ResourceSet", before, []string{of("ResourceSet", "apps", `"steps":[]`), other, inputs}, "", false},
+		{"what may have its inputs", before, []string{set, other, of("ResourceSetInputProvider", "tenants", `"type":"Static"`)}, "", false},
+		{"it goes", before, []string{other, inputs}, "the tree drops it", false},
+		{"it goes, and the earlier tree was not built", laid(t), nil, "the tree drops it", false},
+		{"without an earlier tree", nil, []string{set, other, inputs}, "", false},
+	} {
+		problem.Message = tt.problem
+		if got := isAsBefore(laid(t, tt.now...), tt.before, problem); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
 // laid lays objects of a tree over a cluster without objects.
 func laid(t *testing.T, objects ...string) *applied.Tree {
 	t.Helper()

@@ -69,7 +69,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	}
 	hasFailed := false
 	for _, p := range f.Tree.Problems() {
-		if p.Severity == tree.Failed {
+		if p.Severity == tree.Failed || p.Severity == tree.Unbuilt && !isAsBefore(f.Tree, f.before, p) {
 			hasFailed = true
 			f.On.Fail(report.Message{Code: report.ErrorSource, Message: p.String()})
 		} else {

@@ -119,7 +119,8 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 	if err != nil {
 		return nil, q.Tree.Explain(err)
 	}
-	if ref := api.HelmReleaseRef(q.Namespace, q.Name); q.Tree != nil {
+	ref := api.HelmReleaseRef(q.Namespace, q.Name)
+	if q.Tree != nil {
 		for _, gone := range q.Tree.Dropped(ctx, []map[string]any{reading.Read(ctx, []object.Ref{ref})[ref].Object}) {
 			h = gone
 		}
@@ -129,7 +130,8 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 		return nil, err
 	}
 	for _, problem := range q.Tree.Problems() {
-		if problem.Severity == tree.Failed {
+		// What Flux Operator makes is another HelmRelease if the tree makes this one.
+		if problem.Severity == tree.Failed || problem.Severity == tree.Unbuilt && !q.Tree.Over.Makes(ref) {
 			p.lacks(problem.String())
 		} else {
 			p.warn(CodeWarning, problem.String())

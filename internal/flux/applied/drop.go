@@ -1,14 +1,18 @@
 package applied
 
 import (
+	"bytes"
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -92,11 +96,54 @@ func (t *Tree) prunes(m tree.Maker, ref object.Ref) bool {
 // Kustomization leaves it (fluxcd/kustomize-controller v1.9.4 internal/inventory/inventory.go Diff, fluxcd/cli-utils v1.2.2
 // pkg/object/objmetadata.go String).
 func lists(kustomization map[string]any, ref object.Ref) bool {
+	return slices.Contains(inventory(kustomization), ref.Namespace+"_"+ref.Name+"_"+ref.Group+"_"+ref.Kind)
+}
+
+// inventory returns the entries of the inventory of a Kustomization.
+func inventory(kustomization map[string]any) (out []string) {
 	entries, _, _ := unstructured.NestedSlice(kustomization, "status", "inventory", "entries")
-	return slices.ContainsFunc(entries, func(entry any) bool {
+	for _, entry := range entries {
 		e, _ := entry.(map[string]any)
-		return e["id"] == ref.Namespace+"_"+ref.Name+"_"+ref.Group+"_"+ref.Kind
-	})
+		id, _ := e["id"].(string)
+		out = append(out, id)
+	}
+	return out
+}
+
+// noteSets notes the ResourceSets that the tree drops and that Flux deletes: Flux Operator then deletes what it made of them.
+func (t *Tree) noteSets(ctx context.Context) {
+	gone := t.goneSets()
+	t.see(ctx, gone)
+	for _, ref := range gone {
+		now, title := t.live[ref], deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name)
+		if now.Err != nil {
+			t.Note(tree.Unbuilt, title, "the tree drops it, and what Flux Operator made of it is not known: "+now.Err.Message)
+		} else if why := t.Deletes(ctx, ref, now.Object); why != "" && tree.MakesReleases(now.Object) {
+			t.Note(tree.Unbuilt, title, "the tree drops it, and "+why+": Flux Operator deletes what it made of it, maybe HelmReleases")
+		}
+	}
+}
+
+// goneSets returns the ResourceSets that the Kustomizations of the tree made and that nothing in the tree makes any more.
+func (t *Tree) goneSets() []object.Ref {
+	made, gone := map[string]bool{}, map[object.Ref]bool{}
+	for _, o := range t.answer.Objects {
+		if bytes.Contains(o.JSON, []byte(tree.OperatorGroup)) {
+			made[o.Title()] = true
+		}
+	}
+	for m := range t.built {
+		for _, id := range inventory(t.Over.objects[kustomizationRef(m)].Object) {
+			parts := strings.Split(id, "_")
+			if len(parts) != 4 || parts[2] != tree.OperatorGroup || parts[3] != "ResourceSet" {
+				continue
+			}
+			key := object.Key{Namespace: parts[0], Name: parts[1], Group: parts[2], Kind: parts[3]}
+			gone[object.Ref{Key: key, Version: "v1"}] = !made[deployer.TitleOf(key.Kind, key.Namespace, key.Name)]
+		}
+	}
+	maps.DeleteFunc(gone, func(_ object.Ref, isGone bool) bool { return !isGone })
+	return order.Sorted(maps.Keys(gone), func(a, b object.Ref) int { return a.Compare(b.Key) })
 }
 
 // findBuilt finds the Kustomizations whose objects the tree has. What cannot be built or was not looked at deletes nothing.

@@ -111,6 +111,41 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// TestDroppedSets drops ResourceSets of Flux Operator that the Kustomization apps made.
+func TestDroppedSets(t *testing.T) {
+	const kustomization = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: apps, namespace: shop}, " +
+		"spec: {prune: true}, status: {inventory: {entries: [%s]}}}"
+	const set = "{apiVersion: fluxcd.controlplane.io/v1, kind: ResourceSet, metadata: {name: %s, namespace: shop, annotations: {%s}, " +
+		"labels: {kustomize.toolkit.fluxcd.io/name: apps, kustomize.toolkit.fluxcd.io/namespace: shop}}, spec: {%s}}"
+	inventory, from := "", fluxtest.Served{Versions: []string{"kustomize.toolkit.fluxcd.io/v1", "fluxcd.controlplane.io/v1"},
+		Objects: map[object.Ref]map[string]any{}}
+	for _, s := range []struct{ name, annotations, spec string }{
+		{"made", "", "resourcesTemplate: x"}, {"dropped", "", "resourcesTemplate: x"}, {"namespaces", "", "resources: [{kind: Namespace}]"},
+		{"kept", "kustomize.toolkit.fluxcd.io/prune: disabled", "resourcesTemplate: x"},
+	} {
+		ref, content := fluxtest.Decoded(t, set, s.name, s.annotations, s.spec)
+		from.Objects[ref] = content
+		inventory += "{id: shop_" + s.name + "_fluxcd.controlplane.io_ResourceSet}, "
+	}
+	var answer tree.Answer
+	ref, apps := fluxtest.Decoded(t, kustomization, inventory+"{id: shop_absent_fluxcd.controlplane.io_ResourceSet}")
+	from.Objects[ref] = apps
+	for _, content := range []string{fmt.Sprintf(kustomization, ""), fmt.Sprintf(set, "made", "", "")} {
+		text, err := yaml.YAMLToJSON([]byte(content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Objects = append(answer.Objects, tree.Object{JSON: text})
+	}
+	laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{}, nil,
+		func(context.Context, Questions) (tree.Answer, error) { return answer, nil })
+	const want = "[ResourceSet shop/dropped: the tree drops it, and Kustomization shop/apps prunes it: Flux Operator deletes what it made " +
+		"of it, maybe HelmReleases]"
+	if said := fmt.Sprint(laid.Problems()); err != nil || said != want || laid.Problems()[0].Severity != tree.Unbuilt {
+		t.Errorf("%v %s, want %s", err, said, want)
+	}
+}
+
 // unread is a cluster whose Kustomizations the role may not read.
 type unread struct{ fluxtest.Served }
 

@@ -162,7 +162,7 @@ func (t *Tree) SecretObjects() []map[string]any {
 // Explain adds to an error what could not be built of the tree, which may be the reason.
 func (t *Tree) Explain(err error) error {
 	for _, p := range t.Problems() {
-		if p.Severity == tree.Failed {
+		if p.Severity == tree.Failed || p.Severity == tree.Unbuilt {
 			return hint.New(fmt.Errorf("%w; %s", err, p), hint.Of(err))
 		}
 	}
@@ -300,6 +300,7 @@ func (t *Tree) lay(ctx context.Context) error {
 	}
 	t.findBuilt()
 	t.Over.deletes = t.Deletes
+	t.noteSets(ctx)
 	return nil
 }
 

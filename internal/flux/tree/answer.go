@@ -12,6 +12,8 @@ const (
 	fluxGroup   = "kustomize.toolkit.fluxcd.io"
 	helmGroup   = "helm.toolkit.fluxcd.io"
 	sourceGroup = "source.toolkit.fluxcd.io"
+	// OperatorGroup is the group of Flux Operator.
+	OperatorGroup = "fluxcd.controlplane.io"
 )
 
 // Order says what to build. It is plain data, because a child process carries it out.
@@ -79,6 +81,12 @@ type Asked struct {
 	Found                 bool
 }
 
+// Title names the object in problems.
+func (o Object) Title() string {
+	key := keyOf(o.Map())
+	return title(key.kind, key.namespace, key.name)
+}
+
 // Candidate is a Kustomization of the cluster that may build the folder of the user.
 type Candidate struct {
 	Maker Maker
@@ -92,10 +100,12 @@ type Candidate struct {
 // Severity says what a problem means for the answer.
 type Severity string
 
-// The severities of problems. Only an answer without Failed, Skipped and NotKnown has everything that Flux applies.
+// The severities of problems. Only an answer without Failed, Unbuilt, Skipped and NotKnown has everything that Flux applies.
 const (
 	// Failed is something that could not be built. In most cases, Flux cannot build it either.
 	Failed Severity = "failed"
+	// Unbuilt is something that others make objects of, and HelmReleases may be among them.
+	Unbuilt Severity = "not built"
 	// Skipped is something that was not looked at.
 	Skipped Severity = "not looked at"
 	// NotKnown is a value that is not known.

@@ -236,8 +236,8 @@ func (b *builder) emit(objects []made, by Maker, depth int) {
 		}
 		b.makers[key], b.objects[key] = by, o.value
 		b.answer.Objects = append(b.answer.Objects, Object{text, o.file, o.dir, by})
-		if key.group == "fluxcd.controlplane.io" && key.kind == "ResourceSet" {
-			b.report(Problem{Skipped, name, "the objects that Flux Operator makes of it", "flux-operator build resourceset prints them"})
+		if key.group == OperatorGroup && key.kind == "ResourceSet" {
+			b.report(aboutSet(name, o.value))
 		}
 		if key.group != fluxGroup || key.kind != "Kustomization" || by.Namespace == key.namespace && by.Name == key.name {
 			continue
