@@ -116,6 +116,7 @@ func TestChangedUnbuilt(t *testing.T) {
 			problem := tree.Problem{Severity: tt.fault, Where: "Kustomization shop/apps"}
 			f := Fleet{before: laidOver(t, from, problem, tt.before...)}
 			f.Tree = laidOver(t, from, tree.Problem{}, kustomization, web, charts)
+			f.On.Cluster = from
 			f.On.List = func(_ context.Context, kind schema.GroupVersionKind, _ string) ([]map[string]any, error) {
 				if kind == api.Kind() {
 					return items, nil

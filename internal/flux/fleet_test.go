@@ -8,13 +8,11 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
-	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -83,22 +81,11 @@ func TestFleetFailure(t *testing.T) {
 	}
 }
 
-// oldCluster serves HelmReleases in one version.
-type oldCluster struct {
-	drift.Cluster
-	version string
-}
-
-// Scope implements drift.Cluster.
-func (c oldCluster) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
-	return true, kind == schema.GroupVersionKind{Group: api.Kind().Group, Version: c.version, Kind: api.Kind().Kind}
-}
-
 // TestOlderVersion checks that HelmReleases of a version that is not read are an error, and not none.
 func TestOlderVersion(t *testing.T) {
 	for version, want := range map[string]string{"v2": "", "": "", "v2beta2": "only as helm.toolkit.fluxcd.io/v2beta2", "v2beta1": "v2beta1"} {
 		var f Fleet
-		f.On.Cluster = oldCluster{version: version}
+		f.On.Cluster = fluxtest.Served{Versions: []string{api.Kind().Group + "/" + version}}
 		err := f.olderVersion()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", version, err)

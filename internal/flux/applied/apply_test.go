@@ -81,8 +81,8 @@ func made(t *testing.T, by tree.Maker, format string, args ...any) (object.Ref, 
 // layObjects lays the objects of a tree over a cluster.
 func layObjects(t *testing.T, from drift.Cluster, objects ...tree.Object) *Tree {
 	t.Helper()
-	out, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true},
-		func(context.Context, func(context.Context, LookupOrder) ([]byte, error)) (tree.Answer, error) {
+	out, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true}, nil,
+		func(context.Context, Questions) (tree.Answer, error) {
 			return tree.Answer{Objects: objects}, nil
 		})
 	if err != nil {

@@ -70,7 +70,8 @@ func (t *Tree) kustomization(ctx context.Context, all []laid, m tree.Maker) (map
 		}
 		return all[i].content, nil
 	}
-	found := t.Over.Cluster.Read(ctx, []object.Ref{ref})[ref]
+	t.see(ctx, []object.Ref{ref})
+	found := t.live[ref]
 	if found.Err != nil {
 		return nil, errors.New(found.Err.Message)
 	}

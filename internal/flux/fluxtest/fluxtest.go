@@ -35,6 +35,11 @@ func (s Served) Read(_ context.Context, wanted []object.Ref) map[object.Ref]clus
 	return out
 }
 
+// Scope implements drift.Cluster. All kinds have namespaces.
+func (s Served) Scope(kind schema.GroupVersionKind) (namespaced, known bool) {
+	return true, slices.Contains(s.Versions, kind.Group+"/"+kind.Version)
+}
+
 // OpenAPI implements drift.Cluster.
 func (s Served) OpenAPI(context.Context, []schema.GroupVersion) (map[schema.GroupVersion][]byte, []report.Message) {
 	return nil, nil
