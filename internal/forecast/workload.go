@@ -111,9 +111,11 @@ func (in Input) rollOut(w workload) rollout {
 	r := w.controller()(w)
 	scaler, scaled := in.Autoscaled[w.Key]
 	scaled = scaled && !scaler.Leaves
-	// An autoscaler that does not scale to zero is off while there are no replicas.
+	// An autoscaler that does not scale to zero has not set the count to 0. Most are disabled then, so they do not set it back either
+	// (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler: ScalingDisabled).
 	switch {
 	case !w.rescales():
+	case scaled && w.after == 0 && !scaler.FromZero:
 	case scaled && (w.before > 0 || scaler.ToZero):
 		r = w.scaledBack(r, scaler)
 	case !scaled && in.AutoscalersUnseen:

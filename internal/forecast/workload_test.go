@@ -299,22 +299,30 @@ func TestTemplateReturns(t *testing.T) {
 
 // TestAutoscaledWorkloads checks that an autoscaler sets back the count that a write changes, and that one that is off does not.
 func TestAutoscaledWorkloads(t *testing.T) {
+	const decides = "; inexact: the autoscaler decides how many pods there will be"
+	hpa := object.Autoscaler{Name: "HorizontalPodAutoscaler web"}
+	leaves := object.Autoscaler{Name: "HorizontalPodAutoscaler web", Leaves: true}
+	keeps := object.Autoscaler{Name: "ScaledObject web", FromZero: true}
+	sleeps := object.Autoscaler{Name: "ScaledObject web", FromZero: true, ToZero: true}
 	for _, c := range []struct {
+		by          object.Autoscaler
 		live, after string
-		leaves      bool
 		want        string
 	}{
-		{"{replicas: 5, template: T1}", "{replicas: 2, template: T1}", false, "restarts 3 pods, 2 stay ready -0~3+0 least 2; " +
-			"note: the write sets the count to 2, and HorizontalPodAutoscaler web sets it back; " +
-			"inexact: the autoscaler decides how many pods there will be"},
-		{"{replicas: 5, template: T1}", "{replicas: 2, template: T1}", true, "stops 3 pods -3~0+0 least 2"},
-		{"{replicas: 5, template: T1}", "{replicas: 5, template: T2}", false, "restarts 5 pods up to 3 at a time, 4 stay ready -0~5+0 least 4"},
-		{"{replicas: 0, template: T1}", "{replicas: 2, template: T1}", false, "starts 2 pods -0~0+2 least 0"},
+		{hpa, "{replicas: 5, template: T1}", "{replicas: 2, template: T1}", "restarts 3 pods, 2 stay ready -0~3+0 least 2; " +
+			"note: the write sets the count to 2, and HorizontalPodAutoscaler web sets it back" + decides},
+		{leaves, "{replicas: 5, template: T1}", "{replicas: 2, template: T1}", "stops 3 pods -3~0+0 least 2"},
+		{hpa, "{replicas: 5, template: T1}", "{replicas: 5, template: T2}", "restarts 5 pods up to 3 at a time, 4 stay ready -0~5+0 least 4"},
+		{hpa, "{replicas: 0, template: T1}", "{replicas: 2, template: T1}", "starts 2 pods -0~0+2 least 0"},
+		{hpa, "{replicas: 5, template: T1}", "{replicas: 0, template: T1}", "stops 5 pods -5~0+0 least 0 down"},
+		{sleeps, "{replicas: 5, template: T1}", "{replicas: 0, template: T1}", "restarts 5 pods: none is ready meanwhile -0~5+0 least 0 down; " +
+			"note: the write sets the count to 0, and ScaledObject web sets it back" + decides},
+		{keeps, "{replicas: 5, template: T1}", "{replicas: 0, template: T1}", "restarts 5 pods: none is ready meanwhile -0~5+0 least 0 down; " +
+			"note: the write sets the count to 0, and ScaledObject web sets it back" + decides},
+		{keeps, "{replicas: 0, template: T1}", "{replicas: 2, template: T1}", "starts 2 pods -0~0+2 least 0"},
 	} {
 		o := written(t, "Deployment", c.live, c.after, steady("Deployment", replicas(decode(t, "{spec: "+c.live+"}"))))
-		in := Input{Objects: []Object{o}, Autoscaled: map[object.Key]object.Autoscaler{
-			o.Key: {Name: "HorizontalPodAutoscaler web", Leaves: c.leaves},
-		}}
+		in := Input{Objects: []Object{o}, Autoscaled: map[object.Key]object.Autoscaler{o.Key: c.by}}
 		if got := says(predict(in).Objects[o.Key]); got != c.want {
 			t.Errorf("live %s, after %s:\ngot  %s\nwant %s", c.live, c.after, got, c.want)
 		}

@@ -180,7 +180,7 @@ func (w *objectWalk) isDefault(path object.Path, value any) bool {
 // classOf returns the class of one place. It is empty for most places.
 func (w *objectWalk) classOf(path object.Path, n States) report.Class {
 	switch {
-	case w.autoscaler.Name != "" && !w.autoscaler.Leaves && IsReplicas(path) && !w.isSwitchedOff(path, n):
+	case w.autoscaler.Name != "" && !w.autoscaler.Leaves && IsReplicas(path) && !w.isSwitchedOff(path, n) && !w.switchesOff(path, n):
 		return report.ClassAutoscaled
 	case w.Volatile && n.isVolatile():
 		return report.ClassVolatile

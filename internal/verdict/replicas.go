@@ -23,6 +23,12 @@ func (w *objectWalk) isSwitchedOff(path object.Path, n States) bool {
 	return w.autoscaler.Name != "" && !w.autoscaler.ToZero && isZeroReplicas(path, n.Live)
 }
 
+// switchesOff reports whether the write sets the replicas to 0 under an autoscaler that this disables (horizontal.go reconcileAutoscaler:
+// ScalingDisabled), so that nothing raises them again.
+func (w *objectWalk) switchesOff(path object.Path, n States) bool {
+	return w.autoscaler.Name != "" && !w.autoscaler.FromZero && isZeroReplicas(path, n.Result) && !isZeroReplicas(path, n.Live)
+}
+
 func isZeroReplicas(path object.Path, live kinds.State) bool {
 	return IsReplicas(path) && live.Present && object.Equal(live.Value, int64(0))
 }
@@ -41,20 +47,24 @@ func (w *objectWalk) isScaled(path object.Path, owners []report.Owner) bool {
 	return !w.Shape.Custom && IsReplicas(path) && len(owners) == 0
 }
 
-// withScaledOld returns old with the replicas that an autoscaler has set, if the operation removes that autoscaler. They are not drift. A
-// new value is a change by the operation, and no autoscaler undoes it.
+// withScaledOld returns old with the replicas that an autoscaler has set, if the operation removes or disables that autoscaler. They are
+// not drift. A new value is a change by the operation, and no autoscaler undoes it. Where old is 0, somebody else has raised them.
 func (w *objectWalk) withScaledOld(path object.Path, n States) kinds.State {
-	if w.autoscaler.Leaves && IsReplicas(path) && n.Live.Present && !w.isSwitchedOff(path, n) {
+	ends := w.autoscaler.Leaves || w.switchesOff(path, n) && !isZeroReplicas(path, n.Old)
+	if ends && IsReplicas(path) && n.Live.Present && !w.isSwitchedOff(path, n) {
 		n.Old.Value, n.Old.Present = n.Live.Value, true
 	}
 	return n.Old
 }
 
-// noteReplicas explains replicas that an autoscaler set before the operation removes it, and replicas that are 0: the autoscaler did not
-// set them, and the API server records no owner.
+// noteReplicas explains replicas that an autoscaler set before the operation removes or disables it, and replicas that are 0: the
+// autoscaler did not set them, and the API server records no owner.
 func (w *objectWalk) noteReplicas(e *entry, n States) {
-	if w.autoscaler.Leaves && IsReplicas(e.Path) && e.Cause == report.CauseChange {
+	switch {
+	case w.autoscaler.Leaves && IsReplicas(e.Path) && e.Cause == report.CauseChange:
 		e.Notes.Add(w.autoscaler.Name + " has set the replicas, and no longer scales this object after " + w.command)
+	case w.switchesOff(e.Path, n):
+		e.Notes.Add(w.autoscaler.Name + " sets the replicas; " + w.command + " sets them to 0, which disables it")
 	}
 	if !isZeroReplicas(e.Path, n.Live) || e.Cause == report.CauseChange {
 		return
@@ -71,11 +81,8 @@ func (w *objectWalk) noteReplicas(e *entry, n States) {
 // autoscalerNote names the autoscaler that sets the replicas, and explains what the operation does to them.
 func (w *objectWalk) autoscalerNote(f Finding) string {
 	note := w.autoscaler.Name + " sets the replicas"
-	switch {
-	case f.Verdict == report.Ignore || f.Verdict == report.Conflict:
+	if f.Verdict == report.Ignore || f.Verdict == report.Conflict {
 		return note
-	case !w.autoscaler.ToZero && object.Equal(f.Desired, int64(0)):
-		return note + "; " + w.command + " sets them to 0, which disables it"
 	}
 	return note + "; " + w.command + " resets them until it scales again"
 }

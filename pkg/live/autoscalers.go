@@ -134,6 +134,8 @@ func (l autoscalerList) addTo(out map[object.Key]object.Autoscaler) {
 		}
 		key := object.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: o.GetNamespace(), Name: text("name")}
 		found := object.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.reachesZero(&o)}
+		// KEDA scales from 0 whatever its minimum is (KEDA v2 pkg/scaling/executor/scale_scaledobjects.go RequestScale).
+		found.FromZero = found.ToZero || l.group == "keda.sh"
 		if other, taken := out[key]; !taken || precedes(found, other) {
 			out[key] = found
 		}

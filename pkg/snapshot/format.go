@@ -188,6 +188,7 @@ type Autoscaler struct {
 	Name       string `json:"name"`
 	Autoscaler string `json:"autoscaler"`
 	ToZero     bool   `json:"toZero,omitempty"`
+	FromZero   bool   `json:"fromZero,omitempty"`
 }
 
 // List is a list of objects that was asked for, or the error of reading it. The objects lack what no forecast reads.

@@ -168,7 +168,8 @@ func (p *Player) Autoscalers(_ context.Context, namespaces []string) (map[object
 		warnings = append(warnings, p.from.Autoscalers[i].Warnings...)
 		for _, a := range p.from.Autoscalers[i].Found {
 			key := object.Key{Group: a.Group, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}
-			out[key] = object.Autoscaler{Name: a.Autoscaler, ToZero: a.ToZero}
+			// What may scale to 0 scales from there too; a snapshot of an older helmdrift says only the first.
+			out[key] = object.Autoscaler{Name: a.Autoscaler, ToZero: a.ToZero, FromZero: a.FromZero || a.ToZero}
 		}
 	}
 	return out, warnings

@@ -327,7 +327,8 @@ func (s *saver) savedAutoscalers() (out []Autoscalers) {
 		saved := Autoscalers{Namespace: namespace, Warnings: s.messages(a.warnings)}
 		for _, key := range order.Sorted(maps.Keys(a.found), object.Key.Compare) {
 			saved.Found = append(saved.Found, Autoscaler{
-				Group: key.Group, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name, Autoscaler: a.found[key].Name, ToZero: a.found[key].ToZero,
+				Group: key.Group, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name,
+				Autoscaler: a.found[key].Name, ToZero: a.found[key].ToZero, FromZero: a.found[key].FromZero,
 			})
 		}
 		out = append(out, saved)

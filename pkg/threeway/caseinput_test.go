@@ -201,7 +201,7 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 	for line := range strings.Lines(files["autoscaled"]) {
 		ref, by := refOf(t, line)
 		name, toZero := strings.CutSuffix(by, " to zero")
-		in.Autoscaled[ref.Key] = object.Autoscaler{Name: name, ToZero: toZero}
+		in.Autoscaled[ref.Key] = object.Autoscaler{Name: name, ToZero: toZero, FromZero: toZero || strings.HasPrefix(name, "ScaledObject ")}
 	}
 }
 
