@@ -30,8 +30,7 @@ func boundsOf(o *Object, m map[string]any) bounds {
 }
 
 // pausedBounds returns the bounds of a paused ScaledObject, and whether it is paused. One annotation makes it scale to a fixed number, and
-// the other one alone makes it scale nothing. The value of that one counts as true unless it is a boolean that is false (KEDA v2
-// apis/keda/v1alpha1/scaledobject_types.go NeedToBePausedByAnnotation, getBoolAnnotation).
+// the other one alone makes it scale nothing.
 func pausedBounds(m map[string]any) (bounds, bool) {
 	annotations := object.Child(object.Child(m, "metadata"), "annotations")
 	if text, ok := annotations["autoscaling.keda.sh/paused-replicas"].(string); ok {
@@ -39,9 +38,7 @@ func pausedBounds(m map[string]any) (bounds, bool) {
 			return bounds{n, n}, true
 		}
 	}
-	text, found := annotations["autoscaling.keda.sh/paused"].(string)
-	paused, err := strconv.ParseBool(text)
-	return bounds{0, math.MaxInt32}, found && (paused || err != nil)
+	return bounds{0, math.MaxInt32}, object.PausesScaling(m)
 }
 
 // autoscaler returns the effect of the write of an autoscaler on what it scales.

@@ -110,7 +110,7 @@ func (in Input) rollOut(w workload) rollout {
 	}
 	r := w.controller()(w)
 	scaler, scaled := in.Autoscaled[w.Key]
-	scaled = scaled && !scaler.Leaves
+	scaled = scaled && !scaler.Leaves && !scaler.Paused
 	// An autoscaler that does not scale to zero has not set the count to 0. Most are disabled then, so they do not set it back either
 	// (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler: ScalingDisabled).
 	switch {

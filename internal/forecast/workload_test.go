@@ -304,6 +304,7 @@ func TestAutoscaledWorkloads(t *testing.T) {
 	leaves := object.Autoscaler{Name: "HorizontalPodAutoscaler web", Leaves: true}
 	keeps := object.Autoscaler{Name: "ScaledObject web", FromZero: true}
 	sleeps := object.Autoscaler{Name: "ScaledObject web", FromZero: true, ToZero: true}
+	paused := object.Autoscaler{Name: "ScaledObject web", FromZero: true, ToZero: true, Paused: true}
 	for _, c := range []struct {
 		by          object.Autoscaler
 		live, after string
@@ -320,6 +321,8 @@ func TestAutoscaledWorkloads(t *testing.T) {
 		{keeps, "{replicas: 5, template: T1}", "{replicas: 0, template: T1}", "restarts 5 pods: none is ready meanwhile -0~5+0 least 0 down; " +
 			"note: the write sets the count to 0, and ScaledObject web sets it back" + decides},
 		{keeps, "{replicas: 0, template: T1}", "{replicas: 2, template: T1}", "starts 2 pods -0~0+2 least 0"},
+		{paused, "{replicas: 5, template: T1}", "{replicas: 2, template: T1}", "stops 3 pods -3~0+0 least 2"},
+		{paused, "{replicas: 5, template: T1}", "{replicas: 0, template: T1}", "stops 5 pods -5~0+0 least 0 down"},
 	} {
 		o := written(t, "Deployment", c.live, c.after, steady("Deployment", replicas(decode(t, "{spec: "+c.live+"}"))))
 		in := Input{Objects: []Object{o}, Autoscaled: map[object.Key]object.Autoscaler{o.Key: c.by}}

@@ -123,9 +123,8 @@ func (l autoscalerList) read(ctx context.Context, c *Cluster) (read autoscalerLi
 // ignored.
 func (l autoscalerList) addTo(out map[object.Key]object.Autoscaler) {
 	for _, o := range l.found.Items {
-		target, _, _ := unstructured.NestedMap(o.Object, "spec", "scaleTargetRef")
 		text := func(field string) string {
-			s, _ := target[field].(string)
+			s, _, _ := unstructured.NestedString(o.Object, "spec", "scaleTargetRef", field)
 			return s
 		}
 		gv, err := schema.ParseGroupVersion(cmp.Or(text("apiVersion"), l.apiVersion))
@@ -133,7 +132,7 @@ func (l autoscalerList) addTo(out map[object.Key]object.Autoscaler) {
 			continue
 		}
 		key := object.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: o.GetNamespace(), Name: text("name")}
-		found := object.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.reachesZero(&o)}
+		found := object.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.reachesZero(&o), Paused: object.PausesScaling(o.Object)}
 		// KEDA scales from 0 whatever its minimum is (KEDA v2 pkg/scaling/executor/scale_scaledobjects.go RequestScale).
 		found.FromZero = found.ToZero || l.group == "keda.sh"
 		if other, taken := out[key]; !taken || precedes(found, other) {

@@ -60,15 +60,19 @@ func TestAutoscalersOfKEDA(t *testing.T) {
 	scaled("with-its-own", map[string]any{"name": "api"})
 	scaled("keeps", map[string]any{"name": "kept"})
 	f.Objects[f.Kind("ScaledObject").Collection("prod")+"/keeps"]["spec"].(map[string]any)["minReplicaCount"] = int64(2)
+	scaled("waits", map[string]any{"name": "halted"})
+	f.Objects[f.Kind("ScaledObject").Collection("prod")+"/waits"]["metadata"].(map[string]any)["annotations"] =
+		map[string]any{"autoscaling.keda.sh/paused": "true"}
 	scaled("odd", map[string]any{"kind": "Deployment"})
 	scaled("odder", map[string]any{"name": int64(1)})
 	scales(f, "prod", "keda-hpa-with-its-own", "apps/v1", "Deployment", "api")
 	got, warnings := connect(f, Options{}).Autoscalers(t.Context(), []string{"prod"})
 	want := map[object.Key]object.Autoscaler{
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}:  {Name: "ScaledObject short", ToZero: true, FromZero: true},
-		{Group: "apps", Kind: "StatefulSet", Namespace: "prod", Name: "db"}:  {Name: "ScaledObject long", ToZero: true, FromZero: true},
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}:  {Name: "ScaledObject with-its-own", ToZero: true, FromZero: true},
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "kept"}: {Name: "ScaledObject keeps", FromZero: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}:    {Name: "ScaledObject short", ToZero: true, FromZero: true},
+		{Group: "apps", Kind: "StatefulSet", Namespace: "prod", Name: "db"}:    {Name: "ScaledObject long", ToZero: true, FromZero: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}:    {Name: "ScaledObject with-its-own", ToZero: true, FromZero: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "kept"}:   {Name: "ScaledObject keeps", FromZero: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "halted"}: {Name: "ScaledObject waits", ToZero: true, FromZero: true, Paused: true},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(warnings) > 0 {
 		t.Error(diff, warnings)

@@ -189,6 +189,7 @@ type Autoscaler struct {
 	Autoscaler string `json:"autoscaler"`
 	ToZero     bool   `json:"toZero,omitempty"`
 	FromZero   bool   `json:"fromZero,omitempty"`
+	Paused     bool   `json:"paused,omitempty"`
 }
 
 // List is a list of objects that was asked for, or the error of reading it. The objects lack what no forecast reads.

@@ -326,9 +326,10 @@ func (s *saver) savedAutoscalers() (out []Autoscalers) {
 		a := s.autoscalers[namespace]
 		saved := Autoscalers{Namespace: namespace, Warnings: s.messages(a.warnings)}
 		for _, key := range order.Sorted(maps.Keys(a.found), object.Key.Compare) {
+			scaler := a.found[key]
 			saved.Found = append(saved.Found, Autoscaler{
 				Group: key.Group, Kind: key.Kind, Namespace: key.Namespace, Name: key.Name,
-				Autoscaler: a.found[key].Name, ToZero: a.found[key].ToZero, FromZero: a.found[key].FromZero,
+				Autoscaler: scaler.Name, ToZero: scaler.ToZero, FromZero: scaler.FromZero, Paused: scaler.Paused,
 			})
 		}
 		out = append(out, saved)

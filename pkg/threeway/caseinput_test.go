@@ -57,7 +57,8 @@ func filesOf(archive *txtar.Archive) map[string]string {
 //	definitions.yaml                    objects of the chart's crds folder, which an install writes first
 //	absent                              "v1 ConfigMap d/c: namespace", or kind, where an object is absent for such a reason
 //	errors                              "v1 ConfigMap d/c: forbidden: text", where it could not be read
-//	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"; "to zero" follows where it may
+//	autoscaled                          "apps/v1 Deployment d/web: HorizontalPodAutoscaler web"; "to zero" follows where it may,
+//	                                    and "paused" where it is
 //	terminating                         namespaces that are being deleted, one a line; d is the release's own
 //	brings                              "Thing.ex.com": kinds that an install brings in its crds folder
 //	ignore.yaml                         rules, as a configuration has them under ignore; today is 2026-11-21
@@ -200,8 +201,10 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 	}
 	for line := range strings.Lines(files["autoscaled"]) {
 		ref, by := refOf(t, line)
+		by, paused := strings.CutSuffix(by, " paused")
 		name, toZero := strings.CutSuffix(by, " to zero")
-		in.Autoscaled[ref.Key] = object.Autoscaler{Name: name, ToZero: toZero, FromZero: toZero || strings.HasPrefix(name, "ScaledObject ")}
+		fromZero := toZero || strings.HasPrefix(name, "ScaledObject ")
+		in.Autoscaled[ref.Key] = object.Autoscaler{Name: name, ToZero: toZero, FromZero: fromZero, Paused: paused}
 	}
 }
 

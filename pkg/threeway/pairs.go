@@ -103,23 +103,24 @@ var installRank = sync.OnceValue(func() func(kind string) int {
 	}
 })
 
-// markLeaving returns the autoscalers of the objects of a release. It marks the autoscalers that the operation takes away, because it
-// deletes them or lets them scale another object. Replicas that they set are not drift, but nothing sets them after the operation.
+// markLeaving returns the autoscalers of the objects of a release. It marks those that the operation deletes, lets scale another object, or
+// leaves paused. Replicas that they set are not drift, but nothing sets them after the operation.
 func markLeaving(in Input) map[object.Key]object.Autoscaler {
 	if in.Operation == report.OperationDrift || len(in.Autoscaled) == 0 {
 		return in.Autoscaled
 	}
 	out := maps.Clone(in.Autoscaled)
 	for target, scaler := range out {
-		old := scalerIn(in.OldObjects, scaler, target)
-		if old == nil {
-			continue // belongs to somebody else
-		}
-		if desired := scalerIn(in.DesiredObjects, scaler, target); desired != nil {
-			scaler.Leaves = !scales(desired.Content, target)
-		} else {
+		old, desired := scalerIn(in.OldObjects, scaler, target), scalerIn(in.DesiredObjects, scaler, target)
+		switch {
+		case old == nil: // belongs to somebody else
+		case desired == nil:
 			scaler.Leaves = in.leaves(in.Live[old.Ref].Object) == ""
+		default: // Helm resumes it only if the old chart has paused it
+			scaler.Paused = object.PausesScaling(desired.Content) || scaler.Paused && !object.PausesScaling(old.Content)
+			scaler.Leaves = !scales(desired.Content, target)
 		}
+		scaler.Leaves = scaler.Leaves || scaler.Paused
 		out[target] = scaler
 	}
 	return out
