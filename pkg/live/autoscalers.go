@@ -133,20 +133,23 @@ func (l autoscalerList) addTo(out map[object.Key]object.Autoscaler) {
 		}
 		key := object.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: o.GetNamespace(), Name: text("name")}
 		found := object.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.reachesZero(&o), Paused: object.PausesScaling(o.Object)}
+		// A ScaledObject controls the autoscaler that it creates (KEDA v2 controllers/keda/hpa.go newHPAForScaledObject).
+		owner := metav1.GetControllerOf(&o)
+		isPart := owner != nil && owner.Kind == "ScaledObject"
+		if isPart {
+			found.Name = "ScaledObject " + owner.Name
+		}
 		// KEDA scales from 0 whatever its minimum is (KEDA v2 pkg/scaling/executor/scale_scaledobjects.go RequestScale).
-		found.FromZero = found.ToZero || l.group == "keda.sh"
+		found.FromZero = found.ToZero || isPart || l.group == "keda.sh"
 		if other, taken := out[key]; !taken || precedes(found, other) {
 			out[key] = found
 		}
 	}
 }
 
-// precedes decides between two autoscalers of one object, which are a mistake unless one created the other. The one
-// that scales to 0 wins, because it says more about what may happen to the replicas; otherwise the choice only has to
-// be the same each time.
+// precedes decides between an autoscaler and an earlier one of the same object, which are a mistake unless one created the other. A
+// ScaledObject wins over its own autoscaler. Otherwise the one that scales to 0 wins, because it says more about what may happen to the
+// replicas, or the choice only has to be the same each time.
 func precedes(a, b object.Autoscaler) bool {
-	if a.ToZero != b.ToZero {
-		return a.ToZero
-	}
-	return a.Name < b.Name
+	return a.ToZero && !b.ToZero || a.ToZero == b.ToZero && a.Name <= b.Name
 }

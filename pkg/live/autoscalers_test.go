@@ -47,7 +47,16 @@ func TestAutoscalers(t *testing.T) {
 	}
 }
 
-// TestAutoscalersOfKEDA checks that KEDA's kind is listed if it is served, and that a reference may omit the kind.
+// isPartOf gives an autoscaler to a ScaledObject, as KEDA does with those that it creates.
+func isPartOf(f *livetest.Server, autoscaler, scaledObject string) {
+	path := f.Kind("HorizontalPodAutoscaler").Collection("prod") + "/" + autoscaler
+	f.Objects[path]["metadata"].(map[string]any)["ownerReferences"] = []any{
+		map[string]any{"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "name": scaledObject, "uid": "1", "controller": true},
+	}
+}
+
+// TestAutoscalersOfKEDA checks that the kind of KEDA is listed if it is served, that a reference may omit the kind, and that the autoscaler
+// that a ScaledObject creates goes by its name.
 func TestAutoscalersOfKEDA(t *testing.T) {
 	f := livetest.New(t)
 	f.Kinds = append(f.Kinds, livetest.Kind{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject", Plural: "scaledobjects"})
@@ -66,13 +75,17 @@ func TestAutoscalersOfKEDA(t *testing.T) {
 	scaled("odd", map[string]any{"kind": "Deployment"})
 	scaled("odder", map[string]any{"name": int64(1)})
 	scales(f, "prod", "keda-hpa-with-its-own", "apps/v1", "Deployment", "api")
+	scales(f, "prod", "keda-hpa-keeps", "apps/v1", "Deployment", "kept")
+	isPartOf(f, "keda-hpa-keeps", "keeps")
 	got, warnings := connect(f, Options{}).Autoscalers(t.Context(), []string{"prod"})
 	want := map[object.Key]object.Autoscaler{
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}:    {Name: "ScaledObject short", ToZero: true, FromZero: true},
-		{Group: "apps", Kind: "StatefulSet", Namespace: "prod", Name: "db"}:    {Name: "ScaledObject long", ToZero: true, FromZero: true},
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}:    {Name: "ScaledObject with-its-own", ToZero: true, FromZero: true},
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "kept"}:   {Name: "ScaledObject keeps", FromZero: true},
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "halted"}: {Name: "ScaledObject waits", ToZero: true, FromZero: true, Paused: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}:  {Name: "ScaledObject short", ToZero: true, FromZero: true},
+		{Group: "apps", Kind: "StatefulSet", Namespace: "prod", Name: "db"}:  {Name: "ScaledObject long", ToZero: true, FromZero: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}:  {Name: "ScaledObject with-its-own", ToZero: true, FromZero: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "kept"}: {Name: "ScaledObject keeps", FromZero: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "halted"}: {
+			Name: "ScaledObject waits", ToZero: true, FromZero: true, Paused: true,
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || len(warnings) > 0 {
 		t.Error(diff, warnings)
@@ -83,15 +96,21 @@ func TestAutoscalersOfKEDA(t *testing.T) {
 }
 
 // TestAutoscalersOfKEDAUnread checks that the autoscalers of Kubernetes count if those of KEDA cannot be read, with a
-// warning.
+// warning. Those that KEDA has created name their ScaledObject.
 func TestAutoscalersOfKEDAUnread(t *testing.T) {
 	f := livetest.New(t)
 	f.Kinds = append(f.Kinds, livetest.Kind{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject", Plural: "scaledobjects"})
 	scales(f, "prod", "web", "apps/v1", "Deployment", "web")
+	scales(f, "prod", "keda-hpa-queue", "apps/v1", "Deployment", "worker")
+	isPartOf(f, "keda-hpa-queue", "queue")
 	f.Intercept = livetest.Failing(-1, "/namespaces/prod/scaledobjects", livetest.Forbid)
 	got, warnings := connect(f, Options{}).Autoscalers(t.Context(), []string{"prod"})
-	if got[object.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}].Name != "HorizontalPodAutoscaler web" {
-		t.Error(got)
+	want := map[object.Key]object.Autoscaler{
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}:    {Name: "HorizontalPodAutoscaler web"},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "worker"}: {Name: "ScaledObject queue", FromZero: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 	if len(warnings) != 1 || warnings[0].Code != cluster.CodeForbidden || !strings.Contains(warnings[0].Message, `scaledobjects.keda.sh in namespace "prod": forbidden`) {
 		t.Errorf("warnings %+v", warnings)
