@@ -111,7 +111,7 @@ func (in Input) rollOut(w workload) rollout {
 	r := w.controller()(w)
 	scaler, scaled := in.Autoscaled[w.Key]
 	scaled = scaled && !scaler.Leaves && !scaler.Paused
-	// An autoscaler that does not scale to zero has not set the count to 0. Most are disabled then, so they do not set it back either
+	// An autoscaler that has not set the count to 0 does not set it to 0 again. Most are disabled at 0, so they do not raise it either
 	// (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler: ScalingDisabled).
 	switch {
 	case !w.rescales():

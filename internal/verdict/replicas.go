@@ -16,7 +16,7 @@ func IsReplicas(path object.Path) bool {
 		path[1].Form == object.FieldStep && path[1].Name == "replicas"
 }
 
-// isSwitchedOff reports whether the replicas are 0 under an autoscaler that does not scale to 0. The autoscaler is then disabled, and
+// isSwitchedOff reports whether the replicas are 0 under an autoscaler that has not set them to 0. The autoscaler is then disabled, and
 // will not raise them again (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler). So they are drift where
 // old has other replicas, even if no manifest names them because the autoscaler sets them.
 func (w *objectWalk) isSwitchedOff(path object.Path, n States) bool {
@@ -70,7 +70,7 @@ func (w *objectWalk) noteReplicas(e *entry, n States) {
 		return
 	}
 	if w.isSwitchedOff(e.Path, n) {
-		e.Notes.Add(w.autoscaler.Name + " does not scale to 0, and Kubernetes disables an autoscaler whose target has 0 replicas")
+		e.Notes.Add(w.autoscaler.Name + " has not scaled to 0 itself, and Kubernetes disables an autoscaler whose target has 0 replicas")
 	}
 	if len(e.Owners) == 0 && w.owners.IsRecorded() {
 		e.Unrecorded = true
@@ -80,9 +80,8 @@ func (w *objectWalk) noteReplicas(e *entry, n States) {
 
 // autoscalerNote names the autoscaler that sets the replicas, and explains what the operation does to them.
 func (w *objectWalk) autoscalerNote(f Finding) string {
-	note := w.autoscaler.Name + " sets the replicas"
-	if f.Verdict == report.Ignore || f.Verdict == report.Conflict {
-		return note
+	if !f.Writes() {
+		return w.autoscaler.Name + " sets the replicas"
 	}
-	return note + "; " + w.command + " resets them until it scales again"
+	return w.autoscaler.Name + " sets the replicas; " + w.command + " resets them until it scales again"
 }

@@ -21,37 +21,51 @@ type autoscalerKind struct {
 	versions []string
 	// apiVersion and target are the defaults of a reference that omits them.
 	apiVersion, target string
-	// reachesZero reports whether an autoscaler may set the replicas to 0.
-	reachesZero func(object *unstructured.Unstructured) bool
+	// autoscaler returns what an object of the kind does to the replicas.
+	autoscaler func(o *unstructured.Unstructured) object.Autoscaler
 }
 
-// autoscalerKinds are the known kinds. A ScaledObject of KEDA creates a HorizontalPodAutoscaler, but not while
-// it is paused, and KEDA itself scales from and to zero. Its reference has defaults (KEDA v2 apis/keda/v1alpha1
-// ParseGVKR). Every server has version 1 of HorizontalPodAutoscaler.
+// autoscalerKinds are the known kinds. A ScaledObject of KEDA creates a HorizontalPodAutoscaler, but not while it is paused. Its reference
+// has defaults (KEDA v2 apis/keda/v1alpha1 ParseGVKR). Every server has version 1 of HorizontalPodAutoscaler.
 func autoscalerKinds() []autoscalerKind {
 	return []autoscalerKind{
 		{group: "autoscaling", kind: "HorizontalPodAutoscaler", plural: "horizontalpodautoscalers", versions: []string{"v2", "v1"},
-			reachesZero: autoscalerReachesZero},
+			autoscaler: autoscalerOfKubernetes},
 		{group: "keda.sh", kind: "ScaledObject", plural: "scaledobjects", versions: []string{"v1alpha1"},
-			apiVersion: "apps/v1", target: "Deployment", reachesZero: kedaReachesZero},
+			apiVersion: "apps/v1", target: "Deployment", autoscaler: autoscalerOfKEDA},
 	}
 }
 
-// autoscalerReachesZero reports whether an autoscaler of Kubernetes may scale to 0, which it does only if its
-// minReplicas is 0. Any other is disabled while its target has 0 replicas (kubernetes v1.36.3
-// pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler: "scaling is disabled since the replica count of the
-// target is zero"). The default of minReplicas is 1.
-func autoscalerReachesZero(object *unstructured.Unstructured) bool {
-	minimum, found, err := unstructured.NestedInt64(object.Object, "spec", "minReplicas")
-	return err == nil && found && minimum == 0
+// autoscalerOfKubernetes returns what a HorizontalPodAutoscaler does. KEDA controls those that it creates for a ScaledObject (KEDA v2
+// controllers/keda/hpa.go newHPAForScaledObject).
+func autoscalerOfKubernetes(o *unstructured.Unstructured) object.Autoscaler {
+	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "ScaledObject" {
+		return object.Autoscaler{Name: "ScaledObject " + owner.Name, FromZero: true}
+	}
+	active := isActiveAtZero(o.Object)
+	return object.Autoscaler{Name: "HorizontalPodAutoscaler " + o.GetName(), ToZero: active, FromZero: active}
 }
 
-// kedaReachesZero reports whether KEDA may scale to 0: the minimum of the ScaledObject is 0, which is the default,
-// its idle count is 0, or it is paused at 0 (KEDA v2 pkg/scaling/executor/scale_scaledobjects.go RequestScale).
-func kedaReachesZero(object *unstructured.Unstructured) bool {
-	minimum, _, err := unstructured.NestedInt64(object.Object, "spec", "minReplicaCount")
-	idle, idles, _ := unstructured.NestedInt64(object.Object, "spec", "idleReplicaCount")
-	return err == nil && minimum == 0 || idles && idle == 0 || object.GetAnnotations()["autoscaling.keda.sh/paused-replicas"] == "0"
+// isActiveAtZero reports whether a HorizontalPodAutoscaler scales a target that has 0 replicas: only if it has set them to 0 itself, which
+// its condition ScaledToZero says (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go shouldComputeMetricsForZeroReplicas). One
+// that has not scaled yet lacks the condition, and says that scaling is disabled once the replicas are 0. Before 1.36 there is no such
+// condition, and minReplicas 0 is enough (kubernetes v1.35.0 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler).
+func isActiveAtZero(autoscaler map[string]any) bool {
+	for _, c := range object.Items(object.Child(autoscaler, "status"), "conditions") {
+		if c["type"] == "ScaledToZero" || c["reason"] == "ScalingDisabled" {
+			return c["status"] == "True"
+		}
+	}
+	return object.Equal(object.Child(autoscaler, "spec")["minReplicas"], int64(0))
+}
+
+// autoscalerOfKEDA returns what a ScaledObject does. It may scale to 0 if its minimum is 0, which is the default, its idle count is 0, or it
+// is paused at 0. It scales from 0 whatever its minimum is (KEDA v2 pkg/scaling/executor/scale_scaledobjects.go RequestScale).
+func autoscalerOfKEDA(o *unstructured.Unstructured) object.Autoscaler {
+	minimum, _, err := unstructured.NestedInt64(o.Object, "spec", "minReplicaCount")
+	idle, idles, _ := unstructured.NestedInt64(o.Object, "spec", "idleReplicaCount")
+	toZero := err == nil && minimum == 0 || idles && idle == 0 || o.GetAnnotations()["autoscaling.keda.sh/paused-replicas"] == "0"
+	return object.Autoscaler{Name: "ScaledObject " + o.GetName(), ToZero: toZero, FromZero: true, Paused: object.PausesScaling(o.Object)}
 }
 
 // Autoscalers returns the autoscalers of the namespaces, keyed by the objects that they scale. It sends one
@@ -86,7 +100,12 @@ type autoscalerList struct {
 func (c *Cluster) autoscalerLists(namespaces []string) []autoscalerList {
 	var out []autoscalerList
 	for _, s := range autoscalerKinds() {
-		r, served, err := c.autoscalerResource(s)
+		var r resource
+		var served bool
+		var err error
+		for i := 0; i < len(s.versions) && !served; i++ {
+			r, served, err = c.served.find(schema.GroupVersionKind{Group: s.group, Version: s.versions[i], Kind: s.kind})
+		}
 		if !served && err == nil {
 			continue
 		}
@@ -95,17 +114,6 @@ func (c *Cluster) autoscalerLists(namespaces []string) []autoscalerList {
 		}
 	}
 	return out
-}
-
-// autoscalerResource finds a kind of autoscaler at one of its versions.
-func (c *Cluster) autoscalerResource(s autoscalerKind) (r resource, found bool, err error) {
-	for _, version := range s.versions {
-		r, found, err = c.served.find(schema.GroupVersionKind{Group: s.group, Version: version, Kind: s.kind})
-		if found {
-			return r, true, nil
-		}
-	}
-	return r, false, err
 }
 
 // read returns the list with its objects or its error.
@@ -118,9 +126,8 @@ func (l autoscalerList) read(ctx context.Context, c *Cluster) (read autoscalerLi
 	return read
 }
 
-// addTo adds the autoscalers to out, under the objects that they scale. The controller resolves the target by group
-// and kind (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler), so the version is
-// ignored.
+// addTo adds the autoscalers to out, under the objects that they scale. The controller resolves the target by group and kind (kubernetes
+// v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler), so the version is ignored.
 func (l autoscalerList) addTo(out map[object.Key]object.Autoscaler) {
 	for _, o := range l.found.Items {
 		text := func(field string) string {
@@ -132,15 +139,7 @@ func (l autoscalerList) addTo(out map[object.Key]object.Autoscaler) {
 			continue
 		}
 		key := object.Key{Group: gv.Group, Kind: cmp.Or(text("kind"), l.target), Namespace: o.GetNamespace(), Name: text("name")}
-		found := object.Autoscaler{Name: l.kind + " " + o.GetName(), ToZero: l.reachesZero(&o), Paused: object.PausesScaling(o.Object)}
-		// A ScaledObject controls the autoscaler that it creates (KEDA v2 controllers/keda/hpa.go newHPAForScaledObject).
-		owner := metav1.GetControllerOf(&o)
-		isPart := owner != nil && owner.Kind == "ScaledObject"
-		if isPart {
-			found.Name = "ScaledObject " + owner.Name
-		}
-		// KEDA scales from 0 whatever its minimum is (KEDA v2 pkg/scaling/executor/scale_scaledobjects.go RequestScale).
-		found.FromZero = found.ToZero || isPart || l.group == "keda.sh"
+		found := l.autoscaler(&o)
 		if other, taken := out[key]; !taken || precedes(found, other) {
 			out[key] = found
 		}

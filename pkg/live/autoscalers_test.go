@@ -47,6 +47,44 @@ func TestAutoscalers(t *testing.T) {
 	}
 }
 
+// TestAutoscalersAtZero checks which autoscalers of Kubernetes scale a target with 0 replicas.
+func TestAutoscalersAtZero(t *testing.T) {
+	condition := func(kind, status, reason string) map[string]any {
+		return map[string]any{"type": kind, "status": status, "reason": reason}
+	}
+	active, disabled := condition("ScalingActive", "True", "ValidMetricFound"), condition("ScalingActive", "False", "ScalingDisabled")
+	byItself, notByItself := condition("ScaledToZero", "True", "ScaledToZero"), condition("ScaledToZero", "False", "NotScaledToZero")
+	for name, c := range map[string]struct {
+		minimum    any
+		conditions []any
+		want       bool
+	}{
+		"without a minimum, which is then 1":         {nil, []any{active}, false},
+		"with a minimum above 0":                     {int64(2), []any{active}, false},
+		"at 0, with a minimum above 0":               {int64(2), []any{disabled}, false},
+		"at 0 by itself":                             {int64(0), []any{active, byItself}, true},
+		"at 0 by itself, with a minimum raised":      {int64(2), []any{active, byItself}, true},
+		"at 0 by hand":                               {int64(0), []any{disabled, notByItself}, false},
+		"at 0 by hand before it has ever scaled":     {int64(0), []any{disabled}, false},
+		"above 0, after it has scaled":               {int64(0), []any{active, notByItself}, false},
+		"of 1.35, at 0 or above":                     {int64(0), []any{active}, true},
+		"of 1.35, before the controller has seen it": {int64(0), nil, true},
+	} {
+		f := livetest.New(t)
+		scales(f, "prod", "web", "apps/v1", "Deployment", "web")
+		autoscaler := f.Objects[f.Kind("HorizontalPodAutoscaler").Collection("prod")+"/web"]
+		if c.minimum != nil {
+			autoscaler["spec"].(map[string]any)["minReplicas"] = c.minimum
+		}
+		autoscaler["status"] = map[string]any{"conditions": c.conditions}
+		got, _ := connect(f, Options{}).Autoscalers(t.Context(), []string{"prod"})
+		want := object.Autoscaler{Name: "HorizontalPodAutoscaler web", ToZero: c.want, FromZero: c.want}
+		if diff := cmp.Diff(want, got[object.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}]); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
 // isPartOf gives an autoscaler to a ScaledObject, as KEDA does with those that it creates.
 func isPartOf(f *livetest.Server, autoscaler, scaledObject string) {
 	path := f.Kind("HorizontalPodAutoscaler").Collection("prod") + "/" + autoscaler
