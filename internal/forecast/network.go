@@ -251,7 +251,7 @@ func simpleSelector(m map[string]any) labels.Selector {
 	return labels.SelectorFromSet(texts(m))
 }
 
-// labelSelector returns the selector of a policy. An empty or absent selector selects everything, as long as the policy exists.
+// labelSelector returns the selector of a NetworkPolicy. An empty or absent one selects everything, as long as the policy exists.
 func labelSelector(spec map[string]any, field string) labels.Selector {
 	if spec == nil {
 		return labels.Nothing()

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -91,8 +92,8 @@ func (in *prediction) budget(o *Object) *report.Effect {
 		return nil
 	}
 	p := in.population(o.Namespace)
-	before, _ := matched(p.now, labelSelector(spec, "selector"))
-	after, _ := matched(p.then, labelSelector(desired, "selector"))
+	before, _ := matched(p.now, budgetSelector(o.Version, spec))
+	after, _ := matched(p.then, budgetSelector(o.Version, desired))
 	e := &report.Effect{Inexact: p.why}
 	evictable := evictions(decoded[policyv1.PodDisruptionBudget](o.After), after)
 	switch {
@@ -108,6 +109,16 @@ func (in *prediction) budget(o *Object) *report.Effect {
 		e.Text = fmt.Sprintf("lets %d of %s be evicted at the same time", evictable, english.Count(after, "pod"))
 	}
 	return e
+}
+
+// budgetSelector returns the selector of a PodDisruptionBudget. An absent one selects no pod, and an empty one all of the namespace
+// (k8s.io/api v0.36.3 policy/v1/types.go PodDisruptionBudgetSpec). At version v1beta1, which Kubernetes 1.25 removed, an empty one selects
+// none either (k8s.io/api v0.36.3 policy/v1beta1/types.go PodDisruptionBudgetSpec).
+func budgetSelector(version string, spec map[string]any) labels.Selector {
+	if !object.Has(spec, "selector") || version == "v1beta1" && len(object.Child(spec, "selector")) == 0 {
+		return labels.Nothing()
+	}
+	return labelSelector(spec, "selector")
 }
 
 // evictions returns how many of n pods may be evicted at the same time if all are healthy. A budget without a bound allows none.
