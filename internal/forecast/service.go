@@ -19,7 +19,11 @@ import (
 func (in *prediction) service(o *Object) *report.Effect {
 	e := &report.Effect{}
 	before, after := decoded[corev1.Service](o.Before), decoded[corev1.Service](o.After)
-	if len(before.Spec.Selector) > 0 && !isExternal(before) && (o.After == nil || !isExternal(after)) {
+	switch {
+	case len(before.Spec.Selector) == 0 || isExternal(before) || isExternal(after): // no controller writes its endpoints
+	case o.After != nil && len(after.Spec.Selector) == 0:
+		in.leavesEndpoints(e, o)
+	default:
 		in.selects(e, o)
 		withClauses(e, in.reaches(e, o, before, after))
 	}
@@ -79,6 +83,46 @@ func (in *prediction) selects(e *report.Effect, o *Object) {
 		e.Text = fmt.Sprintf("selects %s, before %d", english.Count(after, "pod"), before)
 	}
 	in.addNotes(left, o, named(o.Key)+" "+e.Text)
+}
+
+// leavesEndpoints adds what becomes of a Service that loses its selector. No controller writes its endpoints any more, so they stay those
+// of the pods that it selects now (kubernetes v1.36.3 pkg/controller/endpointslice/endpointslice_controller.go syncService). It reaches
+// nothing once the last of these pods has gone.
+func (in *prediction) leavesEndpoints(e *report.Effect, o *Object) {
+	p, selector := in.population(o.Namespace), simpleSelector(selectorIn(o.Before))
+	before, ready := matched(p.now, selector)
+	if before == 0 && p.why == "" {
+		return
+	}
+	gone := min(before, in.goneOf(o.Namespace, selector))
+	e.Inexact, e.Downtime = p.why, ready > 0 && gone == before
+	e.Text = "its endpoints no longer follow its pods"
+	if before > 0 {
+		e.Text += fmt.Sprintf(" and stay at the %d that %s now", before, verb(before, "runs", "run"))
+	}
+	switch {
+	case gone > 0 && gone == before:
+		e.Text += ", and the operation replaces or stops all of them"
+	case gone > 0:
+		e.Text += fmt.Sprintf(", and the operation replaces or stops %d of them", gone)
+	}
+}
+
+// goneOf counts the pods of the release that a selector selects now and that the operation replaces or stops. A Pod whose containers
+// restart in place keeps its address.
+func (in *prediction) goneOf(namespace string, selector labels.Selector) int {
+	gone := 0
+	for i := range in.Objects {
+		w := &in.Objects[i]
+		e := in.effects[w.Key]
+		if e == nil || w.Namespace != namespace || !selector.Matches(labels.Set(labelsOf(templateIn(w.Key, w.Before)))) {
+			continue
+		}
+		if gone += e.Stops; !w.isPod() {
+			gone += e.Restarts
+		}
+	}
+	return gone
 }
 
 // unknownPods returns the effect on a Service that selects no pod of the release, if other pods could not be listed.
