@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -182,13 +183,18 @@ func sum(objects []Object, effects map[object.Key]*report.Effect) *report.Releas
 		if e.Restarts > 0 {
 			out.Workloads++
 		}
-		if e.Downtime {
-			out.Downtime = append(out.Downtime, report.ObjectKey{Key: o.Key})
-			if o.runsPods() {
-				outages = append(outages, outage(o, e))
-			} else {
-				cut = append(cut, named(o.Key))
+		down := report.ObjectKey{Key: o.Key}
+		switch {
+		case !e.Downtime:
+		case o.runsPods():
+			out.Downtime, outages = append(out.Downtime, down), append(outages, outage(o, e))
+		case o.Kind == "ScaledObject":
+			if down.Key = targetOf(o, o.After); !slices.Contains(out.Downtime, down) {
+				out.Downtime = append(out.Downtime, down)
 			}
+			outages = append(outages, down.Name+" has no pods afterwards")
+		default:
+			out.Downtime, cut = append(out.Downtime, down), append(cut, named(o.Key))
 		}
 		lost = append(lost, e.Lost...)
 		if out.Inexact == "" && (e.Restarts+e.Starts+e.Stops+len(e.Lost) > 0 || e.Downtime) {

@@ -63,10 +63,22 @@ func (in Input) autoscaler(o *Object) *report.Effect {
 		return nil
 	case n < is.least:
 		return &report.Effect{Text: fmt.Sprintf("scales %s from %d to %d replicas or more", named(target), n, is.least)}
+	case n > 0 && is.most == 0:
+		return scaledToZero(scaled, n)
 	case n > is.most:
 		return &report.Effect{Text: fmt.Sprintf("scales %s from %d to %d replicas or less", named(target), n, is.most)}
 	}
 	return nil
+}
+
+// scaledToZero returns the effect of an autoscaler that stops all n pods of a workload, as a ScaledObject does that is paused at 0 (KEDA
+// v2 pkg/scaling/executor/scale_scaledobjects.go RequestScale). A workload that the operation creates has no pods yet.
+func scaledToZero(o *Object, n int) *report.Effect {
+	e := &report.Effect{Text: fmt.Sprintf("scales %s from %d to 0 replicas", named(o.Key), n)}
+	if o.Before != nil {
+		e.Stops, e.Downtime = n, number(object.Child(o.Live, "status"), "readyReplicas", 0) > 0
+	}
+	return e
 }
 
 // targetOf returns what an autoscaler scales.

@@ -17,7 +17,7 @@ type Effect struct {
 	// LeastReady is the least number of ready pods while the write takes effect, if each new pod becomes ready. It is set for a workload
 	// whose pods change, unless no controller has reported on them.
 	LeastReady *int `json:"leastReady,omitempty"`
-	// Downtime is set if the workload has ready pods now, but will have none for a time. For a Service, the pods that it selects count.
+	// Downtime is set if the workload has ready pods now, but will have none for a time. For a Service or an autoscaler, its pods count.
 	Downtime bool `json:"downtime,omitempty"`
 	// Lost lists what is lost for good, such as the claims of a deleted StatefulSet.
 	Lost []string `json:"lost,omitempty"`
