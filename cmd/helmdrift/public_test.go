@@ -23,10 +23,11 @@ func publicPackages() []string {
 	}
 }
 
-// TestPublicTypes checks that no exported name of a public package has a type of an internal package, which other programs cannot name.
-func TestPublicTypes(t *testing.T) {
+// exported returns what imports our packages and those that they need, from what the compiler says of them.
+func exported(t *testing.T) types.Importer {
+	t.Helper()
 	exports := map[string]string{}
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./pkg/...")
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Export", "./cmd/...", "./internal/...", "./pkg/...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
@@ -41,7 +42,12 @@ func TestPublicTypes(t *testing.T) {
 		}
 		exports[p.ImportPath] = p.Export
 	}
-	gc := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+	return importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
+}
+
+// TestPublicTypes checks that no exported name of a public package has a type of an internal package, which other programs cannot name.
+func TestPublicTypes(t *testing.T) {
+	gc := exported(t)
 	for _, name := range publicPackages() {
 		p, err := gc.Import(module + "pkg/" + name)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 
-	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/release"
 )
@@ -40,23 +39,13 @@ func contentOf(c *chart.Chart) string {
 	return fmt.Sprintf("%x", sha256.Sum256(text))
 }
 
-// isDeployed reports whether a deployed record has the chart of the sources and the values of the HelmRelease. It may say no although it
-// has. What else a template can ask for, such as the version of the cluster, is no change of the chart.
-func (p *Plan) isDeployed(loaded *release.Loaded) bool {
-	if len(p.composed.Unknown) > 0 || !p.hasChart(loaded) || loaded.Old.Values == nil {
-		return false
-	}
-	config, _, err := loaded.Old.Values.Decode()
-	return err == nil && api.Digest(config) == p.digest
-}
-
-// hasChart reports whether a deployed record has the chart of the sources. It may say no although it has.
-func (p *Plan) hasChart(loaded *release.Loaded) bool {
-	if loaded == nil || loaded.Old == nil || loaded.Old != loaded.Last || p.content == "" {
+// hasContent reports whether a deployed record has a chart with this digest. It may say no although it has.
+func hasContent(loaded *release.Loaded, content string) bool {
+	if loaded == nil || loaded.Old == nil || loaded.Old != loaded.Last || content == "" {
 		return false
 	}
 	stored, c := loaded.Old.StoredChart, chart.Chart{}
-	return len(stored) > 0 && len(stored) <= maxStoredChart && json.Unmarshal(stored, &c) == nil && contentOf(&c) == p.content
+	return len(stored) > 0 && len(stored) <= maxStoredChart && json.Unmarshal(stored, &c) == nil && contentOf(&c) == content
 }
 
 // withCharts returns a connection whose records have their values and charts.

@@ -16,6 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -220,4 +221,14 @@ func (p *Plan) addLimits(d decision) {
 	if acts := d.action == report.DeployerUpgrade || d.action == report.DeployerInstall; acts && h.Spec.ServiceAccountName != "" {
 		p.warn(CodeWarning, "Flux acts as the service account "+h.Spec.ServiceAccountName+", whose rights helmdrift does not check")
 	}
+}
+
+// isDeployed reports whether a deployed record has the chart of the sources and the values of the HelmRelease. It may say no although it
+// has. What else a template can ask for, such as the version of the cluster, is no change of the chart.
+func (p *Plan) isDeployed(loaded *release.Loaded) bool {
+	if len(p.composed.Unknown) > 0 || !hasContent(loaded, p.content) || loaded.Old.Values == nil {
+		return false
+	}
+	config, _, err := loaded.Old.Values.Decode()
+	return err == nil && api.Digest(config) == p.digest
 }

@@ -574,7 +574,7 @@ func (p *Plan) addKept(ctx context.Context, records drift.Records, q Question, p
 	if !p.mayBeOther || last == nil || last.ChartVersion != p.chart.version {
 		return
 	}
-	if loaded, err := records.Load(ctx, h.ReleaseName(), 0, release.Options{}); err == nil && p.hasChart(loaded) {
+	if loaded, err := records.Load(ctx, h.ReleaseName(), 0, release.Options{}); err == nil && hasContent(loaded, p.content) {
 		return // the chart has not changed
 	}
 	was := h

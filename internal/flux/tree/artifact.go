@@ -84,3 +84,6 @@ func (b *builder) files(a *Artifact, by *kustomization) *files {
 	f.Decrypt = f.open
 	return f
 }
+
+// CleanPath returns a path in a source without what leads out of the source.
+func CleanPath(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }

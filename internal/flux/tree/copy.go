@@ -7,11 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 )
-
-// CleanPath returns a path in a source without what leads out of the source.
-func CleanPath(name string) string { return strings.TrimPrefix(path.Clean("/"+name), "/") }
 
 // Copy copies files and folders of the artifact into a folder, at the same paths.
 func (a *Artifact) Copy(to string, names ...string) error {
