@@ -5,14 +5,13 @@ package accept
 import (
 	"bytes"
 	"encoding/json"
-	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Known silences what an earlier report of the same release already has, so that only what is new since then counts. Earlier must
-// not be nil and does not change; name is its name in the report. Known finds the release by its name, by the namespace of its records, and
-// by its cluster if the earlier report has the release in a cluster of that name. The counts of a [report.Report] that has the release
+// not be nil and does not change; name is its name in the report. Known finds the release by its name and by the namespace of its records,
+// and by the name of its cluster, unless the earlier report is about a single cluster with another name. The counts of a [report.Report] that has the release
 // already do not change: [report.Report.Recount] counts again.
 //
 // A finding is known if the earlier report has it with the same cause and live value and counted it, or if neither report counts it. So
@@ -81,11 +80,13 @@ type knownObject struct {
 // baselineOf collects what an earlier report says about a release.
 func baselineOf(earlier *report.Report, r *report.Release) baseline {
 	out := baseline{fields: map[knownField][]report.Finding{}, objects: map[knownObject]bool{}}
-	isSame := func(of report.Release) bool { return of.Name == r.Name && of.StorageNamespace == r.StorageNamespace }
-	isHere := func(of report.Release) bool { return isSame(of) && of.Cluster == r.Cluster }
-	knowsCluster := slices.ContainsFunc(earlier.Releases, isHere)
+	clusters := map[string]bool{}
 	for _, release := range earlier.Releases {
-		if !isSame(release) || knowsCluster && !isHere(release) {
+		clusters[release.Cluster] = true
+	}
+	for _, release := range earlier.Releases {
+		isOther := (clusters[r.Cluster] || len(clusters) > 1) && release.Cluster != r.Cluster
+		if isOther || release.Name != r.Name || release.StorageNamespace != r.StorageNamespace {
 			continue
 		}
 		for _, o := range release.Objects {

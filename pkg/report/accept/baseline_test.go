@@ -92,18 +92,29 @@ func TestKnown(t *testing.T) {
 	}
 }
 
-// TestKnownInCluster checks that what is known of a release in one cluster is new in another one that the earlier report has too.
+// TestKnownInCluster checks that what is known of a release in one cluster is new in another one.
 func TestKnownInCluster(t *testing.T) {
 	drift := report.Finding{ID: "f", Verdict: report.Overwrite, Cause: report.CauseDrift, Managed: true, Live: "a"}
 	in := func(cluster string, fields ...report.Finding) report.Release {
 		return report.Release{Name: "r", Cluster: cluster, Objects: []report.Object{{ID: "o", Action: report.ActionUpdate, Fields: fields}}}
 	}
-	earlier := &report.Report{Releases: []report.Release{in("dev", drift), in("prod")}}
-	for cluster, known := range map[string]bool{"dev": true, "prod": false, "renamed": true} {
-		now := in(cluster, drift)
-		Known(&now, earlier, "baseline")
-		if counts(now.Objects[0]) == known {
-			t.Errorf("in %s: %+v", cluster, now.Objects[0])
+	other := report.Release{Name: "other", Cluster: "prod"}
+	for name, c := range map[string]struct {
+		earlier []report.Release
+		cluster string
+		known   bool
+	}{
+		"the same cluster":                     {[]report.Release{in("dev", drift), in("prod")}, "dev", true},
+		"it was clean there":                   {[]report.Release{in("dev", drift), in("prod")}, "prod", false},
+		"it was not there":                     {[]report.Release{in("dev", drift), other}, "prod", false},
+		"a third cluster":                      {[]report.Release{in("dev", drift), in("prod", drift)}, "new", false},
+		"the only cluster has another name":    {[]report.Release{in("dev", drift)}, "renamed", true},
+		"reports of one release name no other": {[]report.Release{in("", drift)}, "", true},
+	} {
+		now := in(c.cluster, drift)
+		Known(&now, &report.Report{Releases: c.earlier}, "baseline")
+		if counts(now.Objects[0]) == c.known {
+			t.Errorf("%s: %+v", name, now.Objects[0])
 		}
 	}
 }
