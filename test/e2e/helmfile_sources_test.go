@@ -50,7 +50,7 @@ func TestHelmfileSources(t *testing.T) {
 			must(t, errors.Join(err, os.WriteFile(filepath.Join(c.dir, name), text, 0o644)))
 		}
 		must(t, os.CopyFS(filepath.Join(c.dir, "web"), os.DirFS("testdata/charts/web")))
-		r.file = "helmfile.yaml"
+		r.file, r.oneByOne = "helmfile.yaml", true
 		text := strings.NewReplacer("HOST", strings.TrimPrefix(s.URL, "http://"), "URL", s.URL, "NS-", c.ns+"-").Replace(chartSources)
 		must(t, os.WriteFile(filepath.Join(c.dir, r.file), []byte(text), 0o644))
 		for _, replicas := range []string{"1", "2"} {

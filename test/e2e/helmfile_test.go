@@ -81,6 +81,8 @@ type helmfileRun struct {
 	// file is the helmfile, and flags are those that choose from it.
 	file  string
 	flags []string
+	// oneByOne is set if releases fetch the same chart: processes of Helm 4 that do so at the same time race for its cache.
+	oneByOne bool
 	// env is the environment of helmfile, and reads is that of helmdrift, whose cluster refuses writes. Calls is the folder where the calls
 	// of helm are recorded that change a release.
 	env, reads []string
@@ -225,6 +227,9 @@ type helmfileCall struct {
 // sync runs helmfile sync and records what helm does. It returns the error of helmfile.
 func (r *helmfileRun) sync(ctx context.Context) (failed, err error) {
 	args := append(slices.Clone(r.flags), "--file", r.file, "sync")
+	if r.oneByOne {
+		args = append(args, "--concurrency", "1")
+	}
 	_, stderr, exit, err := r.run(ctx, r.env, filepath.Join(*helmfileDir, "helmfile"), args...)
 	if exit != 0 {
 		failed = fmt.Errorf("exit code %d: %s", exit, stderr)
