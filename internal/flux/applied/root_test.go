@@ -2,6 +2,7 @@ package applied
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -146,6 +147,56 @@ func TestRootOfTheCluster(t *testing.T) {
 				if n > 1 && ref.Kind != "GitRepository" {
 					t.Errorf("%v is read %d times", ref, n)
 				}
+			}
+		})
+	}
+}
+
+// TestRootBesideUnread builds the folder apps/prod, of which the Kustomizations apps and other have made objects. The role may not read
+// other, or it builds another folder: what it changes is not known, although apps is a root.
+func TestRootBesideUnread(t *testing.T) {
+	const git = "{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: git, namespace: shop}, " +
+		"spec: {url: 'https://example.com/fleet'}}"
+	const kustomization = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: %s, namespace: shop, " +
+		"labels: {%s}}, spec: {sourceRef: {kind: GitRepository, name: git}, path: %s}}"
+	const helmRelease = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: %s, namespace: shop, labels: {%s}}\n"
+	const by = "kustomize.toolkit.fluxcd.io/namespace: shop, kustomize.toolkit.fluxcd.io/name: "
+	for _, tt := range []struct{ name, path, denied, madeByOther, want string }{
+		{"it may not be read", "./apps/prod", "other", "db", "[Kustomization shop/other: it made HelmRelease shop/db, and whether it builds this " +
+			"folder is not known, nor what it changes and prunes: forbidden]"},
+		{"it builds another folder", "./other", "", "db", "[Kustomization shop/other: it made HelmRelease shop/db, and it builds the folder other of " +
+			"its source; name that folder, or the folder that has this Kustomization]"},
+		{"it made only the root, and may not be read", "./other", "other", "", "[]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			from := asked{fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2", "kustomize.toolkit.fluxcd.io/v1", "source.toolkit.fluxcd.io/v1"},
+				Objects: map[object.Ref]map[string]any{}}, map[object.Ref]int{}, tt.denied}
+			files := ""
+			makers := map[string]string{"web": "apps", tt.madeByOther: "other"}
+			for name, maker := range makers {
+				if name != "" {
+					files += "---\n" + fmt.Sprintf(helmRelease, name, "")
+					ref, content := fluxtest.Decoded(t, helmRelease, name, by+maker)
+					from.Objects[ref] = content
+				}
+			}
+			for _, text := range []string{git, fmt.Sprintf(kustomization, "apps", by+"other", "./apps/prod"), fmt.Sprintf(kustomization, "other", "", tt.path)} {
+				ref, content := fluxtest.Decoded(t, "%s", text)
+				from.Objects[ref] = content
+			}
+			root := t.TempDir()
+			dir := filepath.Join(root, "apps", "prod")
+			if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "all.yaml"), []byte(files), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			order := tree.Order{Dir: dir, Root: root, Remotes: []string{"git@example.com:fleet"}}
+			laid, err := New(t.Context(), drift.Connection{Cluster: from}, order, nil,
+				func(ctx context.Context, ask Questions) (tree.Answer, error) { return Build(ctx, order, ask) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if said := fmt.Sprint(laid.Problems()); said != tt.want || len(laid.answer.Roots) != 1 {
+				t.Errorf("%s, want %s; roots %v", said, tt.want, laid.answer.Roots)
 			}
 		})
 	}

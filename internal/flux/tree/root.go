@@ -6,8 +6,9 @@ import (
 )
 
 // liveRoots returns the Kustomizations of the cluster that build the folder of the user. The folder need not have the one that builds it:
-// another folder has it, or Flux Operator makes it of a FluxInstance. Those that the folder makes are as Git has them. If none is known to
-// build the folder, but one may, or an object of the folder names one, that is a failure: what it changes and prunes is not known.
+// another folder has it, or Flux Operator makes it of a FluxInstance. Those that the folder makes are as Git has them. One that made an
+// object of the folder and is not known to build the folder is a failure: what it changes and prunes is not known. So is one that only may
+// build the folder, if none is known to.
 func (b *builder) liveRoots(dir, folder string, objects []made) (roots []*kustomization, err error) {
 	if b.ofCluster == nil {
 		return nil, nil
@@ -27,19 +28,21 @@ func (b *builder) liveRoots(dir, folder string, objects []made) (roots []*kustom
 	if err != nil {
 		return nil, err
 	}
-	var problems []*Problem
+	var doubts []*Problem
 	for _, c := range candidates {
 		if isMade[c.Maker] {
 			continue
 		}
-		k, problem := b.liveRoot(dir, folder, c)
-		if k != nil {
+		switch k, problem := b.liveRoot(dir, folder, c); {
+		case k != nil:
 			roots, b.answer.Roots = append(roots, k), append(b.answer.Roots, k.maker)
-		} else if problem != nil {
-			problems = append(problems, problem)
+		case problem != nil && c.Made != "":
+			b.report(*problem) // another root does not say what this one changes
+		case problem != nil:
+			doubts = append(doubts, problem)
 		}
 	}
-	for _, p := range problems {
+	for _, p := range doubts {
 		if len(roots) == 0 {
 			b.report(*p)
 		}

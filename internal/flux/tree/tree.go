@@ -141,6 +141,7 @@ func (b *builder) buildDir() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.order.Dir, err)
 	}
+	again := len(b.answer.Problems) // these come again if a root builds the folder
 	var roots []*kustomization
 	for _, o := range objects {
 		if keyOf(o.value).group == sourceGroup {
@@ -170,7 +171,7 @@ func (b *builder) buildDir() error {
 	for _, o := range objects {
 		b.objects[keyOf(o.value)] = o.value
 	}
-	b.answer.Problems = nil // the same build comes again
+	b.answer.Problems = b.answer.Problems[again:]
 	for _, k := range roots {
 		b.enqueue(k, 1)
 	}
