@@ -71,10 +71,12 @@ func (t *Tree) last(ctx context.Context, m tree.Maker) map[string]any {
 }
 
 // takesAll reports whether a Kustomization of the cluster goes and deletes what it made (fluxcd/kustomize-controller v1.9.4
-// internal/controller/kustomization_controller.go finalizerShouldDeleteResources).
+// internal/controller/kustomization_controller.go finalizerShouldDeleteResources). It also goes with its maker, which goneSets has found
+// before.
 func (t *Tree) takesAll(m tree.Maker, now map[string]any) bool {
-	ref := kustomizationRef(m)
-	if now == nil || t.Over.tree[ref] || !t.prunes(tree.MakerOf(now), ref) || isKept(now) || isSuspended(now) {
+	ref, by := kustomizationRef(m), tree.MakerOf(now)
+	goes := t.prunes(by, ref) || !t.built[by] && lists(t.deleted.makers[by], ref)
+	if now == nil || t.Over.tree[ref] || !goes || isKept(now) || isSuspended(now) {
 		return false
 	}
 	prunes, _, _ := unstructured.NestedBool(now, "spec", "prune")
@@ -112,7 +114,7 @@ func inventory(kustomization map[string]any) (out []string) {
 
 // noteSets notes the ResourceSets that the tree drops and that Flux deletes: Flux Operator then deletes what it made of them.
 func (t *Tree) noteSets(ctx context.Context) {
-	gone := t.goneSets()
+	gone := t.goneSets(ctx)
 	t.see(ctx, gone)
 	for _, ref := range gone {
 		now, title := t.live[ref], deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name)
@@ -124,22 +126,33 @@ func (t *Tree) noteSets(ctx context.Context) {
 	}
 }
 
-// goneSets returns the ResourceSets that the Kustomizations of the tree made and that nothing in the tree makes any more.
-func (t *Tree) goneSets() []object.Ref {
+// goneSets returns the ResourceSets that nothing in the tree makes any more. Kustomizations of the tree have made them, or others that go
+// because the tree drops them.
+func (t *Tree) goneSets(ctx context.Context) []object.Ref {
 	made, gone := map[string]bool{}, map[object.Ref]bool{}
 	for _, o := range t.answer.Objects {
 		if bytes.Contains(o.JSON, []byte(tree.OperatorGroup)) {
 			made[o.Title()] = true
 		}
 	}
+	var ids []string
 	for m := range t.built {
-		for _, id := range inventory(t.Over.objects[kustomizationRef(m)].Object) {
-			parts := strings.Split(id, "_")
-			if len(parts) != 4 || parts[2] != tree.OperatorGroup || parts[3] != "ResourceSet" {
-				continue
-			}
-			key := object.Key{Namespace: parts[0], Name: parts[1], Group: parts[2], Kind: parts[3]}
-			gone[object.Ref{Key: key, Version: "v1"}] = !made[deployer.TitleOf(key.Kind, key.Namespace, key.Name)]
+		ids = append(ids, inventory(t.Over.objects[kustomizationRef(m)].Object)...)
+	}
+	slices.Sort(ids)
+	dropped := map[object.Ref]bool{} // two may have made each other
+	for ; len(ids) > 0; ids = ids[1:] {
+		parts := strings.Split(ids[0], "_")
+		if len(parts) != 4 {
+			continue
+		}
+		ref := object.Ref{Key: object.Key{Namespace: parts[0], Name: parts[1], Group: parts[2], Kind: parts[3]}, Version: "v1"}
+		switch m := madeKustomization(ref); {
+		case ref.Group == tree.OperatorGroup && ref.Kind == "ResourceSet":
+			gone[ref] = !made[deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name)]
+		case m != (tree.Maker{}) && !t.Over.tree[ref] && !dropped[ref]:
+			dropped[ref] = true
+			ids = append(ids, inventory(t.last(ctx, m))...)
 		}
 	}
 	maps.DeleteFunc(gone, func(_ object.Ref, isGone bool) bool { return !isGone })

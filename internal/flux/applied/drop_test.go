@@ -3,6 +3,7 @@ package applied
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
@@ -143,6 +144,71 @@ func TestDroppedSets(t *testing.T) {
 		"of it, maybe HelmReleases]"
 	if said := fmt.Sprint(laid.Problems()); err != nil || said != want || laid.Problems()[0].Severity != tree.Unbuilt {
 		t.Errorf("%v %s, want %s", err, said, want)
+	}
+}
+
+// TestDroppedBelow has a tree whose Kustomization root made apps and makes it no longer. Apps made the ResourceSet tenants and the
+// Kustomization team, which made the ResourceSet deep and the HelmRelease web.
+func TestDroppedBelow(t *testing.T) {
+	const by = "namespace: shop, labels: {kustomize.toolkit.fluxcd.io/namespace: shop, kustomize.toolkit.fluxcd.io/name: %s}"
+	const kustomization = "{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: %s, " + by + "}, spec: {%s}, " +
+		"status: {inventory: {entries: [%s]}}}"
+	const set = "{apiVersion: fluxcd.controlplane.io/v1, kind: ResourceSet, metadata: {name: %s, " + by + "}, spec: {resourcesTemplate: x}}"
+	const helmRelease = "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: web, " + by + "}}"
+	for _, tt := range []struct {
+		name, denied, apps, team string
+		want                     []string
+	}{
+		{name: "all of them go", apps: "prune: true", team: "prune: true", want: []string{
+			"ResourceSet shop/deep: the tree drops it, and Kustomization shop/team, which made it, goes",
+			"ResourceSet shop/tenants: the tree drops it, and Kustomization shop/apps, which made it, goes",
+			"web: the tree drops the HelmRelease, and Kustomization shop/team, which made it, goes"}},
+		{name: "the inner one leaves what it made", apps: "prune: true", team: "prune: false", want: []string{
+			"ResourceSet shop/tenants: the tree drops it, and Kustomization shop/apps, which made it, goes"}},
+		{name: "the outer one leaves what it made", apps: "prune: false", team: "prune: true"},
+		{name: "the inner one may not be read", denied: "team", apps: "prune: true", want: []string{
+			"Kustomization shop/team: whether the tree drops it is not known: forbidden",
+			"ResourceSet shop/tenants: the tree drops it, and Kustomization shop/apps, which made it, goes"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			versions := []string{"helm.toolkit.fluxcd.io/v2", "kustomize.toolkit.fluxcd.io/v1", "fluxcd.controlplane.io/v1"}
+			from := asked{fluxtest.Served{Versions: versions, Objects: map[object.Ref]map[string]any{}}, map[object.Ref]int{}, tt.denied}
+			add := func(format string, args ...any) map[string]any {
+				ref, content := fluxtest.Decoded(t, format, args...)
+				from.Objects[ref] = content
+				return content
+			}
+			add(kustomization, "root", "root", "prune: true", "{id: shop_apps_kustomize.toolkit.fluxcd.io_Kustomization}")
+			add(kustomization, "apps", "root", tt.apps, "{id: shop_tenants_fluxcd.controlplane.io_ResourceSet}, "+
+				"{id: shop_team_kustomize.toolkit.fluxcd.io_Kustomization}")
+			add(kustomization, "team", "apps", tt.team, "{id: shop_deep_fluxcd.controlplane.io_ResourceSet}, "+
+				"{id: shop_web_helm.toolkit.fluxcd.io_HelmRelease}, {id: shop_apps_kustomize.toolkit.fluxcd.io_Kustomization}")
+			add(set, "tenants", "apps")
+			add(set, "deep", "team")
+			web := add(helmRelease, "team")
+			text, err := yaml.YAMLToJSON(fmt.Appendf(nil, kustomization, "root", "root", "prune: true", ""))
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer := tree.Answer{Objects: []tree.Object{{JSON: text, Maker: tree.Maker{Namespace: "shop", Name: "root"}}}}
+			laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true}, nil,
+				func(context.Context, Questions) (tree.Answer, error) { return answer, nil })
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone := laid.Dropped(t.Context(), []map[string]any{web})
+			var got []string
+			for _, p := range laid.Problems() {
+				said, _, _ := strings.Cut(p.String(), ": Flux Operator deletes what it made of it")
+				got = append(got, said)
+			}
+			for _, h := range gone {
+				got = append(got, h.Metadata.Name+": "+h.Dropped)
+			}
+			if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
+				t.Errorf("%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+			}
+		})
 	}
 }
 

@@ -162,27 +162,28 @@ func TestRootBesideUnread(t *testing.T) {
 	const helmRelease = "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: %s, namespace: shop, labels: {%s}}\n"
 	const by = "kustomize.toolkit.fluxcd.io/namespace: shop, kustomize.toolkit.fluxcd.io/name: "
 	for _, tt := range []struct{ name, path, denied, madeByOther, want string }{
-		{"it may not be read", "./apps/prod", "other", "db", "[Kustomization shop/other: it made HelmRelease shop/db, and whether it builds this " +
-			"folder is not known, nor what it changes and prunes: forbidden]"},
-		{"it builds another folder", "./other", "", "db", "[Kustomization shop/other: it made HelmRelease shop/db, and it builds the folder other of " +
-			"its source; name that folder, or the folder that has this Kustomization]"},
+		{"it may not be read", "./apps/prod", "other", "db", "[Kustomization shop/other: it made HelmRelease shop/db, and whether it builds " +
+			"this folder is not known, nor what it changes and prunes: forbidden]"},
+		{"it builds another folder", "./other", "", "db", "[Kustomization shop/other: it made HelmRelease shop/db, and it builds the folder " +
+			"other of its source; name that folder, or the folder that has this Kustomization]"},
 		{"it made only the root, and may not be read", "./other", "other", "", "[]"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			from := asked{fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2", "kustomize.toolkit.fluxcd.io/v1", "source.toolkit.fluxcd.io/v1"},
-				Objects: map[object.Ref]map[string]any{}}, map[object.Ref]int{}, tt.denied}
+			versions := []string{"helm.toolkit.fluxcd.io/v2", "kustomize.toolkit.fluxcd.io/v1", "source.toolkit.fluxcd.io/v1"}
+			from := asked{fluxtest.Served{Versions: versions, Objects: map[object.Ref]map[string]any{}}, map[object.Ref]int{}, tt.denied}
+			add := func(format string, args ...any) {
+				ref, content := fluxtest.Decoded(t, format, args...)
+				from.Objects[ref] = content
+			}
+			add(git)
+			add(kustomization, "apps", by+"other", "./apps/prod")
+			add(kustomization, "other", "", tt.path)
 			files := ""
-			makers := map[string]string{"web": "apps", tt.madeByOther: "other"}
-			for name, maker := range makers {
+			for name, maker := range map[string]string{"web": "apps", tt.madeByOther: "other"} {
 				if name != "" {
 					files += "---\n" + fmt.Sprintf(helmRelease, name, "")
-					ref, content := fluxtest.Decoded(t, helmRelease, name, by+maker)
-					from.Objects[ref] = content
+					add(helmRelease, name, by+maker)
 				}
-			}
-			for _, text := range []string{git, fmt.Sprintf(kustomization, "apps", by+"other", "./apps/prod"), fmt.Sprintf(kustomization, "other", "", tt.path)} {
-				ref, content := fluxtest.Decoded(t, "%s", text)
-				from.Objects[ref] = content
 			}
 			root := t.TempDir()
 			dir := filepath.Join(root, "apps", "prod")
