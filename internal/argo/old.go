@@ -114,7 +114,8 @@ func byKey(all []object.Object) map[object.Key]*object.Object {
 // findDeployed returns what Argo CD deployed.
 func (p *Plan) findDeployed(ctx context.Context, q Question, all []listed) deployed {
 	out := deployed{from: map[object.Key]report.OldFrom{}}
-	last := lastSync{isSame: p.unmade == nil && !p.isOwn && p.isSynced()}
+	isAsked := q.KubeVersion != "" || len(q.APIVersions) > 0 // then a chart may make something else than at the last sync
+	last := lastSync{isSame: p.unmade == nil && !p.isOwn && !isAsked && p.isSynced()}
 	if last.isSame {
 		last.random = p.random()
 	} else {

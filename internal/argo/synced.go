@@ -56,6 +56,7 @@ func (p *Plan) renderLast(ctx context.Context, q Question) (rendered, error) {
 	of := workingTree(q)
 	local := func(s api.Source) (*source.Folder, bool, error) { return p.localAt(ctx, q, of, s) }
 	q.Own, q.Chart = false, nil
+	q.KubeVersion, q.APIVersions = "", nil // charts saw those of the cluster
 	all, err := q.Folders(ctx, &app, local, p.files.Keep)
 	if err != nil {
 		return rendered{}, err

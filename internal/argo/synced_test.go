@@ -248,6 +248,52 @@ func TestLastSyncOfChart(t *testing.T) {
 	}
 }
 
+// TestLastSyncOfAnotherCluster asks with another version of Kubernetes, or with further API versions, about an Application that is synced to
+// the revision of now. The chart has the field b for them alone: that is a change, and nobody removed b.
+func TestLastSyncOfAnotherCluster(t *testing.T) {
+	r := newRepository(t, map[string]map[string]string{commitThen: {"web/Chart.yaml": "version: 1.2.3\n"}})
+	r.dirs["main"] = r.dirs[commitThen]
+	ref := object.Ref{Key: object.Key{Kind: "ConfigMap", Namespace: "shop", Name: "web"}, Version: "v1"}
+	from := drift.Connection{Cluster: keptCluster{fakeCluster{objects: map[object.Ref]map[string]any{
+		ref: contentOf(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: shop}, data: {a: '1'}}"),
+	}}}}
+	for name, c := range map[string]struct {
+		version string
+		added   []string
+		want    string
+	}{
+		"the cluster":           {want: `{"a":"1"}`},
+		"another version":       {version: "1.40", want: `{"a":"1"}`},
+		"a further API version": {added: []string{"ex.com/v1"}, want: `{"a":"1"}`},
+	} {
+		q := r.question()
+		q.Commit = func(ctx context.Context, o source.CommitOrder) (string, string, func(), error) {
+			dir, _, done, err := r.commit(ctx, o)
+			return dir, commitThen, done, err
+		}
+		q.KubeVersion, q.APIVersions = c.version, c.added
+		q.Render = func(_ context.Context, request drift.ChartRequest) (*drift.RenderedChart, error) {
+			data := "{a: '1'}"
+			if of := request.Capabilities; of.KubeVersion.Minor == "40" || of.APIVersions.Has("ex.com/v1") {
+				data = "{a: '1', b: '2'}"
+			}
+			return &drift.RenderedChart{Manifest: render.ReadDocuments(configMap(data)), Rendered: render.Rendered{ChartVersion: "1.2.3"}}, nil
+		}
+		p, err := newPlan(t.Context(), from, q, lastApp(t, "", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		if len(p.deployed.documents) > 0 {
+			text = string(p.deployed.documents[0].JSON)
+		}
+		if p.deployed.from[ref.Key] != "rendered" || !strings.Contains(text, `"data":`+c.want) {
+			t.Errorf("%s: deployed is %s of %s, want the data %s; %v", name, text, p.deployed.from[ref.Key], c.want, p.warnings)
+		}
+		p.Close()
+	}
+}
+
 // TestFetchedOnce fetches a commit that a branch has once, whichever of its names is asked for first.
 func TestFetchedOnce(t *testing.T) {
 	r := newRepository(t, map[string]map[string]string{"main": {}, commitThen: {}})
