@@ -120,8 +120,8 @@ func (t *Tree) noteSets(ctx context.Context) {
 		now, title := t.live[ref], deployer.TitleOf(ref.Kind, ref.Namespace, ref.Name)
 		if now.Err != nil {
 			t.Note(tree.Unbuilt, title, "the tree drops it, and what Flux Operator made of it is not known: "+now.Err.Message)
-		} else if why := t.Deletes(ctx, ref, now.Object); why != "" && tree.MakesReleases(now.Object) {
-			t.Note(tree.Unbuilt, title, "the tree drops it, and "+why+": Flux Operator deletes what it made of it, maybe HelmReleases")
+		} else if why := t.Deletes(ctx, ref, now.Object); why != "" && tree.ConcernsReleases(now.Object) {
+			t.Note(tree.Unbuilt, title, "the tree drops it, and "+why+": Flux Operator deletes what it made of it, maybe HelmReleases or what they use")
 		}
 	}
 }

@@ -141,7 +141,7 @@ func TestDroppedSets(t *testing.T) {
 	laid, err := New(t.Context(), drift.Connection{Cluster: from}, tree.Order{}, nil,
 		func(context.Context, Questions) (tree.Answer, error) { return answer, nil })
 	const want = "[ResourceSet shop/dropped: the tree drops it, and Kustomization shop/apps prunes it: Flux Operator deletes what it made " +
-		"of it, maybe HelmReleases]"
+		"of it, maybe HelmReleases or what they use]"
 	if said := fmt.Sprint(laid.Problems()); err != nil || said != want || laid.Problems()[0].Severity != tree.Unbuilt {
 		t.Errorf("%v %s, want %s", err, said, want)
 	}

@@ -104,7 +104,7 @@ type Severity string
 const (
 	// Failed is something that could not be built. In most cases, Flux cannot build it either.
 	Failed Severity = "failed"
-	// Unbuilt is something that others make objects of, and HelmReleases may be among them.
+	// Unbuilt is something that others make objects of, and HelmReleases or what they use may be among them.
 	Unbuilt Severity = "not built"
 	// Skipped is something that was not looked at.
 	Skipped Severity = "not looked at"
@@ -149,8 +149,8 @@ func keyOf(value map[string]any) objectKey {
 	return objectKey{group, kind, namespace, name}
 }
 
-// needsNamespace says whether the API server refuses an object of a group without a namespace. These are the kinds that helmdrift reads.
-func (k objectKey) needsNamespace() bool {
+// isRead reports whether predictions read objects of this kind. The API server refuses one without a namespace.
+func (k objectKey) isRead() bool {
 	isData := k.group == "" && (k.kind == "ConfigMap" || k.kind == "Secret")
 	return isData || k.group == fluxGroup || k.group == helmGroup || k.group == sourceGroup
 }

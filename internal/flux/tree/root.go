@@ -17,7 +17,7 @@ func (b *builder) liveRoots(dir, folder string, objects []made) (roots []*kustom
 	isMade := map[Maker]bool{}
 	for _, o := range objects {
 		key := keyOf(o.value)
-		if key.needsNamespace() && key.namespace != "" {
+		if key.isRead() && key.namespace != "" {
 			asked = append(asked, Asked{Kind: key.kind, Namespace: key.namespace, Name: key.name})
 		}
 		if key.group == fluxGroup {

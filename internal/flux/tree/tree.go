@@ -211,7 +211,7 @@ func (b *builder) emit(objects []made, by Maker, depth int) {
 	for _, o := range objects {
 		key := keyOf(o.value)
 		name := title(key.kind, key.namespace, key.name)
-		if key.needsNamespace() && key.namespace == "" {
+		if key.isRead() && key.namespace == "" {
 			advice := adviceAbout(by, "set metadata.namespace, or spec.targetNamespace of "+by.String())
 			b.report(Problem{Failed, name, "it has no namespace, and Flux does not add one", advice})
 		}
