@@ -171,6 +171,9 @@ func (t *Tree) findBuilt() {
 	for _, m := range t.answer.Roots {
 		t.built[m] = true // also if it makes nothing any more
 	}
+	for _, m := range t.answer.Left {
+		delete(t.built, m)
+	}
 	for _, p := range t.Problems() {
 		if p.Severity == tree.Failed || p.Severity == tree.Skipped {
 			maps.DeleteFunc(t.built, func(m tree.Maker, _ bool) bool { return p.Where == m.String() })

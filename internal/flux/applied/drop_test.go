@@ -37,6 +37,8 @@ func TestDropped(t *testing.T) {
 		listed  string
 		makes   bool
 		problem tree.Problem
+		// isLeft is set if a limit left something out of what apps makes.
+		isLeft bool
 		// want is why web goes, and values is set if the ConfigMap is there.
 		want   string
 		values bool
@@ -52,6 +54,7 @@ func TestDropped(t *testing.T) {
 			values: true},
 		{name: "not built", live: "prune: true", tree: "prune: true", values: true,
 			problem: tree.Problem{Severity: tree.Failed, Where: "Kustomization shop/apps"}},
+		{name: "not built as a whole", live: "prune: true", tree: "prune: true", isLeft: true, values: true},
 		{name: "suspended by hand", live: "prune: true, suspend: true", tree: "prune: true", values: true},
 		{name: "resumed by the tree", live: "prune: true, suspend: true", tree: "prune: true, suspend: false", want: prunes},
 		{name: "the Kustomization goes", live: "prune: true", want: goes},
@@ -66,6 +69,9 @@ func TestDropped(t *testing.T) {
 				Objects: map[object.Ref]map[string]any{}}
 			answer := tree.Answer{Problems: []tree.Problem{tt.problem}}
 			root, apps := tree.Maker{Namespace: "shop", Name: "root"}, tree.Maker{Namespace: "shop", Name: "apps"}
+			if tt.isLeft {
+				answer.Left = []tree.Maker{apps}
+			}
 			has := func(by tree.Maker, isLive, isMade bool, format string, args ...any) (object.Ref, map[string]any) {
 				ref, content := fluxtest.Decoded(t, format, args...)
 				if isLive {

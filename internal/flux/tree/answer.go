@@ -52,6 +52,8 @@ type Answer struct {
 	Problems []Problem
 	// Roots are the Kustomizations of the cluster that build the folder of the user, if the folder does not have its own.
 	Roots []Maker
+	// Left are the Kustomizations that make something that is not here, because of a limit. One may be there twice.
+	Left []Maker
 	// Asked are the objects of the cluster that were asked for.
 	Asked []Asked
 	// Secrets are the texts that were decrypted.

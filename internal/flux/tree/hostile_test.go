@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -239,12 +240,16 @@ func TestNoNetwork(t *testing.T) {
 func TestLimits(t *testing.T) {
 	releases := strings.Builder{}
 	for i := range 10_000 {
-		fmt.Fprintf(&releases, "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r%d, namespace: x}\n", i)
+		fmt.Fprintf(&releases, "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r%d, namespace: x, labels: {"+
+			"kustomize.toolkit.fluxcd.io/namespace: flux-system, kustomize.toolkit.fluxcd.io/name: apps}}\n", i)
 	}
 	stream, err := Build(context.Background(), Order{Dir: "-", Rendered: true, Text: []byte(releases.String())}, Outside{})
 	if err != nil || len(stream.Objects) != maxReleases || len(stream.Problems) != 1 ||
 		stream.Problems[0].Message != "it makes more than 2000 HelmReleases, and helmdrift takes the first 2000" {
 		t.Errorf("%d objects, %v, %v", len(stream.Objects), stream.Problems, err)
+	}
+	if !slices.Contains(stream.Left, Maker{"flux-system", "apps"}) {
+		t.Errorf("the Kustomization of the others is built: %v", stream.Left)
 	}
 	many, chain := strings.Builder{}, map[string]string{}
 	for i := range maxKustomizations + 10 {
@@ -253,11 +258,11 @@ func TestLimits(t *testing.T) {
 	for i := range maxKustomizeDepth + 3 {
 		chain[fmt.Sprintf("c%d/ks.yaml", i)] = fluxApps(fmt.Sprintf("c%d", i+1), fmt.Sprintf("c%d", i+1), "")
 	}
-	if _, said := buildAll(grow(t, map[string]string{"ks.yaml": many.String()}), ""); !strings.Contains(said,
-		"it has more than 1000 Kustomizations") {
-		t.Errorf("many Kustomizations: %.500s", said)
+	answer, said := buildAll(grow(t, map[string]string{"ks.yaml": many.String()}), "")
+	if !strings.Contains(said, "it has more than 1000 Kustomizations") || len(answer.Left) != 10 {
+		t.Errorf("many Kustomizations: %v, %.500s", answer.Left, said)
 	}
-	answer, said := buildAll(grow(t, chain), "c0")
+	answer, said = buildAll(grow(t, chain), "c0")
 	if !strings.Contains(said, "more than 20 Kustomizations make each other") || len(answer.Objects) != maxKustomizeDepth+1 {
 		t.Errorf("a chain makes %d objects: %s", len(answer.Objects), said)
 	}

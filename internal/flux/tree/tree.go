@@ -224,6 +224,7 @@ func (b *builder) emit(objects []made, by Maker, depth int) {
 			if b.releases++; b.releases > maxReleases {
 				b.report(Problem{Failed, b.order.Dir, fmt.Sprintf("it makes more than %d HelmReleases, and helmdrift takes the first %d",
 					maxReleases, maxReleases), "name a smaller folder"})
+				b.answer.Left = append(b.answer.Left, by)
 				continue
 			}
 		}
@@ -265,6 +266,7 @@ func (b *builder) enqueue(k *kustomization, depth int) {
 	case b.count > maxKustomizations:
 		b.report(Problem{Failed, b.order.Dir, fmt.Sprintf("it has more than %d Kustomizations, and helmdrift builds the first %d",
 			maxKustomizations, maxKustomizations), "name a smaller folder"})
+		b.answer.Left = append(b.answer.Left, k.maker)
 	default:
 		b.pending = append(b.pending, k)
 	}

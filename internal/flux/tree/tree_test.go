@@ -151,7 +151,8 @@ func TestPipe(t *testing.T) {
 	order := Order{Dir: "a", Root: "b", Remotes: []string{"c"}, Sources: []LocalSource{{"d", "e", "f", "g"}}, Rendered: true, Text: []byte("h"),
 		Decrypts: true, FetchesBases: true, Changed: map[string][]byte{"r": []byte("s")}}
 	answer := Answer{Objects: []Object{{[]byte(`{"a":9007199254740993}`), "i", "dir", Maker{"j", "k"}}}, Problems: []Problem{{Failed, "l", "m", "n"}},
-		Asked: []Asked{{"o", "p", "q", true}}, Secrets: []string{"r"}, Roots: []Maker{{"t", "u"}}}
+		Asked: []Asked{{"o", "p", "q", true}}, Secrets: []string{"r"}, Roots: []Maker{{"t", "u"}},
+		Left: []Maker{{"v", "w"}}}
 	var pipe bytes.Buffer
 	if err := errors.Join(gob.NewEncoder(&pipe).Encode(order), gob.NewEncoder(&pipe).Encode(answer)); err != nil {
 		t.Fatal(err)
