@@ -112,8 +112,10 @@ const (
 // New reads a HelmRelease and everything that decides what Flux does with it. The caller closes the plan.
 func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) {
 	var reading deployer.Reader = from.Cluster
+	var sets setReader
 	if q.Tree != nil {
-		reading, from.Lookups = q.Tree.Over, q.Tree.Lookups(from.Lookups)
+		sets = setReader{q.Tree.Over, map[string]bool{}}
+		reading, from.Lookups = sets, q.Tree.Lookups(from.Lookups)
 	}
 	h, err := api.Read(ctx, reading, q.Namespace, q.Name)
 	if err != nil {
@@ -130,8 +132,7 @@ func New(ctx context.Context, from drift.Connection, q Question) (*Plan, error) 
 		return nil, err
 	}
 	for _, problem := range q.Tree.Problems() {
-		// What Flux Operator makes is another HelmRelease if the tree makes this one.
-		if problem.Severity == tree.Failed || problem.Severity == tree.Unbuilt && !q.Tree.Over.Makes(ref) {
+		if problem.Severity == tree.Failed || problem.Severity == tree.Unbuilt && sets.mayMake(ref, problem.Where) {
 			p.lacks(problem.String())
 		} else {
 			p.warn(CodeWarning, problem.String())

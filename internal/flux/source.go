@@ -198,7 +198,7 @@ func readSource(ctx context.Context, from deployer.Reader, kind, namespace, name
 	ref := object.Ref{Key: object.Key{Group: api.SourceGroup, Kind: kind, Namespace: namespace, Name: name}, Version: "v1"}
 	out := &source{kind: kind}
 	err := api.Flux.Read(ctx, from, ref, out)
-	if over, isOverlay := from.(applied.Overlay); isOverlay {
+	if over, isOverlay := from.(interface{ Makes(ref object.Ref) bool }); isOverlay {
 		out.inTree = over.Makes(ref)
 	}
 	return out, err
