@@ -20,8 +20,8 @@ type Source struct {
 	Alone func() error
 }
 
-// NothingBut is ErrNoObject of a working tree that does not name the controller, and why the controller cannot build it. It counts only if
-// no other source has anything either.
+// NothingBut is ErrNoObject of a working tree, and why it has none: the controller leaves a part of it, or cannot build it and is not named
+// in it. It counts only if no other source has anything either.
 type NothingBut struct{ Cause error }
 
 // Error implements error.

@@ -42,8 +42,8 @@ type Fleet struct {
 
 // Compare compares what Flux does next with each HelmRelease. If something goes wrong with one of them, its report has the error. Compare
 // fails if the tree cannot be built, if the HelmReleases cannot be listed, or if ctx ends; even then, it returns the reports that it has.
-// The error is deployer.ErrNoObject if there is no HelmRelease, although no change is asked about and the tree has no failure. If no file
-// of the tree names Flux either, it is that error or deployer.NothingBut in any case.
+// The error is deployer.ErrNoObject or deployer.NothingBut if there is no HelmRelease, although no change is asked about and the tree has no
+// failure. If no file of the tree names Flux either, it is one of these in any case.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	isForFlux := func() bool { return f.From == nil || f.From.Order.MayNameFlux() } // it reads the files of the tree
 	if f.From != nil {
@@ -77,9 +77,20 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 		}
 	}
 	if err == nil && len(found) == 0 && !hasFailed && f.before == nil {
-		err = deployer.ErrNoObject
+		err = f.nothing()
 	}
 	return found, err
+}
+
+// nothing returns the error of a cluster or a tree without HelmReleases. If something in the tree was not looked at, such as a Kustomization
+// that is suspended, that is why.
+func (f Fleet) nothing() error {
+	for _, p := range f.Tree.Problems() {
+		if p.Severity == tree.Skipped {
+			return deployer.NothingBut{Cause: fmt.Errorf("%s makes no HelmRelease: %s", f.From.Order.Dir, p)}
+		}
+	}
+	return deployer.ErrNoObject
 }
 
 // compareAll is Compare without the problems of the tree.

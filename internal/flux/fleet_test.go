@@ -8,9 +8,13 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/helmdrift/helmdrift/internal/deployer"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
+	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/fluxtest"
+	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -89,6 +93,26 @@ func TestOlderVersion(t *testing.T) {
 		err := f.olderVersion()
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", version, err)
+		}
+	}
+}
+
+// TestNothingBecause compares trees that make no HelmRelease, since a Kustomization is suspended or without such a reason.
+func TestNothingBecause(t *testing.T) {
+	suspended := tree.Problem{Severity: tree.Skipped, Where: "Kustomization shop/apps", Message: "it is suspended"}
+	for want, problems := range map[string][]tree.Problem{
+		"apps makes no HelmRelease: Kustomization shop/apps: it is suspended": {suspended},
+		deployer.ErrNoObject.Error():                                          {{Severity: tree.Note, Where: "the API server", Message: "it is old"}},
+	} {
+		f := Fleet{From: &From{Order: tree.Order{Dir: "apps", Rendered: true}, Known: &secret.Known{}}}
+		f.From.Run = func(context.Context, tree.Order, applied.Questions) (tree.Answer, error) {
+			return tree.Answer{Problems: problems}, nil
+		}
+		f.Known, f.On.Cluster = f.From.Known, fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2"}}
+		f.On.List = func(context.Context, schema.GroupVersionKind, string) ([]map[string]any, error) { return nil, nil }
+		f.On.Each, f.On.Note = func([]string, func(int)) {}, func(string) {}
+		if _, err := f.Compare(t.Context()); !errors.Is(err, deployer.ErrNoObject) || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
 		}
 	}
 }

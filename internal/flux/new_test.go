@@ -41,8 +41,8 @@ func TestSetReader(t *testing.T) {
 		`"valuesFrom":[{"kind":"ConfigMap","name":"values"},{"kind":"ConfigMap","name":"more"}]}}`
 	const more = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"more","namespace":"shop"},"data":{"values.yaml":"a: b"}}`
 	const charts = `{"apiVersion":"source.toolkit.fluxcd.io/v1","kind":"OCIRepository","metadata":{"name":"charts","namespace":"shop"}}`
-	const format = "{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: shop, labels: {resourceset.fluxcd.controlplane.io/name: " +
-		"%s, resourceset.fluxcd.controlplane.io/namespace: shop}}, data: {values.yaml: 'c: d'}}"
+	const format = "{apiVersion: v1, kind: ConfigMap, metadata: {name: %s, namespace: shop, labels: {" +
+		"resourceset.fluxcd.controlplane.io/name: %s, resourceset.fluxcd.controlplane.io/namespace: shop}}, data: {values.yaml: 'c: d'}}"
 	from := fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2", "source.toolkit.fluxcd.io/v1", "/v1"},
 		Objects: map[object.Ref]map[string]any{}}
 	for name, set := range map[string]string{"values": "tenants", "more": "replaced", "unused": "other"} {
