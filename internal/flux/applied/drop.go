@@ -121,7 +121,8 @@ func (t *Tree) noteSets(ctx context.Context) {
 		if now.Err != nil {
 			t.Note(tree.Unbuilt, title, "the tree drops it, and what Flux Operator made of it is not known: "+now.Err.Message)
 		} else if why := t.Deletes(ctx, ref, now.Object); why != "" && tree.ConcernsReleases(now.Object) {
-			t.Note(tree.Unbuilt, title, "the tree drops it, and "+why+": Flux Operator deletes what it made of it, maybe HelmReleases or what they use")
+			t.Note(tree.Unbuilt, title, "the tree drops it, and "+why+": Flux Operator deletes what it made of it, maybe HelmReleases or what "+
+				"they use")
 		}
 	}
 }
