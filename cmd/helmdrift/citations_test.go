@@ -177,7 +177,7 @@ func citedModules() map[string]string {
 		"go.yaml.in/yaml/v2 v2": "go.yaml.in/yaml/v2", "go.yaml.in/yaml/v3 v3": "go.yaml.in/yaml/v3",
 		"sprig v3": "github.com/!masterminds/sprig/v3", "jsonschema v6": "github.com/santhosh-tekuri/jsonschema/v6",
 		"go.etcd.io/etcd/api/v3 v3": "go.etcd.io/etcd/api/v3", "sigs.k8s.io/kustomize/api v0": "sigs.k8s.io/kustomize/api",
-		"sigs.k8s.io/kustomize/kustomize v5": "sigs.k8s.io/kustomize/kustomize/v5",
+		"sigs.k8s.io/kustomize/kustomize v5": "sigs.k8s.io/kustomize/kustomize/v5", "fluxcd/cli-utils v1": "github.com/fluxcd/cli-utils",
 	}
 	for _, name := range []string{
 		"api", "apiextensions-apiserver", "apimachinery", "apiserver", "cli-runtime", "client-go", "cloud-provider", "kubectl",

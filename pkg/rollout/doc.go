@@ -17,15 +17,19 @@
 //
 // # When an object is ready
 //
-// judge asks kstatus, the library that Helm 4 waits with, about the object as it is in the cluster. It judges four cases itself,
+// judge asks kstatus, the library that Helm 4 waits with, about the object as it is in the cluster. It judges five cases itself,
 // because kstatus would wait in vain or call a failure a success:
 //
 //	a paused Deployment           ready, as in Helm 4: nothing rolls out until it is resumed
 //	a DaemonSet with OnDelete     ready, although its pods have the earlier template until somebody deletes them
 //	a Pod that failed             failed
 //	a Job that failed             failed: its pods are not run again
+//	a ReplicationController       ready when a ReplicaSet would be: kstatus has no rule for it, and calls it ready at once
 //
 // A Job is ready once it has begun, as with helm upgrade --wait.
+//
+// The wait ends when all objects are ready at the same look. An object that is ready is not read again until the others are ready too:
+// then all that were ready at an earlier look are read once more, and the wait goes on for those that are ready no longer.
 //
 // # Why an object is not ready
 //

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -38,6 +39,9 @@ func (o *watched) look(ctx context.Context, r *reader) {
 	case err != nil:
 		o.Unread = []string{err.Error()}
 		return
+	case content == nil && o.hasBegun:
+		o.Status = report.RolloutReady
+		return
 	case content == nil:
 		o.Rollout = report.Rollout{Message: "it does not exist"}
 		o.problem = problem{}
@@ -48,6 +52,7 @@ func (o *watched) look(ctx context.Context, r *reader) {
 	if j.isReady {
 		o.Rollout = report.Rollout{Status: report.RolloutReady, PodCounts: podCounts(u), Message: j.message}
 		o.problem = problem{}
+		o.hasBegun = o.ref.GroupKind() == schema.GroupKind{Group: "batch", Kind: "Job"}
 		return
 	}
 	// If the time ends during this look, what the one before could not read stays with its problem.

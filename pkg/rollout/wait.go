@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -58,9 +59,10 @@ type State struct {
 	News bool
 }
 
-// Wait waits until each object is as it should be or has failed for good, and returns the state of each in the order of refs. When the
-// timeout is over or ctx ends, it returns how far they are: report.RolloutTimedOut or report.RolloutInterrupted. Unread of a state
-// names what could not be read. That is not an error, because the next look may be able to read it.
+// Wait waits until each object is as it should be or has failed for good, and returns the state of each in the order of refs. All that are
+// ready are so at the same look. When the timeout is over or ctx ends, Wait returns how far they are: report.RolloutTimedOut or
+// report.RolloutInterrupted, and report.RolloutReady for those that were ready when they were last read. Unread of a state names what could
+// not be read. That is not an error, because the next look may be able to read it.
 func Wait(ctx context.Context, c Cluster, refs []object.Ref, o Options) []State {
 	if o.Timeout <= 0 {
 		o.Timeout = DefaultTimeout
@@ -107,6 +109,8 @@ type watched struct {
 	// known has the keys of the problems so far, and isNew reports that the last look found another problem.
 	known map[string]bool
 	isNew bool
+	// hasBegun is set for a Job that was ready. It may be gone at a later look because of its ttlSecondsAfterFinished.
+	hasBegun bool
 }
 
 // isDone reports whether nothing remains to wait for.
@@ -114,20 +118,33 @@ func (w *wait) isDone() bool {
 	return !slices.ContainsFunc(w.objects, func(o *watched) bool { return o.Status == "" })
 }
 
-// look looks at each object that is not done.
+// look looks at each object that is not done. If then all are done, it also looks again at those that were ready at an earlier look: a
+// container may crash minutes after its pod was available. Until that moment an earlier answer does not matter, so it costs no request.
 func (w *wait) look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
+	var ready []*watched
+	for _, o := range w.objects {
+		o.isNew = false // no object has news before it is read
+		if o.Status == report.RolloutReady {
+			ready = append(ready, o)
+		}
+	}
 	r := &reader{cluster: w.cluster}
 	w.each(func(o *watched) { o.look(ctx, r) })
+	if w.isDone() {
+		for _, o := range ready {
+			o.Status = "" // also if the object cannot be read now: then nobody knows whether it is ready
+		}
+		w.each(func(o *watched) { o.look(ctx, r) })
+	}
 }
 
-// each calls read for the objects that are not done, several at the same time. No object has news before it is read.
+// each calls read for the objects that are not done, several at the same time.
 func (w *wait) each(read func(o *watched)) {
 	var group errgroup.Group
 	group.SetLimit(inFlight)
 	for _, o := range w.objects {
-		o.isNew = false
 		if o.Status == "" {
 			group.Go(func() error {
 				read(o)
@@ -190,9 +207,12 @@ func judge(u *unstructured.Unstructured) (j judgement) {
 	if paused, _, _ := unstructured.NestedBool(u.Object, "spec", "paused"); kind == "Deployment.apps" && paused {
 		return judgement{isReady: true, message: "paused: nothing rolls out until it is resumed"}
 	}
-	result, err := status.Compute(asIfUpdated(u, kind))
+	result, err := status.Compute(forKstatus(u, kind))
 	if err != nil {
 		return judgement{message: "its status cannot be read: " + err.Error()}
+	}
+	if kind == "ReplicationController" {
+		result.Message = strings.Replace(result.Message, "ReplicaSet", kind, 1) // see forKstatus
 	}
 	phase, _, _ := unstructured.NestedString(u.Object, "status", "phase")
 	isFailedPod := kind == "Pod" && phase == "Failed"
@@ -203,9 +223,16 @@ func judge(u *unstructured.Unstructured) (j judgement) {
 	}
 }
 
-// asIfUpdated returns an object for kstatus. In a DaemonSet with the strategy OnDelete, it pretends that all pods have the current
-// template, because the controller does not replace them.
-func asIfUpdated(u *unstructured.Unstructured, kind string) *unstructured.Unstructured {
+// forKstatus returns an object for kstatus. In a DaemonSet with the strategy OnDelete, it pretends that all pods have the current
+// template, because the controller does not replace them. A ReplicationController becomes a ReplicaSet, which has the same status:
+// kstatus has no rule for a ReplicationController, and takes an object without a rule for ready (fluxcd/cli-utils v1.2.2
+// pkg/kstatus/status/core.go GetLegacyConditionsFn).
+func forKstatus(u *unstructured.Unstructured, kind string) *unstructured.Unstructured {
+	if kind == "ReplicationController" {
+		set := u.DeepCopy()
+		set.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"})
+		return set
+	}
 	strategy, _, _ := unstructured.NestedString(u.Object, "spec", "updateStrategy", "type")
 	wanted, known, _ := unstructured.NestedInt64(u.Object, "status", "desiredNumberScheduled")
 	if kind != "DaemonSet.apps" || strategy != "OnDelete" || !known {

@@ -273,6 +273,8 @@ func TestJudge(t *testing.T) {
 	const daemonSet = "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: x, generation: 1}, spec: {updateStrategy: {type: %s}}, " +
 		"status: {observedGeneration: 1, desiredNumberScheduled: 2, currentNumberScheduled: 2, updatedNumberScheduled: 1, " +
 		"numberReady: %d, numberAvailable: 2}}"
+	const controller = "{apiVersion: v1, kind: ReplicationController, metadata: {name: x, generation: 2}, spec: {replicas: 2}, " +
+		"status: {observedGeneration: %d, replicas: 2, fullyLabeledReplicas: 2, readyReplicas: 2, availableReplicas: %d}}"
 	for name, c := range map[string]struct {
 		object string
 		want   judgement
@@ -284,6 +286,11 @@ func TestJudge(t *testing.T) {
 			judgement{isReady: true, message: "All replicas scheduled as expected. Replicas: 2"}},
 		"on delete, but not ready": {fmt.Sprintf(daemonSet, "OnDelete", 1), judgement{message: "Ready: 1/2"}},
 		"rolling":                  {fmt.Sprintf(daemonSet, "RollingUpdate", 2), judgement{message: "Updated: 1/2"}},
+		"replication controller": {fmt.Sprintf(controller, 2, 2),
+			judgement{isReady: true, message: "ReplicationController is available. Replicas: 2"}},
+		"replication controller whose pods crash": {fmt.Sprintf(controller, 2, 0), judgement{message: "Available: 0/2"}},
+		"replication controller, not observed yet": {fmt.Sprintf(controller, 1, 2),
+			judgement{message: "ReplicationController generation is 2, but latest observed generation is 1"}},
 		"failed pod": {"{apiVersion: v1, kind: Pod, metadata: {name: x}, status: {phase: Failed}}",
 			judgement{hasEnded: true, message: "Pod has completed, but not successfully"}},
 		"failed job": {`{apiVersion: batch/v1, kind: Job, metadata: {name: x}, status: {failed: 1, conditions: [{type: Failed, status: "True"}]}}`,
@@ -294,6 +301,59 @@ func TestJudge(t *testing.T) {
 		if got := judge(objectOf(t, c.object)); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
+	}
+}
+
+// TestWaitReadsReadyObjectsAgain checks that an object that crashes after it was ready is not up unless it recovers, and that an object
+// that stays ready is read only twice: when it becomes ready, and when all others are.
+func TestWaitReadsReadyObjectsAgain(t *testing.T) {
+	const deployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: %s, generation: 1}, spec: {replicas: 1}, " +
+		"status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, readyReplicas: %[2]d, availableReplicas: %[2]d, " +
+		`conditions: [{type: Available, status: "True"}]}}`
+	first := objectOf(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: first}, status: {active: 1, startTime: '2026-11-22T10:00:00Z'}}")
+	const never = time.Hour
+	for name, c := range map[string]struct {
+		crashes, recovers time.Duration // when the first Deployment does
+		jobEnds           time.Duration // when the Job is gone
+		want              string
+		gets              int
+	}{
+		"ready": {crashes: never, jobEnds: never, want: "ready ready ready after 6s", gets: 2 + 4 + 2},
+		"crashes": {crashes: 3 * time.Second, recovers: never, jobEnds: never,
+			want: "timed-out ready ready after 19s", gets: 2 + 4 + 2 + 6},
+		"recovers": {crashes: 3 * time.Second, recovers: 9 * time.Second, jobEnds: never,
+			want: "ready ready ready after 10s", gets: 2 + 4 + 2 + 1 + 3},
+		"the Job has gone": {crashes: never, jobEnds: 3 * time.Second, want: "ready ready ready after 6s", gets: 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				n, start := &namespace{}, time.Now()
+				var refs []object.Ref
+				n.before = func(int) {
+					passed := time.Since(start)
+					crashed := passed >= c.crashes && passed < c.recovers
+					n.objects = nil
+					n.add(objectOf(t, fmt.Sprintf(deployment, "a", map[bool]int{true: 0, false: 1}[crashed])))
+					n.add(objectOf(t, fmt.Sprintf(deployment, "b", map[bool]int{true: 1, false: 0}[passed >= 5*time.Second])))
+					if passed < c.jobEnds {
+						n.add(first)
+					}
+				}
+				n.before(0)
+				for _, u := range []*unstructured.Unstructured{n.objects[0], n.objects[1], first} {
+					gvk := u.GroupVersionKind()
+					key := object.Key{Group: gvk.Group, Kind: gvk.Kind, Namespace: "prod", Name: u.GetName()}
+					refs = append(refs, object.Ref{Key: key, Version: gvk.Version})
+				}
+				var got []string
+				for _, s := range Wait(t.Context(), n, refs, Options{Timeout: 19 * time.Second}) {
+					got = append(got, string(s.Status))
+				}
+				if said := fmt.Sprintf("%s after %s", strings.Join(got, " "), time.Since(start)); said != c.want || n.gets != c.gets {
+					t.Errorf("got %s with %d reads of objects, want %s with %d", said, n.gets, c.want, c.gets)
+				}
+			})
+		})
 	}
 }
 
