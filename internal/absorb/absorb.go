@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/internal/absorb/vary"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -71,10 +73,11 @@ type Absorption struct {
 
 	file   string // the name of the values file
 	wanted []wantedField
-	// unchosen are the fields that Options.Choose leaves, each with its reason.
-	unchosen []absorption.Field
-	found    search.Result
-	values   map[string]any
+	// unsearched are the fields that are left without a search, each with its reason: objects whose absence no value can absorb, and
+	// what Options.Choose leaves.
+	unsearched []absorption.Field
+	found      search.Result
+	values     map[string]any
 	// templates are the files of the chart, and after is the comparison with the changed values.
 	templates []render.Template
 	after     *threeway.Comparison
@@ -153,7 +156,7 @@ func run(ctx context.Context, from drift.Connection, t drift.Target, o Options) 
 		}
 		return a, errors.New(found[0].String())
 	}
-	a.wanted = wantedFields(result.Comparison, o)
+	a.wanted, a.unsearched = wantedFields(result.Comparison, o)
 	if len(a.wanted) == 0 {
 		return a, nil
 	}
@@ -204,35 +207,89 @@ func (a *Absorption) choose(o Options) error {
 		}
 		left := fields[i].Shown
 		left.Status, left.Reason, left.Message = absorption.Left, absorption.LeftNotChosen, reason
-		a.unchosen = append(a.unchosen, left)
+		a.unsearched = append(a.unsearched, left)
 	}
 	a.wanted = wanted
 	return nil
 }
 
 // wantedFields returns what drifted and, if the options say so, what somebody added. A release that is not installed has no old state, so
-// everything that differs between live and the chart has drifted: an application of Argo CD has no release that records its objects.
-func wantedFields(c *threeway.Comparison, o Options) []wantedField {
+// everything that differs between live and the chart has drifted: an application of Argo CD has no release that records its objects. Left
+// are the objects whose absence no value can absorb.
+func wantedFields(c *threeway.Comparison, o Options) (out []wantedField, left []absorption.Field) {
 	installs := c.Input.Operation == report.OperationInstall
-	var out []wantedField
 	for i := range c.Objects {
 		object := &c.Objects[i]
-		if object.Err != nil || object.Terminating {
-			continue
-		}
-		if creates := object.Action == report.ActionCreate; object.Missing || installs && creates {
-			if creates && object.IgnoredBy == nil {
+		isNew := installs && object.Name != "" && object.Problem == "" && c.Input.Live[object.Ref].Object == nil
+		switch {
+		case object.Err != nil:
+		case !object.Gone() && !isNew:
+			out = append(out, wantedInside(c, object, o)...)
+		case object.IgnoredBy == nil:
+			// Helm may create the object, fail on it or skip it: either way the cluster lacks what the chart has.
+			reason := whyGone(c, object)
+			if reason == "" {
 				out = append(out, wantedField{object: object, Wanted: search.Wanted{Key: object.Key, Source: object.Source}})
+				continue
 			}
-			continue
+			left = append(left, absorption.Field{
+				Object: report.ObjectKey{Key: object.Key}, Source: object.Source, Terminating: object.Terminating,
+				Status: absorption.Left, Reason: absorption.LeftNoValue, Message: reason,
+			})
 		}
-		for n := range object.Findings {
-			f := &object.Findings[n]
-			if f.Drifted() || o.Unmanaged && !f.Managed && !f.Silenced() || installs && differsFromChart(c, object, f) {
-				if w, differs := wantedFieldOf(c, object, f); differs {
-					out = append(out, w)
-				}
+	}
+	return out, append(left, endingNamespaces(c, left)...)
+}
+
+// wantedInside returns the fields of an object that is not gone.
+func wantedInside(c *threeway.Comparison, object *threeway.ObjectComparison, o Options) (out []wantedField) {
+	installs := c.Input.Operation == report.OperationInstall
+	for n := range object.Findings {
+		f := &object.Findings[n]
+		if f.Drifted() || o.Unmanaged && !f.Managed && !f.Silenced() || installs && differsFromChart(c, object, f) {
+			if w, differs := wantedFieldOf(c, object, f); differs {
+				out = append(out, w)
 			}
+		}
+	}
+	return out
+}
+
+// whyGone returns why no value can absorb that an object is gone. It is empty if a value may keep the chart from rendering the object.
+func whyGone(c *threeway.Comparison, o *threeway.ObjectComparison) string {
+	in := c.Input
+	isUnserved := func(old object.Object) bool {
+		return old.Key == o.Key && in.Live[old.Ref].Absence == cluster.AbsentKind
+	}
+	switch {
+	case in.Terminating[o.Namespace]:
+		return fmt.Sprintf("its namespace %q is being deleted", o.Namespace)
+	case o.Terminating:
+		return "once it has gone, helmdrift absorb looks for a value that removes it from the chart"
+	case slices.ContainsFunc(in.OldObjects, isUnserved):
+		return "the cluster does not serve its kind, and Helm fails on it even if the chart no longer renders it"
+	case !renders(c, o.Key):
+		return "it is of a folder crds, and absorb changes only what templates render"
+	}
+	return ""
+}
+
+// renders reports whether the chart of a comparison renders an object.
+func renders(c *threeway.Comparison, key object.Key) bool {
+	return slices.ContainsFunc(c.Input.DesiredObjects, func(o object.Object) bool { return o.Key == key })
+}
+
+// endingNamespaces returns the namespaces of the release that are being deleted, except for those in known. The release goes with them,
+// even if it has no object there.
+func endingNamespaces(c *threeway.Comparison, known []absorption.Field) (out []absorption.Field) {
+	for _, name := range []string{c.Input.Namespace, c.Input.StorageNamespace} {
+		key := report.ObjectKey{Key: object.Key{Kind: "Namespace", Name: name}}
+		isKnown := func(f absorption.Field) bool { return f.Object == key }
+		if c.Input.Terminating[name] && !slices.ContainsFunc(known, isKnown) && !slices.ContainsFunc(out, isKnown) {
+			out = append(out, absorption.Field{
+				Object: key, Terminating: true, Status: absorption.Left, Reason: absorption.LeftNoValue,
+				Message: "it is the namespace of the release, which goes with it",
+			})
 		}
 	}
 	return out

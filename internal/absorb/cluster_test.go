@@ -29,6 +29,11 @@ type testCluster struct {
 	drift.Cluster
 	record release.Record
 	live   map[object.Ref]map[string]any
+	// terminating are the namespaces that are being deleted, and unserved the kinds that the cluster does not serve.
+	terminating map[string]bool
+	unserved    []string
+	// isUnrecorded is set if no record says that Helm installed the objects.
+	isUnrecorded bool
 }
 
 // install renders a chart and returns the cluster after its installation.
@@ -75,11 +80,17 @@ func (c *testCluster) connection() drift.Connection {
 }
 
 func (c *testCluster) History(context.Context, string) (release.History, error) {
+	if c.isUnrecorded {
+		return release.History{}, nil
+	}
 	return release.History{Entries: []release.Entry{{Release: "web", Revision: 1, Status: "deployed"}}}, nil
 }
 
 func (c *testCluster) Load(ctx context.Context, name string, _ int, _ release.Options) (*release.Loaded, error) {
 	history, err := c.History(ctx, name)
+	if c.isUnrecorded {
+		return &release.Loaded{History: history}, err
+	}
 	return &release.Loaded{History: history, Old: &c.record, Last: &c.record}, err
 }
 
@@ -95,7 +106,7 @@ func (c *testCluster) Scope(kind schema.GroupVersionKind) (namespaced, known boo
 }
 
 func (c *testCluster) Terminating(context.Context, []string) (map[string]bool, []report.Message) {
-	return nil, nil
+	return c.terminating, nil
 }
 
 func (c *testCluster) List(context.Context, schema.GroupVersionKind, string) ([]map[string]any, error) {
@@ -105,9 +116,12 @@ func (c *testCluster) List(context.Context, schema.GroupVersionKind, string) ([]
 func (c *testCluster) Read(_ context.Context, wanted []object.Ref) map[object.Ref]cluster.Live {
 	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
-		if o := c.live[ref]; o != nil {
+		switch o := c.live[ref]; {
+		case slices.Contains(c.unserved, ref.Kind):
+			out[ref] = cluster.Live{Absence: cluster.AbsentKind}
+		case o != nil:
 			out[ref] = cluster.Live{Object: o}
-		} else {
+		default:
 			out[ref] = cluster.Live{Absence: cluster.AbsentObject}
 		}
 	}

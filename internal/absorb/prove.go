@@ -150,12 +150,9 @@ func (a *Absorption) refuteAll() {
 
 // isProved reports whether a field equals live in the comparison with the changed values.
 func (a *Absorption) isProved(w wantedField) bool {
-	o := objectOf(a.after, w.Key)
-	if o == nil {
-		return true
-	}
 	if len(w.Path) == 0 {
-		return o.Action != report.ActionCreate
+		return !renders(a.after, w.Key)
 	}
-	return w.IsIn(o.Desired)
+	o := objectOf(a.after, w.Key)
+	return o == nil || w.IsIn(o.Desired)
 }

@@ -29,7 +29,7 @@ func (a *Absorption) Report(version string, now time.Time) *absorption.Result {
 	for i := range a.wanted {
 		out.Fields = append(out.Fields, a.field(i))
 	}
-	out.Fields = append(out.Fields, a.unchosen...)
+	out.Fields = append(out.Fields, a.unsearched...)
 	for _, e := range a.Edits {
 		edit := a.edit(e)
 		out.Masked = out.Masked || edit.Masked

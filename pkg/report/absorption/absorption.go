@@ -23,7 +23,8 @@ type Reason string
 
 // These are the reasons.
 const (
-	// LeftNoValue: no value of the chart controls the field. File and Line say where the chart writes it, if that was found.
+	// LeftNoValue: no value of the chart controls the field. File and Line say where the chart writes it, if that was found. Or no
+	// value can absorb that the object is gone: Message says why.
 	LeftNoValue Reason = "no-value"
 	// LeftSecret: the field holds a secret. Secrets are never written into values. Ways lists the values that refer to a Secret
 	// instead.
@@ -92,9 +93,11 @@ type Field struct {
 	Object report.ObjectKey `json:"object"`
 	// Source is the template of the object.
 	Source string `json:"source,omitempty"`
-	// Field is the finding as in a report. It is absent if the whole object is gone from the cluster.
-	Field  *report.Finding `json:"field,omitempty"`
-	Status Status          `json:"status"`
+	// Field is the finding as in a report. It is absent if the whole object is gone from the cluster or is being deleted.
+	Field *report.Finding `json:"field,omitempty"`
+	// Terminating is set for an object that is still there and is being deleted.
+	Terminating bool   `json:"terminating,omitempty"`
+	Status      Status `json:"status"`
 	// Edits are the changes of values that absorb the field. They are empty if the edits of another field absorb it.
 	Edits []ValueEdit `json:"edits,omitempty"`
 	// SideEffects are the effects of these changes beyond the field.

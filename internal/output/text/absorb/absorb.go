@@ -147,6 +147,9 @@ func (t *text) absorbSign(f absorption.Field) string {
 
 // absorbedSides returns the field with its value in desired and in live.
 func (t *text) absorbedSides(f absorption.Field) string {
+	if f.Terminating {
+		return "the object is being deleted"
+	}
 	if f.Field == nil {
 		return "the object is gone from the cluster"
 	}
