@@ -411,16 +411,29 @@ func (v *variantChart) render(ctx context.Context, edited []map[string]any, sour
 	}
 	out := make([]search.Rendering, len(rendered))
 	for i, one := range rendered {
-		out[i] = search.Rendering{
-			Objects: map[object.Key]object.Object{}, Hooks: v.hooks(one.Hooks), Fault: one.Fault, GivenUp: one.GivenUp,
-		}
-		for _, o := range v.list(one) {
-			if o.Name != "" && o.Problem == "" {
-				out[i].Objects[o.Key] = o
-			}
-		}
+		out[i] = v.read(one)
 	}
 	return out, nil
+}
+
+// read returns a rendering with its objects.
+func (v *variantChart) read(one vary.Rendering) search.Rendering {
+	out := search.Rendering{Objects: map[object.Key]object.Object{}, Hooks: v.hooks(one.Hooks), Fault: one.Fault, GivenUp: one.GivenUp}
+	for _, o := range v.list(one) {
+		if o.Name != "" && o.Problem == "" {
+			out.Objects[o.Key] = o
+		}
+	}
+	return out
+}
+
+// unchanged returns the first rendering.
+func (v *variantChart) unchanged() search.Rendering {
+	one := vary.Rendering{Hooks: v.server.first.Hooks}
+	for i := range v.first {
+		one.Same = append(one.Same, i)
+	}
+	return v.read(one)
 }
 
 // list returns the objects of a rendering.

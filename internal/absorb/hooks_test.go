@@ -1,6 +1,7 @@
 package absorb_test
 
 import (
+	"fmt"
 	"testing"
 
 	"golang.org/x/tools/txtar"
@@ -28,18 +29,26 @@ func TestHooksOfBothHelms(t *testing.T) {
 	}
 }
 
-// TestProofIncludesHooks lets the values file lose one of two changes. Without it, the other one changes a hook, and the search has not
-// seen that.
-func TestProofIncludesHooks(t *testing.T) {
-	const hooks = `
+// TestProofIncludesEffects lets the values file lose one of two changes. Without it, the other one changes a hook or another object, and
+// the search has not seen that.
+func TestProofIncludesEffects(t *testing.T) {
+	const job = `
 apiVersion: batch/v1
 kind: Job
-metadata: {name: migrate, annotations: {helm.sh/hook: pre-upgrade}}
-spec: {template: {spec: {containers: [{name: migrate, image: migrate, args: ["{{ if eq .Values.a "new" }}old{{ else }}{{ .Values.b }}{{ end }}"]}]}}}
+metadata: {name: migrate%s}
+spec: {template: {spec: {containers: [{name: migrate, image: migrate,
+  args: ["{{ if eq .Values.a "new" }}old{{ else }}{{ .Values.b }}{{ end }}"]}]}}}
 `
+	t.Run("hook", func(t *testing.T) { proofIncludes(t, fmt.Sprintf(job, ", annotations: {helm.sh/hook: pre-upgrade}")) })
+	t.Run("object", func(t *testing.T) { proofIncludes(t, fmt.Sprintf(job, "")) })
+}
+
+// proofIncludes checks that the final comparison sees what a change moves of an object.
+func proofIncludes(t *testing.T, text string) {
+	t.Helper()
 	parts := map[string][]byte{
 		"chart/values.yaml":          []byte("a: old\nb: old\n"),
-		"chart/templates/hooks.yaml": []byte(hooks),
+		"chart/templates/other.yaml": []byte(text),
 		"chart/templates/one.yaml": []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\n" +
 			"data: {a: {{ .Values.a }}, b: {{ .Values.b }}}\n"),
 		"file.yaml": []byte("a: old\n"),

@@ -80,7 +80,7 @@ func (a *Absorption) proveOnce(ctx context.Context, chart *variantChart, p searc
 			refuted = append(refuted, i)
 		}
 	}
-	if len(refuted) == 0 && a.movesMoreHooks(p.Hooks.Effects(chart.hooks(chart.server.first.Hooks), chart.hooks(rendered[0].Hooks))) {
+	if len(refuted) == 0 && a.movesMore(p.Moves(chart.unchanged(), chart.read(rendered[0]))) {
 		a.refuteAll()
 	}
 	return refuted, nil
@@ -128,16 +128,18 @@ func (a *Absorption) cannotTake(edits []Edit, why string) string {
 	return "the " + where + " cannot take the change of " + namesOf(edits) + ": " + a.Result.Comparison.Scrub(why)
 }
 
-// movesMoreHooks reports whether the changed values file changes more in hooks than the search has seen. Each edit was found on top of
-// earlier ones, and may do something else if one of those was withdrawn.
-func (a *Absorption) movesMoreHooks(proved []search.Effect) bool {
-	seen := 0
+// movesMore reports whether the changed values file moves more than the search has seen. Each edit was found on top of earlier ones, and
+// may do something else if one of those was withdrawn. Fields of objects count only then: the search has proved the edits together.
+func (a *Absorption) movesMore(proved []search.Effect) bool {
+	seenHooks, seenObjects := 0, 0
 	for i, found := range a.found.Found {
 		if found.Status == search.Absorbed && !a.unproved[i] {
-			seen += search.CountHooks(found.Effects)
+			hooks, objects := search.Count(found.Effects)
+			seenHooks, seenObjects = seenHooks+hooks, seenObjects+objects
 		}
 	}
-	return search.CountHooks(proved) > seen
+	hooks, objects := search.Count(proved)
+	return hooks > seenHooks || len(a.unproved) > 0 && objects > seenObjects
 }
 
 // refuteAll marks all fields as unproved, so that nothing is proposed.

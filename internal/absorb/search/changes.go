@@ -37,6 +37,26 @@ func (c *changes) effects(before, after Rendering, w Wanted) []Effect {
 	return append(out, c.Hooks.Effects(before.Hooks, after.Hooks)...)
 }
 
+// Moves returns what differs between the first rendering and another one, except for what differs with each rendering.
+func (p *Problem) Moves(first, after Rendering) []Effect {
+	c := &changes{Problem: p, noise: p.noiseOf(first, p.Again), random: randomOf(first, p.Again)}
+	return c.effects(first, after, Wanted{})
+}
+
+// Count returns how many effects count as side effects: those on hooks, and those on other objects.
+func Count(effects []Effect) (hooks, objects int) {
+	for _, e := range effects {
+		switch {
+		case !e.counts():
+		case e.Hook != nil:
+			hooks++
+		default:
+			objects++
+		}
+	}
+	return hooks, objects
+}
+
 // randomOf returns the origins of objects whose names differ between two renderings of the same values. Such an object is new in every
 // rendering, so its appearance says nothing about the values.
 func randomOf(a, b Rendering) map[origin]bool {

@@ -107,14 +107,3 @@ func sortedIDs(hooks map[hookID]Hook) []hookID {
 		return cmp.Or(a.key.Compare(b.key), cmp.Compare(a.source, b.source), cmp.Compare(a.events, b.events), cmp.Compare(a.n, b.n))
 	})
 }
-
-// CountHooks returns how many effects on hooks count as side effects.
-func CountHooks(effects []Effect) int {
-	count := 0
-	for _, e := range effects {
-		if e.Hook != nil && e.counts() {
-			count++
-		}
-	}
-	return count
-}
