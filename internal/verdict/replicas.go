@@ -23,10 +23,11 @@ func (w *objectWalk) isSwitchedOff(path object.Path, n States) bool {
 	return w.autoscaler.Name != "" && !w.autoscaler.ToZero && isZeroReplicas(path, n.Live)
 }
 
-// switchesOff reports whether the write sets the replicas to 0 under an autoscaler that this disables (horizontal.go reconcileAutoscaler:
-// ScalingDisabled), so that nothing raises them again.
+// switchesOff reports whether the operation sets the replicas to 0 under an autoscaler that this disables (horizontal.go
+// reconcileAutoscaler: ScalingDisabled), so that nothing raises them again. Until an operation does so, the autoscaler sets them.
 func (w *objectWalk) switchesOff(path object.Path, n States) bool {
-	return w.autoscaler.Name != "" && !w.autoscaler.FromZero && isZeroReplicas(path, n.Result) && !isZeroReplicas(path, n.Live)
+	disables := w.autoscaler.Name != "" && !w.autoscaler.FromZero && !w.onlyDrift
+	return disables && isZeroReplicas(path, n.Result) && !isZeroReplicas(path, n.Live)
 }
 
 func isZeroReplicas(path object.Path, live kinds.State) bool {
@@ -48,9 +49,9 @@ func (w *objectWalk) isScaled(path object.Path, owners []report.Owner) bool {
 }
 
 // withScaledOld returns old with the replicas that an autoscaler has set, if the operation removes or disables that autoscaler. They are
-// not drift. A new value is a change by the operation, and no autoscaler undoes it. Where old is 0, somebody else has raised them.
+// not drift. A new value is a change by the operation, and no autoscaler undoes it.
 func (w *objectWalk) withScaledOld(path object.Path, n States) kinds.State {
-	ends := w.autoscaler.Leaves || w.switchesOff(path, n) && !isZeroReplicas(path, n.Old)
+	ends := w.autoscaler.Leaves || w.switchesOff(path, n)
 	if ends && IsReplicas(path) && n.Live.Present && !w.isSwitchedOff(path, n) {
 		n.Old.Value, n.Old.Present = n.Live.Value, true
 	}
@@ -64,7 +65,7 @@ func (w *objectWalk) noteReplicas(e *entry, n States) {
 	case w.autoscaler.Leaves && IsReplicas(e.Path) && e.Cause == report.CauseChange:
 		e.Notes.Add(w.autoscaler.Name + " has set the replicas, and no longer scales this object after " + w.command)
 	case w.switchesOff(e.Path, n):
-		e.Notes.Add(w.autoscaler.Name + " sets the replicas; " + w.command + " sets them to 0, which disables it")
+		e.Notes.Add(w.autoscalerNote(e.Finding))
 	}
 	if !isZeroReplicas(e.Path, n.Live) || e.Cause == report.CauseChange {
 		return
@@ -80,8 +81,12 @@ func (w *objectWalk) noteReplicas(e *entry, n States) {
 
 // autoscalerNote names the autoscaler that sets the replicas, and explains what the operation does to them.
 func (w *objectWalk) autoscalerNote(f Finding) string {
-	if !f.Writes() {
-		return w.autoscaler.Name + " sets the replicas"
+	note := w.autoscaler.Name + " sets the replicas"
+	switch {
+	case !f.Writes():
+		return note
+	case object.Equal(f.Desired, int64(0)) && !w.autoscaler.FromZero:
+		return note + "; " + w.command + " sets them to 0, which disables it"
 	}
-	return w.autoscaler.Name + " sets the replicas; " + w.command + " resets them until it scales again"
+	return note + "; " + w.command + " resets them until it scales again"
 }

@@ -27,6 +27,8 @@ type Walker struct {
 	Autoscaled map[object.Key]object.Autoscaler
 	// Unknown is the text that stands in desired for values that are not known, or "" if there are none.
 	Unknown string
+	// OnlyDrift is set if a release is compared with its own record, so that nothing is about to be written.
+	OnlyDrift bool
 }
 
 // Object is one object to compare.
@@ -122,6 +124,7 @@ func (w Walker) Compare(o Object) []Finding {
 type objectWalk struct {
 	Object
 	command    string
+	onlyDrift  bool
 	owners     *owners.Ownership
 	autoscaler object.Autoscaler
 	unknown    string
@@ -139,7 +142,7 @@ func (w Walker) walkOf(o Object) *objectWalk {
 	n := o.States
 	o.Rules = o.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
 	out := &objectWalk{
-		Object: o, command: w.Command, unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key],
+		Object: o, command: w.Command, onlyDrift: w.OnlyDrift, unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key],
 		owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer), conflicts: o.conflictPlaces(),
 		live: n.Live.Object(), old: n.Old.Object(), result: n.Result.Object(),
 	}

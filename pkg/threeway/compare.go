@@ -258,7 +258,7 @@ func newComparer(in Input) *comparer {
 	}}
 	c.walker = verdict.Walker{
 		Command: in.Operation.Command(), Release: in.Name, Managers: in.Managers, Deployer: c.writer.Deployer,
-		Autoscaled: in.Autoscaled, Unknown: in.Unknown,
+		Autoscaled: in.Autoscaled, Unknown: in.Unknown, OnlyDrift: in.Operation == report.OperationDrift,
 	}
 	c.redefine()
 	return c
