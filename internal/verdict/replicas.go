@@ -51,29 +51,25 @@ func (w *objectWalk) isScaled(path object.Path, owners []report.Owner) bool {
 // withScaledOld returns old with the replicas that an autoscaler has set, if the operation removes or disables that autoscaler. They are
 // not drift. A new value is a change by the operation, and no autoscaler undoes it.
 func (w *objectWalk) withScaledOld(path object.Path, n States) kinds.State {
-	ends := w.autoscaler.Leaves || w.switchesOff(path, n)
-	if ends && IsReplicas(path) && n.Live.Present && !w.isSwitchedOff(path, n) {
+	if (w.autoscaler.Leaves || w.switchesOff(path, n)) && IsReplicas(path) && n.Live.Present && !w.isSwitchedOff(path, n) {
 		n.Old.Value, n.Old.Present = n.Live.Value, true
 	}
 	return n.Old
 }
 
 // noteReplicas explains replicas that an autoscaler set before the operation removes or disables it, and replicas that are 0: the
-// autoscaler did not set them, and the API server records no owner.
+// autoscaler did not set them, and the API server records no owner. One that raises them by itself (FromZero) needs no note.
 func (w *objectWalk) noteReplicas(e *entry, n States) {
+	scaledDown := isZeroReplicas(e.Path, n.Live) && e.Cause != report.CauseChange
 	switch {
 	case w.autoscaler.Leaves && IsReplicas(e.Path) && e.Cause == report.CauseChange:
-		e.Notes.Add(w.autoscaler.Name + " has set the replicas, and no longer scales this object after " + w.command)
+		e.Notes.Add(w.autoscaler.Name + " has set the replicas, and does not set them after " + w.command)
 	case w.switchesOff(e.Path, n):
 		e.Notes.Add(w.autoscalerNote(e.Finding))
-	}
-	if !isZeroReplicas(e.Path, n.Live) || e.Cause == report.CauseChange {
-		return
-	}
-	if w.isSwitchedOff(e.Path, n) {
+	case scaledDown && w.isSwitchedOff(e.Path, n) && !w.autoscaler.FromZero:
 		e.Notes.Add(w.autoscaler.Name + " has not scaled to 0 itself, and Kubernetes disables an autoscaler whose target has 0 replicas")
 	}
-	if len(e.Owners) == 0 && w.owners.IsRecorded() {
+	if scaledDown && len(e.Owners) == 0 && w.owners.IsRecorded() {
 		e.Unrecorded = true
 		e.Notes.Add("the API server does not record who scales to 0")
 	}
