@@ -147,8 +147,11 @@ func (l autoscalerList) addTo(out map[object.Key]object.Autoscaler) {
 }
 
 // precedes decides between an autoscaler and an earlier one of the same object, which are a mistake unless one created the other. A
-// ScaledObject wins over its own autoscaler. Otherwise the one that scales to 0 wins, because it says more about what may happen to the
-// replicas, or the choice only has to be the same each time.
+// ScaledObject wins over its own autoscaler, which has its name. Otherwise one that is not paused wins, and then one that scales to 0,
+// because it says more about what may happen to the replicas. Else the choice only has to be the same each time.
 func precedes(a, b object.Autoscaler) bool {
+	if a.Name != b.Name && a.Paused != b.Paused {
+		return b.Paused
+	}
 	return a.ToZero && !b.ToZero || a.ToZero == b.ToZero && a.Name <= b.Name
 }

@@ -133,6 +133,30 @@ func TestAutoscalersOfKEDA(t *testing.T) {
 	}
 }
 
+// TestPausedAutoscaler checks that a paused ScaledObject gives way to another autoscaler of the same object, but not to the one that KEDA
+// has created for it and has not deleted yet.
+func TestPausedAutoscaler(t *testing.T) {
+	f := livetest.New(t)
+	f.Kinds = append(f.Kinds, livetest.Kind{Group: "keda.sh", Version: "v1alpha1", Kind: "ScaledObject", Plural: "scaledobjects"})
+	for _, target := range []string{"web", "api"} {
+		f.Add("ScaledObject", "prod", target, nil)
+		o := f.Objects[f.Kind("ScaledObject").Collection("prod")+"/"+target]
+		o["spec"] = map[string]any{"scaleTargetRef": map[string]any{"name": target}}
+		o["metadata"].(map[string]any)["annotations"] = map[string]any{"autoscaling.keda.sh/paused": "true"}
+	}
+	scales(f, "prod", "of-somebody", "apps/v1", "Deployment", "web")
+	scales(f, "prod", "keda-hpa-api", "apps/v1", "Deployment", "api")
+	isPartOf(f, "keda-hpa-api", "api")
+	got, _ := connect(f, Options{}).Autoscalers(t.Context(), []string{"prod"})
+	want := map[object.Key]object.Autoscaler{
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: {Name: "HorizontalPodAutoscaler of-somebody"},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}: {Name: "ScaledObject api", ToZero: true, FromZero: true, Paused: true},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // TestAutoscalersOfKEDAUnread checks that the autoscalers of Kubernetes count if those of KEDA cannot be read, with a
 // warning. Those that KEDA has created name their ScaledObject.
 func TestAutoscalersOfKEDAUnread(t *testing.T) {
