@@ -115,6 +115,8 @@ func (in Input) rollOut(w workload) rollout {
 	// (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler: ScalingDisabled).
 	switch {
 	case !w.rescales():
+	case scaled && w.after == 0 && !scaler.FromZero && scaler.ToZero:
+		r.inexact = "Kubernetes before 1.36 lets " + scaler.Name + " start them again"
 	case scaled && w.after == 0 && !scaler.FromZero:
 	case scaled && (w.before > 0 || scaler.ToZero):
 		r = w.scaledBack(r, scaler)

@@ -301,6 +301,7 @@ func TestTemplateReturns(t *testing.T) {
 func TestAutoscaledWorkloads(t *testing.T) {
 	const decides = "; inexact: the autoscaler decides how many pods there will be"
 	hpa := object.Autoscaler{Name: "HorizontalPodAutoscaler web"}
+	unused := object.Autoscaler{Name: "HorizontalPodAutoscaler web", ToZero: true}
 	leaves := object.Autoscaler{Name: "HorizontalPodAutoscaler web", Leaves: true}
 	keeps := object.Autoscaler{Name: "ScaledObject web", FromZero: true}
 	sleeps := object.Autoscaler{Name: "ScaledObject web", FromZero: true, ToZero: true}
@@ -316,6 +317,8 @@ func TestAutoscaledWorkloads(t *testing.T) {
 		{hpa, "{replicas: 5, template: T1}", "{replicas: 5, template: T2}", "restarts 5 pods up to 3 at a time, 4 stay ready -0~5+0 least 4"},
 		{hpa, "{replicas: 0, template: T1}", "{replicas: 2, template: T1}", "starts 2 pods -0~0+2 least 0"},
 		{hpa, "{replicas: 5, template: T1}", "{replicas: 0, template: T1}", "stops 5 pods -5~0+0 least 0 down"},
+		{unused, "{replicas: 5, template: T1}", "{replicas: 0, template: T1}",
+			"stops 5 pods -5~0+0 least 0 down; inexact: Kubernetes before 1.36 lets HorizontalPodAutoscaler web start them again"},
 		{sleeps, "{replicas: 5, template: T1}", "{replicas: 0, template: T1}", "restarts 5 pods: none is ready meanwhile -0~5+0 least 0 down; " +
 			"note: the write sets the count to 0, and ScaledObject web sets it back" + decides},
 		{keeps, "{replicas: 5, template: T1}", "{replicas: 0, template: T1}", "restarts 5 pods: none is ready meanwhile -0~5+0 least 0 down; " +

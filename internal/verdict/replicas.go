@@ -81,6 +81,8 @@ func (w *objectWalk) autoscalerNote(f Finding) string {
 	switch {
 	case !f.Writes():
 		return note
+	case object.Equal(f.Desired, int64(0)) && w.autoscaler.ToZero && !w.autoscaler.FromZero:
+		return note + "; " + w.command + " sets them to 0, which disables it on Kubernetes 1.36 and later"
 	case object.Equal(f.Desired, int64(0)) && !w.autoscaler.FromZero:
 		return note + "; " + w.command + " sets them to 0, which disables it"
 	}

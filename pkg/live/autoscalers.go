@@ -37,26 +37,23 @@ func autoscalerKinds() []autoscalerKind {
 }
 
 // autoscalerOfKubernetes returns what a HorizontalPodAutoscaler does. KEDA controls those that it creates for a ScaledObject (KEDA v2
-// controllers/keda/hpa.go newHPAForScaledObject).
+// controllers/keda/hpa.go newHPAForScaledObject). Others scale a target that has 0 replicas only if they have set them to 0, which their
+// condition ScaledToZero says (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go shouldComputeMetricsForZeroReplicas). One
+// that has not scaled yet lacks it, and says that scaling is disabled once the replicas are 0. Before 1.36 there is no such condition, and
+// minReplicas 0 is enough (kubernetes v1.35.0 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler).
 func autoscalerOfKubernetes(o *unstructured.Unstructured) object.Autoscaler {
 	if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == "ScaledObject" {
 		return object.Autoscaler{Name: "ScaledObject " + owner.Name, FromZero: true}
 	}
-	active := isActiveAtZero(o.Object)
-	return object.Autoscaler{Name: "HorizontalPodAutoscaler " + o.GetName(), ToZero: active, FromZero: active}
-}
-
-// isActiveAtZero reports whether a HorizontalPodAutoscaler scales a target that has 0 replicas: only if it has set them to 0 itself, which
-// its condition ScaledToZero says (kubernetes v1.36.3 pkg/controller/podautoscaler/horizontal.go shouldComputeMetricsForZeroReplicas). One
-// that has not scaled yet lacks the condition, and says that scaling is disabled once the replicas are 0. Before 1.36 there is no such
-// condition, and minReplicas 0 is enough (kubernetes v1.35.0 pkg/controller/podautoscaler/horizontal.go reconcileAutoscaler).
-func isActiveAtZero(autoscaler map[string]any) bool {
-	for _, c := range object.Items(object.Child(autoscaler, "status"), "conditions") {
+	out := object.Autoscaler{Name: "HorizontalPodAutoscaler " + o.GetName()}
+	for _, c := range object.Items(object.Child(o.Object, "status"), "conditions") {
 		if c["type"] == "ScaledToZero" || c["reason"] == "ScalingDisabled" {
-			return c["status"] == "True"
+			out.ToZero, out.FromZero = c["status"] == "True", c["status"] == "True"
+			return out
 		}
 	}
-	return object.Equal(object.Child(autoscaler, "spec")["minReplicas"], int64(0))
+	out.ToZero = object.Equal(object.Child(o.Object, "spec")["minReplicas"], int64(0))
+	return out
 }
 
 // autoscalerOfKEDA returns what a ScaledObject does. It may scale to 0 if its minimum is 0, which is the default, its idle count is 0, or it

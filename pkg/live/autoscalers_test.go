@@ -57,18 +57,18 @@ func TestAutoscalersAtZero(t *testing.T) {
 	for name, c := range map[string]struct {
 		minimum    any
 		conditions []any
-		want       bool
+		to, from   bool
 	}{
-		"without a minimum, which is then 1":         {nil, []any{active}, false},
-		"with a minimum above 0":                     {int64(2), []any{active}, false},
-		"at 0, with a minimum above 0":               {int64(2), []any{disabled}, false},
-		"at 0 by itself":                             {int64(0), []any{active, byItself}, true},
-		"at 0 by itself, with a minimum raised":      {int64(2), []any{active, byItself}, true},
-		"at 0 by hand":                               {int64(0), []any{disabled, notByItself}, false},
-		"at 0 by hand before it has ever scaled":     {int64(0), []any{disabled}, false},
-		"above 0, after it has scaled":               {int64(0), []any{active, notByItself}, false},
-		"of 1.35, at 0 or above":                     {int64(0), []any{active}, true},
-		"of 1.35, before the controller has seen it": {int64(0), nil, true},
+		"without a minimum, which is then 1":     {nil, []any{active}, false, false},
+		"with a minimum above 0":                 {int64(2), []any{active}, false, false},
+		"at 0, with a minimum above 0":           {int64(2), []any{disabled}, false, false},
+		"at 0 by itself":                         {int64(0), []any{active, byItself}, true, true},
+		"at 0 by itself, with a minimum raised":  {int64(2), []any{active, byItself}, true, true},
+		"at 0 by hand":                           {int64(0), []any{disabled, notByItself}, false, false},
+		"at 0 by hand before it has ever scaled": {int64(0), []any{disabled}, false, false},
+		"above 0, after it has scaled":           {int64(0), []any{active, notByItself}, false, false},
+		"of 1.35, or before it has ever scaled":  {int64(0), []any{active}, true, false},
+		"before the controller has seen it":      {int64(0), nil, true, false},
 	} {
 		f := livetest.New(t)
 		scales(f, "prod", "web", "apps/v1", "Deployment", "web")
@@ -78,7 +78,7 @@ func TestAutoscalersAtZero(t *testing.T) {
 		}
 		autoscaler["status"] = map[string]any{"conditions": c.conditions}
 		got, _ := connect(f, Options{}).Autoscalers(t.Context(), []string{"prod"})
-		want := object.Autoscaler{Name: "HorizontalPodAutoscaler web", ToZero: c.want, FromZero: c.want}
+		want := object.Autoscaler{Name: "HorizontalPodAutoscaler web", ToZero: c.to, FromZero: c.from}
 		if diff := cmp.Diff(want, got[object.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}]); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}

@@ -168,8 +168,8 @@ func (p *Player) Autoscalers(_ context.Context, namespaces []string) (map[object
 		warnings = append(warnings, p.from.Autoscalers[i].Warnings...)
 		for _, a := range p.from.Autoscalers[i].Found {
 			key := object.Key{Group: a.Group, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}
-			// What may scale to 0 scales from there too; a snapshot of an older helmdrift says only the first.
-			out[key] = object.Autoscaler{Name: a.Autoscaler, ToZero: a.ToZero, FromZero: a.FromZero || a.ToZero, Paused: a.Paused}
+			fromZero := a.FromZero || strings.HasPrefix(a.Autoscaler, "ScaledObject ") // a snapshot of an older helmdrift does not say it
+			out[key] = object.Autoscaler{Name: a.Autoscaler, ToZero: a.ToZero, FromZero: fromZero, Paused: a.Paused}
 		}
 	}
 	return out, warnings

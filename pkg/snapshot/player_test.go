@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -90,6 +92,26 @@ func TestNotInSnapshot(t *testing.T) {
 	_, err := playedRecords{NewPlayer(s)}.Load(t.Context(), "web", 0, release.Options{})
 	if err == nil || !strings.Contains(err.Error(), "does not hold revision 2") || !strings.Contains(drift.Hint(err), "--to-revision 2") {
 		t.Errorf("a revision that was not read: %v", err)
+	}
+}
+
+// TestAutoscalersOfOlderSnapshot checks the autoscalers of a snapshot that does not say which ones set the replicas also while they are 0:
+// those of KEDA do, and of the others it is not known.
+func TestAutoscalersOfOlderSnapshot(t *testing.T) {
+	of := func(name string) Autoscaler {
+		return Autoscaler{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: name}
+	}
+	queue, web := of("queue"), of("web")
+	queue.Autoscaler, web.Autoscaler, web.ToZero = "ScaledObject queue", "HorizontalPodAutoscaler web", true
+	s := &Snapshot{}
+	s.Autoscalers = []Autoscalers{{Namespace: "prod", Found: []Autoscaler{queue, web}}}
+	got, warnings := NewPlayer(s).Autoscalers(t.Context(), []string{"prod"})
+	want := map[object.Key]object.Autoscaler{
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "queue"}: {Name: "ScaledObject queue", FromZero: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}:   {Name: "HorizontalPodAutoscaler web", ToZero: true},
+	}
+	if !maps.Equal(got, want) || len(warnings) > 0 {
+		t.Errorf("%v, %v", got, warnings)
 	}
 }
 

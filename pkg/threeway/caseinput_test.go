@@ -203,7 +203,7 @@ func caseReads(t *testing.T, files map[string]string, in *Input) {
 		ref, by := refOf(t, line)
 		by, paused := strings.CutSuffix(by, " paused")
 		name, toZero := strings.CutSuffix(by, " to zero")
-		fromZero := toZero || strings.HasPrefix(name, "ScaledObject ")
+		fromZero := strings.HasPrefix(name, "ScaledObject ")
 		in.Autoscaled[ref.Key] = object.Autoscaler{Name: name, ToZero: toZero, FromZero: fromZero, Paused: paused}
 	}
 }
