@@ -94,7 +94,7 @@ func (in *prediction) leavesEndpoints(e *report.Effect, o *Object) {
 	if before == 0 && p.why == "" {
 		return
 	}
-	gone := min(before, in.goneOf(o.Namespace, selector))
+	gone := in.goneOf(p, selector)
 	e.Inexact, e.Downtime = p.why, ready > 0 && gone == before
 	e.Text = "its endpoints no longer follow its pods"
 	if before > 0 {
@@ -108,21 +108,33 @@ func (in *prediction) leavesEndpoints(e *report.Effect, o *Object) {
 	}
 }
 
-// goneOf counts the pods of the release that a selector selects now and that the operation replaces or stops. A Pod whose containers
+// goneOf counts the pods of a population that a selector selects now and that the operation replaces or stops. A Pod whose containers
 // restart in place keeps its address.
-func (in *prediction) goneOf(namespace string, selector labels.Selector) int {
-	gone := 0
+func (in *prediction) goneOf(p population, selector labels.Selector) int {
+	gone := map[object.Key]int{}
 	for i := range in.Objects {
-		w := &in.Objects[i]
-		e := in.effects[w.Key]
-		if e == nil || w.Namespace != namespace || !selector.Matches(labels.Set(labelsOf(templateIn(w.Key, w.Before)))) {
-			continue
+		o := &in.Objects[i]
+		key, e := o.Key, in.effects[o.Key]
+		if o.GroupKind().String() == "ScaledObject.keda.sh" && o.Action.Writes() && o.After != nil {
+			key, e = targetOf(o, o.After), in.autoscaler(o) // its effect is added after those on Services
 		}
-		if gone += e.Stops; !w.isPod() {
-			gone += e.Restarts
+		switch {
+		case e == nil:
+		case o.isPod():
+			gone[key] += e.Stops
+		default:
+			gone[key] += e.Stops + e.Restarts
 		}
 	}
-	return gone
+	n := 0
+	for _, g := range p.now {
+		if selector.Matches(labels.Set(g.labels)) {
+			goes := min(g.n, gone[g.owner])
+			gone[g.owner] -= goes
+			n += goes
+		}
+	}
+	return n
 }
 
 // unknownPods returns the effect on a Service that selects no pod of the release, if other pods could not be listed.
