@@ -152,7 +152,7 @@ func (p place) verdict(t *testing.T) string {
 		states.Again = form.Manifest(p.text(ref, p.again))
 		states.AtOnce = states.Again
 	}
-	w := Walker{Command: "helm upgrade", Release: "r", Deployer: func() owners.Deployer { return owners.Deployer{} }}
+	w := Walker{Operation: report.OperationUpgrade, Release: "r", Deployer: func() owners.Deployer { return owners.Deployer{} }}
 	found := w.Compare(Object{
 		Key: ref.Key, Shape: shape, Engine: p.engine, Text: live, States: states, Conflicts: p.conflicts, Volatile: p.again != "",
 	})

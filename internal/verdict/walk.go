@@ -16,8 +16,8 @@ import (
 
 // Walker has what the comparisons of all objects of a release share. Nobody changes it.
 type Walker struct {
-	// Command is the helm command that does the upgrade, for notes.
-	Command string
+	// Operation is what is compared. Notes name its command.
+	Operation report.Operation
 	// Release is the name of the release, Managers are the field managers that the user names, and Deployer finds the one that Helm writes
 	// the release as (owners.New).
 	Release  string
@@ -27,8 +27,6 @@ type Walker struct {
 	Autoscaled map[object.Key]object.Autoscaler
 	// Unknown is the text that stands in desired for values that are not known, or "" if there are none.
 	Unknown string
-	// OnlyDrift is set if a release is compared with its own record, so that nothing is about to be written.
-	OnlyDrift bool
 }
 
 // Object is one object to compare.
@@ -124,7 +122,7 @@ func (w Walker) Compare(o Object) []Finding {
 type objectWalk struct {
 	Object
 	command    string
-	onlyDrift  bool
+	onlyDrift  bool // nothing is about to be written
 	owners     *owners.Ownership
 	autoscaler object.Autoscaler
 	unknown    string
@@ -142,9 +140,9 @@ func (w Walker) walkOf(o Object) *objectWalk {
 	n := o.States
 	o.Rules = o.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
 	out := &objectWalk{
-		Object: o, command: w.Command, onlyDrift: w.OnlyDrift, unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key],
-		owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer), conflicts: o.conflictPlaces(),
-		live: n.Live.Object(), old: n.Old.Object(), result: n.Result.Object(),
+		Object: o, command: w.Operation.Command(), onlyDrift: w.Operation == report.OperationDrift,
+		unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key], owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer),
+		conflicts: o.conflictPlaces(), live: n.Live.Object(), old: n.Old.Object(), result: n.Result.Object(),
 	}
 	out.allocated = sync.OnceValue(func() *AllocatedFields { return cmp.Or(out.Allocated, AllocatedFor(out.Key, out.old, out.Text)) })
 	out.called = sync.OnceValue(func() *AllocatedFields { return AllocatedFor(out.Key, out.Text, out.result) })

@@ -176,8 +176,8 @@ type Finding = verdict.Finding
 
 // Compare compares one release. It is pure: Needs lists what could be read to make the answer better.
 func Compare(in Input) *Comparison {
-	in.Autoscaled = markLeaving(in)
 	job := newComparer(in)
+	in.Autoscaled = job.in.Autoscaled
 	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
 	c.settle(nil)
 	return c
@@ -256,9 +256,10 @@ func newComparer(in Input) *comparer {
 		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, PlainStatus: plainStatus,
 		Deployer: sync.OnceValue(func() owners.Deployer { return deployerOf(in) }), By: (*engine.Deployment)(in.By),
 	}}
+	c.in.Autoscaled = c.markLeaving()
 	c.walker = verdict.Walker{
-		Command: in.Operation.Command(), Release: in.Name, Managers: in.Managers, Deployer: c.writer.Deployer,
-		Autoscaled: in.Autoscaled, Unknown: in.Unknown, OnlyDrift: in.Operation == report.OperationDrift,
+		Operation: in.Operation, Release: in.Name, Managers: in.Managers, Deployer: c.writer.Deployer,
+		Autoscaled: c.in.Autoscaled, Unknown: in.Unknown,
 	}
 	c.redefine()
 	return c

@@ -105,7 +105,8 @@ var installRank = sync.OnceValue(func() func(kind string) int {
 
 // markLeaving returns the autoscalers of the objects of a release. It marks those that the operation deletes, lets scale another object, or
 // leaves paused. Replicas that they set are not drift, but nothing sets them after the operation.
-func markLeaving(in Input) map[object.Key]object.Autoscaler {
+func (c *comparer) markLeaving() map[object.Key]object.Autoscaler {
+	in := c.in
 	if in.Operation == report.OperationDrift || len(in.Autoscaled) == 0 {
 		return in.Autoscaled
 	}
@@ -116,9 +117,12 @@ func markLeaving(in Input) map[object.Key]object.Autoscaler {
 		case old == nil: // belongs to somebody else
 		case desired == nil:
 			scaler.Leaves = in.leaves(in.Live[old.Ref].Object) == ""
-		default: // Helm resumes it only if the old chart has paused it
-			scaler.Paused = object.PausesScaling(desired.Content) || scaler.Paused && !object.PausesScaling(old.Content)
+		default:
 			scaler.Leaves = !scales(desired.Content, target)
+			if live := in.Live[desired.Ref].Object; live != nil {
+				done, err := c.writer.Write(desired.Ref, old.Content, desired.Content, live)
+				scaler.Paused = scaler.Paused && err != nil || object.PausesScaling(done.Result)
+			}
 		}
 		scaler.Leaves = scaler.Leaves || scaler.Paused
 		out[target] = scaler
