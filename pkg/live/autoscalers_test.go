@@ -150,7 +150,9 @@ func TestPausedAutoscaler(t *testing.T) {
 	got, _ := connect(f, Options{}).Autoscalers(t.Context(), []string{"prod"})
 	want := map[object.Key]object.Autoscaler{
 		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}: {Name: "HorizontalPodAutoscaler of-somebody"},
-		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}: {Name: "ScaledObject api", ToZero: true, FromZero: true, Paused: true},
+		{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "api"}: {
+			Name: "ScaledObject api", ToZero: true, FromZero: true, Paused: true,
+		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
