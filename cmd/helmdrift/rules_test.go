@@ -102,7 +102,7 @@ func arrows() map[string][]string {
 		"internal/kubeconfig":   {"internal/hint"},
 		"internal/english":      {},
 		sorting:                 {},
-		"internal/saved":        {"internal/files", "internal/hint", "pkg/report"},
+		"internal/saved":        {"internal/english", "internal/files", "internal/hint", "pkg/report"},
 		"internal/jobs": {"internal/absorb", "internal/confine", "internal/hint", "internal/secret", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/release",
 			"pkg/render"},
 		"internal/program":  {"internal/files", "internal/hint", "internal/secret", "pkg/fetch"},

@@ -7,7 +7,7 @@
 //	--baseline ────► Baseline ─► report.Report, or nil
 //
 // The files may come from somebody else; pkg/report bounds and checks what it reads. A file that is not a report is an error that names
-// the file: an empty report would look like one without drift.
+// the file, and so is a report that was cut off: it would look like one without drift.
 package saved
 
 import (
@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/order"
@@ -115,14 +116,47 @@ func timeOf(name string) (time.Time, error) {
 // longest is the greatest length of a report in bytes. The report of a fleet of ten thousand releases is a tenth as long.
 const longest = 256 << 20
 
-// Read reads a report from a file, or from standard input if the name is -.
+// Read reads a report from a file, or from standard input if the name is -. A report that lacks what its summary counts is an error.
 func Read(name string, stdin io.Reader) (*report.Report, error) {
 	text, err := contentOf(name, stdin)
 	if err != nil {
 		return nil, err
 	}
 	r, err := report.Read(text)
-	return r, notAReport(name, err)
+	if err != nil {
+		return nil, notAReport(name, err)
+	}
+	if err := checkWhole(r); err != nil {
+		return nil, hint.New(fmt.Errorf("%s is not a whole report: %w", name, err),
+			"save it again with helmdrift diff -o json > FILE; helmdrift report chooses releases of a report with -n, --filter and --exclude")
+	}
+	return r, nil
+}
+
+// checkWhole returns an error if a report lacks what its summary counts, because the end of a YAML file was cut off or somebody edited it:
+// what is not there could have drifted. It compares the counts that do not depend on which findings a version of helmdrift silences.
+func checkWhole(r *report.Report) error {
+	if r.Releases == nil {
+		return errors.New("it has no releases; its end may have been cut off")
+	}
+	says, has := r.Summary, report.New("", r.Time, r.Releases).Summary
+	for _, count := range []struct {
+		thing     string
+		says, has int
+	}{
+		{"release", says.Releases, has.Releases},
+		{"drifted release", says.DriftedReleases, has.DriftedReleases},
+		{"object", says.Objects, has.Objects},
+		{"drifted object", says.DriftedObjects, has.DriftedObjects},
+		{"error", says.Errors, has.Errors + len(r.Errors)},
+		{"finding", says.Managed + says.Unmanaged + says.Ignored, has.Managed + has.Unmanaged + has.Ignored},
+	} {
+		if count.says != count.has {
+			return fmt.Errorf("its summary counts %s, and the report has %d; its end may have been cut off",
+				english.Count(count.says, count.thing), count.has)
+		}
+	}
+	return nil
 }
 
 // contentOf returns the content of a regular file or of standard input.

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"slices"
 	"strings"
 	"time"
 
+	yaml2 "go.yaml.in/yaml/v2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -61,14 +63,18 @@ func ReadTime(text []byte) (time.Time, error) {
 	return head.Time, err
 }
 
-// asJSON returns a document in JSON or YAML as JSON.
+// asJSON returns the only document of a text in JSON or YAML as JSON. Of two reports in one text, one would hide what the other has found.
 func asJSON(text []byte) ([]byte, error) {
 	if json.Valid(text) {
 		return text, nil
 	}
-	doc, err := yaml.YAMLToJSON(text)
-	if err != nil {
+	doc, err := yaml.YAMLToJSONStrict(text)
+	d, twice := yaml2.NewDecoder(bytes.NewReader(text)), new(yaml2.TypeError) // the library that yaml.YAMLToJSONStrict calls
+	switch _ = d.Decode(&struct{}{}); {
+	case err != nil && !errors.As(err, &twice):
 		return nil, fmt.Errorf("it is neither JSON nor YAML: %w", err)
+	case err != nil || !errors.Is(d.Decode(&struct{}{}), io.EOF):
+		return nil, errors.New("it has a second document, or a key twice; each report needs a file of its own")
 	}
 	return doc, nil
 }

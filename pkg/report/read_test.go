@@ -86,6 +86,29 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+// TestReadRefusesTwo checks that of two reports in one text, none hides the other. Marks of YAML around one document are no second one.
+func TestReadRefusesTwo(t *testing.T) {
+	const asJSON = `{"apiVersion": "helmdrift.io/v1", "kind": "Report", "time": "2026-11-20T10:00:00Z", "releases": []}` + "\n"
+	const asYAML = "apiVersion: helmdrift.io/v1\nkind: Report\ntime: \"2026-11-20T10:00:00Z\"\nreleases: []\n"
+	for _, text := range []string{
+		asJSON + asJSON, asJSON + asYAML, asJSON + "rest", asYAML + asYAML, asYAML + "---\n" + asYAML, asYAML + "...\n" + asJSON,
+		asYAML + "---\na: b", asYAML + "summary: {errors: 1, errors: 0}\n",
+	} {
+		const want = "it has a second document, or a key twice; each report needs a file of its own"
+		if _, err := Read([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v", text, err)
+		}
+		if _, err := ReadTime([]byte(text)); err == nil || err.Error() != want {
+			t.Errorf("time of %s: %v", text, err)
+		}
+	}
+	for _, text := range []string{asJSON, asYAML, "---\n" + asYAML + "...\n", "# a\n---\n" + asYAML + "# b\n", "---\n" + asJSON} {
+		if _, err := Read([]byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // TestIsOtherKind checks that Read recognises every other document of helmdrift, as in a folder of reports.
 func TestIsOtherKind(t *testing.T) {
 	for _, kind := range []string{KindFixResult, KindReleaseList, KindHistory, KindAbsorbResult} {
