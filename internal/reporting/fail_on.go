@@ -129,8 +129,14 @@ func (f FailOn) CheckOne() error { return f.lacksClaims(&report.Report{}) }
 // releases do next is compared without them.
 func (f FailOn) lacksClaims(r *report.Report) error {
 	isNext := slices.ContainsFunc(r.Releases, func(one report.Release) bool { return one.Deployer != nil })
-	for word, isSought := range map[string]bool{"orphan": r.Scan != nil && r.Scan.OrphansSought, "overlap": r.Scan != nil && !isNext} {
-		if f[word] && !isSought {
+	for _, claim := range []struct {
+		word     string
+		isSought bool
+	}{
+		{"orphan", r.Scan != nil && r.Scan.OrphansSought},
+		{"overlap", r.Scan != nil && !r.Scan.Named && !isNext},
+	} {
+		if word := claim.word; f[word] && !claim.isSought {
 			return hint.New(fmt.Errorf("--fail-on %s: nobody has looked for that", word),
 				"it needs a scan of the releases as they are: helmdrift diff -A --fail-on +"+word+", or -n NAMESPACE and no name of a release")
 		}

@@ -81,6 +81,7 @@ func TestFailOnClaims(t *testing.T) {
 		"no scan":                   {"orphan", nil, "--fail-on orphan: nobody has looked for that"},
 		"no scan, overlap":          {"overlap", nil, "--fail-on overlap: nobody has looked for that"},
 		"not sought":                {"orphan", &report.Scan{}, "--fail-on orphan: nobody has looked for that"},
+		"overlap of named releases": {"overlap", &report.Scan{Named: true}, "--fail-on overlap: nobody has looked for that"},
 		"none":                      {"orphan", orphans(), ""},
 		"kept":                      {"orphan", orphans(true, true), ""},
 		"one":                       {"orphan", orphans(true, false), "exit status 2"},
@@ -101,6 +102,11 @@ func TestFailOnClaims(t *testing.T) {
 	next := &report.Report{Scan: &report.Scan{}, Releases: []report.Release{{Deployer: &report.Deployer{}}}}
 	if err := (FailOn{"overlap": true}).Status(next); err == nil || !strings.Contains(err.Error(), "nobody has looked") {
 		t.Errorf("%v for what Flux does next", err)
+	}
+	for range 20 { // the first word of the help comes first, whatever the order of a map
+		if err := (FailOn{"overlap": true, "orphan": true}).CheckOne(); err == nil || !strings.HasPrefix(err.Error(), "--fail-on orphan: ") {
+			t.Fatal(err)
+		}
 	}
 	unread := &report.Report{Scan: orphans(false), Errors: []report.ScanError{{}}}
 	if err := (FailOn{"orphan": true}).Status(unread); err != cli.ExitStatus(cli.ExitFailure) { //nolint:errorlint // it is never wrapped

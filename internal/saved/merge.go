@@ -53,6 +53,7 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 			scan.Orphans, scan.Overlaps = append(scan.Orphans, one.Orphans...), append(scan.Overlaps, one.Overlaps...)
 		}
 		scan.OrphansSought = scan.OrphansSought && r.Report.Scan != nil && r.Report.Scan.OrphansSought
+		scan.Named = scan.Named || r.Report.Scan == nil || r.Report.Scan.Named
 		if r.Report.Time.After(newest) {
 			newest = r.Report.Time
 		}

@@ -42,6 +42,23 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// TestMergeNamed checks that a merged report does not hide that nobody has looked for the overlaps of a release, also when it is merged again.
+func TestMergeNamed(t *testing.T) {
+	named := report.New("v1", time.Unix(1000, 0), []report.Release{{Name: "db", StorageNamespace: "prod"}})
+	mixed, err := Merge("v2", []Named{{"a", part(0, 0, "web")}, {"b", named}})
+	if err != nil || !mixed.Scan.Named {
+		t.Fatal(mixed, err)
+	}
+	again, err := Merge("v2", []Named{{"c", mixed}, {"d", part(0, 0, "api")}})
+	if err != nil || !again.Scan.Named {
+		t.Error(again, err)
+	}
+	scans, err := Merge("v2", []Named{{"a", part(0, 0, "web")}, {"d", part(0, 0, "api")}})
+	if err != nil || scans.Scan.Named {
+		t.Error(scans, err)
+	}
+}
+
 func TestMergeRefuses(t *testing.T) {
 	for want, reports := range map[string][]Named{
 		"of 3 parts these are missing: 0, 2":                              {{"a", part(1, 3)}},

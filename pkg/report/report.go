@@ -93,6 +93,8 @@ type Scan struct {
 	OrphansSought bool     `json:"orphansSought,omitempty"`
 	// Overlaps are objects of the selected releases that others deploy too.
 	Overlaps []Overlap `json:"overlaps,omitempty"`
+	// Named is set if a merged report has releases that were named, not selected: nobody has looked for their overlaps.
+	Named bool `json:"named,omitempty"`
 }
 
 // Shard is one of Count parts of a selection. Index counts from 0.
