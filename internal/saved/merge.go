@@ -18,7 +18,7 @@ type Named struct {
 }
 
 // Merge returns one report with the releases of all reports, sorted by cluster, namespace and name. Version is the version of the merging
-// program. Reports of shards must be complete: each part of the same number of parts, once. A release in two reports is an error, since the
+// program. Reports of shards must be complete: each part of the same number of parts of the same clusters, once. A release in two reports is an error, since the
 // two may contradict each other, and so is an empty list. One report may have a release several times, once for each of its deployers.
 //
 // The result has the time of the newest report. Its Scan has the longest of the durations, since the parts of a fleet are scanned side
@@ -58,8 +58,7 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 			newest = r.Report.Time
 		}
 	}
-	slices.Sort(scan.Clusters)
-	scan.Clusters = slices.DeleteFunc(slices.Compact(scan.Clusters), func(name string) bool { return name == "" })
+	scan.Clusters = distinct(scan.Clusters)
 	return report.NewScan(version, newest, releases, errs, scan), nil
 }
 
@@ -79,6 +78,9 @@ func checkShards(reports []Named) error {
 			return fmt.Errorf("%s is one of %d parts, and %s one of %d", reports[0].Name, first.Count, r.Name, shard.Count)
 		case parts[shard.Index] != "":
 			return fmt.Errorf("%s and %s are both part %d of %d", parts[shard.Index], r.Name, shard.Index, shard.Count)
+		case !slices.Equal(clustersOf(r), clustersOf(reports[0])):
+			return fmt.Errorf("%s is no part of the selection of %s: it is of the clusters %q, not %q",
+				r.Name, reports[0].Name, clustersOf(r), clustersOf(reports[0]))
 		}
 		parts[shard.Index] = r.Name
 	}
@@ -95,6 +97,21 @@ func checkShards(reports []Named) error {
 		return fmt.Errorf("of %d parts these are missing: %s", first.Count, strings.Join(missing, ", "))
 	}
 	return nil
+}
+
+// clustersOf returns the clusters that a report of a scan was to cover. One that did not answer is only in its errors.
+func clustersOf(r Named) []string {
+	all := slices.Clone(r.Report.Scan.Clusters)
+	for _, e := range r.Report.Errors {
+		all = append(all, e.Cluster)
+	}
+	return distinct(all)
+}
+
+// distinct returns the names, sorted and each once. It changes the list.
+func distinct(names []string) []string {
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
 // shardOf returns the part that a report covers, or nil if it covers no part.

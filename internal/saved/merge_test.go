@@ -42,7 +42,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// TestMergeNamed checks that a merged report does not hide that nobody has looked for the overlaps of a release, also when it is merged again.
+// TestMergeNamed checks that a merged report says that nobody has looked for the overlaps of a release, also when it is merged again.
 func TestMergeNamed(t *testing.T) {
 	named := report.New("v1", time.Unix(1000, 0), []report.Release{{Name: "db", StorageNamespace: "prod"}})
 	mixed, err := Merge("v2", []Named{{"a", part(0, 0, "web")}, {"b", named}})
@@ -59,7 +59,18 @@ func TestMergeNamed(t *testing.T) {
 	}
 }
 
+// TestMergeUnreached checks that the parts of one selection are merged if a cluster did not answer one of them.
+func TestMergeUnreached(t *testing.T) {
+	a, b := part(0, 2), part(1, 2)
+	a.Scan.Clusters, b.Errors = []string{"dev", "prod"}, []report.ScanError{{Cluster: "prod"}}
+	if r, err := Merge("v", []Named{{"a", a}, {"b", b}}); err != nil || len(r.Errors) != 2 {
+		t.Error(r, err)
+	}
+}
+
 func TestMergeRefuses(t *testing.T) {
+	other := part(1, 2)
+	other.Scan.Clusters = []string{"prod"}
 	for want, reports := range map[string][]Named{
 		"of 3 parts these are missing: 0, 2":                              {{"a", part(1, 3)}},
 		"a and b are both part 0 of 2":                                    {{"a", part(0, 2)}, {"b", part(0, 2)}, {"c", part(1, 2)}},
@@ -68,6 +79,8 @@ func TestMergeRefuses(t *testing.T) {
 		"b is part 0 of 2, and a is no part":                              {{"a", part(0, 0)}, {"b", part(0, 2)}},
 		`release web in namespace prod of cluster "dev" is in a and in b`: {{"a", part(0, 2, "web")}, {"b", part(1, 2, "web")}},
 		"there is no report to merge":                                     nil,
+
+		`b is no part of the selection of a: it is of the clusters ["prod"], not ["dev"]`: {{"a", part(0, 2)}, {"b", other}},
 	} {
 		if _, err := Merge("v", reports); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
