@@ -94,7 +94,7 @@ func runReport(s cli.Streams, o reportOptions, files []string) error {
 		}
 		all = append(all, saved.Named{Name: name, Report: r})
 	}
-	r := all[0].Report
+	r, times := all[0].Report, saved.Times(all)
 	if len(all) > 1 || r.Scan != nil {
 		var err error
 		if r, err = saved.Merge(version, all); err != nil {
@@ -112,7 +112,7 @@ func runReport(s cli.Streams, o reportOptions, files []string) error {
 		return hint.New(errors.New("-o ignore needs the patterns of the fields, which reports of older versions do not have"),
 			"helmdrift diff -o ignore prints the rules")
 	}
-	if err := o.Print(s, r, o.TimeOptions.Choose(r, s.Display(s.Out, o.Color, now))); err != nil {
+	if err := o.Print(s, r, o.TimeOptions.Choose(r, times, s.Display(s.Out, o.Color, now))); err != nil {
 		return err
 	}
 	return o.FailOn.Status(r)

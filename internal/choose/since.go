@@ -9,13 +9,14 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// Since leaves out of a report what was last written before a time. What has no time stays, and a warning of the release names it: nobody
-// knows whether it is new. Changes of the chart stay too, since nobody wrote them to the cluster.
-func Since(r *report.Report, from time.Time) {
+// Since leaves out of a report what was last written before a time, which from says for each release. What has no time stays, and a
+// warning of the release names it: nobody knows whether it is new. Changes of the chart stay too, since nobody wrote them to the cluster.
+func Since(r *report.Report, from func(report.Release) time.Time) {
 	rule := &report.IgnoreRule{Rule: "--since", LeftOut: true}
 	for i := range r.Releases {
 		release := &r.Releases[i]
 		var untimed []string
+		from := from(*release)
 		LeaveOut(release, rule,
 			func(o *report.Object) bool {
 				if o.Gone() {

@@ -7,12 +7,13 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/choose"
 	"github.com/helmdrift/helmdrift/internal/output/text"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // TestTimelineSaysWhatItLacks checks the order, and that everything that is not in the timeline is counted.
 func TestTimelineSaysWhatItLacks(t *testing.T) {
 	r := reports(t)["scan-clusters"]
-	choose.Since(r, r.Time.Add(-3*time.Hour))
+	choose.Since(r, func(report.Release) time.Time { return r.Time.Add(-3 * time.Hour) })
 	out := string(render(t, Text, r, Options{Text: text.Options{Unicode: true, Timeline: true}}))
 	for _, want := range []string{
 		"09:18:00  kubectl", "; no time is said of 2; 1 ignored; 4 left out by --since\n",

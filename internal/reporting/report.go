@@ -148,7 +148,7 @@ func scrubDeployer(r *report.Release, scrub func(string) string) {
 
 // Look leaves out of a report what was written earlier, adds which values of --only and --skip name nothing, and returns how it looks.
 func (f *Flags) Look(s cli.Streams, r *report.Report, now time.Time) output.Options {
-	look := f.TimeOptions.Choose(r, s.Display(s.Out, f.Color, now))
+	look := f.TimeOptions.Choose(r, func(report.Release) time.Time { return r.Time }, s.Display(s.Out, f.Color, now))
 	f.chooser.Complain(r)
 	return look
 }

@@ -40,14 +40,16 @@ func (o *TimeOptions) Check(p *PrintOptions) error {
 	return nil
 }
 
-// Choose leaves out of a report what was written earlier, and returns how the report looks. A duration counts from the time of the report.
-func (o *TimeOptions) Choose(r *report.Report, look output.Options) output.Options {
+// Choose leaves out of a report what was written earlier, and returns how the report looks. A duration counts from when a release was
+// compared: the parts of a merged report may be of different times.
+func (o *TimeOptions) Choose(r *report.Report, compared func(report.Release) time.Time, look output.Options) output.Options {
 	if o.HasSince() {
-		from := o.since.at
-		if from.IsZero() {
-			from = r.Time.Add(-o.since.ago)
-		}
-		choose.Since(r, from)
+		choose.Since(r, func(one report.Release) time.Time {
+			if o.since.at.IsZero() {
+				return compared(one).Add(-o.since.ago)
+			}
+			return o.since.at
+		})
 	}
 	look.Text.Timeline = o.timeline
 	return look

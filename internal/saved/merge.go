@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -37,7 +38,7 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 	from := map[[3]string]int{}
 	for i, r := range reports {
 		for _, rel := range r.Report.Releases {
-			key := [3]string{rel.Cluster, rel.StorageNamespace, rel.Name}
+			key := keyOf(rel)
 			if other, again := from[key]; again && other != i {
 				return nil, fmt.Errorf("release %s in namespace %s of cluster %q is in %s and in %s", rel.Name, rel.StorageNamespace, rel.Cluster,
 					reports[other].Name, r.Name)
@@ -61,6 +62,20 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 	scan.Clusters = distinct(scan.Clusters)
 	return report.NewScan(version, newest, releases, errs, scan), nil
 }
+
+// Times returns a function that says of which time the report is that a release comes from. Merged reports may be of different times.
+func Times(reports []Named) func(report.Release) time.Time {
+	times := map[[3]string]time.Time{}
+	for _, r := range reports {
+		for _, rel := range r.Report.Releases {
+			times[keyOf(rel)] = r.Report.Time
+		}
+	}
+	return func(rel report.Release) time.Time { return times[keyOf(rel)] }
+}
+
+// keyOf returns what identifies a release.
+func keyOf(r report.Release) [3]string { return [3]string{r.Cluster, r.StorageNamespace, r.Name} }
 
 // checkShards returns an error unless the reports are all parts of one selection, or none of them is a part.
 func checkShards(reports []Named) error {
