@@ -89,29 +89,41 @@ func (f *SavedFilter) Apply(r *report.Report) error {
 	if err != nil || *f == (SavedFilter{}) {
 		return err
 	}
-	all := len(r.Releases)
+	all := slices.Clone(r.Releases)
 	r.Releases = slices.DeleteFunc(r.Releases, func(one report.Release) bool { return !selects(one) })
 	r.Errors = slices.DeleteFunc(r.Errors, func(e report.ScanError) bool {
 		return f.namespace != "" && e.Namespace != "" && e.Namespace != f.namespace
 	})
 	if len(r.Releases)+len(r.Errors) == 0 {
-		return hint.New(fmt.Errorf("the flags select 0 of %d releases in the report", all), "check --namespace, --filter and --exclude")
+		return hint.New(fmt.Errorf("the flags select 0 of %d releases in the report", len(all)), "check --namespace, --filter and --exclude")
 	}
 	if r.Scan != nil {
-		f.chooseClaims(r.Scan, selects)
+		chooseClaims(r.Scan, all, selects)
 	}
 	r.Recount()
 	return nil
 }
 
-// chooseClaims leaves only the orphans and the overlaps of the selected releases. The filter knows the namespace of their objects, not that
-// of their records.
-func (f *SavedFilter) chooseClaims(scan *report.Scan, selects func(report.Release) bool) {
-	of := func(namespace, name string) bool {
+// chooseClaims leaves only the orphans and the overlaps of the selected releases. A claim names the namespace of the objects, and Flux may
+// keep the record in another one, so the releases of the report decide. Of a release that is gone, only the claim says anything.
+func chooseClaims(scan *report.Scan, all []report.Release, selects func(report.Release) bool) {
+	known := map[[3]string]bool{} // the value says whether a release of the key is selected
+	for _, r := range all {
+		for _, namespace := range []string{r.Namespace, r.StorageNamespace} {
+			key := [3]string{r.Cluster, namespace, r.Name}
+			known[key] = known[key] || selects(r)
+		}
+	}
+	of := func(cluster, namespace, name string) bool {
+		if isSelected, isKnown := known[[3]string{cluster, namespace, name}]; isKnown {
+			return isSelected
+		}
 		return selects(report.Release{Name: name, StorageNamespace: namespace})
 	}
-	scan.Orphans = slices.DeleteFunc(scan.Orphans, func(o report.Orphan) bool { return !of(o.ReleaseNamespace, o.Release) })
+	scan.Orphans = slices.DeleteFunc(scan.Orphans, func(o report.Orphan) bool { return !of(o.Cluster, o.ReleaseNamespace, o.Release) })
 	scan.Overlaps = slices.DeleteFunc(scan.Overlaps, func(o report.Overlap) bool {
-		return !slices.ContainsFunc(o.Claims, func(c report.Claim) bool { return c.Kind == report.ClaimRelease && of(c.Namespace, c.Name) })
+		return !slices.ContainsFunc(o.Claims, func(c report.Claim) bool {
+			return c.Kind == report.ClaimRelease && of(o.Cluster, c.Namespace, c.Name)
+		})
 	})
 }
