@@ -19,8 +19,9 @@ type Named struct {
 }
 
 // Merge returns one report with the releases of all reports, sorted by cluster, namespace and name. Version is the version of the merging
-// program. Reports of shards must be complete: each part of the same number of parts of the same clusters, once. A release in two reports is an error, since the
-// two may contradict each other, and so is an empty list. One report may have a release several times, once for each of its deployers.
+// program. Reports of shards must be complete: each part of the same number of parts of the same clusters, once. A release in two reports
+// is an error, since the two may contradict each other, and so is an empty list. One report may have a release several times, once for each
+// of its deployers.
 //
 // The result has the time of the newest report. Its Scan has the longest of the durations, since the parts of a fleet are scanned side
 // by side, and the sum of the requests. It shares the contents of its releases with the reports.
@@ -93,7 +94,7 @@ func checkShards(reports []Named) error {
 			return fmt.Errorf("%s is one of %d parts, and %s one of %d", reports[0].Name, first.Count, r.Name, shard.Count)
 		case parts[shard.Index] != "":
 			return fmt.Errorf("%s and %s are both part %d of %d", parts[shard.Index], r.Name, shard.Index, shard.Count)
-		case !slices.Equal(clustersOf(r), clustersOf(reports[0])):
+		case !slices.Equal(clustersOf(r), clustersOf(reports[0])) && !hasUnreached(r) && !hasUnreached(reports[0]):
 			return fmt.Errorf("%s is no part of the selection of %s: it is of the clusters %q, not %q",
 				r.Name, reports[0].Name, clustersOf(r), clustersOf(reports[0]))
 		}
@@ -114,13 +115,14 @@ func checkShards(reports []Named) error {
 	return nil
 }
 
-// clustersOf returns the clusters that a report of a scan was to cover. One that did not answer is only in its errors.
-func clustersOf(r Named) []string {
-	all := slices.Clone(r.Report.Scan.Clusters)
-	for _, e := range r.Report.Errors {
-		all = append(all, e.Cluster)
-	}
-	return distinct(all)
+// clustersOf returns the clusters that a scan has reached.
+func clustersOf(r Named) []string { return distinct(slices.Clone(r.Report.Scan.Clusters)) }
+
+// hasUnreached reports whether a scan has not reached one of its clusters. Its error may have the name of a context then.
+func hasUnreached(r Named) bool {
+	return slices.ContainsFunc(r.Report.Errors, func(e report.ScanError) bool {
+		return e.Cluster != "" && !slices.Contains(r.Report.Scan.Clusters, e.Cluster)
+	})
 }
 
 // distinct returns the names, sorted and each once. It changes the list.

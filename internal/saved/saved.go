@@ -152,8 +152,11 @@ func checkWhole(r *report.Report) error {
 		{"finding", says.Managed + says.Unmanaged + says.Ignored, has.Managed + has.Unmanaged + has.Ignored},
 	} {
 		if count.says != count.has {
-			return fmt.Errorf("its summary counts %s, and the report has %d; its end may have been cut off",
-				english.Count(count.says, count.thing), count.has)
+			why := "its end may have been cut off"
+			if count.has > count.says {
+				why = "somebody may have edited it"
+			}
+			return fmt.Errorf("its summary counts %s, and the report has %d; %s", english.Count(count.says, count.thing), count.has, why)
 		}
 	}
 	return nil

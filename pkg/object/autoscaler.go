@@ -8,8 +8,8 @@ type Autoscaler struct {
 	Name string
 	// ToZero reports whether replicas of 0 may be its work. If they are not, somebody else has set them to 0.
 	ToZero bool
-	// FromZero reports whether it sets the replicas also while they are 0. If it does not, a write of 0 disables it, or if ToZero is set,
-	// may do so: Kubernetes before 1.36 does not disable it.
+	// FromZero reports whether it sets the replicas also while they are 0. If it does not, a write of 0 disables it. If ToZero is set, only
+	// Kubernetes 1.36 and later do so.
 	FromZero bool
 	// Paused is set if it sets nothing until somebody resumes it.
 	Paused bool

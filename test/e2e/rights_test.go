@@ -72,15 +72,21 @@ var diffLine = regexp.MustCompile(`^\s*(! )?diff( |$)|^\s*helmdrift diff .*` + s
 // sourceFlags match the flags of the sources of desired state.
 var sourceFlags = regexp.MustCompile(`--(from|next|helmfile|plan)( [^-]|$)`)
 
+// allNamespaces matches a diff of all namespaces. It sees what the other stories of the cluster do meanwhile, so two runs of it need not be
+// the same. TestFleet takes rights from such scans.
+var allNamespaces = regexp.MustCompile(` -A( |$)`)
+
 // chooseDiffs chooses n diffs of all stories and returns their numbers by story. Those of a HelmRelease and of an Application are chosen
-// besides, because they are few and read other things.
+// besides, because they are few and read other things. Those of all namespaces are left out, at most mostOfAll of them.
 func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 	t.Helper()
 	type diff struct {
 		story  string
 		number int
 	}
+	const mostOfAll = 3
 	var all, always []diff
+	leftOut := 0
 	files, err := filepath.Glob(filepath.Join(*storyDir, "*.txtar"))
 	must(t, err)
 	for _, file := range files {
@@ -90,14 +96,21 @@ func chooseDiffs(t *testing.T, n int, seed uint64) map[string][]int {
 		for line := range strings.Lines(string(archive.Comment)) {
 			if diffLine.MatchString(strings.TrimSuffix(line, "\n")) {
 				found := diff{strings.TrimSuffix(filepath.Base(file), ".txtar"), number}
-				if isFew := regexp.MustCompile(`^\s*diff (hr|app)/`); isFew.MatchString(line) {
+				isFew := regexp.MustCompile(`^\s*diff (hr|app)/`)
+				switch line = strings.TrimSuffix(line, "\n"); {
+				case allNamespaces.MatchString(line):
+					leftOut++
+				case isFew.MatchString(line):
 					always = append(always, found)
-				} else {
+				default:
 					all = append(all, found)
 				}
 				number++
 			}
 		}
+	}
+	if leftOut > mostOfAll {
+		t.Errorf("%d diffs of all namespaces are left out", leftOut)
 	}
 	r := rand.New(rand.NewPCG(seed, 3))
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })

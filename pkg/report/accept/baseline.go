@@ -11,8 +11,8 @@ import (
 
 // Known silences what an earlier report of the same release already has, so that only what is new since then counts. Earlier must
 // not be nil and does not change; name is its name in the report. Known finds the release by its name and by the namespace of its records,
-// and by the name of its cluster, unless the earlier report is about a single cluster with another name. The counts of a [report.Report] that has the release
-// already do not change: [report.Report.Recount] counts again.
+// and by the name of its cluster, unless the earlier report is about a single cluster with another name. The counts of a [report.Report]
+// that has the release already do not change: [report.Report.Recount] counts again.
 //
 // A finding is known if the earlier report has it with the same cause and live value and counted it, or if neither report counts it. So
 // an edit is new even if the upgrade was going to change the field anyway, or if a rule or an autoscaler excused the field. If only the
