@@ -22,7 +22,7 @@ import (
 
 // These are the size and the seed of TestRights. It takes that many diffs of the stories, chosen by the seed; make rights takes all.
 var (
-	rightsN    = flag.Int("rights.n", 30, "how many diffs of stories TestRights repeats without a right")
+	rightsN    = flag.Int("rights.n", 24, "how many diffs of stories TestRights repeats without a right")
 	rightsSeed = flag.Uint64("rights.seed", 1, "chooses the diffs of TestRights")
 )
 
