@@ -297,12 +297,13 @@ func scriptBinary(c *Case, args []string) (string, error) {
 	return out.stdout + out.stderr + fmt.Sprintf("exit %d\n", out.exit), err
 }
 
-// asJSON runs the binary with JSON as its format.
+// asJSON runs the binary with JSON as its format. It prints also if the arguments say that it should not.
 func (c *Case) asJSON(args []string) (binaryRun, error) {
 	if i := slices.Index(args, "-o"); i >= 0 {
 		args = slices.Concat(args[:i], args[i+2:])
 	}
-	out, err := c.binary(append(slices.Clone(args), "-o", "json")...)
+	args = slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return arg == "-q" })
+	out, err := c.binary(append(args, "-o", "json")...)
 	if err == nil && strings.HasPrefix(out.stdout, "{") {
 		out.report, err = decodeReport(out.stdout)
 	}
