@@ -27,7 +27,7 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// references returns which files of a package refer to names of which others. Fields do not count: the file of a field says little.
+// references returns for each file of a package the other files that have a name it refers to. Fields do not count: the file of a field says little.
 func references(t *testing.T, imports types.Importer, p goPackage) map[string]map[string]bool {
 	t.Helper()
 	files := token.NewFileSet()
@@ -59,7 +59,7 @@ func references(t *testing.T, imports types.Importer, p goPackage) map[string]ma
 	return out
 }
 
-// largestCycle returns the most files of which each leads to each other.
+// largestCycle returns the most files that each lead to all others among them.
 func largestCycle(references map[string]map[string]bool) (largest []string) {
 	reach := map[string]map[string]bool{}
 	for from := range references {

@@ -29,12 +29,10 @@ func agent(t *testing.T, strategy, image string) map[string]any {
 	return out
 }
 
-// TestWithout checks that a plan without what the user does not want has nothing that the user was not asked about. Without a restart, the
-// image is put back as long as live has OnDelete, and the strategy is declined beside the image. Alone, it would restart nothing.
-func TestWithout(t *testing.T) {
-	ref := object.Ref{Key: object.Key{Group: "apps", Kind: "DaemonSet", Namespace: "d", Name: "agent"}, Version: "v1"}
-	old := object.Object{Ref: ref, Content: agent(t, "RollingUpdate", "a:1")}
-	live := object.HelmMetadata(agent(t, "OnDelete", "a:2"), "r", "d")
+// compared compares a release of one object, which is in the cluster.
+func compared(ref object.Ref, stored, live map[string]any) *threeway.Comparison {
+	old := object.Object{Ref: ref, Content: stored}
+	live = object.HelmMetadata(live, "r", "d")
 	object.Child(live, "metadata")["uid"] = "u"
 	in := threeway.Input{
 		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: report.ApplyClientSide,
@@ -42,6 +40,13 @@ func TestWithout(t *testing.T) {
 		Live: map[object.Ref]cluster.Live{ref: {Object: live}},
 	}
 	in.Last = in.Old
+	return threeway.Compare(in)
+}
+
+// TestWithout checks that a plan without what the user does not want has nothing that the user was not asked about. Without a restart, the
+// image is put back as long as live has OnDelete, and the strategy is declined beside the image. Alone, it would restart nothing.
+func TestWithout(t *testing.T) {
+	ref := object.Ref{Key: object.Key{Group: "apps", Kind: "DaemonSet", Namespace: "d", Name: "agent"}, Version: "v1"}
 	options := repair.Options{NoRestart: true, Forecast: func(_ context.Context, _ effect.Reader, o effect.Operation) effect.Effects {
 		out := effect.Effects{Objects: map[object.Key]*report.Effect{}}
 		for _, w := range o.Objects {
@@ -53,7 +58,7 @@ func TestWithout(t *testing.T) {
 		}
 		return out
 	}}
-	c := threeway.Compare(in)
+	c := compared(ref, agent(t, "RollingUpdate", "a:1"), agent(t, "OnDelete", "a:2"))
 	plan, err := repair.New(c, options)
 	if err != nil || len(plan.Objects) != 1 || len(plan.Objects[0].Changes) != 1 || len(plan.Declined) != 1 {
 		t.Fatalf("%+v, %v", plan, err)
@@ -88,16 +93,7 @@ func TestWithoutOrder(t *testing.T) {
 		return out
 	}
 	ref := object.Ref{Key: object.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: "web"}, Version: "v1"}
-	old := object.Object{Ref: ref, Content: pod("{name: a, image: 'a:1'}", "{name: b, image: 'b:1'}")}
-	live := object.HelmMetadata(pod("{name: b, image: 'b:1'}", "{name: a, image: 'a:2'}"), "r", "d")
-	object.Child(live, "metadata")["uid"] = "u"
-	in := threeway.Input{
-		Name: "r", Namespace: "d", StorageNamespace: "d", Operation: report.OperationDrift, ApplyMethod: report.ApplyClientSide,
-		Old: &report.Revision{Revision: 1, Status: "deployed"}, OldObjects: []object.Object{old}, DesiredObjects: []object.Object{old},
-		Live: map[object.Ref]cluster.Live{ref: {Object: live}},
-	}
-	in.Last = in.Old
-	c := threeway.Compare(in)
+	c := compared(ref, pod("{name: a, image: 'a:1'}", "{name: b, image: 'b:1'}"), pod("{name: b, image: 'b:1'}", "{name: a, image: 'a:2'}"))
 	plan, err := repair.New(c, repair.Options{})
 	if err != nil || len(plan.Objects) != 1 {
 		t.Fatalf("%+v, %v", plan, err)

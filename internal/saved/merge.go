@@ -64,7 +64,7 @@ func Merge(version string, reports []Named) (*report.Report, error) {
 	return report.NewScan(version, newest, releases, errs, scan), nil
 }
 
-// Times returns a function that says of which time the report is that a release comes from. Merged reports may be of different times.
+// Times returns a function that returns the time of the report that has a release. Merged reports may be of different times.
 func Times(reports []Named) func(report.Release) time.Time {
 	times := map[[3]string]time.Time{}
 	for _, r := range reports {

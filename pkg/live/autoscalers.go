@@ -97,12 +97,7 @@ type autoscalerList struct {
 func (c *Cluster) autoscalerLists(namespaces []string) []autoscalerList {
 	var out []autoscalerList
 	for _, s := range autoscalerKinds() {
-		var r resource
-		var served bool
-		var err error
-		for i := 0; i < len(s.versions) && !served; i++ {
-			r, served, err = c.served.find(schema.GroupVersionKind{Group: s.group, Version: s.versions[i], Kind: s.kind})
-		}
+		r, served, err := c.autoscalerResource(s)
 		if !served && err == nil {
 			continue
 		}
@@ -111,6 +106,14 @@ func (c *Cluster) autoscalerLists(namespaces []string) []autoscalerList {
 		}
 	}
 	return out
+}
+
+// autoscalerResource finds a kind of autoscaler at one of its versions.
+func (c *Cluster) autoscalerResource(s autoscalerKind) (r resource, found bool, err error) {
+	for i := 0; i < len(s.versions) && !found; i++ {
+		r, found, err = c.served.find(schema.GroupVersionKind{Group: s.group, Version: s.versions[i], Kind: s.kind})
+	}
+	return r, found, err
 }
 
 // read returns the list with its objects or its error.

@@ -79,10 +79,7 @@ func (e *SelectorError) Hint() string { return e.hint }
 // object reports whether the selector names an object, and returns the place in it. An empty place means the whole object.
 func (s Selector) object(key object.Key) (place string, ok bool) {
 	isOther := s.kind != strings.ToLower(key.Kind) || s.group != "" && s.group != strings.ToLower(key.Group)
-	if s.key != (object.Key{}) {
-		isOther = s.key != key
-	}
-	if isOther {
+	if isExact := s.key != (object.Key{}); isExact && s.key != key || !isExact && isOther {
 		return "", false
 	}
 	if s.rest == key.Name {

@@ -47,7 +47,7 @@ func TestIgnored(t *testing.T) {
 		{name: "created", rules: a, git: "a: git, b: new", want: "map[a:git b:new]"},
 		{name: "applied by others", rules: a, owned: both, other: applies, live: "a: other, b: old", git: "a: git, b: new",
 			want: "map[a:other b:new]"},
-		{name: "all data, of which others apply some", rules: "{paths: [/data]}", owned: both, other: applies, live: "a: other, b: old",
+		{name: "all data, and others apply some of it", rules: "{paths: [/data]}", owned: both, other: applies, live: "a: other, b: old",
 			git: "a: git, b: old", want: "map[a:other b:old]"},
 		{name: "all data, and a label changes", rules: "{paths: [/data]}", owned: both, other: applies, live: "a: other, b: old",
 			git: "a: git, b: old", labels: "team: shop", want: "map[a:other]"},

@@ -152,7 +152,7 @@ func TestRootOfTheCluster(t *testing.T) {
 	}
 }
 
-// TestRootBesideUnread builds the folder apps/prod, of which the Kustomizations apps and other have made objects. The role may not read
+// TestRootBesideUnread builds the folder apps/prod. The Kustomizations apps and other have made objects of it. The role may not read
 // other, or it builds another folder: what it changes is not known, although apps is a root.
 func TestRootBesideUnread(t *testing.T) {
 	const git = "{apiVersion: source.toolkit.fluxcd.io/v1, kind: GitRepository, metadata: {name: git, namespace: shop}, " +
