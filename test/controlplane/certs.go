@@ -26,18 +26,22 @@ type keyPair struct {
 	cert, key []byte
 }
 
-// credentials are all keys of one plane. The front proxy has an authority of its
+// credentials are all keys and users of one plane. The front proxy has an authority of its
 // own, because whoever has a certificate of that authority may impersonate anybody.
 type credentials struct {
-	ca, proxyCA           keyPair
-	server, admin, proxy  keyPair
-	controller, scheduler keyPair
-	accounts              keyPair // signs service account tokens; only the key is used
+	ca, proxyCA                  keyPair
+	server, proxy                keyPair
+	accounts                     keyPair // signs service account tokens; only the key is used
+	admin, controller, scheduler user
 }
 
 // newCredentials creates the authorities and every key that they sign.
 func newCredentials() (credentials, error) {
-	var c credentials
+	c := credentials{
+		admin:      newUser("helmdrift-admin", "system:masters"),
+		controller: newUser("system:kube-controller-manager", ""),
+		scheduler:  newUser("system:kube-scheduler", ""),
+	}
 	ca, err := newAuthority("helmdrift-test", &c.ca)
 	if err != nil {
 		return c, err
@@ -54,9 +58,6 @@ func newCredentials() (credentials, error) {
 	}{
 		{&c.server, ca, pkix.Name{CommonName: "kube-apiserver"}, []string{
 			"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "127.0.0.1", "::1", firstServiceIP}},
-		{&c.admin, ca, pkix.Name{CommonName: "helmdrift-admin", Organization: []string{"system:masters"}}, nil},
-		{&c.controller, ca, pkix.Name{CommonName: "system:kube-controller-manager"}, nil},
-		{&c.scheduler, ca, pkix.Name{CommonName: "system:kube-scheduler"}, nil},
 		{&c.proxy, proxyCA, pkix.Name{CommonName: frontProxy}, nil},
 		{&c.accounts, ca, pkix.Name{CommonName: "service-accounts"}, nil},
 	} {
@@ -136,7 +137,7 @@ func (a authority) sign(template *x509.Certificate) (keyPair, *ecdsa.PrivateKey,
 	}, key, nil
 }
 
-// write stores the files that the servers read, readable only by the user.
+// write stores the files that the servers read, readable only by the owner of the plane.
 func (c credentials) write(dir string) error {
 	for name, pair := range map[string]keyPair{
 		"ca": c.ca, "proxy-ca": c.proxyCA, "server": c.server, "proxy": c.proxy, "accounts": c.accounts,
@@ -147,5 +148,5 @@ func (c credentials) write(dir string) error {
 			}
 		}
 	}
-	return nil
+	return writeUsers(filepath.Join(dir, usersFile), c.admin, c.controller, c.scheduler)
 }

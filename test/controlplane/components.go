@@ -80,7 +80,7 @@ func (l layout) apiServerArgs(options Options) []string {
 		"--cert-dir=" + l.file("apiserver"),
 		"--tls-cert-file=" + l.file("server.crt"),
 		"--tls-private-key-file=" + l.file("server.key"),
-		"--client-ca-file=" + l.file("ca.crt"),
+		"--token-auth-file=" + l.file(usersFile),
 		"--authorization-mode=RBAC",
 		"--allow-privileged=true",
 		"--service-cluster-ip-range=" + serviceRange,

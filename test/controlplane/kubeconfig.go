@@ -7,7 +7,7 @@ import (
 )
 
 // writeKubeconfig writes a kubeconfig that refers to no other file, so that consumers may copy it.
-func writeKubeconfig(path, server string, ca []byte, client keyPair) error {
+func writeKubeconfig(path, server string, ca []byte, as user) error {
 	text := fmt.Sprintf(`apiVersion: v1
 kind: Config
 clusters:
@@ -18,19 +18,16 @@ clusters:
 users:
 - name: helmdrift-test
   user:
-    client-certificate-data: %s
-    client-key-data: %s
+    token: %s
 contexts:
 - name: helmdrift-test
   context:
     cluster: helmdrift-test
     user: helmdrift-test
 current-context: helmdrift-test
-`, server, encode(ca), encode(client.cert), encode(client.key))
+`, server, base64.StdEncoding.EncodeToString(ca), as.token)
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		return fmt.Errorf("write kubeconfig: %w", err)
 	}
 	return nil
 }
-
-func encode(text []byte) string { return base64.StdEncoding.EncodeToString(text) }

@@ -11,25 +11,22 @@ import (
 	"time"
 )
 
-// probe is a client of the API server with the administrator's certificate.
+// probe is a client of the API server with the administrator's token.
 type probe struct {
 	server string
+	token  string
 	client *http.Client
 }
 
 func newProbe(server string, keys credentials) (probe, error) {
-	client, err := tls.X509KeyPair(keys.admin.cert, keys.admin.key)
-	if err != nil {
-		return probe{}, fmt.Errorf("load certificate: %w", err)
-	}
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM(keys.ca.cert) {
 		return probe{}, errors.New("load certificate: no authority")
 	}
-	return probe{server: server, client: &http.Client{
+	return probe{server: server, token: keys.admin.token, client: &http.Client{
 		Timeout: 5 * time.Second,
 		// Without Proxy, a proxy of the environment gets no loopback requests.
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{client}}},
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}},
 	}}, nil
 }
 
@@ -39,6 +36,7 @@ func (p probe) get(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	request.Header.Set("Authorization", "Bearer "+p.token)
 	response, err := p.client.Do(request)
 	if err != nil {
 		return err
