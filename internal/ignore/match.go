@@ -41,20 +41,16 @@ func valuesAt(path object.Path, states []any) []any {
 
 // matchesStep reports whether the token names a step from one of the holders. The holders are the values of the states before that step.
 func (t Token) matchesStep(step object.Step, holders []any) bool {
-	switch t.Form {
-	case TokenAny:
+	switch {
+	case step.Form == object.FieldStep:
+		return t.matchesField(step.Name)
+	case t.Form == TokenAny:
 		return true
-	case TokenName:
-		return step.Form == object.FieldStep && t.matchesField(step.Name) || step.Form == object.SetStep && t.matchesMember(step.Value)
-	case TokenIndex:
-		if step.Form == object.FieldStep {
-			return step.Name == t.Name
-		}
-		return step.Form == object.SetStep && t.matchesMember(step.Value) || t.matchesIndex(step, holders)
-	case TokenKeys:
-		return step.Form != object.FieldStep && slices.ContainsFunc(holders, func(holder any) bool { return t.matchesItemIn(step, holder) })
+	case t.Form == TokenKeys:
+		return slices.ContainsFunc(holders, func(holder any) bool { return t.matchesItemIn(step, holder) })
 	}
-	return false
+	isMember := step.Form == object.SetStep && t.matchesMember(step.Value)
+	return isMember || t.Form == TokenIndex && t.matchesIndex(step, holders)
 }
 
 // matchesIndex reports whether the step's item is at the token's index in the first list: live's list, or the list of the next side if
@@ -110,14 +106,10 @@ func (t Token) matchesItem(i int, item any) bool {
 	switch t.Form {
 	case TokenAny:
 		return true
-	case TokenIndex:
-		return t.Index == i || t.matchesMember(item)
 	case TokenKeys:
 		return t.matchesKeys(item)
-	case TokenName:
-		return t.matchesMember(item)
 	}
-	return false
+	return t.Form == TokenIndex && t.Index == i || t.matchesMember(item)
 }
 
 // matchesMember reports whether the token names a member of a set.
@@ -200,8 +192,6 @@ func shapeOfToken(s *kinds.Shape, t Token) (*kinds.Shape, bool) {
 		return nil, true
 	}
 	switch s.Form {
-	case kinds.FormPlain:
-		return nil, true
 	case kinds.FormLeaf:
 		return nil, false
 	case kinds.FormList:
@@ -214,5 +204,5 @@ func shapeOfToken(s *kinds.Shape, t Token) (*kinds.Shape, bool) {
 		}
 		return s.Field(t.Name), !s.Prunes(t.Name)
 	}
-	return nil, true
+	return nil, true // the shape is kinds.FormPlain
 }

@@ -121,10 +121,8 @@ func parseToken(text string) (Token, error) {
 		}
 		return parseKeys(inner)
 	}
-	for i := range text {
-		if text[i] == '~' && !strings.HasPrefix(text[i:], "~0") && !strings.HasPrefix(text[i:], "~1") {
-			return Token{}, fmt.Errorf("%s: ~ must be followed by 0 (for ~) or 1 (for /)", text)
-		}
+	if strings.Contains(strings.NewReplacer("~0", "", "~1", "").Replace(text), "~") {
+		return Token{}, fmt.Errorf("%s: ~ must be followed by 0 (for ~) or 1 (for /)", text)
 	}
 	return nameToken(text), nil
 }
