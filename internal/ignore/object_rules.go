@@ -1,6 +1,8 @@
 package ignore
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -58,8 +60,11 @@ func (o ObjectRules) WithStates(states ...any) ObjectRules {
 // annotationRules returns the rules of an object's annotations and labels.
 func annotationRules(meta map[string]any) (out []Rule, remarks []string) {
 	if value, ok := object.Child(meta, "annotations")[ignoreAnnotation].(string); ok && value != "false" {
-		rule, err := annotationRule(value)
-		if err != nil {
+		namesWhole := func(word string) bool { return word == "true" || word == "*" }
+		paths := slices.DeleteFunc(strings.Fields(value), namesWhole)
+		rule, err := ruleOf(report.RuleText{Paths: paths}, "annotation "+ignoreAnnotation)
+		// An annotation may select everything, because it holds for one object.
+		if err != nil && !errors.Is(err, ErrSelectsEverything) {
 			return nil, []string{fmt.Sprintf("its annotation %s has no effect: %v", ignoreAnnotation, err)}
 		}
 		out = append(out, rule)
@@ -70,22 +75,6 @@ func annotationRules(meta map[string]any) (out []Rule, remarks []string) {
 		}
 	}
 	return out, nil
-}
-
-// annotationRule returns the rule for a value of the ignoreAnnotation.
-func annotationRule(value string) (Rule, error) {
-	rule := Rule{Name: "annotation " + ignoreAnnotation}
-	for _, word := range strings.Fields(value) {
-		if word == "true" || word == "*" {
-			continue
-		}
-		pattern, err := ParsePattern(word)
-		if err != nil {
-			return rule, err
-		}
-		rule.Paths = append(rule.Paths, pattern)
-	}
-	return rule, nil
 }
 
 // Field returns the rule that silences a finding, or nil if none does.
@@ -137,9 +126,7 @@ func (o ObjectRules) FieldByParts(path object.Path, managed bool, same func(stri
 		for _, p := range r.Paths {
 			if p.reachesInto(path, o.states) {
 				parts = append(parts, p.Tokens[len(path):])
-				if first == nil {
-					first = r.Named()
-				}
+				first = cmp.Or(first, r.Named())
 			}
 		}
 	}

@@ -71,9 +71,16 @@ func targetOf(t report.TargetText) (Target, error) {
 	var out Target
 	var errs []error
 	expression := func(text string) *regexp.Regexp {
-		compiled, err := compileWhole(text)
+		if text == "" {
+			return nil
+		}
+		if _, err := regexp.Compile(text); err != nil {
+			errs = append(errs, fmt.Errorf("target: %q is not a regular expression: %w", text, err))
+			return nil
+		}
+		whole, err := regexp.Compile("^(?:" + text + ")$") // it must match a whole text
 		errs = append(errs, err)
-		return compiled
+		return whole
 	}
 	selector := func(text string) labels.Selector {
 		if text == "" {
@@ -89,15 +96,4 @@ func targetOf(t report.TargetText) (Target, error) {
 	out.Namespace, out.Name = expression(t.Namespace), expression(t.Name)
 	out.Labels, out.Annotations = selector(t.LabelSelector), selector(t.AnnotationSelector)
 	return out, errors.Join(errs...)
-}
-
-// compileWhole compiles an expression of a target, which must match a whole text. For an empty expression it returns nil.
-func compileWhole(text string) (*regexp.Regexp, error) {
-	if text == "" {
-		return nil, nil
-	}
-	if _, err := regexp.Compile(text); err != nil {
-		return nil, fmt.Errorf("target: %q is not a regular expression: %w", text, err)
-	}
-	return regexp.Compile("^(?:" + text + ")$")
 }
