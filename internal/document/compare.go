@@ -2,7 +2,7 @@ package document
 
 import (
 	"encoding/json"
-	"maps"
+	"math"
 	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -147,18 +147,14 @@ func all(has Sides[bool], at Sides[side], is func(any) bool) bool {
 
 // maps compares maps, key by key.
 func (c *comparison) maps(path object.Path, at Sides[side]) {
-	// Keys of any side count, in a sorted order, so that the same documents always give the same list.
-	names := map[string]bool{}
-	for _, s := range at {
-		m, _ := s.value.(map[string]any)
-		for name := range m {
-			names[name] = true
-		}
+	var sides Sides[map[string]any]
+	for i, s := range at {
+		sides[i], _ = s.value.(map[string]any)
 	}
-	for _, name := range slices.Sorted(maps.Keys(names)) {
+	// Keys of any side count, in a sorted order, so that the same documents always give the same list.
+	for _, name := range object.AllKeys(sides[:]...) {
 		var below Sides[side]
-		for i, s := range at {
-			m, _ := s.value.(map[string]any)
+		for i, m := range sides {
 			below[i].value, below[i].there = m[name]
 		}
 		c.walk(path.Field(name), below)
@@ -175,7 +171,13 @@ func (c *comparison) add(path object.Path, at Sides[side], live, desired bool) {
 	case !c.has[Old]:
 		from = at[Live]
 	}
-	change := Change{Path: path, Kind: kindOf(from, to), Live: live, Desired: desired}
+	change := Change{Path: path, Kind: Changed, Live: live, Desired: desired}
+	switch {
+	case !from.there:
+		change.Kind = Added
+	case !to.there:
+		change.Kind = Removed
+	}
 	for i, s := range at {
 		w, isWord := s.value.(word)
 		switch {
@@ -201,16 +203,6 @@ func (c *comparison) append(change Change) {
 	c.Changes = append(c.Changes, change)
 }
 
-func kindOf(from, to side) Kind {
-	switch {
-	case !from.there:
-		return Added
-	case !to.there:
-		return Removed
-	}
-	return Changed
-}
-
 // shown returns a copy of a value with words as strings. It is a copy, because the words are still needed to compare other places.
 func shown(v any) any {
 	switch v := v.(type) {
@@ -234,8 +226,8 @@ func shown(v any) any {
 
 // itemKeys are the fields that name list items, the best first. They come from common content of ConfigMaps: rules and scrape jobs of
 // Prometheus, dashboards, users and routes.
-func itemKeys() []string {
-	return []string{"name", "id", "uid", "key", "job_name", "alert", "record", "title", "role", "host", "path", "url", "userarn", "rolearn"}
+var itemKeys = []string{
+	"name", "id", "uid", "key", "job_name", "alert", "record", "title", "role", "host", "path", "url", "userarn", "rolearn",
 }
 
 // lists compares lists: by the key of their items if all have one, or else by position. Compared by position, an item that is inserted
@@ -250,7 +242,7 @@ func (c *comparison) lists(path object.Path, at Sides[side]) {
 	for i, s := range at {
 		lists[i], _ = s.value.([]any)
 	}
-	for _, key := range itemKeys() {
+	for _, key := range itemKeys {
 		if indexes, ok := byKey(key, lists); ok {
 			c.keyedLists(path, key, lists, indexes)
 			return
@@ -312,19 +304,20 @@ func (c *comparison) keyedLists(path object.Path, key string, lists Sides[[]any]
 // plainLists compares items by position. It skips the equal items at the beginning and at the end of all lists, so that it compares only
 // the part where something was inserted, removed or changed. A longest common subsequence of three lists would be slower but not clearer.
 func (c *comparison) plainLists(path object.Path, lists Sides[[]any]) {
-	var lengths []int
+	var existing [][]any
+	shortest, longest := math.MaxInt, 0
 	for i, list := range lists {
 		if c.has[i] {
-			lengths = append(lengths, len(list))
+			existing = append(existing, list)
+			shortest, longest = min(shortest, len(list)), max(longest, len(list))
 		}
 	}
-	shortest, longest := slices.Min(lengths), slices.Max(lengths)
 	start := 0
-	for start < shortest && c.sameItem(lists, func(int) int { return start }) {
+	for start < shortest && sameItem(existing, func(int) int { return start }) {
 		start++
 	}
 	end := 0
-	for end < shortest-start && c.sameItem(lists, func(length int) int { return length - 1 - end }) {
+	for end < shortest-start && sameItem(existing, func(length int) int { return length - 1 - end }) {
 		end++
 	}
 	for n := start; n < longest-end; n++ {
@@ -339,12 +332,8 @@ func (c *comparison) plainLists(path object.Path, lists Sides[[]any]) {
 }
 
 // sameItem reports whether an item is the same in all lists. Index returns where it is in a list of a length.
-func (c *comparison) sameItem(lists Sides[[]any], index func(length int) int) bool {
-	var all []any
-	for i, list := range lists {
-		if c.has[i] {
-			all = append(all, list[index(len(list))])
-		}
-	}
-	return !slices.ContainsFunc(all[1:], func(item any) bool { return !object.Identical(item, all[0]) })
+func sameItem(lists [][]any, index func(length int) int) bool {
+	itemOf := func(list []any) any { return list[index(len(list))] }
+	first := itemOf(lists[0])
+	return !slices.ContainsFunc(lists[1:], func(list []any) bool { return !object.Identical(itemOf(list), first) })
 }

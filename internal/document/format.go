@@ -76,7 +76,8 @@ func parseAll(name string, texts Sides[*string]) (Format, Sides[*parsed], bool) 
 	return "", Sides[*parsed]{}, false
 }
 
-// parseAll parses the texts. It returns false if one of them is not a document of the format, or if some are maps and others lists.
+// parseAll parses the texts. It returns false if one of them is not a document of the format, or if some are maps and others lists. A
+// single scalar is valid JSON, but has no parts to compare.
 func (s syntax) parseAll(texts Sides[*string]) (out Sides[*parsed], ok bool) {
 	several := false
 	for i, text := range texts {

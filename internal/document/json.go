@@ -8,11 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// parseJSON parses a JSON text. A single scalar is valid JSON, but has no parts to compare.
 func parseJSON(text string) (parsed, bool) {
-	if trimmed := strings.TrimSpace(text); trimmed == "" || trimmed[0] != '{' && trimmed[0] != '[' {
-		return parsed{}, false
-	}
 	d := json.NewDecoder(strings.NewReader(text))
 	// Numbers beyond 53 bits would lose digits as floats, and two different ones would be equal.
 	d.UseNumber()
