@@ -11,14 +11,12 @@ func assignments(s *scan) (out []span) {
 		if s.text[i] != '=' && s.text[i] != ':' {
 			continue
 		}
-		name, from := s.nameBefore(i)
-		if !announcesAssignment(s.text, name, from, i) {
+		a := s.assignmentAt(i)
+		if !a.announces() {
 			continue
 		}
-		a := assignment{scan: s, from: from, sign: i, inHeader: headers()[strings.ToLower(name)]}
-		a.isCookie = a.inHeader && strings.HasSuffix(strings.ToLower(name), "cookie")
 		for _, found := range a.values() {
-			if name == "auth" && !isLogin(s.text[found.from:found.to]) {
+			if a.name == "auth" && !isLogin(s.text[found.from:found.to]) {
 				continue
 			}
 			out = append(out, found)
@@ -32,33 +30,34 @@ func assignments(s *scan) (out []span) {
 // nameWork is how often Name reads each byte, at most.
 const nameWork = 8
 
-// nameBefore returns the name in front of the sign of an assignment, and where it begins.
-func (s *scan) nameBefore(sign int) (name string, from int) {
+// assignmentAt returns the assignment with a sign. Its name is empty if the sign has none.
+func (s *scan) assignmentAt(sign int) assignment {
 	end := s.start(quotes, s.start(blank, sign))
 	if end > 0 && s.text[end-1] == ']' { // data[password], spec.users["a"]
 		end = s.start(quotes, end-1)
 	}
-	from = s.start(inName, end)
+	from := s.start(inName, end)
 	s.spend(nameWork * (end - from))
-	return strings.TrimLeft(s.text[from:end], "-"), from
+	return assignment{scan: s, name: strings.TrimLeft(s.text[from:end], "-"), from: from, sign: sign}
 }
 
-// announcesAssignment reports whether a name in front of a sign announces a secret. An image such as repo/token:1.0
-// is not an assignment, nor is the kind of an object in an error of Helm (k8s.io/apimachinery v0.37.1
-// pkg/runtime/schema/group_version.go GroupVersionKind.String): "/v1, Kind=Secret: Apply failed".
-func announcesAssignment(text, name string, from, sign int) bool {
-	if name == "" || !isSecretHeader(name) && !isSignature(text, name, from, sign) && !encodedLogins()[name] {
+// announces reports whether the name announces a secret. An image such as repo/token:1.0 is not an assignment, nor is the kind of an
+// object in an error of Helm (k8s.io/apimachinery v0.37.1 pkg/runtime/schema/group_version.go GroupVersionKind.String):
+// "/v1, Kind=Secret: Apply failed".
+func (a assignment) announces() bool {
+	if a.name == "" || !isSecretHeader(a.name) && !a.isSignature() && !encodedLogins()[a.name] {
 		return false
 	}
-	isImage := from > 0 && text[from-1] == '/' && text[sign] == ':'
-	isOther := strings.HasPrefix(text[sign:], "::") || strings.HasPrefix(text[sign:], "://") || strings.HasPrefix(text[sign:], "==")
-	isKind := name == "Secret" && strings.HasSuffix(text[:from], "Kind=")
+	before, after := a.text[:a.from], a.text[a.sign:]
+	isImage := strings.HasSuffix(before, "/") && after[0] == ':'
+	isOther := strings.HasPrefix(after, "::") || strings.HasPrefix(after, "://") || strings.HasPrefix(after, "==")
+	isKind := a.name == "Secret" && strings.HasSuffix(before, "Kind=")
 	return !isImage && !isOther && !isKind
 }
 
-// isSignature reports whether a name is the parameter that signs a URL. Whoever has the URL may do what it allows.
-func isSignature(text, name string, from, sign int) bool {
-	return text[sign] == '=' && from > 0 && strings.IndexByte("?&;", text[from-1]) >= 0 && signatures()[strings.ToLower(name)]
+// isSignature reports whether the name is the parameter that signs a URL. Whoever has the URL may do what it allows.
+func (a assignment) isSignature() bool {
+	return a.text[a.sign] == '=' && a.from > 0 && strings.IndexByte("?&;", a.text[a.from-1]) >= 0 && signatures()[strings.ToLower(a.name)]
 }
 
 // signatures are the names of those parameters in Azure, AWS and Google Cloud.
@@ -89,9 +88,8 @@ func configLines(s *scan) (out []span) {
 // assignment is a name and a sign in a text, with the text after them.
 type assignment struct {
 	*scan
+	name       string
 	from, sign int
-	// inHeader is set if the name is an HTTP header, and isCookie if that header has cookies.
-	inHeader, isCookie bool
 }
 
 // values finds the secrets after the sign.
@@ -111,7 +109,7 @@ func (a assignment) values() []span {
 	switch {
 	case at == len(a.text):
 		return nil
-	case a.inHeader:
+	case headers()[strings.ToLower(a.name)]:
 		return a.headerValue(at)
 	case strings.IndexByte("\"'`\\", a.text[at]) >= 0:
 		return a.secret(a.quoted(at))
@@ -208,7 +206,7 @@ func (a assignment) headerValue(at int) []span {
 	switch {
 	case word < to && word-at <= longestScheme && slices.Contains(schemes, strings.ToLower(a.text[at:word])):
 		return a.secret(span{word + 1, to})
-	case a.isCookie:
+	case strings.HasSuffix(strings.ToLower(a.name), "cookie"):
 		const longestName = 256
 		if a.spend(longestName); strings.Contains(a.text[at:min(to, at+longestName)], "=") {
 			return a.secret(span{at, to})

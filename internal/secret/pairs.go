@@ -20,8 +20,8 @@ func pairs(s *scan) (out []span) {
 		if sign == len(s.text) || s.text[sign] != ':' && s.text[sign] != '=' {
 			continue
 		}
-		if name, from := s.nameBefore(sign); name == "value" && s.isSecretItem(s.itemAround(from, sign)) {
-			for _, found := range (assignment{scan: s, from: from, sign: sign}).values() {
+		if a := s.assignmentAt(sign); a.name == "value" && s.isSecretItem(s.itemAround(a.from, sign)) {
+			for _, found := range a.values() {
 				out = append(out, found)
 				done = max(done, found.to)
 			}
