@@ -147,22 +147,18 @@ type stripper struct {
 	paths []string
 }
 
-// stripMap returns a copy of a map without its secret fields.
-func (s *stripper) stripMap(p Place, m map[string]any, path string) map[string]any {
+// stripMap returns a copy of a map without its secret fields. The paths of the fields begin with head.
+func (s *stripper) stripMap(p Place, m map[string]any, head string) map[string]any {
 	p = p.mapPlace(m)
 	out := make(map[string]any, len(m))
 	for name, below := range m {
-		at := path + "." + name
-		if path == "" {
-			at = name
-		}
 		switch field := p.mapField(m, name); {
 		case MayBeValue(name) && s.known.Holds(name):
-			s.paths = append(s.paths, strings.TrimSuffix(at, name)+Mask)
+			s.paths = append(s.paths, head+Mask)
 		case s.isRemoved(field, below):
-			s.paths = append(s.paths, at)
+			s.paths = append(s.paths, head+name)
 		default:
-			out[name] = s.stripValue(field, below, at)
+			out[name] = s.stripValue(field, below, head+name)
 		}
 	}
 	return out
@@ -172,7 +168,7 @@ func (s *stripper) stripMap(p Place, m map[string]any, path string) map[string]a
 func (s *stripper) stripValue(p Place, v any, path string) any {
 	switch v := v.(type) {
 	case map[string]any:
-		return s.stripMap(p, v, path)
+		return s.stripMap(p, v, path+".")
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {
@@ -183,21 +179,16 @@ func (s *stripper) stripValue(p Place, v any, path string) any {
 	return v
 }
 
-// isRemoved reports whether a value is secret, or a list that has a secret among its texts.
+// isRemoved reports whether a value is secret, or a list that has a secret among its texts. Unlike Place.Holds, it ignores checksums of
+// secrets.
 func (s *stripper) isRemoved(p Place, v any) bool {
-	switch v := v.(type) {
-	case map[string]any:
+	isMap := func(v any) bool { _, ok := v.(map[string]any); return ok }
+	if isMap(v) {
 		return false
-	case []any:
-		// stripValue strips the maps in the list one by one.
-		texts := slices.DeleteFunc(slices.Clone(v), func(item any) bool { _, isMap := item.(map[string]any); return isMap })
-		return s.holdsSecret(p, texts)
 	}
-	return s.holdsSecret(p, v)
-}
-
-// holdsSecret reports whether a value is or contains a secret. Unlike Place.Holds, it ignores checksums of secrets.
-func (s *stripper) holdsSecret(p Place, v any) bool {
+	if list, ok := v.([]any); ok {
+		v = slices.DeleteFunc(slices.Clone(list), isMap) // stripValue strips the maps in the list one by one
+	}
 	found := s.known.Holds(v)
 	p.Each(v, func(string) { found = true })
 	return found

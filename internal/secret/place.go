@@ -139,7 +139,10 @@ type walk struct {
 func (p Place) each(v any, w walk) {
 	switch v := v.(type) {
 	case map[string]any:
-		p.eachInMap(v, w)
+		p = p.mapPlace(v)
+		for name, below := range v {
+			p.mapField(v, name).each(below, w)
+		}
 	case []any:
 		p.eachInList(v, w)
 	case string:
@@ -152,24 +155,17 @@ func (p Place) each(v any, w walk) {
 	}
 }
 
-// eachInMap visits the masked parts of a map.
-func (p Place) eachInMap(m map[string]any, w walk) {
-	p = p.mapPlace(m)
-	for name, below := range m {
-		p.mapField(m, name).each(below, w)
-	}
-}
-
-// mapPlace returns the place with what the map itself shows: it may be a Secret within another object, or an item with a name and a value.
+// mapPlace returns the place with what the map itself shows: it may be a Secret within another object, or an item with a name and a value,
+// such as an environment variable.
 func (p Place) mapPlace(m map[string]any) Place {
-	if p.form == readable && m["kind"] == "Secret" && (m["data"] != nil || m["stringData"] != nil) {
-		p = Place{form: secretRoot}
-	}
-	if p.form == reference {
-		p = Place{form: announced}
-	}
-	if p.form == readable && !p.pair {
-		p = p.Item(itemName(m))
+	_, hasValue := m["value"]
+	switch {
+	case p.form == reference:
+		return Place{form: announced}
+	case p.form == readable && m["kind"] == "Secret" && (m["data"] != nil || m["stringData"] != nil):
+		return Place{form: secretRoot}
+	case p.form == readable && hasValue && !p.pair:
+		return p.Item(ItemName(m))
 	}
 	return p
 }
@@ -180,14 +176,6 @@ func (p Place) mapField(m map[string]any, name string) Place {
 		return Place{}
 	}
 	return p.Field(name)
-}
-
-// itemName returns the name of a map with a name and a value, such as an environment variable.
-func itemName(m map[string]any) string {
-	if _, has := m["value"]; !has {
-		return ""
-	}
-	return ItemName(m)
 }
 
 // ItemName returns the name of an item of a list, or else its key, or "" if it has neither.
@@ -248,22 +236,20 @@ func EmbedsObject(annotation string) bool {
 // Paths returns the paths, of keys (string) and indexes (int), of all masked values of an object: those that Holds finds, and known
 // secrets. If a list has a secret outside of its maps, it is the path of the whole list.
 func (p Place) Paths(object map[string]any, known *Known) [][]any {
-	var out [][]any
-	p.eachPath(object, known, nil, func(path []any) { out = append(out, slices.Clone(path)) })
-	return out
+	return p.paths(object, known, nil)
 }
 
-// eachPath visits the paths of what is masked in a value.
-func (p Place) eachPath(v any, known *Known, path []any, visit func(path []any)) {
+// paths returns the paths of what is masked in a value, which is at a path itself.
+func (p Place) paths(v any, known *Known, path []any) (out [][]any) {
 	switch v := v.(type) {
 	case map[string]any:
 		p = p.mapPlace(v)
 		for name, below := range v {
-			at := append(slices.Clone(path), name)
+			at := append(slices.Clip(path), name)
 			if known.Holds(name) {
-				visit(at)
+				out = append(out, at)
 			}
-			p.mapField(v, name).eachPath(below, known, at, visit)
+			out = append(out, p.mapField(v, name).paths(below, known, at)...)
 		}
 	case []any:
 		texts := slices.Clone(v)
@@ -273,14 +259,15 @@ func (p Place) eachPath(v any, known *Known, path []any, visit func(path []any))
 			}
 		}
 		if p.Holds(texts) || known.Holds(texts) {
-			visit(path)
+			out = append(out, path)
 		}
 		for i, item := range v {
-			p.Item("").eachPath(item, known, append(slices.Clone(path), i), visit)
+			out = append(out, p.Item("").paths(item, known, append(slices.Clip(path), i))...)
 		}
 	default:
 		if p.Holds(v) || known.Holds(v) {
-			visit(path)
+			out = append(out, path)
 		}
 	}
+	return out
 }
