@@ -100,7 +100,8 @@ func joinedPassword(arg, command string, hasUser func() bool) int {
 	// Digits after -p are usually a port, and a flag with "=", ":" or "/" has another kind of value.
 	digits := strings.Trim(password, "0123456789:./") == ""
 	known := command == "mysql" || command == "password" || command == "" && !digits && !flagWords()[arg[1:]] && hasUser()
-	looks := !digits && !isWord(password) && !strings.ContainsAny(password, "=:/")
+	word := strings.Trim(password, "abcdefghijklmnopqrstuvwxyz-") == "" // such as the name of a flag
+	looks := !digits && !word && !strings.ContainsAny(password, "=:/")
 	if known || looks {
 		return len("-p")
 	}
@@ -140,8 +141,3 @@ var flagWords = set(`
 	port path prefix profile proxy password pass plugin plugins print pretty pid private provider period parallel policy protocol publish
 	project pool poll pull push preserve progress pprof ping params parent patch pattern payload peer peers
 `)
-
-// isWord reports whether a text consists of small letters and dashes, like the name of a flag.
-func isWord(text string) bool {
-	return strings.Trim(text, "abcdefghijklmnopqrstuvwxyz-") == ""
-}

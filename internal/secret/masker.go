@@ -296,8 +296,7 @@ func (m *Masker) managedFields(root Place, object, masked map[string]any) {
 	for i, e := range entries {
 		out[i] = m.value(Place{}, e)
 		entry, _ := e.(map[string]any)
-		set, ok := entry["fieldsV1"].(map[string]any)
-		if ok {
+		if set, ok := entry["fieldsV1"].(map[string]any); ok {
 			out[i].(map[string]any)["fieldsV1"] = m.fieldSet(root, set)
 		}
 	}
@@ -336,8 +335,6 @@ func (m *Masker) itemKey(p Place, form, text string) (place Place, key string) {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	if encoder.Encode(m.value(place, v)) != nil {
-		return place, form + ":" + m.Token(text)
-	}
+	_ = encoder.Encode(m.value(place, v)) // it never returns an error for what was decoded
 	return place, form + ":" + strings.TrimSuffix(b.String(), "\n")
 }

@@ -31,7 +31,7 @@ func isAnnouncing(word string) bool {
 	if _, after, found := strings.Cut(word, "password"); found {
 		return !attributeWords()[after]
 	}
-	return slices.ContainsFunc(announcingEnds(), func(end string) bool { return strings.HasSuffix(word, end) })
+	return slices.ContainsFunc(announcingEnds, func(end string) bool { return strings.HasSuffix(word, end) })
 }
 
 // announcesLast reports whether the last word announces a secret: DB_PASS, InviteSalt.

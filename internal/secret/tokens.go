@@ -139,18 +139,16 @@ func webTokens(s *scan) (out []span) {
 	return out
 }
 
-// tokenHeads returns the beginnings of the tokens of well-known services.
-func tokenHeads() []string {
-	return []string{
-		"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "xoxb-", "xoxp-", "xoxa-", "xapp-",
-		"sk_live_", "rk_live_", "sk_test_", "sk-ant-", "sk-proj-", "AKIA", "ASIA", "AIza", "npm_",
-		"dckr_pat_", "hvs.", "hvb.", "pypi-", "SG.", "dop_v1_", "shpat_", "hooks.slack.com/services/", "AGE-SECRET-KEY-",
-	}
+// tokenHeads are the beginnings of the tokens of well-known services.
+var tokenHeads = []string{
+	"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "xoxb-", "xoxp-", "xoxa-", "xapp-",
+	"sk_live_", "rk_live_", "sk_test_", "sk-ant-", "sk-proj-", "AKIA", "ASIA", "AIza", "npm_",
+	"dckr_pat_", "hvs.", "hvb.", "pypi-", "SG.", "dop_v1_", "shpat_", "hooks.slack.com/services/", "AGE-SECRET-KEY-",
 }
 
 // knownTokens finds the tokens of those services.
 func knownTokens(s *scan) (out []span) {
-	for _, head := range tokenHeads() {
+	for _, head := range tokenHeads {
 		body, done := inToken, 0
 		switch {
 		case head == "SG.":

@@ -29,9 +29,7 @@ var announcing = set(`
 var announcingLast = set(`pass pw salt jwt dsn bearer hmac otp`)
 
 // announcingEnds are the ends of a word that announce a secret: clientsecret. isAnnouncing has a rule of its own for mysqlpassword.
-func announcingEnds() []string {
-	return []string{"passwd", "passphrase", "secret", "secrets", "token", "apikey", "accesskey", "secretkey", "privatekey", "pwd"}
-}
+var announcingEnds = []string{"passwd", "passphrase", "secret", "secrets", "token", "apikey", "accesskey", "secretkey", "privatekey", "pwd"}
 
 // keyKinds are the words that make a following "key" or "keys" secret: apiKey, SIGNING_KEY, tls.key.
 var keyKinds = set(`
