@@ -77,9 +77,7 @@ func configLines(s *scan) (out []span) {
 	}
 	for _, m := range s.matches(configLine()) {
 		for i := 2; i < len(m); i += 2 {
-			if m[i] >= 0 {
-				out = append(out, s.secret(span{m[i], m[i+1]})...)
-			}
+			out = append(out, s.secret(span{m[i], m[i+1]})...) // a group that does not match has an empty span
 		}
 	}
 	return out
@@ -95,7 +93,7 @@ type assignment struct {
 // values finds the secrets after the sign.
 func (a assignment) values() []span {
 	at := a.sign + 1
-	at += prefixLength(a.text[at:], func(c byte) bool { return c == '=' || c == '>' })
+	at += prefixLength(a.text[at:], "=>")
 	a.spend(at - a.sign)
 	// In an error of the API server, the value follows the kind of the error.
 	if value, ok := a.faultValue(at); ok {
@@ -229,7 +227,7 @@ func (a assignment) quoteBelow(at int) int {
 	if a.from == 0 || a.text[a.from-1] != '"' || at == len(a.text) || a.text[at] != '\r' && a.text[at] != '\n' {
 		return 0
 	}
-	next := at + prefixLength(a.text[at:], isSpace)
+	next := at + prefixLength(a.text[at:], spaces)
 	a.spend(next - at)
 	if next == len(a.text) || a.text[next] != '"' {
 		return 0
@@ -242,7 +240,7 @@ func (a assignment) quoteBelow(at int) int {
 
 // quoted returns the part between quotes, which may be escaped themselves.
 func (a assignment) quoted(at int) span {
-	from := at + prefixLength(a.text[at:], func(c byte) bool { return c == '\\' })
+	from := at + prefixLength(a.text[at:], `\`)
 	a.spend(from - at)
 	mark := a.text[at:min(from+1, len(a.text))]
 	return span{at + len(mark), a.closingMark(at+len(mark), mark)}

@@ -203,7 +203,7 @@ func base64Runs(text string, values *[256]byte) (runs []span) {
 			if i-line < wrappedBase64 || i == len(text) || text[i] != '\r' && text[i] != '\n' {
 				break
 			}
-			next := i + prefixLength(text[i:], isSpace)
+			next := i + prefixLength(text[i:], spaces)
 			if next == len(text) || values[text[next]] == notSextet {
 				break
 			}
@@ -239,7 +239,5 @@ func (n *needles) inHex(text string) []decoding {
 	out[0].text, out[1].text = string(buffers[0]), string(buffers[1])
 	return out[:]
 }
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 func isHexDigit(c byte) bool { return hexDigit.has(c) || c >= 'A' && c <= 'F' }

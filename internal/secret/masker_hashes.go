@@ -108,7 +108,7 @@ func (m *Masker) hashesAfter(head, text string) string {
 // hashLength returns the length of the hash of a template at the beginning of a text, or 0: a number of 32 bits, whose digits are written
 // with letters and digits that spell no words (k8s.io/apimachinery v0.37.1 pkg/util/rand/rand.go SafeEncodeString).
 func hashLength(text string) int {
-	n := prefixLength(text, func(c byte) bool { return strings.IndexByte("bcdfghjklmnpqrstvwxz2456789", c) >= 0 })
+	n := prefixLength(text, "bcdfghjklmnpqrstvwxz2456789")
 	if n < 5 || n > 10 || n < len(text) && isTokenByte(text[n]) && text[n] != '-' {
 		return 0
 	}

@@ -75,9 +75,9 @@ func (a assignment) blockValue(at int) (out []span) {
 		return nil
 	}
 	from := at
-	first := a.line(a.from)
-	depth := a.indent(first)
-	for line := first; a.nextLine(&line); at = line.to {
+	line := span{a.start(inLine, a.from), a.end(inLine, a.from)}
+	depth := a.indent(line)
+	for ; a.nextLine(&line); at = line.to {
 		content := strings.TrimSpace(a.text[line.from:line.to])
 		deep := a.indent(line)
 		isItem := strings.HasPrefix(content, "- ") && deep == depth
@@ -272,6 +272,6 @@ func (*needles) doubledQuotes(text string) []decoding {
 // unfolded decodes line breaks in the place of blanks, as YAML folds long texts.
 func unfolded(text string) []decoding {
 	return unescaped(text, "\n", func(text string) (string, int) {
-		return " ", prefixLength(text, isSpace)
+		return " ", prefixLength(text, spaces)
 	})
 }

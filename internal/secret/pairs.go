@@ -121,9 +121,7 @@ func (s *scan) topLevel(before, after string) string {
 }
 
 // fieldColumn returns the column of the field at the beginning of a line, behind the dashes of items.
-func fieldColumn(line string) int {
-	return prefixLength(line, func(c byte) bool { return c == ' ' || c == '\t' || c == '-' })
-}
+func fieldColumn(line string) int { return prefixLength(line, " \t-") }
 
 // linesAbove adds the lines of the same item above one of its fields. The line with the dash is the first.
 func (s *scan) linesAbove(item *strings.Builder, text string, column int) {
@@ -159,7 +157,7 @@ func (s *scan) linesBelow(item *strings.Builder, text string, column int) {
 }
 
 // indent returns the number of blanks at the beginning of a line.
-func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
+func indent(line string) int { return prefixLength(line, " \t") }
 
 // elements finds the texts of XML elements whose names announce a secret: <password>x</password>.
 func elements(s *scan) (out []span) {

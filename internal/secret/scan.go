@@ -166,9 +166,6 @@ func (s *scan) start(c class, at int) int {
 	return from
 }
 
-// line returns the line around an offset, without its end.
-func (s *scan) line(at int) span { return span{s.start(inLine, at), s.end(inLine, at)} }
-
 // secret returns the span, unless its text is harmless.
 func (s *scan) secret(part span) []span {
 	if part.from >= part.to {
@@ -201,15 +198,11 @@ func merged(spans []span) []span {
 	return out
 }
 
-// prefixLength returns the number of bytes at the beginning of a text that satisfy is.
-func prefixLength(text string, is func(byte) bool) int {
-	for i := range len(text) {
-		if !is(text[i]) {
-			return i
-		}
-	}
-	return len(text)
-}
+// spaces are the bytes between words, also of different lines.
+const spaces = " \t\r\n"
+
+// prefixLength returns how many bytes at the beginning of a text are among some ASCII characters.
+func prefixLength(text, among string) int { return len(text) - len(strings.TrimLeft(text, among)) }
 
 // containsFold reports whether a text contains a lower-case part, regardless of case. It does not allocate.
 func containsFold(text, lower string) bool {
