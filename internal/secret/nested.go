@@ -43,7 +43,8 @@ func (s *scan) parsed(part string, depth int) (v any, ok bool) {
 		return nil, false
 	}
 	s.spend(yamlWork * (len(part) + 4))
-	return v, yaml.Unmarshal([]byte(part), &v) == nil
+	err := yaml.Unmarshal([]byte(part), &v)
+	return v, err == nil
 }
 
 // brackets returns the end of the brackets that begin at an offset, and how deep they are.
