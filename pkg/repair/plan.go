@@ -173,7 +173,6 @@ func (p *planner) whyNotWritable(plan *ObjectPlan) string {
 	}
 	plan.source = source
 	plan.UID, _ = object.Child(source.Live, "metadata")["uid"].(string)
-	plan.owner = object.ReleaseOf(source.Live)
 	if reason := cmp.Or(p.whyNotOurs(plan.compared), p.whyNoOwner()); reason != "" {
 		return reason
 	}

@@ -23,9 +23,6 @@ import (
 // jsonPatcher.applyJSPatch); an object that fails validation has causes, one for each field (k8s.io/apimachinery v0.37.1
 // pkg/api/errors/errors.go NewInvalid).
 
-// isFinal reports whether another attempt is useless.
-func isFinal(err error) bool { return !isTransient(err) && !isStale(err) }
-
 // isTransient reports whether an error is a fault of the server or of the connection, and not a refusal of the request.
 func isTransient(err error) bool {
 	code := retry.Status(err)

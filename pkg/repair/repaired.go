@@ -224,10 +224,7 @@ func (o *ObjectPlan) assignDuplicates(obj map[string]any, path object.Path, own 
 	raw, stored, declared := itemsOf(is, len(own)), itemsOf(normal, len(own)), itemsOf(old, len(wanted))
 	placed = map[int]any{}
 	next := 0
-	for i := range own {
-		if next == len(wanted) {
-			break
-		}
+	for i := 0; i < len(own) && next < len(wanted); i++ {
 		// Overwrite an item in the wrong place, unless the wanted one comes later and enough places are left until then.
 		comesLater := slices.ContainsFunc(stored[i+1:], func(v any) bool { return object.Equal(v, declared[next]) })
 		switch spare := len(own) - i - 1; {

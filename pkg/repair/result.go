@@ -65,7 +65,7 @@ func (o *ObjectPlan) requests(shown func(pointer string) string) []report.FixReq
 	case o.Create != nil && o.ServerSide:
 		return []report.FixRequest{{Verb: "apply", FieldManager: o.Deployer}}
 	case o.Create != nil:
-		return []report.FixRequest{{Verb: "create", FieldManager: o.Manager}}
+		return []report.FixRequest{{Verb: "create", FieldManager: o.Deployer}}
 	}
 	out := []report.FixRequest{}
 	if ops, err := o.operations(o.source.Live); err == nil && len(ops) > 0 {

@@ -54,6 +54,6 @@ func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 // isOthers reports whether an object no longer belongs to the release, because its annotations changed after the plan was made. In the
 // release's own namespace, annotations that name no release are drift.
 func (o *ObjectPlan) isOthers(live map[string]any) bool {
-	now := object.ReleaseOf(live)
-	return o.owner == o.release && now != o.release && (now != object.ReleaseName{} || o.Ref.Namespace != o.release.Namespace)
+	was, now := object.ReleaseOf(o.source.Live), object.ReleaseOf(live)
+	return was == o.release && now != o.release && (now != object.ReleaseName{} || o.Ref.Namespace != o.release.Namespace)
 }

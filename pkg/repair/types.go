@@ -33,13 +33,13 @@ type ObjectPlan struct {
 	Outside bool
 	// ServerSide reports that the release is applied server-side, so that the ownership of what is put back goes to Deployer.
 	ServerSide bool
-	// Manager is the field manager of the writes. An object that is created by an apply belongs to Deployer at once.
+	// Manager is the field manager of the patches. An object that is created belongs to Deployer at once.
 	Manager string
 	// Deployer is the field manager that writes the release.
 	Deployer string
 
-	// release is the release that is repaired, and owner is the release that the annotations of live named when the plan was made.
-	release, owner object.ReleaseName
+	// release is the release that is repaired.
+	release object.ReleaseName
 	// source is what the comparison knows about an object that is not missing.
 	source *threeway.Repairable
 	// read are the managedFields of the last object that isWrittenBy was asked about.

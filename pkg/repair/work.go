@@ -133,7 +133,7 @@ func (w *work) create(ctx context.Context) (report.FixOutcome, error) {
 	if err != nil {
 		return w.end(report.FixFailed, err.Error()), nil
 	}
-	if _, err := w.write(ctx, request, w.creator()); err != nil {
+	if _, err := w.write(ctx, request, w.plan.Deployer); err != nil {
 		return w.afterError(err)
 	}
 	return w.end(report.FixFixed, ""), nil
@@ -159,18 +159,10 @@ func (w *work) creation() (cluster.Request, error) {
 	return request, nil
 }
 
-// creator returns the field manager that creates the object. The deployer owns at once what a server-side apply creates.
-func (w *work) creator() string {
-	if w.plan.ServerSide {
-		return w.plan.Deployer
-	}
-	return w.plan.Manager
-}
-
 // createdMeanwhile ends the repair of an object that was missing and exists now. It is not compared with the manifest: its creator may
 // have wanted it as it is. If the answer to our own creation was lost, the object may be ours.
 func (w *work) createdMeanwhile(live map[string]any) report.FixOutcome {
-	isOurs := func(raw map[string]any) bool { return raw["manager"] == w.creator() }
+	isOurs := func(raw map[string]any) bool { return raw["manager"] == w.plan.Deployer }
 	if w.unanswered && slices.ContainsFunc(owners.RawEntries(live), isOurs) {
 		return w.end(report.FixFixed, "")
 	}
@@ -217,7 +209,7 @@ func (w *work) afterPatchError(body []byte, err error) (report.FixOutcome, error
 func (w *work) afterError(err error) (report.FixOutcome, error) {
 	switch {
 	// A 404 of a creation means that the namespace is missing. Waiting does not bring it back.
-	case !isFinal(err) && !(w.plan.Create != nil && retry.Status(err) == http.StatusNotFound):
+	case (isTransient(err) || isStale(err)) && !(w.plan.Create != nil && retry.Status(err) == http.StatusNotFound):
 		return report.FixOutcome{}, err
 	case w.restored:
 		return w.unfinished(err.Error()), nil
