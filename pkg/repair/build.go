@@ -115,7 +115,7 @@ func (b *builder) whyNotPutBack(path, atomic object.Path) string {
 	if rule := b.ignoredAt(atomic); rule != nil {
 		return fmt.Sprintf("a part of %s is ignored by %s, and %[1]s can only be put back as a whole", what, rule.Rule)
 	}
-	if part := b.findOfFailed(atomic); part != nil && len(atomic) < len(path) {
+	if part := overlapping(b.failed, atomic); part != nil && len(atomic) < len(path) {
 		return fmt.Sprintf("%s%s %s, and %s can only be put back as a whole%s",
 			b.failedRevision(), failedVerb(*part), b.shown(part.Path), what, b.undoFailedHint())
 	}
@@ -294,7 +294,7 @@ func (b *builder) completed(base []Change) ([]Change, string) {
 // whyKept returns why a place must stay although another change needs its removal, or "" if it may be removed. The text completes
 // "it …".
 func (b *builder) whyKept(path object.Path) string {
-	rule, ofFailed := b.ignoredAt(path), b.findOfFailed(path)
+	rule, ofFailed := b.ignoredAt(path), overlapping(b.failed, path)
 	switch {
 	case reachOf(b.choice.skip, b.plan.Ref.Key, path) != outside:
 		return "is skipped"
@@ -308,20 +308,10 @@ func (b *builder) whyKept(path object.Path) string {
 
 // ignoredAt returns the rule that ignores a place, or something below it in live, or nil if there is none.
 func (b *builder) ignoredAt(path object.Path) *report.IgnoreRule {
-	if rule := ruleAt(b.ignored, path); rule != nil {
-		return rule
+	if f := overlapping(b.ignored, path); f != nil {
+		return f.IgnoredBy
 	}
 	return b.plan.source.HoldsIgnored(path)
-}
-
-// findOfFailed returns a finding of the failed revision at path, above it or below it, or nil if there is none.
-func (b *builder) findOfFailed(path object.Path) *threeway.Finding {
-	for i := range b.failed {
-		if b.failed[i].Path.Overlaps(path) {
-			return &b.failed[i]
-		}
-	}
-	return nil
 }
 
 // joined lists paths for people.

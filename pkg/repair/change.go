@@ -23,7 +23,7 @@ const (
 // stateOf returns the state of a change in live, given the findings that live has now, and those of them that rules ignore. If a rule in an
 // annotation of live ignores the field since the plan was made, the field is not written.
 func (o *ObjectPlan) stateOf(c Change, live map[string]any, found, ignored []threeway.Finding) state {
-	isIgnored := ruleAt(ignored, c.Path) != nil || c.kind == putName && ruleAt(ignored, c.livePath) != nil
+	isIgnored := overlapping(ignored, c.Path) != nil || c.kind == putName && overlapping(ignored, c.livePath) != nil
 	switch {
 	case o.ambiguous(live, c.Path):
 		return stale
@@ -47,10 +47,7 @@ func (o *ObjectPlan) isDone(c Change, live map[string]any, found []threeway.Find
 		return o.holdsOld(c.Path, live)
 	case putOwner:
 		return !hasConflict(found, c.Path)
-	case dropName:
-		_, there := o.rawAt(live, c.Path)
-		return !there
-	case putValue:
+	case putValue, dropName:
 		if !c.finding.Managed {
 			_, there := o.rawAt(live, c.Path)
 			return !there
@@ -107,11 +104,11 @@ func hasConflict(found []threeway.Finding, path object.Path) bool {
 
 func isIgnored(f threeway.Finding) bool { return f.IgnoredBy != nil }
 
-// ruleAt returns the rule that ignores one of some ignored findings at path, above it or below it.
-func ruleAt(ignored []threeway.Finding, path object.Path) *report.IgnoreRule {
-	for _, f := range ignored {
-		if f.Path.Overlaps(path) {
-			return f.IgnoredBy
+// overlapping returns the first finding at path, above it or below it, or nil if there is none.
+func overlapping(findings []threeway.Finding, path object.Path) *threeway.Finding {
+	for i := range findings {
+		if findings[i].Path.Overlaps(path) {
+			return &findings[i]
 		}
 	}
 	return nil
