@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -93,10 +94,7 @@ func (h History) last() Entry { return h.Entries[len(h.Entries)-1] }
 
 // oldForUpgrade returns the revision that an upgrade would take as old.
 func (h History) oldForUpgrade(last Entry) (Entry, error) {
-	status := helm.Status(last.Status)
-	if h.LastStatus != "" {
-		status = helm.Status(h.LastStatus)
-	}
+	status := helm.Status(cmp.Or(h.LastStatus, last.Status))
 	if status.IsPending() {
 		return Entry{}, h.pendingError(last, status)
 	}

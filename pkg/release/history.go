@@ -82,11 +82,7 @@ func (s *Storage) Has(ctx context.Context, namespace, name string) (bool, error)
 	if err != nil || len(h.Entries) > 0 {
 		return h.Installed(), err
 	}
-	o, ofCluster := s.backend.(objects)
-	if !ofCluster {
-		return false, nil
-	}
-	found, err := o.unlabelled(ctx, h)
+	found, err := unlabelled(ctx, s.backend, h)
 	return len(found) > 0, err
 }
 

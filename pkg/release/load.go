@@ -100,9 +100,7 @@ func (s *Store) Get(ctx context.Context, e Entry, opts Options) (*Record, error)
 		return nil, report.About(err, recordSubject(s.backend, "read", s.namespace, e.Name, problem.Error()))
 	}
 	r.StoredAs = s.storedAs(e.Name)
-	if r.Namespace == "" {
-		r.Namespace = s.namespace
-	}
+	r.Namespace = cmp.Or(r.Namespace, s.namespace)
 	return r, nil
 }
 

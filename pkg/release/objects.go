@@ -184,17 +184,13 @@ func (o objects) Text(ctx context.Context, namespace, name string) (text []byte,
 		return nil, nil, o.getError(namespace, name, err)
 	}
 	text, found := holder.Data[recordKey]
-	return text, cmp.Or(checkSecretType(holder.Type), missingText(found)), nil
+	wrongType := CheckType(string(holder.Type), "a Secret that was restored by hand must be created with --type="+RecordType+
+		"; remove the label owner if it is no release record")
+	return text, cmp.Or(wrongType, missingText(found)), nil
 }
 
 func (o objects) getError(namespace, name string, err error) error {
 	return o.withPermissionHint("get", namespace, fmt.Errorf("get %s: %w", storedAs(o, namespace, name), err))
-}
-
-// checkSecretType returns an error for a Secret whose type is not that of a record.
-func checkSecretType(got corev1.SecretType) error {
-	return CheckType(string(got), "a Secret that was restored by hand must be created with --type="+RecordType+
-		"; remove the label owner if it is no release record")
 }
 
 // missingText returns an error if an object has no text of a record.

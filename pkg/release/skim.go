@@ -126,14 +126,7 @@ type skimmer struct {
 
 // members reads an object and calls value at the value of each member. The key is as it is written, without quotes.
 func (s *skimmer) members(value func(key []byte) bool) bool {
-	if !s.take('{') {
-		return false
-	}
-	if s.take('}') {
-		return true
-	}
-	for {
-		s.space()
+	return s.items('{', '}', func() bool {
 		start := s.pos
 		if !s.string() {
 			return false
@@ -143,29 +136,25 @@ func (s *skimmer) members(value func(key []byte) bool) bool {
 			return false
 		}
 		s.space()
-		if !value(key) {
-			return false
-		}
-		if !s.take(',') {
-			return s.take('}')
-		}
-	}
+		return value(key)
+	})
 }
 
-func (s *skimmer) items(depth int) bool {
-	if !s.take('[') {
+// items reads an object or a list, from its first bracket to its last, and calls item at each item.
+func (s *skimmer) items(first, last byte, item func() bool) bool {
+	if !s.take(first) {
 		return false
 	}
-	if s.take(']') {
+	if s.take(last) {
 		return true
 	}
 	for {
 		s.space()
-		if !s.value(depth) {
+		if !item() {
 			return false
 		}
 		if !s.take(',') {
-			return s.take(']')
+			return s.take(last)
 		}
 	}
 }
@@ -178,7 +167,7 @@ func (s *skimmer) value(depth int) bool {
 	case s.at('{'):
 		return s.members(func([]byte) bool { return s.value(depth + 1) })
 	case s.at('['):
-		return s.items(depth + 1)
+		return s.items('[', ']', func() bool { return s.value(depth + 1) })
 	case s.at('"'):
 		return s.string()
 	}

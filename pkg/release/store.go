@@ -159,11 +159,7 @@ func (e unlabelledError) Unwrap() error { return e.error }
 // noRecord returns the error of Load for an empty history. It lists the metadata of the namespace once more, without labels. A list that
 // fails adds nothing.
 func (s *Store) noRecord(ctx context.Context, h History, none error) error {
-	o, ofCluster := s.backend.(objects)
-	if !ofCluster {
-		return none
-	}
-	found, err := o.unlabelled(ctx, h)
+	found, err := unlabelled(ctx, s.backend, h)
 	if err != nil || len(found) == 0 {
 		return none
 	}
@@ -177,8 +173,12 @@ func (s *Store) noRecord(ctx context.Context, h History, none error) error {
 	return withHint(out, "%s", s.labelAdvice(ctx, h, found[len(found)-1], len(found) > 1))
 }
 
-// unlabelled lists the objects of a namespace that are named like records of a release, by revision.
-func (o objects) unlabelled(ctx context.Context, h History) (found []Entry, err error) {
+// unlabelled lists the objects of a namespace that are named like records of a release, by revision. Rows of a database have none.
+func unlabelled(ctx context.Context, b Backend, h History) (found []Entry, err error) {
+	o, ofCluster := b.(objects)
+	if !ofCluster {
+		return nil, nil
+	}
 	all, err := o.List(ctx, h.Namespace, labels.Everything())
 	if err != nil {
 		return nil, err
@@ -195,14 +195,11 @@ func (o objects) unlabelled(ctx context.Context, h History) (found []Entry, err 
 
 // labelAdvice says which labels the last of the objects needs. Its status is in the record itself.
 func (s *Store) labelAdvice(ctx context.Context, h History, last Entry, several bool) string {
-	status := string(helm.StatusDeployed)
 	r, err := s.Get(ctx, last, Options{})
 	if err != nil {
 		return fmt.Sprintf("it holds no record that can be read (%v)", err)
 	}
-	if r.Status != "" {
-		status = r.Status
-	}
+	status := cmp.Or(r.Status, string(helm.StatusDeployed))
 	advice := fmt.Sprintf("kubectl label --overwrite -n %s %s %s owner=helm name=%s version=%d status=%s lets Helm find it",
 		h.Namespace, strings.ToLower(h.Kind), last.Name, hint.ShellWord(h.Release), last.Revision, hint.ShellWord(status))
 	if several {
