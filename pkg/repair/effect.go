@@ -2,6 +2,7 @@ package repair
 
 import (
 	"context"
+	"slices"
 
 	"github.com/helmdrift/helmdrift/internal/english"
 	"github.com/helmdrift/helmdrift/internal/kinds"
@@ -65,21 +66,19 @@ func (b *builder) restarts(changes []Change) string {
 	return ""
 }
 
-// withoutRestarts returns the changes that restart no pod, and declines those that do or may. It tries each change together with all
-// that it has kept.
+// withoutRestarts returns the changes that restart no pod, and declines those that do or may. It tries each change together with those that
+// were kept before and all that it keeps itself.
 func (b *builder) withoutRestarts(kept, changes []Change) []Change {
 	if !b.NoRestart {
 		return changes
 	}
 	var out []Change
 	for _, c := range changes {
-		kept = append(kept[:len(kept):len(kept)], c)
-		if why := b.restarts(kept); why != "" {
+		if why := b.restarts(slices.Concat(kept, out, []Change{c})); why != "" {
 			b.decline(b.compared, c.ID, why)
-			kept = kept[:len(kept)-1]
-			continue
+		} else {
+			out = append(out, c)
 		}
-		out = append(out, c)
 	}
 	return out
 }
