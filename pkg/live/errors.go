@@ -47,7 +47,7 @@ func classify(err error) (code, text string) {
 		return cluster.CodeServerError, "the server does not know the resource although its discovery does"
 	case status != 0:
 		return cluster.CodeRefused, fmt.Sprintf("the server refused the request (%d)", status)
-	case isNetwork(err):
+	case is[net.Error](err), isConnectionLost(err): // a *url.Error is a net.Error
 		return cluster.CodeConnection, "no connection"
 	}
 	return cluster.CodeUnreadable, "the answer could not be read"
@@ -117,10 +117,6 @@ func isTimeout(err error) bool {
 	var netErr net.Error
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &netErr) && netErr.Timeout() ||
 		apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
-}
-
-func isNetwork(err error) bool {
-	return is[*url.Error](err) || is[net.Error](err) || isConnectionLost(err)
 }
 
 // is reports whether an error is, or wraps, one of a type.
@@ -196,14 +192,11 @@ func (e *groupError) Error() string {
 	return "discovery of group " + cmp.Or(e.group, "core") + " failed: " + oneLine(e.err.Error())
 }
 
-// connectionLostError is a broken connection. It does not unwrap to its cause, because client-go would recognise the
-// cause and repeat the request.
-type connectionLostError struct {
-	cause    error
-	attempts int
-}
+// connectionLostError is a broken connection. It does not wrap its cause, because client-go would recognise the cause and repeat the
+// request.
+type connectionLostError struct{ attempts int }
 
-// Error avoids the words that utilnet.IsProbableEOF looks for in the cause.
+// Error avoids the words that utilnet.IsProbableEOF looks for.
 func (e *connectionLostError) Error() string {
 	if e.attempts > 1 {
 		return fmt.Sprintf("the server closed the connection, %d times in a row", e.attempts)

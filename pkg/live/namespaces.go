@@ -17,8 +17,7 @@ import (
 // server answers 404 for the object in both cases. If any object of the namespace was found, it exists. Each other
 // namespace costs one get.
 func (c *Cluster) markMissingNamespaces(ctx context.Context, targets []target, out answers) {
-	var doubtful []string
-	exists := map[string]bool{}
+	exists, doubted := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
 		if !t.namespaced {
 			continue
@@ -27,12 +26,10 @@ func (c *Cluster) markMissingNamespaces(ctx context.Context, targets []target, o
 		case live.Object != nil:
 			exists[t.ref.Namespace] = true
 		case live.Absence == cluster.AbsentObject:
-			doubtful = append(doubtful, t.ref.Namespace)
+			doubted[t.ref.Namespace] = true
 		}
 	}
-	doubtful = slices.DeleteFunc(doubtful, func(name string) bool { return exists[name] })
-	slices.Sort(doubtful)
-	doubtful = slices.Compact(doubtful)
+	doubtful := slices.DeleteFunc(object.SortedKeys(doubted), func(name string) bool { return exists[name] })
 
 	missing := map[string]bool{}
 	for i, absent := range inParallel(doubtful, func(name string) bool { return c.namespaceMissing(ctx, name, out) }) {

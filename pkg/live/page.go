@@ -45,10 +45,7 @@ func (c *Cluster) ReadPage(
 	if err := result.Error(); err != nil {
 		return Page{}, err
 	}
-	text, err := result.Raw()
-	if err != nil {
-		return Page{}, err
-	}
+	text, _ := result.Raw() // its error is that of result
 	var list struct {
 		metav1.TypeMeta
 		metav1.ListMeta `json:"metadata"`

@@ -91,7 +91,8 @@ func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
 // targets sorts and looks up the wanted objects. Those that need no request are answered in out.
 func (c *Cluster) targets(wanted []object.Ref, out answers) []target {
 	var targets []target
-	for _, ref := range slices.Compact(order.Sorted(slices.Values(wanted), compareRefs)) {
+	byRef := func(a, b object.Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) }
+	for _, ref := range slices.Compact(order.Sorted(slices.Values(wanted), byRef)) {
 		r, served, err := c.served.find(ref.GVK())
 		t := target{ref, r}
 		problem := t.invalidReason()
@@ -107,10 +108,6 @@ func (c *Cluster) targets(wanted []object.Ref, out answers) []target {
 		}
 	}
 	return targets
-}
-
-func compareRefs(a, b object.Ref) int {
-	return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version))
 }
 
 // groupJobs returns the jobs that read a group: one list if that is cheaper, otherwise a get for each object.

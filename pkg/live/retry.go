@@ -104,7 +104,7 @@ func (t *retryTransport) send(req *http.Request) (*http.Response, []byte, error)
 	_ = resp.Body.Close() // the whole answer is in body
 	if err != nil {
 		if req.Context().Err() == nil && !isTimeout(err) {
-			err = &connectionLostError{cause: err}
+			err = &connectionLostError{}
 		}
 		return nil, nil, err
 	}
@@ -161,7 +161,7 @@ func isPassingEtcdError(body string) bool {
 func withoutRetry(resp *http.Response, err error, attempt int) (*http.Response, error) {
 	if err != nil {
 		if isConnectionLost(err) {
-			return nil, &connectionLostError{cause: err, attempts: attempt}
+			return nil, &connectionLostError{attempts: attempt}
 		}
 		return nil, err
 	}

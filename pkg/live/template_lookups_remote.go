@@ -12,7 +12,7 @@ import (
 )
 
 // A chart may be rendered in a child process, which has no credentials. The child then asks its parent for every answer of
-// the cluster: RemoteLookups is the child's side, lookupSender the parent's side, which has the connection.
+// the cluster: RemoteLookups is the child's side, Cluster.Lookups the parent's side, which has the connection.
 
 // LookupRequest is one GET: the path with its query, and the accepted media types.
 type LookupRequest struct{ Path, Accept string }
@@ -30,22 +30,17 @@ func SavedAnswer(code int, status, contentType string, body []byte) LookupAnswer
 	return LookupAnswer{Status: status, Code: code, Header: http.Header{"Content-Type": {contentType}}, Body: body}
 }
 
-// Lookups returns the parent's side for this cluster: a function that answers requests, and the
-// server's address for messages.
+// Lookups returns the parent's side for this cluster: a function that sends requests through a config of [Lookups], and the address of the
+// server for messages.
 func (c *Cluster) Lookups(
 	learn ...func(secret map[string]any),
 ) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
-	return lookupSender(Lookups(c.config, c.options, learn...))
-}
-
-// lookupSender returns a function that sends requests through a config of Lookups, and the address of the server for
-// messages.
-func lookupSender(cfg *rest.Config) (server string, send func(context.Context, LookupRequest) (LookupAnswer, error), err error) {
+	cfg := Lookups(c.config, c.options, learn...)
 	base, _, err := rest.DefaultServerUrlFor(cfg)
 	if err != nil {
 		return "", nil, err
 	}
-	client, err := rest.HTTPClientFor(cfg)
+	transport, err := rest.TransportFor(cfg)
 	if err != nil {
 		return "", nil, err
 	}
@@ -65,8 +60,8 @@ func lookupSender(cfg *rest.Config) (server string, send func(context.Context, L
 			return LookupAnswer{}, err
 		}
 		req.Header.Set("Accept", q.Accept)
-		// The client would follow redirects. The child does that itself, and refuses other hosts.
-		resp, err := client.Transport.RoundTrip(req)
+		// A client would follow redirects. The child does that itself, and refuses other hosts.
+		resp, err := transport.RoundTrip(req)
 		if err != nil {
 			return LookupAnswer{}, err
 		}

@@ -19,7 +19,11 @@ func TestRemoteLookups(t *testing.T) {
 	f := livetest.New(t)
 	f.Add("ConfigMap", "prod", "web", nil)
 	cfg := &rest.Config{Host: f.URL, BearerToken: "hunter2"}
-	server, send, err := lookupSender(Lookups(cfg, Options{}))
+	c, err := New(cfg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, send, err := c.Lookups()
 	if err != nil || server != f.URL {
 		t.Fatalf("%s, %v", server, err)
 	}
