@@ -115,30 +115,21 @@ type Chart struct {
 	Values map[string]any
 }
 
-// ParseApplyMethod returns what a value of apply_method means, and false if it is none (helm v4.3.1 pkg/release/v1/release.go ApplyMethod).
-// Both are empty for Helm 3.
+// applyMethods has the value of apply_method for each method (helm v4.3.1 pkg/release/v1/release.go ApplyMethod). Helm 3 has neither.
+var applyMethods = map[report.ApplyMethod]string{"": "", report.ApplyClientSide: "csa", report.ApplyServerSide: "ssa"}
+
+// ParseApplyMethod returns what a value of apply_method means, and false if it is none.
 func ParseApplyMethod(word string) (method report.ApplyMethod, ok bool) {
-	switch word {
-	case "":
-		return "", true
-	case "csa":
-		return report.ApplyClientSide, true
-	case "ssa":
-		return report.ApplyServerSide, true
+	for method, known := range applyMethods {
+		if known == word {
+			return method, true
+		}
 	}
 	return "", false
 }
 
 // ApplyMethodWord returns the value of apply_method that ParseApplyMethod reads as a method.
-func ApplyMethodWord(method report.ApplyMethod) string {
-	switch method {
-	case report.ApplyClientSide:
-		return "csa"
-	case report.ApplyServerSide:
-		return "ssa"
-	}
-	return ""
-}
+func ApplyMethodWord(method report.ApplyMethod) string { return applyMethods[method] }
 
 // Options say how much of a record to read.
 type Options struct {

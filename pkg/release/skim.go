@@ -99,23 +99,15 @@ func unquote(quoted []byte) (string, error) {
 
 // unescape returns the character that a text begins with as an escape sequence. It returns false if it is not one of ASCII.
 func unescape(text []byte) (byte, bool) {
-	switch c := text[1]; c {
-	case 'b':
-		return '\b', true
-	case 'f':
-		return '\f', true
-	case 'n':
-		return '\n', true
-	case 'r':
-		return '\r', true
-	case 't':
-		return '\t', true
-	case 'u':
+	c := text[1]
+	if c == 'u' {
 		n, err := strconv.ParseUint(string(text[2:6]), 16, 7)
 		return byte(n), err == nil
-	default:
-		return c, true
 	}
+	if i := strings.IndexByte("bfnrt", c); i >= 0 {
+		return "\b\f\n\r\t"[i], true
+	}
+	return c, true
 }
 
 // skimmer reads JSON from left to right. Its methods return false for what is not valid JSON, or too deep.
