@@ -33,12 +33,10 @@ func (t target) shownError(err error) error {
 		status.Code, status.Reason = http.StatusForbidden, metav1.StatusReasonForbidden
 	}
 	if status.Details != nil {
-		details := *status.Details
-		details.Causes = make([]metav1.StatusCause, len(status.Details.Causes))
-		for i, cause := range status.Details.Causes {
-			details.Causes[i] = metav1.StatusCause{Type: cause.Type, Field: cause.Field}
+		status.Details = status.Details.DeepCopy()
+		for i := range status.Details.Causes {
+			status.Details.Causes[i].Message = ""
 		}
-		status.Details = &details
 	}
 	return &apierrors.StatusError{ErrStatus: status}
 }
