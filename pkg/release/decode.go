@@ -244,8 +244,8 @@ func (h *hooks) UnmarshalJSON(data []byte) error {
 // jsonError describes an error of the JSON decoder without quoting the record's values. Key is the key that was
 // decoded, or "" for the whole record.
 func jsonError(err error, key string) error {
-	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
 		return unreadableRecord(fmt.Errorf("the record is not the JSON of a release: %w", err))
 	}
 	// The decoder appends the literal to "number", and no message may quote a record.

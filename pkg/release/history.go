@@ -127,8 +127,7 @@ func (i installError) Unwrap() error { return i.error }
 // the history is empty, or it ends with an uninstall. Last is the number of the last revision, or 0. The installation creates
 // the next one (helm v3.22.0 pkg/action/install.go, createRelease and replaceRelease).
 func Installs(err error) (last int, ok bool) {
-	var i installError
-	ok = errors.As(err, &i)
+	i, ok := errors.AsType[installError](err)
 	return i.last, ok
 }
 

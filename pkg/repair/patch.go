@@ -12,13 +12,11 @@ import (
 
 // operation is one operation of a JSON patch (RFC 6902).
 type operation struct {
-	Op   string `json:"op"`
-	Path string `json:"path"`
-	// Value is written for every operation but a removal, because a test against null has one.
-	Value any `json:"value"`
+	Op, Path string
+	Value    any
 }
 
-// MarshalJSON omits the value of a removal.
+// MarshalJSON omits the value of a removal. Every other operation has one, because it may be a test against null.
 func (op operation) MarshalJSON() ([]byte, error) {
 	out := map[string]any{"op": op.Op, "path": op.Path}
 	if op.Op != "remove" {

@@ -2,7 +2,6 @@ package repair
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -79,7 +78,7 @@ func (b *builder) whyNotPruned(c Change, candidates map[string][]object.Path) st
 		return "it is a part of " + b.shown(item) + why
 	}
 	// If this item were pruned, it could no longer be renamed back.
-	for _, missing := range slices.Sorted(maps.Keys(candidates)) {
+	for _, missing := range object.SortedKeys(candidates) {
 		if slices.ContainsFunc(candidates[missing], func(path object.Path) bool { return c.Path.HasPrefix(path) }) {
 			return "it may be " + missing + " under another name"
 		}
