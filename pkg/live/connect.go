@@ -48,7 +48,7 @@ type Cluster struct {
 // the names of releases in a shell; every other method needs Connect. The config is copied. Its Timeout bounds each
 // request together with its retries; if it is zero, only the server's own limit ends a request.
 func New(cfg *rest.Config, opts Options) (*Cluster, error) {
-	c := &Cluster{server: serverName(cfg), config: rest.CopyConfig(cfg), options: opts}
+	c := &Cluster{server: serverName(cfg), served: &catalog{}, config: rest.CopyConfig(cfg), options: opts}
 	cfg = rest.CopyConfig(cfg)
 	rateLimit := newRateLimit(opts.QPS, opts.Burst)
 	cfg.UserAgent = opts.UserAgent
@@ -56,25 +56,13 @@ func New(cfg *rest.Config, opts Options) (*Cluster, error) {
 	// Warnings about deprecated versions would be printed to stderr once per request.
 	cfg.WarningHandler, cfg.WarningHandlerWithContext = rest.NoWarnings{}, nil
 	cfg.Wrap(func(next http.RoundTripper) http.RoundTripper {
-		return &retryTransport{next: counted{next, &c.sent}, rateLimit: rateLimit, plain: cfg.DisableCompression}
+		return &retryTransport{next: next, rateLimit: rateLimit, plain: cfg.DisableCompression, sent: &c.sent}
 	})
 
 	if err := c.makeClients(cfg); err != nil {
 		return nil, connectError(c.server, err)
 	}
 	return c, nil
-}
-
-// counted counts the requests that it sends.
-type counted struct {
-	next http.RoundTripper
-	sent *atomic.Int64
-}
-
-// RoundTrip sends a request.
-func (c counted) RoundTrip(req *http.Request) (*http.Response, error) {
-	c.sent.Add(1)
-	return c.next.RoundTrip(req)
 }
 
 // makeClients creates the clients over one HTTP client, so that they share connections.

@@ -219,11 +219,11 @@ func TestScopeAndVersions(t *testing.T) {
 		if legacy {
 			continue // the fake server's old discovery has one version per group
 		}
-		got := c.versions(schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"})
+		got := c.served.versions[schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}]
 		if diff := cmp.Diff([]string{"v2", "v1"}, got); diff != "" {
 			t.Error(diff)
 		}
-		if got := c.versions(schema.GroupKind{Kind: "Nothing"}); len(got) > 0 || len(c.Undiscovered()) > 0 || c.Incomplete(nil) != nil {
+		if got := c.served.versions[schema.GroupKind{Kind: "Nothing"}]; len(got) > 0 || len(c.Undiscovered()) > 0 || c.Incomplete(nil) != nil {
 			t.Error(got, c.Undiscovered())
 		}
 	}

@@ -58,7 +58,7 @@ func (c *Cluster) definitions(ctx context.Context, kinds []schema.GroupKind) []d
 func (c *Cluster) definitionNames(kinds []schema.GroupKind) []definition {
 	var out []definition
 	for _, kind := range kinds {
-		versions := c.versions(kind)
+		versions := c.served.versions[kind]
 		if len(versions) == 0 || slices.ContainsFunc(out, func(d definition) bool { return d.kind == kind }) {
 			continue
 		}

@@ -15,10 +15,12 @@ import (
 	"github.com/helmdrift/helmdrift/internal/order"
 )
 
-// catalog is the result of discovery: the kinds that the server serves, and the groups that could not be discovered.
+// catalog is the result of discovery: the kinds that the server serves, and the groups that could not be discovered. It is zero if
+// discovery was not run.
 type catalog struct {
 	kinds map[schema.GroupVersionKind]resource
-	// versions has the served versions of each kind, in the server's order of preference.
+	// versions has the served versions of each kind, in the server's order of preference. An object whose own version is no longer served
+	// can be read at one of them.
 	versions map[schema.GroupKind][]string
 	// failed has one error for each group that could not be discovered.
 	failed map[string]error
@@ -112,7 +114,7 @@ func (c *catalog) addList(gv schema.GroupVersion, list *metav1.APIResourceList) 
 // find looks up a kind. If it is not found and err is nil, the server does not serve it. If any version of the group
 // could not be discovered, err says so, because API services of one group usually fail together.
 func (c *catalog) find(gvk schema.GroupVersionKind) (r resource, found bool, err error) {
-	if c == nil {
+	if c.kinds == nil {
 		return r, false, &groupError{gvk.Group, errors.New("discovery was not run")}
 	}
 	if r, found = c.kinds[gvk]; found {

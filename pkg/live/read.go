@@ -88,8 +88,8 @@ func (c *Cluster) ReadFrom(ctx context.Context, wanted []object.Ref, lists func(
 func (c *Cluster) findAtOtherVersions(ctx context.Context, out answers) {
 	moved := map[object.Ref]object.Ref{}
 	for ref, found := range out {
-		versions := c.versions(ref.GroupKind())
-		if found.Absence == cluster.AbsentKind && len(versions) > 0 && versions[0] != ref.Version {
+		versions := c.served.versions[ref.GroupKind()]
+		if found.Absence == cluster.AbsentKind && len(versions) > 0 {
 			moved[ref] = object.Ref{Key: ref.Key, Version: versions[0]}
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,6 +34,8 @@ type retryTransport struct {
 	rateLimit *rateLimit
 	// plain asks for answers that are not compressed.
 	plain bool
+	// sent counts the requests. It is nil if nobody asks for their number.
+	sent *atomic.Int64
 }
 
 // RoundTrip sends a read or a dry run until it succeeds, fails permanently or maxRetryTime ends. It sends any other
@@ -94,6 +97,9 @@ func rewound(req *http.Request) (*http.Request, error) {
 func (t *retryTransport) send(req *http.Request) (*http.Response, []byte, error) {
 	if !t.plain {
 		req = acceptGzip(req)
+	}
+	if t.sent != nil {
+		t.sent.Add(1)
 	}
 	resp, err := t.next.RoundTrip(req)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // pkg/action/action.go getCapabilities), for one request instead of a second discovery. Groups that could not be
 // discovered are missing, as they are for Helm, which logs a warning; Undiscovered names them.
 func (c *Cluster) Capabilities(ctx context.Context) (*chartutil.Capabilities, error) {
-	if c.served == nil {
+	if c.served.kinds == nil {
 		return nil, fmt.Errorf("read capabilities of %s: the server was not asked for what it serves", c.server)
 	}
 	version, err := c.discover.ServerVersionWithContext(ctx)
@@ -59,21 +59,9 @@ func (c *Cluster) Scope(gvk schema.GroupVersionKind) (namespaced, known bool) {
 	return r.namespaced, found
 }
 
-// versions returns the served versions of a kind, the server's preferred one first. An object whose own version is
-// no longer served can be read at one of them.
-func (c *Cluster) versions(kind schema.GroupKind) []string {
-	if c.served == nil {
-		return nil
-	}
-	return slices.Clone(c.served.versions[kind])
-}
-
 // Undiscovered returns the API groups that could not be discovered, in alphabetical order. Read reports the failure
 // on each object of such a group.
 func (c *Cluster) Undiscovered() []string {
-	if c.served == nil {
-		return nil
-	}
 	return slices.Sorted(maps.Keys(c.served.failed))
 }
 
