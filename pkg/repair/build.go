@@ -20,13 +20,6 @@ type builder struct {
 	ignored, failed []threeway.Finding
 }
 
-func (p *planner) newBuilder(plan *ObjectPlan, o *threeway.ObjectComparison) *builder {
-	return &builder{
-		planner: p, plan: plan, compared: o, ignored: object.Filter(o.Findings, isIgnored),
-		failed: object.Filter(o.Findings, func(f threeway.Finding) bool { return p.isOfFailed(o.Key, f) }),
-	}
-}
-
 // shown returns a path of the object as a report prints it.
 func (b *builder) shown(path object.Path) string { return b.shownPath(b.compared, path) }
 

@@ -158,8 +158,11 @@ func (p *planner) planPresent(o *threeway.ObjectComparison) {
 		}
 		return
 	}
+	b := builder{
+		planner: p, plan: &plan, compared: o, ignored: object.Filter(o.Findings, isIgnored),
+		failed: object.Filter(o.Findings, func(f threeway.Finding) bool { return p.isOfFailed(o.Key, f) }),
+	}
 	// Plan an object without a change too, if an earlier run has left its ownership with the repairer.
-	b := p.newBuilder(&plan, o)
 	if b.build(drift, added); len(plan.Changes) > 0 || p.needsHandOver(&plan) {
 		p.plan.Objects = append(p.plan.Objects, plan)
 	}
