@@ -12,7 +12,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
@@ -60,8 +59,7 @@ type objects struct {
 var _ Backend = objects{}
 
 func newObjects(kind, resource string, meta metadata.Interface, core rest.Interface) objects {
-	gvr := schema.GroupVersionResource{Version: "v1", Resource: resource}
-	return objects{objectKind: kind, resource: resource, meta: meta.Resource(gvr), core: core}
+	return objects{objectKind: kind, resource: resource, meta: meta.Resource(corev1.SchemeGroupVersion.WithResource(resource)), core: core}
 }
 
 // Resource returns secrets or configmaps.
