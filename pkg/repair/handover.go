@@ -37,11 +37,7 @@ func (o *ObjectPlan) HandOver(after map[string]any) ([]byte, error) {
 	if len(h.ours) == 0 && h.taken.Empty() && (len(h.deployers) == 0 || h.granted.Empty()) {
 		return nil, nil
 	}
-	err := o.checkHandOver(after)
-	var ops []operation
-	if err == nil {
-		ops, err = h.operations()
-	}
+	ops, err := h.operations()
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the ownership of %s cannot be handed over: %w", o.Ref.Key, err)
@@ -97,19 +93,6 @@ func holders(all []entry, fields *fieldpath.Set) []entry {
 	return object.Filter(all, func(e entry) bool { return e.err == nil && !e.fields.Intersection(fields).Empty() })
 }
 
-// checkHandOver returns an error if the ownership of an object cannot be handed over. New checks this before it plans values, because
-// the repairer would keep them.
-func (o *ObjectPlan) checkHandOver(live map[string]any) error {
-	if _, err := o.source.Applied(); err != nil {
-		return err
-	}
-	deployers := o.entriesOf(live).deployers
-	if len(deployers) > 1 || len(deployers) == 1 && deployers[0].raw["apiVersion"] != o.Ref.APIVersion() {
-		return fmt.Errorf("%s owns fields of it at another version than %s", o.Deployer, o.Ref.APIVersion())
-	}
-	return nil
-}
-
 // contested returns the planned fields that have old's value although an apply conflicts with another owner of them.
 func (o *ObjectPlan) contested(after map[string]any) *fieldpath.Set {
 	out := &fieldpath.Set{}
@@ -143,13 +126,27 @@ type handOver struct {
 	granted, taken *fieldpath.Set
 }
 
+// applied returns the fields that an apply of old owns, or an error if the ownership of the object cannot be handed over. New asks for it
+// before it plans values, because the repairer would keep them.
+func (h *handOver) applied() (*fieldpath.Set, error) {
+	owned, err := h.plan.source.Applied()
+	if err != nil {
+		return nil, err
+	}
+	version := h.plan.Ref.APIVersion()
+	if len(h.deployers) > 1 || len(h.deployers) == 1 && h.deployers[0].raw["apiVersion"] != version {
+		return nil, fmt.Errorf("%s owns fields of it at another version than %s", h.plan.Deployer, version)
+	}
+	return owned, nil
+}
+
 // losers returns the other entries that own something that is taken.
 func (h *handOver) losers() []entry { return holders(h.others, h.taken) }
 
 // operations returns the tests of every entry to change, followed by the changes. It returns nothing if the deployer already owns
 // everything that it should.
 func (h *handOver) operations() ([]operation, error) {
-	owned, err := h.plan.source.Applied()
+	owned, err := h.applied()
 	if err != nil {
 		return nil, err
 	}

@@ -84,11 +84,9 @@ func (p *planner) planMissing(o *threeway.ObjectComparison) {
 		p.decline(o, "", reason)
 		return
 	}
-	in := p.plan.comparison.Input
-	p.plan.Objects = append(p.plan.Objects, ObjectPlan{
-		Ref: o.Ref, Create: object.HelmMetadata(o.Content, in.Name, in.Namespace), ServerSide: p.serverSide(), Outside: p.isOutside(o.Key),
-		Manager: p.managerOfValues(), Deployer: p.deployer, compared: o,
-	})
+	plan := p.newPlan(o)
+	plan.Create, plan.Outside = object.HelmMetadata(o.Content, plan.release.Name, plan.release.Namespace), p.isOutside(o.Key)
+	p.plan.Objects = append(p.plan.Objects, plan)
 }
 
 // declineTerminating declines an object that is being deleted: a write would be lost with it, and nobody can create it again while it
@@ -144,10 +142,7 @@ func (p *Plan) createsNamespace(name string) bool {
 // planPresent plans the changes of an object that exists.
 func (p *planner) planPresent(o *threeway.ObjectComparison) {
 	drift, added := p.selected(o), p.additions(o)
-	plan := ObjectPlan{
-		Ref: o.Ref, ServerSide: p.serverSide(), Manager: p.managerOfValues(), Deployer: p.deployer, compared: o,
-		release: p.plan.comparison.Input.Release(),
-	}
+	plan := p.newPlan(o)
 	if reason := p.whyNotWritable(&plan); reason != "" {
 		if len(drift) > 0 { // the reason concerns the whole object
 			p.decline(o, "", reason)
@@ -180,7 +175,8 @@ func (p *planner) whyNotWritable(plan *ObjectPlan) string {
 		return reason
 	}
 	if plan.ServerSide {
-		if err := plan.checkHandOver(source.Live); err != nil {
+		h := handOver{plan: plan, entries: plan.entriesOf(source.Live)}
+		if _, err := h.applied(); err != nil {
 			return fmt.Sprintf("the ownership of what is put back could not be handed over to %s: %v", p.deployer, err)
 		}
 	}

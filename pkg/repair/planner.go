@@ -19,21 +19,23 @@ type planner struct {
 	deployerDoubt string
 }
 
-func (p *planner) serverSide() bool { return p.plan.comparison.Input.ServerSide() }
-
-// managerOfValues returns the field manager for writing values. Helm does not check the owners of a client-side release, so there the
-// deployer owns the values at once.
-func (p *planner) managerOfValues() string {
-	if p.serverSide() {
-		return owners.Repairer
+// newPlan returns the plan of an object without any change. Helm does not check the owners of a client-side release, so there the deployer
+// owns the values at once.
+func (p *planner) newPlan(o *threeway.ObjectComparison) ObjectPlan {
+	in := p.plan.comparison.Input
+	out := ObjectPlan{
+		Ref: o.Ref, ServerSide: in.ServerSide(), Manager: p.deployer, Deployer: p.deployer, release: in.Release(), compared: o,
 	}
-	return p.deployer
+	if out.ServerSide {
+		out.Manager = owners.Repairer
+	}
+	return out
 }
 
 // whyNoOwner returns why nobody can become the owner of what is put back, or "" if the deployer can. With the wrong owner, the next
 // upgrade would conflict with the repair. In a client-side release Helm does not check owners.
 func (p *planner) whyNoOwner() string {
-	if p.deployerDoubt == "" || !p.serverSide() {
+	if p.deployerDoubt == "" || !p.plan.comparison.Input.ServerSide() {
 		return ""
 	}
 	return p.deployerDoubt + ", so what is put back would get the wrong owner; " +
