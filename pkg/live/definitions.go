@@ -43,29 +43,24 @@ func (d definition) resourceName() string {
 	return fmt.Sprintf("customresourcedefinitions.apiextensions.k8s.io %q", d.name)
 }
 
-// definitions reads the definitions of the kinds that are served.
+// definitions reads the definitions of the kinds that are served, each once.
 func (c *Cluster) definitions(ctx context.Context, kinds []schema.GroupKind) []definition {
+	var wanted []definition
+	for _, kind := range kinds {
+		versions := c.served.versions[kind]
+		if len(versions) == 0 || slices.ContainsFunc(wanted, func(d definition) bool { return d.kind == kind }) {
+			continue
+		}
+		r := c.served.kinds[kind.WithVersion(versions[0])]
+		wanted = append(wanted, definition{kind: kind, name: r.Resource + "." + r.Group})
+	}
 	resource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	return inParallel(c.definitionNames(kinds), func(d definition) (read definition) {
+	return inParallel(wanted, func(d definition) (read definition) {
 		read = d
 		defer recoverError(&read.err)
 		read.object, read.err = c.dynamic.Resource(resource).Get(ctx, d.name, metav1.GetOptions{})
 		return read
 	})
-}
-
-// definitionNames returns the definitions to read, each once and without its object.
-func (c *Cluster) definitionNames(kinds []schema.GroupKind) []definition {
-	var out []definition
-	for _, kind := range kinds {
-		versions := c.served.versions[kind]
-		if len(versions) == 0 || slices.ContainsFunc(out, func(d definition) bool { return d.kind == kind }) {
-			continue
-		}
-		r := c.served.kinds[kind.WithVersion(versions[0])]
-		out = append(out, definition{kind: kind, name: r.Resource + "." + r.Group})
-	}
-	return out
 }
 
 // OpenAPI reads the OpenAPI v3 documents of group versions, with one get each. A document that cannot be read causes
