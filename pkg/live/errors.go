@@ -132,19 +132,10 @@ func isObjectNotFound(err error) bool {
 	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
-// oneLine returns a text of the server or a webhook as one line of at most maxDetail characters. It ends in "…" if
-// it was cut.
+// oneLine returns a text of the server or a webhook as one line without control characters. A text of more than maxDetail characters is
+// cut between two words, and "…" stands for the rest: a later step finds the secrets in the text, and it would not recognise the beginning
+// of a secret.
 func oneLine(s string) string {
-	line, cut := shortLine(s)
-	if cut {
-		return line + "…"
-	}
-	return line
-}
-
-// shortLine returns the text as one line without control characters, and whether it was cut. It cuts between two words: a later step finds
-// the secrets in the text, and it would not recognise the beginning of a secret.
-func shortLine(s string) (line string, cut bool) {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) {
 			return ' '
@@ -152,14 +143,15 @@ func shortLine(s string) (line string, cut bool) {
 		return r
 	}, s)
 	s = strings.Join(strings.Fields(s), " ")
-	if runes := []rune(s); len(runes) > maxDetail {
-		line = string(runes[:maxDetail])
-		if end := strings.LastIndexByte(line, ' '); end > 0 && runes[maxDetail] != ' ' {
-			line = line[:end]
-		}
-		return line, true
+	runes := []rune(s)
+	if len(runes) <= maxDetail {
+		return s
 	}
-	return s, false
+	line := string(runes[:maxDetail])
+	if runes[maxDetail] != ' ' {
+		line = line[:max(strings.LastIndexByte(line, ' '), 0)]
+	}
+	return line + "…"
 }
 
 // warning returns the message about something that could not be read although the comparison goes on; consequence

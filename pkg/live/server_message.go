@@ -51,10 +51,6 @@ func (t target) serverMessage(err error) string {
 	if len(text) > maxDetail && t.isSecret() {
 		return fmt.Sprintf("status %d; the message is left out, because it may quote the Secret", retry.Status(err))
 	}
-	line, cut := shortLine(text)
-	if i := strings.LastIndexByte(line, ' '); i > 0 && cut {
-		return line[:i] + " …"
-	}
 	return oneLine(text)
 }
 
