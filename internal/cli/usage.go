@@ -66,14 +66,22 @@ func RefuseOneDash(root *cobra.Command, args []string) error {
 	return oneDash(cmd, rest)
 }
 
-// similarFlags returns the flags of a command with names near an unknown one.
+// similarFlags returns the flags of a command with names near an unknown one. For a flag of kubectl, such as --as, it returns Helm's own,
+// such as --kube-as-user.
 func similarFlags(cmd *cobra.Command, name string) []string {
-	var names []string
+	var names, ofHelm []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if !f.Hidden {
-			names = append(names, f.Name)
+		if f.Hidden {
+			return
+		}
+		names = append(names, f.Name)
+		if strings.HasPrefix(f.Name+"-", "kube-"+name+"-") {
+			ofHelm = append(ofHelm, f.Name)
 		}
 	})
+	if len(ofHelm) > 0 {
+		return ofHelm
+	}
 	return similar(name, names)
 }
 
