@@ -10,11 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/kube-openapi/pkg/spec3"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/order"
 )
 
@@ -46,7 +46,6 @@ func NewApplyTypes(document []byte) (*ApplyTypes, error) {
 type serverSide struct {
 	manager *managedfields.FieldManager
 	types   versionedTypes
-	gvk     schema.GroupVersionKind
 	// deployer is the field manager of the apply.
 	deployer string
 }
@@ -59,18 +58,18 @@ type Conflict struct {
 	Message string
 }
 
-// newServerSide prepares applies of one kind by a field manager. custom says that the kind's schema comes from a CRD.
-func newServerSide(types versionedTypes, gvk schema.GroupVersionKind, custom bool, deployer string) (serverSide, error) {
-	create := managedfields.NewDefaultFieldManager
-	if custom {
+// newServerSide prepares applies of one kind by a field manager.
+func newServerSide(types versionedTypes, deployer string) (serverSide, error) {
+	gvk, create := types.gvk, managedfields.NewDefaultFieldManager
+	if !kinds.NativeApply().Scheme.Recognizes(gvk) {
 		create = managedfields.NewDefaultCRDFieldManager
 	}
-	as := nameConverter{types.versions()}
+	as := nameConverter{versions: types.versions()}
 	m, err := create(types, as, as, as, gvk, gvk.GroupVersion(), "", types.withoutStatus())
 	if err != nil {
 		return serverSide{}, fmt.Errorf("preparing a server-side apply of %s: %w", gvk.Kind, err)
 	}
-	return serverSide{manager: m, types: types, gvk: gvk, deployer: deployer}, nil
+	return serverSide{manager: m, types: types, deployer: deployer}, nil
 }
 
 // applied is the outcome of a server-side apply.
@@ -105,7 +104,7 @@ func (s serverSide) apply(desired, live map[string]any, force bool) (out map[str
 	}()
 	before := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(live)}
 	target := &unstructured.Unstructured{Object: runtime.DeepCopyJSON(desired)}
-	before.SetGroupVersionKind(s.gvk)
+	before.SetGroupVersionKind(s.types.gvk)
 	got, err := s.manager.Apply(before, target, s.deployer, force)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // liveBeforeApply returns live as it is just before a deployer applies, and the fields that the deployer takes over by the migration, or
@@ -44,7 +45,7 @@ func (s serverSide) takenOver(taken *fieldpath.Set, desired, original map[string
 	without, err := s.result(desired, migrated(original, s.deployer), force)
 	return []Uncertainty{{
 		Reason:  "helm fails on its own write if the API server has sent the object to a client that watches it, such as its controller",
-		Affects: Conflicting, Clears: err == nil && without.Refusal == "",
+		Affects: isConflict, Clears: err == nil && without.Refusal == "",
 		Matches: func(path object.Path) bool { return taken.Has(owners.FieldPath(path)) },
 	}}
 }
@@ -58,11 +59,6 @@ func migrated(live map[string]any, deployer string) map[string]any {
 		return live
 	}
 	return u.Object
-}
-
-// isMigrated reports whether Helm migrates live in this way.
-func isMigrated(live map[string]any, deployer string) bool {
-	return live != nil && !haveSameManagers(live, migrated(live, deployer))
 }
 
 // haveSameManagers reports whether two objects have the same managedFields.
@@ -184,7 +180,8 @@ func (w *Written) keepMetrics(ref object.Ref, live map[string]any) {
 		object.Child(w.Result, "spec")[path[1].Name] = object.Copy(was)
 	case ref.Version == "v1":
 		w.Uncertainties = append(w.Uncertainties, Uncertainty{
-			Reason: "it stays once the controller of autoscalers has written its status, at autoscaling/v2", Affects: Writing, Matches: path.Equal,
+			Reason:  "it stays once the controller of autoscalers has written its status, at autoscaling/v2",
+			Affects: report.Verdict.Writes, Matches: path.Equal,
 		})
 	}
 }

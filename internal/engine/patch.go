@@ -11,7 +11,6 @@ import (
 	jsonpatch "github.com/evanphx/json-patch"
 	jsonpatch5 "github.com/evanphx/json-patch/v5"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
@@ -21,11 +20,11 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
-// ClientSide computes Helm's own patch for one object: the engine that Helm chooses, and live after the patch.
-type ClientSide struct {
+// clientSide computes Helm's own patch for one object: the engine that Helm chooses, and live after the patch.
+type clientSide struct {
 	Engine report.Engine
-	// Typed is the Go type that a strategic patch is computed from. It is nil for the merge engine.
-	Typed runtime.Object
+	// meta has the rules of a strategic patch, from the Go type of the kind. It is nil for the merge engine.
+	meta strategicpatch.LookupPatchMeta
 	// threeWay is set if the merge engine looks at live too, and helm4 if Helm 4 computes the patch.
 	threeWay, helm4 bool
 }
@@ -34,8 +33,8 @@ type ClientSide struct {
 // scheme, JSON merge for everything else, for CustomResourceDefinitions of v1beta1, and for objects that do not decode into
 // their Go type. Only an installation with --take-ownership merges three ways there (helm v3.22.0 pkg/action/install.go performInstall,
 // pkg/kube/client.go UpdateThreeWayMerge).
-func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
-	merge := ClientSide{Engine: report.EngineMerge, threeWay: c.ThreeWayMerge, helm4: c.Helm4}
+func (c Writer) clientSide(ref object.Ref, desired map[string]any) clientSide {
+	merge := clientSide{Engine: report.EngineMerge, threeWay: c.ThreeWayMerge, helm4: c.Helm4}
 	if ref.Group == "apiextensions.k8s.io" && ref.Version == "v1beta1" {
 		return merge
 	}
@@ -45,7 +44,11 @@ func (c Writer) clientSide(ref object.Ref, desired map[string]any) ClientSide {
 		(HoldsHugeQuantity(desired, s) || runtime.DefaultUnstructuredConverter.FromUnstructured(desired, typed) != nil) {
 		return merge
 	}
-	return ClientSide{Engine: report.EngineStrategic, Typed: typed}
+	meta, err := strategicpatch.NewPatchMetaFromStruct(typed)
+	if err != nil {
+		return merge // no kind has a type that is not a struct
+	}
+	return clientSide{Engine: report.EngineStrategic, meta: meta}
 }
 
 // HoldsHugeQuantity reports whether a value holds a quantity that would take too long to decode.
@@ -70,7 +73,7 @@ func HoldsHugeQuantity(v any, s *kinds.Shape) bool {
 
 // result returns live after Helm's patch from old to desired. It computes the patch with the library calls that Helm makes, from the texts
 // as they are, and does not change live. It leaves out managedFields: no patch changes them, and they are a large part of the text.
-func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (map[string]any, error) {
+func (p clientSide) result(old, desired, live map[string]any, s *kinds.Shape) (map[string]any, error) {
 	if result, certain := p.withoutPatch(old, desired, live, s); certain {
 		return result, nil
 	}
@@ -86,7 +89,7 @@ func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (m
 	if err != nil {
 		return nil, fmt.Errorf("encoding live: %w", err)
 	}
-	raw, err := Guarded(func() ([]byte, error) { return p.Apply(text, patch) })
+	raw, err := Guarded(func() ([]byte, error) { return jsonpatch.MergePatch(text, patch) })
 	if err != nil {
 		return nil, err
 	}
@@ -97,17 +100,13 @@ func (p ClientSide) result(old, desired, live map[string]any, s *kinds.Shape) (m
 	return out, nil
 }
 
-// applyStrategic is Apply for an object that is decoded already. It does not change live.
-func (p ClientSide) applyStrategic(live map[string]any, patch []byte) (map[string]any, error) {
-	meta, err := strategicpatch.NewPatchMetaFromStruct(p.Typed)
-	if err != nil {
-		return nil, err
-	}
+// applyStrategic applies a strategic patch as the API server does. It does not change live.
+func (p clientSide) applyStrategic(live map[string]any, patch []byte) (map[string]any, error) {
 	var decoded map[string]any
 	if err := utiljson.Unmarshal(patch, &decoded); err != nil {
 		return nil, err
 	}
-	return strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(runtime.DeepCopyJSON(live), decoded, meta)
+	return strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(runtime.DeepCopyJSON(live), decoded, p.meta)
 }
 
 // WithoutManagedFields returns an object without its managedFields. The result shares the rest with live.
@@ -124,62 +123,42 @@ func WithoutManagedFields(live map[string]any) map[string]any {
 
 // patch returns the patch that Helm sends for a live object: helm v3.22.0 pkg/kube/client.go createPatch. The merge engine does not look
 // at live, unless it merges three ways. The preconditions of that merge, the same kind and name, cannot fail, because live was read by
-// kind and name.
-func (p ClientSide) patch(old, desired, live map[string]any) ([]byte, error) {
-	o, err := json.Marshal(old)
-	if err != nil {
-		return nil, fmt.Errorf("encoding old: %w", err)
+// kind and name. The library of Helm 3 reads numbers as floating point, and the library of Helm 4 keeps them as they are written (helm
+// v4.3.1, the same function).
+func (p clientSide) patch(old, desired, live map[string]any) ([]byte, error) {
+	sides := []any{old, desired}
+	if p.Engine == report.EngineStrategic || p.threeWay {
+		sides = append(sides, live)
 	}
-	t, err := json.Marshal(desired)
-	if err != nil {
-		return nil, fmt.Errorf("encoding desired: %w", err)
-	}
-	if p.Engine != report.EngineStrategic && !p.threeWay {
-		return Guarded(func() ([]byte, error) { return p.mergePatch(o, t) })
-	}
-	l, err := json.Marshal(live)
-	if err != nil {
-		return nil, fmt.Errorf("encoding live: %w", err)
-	}
-	return Guarded(func() ([]byte, error) {
-		if p.Engine != report.EngineStrategic {
-			return jsonmergepatch.CreateThreeWayJSONMergePatch(o, t, l)
-		}
-		meta, err := strategicpatch.NewPatchMetaFromStruct(p.Typed)
-		if err != nil {
-			return nil, err
-		}
-		return strategicpatch.CreateThreeWayMergePatch(o, t, l, meta, true)
-	})
-}
-
-// mergePatch returns the merge patch between two texts. The library of Helm 3 reads numbers as floating point, and the library of Helm 4
-// keeps them as they are written (helm v4.3.1 pkg/kube/client.go createPatch).
-func (p ClientSide) mergePatch(old, desired []byte) ([]byte, error) {
-	if p.helm4 {
-		return jsonpatch5.CreateMergePatch(old, desired)
-	}
-	return jsonpatch.CreateMergePatch(old, desired)
-}
-
-// Apply applies such a patch as the API server does.
-func (p ClientSide) Apply(live, patch []byte) ([]byte, error) {
-	if p.Engine != report.EngineStrategic {
-		return jsonpatch.MergePatch(live, patch)
-	}
-	meta, err := strategicpatch.NewPatchMetaFromStruct(p.Typed)
+	texts, err := Encoded(sides...)
 	if err != nil {
 		return nil, err
 	}
-	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, meta)
+	was, is := texts[0], texts[1]
+	return Guarded(func() ([]byte, error) {
+		switch {
+		case p.Engine == report.EngineStrategic:
+			return strategicpatch.CreateThreeWayMergePatch(was, is, texts[2], p.meta, true)
+		case p.threeWay:
+			return jsonmergepatch.CreateThreeWayJSONMergePatch(was, is, texts[2])
+		case p.helm4:
+			return jsonpatch5.CreateMergePatch(was, is)
+		}
+		return jsonpatch.CreateMergePatch(was, is)
+	})
 }
 
-// patchType is the content type of the engine's patches.
-func (p ClientSide) patchType() types.PatchType {
-	if p.Engine == report.EngineStrategic {
-		return types.StrategicMergePatchType
+// Encoded returns objects as JSON.
+func Encoded(all ...any) ([][]byte, error) {
+	var out [][]byte
+	for _, o := range all {
+		text, err := json.Marshal(o)
+		if err != nil {
+			return nil, fmt.Errorf("encoding an object: %w", err)
+		}
+		out = append(out, text)
 	}
-	return types.MergePatchType
+	return out, nil
 }
 
 // Guarded calls a merge function of the libraries, and returns an error if it panics. Some objects make it panic, such as one with a null

@@ -10,13 +10,14 @@ import (
 	"github.com/helmdrift/helmdrift/internal/apiserver"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Uncertainty is a reason why some verdicts on an object are not certain.
 type Uncertainty struct {
 	Reason string
-	// Affects is the kind of findings that are not certain, at the paths that Matches accepts. A nil Matches accepts all paths.
-	Affects FindingKind
+	// Affects accepts the verdicts that are not certain, and Matches the paths of their findings. Nil accepts all of them.
+	Affects func(report.Verdict) bool
 	Matches func(object.Path) bool
 	// Spreads is set if the whole write may fail because of these findings. Clears is set if the write may succeed although it is
 	// predicted to fail on conflicts.
@@ -25,32 +26,23 @@ type Uncertainty struct {
 	Vanishing []object.Path
 }
 
-// FindingKind groups findings by what the upgrade does to them.
-type FindingKind int
-
-// These are the kinds of findings: all of them, those that the upgrade acts on (it writes or fails), those that it writes, and conflicts.
-const (
-	AnyFinding FindingKind = iota
-	Acting
-	Writing
-	Conflicting
-)
+func isConflict(v report.Verdict) bool { return v == report.Conflict }
 
 // uncertainties returns the uncertainties of an apply that come from managers at other API versions, if those versions are only guessed
 // to have the request's fields. An entry that does not change the outcome causes none, and neither does an entry of a subresource such as
 // status, which no apply writes.
-func (s serverSide) uncertainties(types versionedTypes, desired, live map[string]any, force bool, got applied) []Uncertainty {
+func (s serverSide) uncertainties(desired, live map[string]any, force bool, got applied) []Uncertainty {
 	out := hiddenField(live, force)
-	for _, entry := range guessedEntries(live, types.guessed) {
+	for _, entry := range guessedEntries(live, s.types.guessed) {
 		reason := entry.Manager + " wrote at " + entry.Version + ", which only the server can convert"
 		own := entry.Manager == s.deployer
 		if moved := entry.unmappedParts(live); len(moved) > 0 {
 			d := Uncertainty{
-				Reason: reason, Affects: Acting, Spreads: !own && !force,
+				Reason: reason, Affects: report.Verdict.Acts, Spreads: !own && !force,
 				Matches: func(path object.Path) bool { return isAnyNear(path, moved) },
 			}
 			if own {
-				d.Affects, d.Vanishing = AnyFinding, entry.annotationsAtVersion1()
+				d.Affects, d.Vanishing = nil, entry.annotationsAtVersion1()
 			}
 			out = append(out, d)
 		}
@@ -59,7 +51,7 @@ func (s serverSide) uncertainties(types versionedTypes, desired, live map[string
 			// metrics (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
 			metrics := []object.Path{object.Path{}.Field("spec").Field("metrics")}
 			out = append(out, Uncertainty{
-				Reason: reason, Affects: Writing, Matches: func(path object.Path) bool { return isAnyNear(path, metrics) },
+				Reason: reason, Affects: report.Verdict.Writes, Matches: func(path object.Path) bool { return isAnyNear(path, metrics) },
 			})
 		}
 		switch {
@@ -67,14 +59,14 @@ func (s serverSide) uncertainties(types versionedTypes, desired, live map[string
 		case own && s.hasOthers(live):
 			// The server removes what Helm no longer names at the version of the last apply. The conversion to that version and back
 			// may change fields that others own.
-			out = append(out, Uncertainty{Reason: reason, Affects: Acting, Spreads: true})
+			out = append(out, Uncertainty{Reason: reason, Affects: report.Verdict.Acts, Spreads: true})
 		case !own:
-			out = append(out, Uncertainty{Reason: reason, Affects: Writing, Matches: entry.holdsWhole, Spreads: true})
+			out = append(out, Uncertainty{Reason: reason, Affects: report.Verdict.Writes, Matches: entry.holdsWhole, Spreads: true})
 		}
 		without, err := s.result(desired, entry.removedFrom(live), force)
 		switch {
 		case err != nil || without.Refusal != got.Refusal:
-			out = append(out, Uncertainty{Reason: reason, Affects: Acting, Clears: err == nil && without.Refusal == ""})
+			out = append(out, Uncertainty{Reason: reason, Affects: report.Verdict.Acts, Clears: err == nil && without.Refusal == ""})
 		case !object.Equal(WithoutManagedFields(without.Result), WithoutManagedFields(got.Result)):
 			out = append(out, Uncertainty{Reason: reason, Matches: entry.touches})
 		}
@@ -87,14 +79,14 @@ func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got a
 	d := c.Deployer()
 	for _, other := range d.Others {
 		s.deployer = other
-		before, _ := c.liveBeforeApply(s.gvk, live, other)
+		before, _ := c.liveBeforeApply(s.types.gvk, live, other)
 		theirs, err := s.result(desired, before, c.ForceConflicts)
 		fails := err != nil || theirs.Refusal != ""
 		switch {
 		case err != nil || !object.Equal(WithoutManagedFields(theirs.Result), WithoutManagedFields(got.Result)):
 			out = append(out, Uncertainty{Reason: d.Uncertainty(), Spreads: fails, Clears: !fails})
 		case theirs.Refusal != got.Refusal:
-			out = append(out, Uncertainty{Reason: d.Uncertainty(), Affects: Acting, Spreads: fails, Clears: !fails})
+			out = append(out, Uncertainty{Reason: d.Uncertainty(), Affects: report.Verdict.Acts, Spreads: fails, Clears: !fails})
 		}
 	}
 	return out
@@ -109,7 +101,7 @@ func hiddenField(live map[string]any, force bool) []Uncertainty {
 	}
 	path := object.Path{}.Field("spec").Field("internalTrafficPolicy")
 	reason := "the API server does not show which value it keeps here"
-	return []Uncertainty{{Reason: reason, Affects: Conflicting, Matches: path.Equal, Spreads: !force}}
+	return []Uncertainty{{Reason: reason, Affects: isConflict, Matches: path.Equal, Spreads: !force}}
 }
 
 // hasOthers reports whether a manager other than Helm's owns a part of live that an apply may write.

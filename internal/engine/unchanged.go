@@ -25,7 +25,7 @@ import (
 
 // withoutPatch returns live after Helm's patch, if that is certain without the patch: live itself, or live with the lists that a strategic
 // patch replaces as a whole. Such lists differ as texts if the server has filled in defaults. It does not change live.
-func (p ClientSide) withoutPatch(old, desired, live map[string]any, s *kinds.Shape) (result map[string]any, certain bool) {
+func (p clientSide) withoutPatch(old, desired, live map[string]any, s *kinds.Shape) (result map[string]any, certain bool) {
 	switch {
 	case p.threeWay:
 		return nil, false

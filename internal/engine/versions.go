@@ -276,11 +276,12 @@ func atVersion(u *unstructured.Unstructured, gv schema.GroupVersion) *unstructur
 	return out
 }
 
-// nameConverter converts, defaults and creates objects of versions that differ only in their name.
-type nameConverter struct{ versions []schema.GroupVersion }
-
-// Convert implements runtime.ObjectConvertor. It is not called for unstructured objects.
-func (nameConverter) Convert(_, _, _ any) error { return nil }
+// nameConverter converts, defaults and creates objects of versions that differ only in their name. The field manager calls no other method
+// of the interface, which is nil.
+type nameConverter struct {
+	runtime.ObjectConvertor
+	versions []schema.GroupVersion
+}
 
 // ConvertToVersion converts to the versions that the converter has.
 func (r nameConverter) ConvertToVersion(in runtime.Object, to runtime.GroupVersioner) (runtime.Object, error) {
@@ -293,11 +294,6 @@ func (r nameConverter) ConvertToVersion(in runtime.Object, to runtime.GroupVersi
 		return in, nil
 	}
 	return atVersion(u, target), nil
-}
-
-// ConvertFieldLabel implements runtime.ObjectConvertor. It is not called.
-func (nameConverter) ConvertFieldLabel(_ schema.GroupVersionKind, label, value string) (string, string, error) {
-	return label, value, nil
 }
 
 // Default does nothing: the normal form has the defaults.

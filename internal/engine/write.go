@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
@@ -92,8 +93,7 @@ func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, er
 	if c.hasUndeclared(ref, desired) {
 		return out, applyFailed(ref, cmp.Or(c.undeclaredError(ref, desired), errors.New(notDeclared)))
 	}
-	gvk := ref.GVK()
-	apply, err := newServerSide(types, gvk, !kinds.NativeApply().Scheme.Recognizes(gvk), deployer.Manager)
+	apply, err := newServerSide(types, deployer.Manager)
 	if err != nil {
 		return out, err
 	}
@@ -109,7 +109,7 @@ func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, er
 		out.Invalid = applyFailed(ref, errors.New(reason)).Error()
 	}
 	out.WantsSchema = out.WantsSchema || len(types.guessed) > 0 || desired["status"] != nil
-	out.Uncertainties = append(uncertainties, apply.uncertainties(types, desired, live, c.ForceConflicts, out.applied)...)
+	out.Uncertainties = append(uncertainties, apply.uncertainties(desired, live, c.ForceConflicts, out.applied)...)
 	out.Uncertainties = append(out.Uncertainties, apply.takenOver(taken, desired, original, c.ForceConflicts)...)
 	out.Uncertainties = append(out.Uncertainties, c.otherDeployers(apply, desired, original, out.applied)...)
 	out.keepMetrics(ref, live)
@@ -172,7 +172,7 @@ func (c Writer) Creation(ref object.Ref, desired map[string]any) (reason string,
 
 // MigratesFirst reports whether Helm, before it applies, turns its own earlier client-side writes into an apply.
 func (c Writer) MigratesFirst(live map[string]any) bool {
-	return c.ServerSide && c.Migrates && isMigrated(live, c.Deployer().Manager)
+	return c.ServerSide && c.Migrates && live != nil && !haveSameManagers(live, migrated(live, c.Deployer().Manager))
 }
 
 // Patch returns the client-side patch that Helm sends, and its content type. Helm sends no patch that is empty (helm v3.22.0
@@ -180,16 +180,18 @@ func (c Writer) MigratesFirst(live map[string]any) bool {
 func (c Writer) Patch(ref object.Ref, original, target, live map[string]any) (contentType string, body []byte, err error) {
 	engine := c.clientSide(ref, target)
 	body, err = engine.patch(original, target, live)
-	return string(engine.patchType()), body, err
+	contentType = string(types.MergePatchType)
+	if engine.Engine == report.EngineStrategic {
+		contentType = string(types.StrategicMergePatchType)
+	}
+	return contentType, body, err
 }
 
 // OwnedBy returns the fields that an apply of desired owns if it creates the object. They depend only on desired.
 func (c Writer) OwnedBy(ref object.Ref, desired map[string]any) (*fieldpath.Set, error) {
-	gvk := ref.GVK()
-	types, known := c.ownTypes(gvk)
-	isCustom := !kinds.NativeApply().Scheme.Recognizes(gvk)
-	versioned := versionedTypes{TypeConverter: types, gvk: gvk, ownsStatus: c.ShapeOf(ref).PlainStatus}
-	apply, err := newServerSide(versioned, gvk, isCustom, c.Deployer().Manager)
+	types, known := c.ownTypes(ref.GVK())
+	versioned := versionedTypes{TypeConverter: types, gvk: ref.GVK(), ownsStatus: c.ShapeOf(ref).PlainStatus}
+	apply, err := newServerSide(versioned, c.Deployer().Manager)
 	if err != nil {
 		return nil, err
 	}

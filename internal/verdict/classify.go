@@ -233,23 +233,11 @@ func (e *entry) addListNote(note string) {
 func (f Finding) Writes() bool { return f.Verdict.Writes() }
 
 // Acts reports whether the upgrade changes the field or fails on it.
-func (f Finding) Acts() bool { return f.Writes() || f.Verdict == report.Conflict }
+func (f Finding) Acts() bool { return f.Verdict.Acts() }
 
 // IsAffectedBy reports whether an uncertainty affects the finding.
 func (f Finding) IsAffectedBy(d engine.Uncertainty) bool {
-	if d.Matches != nil && !d.Matches(f.Path) {
-		return false
-	}
-	switch d.Affects {
-	case engine.Acting:
-		return f.Acts()
-	case engine.Writing:
-		return f.Writes()
-	case engine.Conflicting:
-		return f.Verdict == report.Conflict
-	case engine.AnyFinding:
-	}
-	return true
+	return (d.Matches == nil || d.Matches(f.Path)) && (d.Affects == nil || d.Affects(f.Verdict))
 }
 
 // Sort sorts findings by path.

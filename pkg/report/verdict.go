@@ -15,6 +15,9 @@ const (
 // Writes reports whether an upgrade changes the field.
 func (v Verdict) Writes() bool { return v == Add || v == Remove || v == Overwrite }
 
+// Acts reports whether an upgrade changes the field or fails on it.
+func (v Verdict) Acts() bool { return v.Writes() || v == Conflict }
+
 // Cause is the side that differs from old.
 type Cause string
 

@@ -7,12 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	jsonpatch "github.com/evanphx/json-patch"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	"github.com/helmdrift/helmdrift/internal/apiserver"
-	"github.com/helmdrift/helmdrift/internal/engine"
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
@@ -136,19 +137,25 @@ func stored(t *testing.T, o *ObjectComparison, r cluster.Request) map[string]any
 		if err != nil {
 			t.Fatal(err)
 		}
-		engine := engine.ClientSide{Engine: o.Engine}
-		if o.Engine == report.EngineStrategic {
-			if engine.Typed, err = kinds.Native().HelmScheme.New(o.GVK()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if body, err = engine.Apply(live, body); err != nil {
+		if body, err = patched(o, live, body); err != nil {
 			t.Fatal(err)
 		}
 	}
 	out := decoded(t, body)
 	apiserver.ApplyServerRules(r.Ref.Key, kinds.State{Value: o.Live}, kinds.State{Value: out})
 	return out
+}
+
+// patched returns live after a client-side patch, as the API server applies it.
+func patched(o *ObjectComparison, live, patch []byte) ([]byte, error) {
+	if o.Engine != report.EngineStrategic {
+		return jsonpatch.MergePatch(live, patch)
+	}
+	typed, err := kinds.Native().HelmScheme.New(o.GVK())
+	if err != nil {
+		return nil, err
+	}
+	return strategicpatch.StrategicMergePatch(live, patch, typed)
 }
 
 func decoded(t *testing.T, text []byte) map[string]any {

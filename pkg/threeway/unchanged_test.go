@@ -34,9 +34,7 @@ func checkPatched(t *testing.T, c *Comparison) {
 			t.Errorf("%s: no patch can be made (%v), and yet there is a result", o.Source, err)
 			continue
 		}
-		how := engine.ClientSide{Engine: o.Engine}
 		if typed, err := kinds.Native().HelmScheme.New(o.GVK()); err == nil && o.Engine == report.EngineStrategic {
-			how.Typed = typed
 			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(target, typed); err != nil {
 				t.Errorf("%s: Helm merges it, because it does not decode: %v", o.Source, err)
 			}
@@ -45,7 +43,7 @@ func checkPatched(t *testing.T, c *Comparison) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := engine.Guarded(func() ([]byte, error) { return how.Apply(live, body) })
+		after, err := engine.Guarded(func() ([]byte, error) { return patched(o, live, body) })
 		if err != nil {
 			t.Errorf("%s: the patch cannot be applied (%v), and yet there is a result", o.Source, err)
 			continue

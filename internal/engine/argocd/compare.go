@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	jsonpatch "github.com/evanphx/json-patch"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -19,7 +20,6 @@ import (
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/owners"
 	"github.com/helmdrift/helmdrift/pkg/object"
-	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // This file has how Argo CD compares, which need not be how it writes.
@@ -172,7 +172,7 @@ func withDefaults(ref object.Ref, content map[string]any, shape *kinds.Shape) ma
 
 // patched returns live after a strategic patch, three ways from what was applied, desired and is.
 func patched(ref object.Ref, applied, desired, is, live map[string]any) (will map[string]any, err error) {
-	texts, err := encoded(applied, desired, is, live)
+	texts, err := engine.Encoded(applied, desired, is, live)
 	if err != nil {
 		return nil, err
 	}
@@ -198,19 +198,6 @@ func strategic(ref object.Ref, applied, desired, is, live []byte) ([]byte, error
 		return nil, err
 	}
 	return strategicpatch.StrategicMergePatchUsingLookupPatchMeta(live, patch, meta)
-}
-
-// encoded returns objects as JSON.
-func encoded(all ...any) ([][]byte, error) {
-	var out [][]byte
-	for _, o := range all {
-		text, err := json.Marshal(o)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, text)
-	}
-	return out, nil
 }
 
 // withKnownTemplates returns a StatefulSet whose templates of claims have only what was applied, since the API server adds to them
@@ -285,7 +272,7 @@ func (l Left) compareJSON() Comparison {
 	if object.Equal(applied, desired) && object.Equal(is, desired) {
 		return InSync // the patch is empty, and a large definition need not be encoded for that
 	}
-	texts, err := encoded(applied, desired, is, live)
+	texts, err := engine.Encoded(applied, desired, is, live)
 	if err != nil {
 		return LikeTheWrite
 	}
@@ -294,7 +281,7 @@ func (l Left) compareJSON() Comparison {
 		if err != nil {
 			return nil, err
 		}
-		return engine.ClientSide{Engine: report.EngineMerge}.Apply(texts[3], patch)
+		return jsonpatch.MergePatch(texts[3], patch)
 	})
 	var will map[string]any
 	switch {

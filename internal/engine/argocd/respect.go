@@ -18,7 +18,7 @@ import (
 // to live has what is ignored, and is applied to what is left of desired. status stays out of it.
 func (c Left) respecting(ref object.Ref, desired, live map[string]any) (map[string]any, error) {
 	status := []object.Pointer{{"status"}}
-	texts, err := encoded(without(c.Live, status), without(live, status), c.Desired)
+	texts, err := engine.Encoded(without(c.Live, status), without(live, status), c.Desired)
 	if err != nil {
 		return nil, fmt.Errorf("encoding what Argo CD ignores: %w", err)
 	}
