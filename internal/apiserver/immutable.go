@@ -42,9 +42,8 @@ type change struct {
 // immutableFields lists the immutable fields that an update changes.
 func immutableFields(key object.Key, c change) []object.Path {
 	var out []object.Path
-	table := immutables()
-	for i := range table {
-		if line := &table[i]; line.kind == key.GroupKind().String() && (line.when == nil || line.when(c)) {
+	for _, line := range immutables() {
+		if line.kind == key.GroupKind().String() && (line.when == nil || line.when(c)) {
 			out = append(out, line.changed(c)...)
 		}
 	}

@@ -13,8 +13,8 @@ import (
 // that are not in the table accept every change of a valid object: CronJob, HorizontalPodAutoscaler, Ingress, Lease, LimitRange,
 // NetworkPolicy, PodDisruptionBudget, PodTemplate, ReplicationController, roles, ServiceAccount, webhook configurations and others. What
 // a CustomResourceDefinition makes immutable is in immutable.go.
-var immutables = sync.OnceValue(func() []immutability {
-	return []immutability{
+var immutables = sync.OnceValue(func() []*immutability {
+	return []*immutability{
 		// The controllers of pods: their selectors, and all but a few fields of StatefulSets (pkg/apis/apps/validation).
 		{kind: "Deployment.apps", paths: []string{"spec.selector"}, source: "ValidateDeploymentUpdate"},
 		{kind: "ReplicaSet.apps", paths: []string{"spec.selector"}, source: "ValidateReplicaSetUpdate"},

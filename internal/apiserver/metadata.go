@@ -53,10 +53,7 @@ func (w MetadataWrite) Refused() string {
 			refused = append(refused, field.Invalid(field.NewPath("metadata", name), is[name], validation.FieldImmutableErrorMsg))
 		}
 	}
-	if len(refused) == 0 {
-		return ""
-	}
-	return apierrors.NewInvalid(w.Ref.GroupKind(), w.Ref.Name, refused).Error()
+	return invalidObject(w.Ref, refused)
 }
 
 // versionReason returns the server's error about the resourceVersion (apiserver v0.36.3 pkg/registry/generic/registry/store.go Update). An
@@ -105,9 +102,6 @@ func finalizersReason(u Update) string {
 	if object.Child(u.Text, "metadata")["deletionTimestamp"] == nil {
 		return ""
 	}
-	refused := validation.ValidateNoNewFinalizers(FinalizersOf(u.Result), FinalizersOf(u.Text), field.NewPath("metadata", "finalizers"))
-	if len(refused) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s %q is invalid: %v", u.Ref.GroupKind(), u.Ref.Name, refused[0])
+	at := field.NewPath("metadata", "finalizers")
+	return invalidObject(u.Ref, validation.ValidateNoNewFinalizers(FinalizersOf(u.Result), FinalizersOf(u.Text), at))
 }
