@@ -31,7 +31,6 @@ type Catalog struct {
 
 	mu          sync.RWMutex
 	shapes      map[reflect.Type]*Shape
-	kinds       map[schema.GroupVersionKind]*Shape
 	listMapKeys map[listField][]string
 }
 
@@ -71,7 +70,7 @@ func newCatalog() *Catalog {
 	utilruntime.Must(apiregistrationbeta.AddToScheme(services))
 	return &Catalog{
 		HelmScheme: Schemes{clientscheme.Scheme, definitions}, KnownScheme: Schemes{clientscheme.Scheme, definitions, services},
-		shapes: map[reflect.Type]*Shape{}, kinds: map[schema.GroupVersionKind]*Shape{}, listMapKeys: readListMapKeys(),
+		shapes: map[reflect.Type]*Shape{}, listMapKeys: readListMapKeys(),
 	}
 }
 
@@ -106,13 +105,12 @@ func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {
 		return nil
 	}
 	c.mu.RLock()
-	s := c.kinds[gvk]
+	s := c.shapes[t]
 	c.mu.RUnlock()
 	if s == nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		s = c.ofType(t)
-		c.kinds[gvk] = s
 	}
 	return s
 }

@@ -73,11 +73,10 @@ func (s *CustomSchema) version(name string) (customVersion, bool) {
 
 // Shape returns the shape of a version, or nil if it has no schema.
 func (s *CustomSchema) Shape(version string) *Shape {
-	v, known := s.version(version)
-	if !known {
-		return nil
+	if v, known := s.version(version); known {
+		return v.shape()
 	}
-	return v.shape()
+	return nil
 }
 
 // Schema returns the schema of a version as the definition has it, and reports whether the definition names the version.
@@ -88,11 +87,10 @@ func (s *CustomSchema) Schema(version string) (schema map[string]any, known bool
 
 // Parsed returns the schema of a version, ready to check values.
 func (s *CustomSchema) Parsed(version string) ParsedSchema {
-	v, known := s.version(version)
-	if !known {
-		return ParsedSchema{}
+	if v, known := s.version(version); known {
+		return v.parsed()
 	}
-	return v.parsed()
+	return ParsedSchema{}
 }
 
 // PlainStatus reports whether the status of a version is a field like any other, because the version has no status subresource.

@@ -264,12 +264,12 @@ func (n *normalization) normalize(v any, s *Shape) any {
 	switch v := v.(type) {
 	case map[string]any:
 		switch {
-		case s != nil && s.Form == FormStruct:
+		case s == nil:
+			return n.normalStruct(v, undescribed)
+		case s.Form == FormStruct || s.Form == FormPlain:
 			return n.normalStruct(v, s)
-		case s != nil && s.Form == FormMap:
+		case s.Form == FormMap:
 			return n.normalMap(v, s)
-		case s == nil || s.Form == FormPlain:
-			return n.normalPlain(v, s)
 		}
 	case []any:
 		if s == nil || s.Form == FormList || s.Form == FormPlain {
@@ -286,7 +286,7 @@ func (n *normalization) normalize(v any, s *Shape) any {
 }
 
 // normalStruct follows omitempty: the zero value of a field that is not a pointer is absent. Fields that the type does not know stay as
-// they are.
+// they are. A map that no type describes is a struct without known fields.
 func (n *normalization) normalStruct(v map[string]any, s *Shape) map[string]any {
 	v = withoutAlias(v, s)
 	out := make(map[string]any, len(v))
@@ -383,22 +383,6 @@ func zeroOf(elem *Shape) any {
 		}
 	}
 	return nil
-}
-
-// normalPlain returns the normal form of a map that no type describes.
-func (n *normalization) normalPlain(v map[string]any, s *Shape) map[string]any {
-	out := make(map[string]any, len(v))
-	for k, child := range v {
-		switch {
-		case child != nil:
-			out[k] = n.normalize(child, s.Field(k))
-		case s.isOpen():
-			out[k] = n.null()
-		case n.fidelity == asWritten:
-			out[k] = nil
-		}
-	}
-	return out
 }
 
 // normalList normalizes item by item. Helm always sends the whole list if the list is one value or belongs to a custom resource, so a

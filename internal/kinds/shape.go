@@ -118,6 +118,9 @@ func (s *Shape) PatchRule(name string) (rule PatchRule, known bool) {
 	return s.Fields[name].patch, true
 }
 
+// undescribed describes plain JSON, as a nil shape does.
+var undescribed = &Shape{Form: FormPlain}
+
 // openShape describes a value that the schema of a custom resource leaves open. It may be anything, including null.
 var openShape = &Shape{Form: FormPlain, nulls: nullIsStored}
 
