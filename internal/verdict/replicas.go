@@ -11,9 +11,7 @@ import (
 
 // IsReplicas reports whether the path is the replicas of a workload. An autoscaler may set them.
 func IsReplicas(path object.Path) bool {
-	return len(path) == 2 &&
-		path[0].Form == object.FieldStep && path[0].Name == "spec" &&
-		path[1].Form == object.FieldStep && path[1].Name == "replicas"
+	return path.Equal(object.Path{{Name: "spec"}, {Name: "replicas"}})
 }
 
 // isSwitchedOff reports whether the replicas are 0 under an autoscaler that has not set them to 0. The autoscaler is then disabled, and

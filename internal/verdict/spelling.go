@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/util/sets"
+
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -85,16 +87,7 @@ func (w *objectWalk) orderFindings(path object.Path, n States, item func(object.
 }
 
 // repeats reports whether a list has an item twice. Items that share their keys are compared together, wherever they are in their list.
-func repeats(list []any) bool {
-	seen := map[any]bool{}
-	for _, item := range list {
-		if seen[item] {
-			return true
-		}
-		seen[item] = true
-	}
-	return false
-}
+func repeats(list []any) bool { return sets.New(list...).Len() < len(list) }
 
 // orderOf returns the names of the managed items that live and result share, in the order of a state.
 func orderOf(s kinds.State, item func(object.Step) States, steps []object.Step) []any {

@@ -301,10 +301,7 @@ func (c *Comparison) Deployer() owners.Deployer { return c.job.writer.Deployer()
 
 // DesiredForm returns the normal form of another text of desired, as it is compared with live. The object is that of a comparison.
 func (c *Comparison) DesiredForm(o *ObjectComparison, content map[string]any) map[string]any {
-	f := kinds.NewNormalizer(o.Key, c.job.writer.ShapeOf(o.Ref), o.liveText)
-	form := f.Manifest(c.job.helmText(content)).Object()
-	plain, _ := kinds.PlainNulls(form).(map[string]any)
-	return plain
+	return c.job.storedForm(o.Ref, c.job.helmText(content), o.liveText)
 }
 
 // warn adds warnings.

@@ -115,9 +115,8 @@ func (e example) objects(t *testing.T, named map[string]json.RawMessage) []objec
 		}
 		out = append(out, object)
 	}
-	rank := installRank()
 	slices.SortFunc(out, func(a, b object.Object) int {
-		return cmp.Or(cmp.Compare(rank(a.Kind), rank(b.Kind)), a.Key.Compare(b.Key))
+		return cmp.Or(cmp.Compare(installRank(a.Kind), installRank(b.Kind)), a.Key.Compare(b.Key))
 	})
 	return out
 }

@@ -299,16 +299,15 @@ func (m *masker) within(roots document.Sides[any]) *masker {
 
 // change returns a change inside a document as a report has it. A dot stands for the document itself.
 func (m *masker) change(c document.Change) report.InsideChange {
-	out := report.InsideChange{Path: cmp.Or(m.shownPath(c.Path).String(), "."), Change: string(c.Kind), Cause: report.CauseDrift}
+	out := report.InsideChange{
+		Path: cmp.Or(m.shownPath(c.Path).String(), "."), Change: string(c.Kind), Cause: report.CauseDrift,
+		Masked: m.hides(c.Path, c.Values[:]...),
+	}
 	switch {
 	case c.Live && c.Desired:
 		out.Cause = report.CauseBoth
 	case c.Desired:
 		out.Cause = report.CauseChange
-	}
-	place := m.placeAt(c.Path)
-	for _, v := range c.Values {
-		out.Masked = out.Masked || !m.showsAll && (place.Holds(v) || m.known.Holds(v))
 	}
 	if !out.Masked {
 		out.Old, out.Desired, out.Live = c.Values[document.Old], c.Values[document.Desired], c.Values[document.Live]

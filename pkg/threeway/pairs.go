@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"helm.sh/helm/v3/pkg/releaseutil"
 
@@ -68,9 +67,8 @@ func pairs(in Input) []pair {
 	for _, p := range byKey {
 		out = append(out, *p)
 	}
-	rank := installRank()
 	order.Sort(out, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(rank(a.key.Kind), rank(b.key.Kind)), cmp.Compare(a.key.Kind, b.key.Kind), a.key.Compare(b.key))
+		return cmp.Or(cmp.Compare(installRank(a.key.Kind), installRank(b.key.Kind)), cmp.Compare(a.key.Kind, b.key.Kind), a.key.Compare(b.key))
 	})
 	return out
 }
@@ -90,18 +88,12 @@ func eachObject(objects []object.Object, f func(int, object.Key, *object.Object)
 }
 
 // installRank orders kinds as helm v3.22.0 pkg/releaseutil InstallOrder does, unknown ones last.
-var installRank = sync.OnceValue(func() func(kind string) int {
-	rank := map[string]int{}
-	for i, kind := range releaseutil.InstallOrder {
-		rank[kind] = i
+func installRank(kind string) int {
+	if rank := slices.Index(releaseutil.InstallOrder, kind); rank >= 0 {
+		return rank
 	}
-	return func(kind string) int {
-		if r, ok := rank[kind]; ok {
-			return r
-		}
-		return len(rank)
-	}
-})
+	return len(releaseutil.InstallOrder)
+}
 
 // markLeaving returns the autoscalers of the objects of a release. It marks those that the operation deletes, lets scale another object, or
 // leaves paused. Replicas that they set are not drift, but nothing sets them after the operation.

@@ -26,7 +26,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 	case len(d.failures) > 0:
 	case d.action == report.ActionCreate:
 		text := c.helmText(p.desired.Content)
-		stored := c.storedForm(p.desired.Ref, text)
+		stored := c.storedForm(p.desired.Ref, text, nil)
 		if !c.in.ServerSide() {
 			d.duplicates = apiserver.Duplicates(stored, c.writer.ShapeOf(p.desired.Ref))
 		}
@@ -84,9 +84,9 @@ func (c *comparer) metadataReason(ref object.Ref, live map[string]any, done engi
 	}.Refused()
 }
 
-// storedForm returns the normal form of a new object as the server would store it.
-func (c *comparer) storedForm(ref object.Ref, text map[string]any) map[string]any {
-	out, _ := kinds.PlainNulls(kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), nil).Manifest(text).Object()).(map[string]any)
+// storedForm returns the normal form of a new object as the server would store it, in the spelling of live if that is not nil.
+func (c *comparer) storedForm(ref object.Ref, text, live map[string]any) map[string]any {
+	out, _ := kinds.PlainNulls(kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), live).Manifest(text).Object()).(map[string]any)
 	return out
 }
 
@@ -102,9 +102,9 @@ func (c *comparer) noteControlCharacters(d *decision, p pair) {
 
 // inOrder returns hooks in the order Helm runs the hooks of one event (helm v3.22.0 pkg/action/hooks.go hookByWeight).
 func inOrder(hooks []Hook) []Hook {
-	out := slices.Clone(hooks)
-	order.Sort(out, func(a, b Hook) int { return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name)) })
-	return out
+	return order.Sorted(slices.Values(hooks), func(a, b Hook) int {
+		return cmp.Or(cmp.Compare(a.Weight, b.Weight), cmp.Compare(a.Name, b.Name))
+	})
 }
 
 // hookOf returns the hook that an object of old becomes in the operation, or nil if it becomes none.

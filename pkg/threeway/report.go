@@ -93,7 +93,8 @@ func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.F
 		ID: hashOf(o.key.String(), mask.hiddenPath(f.Path).String(), string(f.Verdict)), Path: mask.shownPath(f.Path).String(),
 		Verdict: f.Verdict, Cause: f.Cause, Managed: f.Managed, Certain: f.Certain, Class: f.Class, Template: f.Template,
 		Notes: f.Notes.Map(mask.scrub), Equivalent: f.Equivalent, Blocked: f.Blocked, Owners: f.Owners,
-		IgnoredBy: shownRule(f.IgnoredBy, mask.scrub), Pattern: mask.pattern(f.Path), Masked: mask.hides(f), Unrecorded: f.Unrecorded,
+		IgnoredBy: shownRule(f.IgnoredBy, mask.scrub), Pattern: mask.pattern(f.Path), Unrecorded: f.Unrecorded,
+		Masked: mask.hides(f.Path, f.Old, f.Desired, f.Live, f.After),
 	}
 	if !mask.hidesName(f.Path) {
 		out.Pointer, out.DesiredPointer = o.pointers(f.Path)
@@ -105,13 +106,13 @@ func (o *ObjectComparison) fieldReport(f verdict.Finding, mask *masker) report.F
 	return out
 }
 
-// hides reports whether a finding's values are masked.
-func (m *masker) hides(f verdict.Finding) bool {
+// hides reports whether the values at a path are masked.
+func (m *masker) hides(path object.Path, values ...any) bool {
 	if m.showsAll {
 		return false
 	}
-	place := m.placeAt(f.Path)
-	return slices.ContainsFunc([]any{f.Old, f.Desired, f.Live, f.After}, func(v any) bool { return place.Holds(v) || m.known.Holds(v) })
+	place := m.placeAt(path)
+	return slices.ContainsFunc(values, func(v any) bool { return place.Holds(v) || m.known.Holds(v) })
 }
 
 // shownRule returns a rule with secrets replaced: a path that somebody wrote may hold one.

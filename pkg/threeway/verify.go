@@ -23,10 +23,8 @@ const longestMessage = 800
 // The answer decides verdicts that were not certain, and everything that depends on them. c does not change. If c is verified already, the
 // new answers count beside the earlier ones, and an object that has both gets the new one.
 func (c *Comparison) Verify(answers map[object.Ref]cluster.Answer) *Comparison {
-	before, settled := cmp.Or(c.before, c), maps.Clone(c.settled)
-	if settled == nil {
-		settled = map[object.Key]settlement{}
-	}
+	before, settled := cmp.Or(c.before, c), map[object.Key]settlement{}
+	maps.Copy(settled, c.settled)
 	out := *before
 	out.before, out.Objects, out.known = before, slices.Clone(before.Objects), c.known
 	for i := range out.Objects {
