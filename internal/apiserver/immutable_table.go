@@ -51,11 +51,11 @@ var immutables = sync.OnceValue(func() []*immutability {
 		},
 
 		// Pods without a controller. Almost nothing may change (pkg/apis/core/validation).
-		{kind: "Pod", paths: []string{"spec.containers"}, when: containersAddedOrRemoved, source: "ValidateContainerUpdates"},
-		{kind: "Pod", paths: []string{"spec.initContainers"}, when: initContainersAddedOrRemoved, source: "ValidateContainerUpdates"},
-		{kind: "Pod", paths: []string{"spec.activeDeadlineSeconds"}, when: deadlineRaised, source: "ValidatePodUpdate"},
+		{kind: "Pod", paths: []string{"spec.containers"}, when: stopsAt("containers"), source: "ValidateContainerUpdates"},
+		{kind: "Pod", paths: []string{"spec.initContainers"}, when: stopsAt("initContainers"), source: "ValidateContainerUpdates"},
+		{kind: "Pod", paths: []string{"spec.activeDeadlineSeconds"}, when: stopsAt("activeDeadlineSeconds"), source: "ValidatePodUpdate"},
 		{
-			kind: "Pod", paths: []string{"spec"}, when: restCompared, source: "ValidatePodUpdate",
+			kind: "Pod", paths: []string{"spec"}, when: stopsAt("the rest"), source: "ValidatePodUpdate",
 			except: []string{"spec.containers[].image", "spec.initContainers[].image"},
 			unless: map[string]exception{
 				"spec.activeDeadlineSeconds":         deadlineSetOrLowered,
@@ -221,29 +221,24 @@ func jobSuspended(c change) bool {
 // jobNotSuspended reports whether a Job may have pods, so that its template is fixed.
 func jobNotSuspended(c change) bool { return !jobSuspended(c) }
 
-// Pods. The API server first compares the number of containers, then the deadline, then the rest of the spec. It stops at the first
-// difference.
+// Pods.
 
-// containersAddedOrRemoved reports whether the number of containers changes.
-func containersAddedOrRemoved(c change) bool { return lengthChanges(c, "containers") }
-
-// initContainersAddedOrRemoved reports whether the number of init containers changes, and the number of containers does not.
-func initContainersAddedOrRemoved(c change) bool {
-	return !lengthChanges(c, "containers") && lengthChanges(c, "initContainers")
-}
-
-// deadlineRaised reports whether a Pod gets more time than it has, and keeps its containers.
-func deadlineRaised(c change) bool {
-	was, is := object.Child(c.was, "spec")["activeDeadlineSeconds"], object.Child(c.is, "spec")["activeDeadlineSeconds"]
-	return containersKept(c) && was != nil && integer(was) < integer(is)
-}
-
-// restCompared reports whether the API server compares the rest of the spec.
-func restCompared(c change) bool { return containersKept(c) && !deadlineRaised(c) }
-
-// containersKept reports whether a Pod has as many containers and init containers as before.
-func containersKept(c change) bool {
-	return !lengthChanges(c, "containers") && !lengthChanges(c, "initContainers")
+// stopsAt is the condition that the API server finds the first difference in the spec of a Pod at a place. It first compares the number of
+// containers, then the deadline, then the rest of the spec, and it stops at the first difference.
+func stopsAt(place string) func(change) bool {
+	return func(c change) bool {
+		was, is := object.Child(c.was, "spec")["activeDeadlineSeconds"], object.Child(c.is, "spec")["activeDeadlineSeconds"]
+		first := "the rest"
+		switch {
+		case lengthChanges(c, "containers"):
+			first = "containers"
+		case lengthChanges(c, "initContainers"):
+			first = "initContainers"
+		case was != nil && integer(was) < integer(is):
+			first = "activeDeadlineSeconds"
+		}
+		return first == place
+	}
 }
 
 // lengthChanges reports whether a list of the spec gets another length.

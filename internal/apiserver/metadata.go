@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -86,14 +88,7 @@ func (w MetadataWrite) conflict(reason string) string {
 
 // FinalizersOf lists the finalizers that keep an object from being removed.
 func FinalizersOf(obj map[string]any) []string {
-	list, _ := object.Child(obj, "metadata")["finalizers"].([]any)
-	var out []string
-	for _, v := range list {
-		if name, ok := v.(string); ok {
-			out = append(out, name)
-		}
-	}
-	return out
+	return object.Texts(object.Child(obj, "metadata")["finalizers"])
 }
 
 // finalizersReason returns the reason why the API server refuses finalizers that are added to an object that is being deleted
@@ -104,4 +99,23 @@ func finalizersReason(u Update) string {
 	}
 	at := field.NewPath("metadata", "finalizers")
 	return invalidObject(u.Ref, validation.ValidateNoNewFinalizers(FinalizersOf(u.Result), FinalizersOf(u.Text), at))
+}
+
+// LostJobLabels returns the reason why the API server refuses a write of a Job that takes the server's own labels from the template. It is
+// empty if the template keeps them. That happens if a chart drops the last label or annotation of the template: Helm then removes the
+// whole map. Live and result are the texts before and after the write (kubernetes v1.36.3 pkg/apis/batch/validation/validation.go
+// validateGeneratedSelector).
+func LostJobLabels(key object.Key, live, result map[string]any) string {
+	if key.Group != "batch" || key.Kind != "Job" || object.Child(result, "spec")["manualSelector"] == true {
+		return ""
+	}
+	left := kinds.TemplateLabels(result)
+	for _, name := range object.SortedKeys(kinds.TemplateLabels(live)) {
+		isServers := name == "controller-uid" || name == "job-name" || strings.HasPrefix(name, "batch.kubernetes.io/")
+		if isServers && left[name] == nil {
+			return "spec.template.metadata.labels may not lose " + name + ", which the API server has set: helm removes the whole map, because " +
+				"the chart names none of it any more"
+		}
+	}
+	return ""
 }

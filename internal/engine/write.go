@@ -152,8 +152,7 @@ var quotedValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 func applyFault(err error) string {
 	text := quotedValue().ReplaceAllString(err.Error(), "another type stands there")
 	if head, list, several := strings.Cut(text, "errors:\n"); several {
-		lines := strings.Split(list, "\n") // the server lists them in no fixed order
-		slices.Sort(lines)
+		lines := slices.Sorted(strings.SplitSeq(list, "\n")) // the server lists them in no fixed order
 		text = head + "errors:\n" + strings.Join(lines, "\n")
 	}
 	return text

@@ -56,22 +56,10 @@ func gone(noun string, before, after []string) []string {
 // httpRoute returns the effect of the write of an HTTPRoute: the host names, paths and gateways that it no longer has.
 func (in Input) httpRoute(o *Object) *report.Effect {
 	spec, desired := object.Child(o.Before, "spec"), object.Child(o.After, "spec")
-	clauses := gone("host name", textsOf(spec["hostnames"]), textsOf(desired["hostnames"]))
+	clauses := gone("host name", object.Texts(spec["hostnames"]), object.Texts(desired["hostnames"]))
 	clauses = append(clauses, gone("path", matches(spec), matches(desired))...)
 	clauses = append(clauses, gone("gateway", parents(spec), parents(desired))...)
 	return withClauses(&report.Effect{}, clauses)
-}
-
-// textsOf returns the texts of a list.
-func textsOf(v any) []string {
-	list, _ := v.([]any)
-	var out []string
-	for _, item := range list {
-		if text, ok := item.(string); ok {
-			out = append(out, text)
-		}
-	}
-	return out
 }
 
 // matches returns the paths that an HTTPRoute has rules for.
@@ -133,7 +121,7 @@ func (in Input) endpointSlice(o *Object) *report.Effect {
 func endpoints(m map[string]any) []string {
 	var out []string
 	for _, endpoint := range object.Items(m, "endpoints") {
-		out = append(out, textsOf(endpoint["addresses"])...)
+		out = append(out, object.Texts(endpoint["addresses"])...)
 	}
 	return out
 }

@@ -217,12 +217,7 @@ func customList(schema map[string]any) *Shape {
 	s := &Shape{Form: FormList, Elem: customShape(object.Child(schema, "items")), nulls: nullIsAbsent}
 	switch schema["x-kubernetes-list-type"] {
 	case "map":
-		keys, _ := schema["x-kubernetes-list-map-keys"].([]any)
-		for _, k := range keys {
-			if name, ok := k.(string); ok {
-				s.List.Keys = append(s.List.Keys, name)
-			}
-		}
+		s.List.Keys = object.Texts(schema["x-kubernetes-list-map-keys"])
 	case "set":
 		s.alike = object.EqualSets
 	}

@@ -23,6 +23,18 @@ func Items(m map[string]any, name string) []map[string]any {
 	return out
 }
 
+// Texts returns the texts among the items of a list. A value that is not a list counts as empty.
+func Texts(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, item := range list {
+		if text, ok := item.(string); ok {
+			out = append(out, text)
+		}
+	}
+	return out
+}
+
 // Field returns a field of v, or nil if v is not a map or lacks the field.
 func Field(v any, name string) any {
 	m, _ := v.(map[string]any)
