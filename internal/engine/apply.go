@@ -16,6 +16,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
 	"github.com/helmdrift/helmdrift/internal/order"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // ApplyTypes is what the API's OpenAPI v3 says about the kinds of one group and version. Server-side apply of custom resources needs it.
@@ -72,28 +73,19 @@ func newServerSide(types versionedTypes, deployer string) (serverSide, error) {
 	return serverSide{manager: m, types: types, deployer: deployer}, nil
 }
 
-// applied is the outcome of a server-side apply.
-type applied struct {
-	// Result is live after the apply or, if it conflicts, after a forced one.
-	Result    map[string]any
-	Conflicts []Conflict
-	// Refusal is the server's text about the conflicts.
-	Refusal string
-}
-
 // result returns live after an apply of desired. It changes neither of them. The result may be live itself.
-func (s serverSide) result(desired, live map[string]any, force bool) (applied, error) {
+func (s serverSide) result(desired, live map[string]any, force bool) (Written, error) {
 	if s.types.appliesNothing(s.deployer, desired, live) {
-		return applied{Result: live}, nil
+		return Written{Engine: report.EngineApply, Result: live}, nil
 	}
 	out, err := s.apply(desired, live, force)
 	conflicts := conflictsOf(err)
 	if len(conflicts) == 0 {
-		return applied{Result: out}, err
+		return Written{Engine: report.EngineApply, Result: out}, err
 	}
 	refusal := err.Error()
 	out, err = s.apply(desired, live, true)
-	return applied{out, conflicts, refusal}, err
+	return Written{Engine: report.EngineApply, Result: out, Conflicts: conflicts, Refusal: refusal}, err
 }
 
 func (s serverSide) apply(desired, live map[string]any, force bool) (out map[string]any, err error) {

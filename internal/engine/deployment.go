@@ -42,5 +42,5 @@ func (c Writer) Merge(ref object.Ref, original, desired, live map[string]any) (W
 	c.ThreeWayMerge = true
 	patch := c.clientSide(ref, desired)
 	result, err := patch.result(original, desired, live, c.ShapeOf(ref))
-	return Written{Engine: patch.Engine, applied: applied{Result: result}}, err
+	return Written{Engine: patch.Engine, Result: result}, err
 }

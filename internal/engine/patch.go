@@ -194,7 +194,7 @@ func patchFault(err error) string {
 // replaceResource). Helm sends desired itself, so live matters only for what the API server restores or refuses to remove
 // (internal/apiserver). Old does not matter.
 func (c Writer) Replace(desired map[string]any) Written {
-	return Written{Engine: report.EngineReplace, applied: applied{Result: runtime.DeepCopyJSON(desired)}}
+	return Written{Engine: report.EngineReplace, Result: runtime.DeepCopyJSON(desired)}
 }
 
 // Replacement returns the body of Helm's request to replace live: desired with live's resourceVersion, unless the manifest names one

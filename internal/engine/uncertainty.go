@@ -31,7 +31,7 @@ func isConflict(v report.Verdict) bool { return v == report.Conflict }
 // uncertainties returns the uncertainties of an apply that come from managers at other API versions, if those versions are only guessed
 // to have the request's fields. An entry that does not change the outcome causes none, and neither does an entry of a subresource such as
 // status, which no apply writes.
-func (s serverSide) uncertainties(desired, live map[string]any, force bool, got applied) []Uncertainty {
+func (s serverSide) uncertainties(desired, live map[string]any, force bool, got Written) []Uncertainty {
 	out := hiddenField(live, force)
 	for _, entry := range guessedEntries(live, s.types.guessed) {
 		reason := entry.Manager + " wrote at " + entry.Version + ", which only the server can convert"
@@ -39,7 +39,7 @@ func (s serverSide) uncertainties(desired, live map[string]any, force bool, got 
 		if moved := entry.unmappedParts(live); len(moved) > 0 {
 			d := Uncertainty{
 				Reason: reason, Affects: report.Verdict.Acts, Spreads: !own && !force,
-				Matches: func(path object.Path) bool { return isAnyNear(path, moved) },
+				Matches: func(path object.Path) bool { return slices.ContainsFunc(moved, path.HasPrefix) },
 			}
 			if own {
 				d.Affects, d.Vanishing = nil, entry.annotationsAtVersion1()
@@ -49,9 +49,9 @@ func (s serverSide) uncertainties(desired, live map[string]any, force bool, got 
 		if own && entry.Version == "autoscaling/v1" {
 			// To find what Helm no longer names, the server converts the autoscaler to version 1 and back, which changes the order of its
 			// metrics (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
-			metrics := []object.Path{object.Path{}.Field("spec").Field("metrics")}
+			metrics := object.Path{}.Field("spec").Field("metrics")
 			out = append(out, Uncertainty{
-				Reason: reason, Affects: report.Verdict.Writes, Matches: func(path object.Path) bool { return isAnyNear(path, metrics) },
+				Reason: reason, Affects: report.Verdict.Writes, Matches: func(path object.Path) bool { return path.HasPrefix(metrics) },
 			})
 		}
 		switch {
@@ -75,7 +75,7 @@ func (s serverSide) uncertainties(desired, live map[string]any, force bool, got 
 }
 
 // otherDeployers returns the uncertainties of an object if an apply has another outcome under another possible name of the deployer.
-func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got applied) (out []Uncertainty) {
+func (c Writer) otherDeployers(s serverSide, desired, live map[string]any, got Written) (out []Uncertainty) {
 	d := c.Deployer()
 	for _, other := range d.Others {
 		s.deployer = other
@@ -172,10 +172,6 @@ func (e guessedEntry) annotationsAtVersion1() []object.Path {
 		}
 	}
 	return out
-}
-
-func isAnyNear(path object.Path, parts []object.Path) bool {
-	return slices.ContainsFunc(parts, func(part object.Path) bool { return path.HasPrefix(part) })
 }
 
 // holdsPath reports whether an object has what a path of managedFields leads to. Items of lists are assumed to exist.

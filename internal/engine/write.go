@@ -49,7 +49,11 @@ func (c Writer) ShapeOf(ref object.Ref) *kinds.Shape {
 // Written is the outcome of Helm's write to a live object.
 type Written struct {
 	Engine report.Engine
-	applied
+	// Result is live after the write or, if an apply conflicts, after a forced one.
+	Result map[string]any
+	// Conflicts are those of an apply, and Refusal is the server's text about them.
+	Conflicts []Conflict
+	Refusal   string
 	// Uncertainties are the reasons why parts of the result are not certain.
 	Uncertainties []Uncertainty
 	// Invalid is the API server's message if it rejects the result.
@@ -74,7 +78,7 @@ func (c Writer) Write(ref object.Ref, original, desired, live map[string]any) (W
 	}
 	engine := c.clientSide(ref, desired)
 	result, err := engine.result(original, desired, live, c.ShapeOf(ref))
-	return Written{Engine: engine.Engine, applied: applied{Result: result}}, err
+	return Written{Engine: engine.Engine, Result: result}, err
 }
 
 // Apply predicts a server-side apply of desired over live, with the field manager of the Writer.
@@ -97,7 +101,7 @@ func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, er
 	if err != nil {
 		return out, err
 	}
-	if out.applied, err = apply.result(desired, live, c.ForceConflicts); err != nil {
+	if out, err = apply.result(desired, live, c.ForceConflicts); err != nil {
 		if strings.Contains(err.Error(), notDeclared) { // structured-merge-diff has no type for it
 			err = cmp.Or(c.undeclaredError(ref, desired), err)
 		}
@@ -109,9 +113,9 @@ func (c Writer) Apply(ref object.Ref, desired, live map[string]any) (Written, er
 		out.Invalid = applyFailed(ref, errors.New(reason)).Error()
 	}
 	out.WantsSchema = out.WantsSchema || len(types.guessed) > 0 || desired["status"] != nil
-	out.Uncertainties = append(uncertainties, apply.uncertainties(desired, live, c.ForceConflicts, out.applied)...)
+	out.Uncertainties = append(uncertainties, apply.uncertainties(desired, live, c.ForceConflicts, out)...)
 	out.Uncertainties = append(out.Uncertainties, apply.takenOver(taken, desired, original, c.ForceConflicts)...)
-	out.Uncertainties = append(out.Uncertainties, c.otherDeployers(apply, desired, original, out.applied)...)
+	out.Uncertainties = append(out.Uncertainties, c.otherDeployers(apply, desired, original, out)...)
 	out.keepMetrics(ref, live)
 	return out, nil
 }

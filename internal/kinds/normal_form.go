@@ -248,10 +248,9 @@ func FoldSecret(obj map[string]any) map[string]any {
 	maps.Copy(data, object.Child(obj, "data"))
 	for k, v := range text {
 		if s, ok := v.(string); ok {
-			data[k] = base64.StdEncoding.EncodeToString([]byte(s))
-		} else {
-			data[k] = v
+			v = base64.StdEncoding.EncodeToString([]byte(s))
 		}
+		data[k] = v
 	}
 	out["data"] = data
 	return out

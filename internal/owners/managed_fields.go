@@ -57,10 +57,9 @@ func OwnerOf(raw map[string]any) report.Owner {
 	out.Manager, _ = raw["manager"].(string)
 	out.Operation, _ = raw["operation"].(string)
 	out.Subresource, _ = raw["subresource"].(string)
-	if stamp, ok := raw["time"].(string); ok {
-		if t, err := time.Parse(time.RFC3339, stamp); err == nil {
-			out.Time = &t
-		}
+	stamp, _ := raw["time"].(string)
+	if t, err := time.Parse(time.RFC3339, stamp); err == nil {
+		out.Time = &t
 	}
 	return out
 }

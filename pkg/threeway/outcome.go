@@ -223,13 +223,8 @@ func (c *Comparison) propagateFailures(fates []fate) {
 // firstOfAll returns the objects that end the operation before Helm writes anything: those that Helm cannot build or adopt or, if there
 // are none, those whose record cannot be stored (helm v3.22.0 pkg/action/install.go RunWithContext).
 func firstOfAll(failing []int, fates []fate) []int {
-	with := func(s scope) (out []int) {
-		for _, i := range failing {
-			if fates[i].why.scope == s {
-				out = append(out, i)
-			}
-		}
-		return out
+	with := func(s scope) []int {
+		return object.Filter(failing, func(i int) bool { return fates[i].why.scope == s })
 	}
 	if all := with(scopeAll); len(all) > 0 {
 		return all

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"maps"
-	"reflect"
 	"slices"
 
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -66,11 +65,8 @@ func (k *Kept) Done() {
 
 // find returns the Kept of a text: the one that r keeps, or a new one, which forgets its forms.
 func (r *Repairable) find(text map[string]any) *Kept {
-	at := reflect.ValueOf(text).Pointer()
-	for _, k := range r.kept {
-		if reflect.ValueOf(k.text).Pointer() == at {
-			return k
-		}
+	if i := slices.IndexFunc(r.kept, func(k *Kept) bool { return object.IsSameMap(k.text, text) }); i >= 0 {
+		return r.kept[i]
 	}
 	return &Kept{of: r, text: text}
 }
