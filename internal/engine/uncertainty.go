@@ -47,8 +47,7 @@ func (s serverSide) uncertainties(desired, live map[string]any, force bool, got 
 			out = append(out, d)
 		}
 		if own && entry.Version == "autoscaling/v1" {
-			// To find what Helm no longer names, the server converts the autoscaler to version 1 and back, which changes the order of its
-			// metrics (kubernetes v1.36.3 pkg/apis/autoscaling/v1/conversion.go; structured-merge-diff v6.4.2 merge/update.go prune).
+			// The conversion to version 1 and back changes the order of the metrics (orderMetrics).
 			metrics := object.Path{}.Field("spec").Field("metrics")
 			out = append(out, Uncertainty{
 				Reason: reason, Affects: report.Verdict.Writes, Matches: func(path object.Path) bool { return path.HasPrefix(metrics) },

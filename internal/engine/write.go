@@ -178,8 +178,7 @@ func (c Writer) MigratesFirst(live map[string]any) bool {
 	return c.ServerSide && c.Migrates && live != nil && !haveSameManagers(live, migrated(live, c.Deployer().Manager))
 }
 
-// Patch returns the client-side patch that Helm sends, and its content type. Helm sends no patch that is empty (helm v3.22.0
-// pkg/kube/client.go updateResource).
+// Patch returns the client-side patch that Helm sends unless it is empty, and its content type.
 func (c Writer) Patch(ref object.Ref, original, target, live map[string]any) (contentType string, body []byte, err error) {
 	engine := c.clientSide(ref, target)
 	body, err = engine.patch(original, target, live)

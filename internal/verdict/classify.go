@@ -184,7 +184,7 @@ func (w *objectWalk) classOf(path object.Path, n States) report.Class {
 		return report.ClassAutoscaled
 	case w.Volatile && n.isVolatile():
 		return report.ClassVolatile
-	case w.unknown != "" && holdsText(n.Desired.Value, w.unknown):
+	case w.Unknown != "" && holdsText(n.Desired.Value, w.Unknown):
 		return report.ClassUnknown
 	}
 	return ""

@@ -24,7 +24,7 @@ func (w *objectWalk) isSwitchedOff(path object.Path, n States) bool {
 // switchesOff reports whether the operation sets the replicas to 0 under an autoscaler that this disables (horizontal.go
 // reconcileAutoscaler: ScalingDisabled), so that nothing raises them again. Until an operation does so, the autoscaler sets them.
 func (w *objectWalk) switchesOff(path object.Path, n States) bool {
-	disables := w.autoscaler.Name != "" && !w.autoscaler.FromZero && !w.onlyDrift
+	disables := w.autoscaler.Name != "" && !w.autoscaler.FromZero && w.Operation != report.OperationDrift
 	return disables && isZeroReplicas(path, n.Result) && !isZeroReplicas(path, n.Live)
 }
 

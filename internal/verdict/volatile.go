@@ -8,9 +8,8 @@ import (
 	"github.com/helmdrift/helmdrift/internal/kinds"
 )
 
-// A template that calls a function such as randAlphaNum or now returns another value each time it is rendered. A value that differs in a
-// second rendering (Object.Again) is volatile: a difference between desired and old does not prove a change of the chart, and the upgrade,
-// which renders once more, will write yet another value. So the finding shows what Helm does, but counts as ignored while live equals old.
+// A template that calls a function such as randAlphaNum or now returns another value each time it is rendered. The package comment says
+// what such a volatile value means; Object.Again is the second rendering, and the upgrade renders once more.
 
 // isVolatile reports whether the two renderings differ at the place.
 func (n States) isVolatile() bool {

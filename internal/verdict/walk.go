@@ -120,12 +120,11 @@ func (w Walker) Compare(o Object) []Finding {
 
 // objectWalk walks the states of one object. Its fields are set once, before the walk.
 type objectWalk struct {
+	Walker
 	Object
 	command    string
-	onlyDrift  bool // nothing is about to be written
 	owners     *owners.Ownership
 	autoscaler object.Autoscaler
-	unknown    string
 	// live, old and result are the whole objects in normal form, or nil if absent.
 	live, old, result map[string]any
 	// allocated returns the fields that the server or a controller fills in. Called returns those that it fills in because live asks for it,
@@ -140,8 +139,8 @@ func (w Walker) walkOf(o Object) *objectWalk {
 	n := o.States
 	o.Rules = o.Rules.WithStates(n.Live.Value, n.Old.Value, n.Desired.Value)
 	out := &objectWalk{
-		Object: o, command: w.Operation.Command(), onlyDrift: w.Operation == report.OperationDrift,
-		unknown: w.Unknown, autoscaler: w.Autoscaled[o.Key], owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer),
+		Walker: w, Object: o, command: w.Operation.Command(),
+		autoscaler: w.Autoscaled[o.Key], owners: owners.New(o.Text, w.Managers, w.Release, w.Deployer),
 		conflicts: o.conflictPlaces(), live: n.Live.Object(), old: n.Old.Object(), result: n.Result.Object(),
 	}
 	out.allocated = sync.OnceValue(func() *AllocatedFields { return cmp.Or(out.Allocated, AllocatedFor(out.Key, out.old, out.Text)) })

@@ -55,8 +55,7 @@ func (c *Comparison) request(o *ObjectComparison) (cluster.Request, bool) {
 	case cluster.MethodCreate:
 		out.Body, err = json.Marshal(object.WithoutVersion(target))
 	}
-	// Helm sends no empty patch (helm v3.22.0 pkg/kube/client.go updateResource). A patch that cannot be made is a predicted failure.
-	return out, err == nil && string(out.Body) != "{}"
+	return out, err == nil && string(out.Body) != "{}" // a patch that cannot be made is a predicted failure
 }
 
 // notAskedReason returns the reason why there is no request for an object that Helm writes. It is empty if there may be one.
