@@ -203,10 +203,8 @@ func (t *ApplyTypes) typesAt(
 // withCommonFields returns a schema of a kind that comes from its definition, as an OpenAPI document has it: with the fields that every
 // object has, which own provides.
 func withCommonFields(s, own *spec.Schema, gvk schema.GroupVersionKind) *spec.Schema {
-	properties := maps.Clone(s.Properties)
-	if properties == nil {
-		properties = map[string]spec.Schema{}
-	}
+	properties := map[string]spec.Schema{}
+	maps.Copy(properties, s.Properties)
 	for _, name := range []string{"apiVersion", "kind", "metadata"} {
 		properties[name] = own.Properties[name]
 	}

@@ -98,12 +98,10 @@ func SetDefault(v map[string]any, name string, value any) {
 // addDefaults adds to a native shape what the table and the rules have for a Go type: the shape's own type, or an embedded one.
 func (s *Shape) addDefaults(t reflect.Type) {
 	versioned, unversioned := typeNames(t)
-	// All shapes share the map of the table, so copy it before changing it.
-	if table := defaultsTable()[versioned]; len(table) > 0 && s.defaults == nil {
-		s.defaults = maps.Clone(table)
-	} else {
-		maps.Copy(s.defaults, table)
+	if s.defaults == nil {
+		s.defaults = map[string]any{}
 	}
+	maps.Copy(s.defaults, defaultsTable()[versioned])
 	for _, name := range []string{unversioned, versioned} { // the rule of a version takes precedence
 		if rule := siblingRules()[name]; rule != nil {
 			s.rule = rule

@@ -196,19 +196,13 @@ func normalObject(obj map[string]any, s *Shape, f fidelity) (out map[string]any,
 		return nil, false
 	}
 	obj = FoldStringData(obj)
-	root := map[string]any{}
-	for k, v := range obj {
-		if k != "apiVersion" && k != "kind" && k != "metadata" && (k != "status" || s != nil && s.PlainStatus) {
-			root[k] = v
-		}
-	}
+	root := maps.Clone(obj)
+	maps.DeleteFunc(root, func(name string, _ any) bool {
+		return name == "apiVersion" || name == "kind" || name == "metadata" || name == "status" && (s == nil || !s.PlainStatus)
+	})
 	if meta, ok := obj["metadata"].(map[string]any); ok {
-		compared := map[string]any{}
-		for name, v := range meta {
-			if IsComparedMetadata(name) {
-				compared[name] = v
-			}
-		}
+		compared := maps.Clone(meta)
+		maps.DeleteFunc(compared, func(name string, _ any) bool { return !IsComparedMetadata(name) })
 		root["metadata"] = compared
 	}
 	n := normalization{fidelity: f}
