@@ -231,8 +231,6 @@ type comparer struct {
 	in     Input
 	writer engine.Writer
 	walker verdict.Walker
-	// hooks are the input's hooks in the order Helm runs them.
-	hooks []Hook
 	// asWritten is set for objects that Helm sends as the chart has them, without metadata of its own.
 	asWritten bool
 	// redefined are the custom kinds whose definitions the install changes before it writes the manifest.
@@ -250,7 +248,8 @@ func newComparer(in Input) *comparer {
 			plainStatus[ref.GVK()] = true
 		}
 	}
-	c := &comparer{in: in, hooks: inOrder(in.Hooks), asWritten: in.By.Syncs(), writer: engine.Writer{
+	in.Hooks = inOrder(in.Hooks)
+	c := &comparer{in: in, asWritten: in.By.Syncs(), writer: engine.Writer{
 		ServerSide: in.ServerSide(), ForceConflicts: in.ForceConflicts, Migrates: in.Migrates, ForceReplace: in.ForceReplace,
 		ThreeWayMerge: in.TakeOwnership && in.Operation == report.OperationInstall, Helm4: in.helm4(),
 		Schemas: in.Schemas, ApplyTypes: in.ApplyTypes, PlainStatus: plainStatus,

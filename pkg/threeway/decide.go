@@ -147,11 +147,11 @@ func (c *comparer) decideDropped(p pair, rules ignore.ObjectRules, live map[stri
 	compared := c.compareFields(p.withoutChange(), rules, live, p.old.Content) // Helm sends no patch, so an error does not matter
 	d := decision{action: report.ActionDelete}
 	fieldVerdict, notes := report.Remove, report.Notes(nil)
-	hook := c.hookOf(p.old)
+	hook, position := c.hookOf(p.old)
 	switch {
 	case c.isDeletedByHook(hook):
 		if hook.First {
-			d.hook = c.position(hook)
+			d.hook = position
 		}
 		d.reason = "the chart turns it into a hook: Helm deletes the live object, whatever its resource policy, before it runs the hook"
 		if !hook.DeletedBefore {
@@ -171,7 +171,7 @@ func (c *comparer) decideDropped(p pair, rules ignore.ObjectRules, live map[stri
 		f.Verdict, f.Certain, f.Notes, f.Desired, f.After = fieldVerdict, true, notes, nil, nil
 		d.Findings = append(d.Findings, f)
 	}
-	c.failHook(&d, p.old, hook)
+	c.failHook(&d, p.old, hook, position)
 	d.Old, d.Live, d.liveText = compared.Old, compared.Live, compared.liveText
 	d.Controllers, d.Forgotten, d.wantsSchema = compared.Controllers, compared.Forgotten, compared.wantsSchema
 	return d

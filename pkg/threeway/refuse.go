@@ -107,17 +107,15 @@ func inOrder(hooks []Hook) []Hook {
 	})
 }
 
-// hookOf returns the hook that an object of old becomes in the operation, or nil if it becomes none.
-func (c *comparer) hookOf(o *object.Object) *Hook {
-	i := slices.IndexFunc(c.hooks, func(h Hook) bool { return h.Kind == o.Kind && h.Name == o.Name })
+// hookOf returns the hook that an object of old becomes in the operation, and its position among the hooks that Helm runs, from 1. It
+// returns nil if the object becomes none.
+func (c *comparer) hookOf(o *object.Object) (h *Hook, position int) {
+	i := slices.IndexFunc(c.in.Hooks, func(h Hook) bool { return h.Kind == o.Kind && h.Name == o.Name })
 	if i < 0 {
-		return nil
+		return nil, 0
 	}
-	return &c.hooks[i]
+	return &c.in.Hooks[i], i + 1
 }
-
-// position returns the position of a hook among the hooks that Helm runs, from 1.
-func (c *comparer) position(h *Hook) int { return slices.Index(c.hooks, *h) + 1 }
 
 // isDeletedByHook reports whether Helm deletes a live object because the object becomes a hook. Helm deletes it before it creates the hook
 // or, if an apply writes the hook over the object, after the hook.
@@ -127,7 +125,7 @@ func (c *comparer) isDeletedByHook(h *Hook) bool {
 
 // failHook fails an object that exists when Helm creates it as a hook. Server-side, the creation is an apply and overwrites the object
 // (helm v4.3.1 pkg/action/hooks.go execHookWithDelayedShutdown). A hook that runs last finds only an object that Helm keeps.
-func (c *comparer) failHook(d *decision, o *object.Object, h *Hook) {
+func (c *comparer) failHook(d *decision, o *object.Object, h *Hook, position int) {
 	if h == nil || h.DeletedBefore || c.in.ServerSide() || !h.First && d.action != report.ActionKeep {
 		return
 	}
@@ -135,7 +133,7 @@ func (c *comparer) failHook(d *decision, o *object.Object, h *Hook) {
 		h.Event, h.Path, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name))
 	scope := scopeNothing
 	if h.First {
-		scope, d.hook = scopeManifest, c.position(h)
+		scope, d.hook = scopeManifest, position
 	}
 	d.fail(scope, reason)
 }
