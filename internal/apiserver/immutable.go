@@ -39,11 +39,12 @@ type change struct {
 	live map[string]any
 }
 
-// immutableFields lists the immutable fields that an update changes.
-func immutableFields(key object.Key, c change) []object.Path {
+// immutableFields lists the immutable fields that the update changes.
+func (u Update) immutableFields() []object.Path {
+	c := change{was: u.Live, is: u.Result, live: u.Text}
 	var out []object.Path
 	for _, line := range immutables() {
-		if line.kind == key.GroupKind().String() && (line.when == nil || line.when(c)) {
+		if line.kind == u.Ref.GroupKind().String() && (line.when == nil || line.when(c)) {
 			out = append(out, line.changed(c)...)
 		}
 	}

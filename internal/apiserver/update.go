@@ -65,11 +65,6 @@ func (u Update) RefusedFields() string {
 	return reason
 }
 
-// immutableFields lists the immutable fields that the update would change.
-func (u Update) immutableFields() []object.Path {
-	return immutableFields(u.Ref.Key, change{was: u.Live, is: u.Result, live: u.Text})
-}
-
 // immutableReason names immutable fields.
 func immutableReason(fields []object.Path) string {
 	if len(fields) == 0 {

@@ -79,12 +79,10 @@ func rewrittenLists(gvk schema.GroupVersionKind, live map[string]any) *fieldpath
 	if !ok {
 		return &fieldpath.Set{}
 	}
-	if _, err := cached.Marshal(); err != nil { // this caches the texts in the quantities that it can address
-		return &fieldpath.Set{}
-	}
+	_, errCached := cached.Marshal() // this caches the texts in the quantities that it can address
 	was, errWas := kinds.NativeApply().Types.ObjectToTyped(cached)
 	is, errIs := kinds.NativeApply().Types.ObjectToTyped(decodeNative(gvk, live))
-	if errors.Join(errWas, errIs) != nil {
+	if errors.Join(errCached, errWas, errIs) != nil {
 		return &fieldpath.Set{}
 	}
 	compared, err := was.Compare(is)

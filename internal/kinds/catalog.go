@@ -80,23 +80,17 @@ func ShapeOf(ref object.Ref, definition *CustomSchema, plainStatus bool) *Shape 
 	if s := Native().Shape(ref.GVK()); s != nil {
 		return s
 	}
-	unknown := undefined
-	if plainStatus || definition.PlainStatus(ref.Version) {
-		unknown = undefinedWithStatus
+	return cmp.Or(definition.Shape(ref.Version), undefined()[plainStatus || definition.PlainStatus(ref.Version)])
+}
+
+// undefined returns the shapes of custom kinds without a known definition, by their PlainStatus. They have only the metadata.
+var undefined = sync.OnceValue(func() map[bool]*Shape {
+	out := map[bool]*Shape{}
+	for _, plainStatus := range []bool{false, true} {
+		out[plainStatus] = withMetadata(&Shape{Form: FormStruct, Fields: map[string]*structField{}, PlainStatus: plainStatus})
 	}
-	return cmp.Or(definition.Shape(ref.Version), unknown())
-}
-
-// undefined returns the shape of a custom kind without a known definition: only its metadata. undefinedWithStatus returns the same for a
-// kind without a status subresource.
-var (
-	undefined           = sync.OnceValue(func() *Shape { return newUndefined(false) })
-	undefinedWithStatus = sync.OnceValue(func() *Shape { return newUndefined(true) })
-)
-
-func newUndefined(plainStatus bool) *Shape {
-	return withMetadata(&Shape{Form: FormStruct, Fields: map[string]*structField{}, PlainStatus: plainStatus})
-}
+	return out
+})
 
 // Shape returns the shape of a native kind, or nil for any other kind.
 func (c *Catalog) Shape(gvk schema.GroupVersionKind) *Shape {

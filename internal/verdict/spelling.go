@@ -22,8 +22,9 @@ const (
 // withRespelled adds findings for values that differ only in their spelling: the order of a set, 0.5 for 500m. The states of n keep
 // their own spelling.
 func (w *objectWalk) withRespelled(found []Finding, n States) []Finding {
-	out := found
-	for _, f := range w.withWholes(n).findings(n) {
+	out, own := found, *w
+	own.live, own.old, own.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
+	for _, f := range own.findings(n) {
 		isFound := slices.ContainsFunc(found, func(other Finding) bool { return f.Path.Overlaps(other.Path) })
 		if isFound {
 			continue

@@ -148,13 +148,6 @@ func (w Walker) walkOf(o Object) *objectWalk {
 	return out
 }
 
-// withWholes returns the walk with other normal forms of the whole objects.
-func (w *objectWalk) withWholes(n States) *objectWalk {
-	out := *w
-	out.live, out.old, out.result = n.Live.Object(), n.Old.Object(), n.Result.Object()
-	return &out
-}
-
 // findings walks the object and returns its findings in the order of their paths.
 func (w *objectWalk) findings(n States) []Finding {
 	var out []Finding

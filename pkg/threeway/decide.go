@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/ignore"
-	"github.com/helmdrift/helmdrift/internal/verdict"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -81,34 +80,26 @@ func (c *comparer) decideAdopted(p pair, rules ignore.ObjectRules, live map[stri
 	return d
 }
 
-// dropOld turns a decision that was made with old = desired into one without old. If note is not empty, it replaces the notes of each
-// finding that no manifest names.
+// dropOld turns a decision that was made with old = desired into one without old. Nothing can have drifted, and the verdict on whatever
+// desired sets is add, even if live has it. If note is not empty, it replaces the notes of each finding that no manifest names.
 func (c *comparer) dropOld(d *decision, note string) {
 	kept := d.Findings[:0]
 	for _, f := range d.Findings {
 		if !f.Managed && !f.Writes() {
 			continue
 		}
-		f = c.withoutOld(f)
-		if !f.Managed && note != "" {
+		f.Cause, f.Old = report.CauseChange, nil
+		switch {
+		case f.Verdict == report.Overwrite && f.Managed && f.Class != report.ClassOrder:
+			f.Verdict = report.Add
+		case f.Verdict == report.Ignore:
+			f.Notes = report.Notes{c.in.Operation.Command() + " (client-side) adopts the object without changing it"}
+		case !f.Managed && note != "":
 			f.Notes = report.NotesOf(note)
 		}
 		kept = append(kept, f)
 	}
 	d.Findings, d.Old = kept, nil
-}
-
-// withoutOld turns a finding that was made with old = desired into one without old. Nothing can have drifted, and the verdict on
-// whatever desired sets is add, even if live has it.
-func (c *comparer) withoutOld(f verdict.Finding) verdict.Finding {
-	f.Cause, f.Old = report.CauseChange, nil
-	switch {
-	case f.Verdict == report.Overwrite && f.Managed && f.Class != report.ClassOrder:
-		f.Verdict = report.Add
-	case f.Verdict == report.Ignore:
-		f.Notes = report.Notes{c.in.Operation.Command() + " (client-side) adopts the object without changing it"}
-	}
-	return f
 }
 
 // checkOwnership fails an object that does not carry this release's metadata (helm v3.22.0 pkg/action/validate.go

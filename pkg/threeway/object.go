@@ -157,13 +157,10 @@ func (f found) object() map[string]any {
 
 // find returns the live states of an object. A state that was not read is an error, not an absence.
 func (c *comparer) find(p pair) (found, *report.ObjectError) {
-	if p.subject().Name == "" {
+	switch main := p.subject(); {
+	case main.Name == "" || main.Problem != "" && p.old == nil:
 		return found{}, nil
-	}
-	if p.subject().Problem != "" {
-		if p.old == nil {
-			return found{}, nil
-		}
+	case main.Problem != "":
 		return found{}, c.in.Live[p.old.Ref].Err // it may have drifted
 	}
 	read := func(ref object.Ref) cluster.Live {
