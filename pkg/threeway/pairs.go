@@ -155,21 +155,11 @@ func deployerOf(in Input) owners.Deployer {
 	if in.By != nil {
 		return owners.Deployer{Manager: in.By.Manager, Known: true}
 	}
-	var live []map[string]any
-	for _, ref := range releaseRefs(in) {
-		live = append(live, in.Live[ref].Object)
-	}
-	return owners.FindDeployer(live, in.Managers, in.Name, in.Operation == report.OperationInstall)
-}
-
-// releaseRefs returns the objects of old and desired, sorted.
-func releaseRefs(in Input) []object.Ref {
-	var out []object.Ref
+	live := map[object.Ref]map[string]any{}
 	for _, o := range slices.Concat(in.OldObjects, in.DesiredObjects) {
-		out = append(out, o.Ref)
+		live[o.Ref] = in.Live[o.Ref].Object
 	}
-	order.Sort(out, func(a, b object.Ref) int { return cmp.Or(a.Key.Compare(b.Key), cmp.Compare(a.Version, b.Version)) })
-	return slices.Compact(out)
+	return owners.FindDeployer(slices.Collect(maps.Values(live)), in.Managers, in.Name, in.Operation == report.OperationInstall)
 }
 
 // textsOf returns old's, desired's and live's text of an object. An absent text is nil.
