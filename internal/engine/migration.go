@@ -127,12 +127,10 @@ func withTaken(gvk schema.GroupVersionKind, live map[string]any, deployer string
 
 // fieldsOf returns a set as an entry of managedFields has it, decoded.
 func fieldsOf(set *fieldpath.Set) map[string]any {
-	text, err := owners.FieldsV1(set)
-	if err != nil {
-		return nil
-	}
 	var out map[string]any
-	_ = json.Unmarshal(text, &out)
+	if text, err := owners.FieldsV1(set); err == nil {
+		_ = json.Unmarshal(text, &out)
+	}
 	return out
 }
 

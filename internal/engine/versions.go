@@ -135,10 +135,7 @@ func isUnserved(gvk schema.GroupVersionKind, group string) bool {
 	if gvk.Group != group {
 		return true // extensions/v1beta1 and its like
 	}
-	typed, err := kinds.NativeApply().Scheme.New(gvk)
-	if err != nil {
-		return false
-	}
+	typed, _ := kinds.NativeApply().Scheme.New(gvk)
 	ended, ok := typed.(interface{ APILifecycleRemoved() (major, minor int) })
 	if !ok {
 		return false

@@ -133,8 +133,8 @@ func (c Writer) hasUndeclared(ref object.Ref, desired map[string]any) bool {
 	return !known && definition != nil && len(undeclared(definition, ref.Version, desired)) > 0
 }
 
-// undeclaredError returns the server's error for the fields of a manifest that the kind does not have; nil if there are none. It names all of
-// them, where the server names only one, in no fixed order.
+// undeclaredError returns the server's error for the fields of a manifest that the kind does not have; nil if there are none. It names all
+// of them, where the server names only one, in no fixed order.
 func (c Writer) undeclaredError(ref object.Ref, desired map[string]any) error {
 	var texts []string
 	for _, path := range unknownFields(desired, c.ShapeOf(ref), nil) {

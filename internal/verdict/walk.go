@@ -436,13 +436,12 @@ func (w *objectWalk) classifyUnmanaged(e entry, n States) entry {
 		return entry{weight: silent, isDefault: true}
 	case w.isLeftByLast(e.Path, n):
 		w.markLeftByLast(&e)
-		return e
 	case w.isEdit(e.Owners), w.isScaled(e.Path, e.Owners):
 		e.weight = hard
-		return e
 	case owners.AreForgotten(e.Owners):
 		e.weight = soft // it counts, and folds into what another writer added around it
-		return e
+	default:
+		return entry{weight: silent}
 	}
-	return entry{weight: silent}
+	return e
 }
