@@ -14,6 +14,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
+	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -118,7 +119,7 @@ func (o ValueOptions) merge() (map[string]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		values = overlay(values, given)
+		values = loader.MergeMaps(values, given)
 	}
 	kinds := []struct {
 		flag        string
@@ -159,7 +160,7 @@ func (o ValueOptions) readValues(name string) (map[string]any, error) {
 		if err := yaml.Unmarshal(document, &given); err != nil {
 			return nil, fmt.Errorf("reading values: file %s %w", shownName(name), valuesFileError(err))
 		}
-		values = overlay(values, given)
+		values = loader.MergeMaps(values, given)
 	}
 	return values, nil
 }
@@ -200,7 +201,7 @@ func applyJSON(expression string, values map[string]any) error {
 	if err := json.Unmarshal([]byte(trimmed), &object); err != nil {
 		return err
 	}
-	maps.Copy(values, overlay(values, object))
+	maps.Copy(values, loader.MergeMaps(values, object))
 	return nil
 }
 
@@ -245,7 +246,7 @@ type expressionError struct {
 
 func newExpressionError(flag string, number int, err error) error {
 	place := expressionError{flag, number}
-	if file := (fileError{}); errors.As(err, &file) {
+	if file, isFile := errors.AsType[fileError](err); isFile {
 		return fmt.Errorf("reading a file for %s: %w", place.name(), file.error)
 	}
 	return place
@@ -278,19 +279,4 @@ func ordinal(n int) string {
 		suffix = []string{"st", "nd", "rd"}[n%10-1]
 	}
 	return fmt.Sprintf("%d%s", n, suffix)
-}
-
-// overlay merges over into base: maps are merged, and every other value is replaced, even by null. The result may
-// share maps with both.
-func overlay(base, over map[string]any) map[string]any {
-	merged := maps.Clone(base)
-	for key, value := range over {
-		below, isMap := merged[key].(map[string]any)
-		above, overIsMap := value.(map[string]any)
-		if isMap && overIsMap {
-			value = overlay(below, above)
-		}
-		merged[key] = value
-	}
-	return merged
 }
