@@ -70,21 +70,21 @@ func (p prepared) usedGroups(groups []string) []string {
 	}
 	var use versionUse
 	var all []string
-	templates, files := p.chart.sources()
+	read := func(text string) string {
+		all = append(all, text)
+		use.read(text)
+		return text
+	}
+	templates, files := p.chart.tree().sources()
 	for _, t := range templates {
-		if all = append(all, string(*t.data)); path.Base(t.name) != notesFile {
+		if all = append(all, string(*t.data)); path.Base(t.path) != notesFile {
 			use.read(string(*t.data))
 		}
 	}
 	for _, f := range files {
-		all = append(all, string(*f.data))
-		use.read(string(*f.data)) // tpl may render it
+		read(string(*f.data)) // tpl may render it
 	}
-	mapTexts(p.values, func(text string) string {
-		all = append(all, text)
-		use.read(text)
-		return text
-	})
+	mapTexts(p.values, read)
 	return slices.DeleteFunc(slices.Clone(groups), func(group string) bool {
 		named := slices.ContainsFunc(all, func(text string) bool { return strings.Contains(text, group) })
 		return !use.whole && !(use.has && named)

@@ -113,15 +113,10 @@ func Chart(ctx context.Context, o ChartOptions) (*Rendered, error) {
 	if o.Capabilities == nil {
 		return nil, errors.New("rendering a chart needs the capabilities of a cluster")
 	}
-	if o.Known == nil {
-		o.Known = &secret.Known{}
-	}
-	o.Values.allDocuments, o.Values.known = o.Helm4, o.Known
-	values, defaults, err := o.Values.chooseValues(o.Previous)
+	r, err := newRenderer(o)
 	if err != nil {
 		return nil, err
 	}
-	r := renderer{o, values, defaults}
 	rendered, err := r.run(ctx)
 	if err != nil {
 		return nil, r.asError(ctx, err)
@@ -144,6 +139,17 @@ type renderer struct {
 	values map[string]any
 	// defaults replace the chart's own default values if they are not nil.
 	defaults map[string]any
+}
+
+// newRenderer chooses the values. If that fails, the renderer has none.
+func newRenderer(o ChartOptions) (r renderer, err error) {
+	if o.Known == nil {
+		o.Known = &secret.Known{}
+	}
+	o.Values.allDocuments, o.Values.known = o.Helm4, o.Known
+	r.ChartOptions = o
+	r.values, r.defaults, err = o.Values.chooseValues(o.Previous)
+	return r, err
 }
 
 // run renders the chart, twice if it is volatile.
@@ -194,9 +200,9 @@ func (r renderer) prepare() (prepared, error) {
 
 // prepareLoaded is prepare for a chart that is loaded. It changes the chart.
 func (r renderer) prepareLoaded(ch helmChart) (p prepared, err error) {
-	r.Known.AddAnnounced(copyValue(ch.defaults()))
-	info := ch.info()
-	if err := info.check(r.Install); err != nil {
+	info, files := ch.info(), ch.tree()
+	r.Known.AddAnnounced(copyValue(files.defaults()))
+	if err := info.check(files.below, r.Install); err != nil {
 		return prepared{}, err
 	}
 	if r.defaults != nil {
@@ -205,7 +211,7 @@ func (r renderer) prepareLoaded(ch helmChart) (p prepared, err error) {
 	p.chart = ch
 	p.inputs, p.values, err = ch.inputs(r.values, r.ChartOptions)
 	if err == nil && !r.SkipSchemaValidation {
-		err = ch.schemas().check(p.values, withoutValues)
+		err = ch.tree().validate(p.values, withoutValues)
 	}
 	if err != nil {
 		return prepared{}, valuesError(info.name, err)

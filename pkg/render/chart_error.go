@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Error is a problem with a chart, with its values, or with the output of a post-renderer. Its message contains no known
@@ -32,13 +33,7 @@ type Error struct {
 
 // Error returns the message with file and line in front, as compilers print it.
 func (e *Error) Error() string {
-	switch {
-	case e.File == "":
-		return e.Message
-	case e.Line == 0:
-		return e.File + ": " + e.Message
-	}
-	return e.File + ":" + strconv.Itoa(e.Line) + ": " + e.Message
+	return report.Message{File: e.File, Line: e.Line, Message: e.Message}.String()
 }
 
 // Hint returns the advice.
@@ -61,8 +56,8 @@ func (r renderer) asError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("rendering chart %s: %w", r.Path, context.Cause(ctx))
 	}
-	var e *Error
-	if !errors.As(err, &e) {
+	e, isKnown := errors.AsType[*Error](err)
+	if !isKnown {
 		failure := parseTemplateError(err.Error())
 		e = failure.asError()
 		e.Advice = r.hintFor(failure)
@@ -301,8 +296,7 @@ func yamlError(err error) error {
 			return fmt.Errorf("%w: line %s: %s", errNotYAML, match[1], match[2])
 		}
 	}
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) {
+	if mismatch, isMismatch := errors.AsType[*json.UnmarshalTypeError](err); isMismatch {
 		return typeError(mismatch)
 	}
 	return errNotYAML
@@ -310,8 +304,7 @@ func yamlError(err error) error {
 
 // valuesFileError describes what is wrong with a values file without quoting it.
 func valuesFileError(err error) error {
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) && mismatch.Field == "" {
+	if mismatch, isMismatch := errors.AsType[*json.UnmarshalTypeError](err); isMismatch && mismatch.Field == "" {
 		return errNoValues
 	}
 	return yamlError(err)
@@ -327,8 +320,7 @@ func decodeError(err error) error {
 
 // metadataError names the part of the metadata that cannot be decoded.
 func metadataError(err error) error {
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) {
+	if mismatch, isMismatch := errors.AsType[*json.UnmarshalTypeError](err); isMismatch {
 		return typeError(mismatch)
 	}
 	return errors.New("metadata cannot be decoded")

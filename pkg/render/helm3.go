@@ -10,6 +10,8 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
 	"helm.sh/helm/v3/pkg/releaseutil"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // helm3 follows helm v3.22.0 pkg/action/upgrade.go prepareUpgrade.
@@ -30,21 +32,10 @@ func (h helm3) info() chartInfo {
 	for _, required := range m.Dependencies {
 		i.required = append(i.required, required.Name)
 	}
-	for _, present := range h.Dependencies() {
-		i.present = append(i.present, present.Name())
-	}
 	return i
 }
 
 func (h helm3) setDefaults(values map[string]any) { h.Values = values }
-
-func (h helm3) defaults() any {
-	all := []any{h.Values}
-	for _, sub := range h.Dependencies() {
-		all = append(all, helm3{sub}.defaults())
-	}
-	return all
-}
 
 func (h helm3) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
 	if err := chartutil.ProcessDependenciesWithMerge(h.Chart, given); err != nil {
@@ -61,10 +52,16 @@ func (h helm3) inputs(given map[string]any, o ChartOptions) (inputs, values map[
 	return all, coalesced, nil
 }
 
-func (h helm3) schemas() schemas {
-	out := schemas{name: h.Name(), schema: h.Schema}
+func (h helm3) tree() chartTree {
+	out := chartTree{name: h.Name(), values: h.Values, schema: h.Schema}
+	for _, f := range h.Templates {
+		out.templates = append(out.templates, source{path.Join(h.ChartFullPath(), f.Name), valuesPath(h.ChartPath()), &f.Data})
+	}
+	for _, f := range h.Files {
+		out.files = append(out.files, source{path: f.Name, data: &f.Data})
+	}
 	for _, sub := range h.Dependencies() {
-		out.below = append(out.below, helm3{sub}.schemas())
+		out.below = append(out.below, helm3{sub}.tree())
 	}
 	return out
 }
@@ -97,20 +94,6 @@ func (h helm3) sort(files map[string]string) ([]sortedDocument, []Hook, error) {
 	return sorted, listed, nil
 }
 
-func (h helm3) sources() (templates, files []source) {
-	for _, f := range h.Templates {
-		templates = append(templates, source{f.Name, &f.Data})
-	}
-	for _, f := range h.Files {
-		files = append(files, source{f.Name, &f.Data})
-	}
-	for _, sub := range h.Dependencies() {
-		t, f := helm3{sub}.sources()
-		templates, files = append(templates, t...), append(files, f...)
-	}
-	return templates, files
-}
-
 func (h helm3) definitions() (documents []Document) {
 	for _, crd := range h.CRDObjects() {
 		documents = append(documents, definitionsIn(crd.Filename, crd.File.Data)...)
@@ -139,25 +122,8 @@ func cloneHelm3(ch *chart.Chart) *chart.Chart {
 	return &out
 }
 
-func (h helm3) templates() []Template {
-	var out []Template
-	for _, f := range h.Templates {
-		out = append(out, Template{Path: path.Join(h.ChartFullPath(), f.Name), Values: valuesPath(h.ChartPath()), Text: string(f.Data)})
-	}
-	for _, sub := range h.Dependencies() {
-		out = append(out, helm3{sub}.templates()...)
-	}
-	return out
-}
-
 func (h helm3) retain(keep func(string) bool) {
-	var kept []*chart.File
-	for _, f := range h.Templates {
-		if keep(path.Join(h.ChartFullPath(), f.Name)) {
-			kept = append(kept, f)
-		}
-	}
-	h.Templates = kept
+	h.Templates = object.Filter(h.Templates, func(f *chart.File) bool { return keep(path.Join(h.ChartFullPath(), f.Name)) })
 	for _, sub := range h.Dependencies() {
 		helm3{sub}.retain(keep)
 	}

@@ -12,13 +12,15 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"helm.sh/helm/v4/pkg/engine"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // helm4 follows helm v4.3.1 pkg/action/upgrade.go prepareUpgrade. It differs from Helm 3 in five ways: templates have
 // more functions and see the chart's metadata as a map, nulls of values.yaml are dropped when values are coalesced,
 // documents are split by other rules, and webhook configurations come last in the order of installing.
 //
-// About 80 lines are as in helm3.go. They call functions and read fields of the same names, but of types that the two libraries do not
+// About 70 lines are as in helm3.go. They call functions and read fields of the same names, but of types that the two libraries do not
 // share, so one function for both would first have to convert every chart.
 type helm4 struct{ *chart.Chart }
 
@@ -37,21 +39,10 @@ func (h helm4) info() chartInfo {
 	for _, required := range m.Dependencies {
 		i.required = append(i.required, required.Name)
 	}
-	for _, present := range h.Dependencies() {
-		i.present = append(i.present, present.Name())
-	}
 	return i
 }
 
 func (h helm4) setDefaults(values map[string]any) { h.Values = values }
-
-func (h helm4) defaults() any {
-	all := []any{h.Values}
-	for _, sub := range h.Dependencies() {
-		all = append(all, helm4{sub}.defaults())
-	}
-	return all
-}
 
 func (h helm4) inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error) {
 	if err := chartutil.ProcessDependencies(h.Chart, given); err != nil {
@@ -79,10 +70,16 @@ func (o ChartOptions) helm4Capabilities() *common.Capabilities {
 	}
 }
 
-func (h helm4) schemas() schemas {
-	out := schemas{name: h.Name(), schema: h.Schema}
+func (h helm4) tree() chartTree {
+	out := chartTree{name: h.Name(), values: h.Values, schema: h.Schema}
+	for _, f := range h.Templates {
+		out.templates = append(out.templates, source{path.Join(h.ChartFullPath(), f.Name), valuesPath(h.ChartPath()), &f.Data})
+	}
+	for _, f := range h.Files {
+		out.files = append(out.files, source{path: f.Name, data: &f.Data})
+	}
 	for _, sub := range h.Dependencies() {
-		out.below = append(out.below, helm4{sub}.schemas())
+		out.below = append(out.below, helm4{sub}.tree())
 	}
 	return out
 }
@@ -115,20 +112,6 @@ func (h helm4) sort(files map[string]string) ([]sortedDocument, []Hook, error) {
 	return sorted, listed, nil
 }
 
-func (h helm4) sources() (templates, files []source) {
-	for _, f := range h.Templates {
-		templates = append(templates, source{f.Name, &f.Data})
-	}
-	for _, f := range h.Files {
-		files = append(files, source{f.Name, &f.Data})
-	}
-	for _, sub := range h.Dependencies() {
-		t, f := helm4{sub}.sources()
-		templates, files = append(templates, t...), append(files, f...)
-	}
-	return templates, files
-}
-
 func (h helm4) definitions() (documents []Document) {
 	for _, crd := range h.CRDObjects() {
 		documents = append(documents, definitionsIn(crd.Filename, crd.File.Data)...)
@@ -157,25 +140,8 @@ func cloneHelm4(ch *chart.Chart) *chart.Chart {
 	return &out
 }
 
-func (h helm4) templates() []Template {
-	var out []Template
-	for _, f := range h.Templates {
-		out = append(out, Template{Path: path.Join(h.ChartFullPath(), f.Name), Values: valuesPath(h.ChartPath()), Text: string(f.Data)})
-	}
-	for _, sub := range h.Dependencies() {
-		out = append(out, helm4{sub}.templates()...)
-	}
-	return out
-}
-
 func (h helm4) retain(keep func(string) bool) {
-	var kept []*common.File
-	for _, f := range h.Templates {
-		if keep(path.Join(h.ChartFullPath(), f.Name)) {
-			kept = append(kept, f)
-		}
-	}
-	h.Templates = kept
+	h.Templates = object.Filter(h.Templates, func(f *common.File) bool { return keep(path.Join(h.ChartFullPath(), f.Name)) })
 	for _, sub := range h.Dependencies() {
 		helm4{sub}.retain(keep)
 	}

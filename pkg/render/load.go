@@ -25,23 +25,17 @@ type helmChart interface {
 	info() chartInfo
 	// setDefaults replaces the values of values.yaml.
 	setDefaults(map[string]any)
-	// defaults returns the values of the chart and its subcharts, as their files have them.
-	defaults() any
 	// inputs processes the dependencies, which changes the chart, and returns what its templates see. The result
 	// values is the part of inputs below .Values, in the same maps. It does not check the values.
 	inputs(given map[string]any, o ChartOptions) (inputs, values map[string]any, err error)
-	// schemas returns the schemas of the chart and its subcharts.
-	schemas() schemas
+	// tree returns the files of the chart and its subcharts.
+	tree() chartTree
 	// render returns the text of each template file.
 	render(ctx context.Context, inputs map[string]any, o ChartOptions) (map[string]string, error)
 	// sort splits the texts into documents, separates the hooks, and sorts the rest in the order of installing.
 	sort(files map[string]string) ([]sortedDocument, []Hook, error)
-	// sources returns the templates and the other files of the chart and its subcharts.
-	sources() (templates, files []source)
 	// clone returns a copy that can be prepared and rendered without changing the chart.
 	clone() helmChart
-	// templates returns the templates of the chart and its subcharts.
-	templates() []Template
 	// retain drops every template unless keep returns true for its path.
 	retain(keep func(path string) bool)
 	// definitions returns the documents of the crds/ folders of the chart and its subcharts.
@@ -52,18 +46,48 @@ type helmChart interface {
 type chartInfo struct {
 	name, version, appVersion, kubeVersion, kind string
 	deprecated                                   bool
-	// required has the names of the dependencies in Chart.yaml, and present the names of the charts in charts/.
-	required, present []string
+	// required has the names of the dependencies in Chart.yaml.
+	required []string
+}
+
+// chartTree is the files of a chart, and the charts below it.
+type chartTree struct {
+	name string
+	// values are those of values.yaml, and schema is values.schema.json.
+	values           map[string]any
+	schema           []byte
+	templates, files []source
+	below            []chartTree
+}
+
+// source is one file of a chart. Writing to data replaces its content. A template has the path and the values of a [Template].
+type source struct {
+	path   string
+	values []string
+	data   *[]byte
+}
+
+// defaults returns the values of the chart and its subcharts, as their files have them.
+func (t chartTree) defaults() any {
+	all := []any{t.values}
+	for _, sub := range t.below {
+		all = append(all, sub.defaults())
+	}
+	return all
+}
+
+// sources returns the templates and the other files of the chart and its subcharts.
+func (t chartTree) sources() (templates, files []source) {
+	templates, files = t.templates, t.files
+	for _, sub := range t.below {
+		itsTemplates, itsFiles := sub.sources()
+		templates, files = append(templates, itsTemplates...), append(files, itsFiles...)
+	}
+	return templates, files
 }
 
 // sortedDocument is one rendered document and the path of its template.
 type sortedDocument struct{ path, content string }
-
-// source is one file of a chart. Writing to data replaces its content.
-type source struct {
-	name string
-	data *[]byte
-}
 
 // load reads the chart from its files.
 func (r renderer) load() (ch helmChart, err error) {
@@ -82,8 +106,10 @@ func (r renderer) load() (ch helmChart, err error) {
 // action.CheckDependencies does (helm v3.22.0 pkg/action/install.go): an umbrella chart would render without them,
 // and their objects would seem to be deleted. The check is repeated here because pkg/action links every client of
 // Helm. An install also checks the type of the chart (cmd/helm/install.go checkIfInstallable).
-func (i chartInfo) check(install bool) error {
-	missing := slices.DeleteFunc(slices.Clone(i.required), func(name string) bool { return slices.Contains(i.present, name) })
+func (i chartInfo) check(present []chartTree, install bool) error {
+	missing := slices.DeleteFunc(slices.Clone(i.required), func(name string) bool {
+		return slices.ContainsFunc(present, func(t chartTree) bool { return t.name == name })
+	})
 	if len(missing) > 0 {
 		return &Error{File: i.name + "/Chart.yaml", Advice: hintDependencies,
 			Message: "found in Chart.yaml, but missing in charts/ directory: " + strings.Join(missing, ", ")}

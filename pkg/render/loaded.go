@@ -1,10 +1,6 @@
 package render
 
-import (
-	"context"
-
-	"github.com/helmdrift/helmdrift/internal/secret"
-)
+import "context"
 
 // Loaded is a chart that is loaded once and can be rendered many times, for a search. It is safe for concurrent use.
 type Loaded struct{ chart helmChart }
@@ -23,20 +19,15 @@ type Prepared struct {
 
 // Prepare prepares a copy of the chart as [Chart] does. Path and Helm4 are those that it was loaded with.
 func (l *Loaded) Prepare(ctx context.Context, o ChartOptions) (*Prepared, error) {
-	if o.Known == nil {
-		o.Known = &secret.Known{}
-	}
-	o.Values.allDocuments, o.Values.known = o.Helm4, o.Known
-	p := &Prepared{renderer: renderer{ChartOptions: o}}
-	values, defaults, err := o.Values.chooseValues(o.Previous)
+	r, err := newRenderer(o)
+	var p prepared
 	if err == nil {
-		p.renderer.values, p.renderer.defaults = values, defaults
-		p.prepared, err = p.renderer.prepareLoaded(l.chart.clone())
+		p, err = r.prepareLoaded(l.chart.clone())
 	}
 	if err != nil {
-		return nil, p.renderer.asError(ctx, err)
+		return nil, r.asError(ctx, err)
 	}
-	return p, nil
+	return &Prepared{r, p}, nil
 }
 
 // Values returns a copy of what the templates see as .Values. Rendering may change what they see.
@@ -46,7 +37,13 @@ func (p *Prepared) Values() map[string]any {
 }
 
 // Templates returns the templates of the chart and of the subcharts that the values enable.
-func (p *Prepared) Templates() []Template { return p.prepared.chart.templates() }
+func (p *Prepared) Templates() (out []Template) {
+	templates, _ := p.prepared.chart.tree().sources()
+	for _, t := range templates {
+		out = append(out, Template{Path: t.path, Values: t.values, Text: string(*t.data)})
+	}
+	return out
+}
 
 // Retain drops every template unless keep returns true for its path.
 func (p *Prepared) Retain(keep func(path string) bool) { p.prepared.chart.retain(keep) }
@@ -61,9 +58,20 @@ func (p *Prepared) Render(ctx context.Context) (manifest string, hooks []Hook, e
 
 // HooksAgain returns the hooks of a second rendering if the chart calls volatile functions, and otherwise those of the first one.
 func (p *Prepared) HooksAgain(ctx context.Context, hooks []Hook) ([]Hook, error) {
-	again, err := p.renderer.hooksAgain(ctx, p.prepared, hooks)
+	if len(hooks) == 0 {
+		return nil, nil
+	}
+	r := p.renderer
+	calls := findCalls(p.prepared, r.EnableDNS)
+	if !calls.volatile[random] && !calls.volatile[unordered] && !calls.volatile[clock] {
+		return hooks, nil
+	}
+	_, again, err := r.renderShifted(ctx, &shift{later: calls.volatile[clock], descending: true})
+	if err != nil && ctx.Err() == nil {
+		_, again, err = r.renderShifted(ctx, nil)
+	}
 	if err != nil {
-		return nil, p.renderer.asError(ctx, err)
+		return nil, r.asError(ctx, err)
 	}
 	return again, nil
 }

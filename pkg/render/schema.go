@@ -14,34 +14,27 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
-// schemas is a chart with the JSON schema of its values, and the charts below it.
-type schemas struct {
-	name   string
-	schema []byte
-	below  []schemas
-}
-
 // schemaViolation begins the error for values that violate a schema.
 const schemaViolation = "values don't meet the specifications of the schema(s) in the following chart(s):\n"
 
-// check checks coalesced values as Helm does and with its messages (helm v3.22.0 pkg/chartutil/values.go and jsonschema.go, v4.3.1
+// validate checks coalesced values as Helm does and with its messages (helm v3.22.0 pkg/chartutil/values.go and jsonschema.go, v4.3.1
 // pkg/chart/common/util: ToRenderValuesWithSchemaValidation, ValidateAgainstSchema), but reads no file.
 // Conceal changes a violation before its message is made.
-func (s schemas) check(values map[string]any, conceal func(*jsonschema.ValidationError)) error {
-	if violations := s.violations(values, conceal); violations != "" {
+func (t chartTree) validate(values map[string]any, conceal func(*jsonschema.ValidationError)) error {
+	if violations := t.violations(values, conceal); violations != "" {
 		return errors.New(schemaViolation + violations)
 	}
 	return nil
 }
 
-func (s schemas) violations(values map[string]any, conceal func(*jsonschema.ValidationError)) string {
+func (t chartTree) violations(values map[string]any, conceal func(*jsonschema.ValidationError)) string {
 	var out strings.Builder
-	if s.schema != nil {
-		if err := checkSchema(s.schema, values, conceal); err != nil {
-			fmt.Fprintf(&out, "%s:\n%s", s.name, err)
+	if t.schema != nil {
+		if err := checkSchema(t.schema, values, conceal); err != nil {
+			fmt.Fprintf(&out, "%s:\n%s", t.name, err)
 		}
 	}
-	for _, sub := range s.below {
+	for _, sub := range t.below {
 		if given, isMap := values[sub.name].(map[string]any); isMap { // coalescing lets only maps and null pass
 			out.WriteString(sub.violations(given, conceal))
 		}

@@ -64,13 +64,13 @@ func TestSchemaOfHelm(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := helm3{top}.schemas().check(all["Values"].(chartutil.Values), func(*jsonschema.ValidationError) {})
+			got := helm3{top}.tree().validate(all["Values"].(chartutil.Values), func(*jsonschema.ValidationError) {})
 			_, want3 := chartutil.ToRenderValuesWithSchemaValidation(top, tt.values, chartutil.ReleaseOptions{}, nil, false)
 			_, want4 := util4.ToRenderValuesWithSchemaValidation(top4, tt.values, common4.ReleaseOptions{}, nil, false)
 			if sorted(got) != sorted(want3) || sorted(got) != sorted(want4) {
 				t.Errorf("got %v, want\n%v\n%v", got, want3, want4)
 			}
-			if four := (helm4{top4}).schemas(); fmt.Sprint(four) != fmt.Sprint(helm3{top}.schemas()) {
+			if four := (helm4{top4}).tree(); fmt.Sprint(four) != fmt.Sprint(helm3{top}.tree()) {
 				t.Errorf("Helm 4 has other schemas: %v", four)
 			}
 		})
@@ -100,7 +100,7 @@ func TestSchemaErrorsHaveNoValues(t *testing.T) {
 		schema := `{"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"it's": {` + keyword + `}}}`
 		messages := ""
 		for _, value := range []any{canary, canary + `\`, "(" + canary, number} {
-			err := schemas{name: "web", schema: []byte(schema)}.check(map[string]any{"it's": value}, withoutValues)
+			err := chartTree{name: "web", schema: []byte(schema)}.validate(map[string]any{"it's": value}, withoutValues)
 			if err == nil {
 				continue
 			}

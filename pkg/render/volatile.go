@@ -72,11 +72,11 @@ type templateCalls struct {
 // count. If tpl is called, the templates among the values, constants and files count too.
 func findCalls(p prepared, dns bool) *callGraph {
 	c := &callGraph{dns: dns, known: map[string]*templateCalls{}, volatile: map[volatility]bool{}}
-	templates, files := p.chart.sources()
+	templates, files := p.chart.tree().sources()
 	var rendered []*templateCalls
 	for _, t := range templates {
 		own := c.read(string(*t.data))
-		if strings.HasPrefix(path.Base(t.name), "_") {
+		if strings.HasPrefix(path.Base(t.path), "_") {
 			c.partials = append(c.partials, own)
 		} else {
 			rendered = append(rendered, own)
@@ -241,22 +241,6 @@ func (r renderer) renderShifted(ctx context.Context, s *shift) (string, []Hook, 
 	return r.render(ctx, p)
 }
 
-// hooksAgain returns the hooks of a second rendering if the chart calls volatile functions, and otherwise those of the first one.
-func (r renderer) hooksAgain(ctx context.Context, first prepared, hooks []Hook) ([]Hook, error) {
-	if len(hooks) == 0 {
-		return nil, nil
-	}
-	calls := findCalls(first, r.EnableDNS)
-	if !calls.volatile[random] && !calls.volatile[unordered] && !calls.volatile[clock] {
-		return hooks, nil
-	}
-	_, again, err := r.renderShifted(ctx, &shift{later: calls.volatile[clock], descending: true})
-	if err != nil && ctx.Err() == nil {
-		_, again, err = r.renderShifted(ctx, nil)
-	}
-	return again, err
-}
-
 // shiftBy is how far the second rendering's clock is ahead. A date shows the difference if its layout has the year,
 // the hour, the minute or the second. The value is unusual, so that it is recognised if it appears in a manifest by
 // mistake.
@@ -280,7 +264,7 @@ type shift struct {
 
 // apply changes a prepared chart.
 func (s shift) apply(p prepared) {
-	templates, files := p.chart.sources()
+	templates, files := p.chart.tree().sources()
 	if s.values {
 		templates = append(templates, files...)
 		for key, v := range p.values {

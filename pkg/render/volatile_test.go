@@ -220,7 +220,7 @@ func TestPrintedTemplatesRenderAlike(t *testing.T) {
 
 func printAll(t *testing.T, p prepared) {
 	t.Helper()
-	templates, _ := p.chart.sources()
+	templates, _ := p.chart.tree().sources()
 	for _, source := range templates {
 		trees, err := parseTemplate(string(*source.data))
 		if err != nil {
