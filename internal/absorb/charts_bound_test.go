@@ -13,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/absorb/reads"
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/internal/absorb/vary"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
@@ -42,7 +43,7 @@ func controlled(t *testing.T, c *testCluster, dir string, values []byte, edits m
 	group.SetLimit(2)
 	for i, path := range paths {
 		group.Go(func() error {
-			old, _ := object.ValueAt(v.Values, path)
+			old, _ := valuesfile.ValueAt(v.Values, path)
 			found[i] = map[string]bool{}
 			for _, value := range probes(old) {
 				content, _ := json.Marshal(search.Apply(file, v.Values, []search.Edit{{Path: path, Value: value}}))
@@ -100,7 +101,7 @@ func absentPaths(v *vary.Chart) [][]any {
 				continue
 			}
 			seen[name] = true
-			if _, found := object.ValueAt(v.Values, path); !found {
+			if _, found := valuesfile.ValueAt(v.Values, path); !found {
 				out = append(out, path)
 			}
 		}

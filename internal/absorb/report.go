@@ -8,6 +8,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
@@ -174,7 +175,7 @@ func (a *Absorption) edits(edits []Edit) []absorption.ValueEdit {
 // edit returns one change of values, masked if it may hold a secret.
 func (a *Absorption) edit(e Edit) absorption.ValueEdit {
 	out := absorption.ValueEdit{Path: e.Path, Name: e.Name(), Remove: e.Remove, Null: e.Value == nil && !e.Remove}
-	before, _ := object.ValueAt(a.values, e.Path)
+	before, _ := valuesfile.ValueAt(a.values, e.Path)
 	place := search.Place(a.values, e.Path)
 	out.Masked = a.hides(place, before) || a.hides(place, e.Value)
 	if !out.Masked {

@@ -210,8 +210,8 @@ func (d *document) masked(m *secret.Masker, token string) (string, bool) {
 	}
 	masked := m.Object(d.ref.Group, d.ref.Kind, content)
 	text := file.Conceal(token, func(path []any, _ string) bool {
-		was, _ := object.ValueAt(content, path)
-		now, _ := object.ValueAt(masked, path)
+		was, _ := valuesfile.ValueAt(content, path)
+		now, _ := valuesfile.ValueAt(masked, path)
 		return !object.Identical(was, now)
 	})
 	if file, err = valuesfile.Parse("manifest", []byte(text)); err != nil {

@@ -68,7 +68,7 @@ func (k *Editor) Rewrite(edits []valuesfile.Edit) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		old, found := object.ValueAt(values, e.Path)
+		old, found := valuesfile.ValueAt(values, e.Path)
 		for _, part := range parts(e, old, found) {
 			if err := k.change(part, i); err != nil {
 				return nil, err
@@ -128,7 +128,7 @@ func (k *Editor) change(e valuesfile.Edit, number int) error {
 		if object.Equal(any(values), any(wanted)) {
 			return nil
 		}
-		if _, stays := object.ValueAt(values, e.Path); !e.Remove || !stays || !k.isAbove(at, e.Path) {
+		if _, stays := valuesfile.ValueAt(values, e.Path); !e.Remove || !stays || !k.isAbove(at, e.Path) {
 			if why != "" {
 				return fmt.Errorf("%s, and %s does not override it", why, k.OwnName)
 			}
@@ -232,13 +232,13 @@ func (k *Editor) Changes() []files.Change {
 
 // has reports whether values have a path, or the list that its last step is an index of.
 func has(values map[string]any, path []any) bool {
-	if _, found := object.ValueAt(values, path); found || len(path) == 0 {
+	if _, found := valuesfile.ValueAt(values, path); found || len(path) == 0 {
 		return found
 	}
 	if _, isIndex := path[len(path)-1].(int); !isIndex {
 		return false
 	}
-	above, _ := object.ValueAt(values, path[:len(path)-1])
+	above, _ := valuesfile.ValueAt(values, path[:len(path)-1])
 	_, isList := above.([]any)
 	return isList
 }
@@ -250,8 +250,8 @@ func (l *Layer) isPlain(path []any) bool {
 			path = path[:n-1] // the other items count, too
 		}
 	}
-	raw, inFile := object.ValueAt(l.Raw, path)
-	built, isMade := object.ValueAt(l.Built, path)
+	raw, inFile := valuesfile.ValueAt(l.Raw, path)
+	built, isMade := valuesfile.ValueAt(l.Built, path)
 	return inFile == isMade && object.Equal(raw, built)
 }
 

@@ -47,7 +47,7 @@ func (p *Place) Values(text []byte) (map[string]any, error) {
 	if p.IsText {
 		return f.Values(), nil
 	}
-	found, _ := object.ValueAt(f.Values(), p.Path)
+	found, _ := valuesfile.ValueAt(f.Values(), p.Path)
 	values, isMap := found.(map[string]any)
 	if found != nil && !isMap {
 		return nil, fmt.Errorf("%s: its values are not a table", p.File)

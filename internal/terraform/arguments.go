@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -51,7 +52,7 @@ func markAt(marks any, path ...any) any {
 		if _, isWhole := marks.(bool); isWhole {
 			return marks
 		}
-		marks, _ = object.ValueAt(marks, []any{step})
+		marks, _ = valuesfile.ValueAt(marks, []any{step})
 	}
 	return marks
 }

@@ -80,7 +80,7 @@ func leaves(path []any, v any) (paths [][]any) {
 
 // editsOf returns edits of one kind, which depends on the turn: another scalar, a map, a removal, or a text with several lines.
 func editsOf(f *File, path []any, turn int) []Edit {
-	old, _ := object.ValueAt(f.values, path)
+	old, _ := ValueAt(f.values, path)
 	other := Edit{Path: path, Value: "changed"}
 	if object.Equal(old, "changed") {
 		other.Value = "again"
@@ -112,7 +112,7 @@ func editsOnePlace(f *File, data []byte, e Edit) error {
 			break
 		}
 	}
-	old, _ := object.ValueAt(f.values, e.Path)
+	old, _ := ValueAt(f.values, e.Path)
 	text, _ := old.(string)
 	switch value := e.Value.(type) {
 	case map[string]any:

@@ -58,7 +58,7 @@ func (e Edit) plan(root any) (after any, changes []change, err error) {
 	if kind == set {
 		// A removal and an insertion are one change each; only a value that is set can share parts with the old one.
 		p := planner{after: after}
-		old, found := object.ValueAt(root, e.Path)
+		old, found := ValueAt(root, e.Path)
 		p.compare(e.Path, old, found, value)
 		return after, p.changes, nil
 	}
@@ -138,6 +138,29 @@ func (p *planner) compareLists(path []any, old, value []any) {
 	for i := lastOld - 1; i >= lastNew; i-- {
 		p.add(remove, below(path, i), nil)
 	}
+}
+
+// ValueAt returns the value at a path in root, or false if root lacks it. A step is a string, the key of a map, or an int, the index of a
+// list; so a key is never taken for an index.
+func ValueAt(root any, steps []any) (any, bool) {
+	for _, step := range steps {
+		switch step := step.(type) {
+		case string:
+			m, _ := root.(map[string]any)
+			below, found := m[step]
+			if !found {
+				return nil, false
+			}
+			root = below
+		case int:
+			list, _ := root.([]any)
+			if step < 0 || step >= len(list) {
+				return nil, false
+			}
+			root = list[step]
+		}
+	}
+	return root, true
 }
 
 // below returns the path with one more step. It shares nothing with path.

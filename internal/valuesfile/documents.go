@@ -9,8 +9,6 @@ import (
 	"strings"
 
 	yaml3 "go.yaml.in/yaml/v3"
-
-	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // This file edits YAML that is a part of another text: one of several documents, or a document in a string of another document.
@@ -86,7 +84,7 @@ func (f *File) Values() map[string]any { return f.values }
 // Nested reads the string at a path as a file of its own. Lines of errors are those of the whole text if the string is a block scalar.
 func (f *File) Nested(path []any) (*File, error) {
 	f = f.inPlace()
-	value, _ := object.ValueAt(f.values, path)
+	value, _ := ValueAt(f.values, path)
 	text, isText := value.(string)
 	if !isText {
 		return nil, f.refused(path, errors.New("it is not a text"))

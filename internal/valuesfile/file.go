@@ -209,8 +209,8 @@ func (f *File) refused(path []any, err error) error {
 // not made yet.
 func reached(text string, wanted any, path []any) bool {
 	got, err := read(text)
-	left, inText := object.ValueAt(got, path)
-	right, inWanted := object.ValueAt(wanted, path)
+	left, inText := ValueAt(got, path)
+	right, inWanted := ValueAt(wanted, path)
 	return err == nil && inText == inWanted && object.Equal(left, right)
 }
 

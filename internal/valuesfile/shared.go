@@ -127,7 +127,7 @@ func (ed *editor) override(p place, c change, path []any) error {
 // merge does not overwrite it.
 func (ed *editor) overMerge(p place, c change, path []any, own bool, merge entry) error {
 	old, value, err := ed.compare(c, path)
-	_, wanted := object.ValueAt(c.after, path)
+	_, wanted := ValueAt(c.after, path)
 	line := ed.line(merge.start)
 	switch {
 	case err != nil || wanted && object.Equal(old, value):
@@ -147,7 +147,7 @@ func (ed *editor) compare(c change, path []any) (old, value any, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	old, _ = object.ValueAt(values, path)
-	value, _ = object.ValueAt(c.after, path)
+	old, _ = ValueAt(values, path)
+	value, _ = ValueAt(c.after, path)
 	return old, value, nil
 }

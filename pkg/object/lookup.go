@@ -17,29 +17,6 @@ func (p Path) Lookup(root any) (any, bool) {
 	return node, true
 }
 
-// ValueAt returns the value at a path in root, or false if root lacks it. A step is a string, the key of a map, or an int, the index of a
-// list; so a key is never taken for an index. The paths of values files have this form.
-func ValueAt(root any, steps []any) (any, bool) {
-	for _, step := range steps {
-		switch step := step.(type) {
-		case string:
-			m, _ := root.(map[string]any)
-			below, found := m[step]
-			if !found {
-				return nil, false
-			}
-			root = below
-		case int:
-			list, _ := root.([]any)
-			if step < 0 || step >= len(list) {
-				return nil, false
-			}
-			root = list[step]
-		}
-	}
-	return root, true
-}
-
 // Find returns the value that the step leads to from node, and the token of the step in a JSON pointer. If several items of a list have
 // the name, the token names the first, and the value is the list of all.
 func (s Step) Find(node any) (token string, next any, ok bool) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -139,7 +140,7 @@ func (f *field) deletions(l leaf) []attempt {
 		return out
 	}
 	// Remove the value if the file itself adds it. Otherwise set it to null, because a default of the chart would come back.
-	if _, inFile := object.ValueAt(f.edited, l.path); inFile {
+	if _, inFile := valuesfile.ValueAt(f.edited, l.path); inFile {
 		add(Edit{Path: l.path, Remove: true}, score+1)
 	}
 	add(Edit{Path: l.path}, score)

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -27,8 +28,8 @@ func Apply(edited, values map[string]any, edits []Edit) map[string]any {
 	for _, e := range edits {
 		// An index into a list that the file does not have would make a list with this one item.
 		if i := firstIndex(e.Path); i >= 0 {
-			if _, found := object.ValueAt(out, e.Path[:i]); !found {
-				list, _ := object.ValueAt(values, e.Path[:i])
+			if _, found := valuesfile.ValueAt(out, e.Path[:i]); !found {
+				list, _ := valuesfile.ValueAt(values, e.Path[:i])
 				out, _ = set(out, e.Path[:i], object.Copy(list)).(map[string]any)
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -36,7 +37,7 @@ func taken(values map[string]any, edits []Edit) []string {
 		if !e.Remove && !isNothing(e.Value) {
 			continue
 		}
-		was, _ := object.ValueAt(values, e.Path)
+		was, _ := valuesfile.ValueAt(values, e.Path)
 		eachScalar(was, func(v any) {
 			if text := textOf(v); text != "" {
 				out = append(out, text)

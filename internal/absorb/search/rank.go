@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/helmdrift/helmdrift/internal/order"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -29,7 +30,7 @@ func (f *field) nodes() []leaf {
 			continue
 		}
 		if path, ok := plainPath(read.Path); ok && !seen[nameOf(path)] && len(path) > 0 && !Place(f.values, path).Announced() {
-			if _, found := object.ValueAt(f.values, path); !found {
+			if _, found := valuesfile.ValueAt(f.values, path); !found {
 				add(path, nil)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/absorb/reads"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -46,7 +47,7 @@ func Place(values map[string]any, path []any) secret.Place {
 		if name, ok := step.(string); ok {
 			place = place.Field(name)
 		} else {
-			item, _ := object.ValueAt(values, path[:i+1])
+			item, _ := valuesfile.ValueAt(values, path[:i+1])
 			place = place.Item(secret.ItemName(item))
 		}
 	}

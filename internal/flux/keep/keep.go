@@ -100,9 +100,7 @@ func (k *Keeper) Root() string { return k.tree.Order().Root }
 func (w written) Of(at int) (values map[string]any, isKnown bool) {
 	l := &w.of.layers[at]
 	if l.reference == nil {
-		found, _ := object.ValueAt(w.release, []any{"spec", "values"})
-		values, _ = found.(map[string]any)
-		return values, true
+		return object.Child(object.Child(w.release, "spec"), "values"), true
 	}
 	text, found, err := l.reference.TextIn(w.objects[l.object].Object)
 	if w.objects[l.object].Err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/places"
+	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -108,7 +109,7 @@ func notShared(t *applied.Tree, file string) error {
 
 // setBuilt sets the values of the layer as the tree makes them.
 func (l *layer) setBuilt(o map[string]any, at []any) error {
-	found, _ := object.ValueAt(o, at)
+	found, _ := valuesfile.ValueAt(o, at)
 	if l.reference == nil {
 		l.Built, _ = found.(map[string]any)
 		return nil
