@@ -13,6 +13,14 @@ func Changed(objects []report.Object) int {
 	return len(object.Filter(objects, isChanged))
 }
 
+// Differ returns the verb for a number of objects: "differs", "differ".
+func Differ(n int) string {
+	if n == 1 {
+		return "differs"
+	}
+	return "differ"
+}
+
 // WhatGoes says what a report about a release that a deployer uninstalls, and maybe installs anew, does not list.
 func WhatGoes(by string, action report.DeployerAction) string {
 	if action == report.DeployerUninstall {

@@ -11,14 +11,6 @@ func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %ss", n, thing)
 }
 
-// Differ returns the verb for a number of things: "differs", "differ".
-func Differ(n int) string {
-	if n == 1 {
-		return "differs"
-	}
-	return "differ"
-}
-
 // AtMost returns the first names, and counts the others in one more: "a", "b", "3 more".
 func AtMost(names []string, most int) []string {
 	if len(names) <= most {

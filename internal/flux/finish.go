@@ -34,7 +34,7 @@ func (p *Plan) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 		}
 		if notRolledOut > 0 {
 			d.reason += fmt.Sprintf(", although %s of the chart %s from what is deployed: Flux rolls them out when the version of the chart changes",
-				english.Count(notRolledOut, "object"), english.Differ(notRolledOut))
+				english.Count(notRolledOut, "object"), deployer.Differ(notRolledOut))
 		}
 	}
 	r.Deployer = &report.Deployer{
@@ -83,7 +83,7 @@ func (p *Plan) checkKept(ctx context.Context, drifted *drift.Result) {
 	if changed := p.notRolledOut(ctx, drifted); changed > 0 {
 		p.lacks(fmt.Sprintf("%s of the chart %s from what is deployed under version %s: source-controller keeps the chart that it built first, "+
 			"so the upgrade deploys that one, and the comparison is with the other",
-			english.Count(changed, "object"), english.Differ(changed), p.chart.version))
+			english.Count(changed, "object"), deployer.Differ(changed), p.chart.version))
 	}
 }
 

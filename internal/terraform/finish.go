@@ -27,7 +27,7 @@ func (s *Step) Finish(ctx context.Context, result *drift.Result, r *report.Relea
 	if s.preview.Chart != nil {
 		if notRolledOut = s.notRolledOut(ctx, result); notRolledOut > 0 {
 			d.reason += fmt.Sprintf("; its chart and values make %s that %s from what is deployed: Terraform rolls them out when an argument "+
-				"changes", english.Count(notRolledOut, "object"), english.Differ(notRolledOut))
+				"changes", english.Count(notRolledOut, "object"), deployer.Differ(notRolledOut))
 		}
 	}
 	r.Deployer = &report.Deployer{
