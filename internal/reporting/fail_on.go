@@ -152,7 +152,10 @@ func (f FailOn) selectsClaims(scan *report.Scan) bool {
 
 // lacksEffects reports whether the exit code depends on a forecast that is incomplete: an unknown effect may restart pods.
 func (f FailOn) lacksEffects(r *report.Report) bool {
-	return (f["restart"] || f["downtime"]) && slices.ContainsFunc(r.Releases, report.Release.LacksEffects)
+	isIncomplete := func(m report.Message) bool { return m.Code == report.CodeEffects }
+	return (f["restart"] || f["downtime"]) && slices.ContainsFunc(r.Releases, func(rel report.Release) bool {
+		return slices.ContainsFunc(rel.Warnings, isIncomplete)
+	})
 }
 
 // selects reports whether an object sets exit code 2 or, if it is nil, the release itself does.
@@ -170,8 +173,11 @@ func (f FailOn) selectsRelease(r report.Release) bool {
 
 // selectsWhole reports whether a release as a whole sets exit code 2. If the namespace is being deleted, everything in it has drifted.
 func (f FailOn) selectsWhole(r report.Release) bool {
-	return f["drift"] && r.Terminating || f["restart"] && r.Restarts() || f["downtime"] && r.GoesDown() ||
-		f["uninstall"] && r.Deployer.Uninstalls() || f["blocked"] && r.Deployer.IsBlocked()
+	restarts := r.Effect != nil && r.Effect.Restarts > 0
+	goesDown := r.Effect != nil && len(r.Effect.Downtime) > 0
+	isBlocked := r.Deployer != nil && r.Deployer.Action == report.DeployerBlocked
+	return f["drift"] && r.Terminating || f["restart"] && restarts || f["downtime"] && goesDown ||
+		f["uninstall"] && r.Deployer.Uninstalls() || f["blocked"] && isBlocked
 }
 
 // selectsObject reports whether an object or one of its fields sets exit code 2.

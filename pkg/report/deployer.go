@@ -86,9 +86,6 @@ func (d *Deployer) Uninstalls() bool {
 	return d != nil && (d.Action == DeployerUninstall || d.Action == DeployerReinstall)
 }
 
-// IsBlocked reports whether something keeps the controller from acting. A nil Deployer is not blocked.
-func (d *Deployer) IsBlocked() bool { return d != nil && d.Action == DeployerBlocked }
-
 // Says returns what the controller does and why, in one clause, and when it puts drift back.
 func (d *Deployer) Says() string {
 	said := map[DeployerAction]string{

@@ -1,9 +1,6 @@
 package report
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Effect predicts what the write of one object means for pods, for what reaches them, and for data.
 type Effect struct {
@@ -45,20 +42,8 @@ type ReleaseEffect struct {
 }
 
 // CodeEffects is the code of the warning that Effect is incomplete: something could not be read, or only the controller of a custom kind
-// knows what happens to its pods.
+// knows what happens to its pods. The operation may then restart more pods, and take down more of them, than Effect says.
 const CodeEffects = "effects-unread"
-
-// LacksEffects reports whether Effect is incomplete. The operation may then restart more pods, and take down more of them, than Effect
-// says.
-func (r Release) LacksEffects() bool {
-	return slices.ContainsFunc(r.Warnings, func(m Message) bool { return m.Code == CodeEffects })
-}
-
-// Restarts reports whether the operation restarts any pod of the release.
-func (r Release) Restarts() bool { return r.Effect != nil && r.Effect.Restarts > 0 }
-
-// GoesDown reports whether a workload of the release has no ready pod for a time while the operation takes effect.
-func (r Release) GoesDown() bool { return r.Effect != nil && len(r.Effect.Downtime) > 0 }
 
 // Map returns the effect with f applied to its texts; nil stays nil.
 func (e *Effect) Map(f func(string) string) *Effect {
