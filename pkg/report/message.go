@@ -26,44 +26,36 @@ func (m Message) String() string {
 	return fmt.Sprintf("%s:%d: %s", m.File, m.Line, m.Message)
 }
 
-// CodeAutoscalers is the code of an error of a release: autoscalers could not be read, so nobody knows whether replicas are drift.
-const CodeAutoscalers = "autoscalers-unread"
-
-// CodeDefinition is the code of an error of a release: a custom resource differs, and its definition could not be read.
-const CodeDefinition = "definition-unread"
-
-// ErrorRender is the code of the error that the chart could not be rendered. It is part of the contract.
-const ErrorRender = "render"
-
-// ErrorInterrupted is the code of the error that a signal came before the release could be shown. It is part of the contract.
-const ErrorInterrupted = "interrupted"
-
-// ErrorNotFound is the code of the error that no release has a given name. It is part of the contract.
-const ErrorNotFound = "not-found"
-
-// ErrorOrphans is the code of the error that some orphans may not have been seen. The releases of the place were found and compared.
-const ErrorOrphans = "orphans-unseen"
-
-// ErrorSelection is the code of the error, or the warning, that a flag names nothing of what was compared.
-const ErrorSelection = "selection"
-
-// ErrorSource is the code of the error that a source of releases, such as a helmfile or a working tree, could not be read, or not as a
-// whole. What the report has of other sources stands.
-const ErrorSource = "source"
-
-// WarnRecordElsewhere is the code of the warning that a record may be a copy: it is not stored in the namespace that it names. The code
-// is part of the contract.
-const WarnRecordElsewhere = "record-elsewhere"
-
-// WarnOtherRelease is the code of the warning that the annotations of a live object name another existing release. The code is part of the
-// contract.
-const WarnOtherRelease = "other-release"
-
-// WarnNoTime is the code of the warning that findings have no time, which a flag such as --since looks at.
-const WarnNoTime = "no-time"
-
-// WarnMasked is the code of the warning that values of a chart were not compared with masked values of a snapshot.
-const WarnMasked = "masked"
+// These are codes of errors and warnings.
+const (
+	// CodeAutoscalers is the code of an error of a release: autoscalers could not be read, so nobody knows whether replicas are drift.
+	CodeAutoscalers = "autoscalers-unread"
+	// CodeDefinition is the code of an error of a release: a custom resource differs, and its definition could not be read.
+	CodeDefinition = "definition-unread"
+	// ErrorRender is the code of the error that the chart could not be rendered. It is part of the contract.
+	ErrorRender = "render"
+	// ErrorInterrupted is the code of the error that a signal came before the release could be shown. It is part of the contract.
+	ErrorInterrupted = "interrupted"
+	// ErrorNotFound is the code of the error that no release has a given name. It is part of the contract.
+	ErrorNotFound = "not-found"
+	// ErrorOrphans is the code of the error that some orphans may not have been seen. The releases of the place were found and compared.
+	ErrorOrphans = "orphans-unseen"
+	// ErrorSelection is the code of the error, or the warning, that a flag names nothing of what was compared.
+	ErrorSelection = "selection"
+	// ErrorSource is the code of the error that a source of releases, such as a helmfile or a working tree, could not be read, or not as a
+	// whole. What the report has of other sources stands.
+	ErrorSource = "source"
+	// WarnRecordElsewhere is the code of the warning that a record may be a copy: it is not stored in the namespace that it names. It is
+	// part of the contract.
+	WarnRecordElsewhere = "record-elsewhere"
+	// WarnOtherRelease is the code of the warning that the annotations of a live object name another existing release. It is part of the
+	// contract.
+	WarnOtherRelease = "other-release"
+	// WarnNoTime is the code of the warning that findings have no time, which a flag such as --since looks at.
+	WarnNoTime = "no-time"
+	// WarnMasked is the code of the warning that values of a chart were not compared with masked values of a snapshot.
+	WarnMasked = "masked"
+)
 
 // Subject says as data what an error is about. Errors with the same code, verb, resource and reason have one cause, such as a missing
 // right or an API that is down, and differ only in the objects that they are about.

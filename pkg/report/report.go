@@ -414,21 +414,13 @@ func (f *Finding) sides() iter.Seq2[string, *any] {
 }
 
 // Key returns the identity of the object, whatever its version.
-func (o Object) Key() object.Key {
-	group, _ := o.groupVersion()
-	return object.Key{Group: group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
-}
+func (o Object) Key() object.Key { return o.Ref().Key }
 
 // Ref returns the identity of the object with its version.
 func (o Object) Ref() object.Ref {
-	_, version := o.groupVersion()
-	return object.Ref{Key: o.Key(), Version: version}
-}
-
-// groupVersion splits APIVersion; the group of a core kind is empty.
-func (o Object) groupVersion() (group, version string) {
-	if group, version, ok := strings.Cut(o.APIVersion, "/"); ok {
-		return group, version
+	ref := object.Ref{Key: object.Key{Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}, Version: o.APIVersion}
+	if group, version, isGrouped := strings.Cut(o.APIVersion, "/"); isGrouped {
+		ref.Group, ref.Version = group, version
 	}
-	return "", o.APIVersion
+	return ref
 }
