@@ -72,7 +72,7 @@ func arrows() map[string][]string {
 		"internal/absorb/vary":      {"internal/once", "internal/secret", "pkg/render"},
 		"internal/sweep":            {"pkg/cluster", "pkg/live", "pkg/object", "pkg/report"},
 		"internal/livetest":         {"pkg/cluster", "pkg/object"},
-		"pkg/fleet": {"internal/hint", "internal/once", "internal/sweep", "pkg/drift", "pkg/live", "pkg/cluster", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/report/listing",
+		"pkg/fleet": {"internal/hint", "internal/reread", "internal/sweep", "pkg/drift", "pkg/live", "pkg/cluster", "pkg/object", "pkg/release", "pkg/render", "pkg/report", "pkg/report/listing",
 			"pkg/threeway"},
 		"pkg/release":          {"internal/gunzip", "internal/hint", "pkg/report"},
 		"pkg/release/postgres": {"internal/hint", "pkg/release"},
@@ -132,7 +132,7 @@ func arrows() map[string][]string {
 		"internal/flux/fluxtest": {"pkg/cluster", "pkg/drift", "pkg/object", "pkg/report"},
 		"internal/argo": {"internal/argo/api", "internal/argo/appset", "internal/argo/ignored", "internal/argo/source", "internal/deployer",
 			"internal/engine", "internal/engine/argocd", "internal/hint", "internal/ignore", "internal/kinds", "internal/once", "internal/owners",
-			"internal/places", "internal/secret", "internal/worktree", "pkg/cluster", "pkg/drift", "pkg/effect", "pkg/live", "pkg/object",
+			"internal/places", "internal/reread", "internal/secret", "internal/worktree", "pkg/cluster", "pkg/drift", "pkg/effect", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
 		"internal/argo/api": {"internal/deployer", "internal/hint", "pkg/object"},
 		"internal/argo/source": {"internal/address", "internal/argo/api", "internal/files", "internal/hint", "internal/kustomize", "internal/links", "internal/worktree", "pkg/drift", "pkg/fetch",
@@ -142,6 +142,7 @@ func arrows() map[string][]string {
 		"internal/engine/argocd": {"internal/apiserver", "internal/engine", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
 		"internal/kustomize":     {"internal/address", "internal/files", "internal/links", "internal/once", "internal/program", "pkg/fetch"},
 		"internal/once":          {},
+		"internal/reread":        {},
 		"internal/deployer":      {"internal/hint", "internal/once", "internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/object", "pkg/report"},
 		"internal/worktree":      {"internal/files", "internal/links"},
 		"internal/terraform": {"internal/deployer", "internal/english", "internal/files", "internal/hint", "internal/secret", "internal/unknown", "internal/valuesfile", "pkg/drift", "pkg/fetch", "pkg/live", "pkg/object",
@@ -289,7 +290,8 @@ func guestPackages() map[string][]string {
 
 // sharedByGuests lists packages for guests alone, which several of them import.
 func sharedByGuests() []string {
-	return []string{"internal/address", "internal/deployer", "internal/kustomize", "internal/places", "internal/unknown", "internal/worktree"}
+	return []string{"internal/address", "internal/deployer", "internal/kustomize", "internal/places", "internal/reread", "internal/unknown",
+		"internal/worktree"}
 }
 
 // TestGuests checks that the core imports no guest, and that no guest imports another. Only cmd/helmdrift knows all guests; a package that

@@ -21,6 +21,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/places"
+	"github.com/helmdrift/helmdrift/internal/reread"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -450,7 +451,7 @@ func (e *expansion) render(ctx context.Context, m *madeApp, f *source.Folder, al
 }
 
 // ofNamespaces reads something of each namespace once, and keeps what was read or the error.
-type ofNamespaces[T any] struct{ once.Retry[string, reading[T]] }
+type ofNamespaces[T any] struct{ reread.Map[string, reading[T]] }
 
 type reading[T any] struct {
 	value T

@@ -16,7 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/argo/appset"
 	"github.com/helmdrift/helmdrift/internal/argo/source"
-	"github.com/helmdrift/helmdrift/internal/once"
+	"github.com/helmdrift/helmdrift/internal/reread"
 	"github.com/helmdrift/helmdrift/internal/worktree"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -382,7 +382,7 @@ func TestReadAgain(t *testing.T) {
 					got += "read, "
 				}
 			}
-			if got != want || works == 100 && calls != once.Attempts {
+			if got != want || works == 100 && calls != reread.Attempts {
 				t.Errorf("%d: %s after %d requests, want %s", i, got, calls, want)
 			}
 		}

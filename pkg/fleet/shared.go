@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/helmdrift/helmdrift/internal/once"
+	"github.com/helmdrift/helmdrift/internal/reread"
 	"github.com/helmdrift/helmdrift/internal/sweep"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
@@ -148,15 +148,15 @@ type shared struct {
 
 // answers are what was read for all comparisons, but for their objects.
 type answers struct {
-	definitions once.Retry[schema.GroupKind, answer[schema.GroupKind, map[string]any]]
-	documents   once.Retry[schema.GroupVersion, answer[schema.GroupVersion, []byte]]
-	lists       once.Retry[listKey, outcome[[]map[string]any]]
+	definitions reread.Map[schema.GroupKind, answer[schema.GroupKind, map[string]any]]
+	documents   reread.Map[schema.GroupVersion, answer[schema.GroupVersion, []byte]]
+	lists       reread.Map[listKey, outcome[[]map[string]any]]
 	// The keys of these are namespaces, or "" for all. The namespaces themselves are those that are being deleted.
-	autoscalers once.Retry[string, answer[object.Key, object.Autoscaler]]
-	namespaces  once.Retry[string, answer[string, bool]]
-	histories   once.Retry[string, histories]
+	autoscalers reread.Map[string, answer[object.Key, object.Autoscaler]]
+	namespaces  reread.Map[string, answer[string, bool]]
+	histories   reread.Map[string, histories]
 	// capabilities are what charts see of the cluster. They have one key.
-	capabilities once.Retry[string, outcome[*chartutil.Capabilities]]
+	capabilities reread.Map[string, outcome[*chartutil.Capabilities]]
 }
 
 // histories are the lists of the records of releases.
@@ -302,7 +302,7 @@ func (s *shared) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (map
 
 // collect returns the answers about several keys. It does not ask again for a key that was answered.
 func collect[Q, K comparable, T any](
-	all *once.Retry[Q, answer[K, T]], keys []Q, ask func(Q) (map[K]T, []report.Message),
+	all *reread.Map[Q, answer[K, T]], keys []Q, ask func(Q) (map[K]T, []report.Message),
 ) (map[K]T, []report.Message) {
 	out := map[K]T{}
 	var warnings []report.Message
@@ -316,7 +316,7 @@ func collect[Q, K comparable, T any](
 
 // answerTo returns the answer about a key.
 func answerTo[Q, K comparable, T any](
-	all *once.Retry[Q, answer[K, T]], key Q, ask func(Q) (map[K]T, []report.Message),
+	all *reread.Map[Q, answer[K, T]], key Q, ask func(Q) (map[K]T, []report.Message),
 ) answer[K, T] {
 	return all.Get(key, func() (a answer[K, T], read bool) {
 		a.found, a.warnings = ask(key)

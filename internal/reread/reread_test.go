@@ -1,4 +1,4 @@
-package once
+package reread
 
 import (
 	"sync"
@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestRetry checks that each value is made once, although many goroutines ask for it.
-func TestRetry(t *testing.T) {
-	var values Retry[int, int]
+// TestReadsOnce checks that each value is made once, although many goroutines ask for it.
+func TestReadsOnce(t *testing.T) {
+	var values Map[int, int]
 	var made atomic.Int32
 	var group sync.WaitGroup
 	for i := range 64 {
@@ -25,9 +25,9 @@ func TestRetry(t *testing.T) {
 	}
 }
 
-// TestRetryAgain checks that a value that cannot be read is read again for later callers, a few times, and then stays as it is.
-func TestRetryAgain(t *testing.T) {
-	var values Retry[string, int]
+// TestReadsAgain checks that a value that cannot be read is read again for later callers, a few times, and then stays as it is.
+func TestReadsAgain(t *testing.T) {
+	var values Map[string, int]
 	calls := 0
 	read := func(from int) func() (int, bool) {
 		return func() (int, bool) {
