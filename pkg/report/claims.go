@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"slices"
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -60,7 +59,7 @@ const (
 // Overlap is an object that several deployers claim. Each of them writes its own manifest.
 type Overlap struct {
 	ClaimedObject
-	// Claims are at least two, ordered by kind, namespace and name.
+	// Claims are at least two, ordered by kind, namespace and name; releases come first.
 	Claims []Claim `json:"claims"`
 }
 
@@ -89,11 +88,3 @@ const (
 	ClaimApplication   = "Application"
 	ClaimKustomization = "Kustomization"
 )
-
-// Compare orders claims by kind, namespace and name; releases come first.
-func (c Claim) Compare(other Claim) int {
-	rank := func(c Claim) int {
-		return slices.Index([]string{ClaimRelease, ClaimApplication, ClaimKustomization}, c.Kind)
-	}
-	return cmp.Or(cmp.Compare(rank(c), rank(other)), cmp.Compare(c.Namespace, other.Namespace), cmp.Compare(c.Name, other.Name))
-}
