@@ -16,8 +16,8 @@ import (
 // Tree says where symbolic links of a folder may lead: to the folder itself, and to the Git working tree that it is in. Whoever can
 // propose a change to that tree can add a link to it, and so read with the rights of the user who follows the link.
 type Tree struct {
-	// folder is the folder, and root is its working tree, or empty if it is in none. Both are paths without links.
-	folder, root string
+	// Folder is the folder, and root is its working tree, or empty if it is in none. Both are absolute paths without links.
+	Folder, root string
 }
 
 // TreeOf returns the tree of a folder.
@@ -55,10 +55,10 @@ func (t Tree) Refuses(target string) string {
 	switch {
 	case IsSystem(target):
 		return "leads to " + target + ", which is no file on a disk"
-	case IsInside(target, t.folder) && (t.root == "" || !isHidden(t.folder, target)):
+	case IsInside(target, t.Folder) && (t.root == "" || !isHidden(t.Folder, target)):
 		return ""
 	case t.root == "":
-		return "leads to " + target + ", which is outside of " + t.folder
+		return "leads to " + target + ", which is outside of " + t.Folder
 	case !IsInside(target, t.root):
 		return "leads to " + target + ", which is outside of the Git working tree " + t.root
 	case isHidden(t.root, target):

@@ -158,9 +158,8 @@ func (r run) chartRequest(ctx context.Context, loaded *release.Loaded, in threew
 // renderError returns the error of a chart for a report, with file and line if a template failed. It replaces the temporary path of a
 // fetched chart by the name that the user gave.
 func (r run) renderError(err error, path string) report.Message {
-	m := report.Message{Code: "render", Message: err.Error()}
-	var failed *render.Error
-	if errors.As(err, &failed) {
+	m := report.Message{Code: report.ErrorRender, Message: err.Error()}
+	if failed, isOne := errors.AsType[*render.Error](err); isOne {
 		m.File, m.Line, m.Message = failed.File, failed.Line, failed.Message
 	}
 	if hint := Hint(err); hint != "" {

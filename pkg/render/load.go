@@ -141,10 +141,10 @@ const maxLinked = 5000
 
 // linkWalker walks a chart directory as Helm's loader does.
 type linkWalker struct {
-	// top is the chart directory, and real is the same path without links.
-	top, real string
-	rules     *ignore.Rules
-	// tree is where links may lead, unless allowed is set.
+	// top is the chart directory.
+	top   string
+	rules *ignore.Rules
+	// tree is where links may lead, unless allowed is set. Its folder is the chart directory without links.
 	tree     links.Tree
 	allowed  bool
 	linked   int
@@ -165,19 +165,15 @@ func inspectLinks(path string, allowed bool) ([]report.Message, error) {
 	if err != nil {
 		return nil, loadError(path, err)
 	}
-	real, err := filepath.EvalSymlinks(top)
+	tree, err := links.TreeOf(top)
 	if err != nil {
 		return nil, loadError(path, err)
 	}
-	tree, err := links.TreeOf(real)
-	if err != nil {
-		return nil, loadError(path, err)
-	}
-	w := linkWalker{top: top, real: real, tree: tree, allowed: allowed}
+	w := linkWalker{top: top, tree: tree, allowed: allowed}
 	if w.rules, err = w.chartIgnore(); err != nil {
 		return nil, loadError(path, err)
 	}
-	if err := w.walkDirectory("", []string{real}, false); err != nil {
+	if err := w.walkDirectory("", []string{tree.Folder}, false); err != nil {
 		return nil, loadError(path, err)
 	}
 	return w.warnings, nil
@@ -257,7 +253,7 @@ func (w *linkWalker) walkEntry(name string, parents []string, linked bool) error
 			return fmt.Errorf("symbolic links lead to more than %d files", maxLinked)
 		}
 	}
-	if isLink && !links.IsInside(real, w.real) {
+	if isLink && !links.IsInside(real, w.tree.Folder) {
 		file := filepath.ToSlash(name)
 		w.warnings = append(w.warnings, report.Message{Code: CodeLinkedFile, File: file, Message: "the symbolic link " + file +
 			" leads out of the chart: helm reads its target as part of the chart"})
