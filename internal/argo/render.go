@@ -12,7 +12,6 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/version"
 
@@ -80,7 +79,9 @@ func (p *Plan) renderFolders(ctx context.Context, q Question, all []*source.Fold
 		out.add(part, hasAgain, hasAtOnce)
 	}
 	out.objects = render.Objects(out.answer.Manifest, p.parsing()).Objects
-	out.answer.Rendered.Brings = definedKinds(out.objects)
+	// A sync writes definitions before objects of their kinds, and does not miss the kinds before (gitops-engine v3.6.1
+	// pkg/sync/sync_context.go hasCRDOfGroupKind).
+	out.answer.Rendered.Brings = render.DefinedKinds(out.objects)
 	out.raw = p.leaveOutNulls(out.answer.Manifest)
 	p.leaveOutNulls(out.answer.Again)
 	p.leaveOutNulls(out.answer.AtOnce)
@@ -107,19 +108,6 @@ func (p *Plan) leaveOutNulls(documents []render.Document) map[object.Key]map[str
 		}
 	}
 	return raw
-}
-
-// definedKinds returns the kinds that definitions among some objects define. A sync writes them before objects of these kinds, and does not
-// miss the kinds before (gitops-engine v3.6.1 pkg/sync/sync_context.go hasCRDOfGroupKind).
-func definedKinds(objects []object.Object) (out []schema.GroupKind) {
-	for _, o := range objects {
-		spec := object.Child(o.Content, "spec")
-		group, _ := spec["group"].(string)
-		if kind, _ := object.Child(spec, "names")["kind"].(string); o.IsDefinition() && kind != "" {
-			out = append(out, schema.GroupKind{Group: group, Kind: kind})
-		}
-	}
-	return out
 }
 
 // isFromTree reports whether a source is in the working tree.

@@ -44,21 +44,16 @@ func definitionsIn(name string, text []byte) []Document {
 	return documents
 }
 
-// definedKinds returns the kinds that the documents of crds/ folders define. It ignores a document that cannot be
-// read.
-func definedKinds(documents []Document) []schema.GroupKind {
-	var kinds []schema.GroupKind
-	for _, o := range Objects(documents, ParseOptions{}).Objects {
-		if !o.IsDefinition() {
-			continue
-		}
+// DefinedKinds returns the kinds that definitions among some objects define.
+func DefinedKinds(objects []object.Object) (out []schema.GroupKind) {
+	for _, o := range objects {
 		spec := object.Child(o.Content, "spec")
 		group, _ := spec["group"].(string)
-		if kind, _ := object.Child(spec, "names")["kind"].(string); kind != "" {
-			kinds = append(kinds, schema.GroupKind{Group: group, Kind: kind})
+		if kind, _ := object.Child(spec, "names")["kind"].(string); o.IsDefinition() && kind != "" {
+			out = append(out, schema.GroupKind{Group: group, Kind: kind})
 		}
 	}
-	return kinds
+	return out
 }
 
 // usedGroups selects the groups that a template may ask about with .Capabilities.APIVersions. A template that uses

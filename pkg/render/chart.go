@@ -172,7 +172,8 @@ func (r renderer) run(ctx context.Context) (*Rendered, error) {
 	}
 	info, definitions := p.chart.info(), p.chart.definitions()
 	return &Rendered{
-		Manifest: manifest, Again: again, AtOnce: atOnce, Hooks: hooks, Definitions: definitions, Brings: definedKinds(definitions),
+		Manifest: manifest, Again: again, AtOnce: atOnce, Hooks: hooks,
+		Definitions: definitions, Brings: DefinedKinds(Objects(definitions, ParseOptions{}).Objects),
 		Undiscovered: p.usedGroups(r.ChartOptions.Undiscovered),
 		ChartName:    info.name, ChartVersion: info.version, AppVersion: info.appVersion,
 		Warnings: append(warnings, r.warnings(info)...),
