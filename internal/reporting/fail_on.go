@@ -114,12 +114,22 @@ func (f FailOn) Status(r *report.Report) error {
 		return err
 	}
 	switch {
-	case r.HasError(), r.Disputed(), f.lacksEffects(r):
+	case r.HasError(), isDisputed(r), f.lacksEffects(r):
 		return cli.ExitStatus(cli.ExitFailure)
 	case slices.ContainsFunc(r.Releases, f.selectsRelease), f.selectsClaims(r.Scan):
 		return cli.ExitStatus(cli.ExitSelected)
 	}
 	return nil
+}
+
+// isDisputed reports whether the API server was asked and contradicts the report of an object whose findings are all certain.
+func isDisputed(r *report.Report) bool {
+	isUncertain := func(f report.Finding) bool { return !f.Certain }
+	return slices.ContainsFunc(r.Releases, func(rel report.Release) bool {
+		return slices.ContainsFunc(rel.Objects, func(o report.Object) bool {
+			return o.DryRun != nil && o.DryRun.Result == report.DryRunDisagrees && !slices.ContainsFunc(o.Fields, isUncertain)
+		})
+	})
 }
 
 // CheckOne returns an error if the exit code depends on what only a scan of several releases finds.

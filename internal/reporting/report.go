@@ -183,7 +183,7 @@ func (o *PrintOptions) Print(s cli.Streams, r *report.Report, look output.Option
 
 // printErrors prints on stderr why exit code 1 follows, if no report says it.
 func (o *PrintOptions) printErrors(s cli.Streams, r *report.Report, now time.Time) error {
-	if r.Disputed() {
+	if isDisputed(r) {
 		s.Print("Error: ", "the dry run by the API server contradicts the prediction; without -q, the report says where")
 	}
 	look := s.Display(s.Err, o.Color, now).Text

@@ -92,13 +92,3 @@ func (r *Report) HasError() bool {
 func (r Release) HasError() bool {
 	return len(r.Errors) > 0 || slices.ContainsFunc(r.Objects, func(o Object) bool { return o.Error != nil })
 }
-
-// Disputed reports whether the API server was asked and contradicts the report of an object whose findings are all certain.
-func (r *Report) Disputed() bool {
-	return slices.ContainsFunc(r.Releases, func(rel Release) bool { return slices.ContainsFunc(rel.Objects, Object.disputed) })
-}
-
-// disputed reports whether the API server contradicts the report of the object and all of its findings are certain.
-func (o Object) disputed() bool {
-	return o.DryRun != nil && o.DryRun.Result == DryRunDisagrees && !slices.ContainsFunc(o.Fields, func(f Finding) bool { return !f.Certain })
-}
