@@ -62,8 +62,6 @@
 //
 // # Errors
 //
-// [Comparer.Compare] lists those that a program may want to recognize.
-//
-// An error says what went wrong. If there is advice, [Hint] returns it. [ErrForceConflicts], [ErrForceReplace] and [FluxError] belong to
-// options, so that a program can name its own flag or setting instead.
+// [Comparer.Compare] lists those that a program may want to recognize. Those about options let a program name its own flag or setting. If
+// there is advice, [Hint] returns it.
 package drift

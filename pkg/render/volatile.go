@@ -190,10 +190,8 @@ func (t *templateCalls) include(args []parse.Node) {
 }
 
 // renderAgain returns the manifest of a second rendering, if the chart calls volatile functions and the manifest
-// differs. The chart is loaded again for it. To show differences that two renderings in a row would hide, the second
-// one renders changed templates, in another year and with maps in another order. A report must not show what the
-// changed clock produces, because no upgrade will ever write it. So if a template calls the clock, atOnce is another
-// rendering at the time of the first.
+// differs. The chart is loaded again for it. A report must not show what the changed clock produces, because no
+// upgrade will ever write it. So if a template calls the clock, atOnce is another rendering at the time of the first.
 func (r renderer) renderAgain(ctx context.Context, first prepared, manifest string) (again, atOnce string, err error) {
 	calls := findCalls(first, r.EnableDNS)
 	others := calls.volatile[random] || calls.volatile[unordered]
