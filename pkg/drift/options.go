@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/helmdrift/helmdrift/pkg/effect"
@@ -108,9 +109,7 @@ func (o Options) withDefaults() Options {
 	if o.Doing == nil {
 		o.Doing = func(string) {}
 	}
-	if o.Known == nil {
-		o.Known = &Secrets{}
-	}
+	o.Known = cmp.Or(o.Known, &Secrets{})
 	if o.ReadManifest == nil {
 		o.ReadManifest = ReadManifest
 	}

@@ -1,8 +1,6 @@
 package object
 
-import (
-	"strconv"
-)
+import "strconv"
 
 // Lookup returns the value at the path in root, or false if root lacks it. If several items have the name, the value is the list of them.
 func (p Path) Lookup(root any) (any, bool) {

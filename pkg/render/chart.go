@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,9 +144,7 @@ type renderer struct {
 
 // newRenderer chooses the values. If that fails, the renderer has none.
 func newRenderer(o ChartOptions) (r renderer, err error) {
-	if o.Known == nil {
-		o.Known = &secret.Known{}
-	}
+	o.Known = cmp.Or(o.Known, &secret.Known{})
 	o.Values.allDocuments, o.Values.known = o.Helm4, o.Known
 	r.ChartOptions = o
 	r.values, r.defaults, err = o.Values.chooseValues(o.Previous)

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,10 +61,7 @@ func (r renderer) asError(ctx context.Context, err error) error {
 	if !isKnown {
 		failure := parseTemplateError(err.Error())
 		e = failure.asError()
-		e.Advice = r.hintFor(failure)
-		if advice := hint.Of(err); advice != "" {
-			e.Advice = advice
-		}
+		e.Advice = cmp.Or(hint.Of(err), r.hintFor(failure))
 	}
 	e.Message = cleanMessage(r.Known.Scrub(e.Message))
 	return e
@@ -328,11 +326,7 @@ func metadataError(err error) error {
 
 // typeError names the field and the type that it should have. The error's own text may contain the value.
 func typeError(err *json.UnmarshalTypeError) error {
-	field := err.Field
-	if field == "" {
-		field = "it"
-	}
-	return fmt.Errorf("%s holds a value that is not %s", field, jsonKind(err.Type))
+	return fmt.Errorf("%s holds a value that is not %s", cmp.Or(err.Field, "it"), jsonKind(err.Type))
 }
 
 // jsonKind returns the JSON type that decodes into a Go type.

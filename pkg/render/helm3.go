@@ -17,8 +17,6 @@ import (
 // helm3 follows helm v3.22.0 pkg/action/upgrade.go prepareUpgrade.
 type helm3 struct{ *chart.Chart }
 
-var _ helmChart = helm3{}
-
 func loadHelm3(path string) (helmChart, error) {
 	ch, err := loader.Load(path)
 	return helm3{ch}, err

@@ -24,8 +24,6 @@ import (
 // share, so one function for both would first have to convert every chart.
 type helm4 struct{ *chart.Chart }
 
-var _ helmChart = helm4{}
-
 func loadHelm4(path string) (helmChart, error) {
 	ch, err := loader.Load(path)
 	return helm4{ch}, err

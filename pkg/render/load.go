@@ -90,12 +90,12 @@ func (t chartTree) sources() (templates, files []source) {
 type sortedDocument struct{ path, content string }
 
 // load reads the chart from its files.
-func (r renderer) load() (ch helmChart, err error) {
+func (r renderer) load() (helmChart, error) {
+	load := loadHelm3
 	if r.Helm4 {
-		ch, err = loadHelm4(r.Path)
-	} else {
-		ch, err = loadHelm3(r.Path)
+		load = loadHelm4
 	}
+	ch, err := load(r.Path)
 	if err != nil {
 		return nil, loadError(r.Path, err)
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -85,11 +86,8 @@ func (o ValueOptions) chooseValues(previous Previous) (values, defaults map[stri
 
 // coalesced returns the values that rendered the old revision's templates, as far as its record has them.
 func (p Previous) coalesced() (map[string]any, error) {
-	old := &chart.Chart{Metadata: p.Metadata, Values: p.Values}
-	if old.Metadata == nil {
-		// Helm would crash on a record without metadata. The metadata is only used to name keys in warnings.
-		old.Metadata = &chart.Metadata{}
-	}
+	// Helm would crash on a record without metadata. The metadata is only used to name keys in warnings.
+	old := &chart.Chart{Metadata: cmp.Or(p.Metadata, &chart.Metadata{}), Values: p.Values}
 	coalesced, err := chartutil.CoalesceValues(old, p.Config)
 	if err != nil {
 		return nil, errors.New("the values of the old revision cannot be merged with the defaults of its chart")
