@@ -46,7 +46,6 @@ func (r run) schemas(ctx context.Context, wanted []schema.GroupKind, in *threewa
 		known, err := r.parsed.schema(crd)
 		if err != nil {
 			in.Warnings = append(in.Warnings, report.Message{Code: "schema", Message: err.Error(), Object: kind.String()})
-			continue
 		}
 		out[kind] = known
 	}

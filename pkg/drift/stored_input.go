@@ -97,7 +97,7 @@ func (r run) addLast(ctx context.Context, loaded *release.Loaded, in *threeway.I
 // addHook adds a hook to NotCompared, and to the hooks of the operation if the operation runs it. Helm never deletes a definition (helm
 // v3.22.0 pkg/action/hooks.go execHook, deleteHookByPolicy).
 func (r run) addHook(in *threeway.Input, h render.Hook) {
-	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: h.Kind, Name: h.Name, Reason: "hook"})
+	in.NotCompared = append(in.NotCompared, report.NotCompared{Kind: h.Kind, Name: h.Name, Reason: report.NotComparedHook})
 	out := threeway.Hook{Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight, Event: "pre-" + string(in.Operation), First: true}
 	if !slices.Contains(h.Events, out.Event) {
 		out.Event, out.First = "post-"+string(in.Operation), false

@@ -26,9 +26,6 @@ const (
 	CodeDuplicateObject = "duplicate-object"
 )
 
-// ReasonGenerateName is the reason why an object that lets the server choose its name is not compared.
-const ReasonGenerateName = "generateName"
-
 // ParseOptions is what Parse needs beyond the text of the manifest.
 type ParseOptions struct {
 	// Namespace is given to objects of namespaced kinds that name none: the namespace of the release record.
@@ -79,7 +76,7 @@ func Objects(documents []Document, opts ParseOptions) Manifest {
 	for _, o := range m.Objects {
 		if o.GenerateName != "" {
 			m.NotCompared = append(m.NotCompared, report.NotCompared{
-				Kind: o.Kind, Namespace: o.Namespace, Name: o.GenerateName, Reason: ReasonGenerateName,
+				Kind: o.Kind, Namespace: o.Namespace, Name: o.GenerateName, Reason: report.NotComparedGenerated,
 			})
 		}
 	}

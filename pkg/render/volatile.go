@@ -244,8 +244,7 @@ func (r renderer) renderShifted(ctx context.Context, s *shift) (string, []Hook, 
 // mistake.
 const shiftBy = "+9521h13m17s"
 
-// reverseFunction reverses a list. Few charts use it, so that it too is recognised if it appears in a manifest by
-// mistake.
+// reverseFunction reverses a list. Few charts use it, so that it too is recognised.
 const reverseFunction = "mustReverse"
 
 // shift changes the templates of a chart so that volatile functions return other values than in the first rendering:

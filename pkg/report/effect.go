@@ -41,10 +41,6 @@ type ReleaseEffect struct {
 	Inexact string `json:"inexact,omitempty"`
 }
 
-// CodeEffects is the code of the warning that Effect is incomplete: something could not be read, or only the controller of a custom kind
-// knows what happens to its pods. The operation may then restart more pods, and take down more of them, than Effect says.
-const CodeEffects = "effects-unread"
-
 // Map returns the effect with f applied to its texts; nil stays nil.
 func (e *Effect) Map(f func(string) string) *Effect {
 	if e == nil {

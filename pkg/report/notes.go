@@ -9,9 +9,6 @@ import (
 // Notes are the remarks for people on a finding or an object. In JSON they are one text.
 type Notes []string
 
-// noteSeparator separates two notes in a text.
-const noteSeparator = "; "
-
 // NotesOf returns one note, or none if the text is empty.
 func NotesOf(text string) (out Notes) {
 	out.Add(text)
@@ -29,7 +26,7 @@ func (n *Notes) Add(text string) {
 func (n Notes) Map(change func(string) string) Notes { return mapped(n, change) }
 
 // String returns the notes as one text.
-func (n Notes) String() string { return strings.Join(n, noteSeparator) }
+func (n Notes) String() string { return strings.Join(n, "; ") }
 
 // MarshalJSON encodes the notes as one text.
 func (n Notes) MarshalJSON() ([]byte, error) { return json.Marshal(n.String()) }

@@ -222,10 +222,11 @@ type Desired struct {
 	Helm string `json:"helm,omitempty"`
 }
 
-// These are the reasons for a hook, and for a field that is masked in a snapshot.
+// These are the reasons for a hook, for an object whose name the API server chooses, and for a field that is masked in a snapshot.
 const (
-	NotComparedHook   = "hook"
-	NotComparedMasked = "masked"
+	NotComparedHook      = "hook"
+	NotComparedGenerated = "generateName"
+	NotComparedMasked    = "masked"
 )
 
 // NotCompared is an object of the manifest that has no live counterpart by design: a hook, or one with generateName. With a path it is
@@ -236,7 +237,7 @@ type NotCompared struct {
 	// Name is the name, or the prefix of a generated name.
 	Name string `json:"name"`
 	Path string `json:"path,omitempty"`
-	// Reason is NotComparedHook, NotComparedMasked, or "generateName".
+	// Reason is NotComparedHook, NotComparedGenerated or NotComparedMasked.
 	Reason string `json:"reason"`
 }
 
