@@ -50,42 +50,6 @@ type chartInfo struct {
 	required []string
 }
 
-// chartTree is the files of a chart, and the charts below it.
-type chartTree struct {
-	name string
-	// values are those of values.yaml, and schema is values.schema.json.
-	values           map[string]any
-	schema           []byte
-	templates, files []source
-	below            []chartTree
-}
-
-// source is one file of a chart. Writing to data replaces its content. A template has the path and the values of a [Template].
-type source struct {
-	path   string
-	values []string
-	data   *[]byte
-}
-
-// defaults returns the values of the chart and its subcharts, as their files have them.
-func (t chartTree) defaults() any {
-	all := []any{t.values}
-	for _, sub := range t.below {
-		all = append(all, sub.defaults())
-	}
-	return all
-}
-
-// sources returns the templates and the other files of the chart and its subcharts.
-func (t chartTree) sources() (templates, files []source) {
-	templates, files = t.templates, t.files
-	for _, sub := range t.below {
-		itsTemplates, itsFiles := sub.sources()
-		templates, files = append(templates, itsTemplates...), append(files, itsFiles...)
-	}
-	return templates, files
-}
-
 // sortedDocument is one rendered document and the path of its template.
 type sortedDocument struct{ path, content string }
 
