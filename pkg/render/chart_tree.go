@@ -10,7 +10,8 @@ type chartTree struct {
 	below            []chartTree
 }
 
-// source is one file of a chart. Writing to data replaces its content. A template has the path and the values of a [Template].
+// source is one file of a chart. Writing to data replaces its content. A template has the path of a [Template], and sources adds its
+// values.
 type source struct {
 	path   string
 	values []string
@@ -26,11 +27,15 @@ func (t chartTree) defaults() any {
 	return all
 }
 
-// sources returns the templates and the other files of the chart and its subcharts.
+// sources returns the templates and the other files of the chart and its subcharts. A name may have dots, which ChartPath of Helm's charts
+// has between the names, too.
 func (t chartTree) sources() (templates, files []source) {
 	templates, files = t.templates, t.files
 	for _, sub := range t.below {
 		itsTemplates, itsFiles := sub.sources()
+		for i := range itsTemplates {
+			itsTemplates[i].values = append([]string{sub.name}, itsTemplates[i].values...)
+		}
 		templates, files = append(templates, itsTemplates...), append(files, itsFiles...)
 	}
 	return templates, files

@@ -71,7 +71,7 @@ func (o ChartOptions) helm4Capabilities() *common.Capabilities {
 func (h helm4) tree() chartTree {
 	out := chartTree{name: h.Name(), values: h.Values, schema: h.Schema}
 	for _, f := range h.Templates {
-		out.templates = append(out.templates, source{path.Join(h.ChartFullPath(), f.Name), valuesPath(h.ChartPath()), &f.Data})
+		out.templates = append(out.templates, source{path: path.Join(h.ChartFullPath(), f.Name), data: &f.Data})
 	}
 	for _, f := range h.Files {
 		out.files = append(out.files, source{path: f.Name, data: &f.Data})

@@ -257,6 +257,3 @@ func (t Template) Trees() (own *parse.Tree, defined map[string]*parse.Tree, err 
 	delete(defined, templateName)
 	return own, defined, err
 }
-
-// valuesPath returns the path of the values of a chart, given its ChartPath. For the root chart it is empty.
-func valuesPath(chartPath string) []string { return strings.Split(chartPath, ".")[1:] }
