@@ -66,8 +66,8 @@ func RefuseOneDash(root *cobra.Command, args []string) error {
 	return oneDash(cmd, rest)
 }
 
-// similarFlags returns the flags of a command with names near an unknown one. For a flag of kubectl, such as --as, it returns Helm's own,
-// such as --kube-as-user.
+// similarFlags returns the flags of a command with names near an unknown one. If there are none, the flag may be one of kubectl, such as
+// --as, and Helm's own are returned, such as --kube-as-user.
 func similarFlags(cmd *cobra.Command, name string) []string {
 	var names, ofHelm []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -79,10 +79,10 @@ func similarFlags(cmd *cobra.Command, name string) []string {
 			ofHelm = append(ofHelm, f.Name)
 		}
 	})
-	if len(ofHelm) > 0 {
-		return ofHelm
+	if near := similar(name, names); len(near) > 0 {
+		return near
 	}
-	return similar(name, names)
+	return ofHelm
 }
 
 // RefuseUnknown turns an unknown shell of completion and an unknown topic of help into errors. Otherwise Cobra prints its help for them

@@ -1,5 +1,7 @@
 package render
 
+import "strings"
+
 // chartTree is the files of a chart, and the charts below it.
 type chartTree struct {
 	name string
@@ -27,14 +29,14 @@ func (t chartTree) defaults() any {
 	return all
 }
 
-// sources returns the templates and the other files of the chart and its subcharts. A name may have dots, which ChartPath of Helm's charts
-// has between the names, too.
+// sources returns the templates and the other files of the chart and its subcharts. Helm splits the name of a subchart at dots when it looks
+// for the values that its templates see (helm v3.22.0 pkg/engine/engine.go recAllTpls, v4.3.1 the same).
 func (t chartTree) sources() (templates, files []source) {
 	templates, files = t.templates, t.files
 	for _, sub := range t.below {
 		itsTemplates, itsFiles := sub.sources()
 		for i := range itsTemplates {
-			itsTemplates[i].values = append([]string{sub.name}, itsTemplates[i].values...)
+			itsTemplates[i].values = append(strings.Split(sub.name, "."), itsTemplates[i].values...)
 		}
 		templates, files = append(templates, itsTemplates...), append(files, itsFiles...)
 	}

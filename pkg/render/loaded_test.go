@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +21,10 @@ apiVersion: v2
 name: my.db
 version: 1.0.0
 -- charts/my.db/templates/b.yaml --
+kind: {{ .Values.kind }}
+-- values.yaml --
+my: {db: {kind: Seen}}
+my.db: {kind: NotSeen}
 `)).Files)
 	bothHelms(t, func(t *testing.T, four bool) {
 		o := ChartOptions{Path: dir, Helm4: four, ReleaseName: "r", Namespace: "n", Capabilities: capabilities()}
@@ -35,9 +40,12 @@ version: 1.0.0
 		for _, template := range prepared.Templates() {
 			got[template.Path] = template.Values
 		}
-		want := map[string][]string{"web.app/templates/a.yaml": nil, "web.app/charts/my.db/templates/b.yaml": {"my.db"}}
+		want := map[string][]string{"web.app/templates/a.yaml": nil, "web.app/charts/my.db/templates/b.yaml": {"my", "db"}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
+		}
+		if manifest, _, err := prepared.Render(t.Context()); err != nil || !strings.Contains(manifest, "kind: Seen") {
+			t.Errorf("%v\n%s", err, manifest)
 		}
 	})
 }
