@@ -8,12 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
 
 	"github.com/helmdrift/helmdrift/internal/kinds"
-	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -40,8 +38,15 @@ func customReason(definition *kinds.CustomSchema, ref object.Ref, was, is map[st
 		ofRules = uncheckedRules(schema.OpenAPI)
 	}
 	all = append(all, ofRules...)
-	order.Sort(all, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) }) // they come in random order
-	return invalidObject(ref, all)
+	if len(all) == 0 {
+		return ""
+	}
+	texts := make([]string, len(all))
+	for i, err := range all {
+		texts[i] = err.Error()
+	}
+	slices.Sort(texts) // they come in random order
+	return invalidObject(ref, slices.Compact(texts))
 }
 
 // isServerField reports whether this package skips a field: the identity of the object, and a status that is a subresource.
@@ -136,7 +141,7 @@ func NullsReason(definition *kinds.CustomSchema, ref object.Ref, live, result ma
 	if definition == nil {
 		return "", true
 	}
-	var errs field.ErrorList
+	var errs []string
 	definition.WalkDeclared(ref.Version, result, func(path object.Path, v any, schema map[string]any) {
 		if v != nil || schema == nil || !refusesNull(schema) {
 			return
@@ -144,21 +149,26 @@ func NullsReason(definition *kinds.CustomSchema, ref object.Ref, live, result ma
 		if was, has := path.Lookup(live); has && was == nil {
 			return // the server does not check again what it has stored
 		}
-		detail := fmt.Sprintf(`%s in body must be of type %s: "null"`, path, jsonType(schema))
-		errs = append(errs, field.Invalid(field.NewPath(path.String()), "null", detail))
+		const refusal = `%[1]s: Invalid value: "null": %[1]s in body must be of type %[2]s: "null"`
+		errs = append(errs, fmt.Sprintf(refusal, path, jsonType(schema)))
 	})
 	if len(errs) == 0 {
 		return "", false
 	}
-	return invalidObject(ref, append(errs, uncheckedRules(definition.Parsed(ref.Version).OpenAPI)...)), false
+	for _, more := range uncheckedRules(definition.Parsed(ref.Version).OpenAPI) {
+		errs = append(errs, more.Error())
+	}
+	return invalidObject(ref, errs), false
 }
 
-// invalidObject returns the server's error for an invalid object, or "" if it has no faults.
-func invalidObject(ref object.Ref, faults field.ErrorList) string {
-	if len(faults) == 0 {
-		return ""
+// invalidObject returns the server's error for an invalid object (k8s.io/apimachinery pkg/api/errors NewInvalid, which takes a time that
+// grows with the square of the number of errors).
+func invalidObject(ref object.Ref, errs []string) string {
+	text := strings.Join(errs, ", ")
+	if len(errs) > 1 {
+		text = "[" + text + "]"
 	}
-	return apierrors.NewInvalid(ref.GroupKind(), ref.Name, faults).Error()
+	return fmt.Sprintf("%s %q is invalid: %s", ref.GroupKind().String(), ref.Name, text)
 }
 
 // refusesNull reports whether the server refuses a null: the schema neither allows it nor has a default for it.

@@ -55,7 +55,7 @@ func (w MetadataWrite) Refused() string {
 			refused = append(refused, field.Invalid(field.NewPath("metadata", name), is[name], validation.FieldImmutableErrorMsg))
 		}
 	}
-	return invalidObject(w.Ref, refused)
+	return faultsReason(w.Ref, refused)
 }
 
 // versionReason returns the server's error about the resourceVersion (apiserver v0.36.3 pkg/registry/generic/registry/store.go Update). An
@@ -98,7 +98,15 @@ func finalizersReason(u Update) string {
 		return ""
 	}
 	at := field.NewPath("metadata", "finalizers")
-	return invalidObject(u.Ref, validation.ValidateNoNewFinalizers(FinalizersOf(u.Result), FinalizersOf(u.Text), at))
+	return faultsReason(u.Ref, validation.ValidateNoNewFinalizers(FinalizersOf(u.Result), FinalizersOf(u.Text), at))
+}
+
+// faultsReason returns the server's error for an object with faults, or "" if it has none.
+func faultsReason(ref object.Ref, faults field.ErrorList) string {
+	if len(faults) == 0 {
+		return ""
+	}
+	return apierrors.NewInvalid(ref.GroupKind(), ref.Name, faults).Error()
 }
 
 // LostJobLabels returns the reason why the API server refuses a write of a Job that takes the server's own labels from the template. It is

@@ -182,7 +182,7 @@ func pluginFolder(t *testing.T) string {
 // archived returns the files of a folder as a compressed archive.
 func archived(t *testing.T, dir string) []byte {
 	var out bytes.Buffer
-	compressed := gzip.NewWriter(&out)
+	compressed, _ := gzip.NewWriterLevel(&out, gzip.BestSpeed)
 	archive := tar.NewWriter(compressed)
 	files, err := os.ReadDir(dir)
 	for _, file := range files {
