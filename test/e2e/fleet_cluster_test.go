@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +22,8 @@ type fleetCluster struct {
 	plane *harness.Plane
 	on    *cluster
 	*scanner
+	// generate writes the generated releases, once.
+	generate func() error
 }
 
 // TestFleet needs a cluster of its own: it counts all releases, breaks discovery, and takes the API server away. Its parts run one after
@@ -38,6 +41,13 @@ func TestFleet(t *testing.T) {
 	on, err := newCluster(p.Kubeconfig)
 	must(t, err)
 	must(t, on.installCRDs(ctx))
+	generate := sync.OnceValue(func() error {
+		generated, err := fleet.New(fleetOptions())
+		if err != nil {
+			return err
+		}
+		return generated.Fill(ctx, on.Config, 0, fleetReleases)
+	})
 	for _, part := range []struct {
 		name string
 		run  func(c *fleetCluster)
@@ -56,7 +66,9 @@ func TestFleet(t *testing.T) {
 		{"OrphanRights", testOrphanRights},
 		{"Errors", testEntriesWithErrors},
 	} {
-		t.Run(part.name, func(t *testing.T) { part.run(&fleetCluster{t: t, plane: p, on: on, scanner: newScanner(t, on)}) })
+		t.Run(part.name, func(t *testing.T) {
+			part.run(&fleetCluster{t: t, plane: p, on: on, scanner: newScanner(t, on), generate: generate})
+		})
 	}
 }
 
@@ -65,12 +77,10 @@ const fleetReleases = 40
 
 func fleetOptions() fleet.Options { return fleet.Options{Objects: 9, Seed: 7} }
 
-// fill writes the generated releases, unless they are there.
+// fill writes the generated releases, unless a part before has done so.
 func (c *fleetCluster) fill() {
 	c.t.Helper()
-	generated, err := fleet.New(fleetOptions())
-	must(c.t, err)
-	must(c.t, generated.Fill(context.Background(), c.on.Config, 0, fleetReleases))
+	must(c.t, c.generate())
 }
 
 // release returns a release in a namespace, which is created if it does not exist.
