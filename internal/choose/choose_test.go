@@ -239,3 +239,30 @@ func TestMisspelt(t *testing.T) {
 		}
 	}
 }
+
+// TestLeaveOutConflicts checks that an object that fails on conflicts is only excused if all of them are left out, and not if an ignore
+// rule silences one: the operation fails on it all the same.
+func TestLeaveOutConflicts(t *testing.T) {
+	left, ignored := &report.IgnoreRule{Rule: "--since", LeftOut: true}, &report.IgnoreRule{Rule: "replicas"}
+	for name, test := range map[string]struct {
+		fields  []*report.IgnoreRule // the rules of the conflicts before --skip leaves out those without one
+		excused bool
+	}{
+		"left out":                    {[]*report.IgnoreRule{nil}, true},
+		"all left out":                {[]*report.IgnoreRule{nil, left}, true},
+		"ignored":                     {[]*report.IgnoreRule{ignored}, false},
+		"one left out, one ignored":   {[]*report.IgnoreRule{nil, ignored}, false},
+		"several ignored, and a left": {[]*report.IgnoreRule{ignored, left, ignored}, false},
+	} {
+		o := report.Object{Action: report.ActionFail, OnlyConflicts: true}
+		for _, rule := range test.fields {
+			o.Fields = append(o.Fields, report.Finding{Verdict: report.Conflict, IgnoredBy: rule})
+		}
+		r := report.Release{Objects: []report.Object{o}}
+		LeaveOut(&r, &report.IgnoreRule{Rule: "--skip", LeftOut: true},
+			func(*report.Object) bool { return false }, func(*report.Object, *report.Finding) bool { return true })
+		if got := r.Objects[0].IgnoredBy != nil; got != test.excused {
+			t.Errorf("%s: excused %t", name, got)
+		}
+	}
+}

@@ -235,7 +235,7 @@ func LeaveOut(
 				f.IgnoredBy = rule
 			}
 		}
-		if o.IgnoredBy == nil && o.OnlyConflicts && !slices.ContainsFunc(o.Fields, isOpenConflict) {
+		if o.IgnoredBy == nil && o.OnlyConflicts && !slices.ContainsFunc(o.Fields, isKeptConflict) {
 			o.IgnoredBy = rule // it fails only on what is left out
 		}
 		_, gone := o.ToPutBack()
@@ -244,5 +244,8 @@ func LeaveOut(
 	r.Drifted = r.HasDrifted()
 }
 
-// isOpenConflict reports whether a finding is a conflict that nothing silences.
-func isOpenConflict(f report.Finding) bool { return f.Verdict == report.Conflict && !f.Silenced() }
+// isKeptConflict reports whether a finding is a conflict that no choice leaves out. The operation also fails on a conflict that an ignore
+// rule or the baseline silences.
+func isKeptConflict(f report.Finding) bool {
+	return f.Verdict == report.Conflict && (f.IgnoredBy == nil || !f.IgnoredBy.LeftOut)
+}

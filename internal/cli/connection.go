@@ -191,6 +191,9 @@ func (c *Connection) ForContexts(contexts []string) ([]*Connection, error) {
 	case c.Name != "" && len(contexts) > 1:
 		return nil, hint.New(fmt.Errorf("several contexts cannot all be called %s", c.Name),
 			"--cluster-name and HELMDRIFT_CLUSTER_NAME are for one cluster; otherwise names come from the kubeconfig")
+	case c.Server != "" && len(contexts) > 1:
+		return nil, hint.New(fmt.Errorf("several contexts cannot all have the API server %s", c.Server),
+			"--kube-apiserver and HELM_KUBEAPISERVER are for one cluster; otherwise addresses come from the kubeconfig")
 	case c.driver == driverSQL:
 		return nil, hint.New(errors.New("several contexts need records that are stored in the clusters, and HELM_DRIVER is sql"),
 			"run helmdrift once for each context, with the database of its cluster")

@@ -84,6 +84,15 @@ func baselineOf(earlier *report.Report, r *report.Release) baseline {
 	for _, release := range earlier.Releases {
 		clusters[release.Cluster] = true
 	}
+	// Other clusters had no release, or could not be read.
+	for _, failed := range earlier.Errors {
+		clusters[failed.Cluster] = true
+	}
+	if earlier.Scan != nil {
+		for _, name := range earlier.Scan.Clusters {
+			clusters[name] = true
+		}
+	}
 	for _, release := range earlier.Releases {
 		isOther := (clusters[r.Cluster] || len(clusters) > 1) && release.Cluster != r.Cluster
 		if isOther || release.Name != r.Name || release.StorageNamespace != r.StorageNamespace {

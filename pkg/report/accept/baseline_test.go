@@ -99,20 +99,26 @@ func TestKnownInCluster(t *testing.T) {
 		return report.Release{Name: "r", Cluster: cluster, Objects: []report.Object{{ID: "o", Action: report.ActionUpdate, Fields: fields}}}
 	}
 	other := report.Release{Name: "other", Cluster: "prod"}
+	unread := []report.ScanError{{Cluster: "prod", Code: "unreachable"}}
 	for name, c := range map[string]struct {
 		earlier []report.Release
 		cluster string
 		known   bool
+		// scan and errors are those of the earlier report.
+		scan   *report.Scan
+		errors []report.ScanError
 	}{
-		"the same cluster":                     {[]report.Release{in("dev", drift), in("prod")}, "dev", true},
-		"it was clean there":                   {[]report.Release{in("dev", drift), in("prod")}, "prod", false},
-		"it was not there":                     {[]report.Release{in("dev", drift), other}, "prod", false},
-		"a third cluster":                      {[]report.Release{in("dev", drift), in("prod", drift)}, "new", false},
-		"the only cluster has another name":    {[]report.Release{in("dev", drift)}, "renamed", true},
-		"reports of one release name no other": {[]report.Release{in("", drift)}, "", true},
+		"the same cluster":                     {[]report.Release{in("dev", drift), in("prod")}, "dev", true, nil, nil},
+		"it was clean there":                   {[]report.Release{in("dev", drift), in("prod")}, "prod", false, nil, nil},
+		"it was not there":                     {[]report.Release{in("dev", drift), other}, "prod", false, nil, nil},
+		"a third cluster":                      {[]report.Release{in("dev", drift), in("prod", drift)}, "new", false, nil, nil},
+		"the only cluster has another name":    {[]report.Release{in("dev", drift)}, "renamed", true, nil, nil},
+		"reports of one release name no other": {[]report.Release{in("", drift)}, "", true, nil, nil},
+		"the other cluster had no release":     {[]report.Release{in("dev", drift)}, "prod", false, &report.Scan{Clusters: []string{"dev", "prod"}}, nil},
+		"the other cluster could not be read":  {[]report.Release{in("dev", drift)}, "prod", false, nil, unread},
 	} {
 		now := in(c.cluster, drift)
-		Known(&now, &report.Report{Releases: c.earlier}, "baseline")
+		Known(&now, &report.Report{Releases: c.earlier, Scan: c.scan, Errors: c.errors}, "baseline")
 		if counts(now.Objects[0]) == c.known {
 			t.Errorf("%s: %+v", name, now.Objects[0])
 		}
