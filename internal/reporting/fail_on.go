@@ -160,12 +160,15 @@ func (f FailOn) selectsClaims(scan *report.Scan) bool {
 		f["orphan"] && slices.ContainsFunc(scan.Orphans, func(o report.Orphan) bool { return !o.Kept }))
 }
 
-// lacksEffects reports whether the exit code depends on a forecast that is incomplete: an unknown effect may restart pods.
+// lacksEffects reports whether the exit code depends on a forecast that is incomplete.
 func (f FailOn) lacksEffects(r *report.Report) bool {
+	return slices.ContainsFunc(r.Releases, func(release report.Release) bool { return f.lacksEffectsOf(&release) })
+}
+
+// lacksEffectsOf is lacksEffects for one release: an unknown effect may restart pods.
+func (f FailOn) lacksEffectsOf(r *report.Release) bool {
 	isIncomplete := func(m report.Message) bool { return m.Code == report.CodeEffects }
-	return (f["restart"] || f["downtime"]) && slices.ContainsFunc(r.Releases, func(rel report.Release) bool {
-		return slices.ContainsFunc(rel.Warnings, isIncomplete)
-	})
+	return (f["restart"] || f["downtime"]) && slices.ContainsFunc(r.Warnings, isIncomplete)
 }
 
 // selects reports whether an object sets exit code 2 or, if it is nil, the release itself does.

@@ -157,6 +157,7 @@ func (f *Flags) Look(s cli.Streams, r *report.Report, now time.Time) output.Opti
 func (o *PrintOptions) Print(s cli.Streams, r *report.Report, look output.Options) error {
 	look.Text.ShowIgnored, look.Text.Verbose = o.showIgnored, o.verbose
 	look.CI.Fails, look.CI.FailsOn = o.FailOn.selects, func(word string) bool { return o.FailOn[word] }
+	look.CI.Lacks = o.FailOn.lacksEffectsOf
 	if err := o.writeFiles(s, r, look); err != nil {
 		return err
 	}

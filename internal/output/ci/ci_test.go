@@ -143,6 +143,35 @@ func TestJUnitSaysWhy(t *testing.T) {
 	}
 }
 
+// TestExitCodeIsInFiles checks that neither JUnit nor SARIF is green if the exit code is not 0: because of a write of what an ignore rule
+// silences, or because effects are not known.
+func TestExitCodeIsInFiles(t *testing.T) {
+	silenced := report.Object{
+		ID: "w", Kind: "Deployment", Name: "w", Action: report.ActionUpdate,
+		Fields: []report.Finding{{ID: "f", Path: "spec.replicas", Verdict: report.Overwrite, Managed: true, IgnoredBy: &report.IgnoreRule{Rule: "scaled"}}},
+	}
+	r := &report.Report{Releases: []report.Release{{Name: "web", Operation: report.OperationUpgrade, Objects: []report.Object{silenced}}}}
+	fails := func(_ *report.Release, o *report.Object) bool { return o != nil }
+	lacks := func(*report.Release) bool { return true }
+	for name, test := range map[string]struct {
+		o                   Options
+		inJUnit, successful string
+	}{
+		"nothing fails":         {Options{}, `failures="0" errors="0"`, "true"},
+		"a silenced write":      {Options{Fails: fails}, `failures="1" errors="0"`, "true"},
+		"effects are not known": {Options{Lacks: lacks}, `failures="0" errors="1"`, "false"},
+	} {
+		junit, err := JUnit(r, test.o)
+		if err != nil || !strings.Contains(string(junit), test.inJUnit) {
+			t.Errorf("%s: %v\n%s", name, err, junit)
+		}
+		sarif, err := SARIF(r, test.o)
+		if err != nil || !strings.Contains(string(sarif), `"executionSuccessful": `+test.successful) {
+			t.Errorf("%s: %v\n%s", name, err, sarif)
+		}
+	}
+}
+
 // written returns the report of all severities in a format.
 func written(t *testing.T, format func(*report.Report, Options) ([]byte, error)) []byte {
 	t.Helper()

@@ -19,12 +19,17 @@ import (
 type Options struct {
 	// Fails reports whether an object or the release as a whole, if the object is nil, sets the exit code. If it is nil, nothing does.
 	Fails func(release *report.Release, o *report.Object) bool
+	// Lacks reports whether the exit code depends on effects of the release that are not known. If it is nil, it never does.
+	Lacks func(release *report.Release) bool
 	// FailsOn reports whether orphans or overlaps, by their words of --fail-on, set the exit code. If it is nil, they do not.
 	FailsOn func(word string) bool
 	// ChartDir is the folder of the chart, relative to the root of the repository, or empty if there is none. The paths of templates
 	// begin with it.
 	ChartDir string
 }
+
+// lacks calls Lacks.
+func (o Options) lacks(release *report.Release) bool { return o.Lacks != nil && o.Lacks(release) }
 
 // fails calls Fails.
 func (o Options) fails(release *report.Release, of *report.Object) bool {

@@ -107,20 +107,22 @@ func junitRelease(r *report.Release, at string, o Options) junitSuite {
 	class := line(strings.Trim(r.Cluster+"/"+cmp.Or(r.StorageNamespace, r.Namespace)+"/"+r.Name, "/"))
 	suite := junitSuite{Name: class, Timestamp: at}
 	whole := junitCase{Name: "release " + line(r.Name), ClassName: class, Output: english.Count(r.Compared, "object") + " compared"}
-	if failing := releaseEntries(&report.Release{
+	failing := releaseEntries(&report.Release{
 		Name: r.Name, Namespace: r.Namespace, StorageNamespace: r.StorageNamespace, Cluster: r.Cluster, Errors: r.Errors,
 		Terminating: r.Terminating, Deployer: r.Deployer,
-	}); len(failing) > 0 {
-		if len(r.Errors) > 0 {
-			whole.Error = problem(failing)
-		} else if o.fails(r, nil) {
-			whole.Failure = problem(failing)
-		}
-	} else if o.fails(r, nil) {
+	})
+	switch {
+	case len(r.Errors) > 0:
+		whole.Error = problem(failing)
+	case o.lacks(r):
+		whole.Error = &junitProblem{Message: "the exit code depends on effects that are not known", Type: report.CodeEffects}
+	case !o.fails(r, nil):
+	case len(failing) > 0:
+		whole.Failure = problem(failing)
+	case r.Effect != nil:
+		whole.Failure = &junitProblem{Message: line(r.Effect.Text), Type: "release"}
+	default:
 		whole.Failure = &junitProblem{Message: "the release sets the exit code", Type: "release"}
-		if r.Effect != nil {
-			whole.Failure.Message = line(r.Effect.Text)
-		}
 	}
 	suite.add(whole)
 	for i := range r.Objects {
@@ -139,10 +141,12 @@ func junitObject(r *report.Release, object *report.Object, entries []entry, clas
 	switch {
 	case object.Error != nil, slices.ContainsFunc(entries, func(e entry) bool { return e.rule == "disputed" }):
 		c.Error = problem(entries)
+	case o.fails(r, object) && len(loud) > 0:
+		c.Failure = problem(loud)
+	case o.fails(r, object):
+		c.Failure = problem(entries) // such as a write of what an ignore rule silences, with --fail-on effect
 	case len(loud) == 0:
 		c.Skipped = &junitProblem{Message: "silenced: " + entries[0].silencedBy}
-	case o.fails(r, object):
-		c.Failure = problem(loud)
 	default:
 		c.Output = lines(loud)
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/escape"
@@ -94,7 +95,8 @@ func SARIF(r *report.Report, o Options) ([]byte, error) {
 		index[rule.id] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{ID: rule.id, ShortDescription: sarifMessage{rule.text}})
 	}
-	invocation := sarifInvocation{Successful: !r.HasError()}
+	isLacking := slices.ContainsFunc(r.Releases, func(release report.Release) bool { return o.lacks(&release) })
+	invocation := sarifInvocation{Successful: !r.HasError() && !isLacking}
 	entries := entriesOf(r)
 	order.Sort(entries, byLevel)
 	if n := len(entries) - maxResults; n > 0 {
