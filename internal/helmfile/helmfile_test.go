@@ -191,7 +191,10 @@ func TestChoose(t *testing.T) {
 		{nil, nil, 3, ""},
 		{[]string{"web"}, nil, 2, ""},
 		{[]string{"web"}, []string{"old"}, 1, ""},
-		{[]string{"api"}, []string{"old"}, 0, "no such release in namespace old"},
+		{[]string{"api"}, []string{"old"}, 0, "no release api in namespace old"},
+		{[]string{"web", "api"}, []string{"old"}, 0, "no release api in namespace old"},
+		{[]string{"web", "api"}, []string{"old", "shop"}, 3, ""},
+		{nil, []string{"elsewhere"}, 0, "no release in namespace elsewhere"},
 		{[]string{"wbe"}, nil, 0, "no release wbe"},
 	} {
 		got, err := Choose(all, test.names, test.namespaces)

@@ -169,20 +169,27 @@ func decrypted(calls []Call) (out [][]byte) {
 	return out
 }
 
-// Choose returns the releases of some names and namespaces. It returns all if there are none.
+// Choose returns the releases of some names and namespaces. It returns all if there are none. A name that chooses nothing is an error.
 func Choose(all []Release, names, namespaces []string) ([]Release, error) {
 	missing := slices.Clone(names)
 	out := slices.DeleteFunc(slices.Clone(all), func(r Release) bool {
+		if len(namespaces) > 0 && !slices.Contains(namespaces, r.Namespace) {
+			return true
+		}
 		missing = slices.DeleteFunc(missing, func(name string) bool { return name == r.Name })
-		return len(names) > 0 && !slices.Contains(names, r.Name) || len(namespaces) > 0 && !slices.Contains(namespaces, r.Namespace)
+		return len(names) > 0 && !slices.Contains(names, r.Name)
 	})
+	where := ""
+	if len(namespaces) > 0 {
+		where = " in namespace " + strings.Join(namespaces, ", ")
+	}
 	switch {
 	case len(missing) > 0:
-		return nil, fmt.Errorf("the helmfile has no release %s, or the selector leaves it out", strings.Join(missing, ", "))
+		return nil, fmt.Errorf("the helmfile has no release %s%s, or the selector leaves it out", strings.Join(missing, ", "), where)
 	case len(all) == 0:
 		return nil, errors.New("the helmfile has no releases for this environment and selector")
 	case len(out) == 0:
-		return nil, fmt.Errorf("the helmfile has no such release in namespace %s", strings.Join(namespaces, ", "))
+		return nil, errors.New("the helmfile has no release" + where)
 	}
 	return out, nil
 }

@@ -124,7 +124,10 @@ func TestChoose(t *testing.T) {
 		{"module.a", "other", "module.a.module.b.helm_release.web[0]", ""},
 		{"", "other", `helm_release.many["d"] module.a.module.b.helm_release.web[0]`, ""},
 		{"helm_release.we", "", "", "helm_release.we: the plan has no such helm_release"},
-		{"helm_release.web", "other", "", "the plan has no such helm_release in namespace other"},
+		{"helm_release.web", "other", "", "helm_release.web: the plan has no such helm_release in namespace other"},
+		{"helm_release.web helm_release.many", "other", "", "helm_release.web: the plan has no such helm_release in namespace other"},
+		{"helm_release.web2 helm_release.many", "shop other", `helm_release.web2 helm_release.many["a/b.c"] helm_release.many["d"]`, ""},
+		{"", "elsewhere", "", "the plan has no such helm_release in namespace elsewhere"},
 	} {
 		t.Run(tt.addresses+" "+tt.namespaces, func(t *testing.T) {
 			got, err := plan.Choose(strings.Fields(tt.addresses), strings.Fields(tt.namespaces))

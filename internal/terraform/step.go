@@ -357,30 +357,32 @@ func (s *Step) Adapt(o drift.Options) drift.Options {
 }
 
 // Choose returns the releases of a plan with these addresses and in these namespaces. It returns all if there are none. An address of a
-// module or of a resource with count or for_each chooses all in it.
+// module or of a resource with count or for_each chooses all in it. An address that chooses nothing is an error.
 func (p *Plan) Choose(addresses, namespaces []string) ([]Release, error) {
-	found := make([]bool, len(addresses))
+	inPlan, found := make([]bool, len(addresses)), make([]bool, len(addresses))
 	var out []Release
 	for _, r := range p.Releases {
-		isChosen := len(addresses) == 0
+		namespace, isKnown := r.Namespace()
+		isIn := len(namespaces) == 0 || !isKnown || slices.Contains(namespaces, namespace)
+		isChosen := isIn && len(addresses) == 0
 		for i, address := range addresses {
 			if holds(address, r.Address) {
-				found[i], isChosen = true, true
+				inPlan[i], found[i], isChosen = true, found[i] || isIn, isIn
 			}
-		}
-		if namespace, isKnown := r.Namespace(); len(namespaces) > 0 && isKnown && !slices.Contains(namespaces, namespace) {
-			continue
 		}
 		if isChosen {
 			out = append(out, r)
 		}
 	}
-	if i := slices.Index(found, false); i >= 0 {
+	if i := slices.Index(inPlan, false); i >= 0 {
 		return nil, hint.New(errors.New(addresses[i]+": the plan has no such helm_release"), "it has "+p.someAddresses())
 	}
-	if len(out) == 0 {
-		return nil, hint.New(fmt.Errorf("the plan has no such helm_release in namespace %s", strings.Join(namespaces, ", ")),
-			"without -n, the releases of all namespaces of the plan are compared")
+	if i := slices.Index(found, false); i >= 0 || len(out) == 0 {
+		err := fmt.Errorf("the plan has no such helm_release in namespace %s", strings.Join(namespaces, ", "))
+		if i >= 0 {
+			err = fmt.Errorf("%s: %w", addresses[i], err)
+		}
+		return nil, hint.New(err, "without -n, the releases of all namespaces of the plan are compared")
 	}
 	return out, nil
 }
