@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/reporting"
 	"github.com/helmdrift/helmdrift/internal/saved"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/accept"
 )
 
@@ -33,8 +35,9 @@ func newReport(s cli.Streams) *cobra.Command {
 		Short: "Print saved reports in any format, several as one",
 		Long: `report reads reports that helmdrift diff -o json or -o yaml wrote, and prints them as one. A FILE -
 is standard input, and a DIR stands for its newest report. Parts of a fleet (diff --shard) must be
-complete: a part that is missing or there twice is an error. --fail-on and --ignore apply as in
-helmdrift diff; a rule that needs more than a report has is refused.
+complete: a part that is missing or there twice is an error, and so are parts that have no release
+together. --fail-on and --ignore apply as in helmdrift diff; a rule that needs more than a report
+has is refused.
 
 ` + reporting.ExitHelp,
 		Example: `  helmdrift diff -A -o json > fleet.json; helmdrift report fleet.json
@@ -77,6 +80,20 @@ func reportHelp() []cli.FlagGroup {
 	}
 }
 
+// checkParts returns an error if parts have no release, unless something could not be searched. A part may have none, so only a report of
+// all parts says that a selection finds nothing, which is an error as without --shard. One is the scan of a part, or of no part.
+func checkParts(one *report.Scan, merged *report.Report) error {
+	if one == nil || one.Shard == nil || len(merged.Releases)+len(merged.Errors) > 0 {
+		return nil
+	}
+	where := ""
+	if clusters := merged.Scan.Clusters; len(clusters) > 0 {
+		where = " in cluster " + strings.Join(clusters, ", ")
+	}
+	return hint.New(errors.New("no part of the selection has a release"+where),
+		"helmdrift list with the flags of the parts, but without --shard, says why; a namespace, a label or a name may be mistyped")
+}
+
 // runReport reads the files and prints one report. A single file keeps its form: the report of one release stays one.
 func runReport(s cli.Streams, o reportOptions, files []string) error {
 	var all []saved.Named
@@ -99,6 +116,9 @@ func runReport(s cli.Streams, o reportOptions, files []string) error {
 		var err error
 		if r, err = saved.Merge(version, all); err != nil {
 			return hint.New(err, "give the reports of all parts of one selection, each once")
+		}
+		if err := checkParts(all[0].Report.Scan, r); err != nil {
+			return err
 		}
 	}
 	if err := o.filter.Apply(r); err != nil {
