@@ -61,6 +61,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	if err != nil {
 		return err
 	}
+	clusters.ByDeployers = o.all != nil
 	start := time.Now()
 	clusters.ShowProgress(progress.NewScan(s.Err, s.Display(s.Err, o.Color, start).Text, time.Now))
 	releases, err := search.InClusters(ctx, clusters, func(
@@ -90,7 +91,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	clusters.Covered.Seconds = now.Sub(start).Seconds()
 	r := report.NewScan(version, now, releases, clusters.Errors, clusters.Covered)
 	look := o.Look(s, r, now)
-	if err := clusters.CheckFound(len(r.Releases)); err != nil && o.all == nil { // a guest has its own words
+	if err := clusters.CheckFound(len(r.Releases)); err != nil {
 		return err
 	}
 	if err := o.Print(s, r, look); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,20 +147,30 @@ func WithSuggestions(
 
 // WithNamespace returns an error about a namespace without releases, and adds that the namespace does not exist if that is so.
 func WithNamespace(ctx context.Context, err error, cluster *live.Cluster, namespace string) error {
-	all, listErr := cluster.Namespaces(ctx)
-	if _, exists := all[namespace]; listErr != nil || exists {
+	isMissing, advice := MissingNamespace(ctx, cluster, namespace)
+	if !isMissing {
 		return err
 	}
-	advice := drift.Hint(err)
-	if near := similar(namespace, object.SortedKeys(all)); len(near) > 0 {
-		slices.Sort(near)
-		advice = "did you mean -n " + strings.Join(near, " or -n ") + "?"
-	}
+	advice = cmp.Or(advice, drift.Hint(err))
 	err = fmt.Errorf("%w, and there is no such namespace", err)
 	if advice == "" {
 		return err
 	}
 	return hint.New(err, advice)
+}
+
+// MissingNamespace reports whether the cluster does not have a namespace, and which similar ones it has. Nothing is missing for a role that
+// may not list the namespaces.
+func MissingNamespace(ctx context.Context, cluster *live.Cluster, namespace string) (isMissing bool, advice string) {
+	all, err := cluster.Namespaces(ctx)
+	if _, exists := all[namespace]; err != nil || exists {
+		return false, ""
+	}
+	if near := similar(namespace, object.SortedKeys(all)); len(near) > 0 {
+		slices.Sort(near)
+		advice = "did you mean -n " + strings.Join(near, " or -n ") + "?"
+	}
+	return true, advice
 }
 
 // command returns a command to type that reaches the same cluster.

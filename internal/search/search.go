@@ -30,6 +30,9 @@ type Search struct {
 	names       []string
 	connections []*cli.Connection
 
+	// ByDeployers is set if deployers compare their releases. They may make a namespace, and say themselves that they have no release.
+	ByDeployers bool
+
 	mu sync.Mutex
 	// Errors say what could not be searched, and Covered what was. They are complete when InClusters returns.
 	Errors  []report.ScanError
@@ -200,6 +203,7 @@ func (j *Search) find(ctx context.Context, c *cli.Connection, at kubeconfig.Targ
 		return source, found, err
 	}
 	found.Errors = cli.WithSuggestions(ctx, found.Errors, storage, selection.Namespace, selection.Names)
+	found.Errors = append(found.Errors, j.missingNamespace(ctx, source, found, selection)...)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.Covered.Shard = selection.Shard
@@ -208,6 +212,28 @@ func (j *Search) find(ctx context.Context, c *cli.Connection, at kubeconfig.Targ
 		j.withoutNamespace = func(err error) error { return cli.WithNamespace(ctx, err, cluster, selection.Namespace) }
 	}
 	return source, found, nil
+}
+
+// missingNamespace returns an error if the searched namespace does not exist: the releases of other places must not hide a typing error.
+// Only a namespace without releases costs the request that asks for it. If it is the only place, CheckFound asks, but not for a shard. Of
+// several shards, the first one asks.
+func (j *Search) missingNamespace(
+	ctx context.Context, source fleet.Source, found fleet.Found, selection fleet.Selection,
+) []report.ScanError {
+	namespace, shard := selection.Namespace, selection.Shard
+	isSaid := len(found.Errors) > 0 || j.ByDeployers || j.alone() && shard == nil || shard != nil && shard.Index > 0
+	if namespace == "" || found.Total > 0 || isSaid {
+		return nil
+	}
+	isMissing, advice := cli.MissingNamespace(ctx, source.Cluster, namespace)
+	if !isMissing {
+		return nil
+	}
+	err := fmt.Errorf("there is no namespace %s", namespace)
+	if source.Name != "" {
+		err = fmt.Errorf("%w in cluster %s", err, source.Name)
+	}
+	return []report.ScanError{fleet.NewScanError(source.Name, namespace, report.ErrorNotFound, hint.New(err, advice))}
 }
 
 // show shows how far a cluster is.
@@ -224,10 +250,10 @@ func (j *Search) show(c *cli.Connection, p fleet.Progress) {
 	}
 }
 
-// CheckFound returns an error if nothing was found, unless something could not be searched or another shard may have releases. A typing
-// error in a name or a label must not look like a clean fleet.
+// CheckFound returns an error if nothing was found, unless something could not be searched or another shard may have releases: the command
+// report checks that all shards together have one. A typing error in a name or a label must not look like a clean fleet.
 func (j *Search) CheckFound(releases int) error {
-	if releases+len(j.Errors) > 0 || j.Covered.Shard != nil {
+	if releases+len(j.Errors) > 0 || j.Covered.Shard != nil || j.ByDeployers {
 		return nil
 	}
 	where := "any namespace"

@@ -39,7 +39,8 @@ const (
 	ErrorRender = "render"
 	// ErrorInterrupted is the code of the error that a signal came before the release could be shown. It is part of the contract.
 	ErrorInterrupted = "interrupted"
-	// ErrorNotFound is the code of the error that no release has a given name. It is part of the contract.
+	// ErrorNotFound is the code of the error that no release has a given name, or that a given namespace does not exist. It is part of the
+	// contract.
 	ErrorNotFound = "not-found"
 	// ErrorOrphans is the code of the error that some orphans may not have been seen. The releases of the place were found and compared.
 	ErrorOrphans = "orphans-unseen"
