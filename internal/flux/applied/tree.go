@@ -142,11 +142,16 @@ func (t *Tree) Problems() []tree.Problem {
 	return slices.Concat(t.answer.Problems, t.problems)
 }
 
-// Secrets returns the texts that were decrypted. A nil tree has none.
+// Secrets returns the texts that were decrypted. A report masks each field that has one, as it does with the values of a Secret. A nil tree
+// has none.
 func (t *Tree) Secrets() *secret.Known {
 	out := &secret.Known{}
-	if t != nil {
-		out.Add(t.answer.Secrets...)
+	if t == nil {
+		return out
+	}
+	out.Add(t.answer.Secrets...)
+	for _, text := range t.answer.Secrets {
+		out.AddMembers(map[string]any{"stringData": map[string]any{"decrypted": text}})
 	}
 	return out
 }
