@@ -17,6 +17,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
 // Remote is a repository of Git on a server, which anybody may have named.
@@ -26,7 +27,8 @@ type Remote struct {
 	// Addresses are those of the server. Git connects to no other. If there are none, it connects to what the name means.
 	Addresses []netip.Addr
 	// IsOwn is set if the user trusts the address: then the scheme may be http, and git has the user's settings and credentials for it.
-	// Username and Password take the place of those; the process list does not show them, and no redirect is followed with them.
+	// Username and Password, or else those in the URL, take the place of those; the process list does not show them, and no redirect is
+	// followed with a password.
 	IsOwn              bool
 	Username, Password string
 	// Time is how long git may run, and MaxOutput is how many bytes the archive may have; 0 means no limit.
@@ -43,8 +45,9 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	}
 	address, err := url.Parse(r.URL)
 	if err != nil || address.Scheme != "https" && !(r.IsOwn && address.Scheme == "http") {
-		return nil, fmt.Errorf("%s is not an address of https", r.URL)
+		return nil, fmt.Errorf("%s is not an address of https", fetch.WithoutLogin(r.URL))
 	}
+	r.takeLogin(address)
 	ref := cmp.Or(r.Ref, "HEAD")
 	if strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, ": *^~\\") {
 		return nil, fmt.Errorf("%q is no branch, tag or commit", ref)
@@ -74,6 +77,20 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	return run("git archive", r.MaxOutput, "archive", "--format=tar", "FETCH_HEAD")
 }
 
+// takeLogin takes the login out of the URL, because the process list shows the arguments of git. The login becomes that of the request,
+// unless the request has another one or gets no credentials.
+func (r *Remote) takeLogin(address *url.URL) {
+	if address.User == nil {
+		return
+	}
+	if r.IsOwn && r.Password == "" {
+		r.Username = address.User.Username()
+		r.Password, _ = address.User.Password()
+	}
+	address.User = nil
+	r.URL = address.String()
+}
+
 // archiveAll lets git archive write the files of a commit as a checkout has them, whatever the attributes in the commit say: export-ignore
 // leaves out files, and export-subst changes them. The attributes of a repository count before those of a commit.
 func archiveAll(repository string) error {
@@ -90,9 +107,12 @@ func (r Remote) environment(dir string) []string {
 	if !r.IsOwn {
 		out = append(out, "HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	}
-	if r.Password != "" {
+	switch {
+	case r.Password != "":
 		login := base64.StdEncoding.EncodeToString([]byte(r.Username + ":" + r.Password))
 		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=http."+r.URL+".extraHeader", "GIT_CONFIG_VALUE_0=Authorization: Basic "+login)
+	case r.Username != "": // the user's credential helper finds the password
+		out = append(out, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=credential."+r.URL+".username", "GIT_CONFIG_VALUE_0="+r.Username)
 	}
 	return out
 }

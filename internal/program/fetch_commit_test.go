@@ -172,6 +172,56 @@ func TestFetchOwn(t *testing.T) {
 	}
 }
 
+// TestFetchLoginInURL checks that git gets the login in a URL, but not in its arguments, which the process list shows. An address of
+// somebody else gets none.
+func TestFetchLoginInURL(t *testing.T) {
+	var given []string
+	address := gitServer(t, func(w http.ResponseWriter, r *http.Request) {
+		if user, password, _ := r.BasicAuth(); password == "" {
+			w.Header().Set("Handled", "yes")
+			w.Header().Set("WWW-Authenticate", "Basic realm=x")
+			w.WriteHeader(http.StatusUnauthorized)
+		} else if login := user + ":" + password; !slices.Contains(given, login) {
+			given = append(given, login)
+		}
+	})
+	home := t.TempDir()
+	text := "[credential]\nhelper = \"!sed -n s/^username=/password=mine-of-/p; :\"\n"
+	if err := os.WriteFile(filepath.Join(home, ".gitconfig"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", home)
+	local := []netip.Addr{netip.MustParseAddr("127.0.0.1")}
+	for _, tt := range []struct{ name, login, want string }{
+		{"login", "bot:hunter%2F2pass@", "bot:hunter/2pass"}, {"user", "deploy-bot@", "deploy-bot:mine-of-deploy-bot"}, {"foreign", "bot:hunter2pass@", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			trace := filepath.Join(t.TempDir(), "trace")
+			t.Setenv("GIT_TRACE", trace)
+			given = nil
+			r := Remote{URL: strings.Replace(address, "//", "//"+tt.login, 1), Ref: "v1", Addresses: local, IsOwn: tt.want != ""}
+			if _, err := r.Fetch(t.Context()); (err == nil) != r.IsOwn {
+				t.Error(err)
+			}
+			if got := strings.Join(given, ", "); got != tt.want {
+				t.Errorf("the server was given %q, want %q", got, tt.want)
+			}
+			arguments, err := os.ReadFile(trace)
+			if err != nil {
+				t.Fatal(err)
+			}
+			user, _, _ := strings.Cut(strings.TrimSuffix(tt.login, "@"), ":")
+			if !strings.Contains(string(arguments), address) || strings.Contains(string(arguments), user) {
+				t.Errorf("git was called with the login:\n%s", arguments)
+			}
+		})
+	}
+	if _, err := (Remote{URL: "https://bot:hunter2%pass@git.example.com/shop.git"}).Fetch(t.Context()); err == nil ||
+		strings.Contains(err.Error(), "hunter2") {
+		t.Error(err)
+	}
+}
+
 // TestFetchRedirects checks that another server gets no password that was given for the first one.
 func TestFetchRedirects(t *testing.T) {
 	var given []string
