@@ -288,6 +288,10 @@ func (r *Release) addSecrets(a arguments) {
 					r.addSecret(lastStep(of["name"]), of["value"])
 				}
 			}
+		case "chart", "repository", "version":
+			if holdsMark(mark) {
+				r.addSecret("sensitive", a.now[name]) // under its own name, an address without a login would be public
+			}
 		case "repository_username", "repository_password", "postrender":
 			if holdsMark(mark) {
 				r.addSecret(name, a.now[name])

@@ -96,6 +96,24 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestSensitivePlace checks that where a chart comes from is a secret if the plan marks it, and only then.
+func TestSensitivePlace(t *testing.T) {
+	for _, mark := range []string{"true", "false"} {
+		plan, err := Read([]byte(`{"format_version":"1.2","resource_changes":[{"address":"a","type":"helm_release","change":{"actions":["no-op"],` +
+			`"before":{"name":"a"},"after":{"name":"a","chart":"hunter2-chart","repository":"https://hunter2.example.com/charts",` +
+			`"version":"1.0.0-hunter2"},"after_sensitive":{"chart":` + mark + `,"repository":` + mark + `,"version":` + mark + `}}}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		known := plan.Releases[0].Known()
+		for _, text := range []string{"hunter2-chart", "https://hunter2.example.com/charts", "1.0.0-hunter2"} {
+			if known.Holds(text) != (mark == "true") || strings.Contains(known.Scrub("from "+text), "hunter2") != (mark == "false") {
+				t.Errorf("marked %s, %s becomes %s", mark, text, known.Scrub(text))
+			}
+		}
+	}
+}
+
 // TestHostile reads plans that are made to harm. None may take much memory, and no error may have a text of theirs.
 func TestHostile(t *testing.T) {
 	release := func(arguments string) string {
