@@ -256,7 +256,7 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 		}
 		in.warnings = append(in.warnings, in.check(paths)...)
 	}
-	result.Warnings, result.Errors = append(result.Warnings, in.warnings...), append(result.Errors, in.errors...)
+	in.addRemarks(result, a.Result.Comparison.Scrub)
 	if in.of != (report.ObjectKey{}) {
 		result.ValuesOf = &in.of
 	}
@@ -273,6 +273,18 @@ func runAbsorb(ctx context.Context, s cli.Streams, o absorbOptions, args []strin
 		return err
 	}
 	return absorbStatus(result)
+}
+
+// addRemarks adds the warnings and the errors to a result, without secrets: they quote controllers and programs.
+func (k kept) addRemarks(result *absorption.Result, scrub func(string) string) {
+	for _, m := range k.warnings {
+		m.Message = scrub(m.Message)
+		result.Warnings = append(result.Warnings, m)
+	}
+	for _, m := range k.errors {
+		m.Message = scrub(m.Message)
+		result.Errors = append(result.Errors, m)
+	}
 }
 
 // chosen returns for each field why it is left, or an empty text. --only and --skip decide first, and then the answers of the user.

@@ -107,7 +107,7 @@ func runFix(
 			return err
 		}
 		d.Quiet()
-		s.Print("Note: ", note)
+		s.Print("Note: ", s.Known.ScrubProblem(note)) // it quotes the controller
 	}
 	result, err := d.Comparer.Compare(ctx, d.Target)
 	if err != nil {

@@ -168,12 +168,12 @@ func (j *Search) each(ctx context.Context, do func(*cli.Connection, kubeconfig.T
 	return group.Wait()
 }
 
-// Note prints a message to stderr.
+// Note prints a message to stderr, without the secrets in it.
 func (j *Search) Note(message string) {
 	if j.line != nil {
 		j.Err = j.line
 	}
-	j.Print("", message)
+	j.Print("", j.Known.ScrubProblem(message))
 }
 
 // failed adds the error of a cluster that could not be searched.
