@@ -130,7 +130,7 @@ func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapsh
 	recorder := snapshot.NewRecorder(drift.LiveConnection(cluster, found.Cluster, storage))
 	target := drift.Target{Namespace: found.Namespace, Release: args[0]}
 	if controlled := o.controllers.named(args); controlled != nil {
-		target, err = o.compareControlled(ctx, controlled, s, recorder.Connection(), options, target, args, flags)
+		target, options, err = o.compareControlled(ctx, controlled, s, recorder.Connection(), options, target, args, flags)
 	} else {
 		err = o.compareAll(ctx, drift.New(recorder.Connection(), options), found.Namespace, args)
 		err = c.WithSuggestion(ctx, err, cluster, storage, target, "snapshot")
@@ -141,7 +141,7 @@ func runSnapshot(ctx context.Context, s cli.Streams, c *cli.Connection, o snapsh
 	activity.Say("reading what a later chart may need")
 	about := snapshot.Options{
 		Helmdrift: version, Time: time.Now(), Namespace: target.Namespace, Release: target.Release, IncludeSecrets: o.includeSecrets,
-		ReadManifest: options.ReadManifest,
+		ReadManifest: options.ReadManifest, Learned: options.Learned,
 	}
 	if len(args) > 1 {
 		about.Chart = args[1]
@@ -187,23 +187,25 @@ func (o *snapshotOptions) compareAll(ctx context.Context, comparer *drift.Compar
 	return nil
 }
 
-// compareControlled makes the comparisons for an object that a controller deploys a release from, and returns the release.
+// compareControlled makes the comparisons for an object that a controller deploys a release from, and returns the release and the options
+// that it was compared with.
 func (o *snapshotOptions) compareControlled(
 	ctx context.Context, of controlled, s cli.Streams, from drift.Connection, options drift.Options, target drift.Target, args []string,
 	flags *pflag.FlagSet,
-) (drift.Target, error) {
+) (drift.Target, drift.Options, error) {
 	what, err := of.capture(ctx, s, &o.CompareOptions, from, target.Namespace, args, flags)
 	if err != nil {
-		return target, err
+		return target, options, err
 	}
 	defer what.close()
-	comparer := drift.New(from, what.adapt(options))
+	options = what.adapt(options)
+	comparer := drift.New(from, options)
 	for _, t := range what.targets {
 		if _, err := comparer.Compare(ctx, t); err != nil {
-			return target, cli.WithFlagHint(err, t.Chart)
+			return target, options, cli.WithFlagHint(err, t.Chart)
 		}
 	}
-	return what.targets[0], nil
+	return what.targets[0], options, nil
 }
 
 // checkFile refuses to replace a file that is not a snapshot, unless --overwrite is set, and to write to a folder that does not exist. It

@@ -17,6 +17,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -35,6 +36,8 @@ type Options struct {
 	Chart string
 	// IncludeSecrets keeps secrets as they are.
 	IncludeSecrets bool
+	// Learned are secrets besides those of the objects, as in drift.Options. It may be nil.
+	Learned *drift.Secrets
 	// ReadManifest reads the manifest of a record, as in drift.Options. By default the recorded connection does, or render.ReadDocuments.
 	ReadManifest func(ctx context.Context, r *release.Record) ([]render.Document, error)
 }
@@ -59,7 +62,7 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 		}
 		s.manifests[revision] = documents
 	}
-	s.learn()
+	s.learn(o.Learned)
 	if !o.IncludeSecrets {
 		s.masker = s.known.Masker(s.publicNames(o))
 	}
@@ -95,9 +98,9 @@ type saver struct {
 	errs   []error
 }
 
-// learn collects the secrets in everything that is saved.
-func (s *saver) learn() {
-	s.known = &secret.Known{}
+// learn collects the secrets in everything that is saved, and those that were learned elsewhere.
+func (s *saver) learn(learned *drift.Secrets) {
+	s.known = (&secret.Known{}).With((*secret.Known)(learned))
 	for _, documents := range s.manifests {
 		for _, o := range render.Objects(documents, render.ParseOptions{}).Objects {
 			s.known.AddObject(o.Group, o.Kind, o.Content)
