@@ -76,7 +76,7 @@ func PostRender(_ context.Context, o RenderOrder) ([]byte, error) {
 func addMetadata(manifest []byte, common api.CommonMetadata, origin map[string]string) ([]byte, error) {
 	objects, err := resmap.NewFactory(provider.NewDefaultDepProvider().GetResourceFactory()).NewResMapFromBytes(manifest)
 	if err != nil {
-		return nil, fmt.Errorf("kustomize cannot read the manifest: %w", err)
+		return nil, fmt.Errorf("kustomize cannot read the manifest: %w", kustomize.WithoutContent(err))
 	}
 	out := bytes.Buffer{}
 	for _, o := range objects.Resources() {
@@ -84,16 +84,16 @@ func addMetadata(manifest []byte, common api.CommonMetadata, origin map[string]s
 		maps.Copy(labels, common.Labels)
 		maps.Copy(labels, origin)
 		if err := o.SetLabels(labels); err != nil {
-			return nil, fmt.Errorf("kustomize: %w", err)
+			return nil, fmt.Errorf("kustomize: %w", kustomize.WithoutContent(err))
 		}
 		if maps.Copy(annotations, common.Annotations); len(common.Annotations) > 0 {
 			if err := o.SetAnnotations(annotations); err != nil {
-				return nil, fmt.Errorf("kustomize: %w", err)
+				return nil, fmt.Errorf("kustomize: %w", kustomize.WithoutContent(err))
 			}
 		}
 		text, err := kustomize.JSONOf(o)
 		if err != nil {
-			return nil, fmt.Errorf("kustomize: %w", err)
+			return nil, fmt.Errorf("kustomize: %w", kustomize.WithoutContent(err))
 		}
 		fmt.Fprintf(&out, "---\n%s\n", text)
 	}
@@ -125,7 +125,7 @@ func kustomized(k *api.Kustomize, manifest []byte) ([]byte, error) {
 		LoadRestrictions: kustomizetypes.LoadRestrictionsNone, PluginConfig: kustomizetypes.DisabledPluginConfig(),
 	}).Run(memory, ".")
 	if err != nil {
-		return nil, fmt.Errorf("kustomize: %w", err)
+		return nil, fmt.Errorf("kustomize: %w", kustomize.WithoutContent(err))
 	}
 	return objects.AsYaml()
 }

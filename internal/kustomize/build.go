@@ -114,19 +114,38 @@ func (f *Files) askForOrigins() (bool, error) {
 	return false, nil
 }
 
-// quoted and rest match what errors of kustomize quote of files and patches, which may be secret. Rest is at the end of a text, behind
-// the words in it.
+// quotedPatch, quotedConfig and quotedRest match what errors of kustomize quote of files and patches, which may be secret. The rest is at
+// the end of a text, behind the words in it. A config may have backticks, and so may a patch behind it.
 var (
-	quoted = regexp.MustCompile("(?s) with config: `.*?`|:? ?\\[patch: \".*?\"\\]")
-	rest   = regexp.MustCompile(`(?s)(node contents|at the same time|one of patch and path|literal sources?|invalid utf8 bytes|` +
+	quotedPatch  = regexp.MustCompile(`(?s):? ?\[patch: "(?:[^"\\]|\\.)*"\]`)
+	quotedConfig = regexp.MustCompile("(?s) with config: `.*`")
+	quotedRest   = regexp.MustCompile(`(?s)(node contents|at the same time|one of patch and path|literal sources?|invalid utf8 bytes|` +
 		`a target for (?:JSON )?patch|decoding|out of bounds for value|is not a string|cannot be found in)\b.*`)
 )
 
 // shorten makes one line of an error of kustomize, with paths relative to the tree and without the content of files.
 func (f *Files) shorten(err error) error {
 	text := strings.NewReplacer(f.Dir+string(filepath.Separator), "", "the tree "+f.Dir, "the tree").Replace(err.Error())
-	text = rest.ReplaceAllString(quoted.ReplaceAllString(text, ""), "$1 ...")
-	return errors.New(strings.Join(strings.Fields(text), " "))
+	return WithoutContent(errors.New(text))
+}
+
+// WithoutContent makes one line of an error of kustomize, without the content of files and patches.
+func WithoutContent(err error) error {
+	text := quotedConfig.ReplaceAllString(quotedPatch.ReplaceAllString(err.Error(), ""), "")
+	text = quotedRest.ReplaceAllString(text, "$1 ...")
+	return WithoutValues(errors.New(strings.Join(strings.Fields(text), " ")))
+}
+
+// quotedValue matches what errors of the parsers of YAML quote: a text behind an asterisk, which they take for the name of an anchor, a
+// text that is no number, and a key that is no text (go.yaml.in/yaml/v2 v2.4.4 and go.yaml.in/yaml/v3 v3.0.5 decode.go).
+var quotedValue = regexp.MustCompile("(?s)(anchor) '[^']*'(?: referenced)?|(cannot unmarshal [^ ]+) `.*?`( into)|(invalid map key):.*")
+
+// WithoutValues returns an error of a parser of YAML without the values that it quotes, which may be secret. It returns nil for nil.
+func WithoutValues(err error) error {
+	if err == nil {
+		return nil
+	}
+	return errors.New(quotedValue.ReplaceAllString(err.Error(), "$1$2$3$4"))
 }
 
 // IsKustomization reports whether kustomize takes a file of this name for a kustomization.
