@@ -144,7 +144,7 @@ func fromYAML(text []byte) (out []*unstructured.Unstructured, err error) {
 		case errors.Is(err, io.EOF):
 			return out, nil
 		case err != nil:
-			return out, fmt.Errorf("cannot be read as YAML: %w", err)
+			return out, fmt.Errorf("cannot be read as YAML: %w", kustomize.WithoutValues(err))
 		case len(bytes.TrimSpace(raw.Raw)) == 0:
 			continue
 		}

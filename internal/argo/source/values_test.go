@@ -199,6 +199,14 @@ func TestManifests(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
+	secret := filepath.Join(dir, "secret.yaml") // YAML takes the password for the name of an anchor
+	writeFile(t, secret, "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\nstringData: {password: *Xa83kd92Ls}\n")
+	if _, err := (&Folder{Root: dir, Dir: dir}).Manifests(); err == nil || !strings.HasSuffix(err.Error(), "unknown anchor") {
+		t.Errorf("a password: %v", err)
+	}
+	if err := os.Remove(secret); err != nil {
+		t.Fatal(err)
+	}
 	writeFile(t, filepath.Join(dir, "f.jsonnet"), "{}")
 	if _, err := (&Folder{Root: dir, Dir: dir}).Manifests(); err == nil || !strings.Contains(err.Error(), "jsonnet") {
 		t.Errorf("jsonnet: %v", err)

@@ -95,7 +95,7 @@ func (f *files) write(folder string, by *kustomization) error {
 			err = kustomize.CheckAliases(text)
 		}
 		if err == nil {
-			err = yaml.Unmarshal(text, &config)
+			err = kustomize.WithoutValues(yaml.Unmarshal(text, &config))
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

@@ -73,7 +73,7 @@ func readDocument(text []byte) ([]map[string]any, error) {
 	}
 	text, err := yaml.YAMLToJSONStrict(text)
 	if err != nil || string(text) == "null" {
-		return nil, err
+		return nil, kustomize.WithoutValues(err)
 	}
 	return objectsOf(text)
 }
