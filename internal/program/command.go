@@ -108,12 +108,45 @@ func (h *head) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
+// said returns what was written, or, if that is too much, its beginning.
+func (h *head) said() string {
+	text := h.text.String()
+	if h.truncated {
+		text = text[:max(strings.LastIndexAny(text, blanks), 0)]
+	}
+	return strings.TrimSpace(text)
+}
+
+// blanks are where a text is cut. A part of a secret, such as the rest of a long token, would not be found and masked.
+const blanks = " \t\r\n"
+
+// beginning returns as many whole words of the beginning of a text as a message may quote.
+func beginning(text string) string {
+	if len(text) <= maxComplaint {
+		return text
+	}
+	return strings.TrimSpace(text[:max(strings.LastIndexAny(text[:maxComplaint+1], blanks), 0)])
+}
+
+// end returns as many whole words of the end of a text as a message may quote.
+func end(text string) string {
+	at := len(text) - maxComplaint
+	if at <= 0 {
+		return text
+	}
+	blank := strings.IndexAny(text[at-1:], blanks)
+	if blank < 0 {
+		return ""
+	}
+	return strings.TrimSpace(text[at+blank:])
+}
+
 // withComplaint adds what a program said to its error, which may be nil, after a blank or on lines of its own.
 func withComplaint(err error, space, text string) error {
-	if err == nil || text == "" {
+	if text = beginning(text); err == nil || text == "" {
 		return err
 	}
-	return fmt.Errorf("%w:%s%.*s", err, space, maxComplaint, text)
+	return fmt.Errorf("%w:%s%s", err, space, text)
 }
 
 // Plugins runs downloader plugins of Helm within the limits of --render-timeout and --render-memory.
@@ -147,12 +180,12 @@ func (p Plugins) Run(ctx context.Context, c fetch.PluginCommand) ([]byte, error)
 
 // show prints the messages of a plugin, each line with its name.
 func (p Plugins) show(name string, messages *head) {
-	text := strings.TrimSpace(messages.text.String())
-	if text == "" {
-		return
-	}
+	text := messages.said()
 	if messages.truncated {
 		text += "\n…"
+	}
+	if text == "" {
+		return
 	}
 	for line := range strings.Lines(p.Known.Scrub(text)) {
 		p.Show(name+": ", strings.TrimRight(line, "\r\n"))
@@ -198,11 +231,10 @@ func (p PostRenderer) Run(ctx context.Context, manifest []byte) ([]byte, error) 
 	name := "post-renderer " + p.Command
 	c := command{name: name, path: path, args: p.Args, input: manifest, output: p.MaxOutput, messages: 2 * maxComplaint}
 	out, messages, err := c.run(ctx)
-	complaint := strings.TrimSpace(messages.text.String())
 	var exit *exec.ExitError
 	switch {
-	case errors.As(err, &exit) && complaint != "":
-		return nil, fmt.Errorf("%w:\n%.*s", err, maxComplaint, complaint)
+	case errors.As(err, &exit):
+		return nil, withComplaint(err, "\n", messages.said())
 	case err != nil:
 		return nil, err
 	case strings.TrimSpace(string(out)) == "":

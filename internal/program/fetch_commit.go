@@ -63,7 +63,7 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 			args: append(r.settings(dir, address), args...), env: r.environment(dir),
 		}
 		out, messages, err := c.run(ctx)
-		return out, withComplaint(err, " ", lastLine(messages.text.String()))
+		return out, withComplaint(err, " ", lastLine(messages.said()))
 	}
 	if _, err := run("git init", 0, "init", "--quiet", "--bare"); err != nil {
 		return nil, err

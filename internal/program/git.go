@@ -30,7 +30,7 @@ func Archive(ctx context.Context, root, commit string, limit int64) ([]byte, err
 		env: []string{"GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0"},
 	}
 	out, messages, err := c.run(ctx)
-	return out, withComplaint(err, "\n", strings.TrimSpace(messages.text.String()))
+	return out, withComplaint(err, "\n", messages.said())
 }
 
 // CommitOf returns the commit that an archive of git holds, or "" if it does not say. git archive writes it into a global header.

@@ -29,9 +29,9 @@ func (h Helmfile) Run(ctx context.Context, args ...string) ([]byte, error) {
 	if err == nil {
 		return out, nil
 	}
-	text := strings.TrimSpace(messages.text.String())
-	if more := len(text) - maxComplaint; more > 0 {
-		text = "…" + strings.ToValidUTF8(text[more:], "")
+	text := messages.said()
+	if last := end(text); last != text {
+		text = "… " + last
 	}
 	if text != "" {
 		err = fmt.Errorf("%w:\n%s", err, text)

@@ -44,6 +44,6 @@ func (s Sops) Decrypt(ctx context.Context, text []byte, from, to string, vaults 
 		c.env = []string{"VAULT_TOKEN=none"} // whatever the text hides, the token stays here
 	}
 	out, messages, err := c.run(ctx)
-	complaint, _, _ := strings.Cut(strings.TrimSpace(messages.text.String()), "\n")
+	complaint, _, _ := strings.Cut(messages.said(), "\n")
 	return out, withComplaint(err, " ", complaint)
 }
