@@ -286,6 +286,10 @@ func (r *Release) addSecrets(a arguments) {
 			for i, entry := range items {
 				if of, isObject := entry.(map[string]any); isObject && holdsMark(markAt(mark, i, "value")) {
 					r.addSecret(lastStep(of["name"]), of["value"])
+					e := setEntry{isOld: !a.isVersion3()}
+					e.name, _ = of["name"].(string)
+					e.kind, _ = of["type"].(string)
+					r.addSet(e, of["value"])
 				}
 			}
 		case "chart", "repository", "version":
@@ -296,6 +300,24 @@ func (r *Release) addSecrets(a arguments) {
 			if holdsMark(mark) {
 				r.addSecret(name, a.now[name])
 			}
+		}
+	}
+}
+
+// addSet adds the texts that the chart gets of a sensitive entry. They differ from the value if that has backslashes, commas or braces.
+func (r *Release) addSet(e setEntry, value any) {
+	set, found := map[string]any{}, Release{}
+	err := e.setOne(set, value, false)
+	if _, isList := value.([]any); isList {
+		err = e.setList(set, value, nil)
+	}
+	if err != nil {
+		return // compose says so
+	}
+	found.addSecret("", set)
+	for _, s := range found.Secrets {
+		if s.Text != "" && !slices.Contains(r.Secrets, s) {
+			r.Secrets = append(r.Secrets, s)
 		}
 	}
 }

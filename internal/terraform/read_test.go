@@ -114,6 +114,28 @@ func TestSensitivePlace(t *testing.T) {
 	}
 }
 
+// TestSensitiveSet checks that a sensitive entry is a secret in the form that the chart gets.
+func TestSensitiveSet(t *testing.T) {
+	for _, tt := range []struct{ field, entry, want string }{
+		{"set_sensitive", `{"name":"db.password","value":"hunter2\\,and\\,more"}`, "[{password hunter2\\,and\\,more} {password hunter2,and,more}]"},
+		{"set_sensitive", `{"name":"db.password","value":"hunter2"}`, "[{password hunter2}]"},
+		{"set_sensitive", `{"name":"hosts","value":"{hunter2,hunter3}"}`, "[{hosts {hunter2,hunter3}} {hosts hunter2} {hosts hunter3}]"},
+		{"set_list", `{"name":"hosts","value":["hunter2\\,x"]}`, "[{hosts hunter2\\,x} {hosts hunter2,x}]"},
+		{"set", `{"name":"token","type":"literal","value":"'hunter2''s'"}`, "[{token 'hunter2''s'} {token hunter2's}]"},
+		{"set", `{"name":"token[","value":"hunter2"}`, "[{token hunter2}]"},
+		{"set_sensitive", `{"name":7,"value":"hunter2"}`, "[{ hunter2}]"},
+	} {
+		plan, err := Read([]byte(`{"format_version":"1.2","resource_changes":[{"address":"a","type":"helm_release","change":{"actions":["no-op"],` +
+			`"before":{"name":"a"},"after":{"name":"a","` + tt.field + `":[` + tt.entry + `]},"after_sensitive":{"` + tt.field + `":true}}}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(plan.Releases[0].Secrets); got != tt.want {
+			t.Errorf("%s %s: the secrets are %s, want %s", tt.field, tt.entry, got, tt.want)
+		}
+	}
+}
+
 // TestHostile reads plans that are made to harm. None may take much memory, and no error may have a text of theirs.
 func TestHostile(t *testing.T) {
 	release := func(arguments string) string {

@@ -88,6 +88,9 @@ func (h *HelmRelease) Compose(ctx context.Context, from deployer.Reader) (*Compo
 			if err := ref.SetIn(result, text); err != nil {
 				return nil, fmt.Errorf("%s: the value cannot be put at targetPath %s", title, ref.TargetPath)
 			}
+			set := map[string]any{} // what the chart gets, without quotes, backslashes and braces
+			_ = ref.SetIn(set, text)
+			out.learn(ref, set)
 			continue
 		}
 		var values map[string]any

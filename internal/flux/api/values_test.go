@@ -129,10 +129,12 @@ func TestComposeErrors(t *testing.T) {
 func TestLearn(t *testing.T) {
 	from := fluxtest.Objects{
 		"Secret/s": secretOf("values.yaml", "db: {password: hunter2hunter2, hosts: [one.example.com]}\n"),
-		"Secret/p": secretOf("token", "tokentokentoken"),
+		"Secret/p": secretOf("token", "tokentokentoken"), "Secret/q": secretOf("q", `"quoted or not"`),
+		"Secret/b": secretOf("b", `back\,slash\,es`), "Secret/l": secretOf("l", "{first-of-list}"),
 	}
-	got, err := specified(t, "  valuesFrom: [{kind: Secret, name: s}, {kind: Secret, name: p, valuesKey: token, targetPath: a.token}]").
-		Compose(t.Context(), from)
+	got, err := specified(t, "  valuesFrom: [{kind: Secret, name: s}, {kind: Secret, name: p, valuesKey: token, targetPath: a.token}, "+
+		"{kind: Secret, name: q, valuesKey: q, targetPath: a.quotes}, {kind: Secret, name: b, valuesKey: b, targetPath: a.slashes}, "+
+		"{kind: Secret, name: l, valuesKey: l, targetPath: 'a.list'}]").Compose(t.Context(), from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,11 @@ func TestLearn(t *testing.T) {
 			found[key] = value
 		}
 	}
-	want := map[string]any{"password": "hunter2hunter2", "hosts": "one.example.com", "a.token": "tokentokentoken"}
+	want := map[string]any{
+		"password": "hunter2hunter2", "hosts": "one.example.com", "a.token": "tokentokentoken", "token": "tokentokentoken",
+		"a.quotes": `"quoted or not"`, "quotes": "quoted or not", "a.slashes": `back\,slash\,es`, "slashes": "back,slash,es",
+		"a.list": "{first-of-list}", "list": "first-of-list",
+	}
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}

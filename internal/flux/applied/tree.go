@@ -2,10 +2,12 @@ package applied
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -156,12 +158,34 @@ func (t *Tree) Secrets() *secret.Known {
 	return out
 }
 
-// SecretObjects returns the Secrets of the tree, and those of the cluster that its variables come from. A nil tree has none.
-func (t *Tree) SecretObjects() []map[string]any {
+// SecretObjects returns the Secrets of the tree, and those of the cluster that its variables come from. Their texts are also there without
+// line breaks, as variables have them. A nil tree has none.
+func (t *Tree) SecretObjects() (out []map[string]any) {
 	if t == nil {
 		return nil
 	}
-	return t.secrets
+	for _, s := range t.secrets {
+		out = append(out, s, joined(s))
+	}
+	return out
+}
+
+// joined returns a Secret with the texts of another one that have line breaks, without these.
+func joined(s map[string]any) map[string]any {
+	texts := map[string]any{}
+	for _, field := range []string{"data", "stringData"} {
+		values, _ := s[field].(map[string]any)
+		for name, value := range values {
+			text, _ := value.(string)
+			if raw, err := base64.StdEncoding.DecodeString(text); field == "data" && err == nil {
+				text = string(raw)
+			}
+			if line := strings.ReplaceAll(text, "\n", ""); line != text {
+				texts[name] = line
+			}
+		}
+	}
+	return map[string]any{"kind": "Secret", "stringData": texts}
 }
 
 // Explain adds to an error what could not be built of the tree, which may be the reason.
