@@ -14,7 +14,7 @@ func TestPostRendererFaults(t *testing.T) {
 	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
 	for _, tt := range []struct{ name, patch, manifest, want string }{
 		{"no patch", "- op: [\n  value: canary`\n  `canary\n", object, "unable to parse SM or JSON patch"},
-		{"two patches in one", "data: {a: canary}\n", object, "unable to parse SM or JSON patch"},
+		{"a patch of nothing", "data: {a: canary}\n", object, "unable to parse SM or JSON patch"},
 		{"an anchor in the manifest", "", object + "data: {password: *canary}\n", "unknown anchor"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
