@@ -67,8 +67,11 @@ func inside(root, folder string) (string, error) {
 	return dir, err
 }
 
-// inputsOf returns a digest of everything that the tree says about a HelmRelease: its spec, the objects that its values come from, its
-// source, and the files of its chart.
+// errEachCommit means that the inputs of a HelmRelease are other ones with each commit, whatever it changes.
+var errEachCommit = errors.New("the version of the chart ends with the commit")
+
+// inputsOf returns a digest of everything that the tree says about a HelmRelease: its spec and its annotations, which may ask for an
+// upgrade, the objects that its values come from, its source, and the files of its chart.
 func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, error) {
 	o := t.Over.Made(ref)
 	h := api.HelmReleaseOf(o)
@@ -77,7 +80,7 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 	}
 	sum := sha256.New()
 	add := func(v any) error { return json.NewEncoder(sum).Encode(v) }
-	err := add(o["spec"])
+	err := errors.Join(add(o["spec"]), add(h.Metadata.Annotations))
 	for _, from := range h.Spec.ValuesFrom {
 		if made := t.Over.Made(from.Object(h.Metadata.Namespace)); made != nil {
 			err = errors.Join(err, add(made["data"]))
@@ -109,6 +112,9 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 	if err := errors.Join(add(of.Spec), add(of.inTree)); err != nil || !of.isIn(t) {
 		return fmt.Sprintf("%x", sum.Sum(nil)), err
 	}
+	if wanted.ReconcileStrategy == "Revision" {
+		return "", errEachCommit
+	}
 	chart := of.artifact(t)
 	artifact, err := tree.OpenArtifact(chart.Dir, chart.Kind, chart.Ignore)
 	if err != nil {
@@ -124,7 +130,7 @@ func inputsOf(ctx context.Context, t *applied.Tree, ref object.Ref) (string, err
 }
 
 // isTouched reports whether a HelmRelease of the tree has other inputs than in an earlier one. What cannot be told counts as changed, and
-// so does what only one of the two makes: the other may not have been built.
+// so does what each commit changes, and what only one of the two makes: the other may not have been built.
 func isTouched(ctx context.Context, t, before *applied.Tree, ref object.Ref) bool {
 	if !before.Over.Makes(ref) {
 		return true

@@ -158,13 +158,21 @@ func TestIsTouched(t *testing.T) {
 	ofOCI := release(`{"chartRef":{"kind":"OCIRepository","name":"web"}}`)
 	ofChart := release(`{"chartRef":{"kind":"HelmChart","name":"web"}}`)
 	ofRepository := release(`{"chart":{"spec":{"chart":"web","sourceRef":{"kind":"HelmRepository","name":"web"}}}}`)
+	annotated := func(annotations string) string {
+		return `{"apiVersion":"` + helm + `","kind":"HelmRelease","metadata":{"name":"web","namespace":"shop","annotations":` + annotations +
+			`},"spec":{"chartRef":{"kind":"OCIRepository","name":"web"}}}`
+	}
+	const before, now = `"reconcile.fluxcd.io/requestedAt":"1"`, `"reconcile.fluxcd.io/requestedAt":"2"`
 	withSecret := release(`{"chartRef":{"kind":"OCIRepository","name":"web"},"valuesFrom":[{"kind":"Secret","name":"web"}]}`)
 	for name, tt := range map[string]struct {
 		before, now []string
 		want        bool
 	}{
-		"nothing":                       {[]string{ofOCI, oci("1")}, []string{ofOCI, oci("1")}, false},
-		"its spec":                      {[]string{ofOCI, oci("1")}, []string{release(`{"suspend":true,"chartRef":{"kind":"OCIRepository","name":"web"}}`), oci("1")}, true},
+		"nothing":  {[]string{ofOCI, oci("1")}, []string{ofOCI, oci("1")}, false},
+		"its spec": {[]string{ofOCI, oci("1")}, []string{release(`{"suspend":true,"chartRef":{"kind":"OCIRepository","name":"web"}}`), oci("1")}, true},
+		"its annotations, which force": {[]string{annotated("{" + before + "}"), oci("1")},
+			[]string{annotated("{" + now + `,"reconcile.fluxcd.io/forceAt":"2"}`), oci("1")}, true},
+		"none of its annotations":       {[]string{annotated("{" + before + "}"), oci("1")}, []string{annotated("{" + before + "}"), oci("1")}, false},
 		"the tag of its OCIRepository":  {[]string{ofOCI, oci("1")}, []string{ofOCI, oci("2")}, true},
 		"the version of its HelmChart":  {[]string{ofChart, chart("1"), repository("https://a")}, []string{ofChart, chart("2"), repository("https://a")}, true},
 		"the source of its HelmChart":   {[]string{ofChart, chart("1"), repository("https://a")}, []string{ofChart, chart("1"), repository("https://b")}, true},
@@ -176,6 +184,53 @@ func TestIsTouched(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := isTouched(t.Context(), laid(t, tt.now...), laid(t, tt.before...), api.HelmReleaseRef("shop", "web")); got != tt.want {
+				t.Errorf("it is touched: %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestIsTouchedByEachCommit has a chart in the tree that is the same as before. With the strategy Revision, its version ends with the
+// commit, so each commit touches the HelmRelease.
+func TestIsTouchedByEachCommit(t *testing.T) {
+	for _, tt := range []struct {
+		name, strategy, kind string
+		byRef, isElsewhere   bool
+		want                 bool
+	}{
+		{name: "the default strategy", kind: "GitRepository"},
+		{name: "ChartVersion", strategy: "ChartVersion", kind: "GitRepository"},
+		{name: "Revision", strategy: "Revision", kind: "GitRepository", want: true},
+		{name: "Revision of a Bucket", strategy: "Revision", kind: "Bucket", want: true},
+		{name: "Revision of a HelmChart", strategy: "Revision", kind: "GitRepository", byRef: true, want: true},
+		{name: "ChartVersion of a HelmChart", strategy: "ChartVersion", kind: "GitRepository", byRef: true},
+		{name: "Revision of another repository", strategy: "Revision", kind: "GitRepository", isElsewhere: true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const of = `{"apiVersion":"%s.toolkit.fluxcd.io/%s","kind":"%s","metadata":{"name":"%s","namespace":"shop"},"spec":%s}`
+			chart := fmt.Sprintf(`{"chart":"charts/web","reconcileStrategy":%q,"sourceRef":{"kind":%q,"name":"apps"}}`, tt.strategy, tt.kind)
+			release := `{"chart":{"spec":` + chart + `}}`
+			if tt.byRef {
+				release = `{"chartRef":{"kind":"HelmChart","name":"web"}}`
+			}
+			laid := func() *applied.Tree {
+				root := t.TempDir()
+				if err := os.MkdirAll(filepath.Join(root, "charts", "web"), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(filepath.Join(root, "charts", "web", "Chart.yaml"), []byte("name: web\n"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				order := tree.Order{Root: root, Dir: root}
+				if !tt.isElsewhere {
+					order.Sources = []tree.LocalSource{{Kind: tt.kind, Namespace: "shop", Name: "apps", Dir: root}}
+				}
+				from := fluxtest.Served{Versions: []string{"helm.toolkit.fluxcd.io/v2", "source.toolkit.fluxcd.io/v1"}}
+				return laidFor(t, order, from, tree.Problem{},
+					fmt.Sprintf(of, "helm", "v2", "HelmRelease", "web", release), fmt.Sprintf(of, "source", "v1", "HelmChart", "web", chart),
+					fmt.Sprintf(of, "source", "v1", tt.kind, "apps", `{"url":"https://git.example.com/shop/apps"}`))
+			}
+			if got := isTouched(t.Context(), laid(), laid(), api.HelmReleaseRef("shop", "web")); got != tt.want {
 				t.Errorf("it is touched: %v, want %v", got, tt.want)
 			}
 		})
@@ -223,7 +278,13 @@ func laid(t *testing.T, objects ...string) *applied.Tree {
 // laidOver lays objects that the Kustomization apps makes over a cluster. The build of the tree has a problem, unless it is empty.
 func laidOver(t *testing.T, from fluxtest.Served, problem tree.Problem, objects ...string) *applied.Tree {
 	t.Helper()
-	out, err := applied.New(t.Context(), drift.Connection{Cluster: from}, tree.Order{Rendered: true}, nil,
+	return laidFor(t, tree.Order{Rendered: true}, from, problem, objects...)
+}
+
+// laidFor is laidOver for an order.
+func laidFor(t *testing.T, order tree.Order, from fluxtest.Served, problem tree.Problem, objects ...string) *applied.Tree {
+	t.Helper()
+	out, err := applied.New(t.Context(), drift.Connection{Cluster: from}, order, nil,
 		func(context.Context, applied.Questions) (answer tree.Answer, err error) {
 			for _, one := range objects {
 				made := tree.Object{JSON: []byte(one)}
