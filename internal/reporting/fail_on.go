@@ -29,7 +29,7 @@ const ExitHelp = `Exit codes:
 // drift selects what differs from what Helm deployed, change what the chart changes, and unmanaged what no manifest names. conflict and
 // fail select fields and objects that make the operation fail, and effect selects every write. restart and downtime select what the writes
 // mean for pods. uninstall and blocked select what the controller that deploys a release does next: it uninstalls the release, or does not
-// act. unknown selects fields whose value in the chart is not known here. orphan and overlap select objects of a scan that no release
+// act. An uninstall changes every object and stops every pod, so change, effect, restart and downtime select it too. unknown selects fields whose value in the chart is not known here. orphan and overlap select objects of a scan that no release
 // claims any more, or that several deployers claim. none selects nothing.
 type FailOn map[string]bool
 
@@ -184,13 +184,19 @@ func (f FailOn) selectsRelease(r report.Release) bool {
 	return f.selectsWhole(r) || slices.ContainsFunc(r.Objects, f.selectsObject)
 }
 
-// selectsWhole reports whether a release as a whole sets exit code 2. If the namespace is being deleted, everything in it has drifted.
+// selectsWhole reports whether a release as a whole sets exit code 2. If the namespace is being deleted, everything in it has drifted. A
+// report about a release that its controller uninstalls has no effects, and lists only drift.
 func (f FailOn) selectsWhole(r report.Release) bool {
 	restarts := r.Effect != nil && r.Effect.Restarts > 0
 	goesDown := r.Effect != nil && len(r.Effect.Downtime) > 0
 	isBlocked := r.Deployer != nil && r.Deployer.Action == report.DeployerBlocked
 	return f["drift"] && r.Terminating || f["restart"] && restarts || f["downtime"] && goesDown ||
-		f["uninstall"] && r.Deployer.Uninstalls() || f["blocked"] && isBlocked
+		f.selectsUninstall() && r.Deployer.Uninstalls() || f["blocked"] && isBlocked
+}
+
+// selectsUninstall reports whether any of the words selects that a release is uninstalled.
+func (f FailOn) selectsUninstall() bool {
+	return f["uninstall"] || f["change"] || f["effect"] || f["restart"] || f["downtime"]
 }
 
 // selectsObject reports whether an object or one of its fields sets exit code 2.

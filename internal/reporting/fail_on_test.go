@@ -63,6 +63,33 @@ func TestKnownWritesSelectNothing(t *testing.T) {
 	}
 }
 
+// TestFailOnUninstall checks which words select what a controller does with a whole release. An uninstall changes every object and stops
+// every pod, although the report lists only drift.
+func TestFailOnUninstall(t *testing.T) {
+	const ofUninstall = "change effect restart downtime uninstall"
+	for action, want := range map[report.DeployerAction]string{
+		report.DeployerUninstall: ofUninstall, report.DeployerReinstall: ofUninstall, report.DeployerBlocked: "blocked",
+		report.DeployerUpgrade: "", report.DeployerInstall: "", report.DeployerRollback: "", report.DeployerNone: "",
+	} {
+		r := &report.Report{Releases: []report.Release{{Deployer: &report.Deployer{Action: action}}}}
+		var got []string
+		for _, word := range failOnWords() {
+			if word == "orphan" || word == "overlap" { // an error: nobody has looked for these
+				continue
+			}
+			switch err := (FailOn{word: true}).Status(r); {
+			case err == cli.ExitStatus(cli.ExitSelected): //nolint:errorlint // it is never wrapped
+				got = append(got, word)
+			case err != nil:
+				t.Errorf("%s, --fail-on %s: %v", action, word, err)
+			}
+		}
+		if said := strings.Join(got, " "); said != want {
+			t.Errorf("%s: %q select it, want %q", action, said, want)
+		}
+	}
+}
+
 // TestFailOnClaims checks which orphans and overlaps set the exit code, and that nobody takes a report for clean that has not looked for
 // them.
 func TestFailOnClaims(t *testing.T) {
