@@ -29,6 +29,7 @@ type arguments struct {
 	postRendererArgs                []string
 	dependencyUpdate                bool
 	atomic                          bool
+	recreatePods                    bool
 }
 
 // flags returns the flags. Those that decide nothing about an upgrade are known too, and every other flag is an error.
@@ -81,6 +82,7 @@ func (a *arguments) flags() *pflag.FlagSet {
 	fs.BoolVar(&a.dependencyUpdate, "dependency-update", false, "")
 	fs.BoolVar(&a.atomic, "atomic", false, "")
 	fs.BoolVar(&a.atomic, "rollback-on-failure", false, "")
+	fs.BoolVar(&a.recreatePods, "recreate-pods", false, "")
 
 	for _, name := range []string{
 		// of helm-diff: how it prints, and what its own rendering sees
@@ -91,7 +93,7 @@ func (a *arguments) flags() *pflag.FlagSet {
 		// of both
 		"disable-openapi-validation", "debug",
 		// of helm upgrade: when it ends, and what it says
-		"install", "wait-for-jobs", "cleanup-on-fail", "recreate-pods", "hide-notes", "render-subchart-notes", "hide-secret",
+		"install", "wait-for-jobs", "cleanup-on-fail", "hide-notes", "render-subchart-notes", "hide-secret",
 	} {
 		fs.Bool(name, false, "")
 	}

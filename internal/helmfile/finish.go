@@ -53,6 +53,11 @@ func (s *Step) Finish(result *drift.Result, r *report.Release) {
 	}) {
 		s.warn("atomic is set, so Helm goes back to the state before when it fails")
 	}
+	// Helm 3 deletes the pods of all objects that it patches, whether or not they change (helm v3.22.0 pkg/action/upgrade.go recreate). An
+	// installation deletes none, and before a reinstallation the upgrade fails.
+	if a := s.release.arguments; a != nil && a.recreatePods && s.action == report.DeployerUpgrade && out.Action != report.DeployerReinstall {
+		s.warnings = append(s.warnings, deployer.PodsGo("recreatePods"))
+	}
 	r.Deployer = out
 	r.Warnings = append(r.Warnings, s.warnings...)
 }

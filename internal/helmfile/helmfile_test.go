@@ -14,7 +14,10 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/helmdrift/helmdrift/internal/casetest"
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
+	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // TestCalls reads the cases of testdata/calls. A case has what helmfile build prints in state, the recorded calls in calls, one in each
@@ -69,7 +72,7 @@ func describe(t *testing.T, text, lines []byte) string {
 		for name, isSet := range map[string]bool{
 			"reset": a.reset, "reuse": a.reuse, "force": a.force, "force-conflicts": a.forceConflicts, "take-ownership": a.takeOwnership,
 			"no-hooks": a.noHooks, "create-namespace": a.createNamespace, "skip-schema": a.skipSchema, "atomic": a.atomic,
-			"skip-crds": a.skipCRDs, "verify": a.source.Verify, "plain-http": a.source.PlainHTTP,
+			"skip-crds": a.skipCRDs, "recreate-pods": a.recreatePods, "verify": a.source.Verify, "plain-http": a.source.PlainHTTP,
 		} {
 			if isSet {
 				flags = append(flags, name)
@@ -204,6 +207,35 @@ func TestChoose(t *testing.T) {
 	}
 	if _, err := Choose(nil, nil, nil); err == nil {
 		t.Error("an empty helmfile is no error")
+	}
+}
+
+// TestRecreatePods checks that the report of an upgrade says that pods go which it does not show, by the code that --fail-on restart and
+// downtime look at, and that Helm 4 does not know the flag.
+func TestRecreatePods(t *testing.T) {
+	for _, test := range []struct {
+		action     report.DeployerAction
+		isSet, has bool
+	}{
+		{report.DeployerUpgrade, true, true},
+		{report.DeployerUpgrade, false, false},
+		{report.DeployerInstall, true, false},
+	} {
+		s := &Step{release: Release{arguments: &arguments{recreatePods: test.isSet}}, action: test.action}
+		r := &report.Release{}
+		s.Finish(&drift.Result{Comparison: &threeway.Comparison{}}, r)
+		has := slices.ContainsFunc(r.Warnings, func(m report.Message) bool {
+			return m.Code == report.CodeEffects && strings.HasPrefix(m.Message, "recreatePods is set")
+		})
+		if has != test.has {
+			t.Errorf("%s, set %t: warnings %v", test.action, test.isSet, r.Warnings)
+		}
+	}
+	r := &Release{Declared: Declared{IsInstalled: true, OnlyUpgrade: []string{"--recreate-pods"}}}
+	for helm, want := range map[string]string{"3": "", "4": "helmfile fails to upgrade it: recreatePods needs Helm 3"} {
+		if got := r.refusedBy(helm); got != want {
+			t.Errorf("Helm %s: %q, want %q", helm, got, want)
+		}
 	}
 }
 

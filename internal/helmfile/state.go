@@ -104,6 +104,7 @@ type options struct {
 	Atomic            *bool `json:"atomic"`
 	RollbackOnFailure *bool `json:"rollbackOnFailure"`
 	SkipCRDs          *bool `json:"skipCRDs"`
+	RecreatePods      *bool `json:"recreatePods"`
 }
 
 // download says how helm upgrade gets a chart (appendVerifyFlags, appendKeyringFlags and needsPlainHttp, there).
@@ -254,6 +255,7 @@ func (o options) flags(defaults options) (out []string) {
 		{"--atomic", o.Atomic, defaults.Atomic, false},
 		{"--rollback-on-failure", o.RollbackOnFailure, defaults.RollbackOnFailure, false},
 		{"--skip-crds", o.SkipCRDs, defaults.SkipCRDs, false},
+		{"--recreate-pods", o.RecreatePods, defaults.RecreatePods, false},
 	} {
 		isSet := flag.otherwise
 		if given := cmp.Or(flag.own, flag.defaults); given != nil {

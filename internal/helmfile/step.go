@@ -101,8 +101,8 @@ func (r *Release) decide(history release.History) report.DeployerAction {
 	return report.DeployerInstall
 }
 
-// refusedBy says why helmfile sync and helmfile apply fail with a major version of Helm before they call it, although helmfile diff does
-// not (helmfile v1.8.0 pkg/state/state.go flagsForUpgrade).
+// refusedBy says why helmfile sync and helmfile apply fail with a major version of Helm, although helmfile diff does not (helmfile v1.8.0
+// pkg/state/state.go flagsForUpgrade). Helm 4 does not know the flag --recreate-pods; of the others, helmfile itself says that.
 func (r *Release) refusedBy(helm string) string {
 	has := func(flag string) bool { return r.IsInstalled && slices.Contains(r.OnlyUpgrade, flag) }
 	switch {
@@ -110,6 +110,8 @@ func (r *Release) refusedBy(helm string) string {
 		return "helmfile fails to upgrade it: forceConflicts needs Helm 4"
 	case helm == "3" && has("--rollback-on-failure"):
 		return "helmfile fails to upgrade it: rollbackOnFailure needs Helm 4"
+	case helm == "4" && has("--recreate-pods"):
+		return "helmfile fails to upgrade it: recreatePods needs Helm 3"
 	case has("--force") && has("--force-conflicts"):
 		return "helmfile fails to upgrade it: force and forceConflicts exclude each other"
 	case has("--atomic") && has("--rollback-on-failure"):

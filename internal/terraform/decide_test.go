@@ -1,9 +1,11 @@
 package terraform
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -65,6 +67,31 @@ func TestDecide(t *testing.T) {
 				t.Errorf("it puts drift back %s", got.putsBack())
 			}
 		})
+	}
+}
+
+// TestRecreatePods checks that the report of an upgrade says that pods go which it does not show, by the code that --fail-on restart and
+// downtime look at.
+func TestRecreatePods(t *testing.T) {
+	for _, tt := range []struct {
+		action     report.DeployerAction
+		isSet, has bool
+	}{
+		{report.DeployerUpgrade, true, true},
+		{report.DeployerUpgrade, false, false},
+		{report.DeployerInstall, true, false},
+		{report.DeployerNone, true, false},
+	} {
+		s := &Step{release: Release{Now: Arguments{Chart: "web", RecreatePod: tt.isSet}}, decision: decision{action: tt.action}}
+		if s.chart(Question{Chart: &drift.Chart{}}) == nil {
+			t.Fatal(s.problems)
+		}
+		has := slices.ContainsFunc(s.warnings, func(m report.Message) bool {
+			return m.Code == report.CodeEffects && strings.HasPrefix(m.Message, "recreate_pods is set")
+		})
+		if has != tt.has {
+			t.Errorf("%s, set %t: warnings %v", tt.action, tt.isSet, s.warnings)
+		}
 	}
 }
 

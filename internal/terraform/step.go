@@ -268,7 +268,7 @@ func (s *Step) chart(q Question) *drift.Chart {
 		out.Values.Reuse = render.ReuseValues
 	}
 	if a.RecreatePod && s.decision.action == report.DeployerUpgrade {
-		s.warn("recreate_pods is set, so Helm deletes the pods of the release after the upgrade, which is not shown")
+		s.warnings = append(s.warnings, deployer.PodsGo("recreate_pods"))
 	}
 	return &out
 }

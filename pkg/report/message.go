@@ -32,8 +32,9 @@ const (
 	CodeAutoscalers = "autoscalers-unread"
 	// CodeDefinition is the code of an error of a release: a custom resource differs, and its definition could not be read.
 	CodeDefinition = "definition-unread"
-	// CodeEffects is the code of the warning that Effect is incomplete: something could not be read, or only the controller of a custom
-	// kind knows what happens to its pods. The operation may then restart more pods, and take down more of them, than Effect says.
+	// CodeEffects is the code of the warning that Effect is incomplete: something could not be read, only the controller of a custom kind
+	// knows what happens to its pods, or the operation deletes pods without a write to an object of the release. The operation may then
+	// restart more pods, and take down more of them, than Effect says.
 	CodeEffects = "effects-unread"
 	// ErrorRender is the code of the error that the chart could not be rendered. It is part of the contract.
 	ErrorRender = "render"
