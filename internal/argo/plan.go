@@ -178,8 +178,11 @@ func newPlan(ctx context.Context, from drift.Connection, q Question, app *api.Ap
 func (p *Plan) Close() { p.files.Close() }
 
 // warn and lacks add a warning, and an error that makes the report incomplete.
-func (p *Plan) warn(message string) {
-	if one := (report.Message{Code: CodeWarning, Message: message}); !slices.Contains(p.warnings, one) {
+func (p *Plan) warn(message string) { p.warnAs(CodeWarning, message) }
+
+// warnAs warns with a code, unless the warning is there already.
+func (p *Plan) warnAs(code, message string) {
+	if one := (report.Message{Code: code, Message: message}); !slices.Contains(p.warnings, one) {
 		p.warnings = append(p.warnings, one)
 	}
 }

@@ -33,7 +33,8 @@ func (p *Plan) recreated() (out []object.Key) {
 }
 
 // noteRecreated says which objects the next sync deletes and creates again. An object that does not change is in no report, so a warning
-// names it. It is no drift, and Argo CD does not sync because of it, but any sync recreates it.
+// names it. It is no drift, and Argo CD does not sync because of it, but any sync recreates it. Such an object has no effect in the report,
+// so if pods stop, the code says that the effects are incomplete.
 func (p *Plan) noteRecreated(r *report.Release) {
 	for _, key := range p.recreated() {
 		why := p.outcome(key).Why
@@ -42,22 +43,25 @@ func (p *Plan) noteRecreated(r *report.Release) {
 			r.Objects[at].Notes.Add(why + "; what others have set on it is lost")
 			continue
 		}
-		loses := goWithTheirData[key.Kind]
+		code, loses := CodeWarning, goWithTheirData[key.Kind]
+		if loses == podsStop || loses == podStops {
+			code = report.CodeEffects
+		}
 		if loses != "" {
 			loses = "; " + loses
 		}
-		p.warn(fmt.Sprintf("%s: at the next sync, %s, although none of its fields changes%s", key, why, loses))
+		p.warnAs(code, fmt.Sprintf("%s: at the next sync, %s, although none of its fields changes%s", key, why, loses))
 	}
 }
 
 // goWithTheirData are the kinds whose objects take pods, data or other objects with them when they are deleted, and what then happens.
 var goWithTheirData = map[string]string{
 	"CronJob": podsStop, "DaemonSet": podsStop, "Deployment": podsStop, "Job": podsStop, "ReplicaSet": podsStop,
-	"ReplicationController": podsStop, "StatefulSet": podsStop, "Pod": "it stops",
+	"ReplicationController": podsStop, "StatefulSet": podsStop, "Pod": podStops,
 	"PersistentVolumeClaim": "its data may be lost", "CustomResourceDefinition": "all of its objects go",
 }
 
-const podsStop = "its pods stop"
+const podsStop, podStops = "its pods stop", "it stops"
 
 // forecast returns a forecast for which an object that is created again goes first: its pods do not roll, and its data does not stay.
 func (p *Plan) forecast(of effect.Forecast) effect.Forecast {
