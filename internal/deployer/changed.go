@@ -29,8 +29,8 @@ func WhatGoes(by string, action report.DeployerAction) string {
 	return by + " uninstalls the release and installs it anew: every object of it goes, and comes back as new; only drift is listed here"
 }
 
-// PodsGo returns the warning that Helm deletes the pods of a release after an upgrade, because an option says so. They are no objects of the
-// release, so no write and no effect shows it.
+// PodsGo returns the warning that Helm deletes the pods of a release after an upgrade, because an option says so. They are no objects of
+// the release, so no write and no effect shows it.
 func PodsGo(option string) report.Message {
 	return report.Message{Code: report.CodeEffects,
 		Message: option + " is set, so Helm deletes the pods of the release after the upgrade, which is not shown"}

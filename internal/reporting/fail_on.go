@@ -29,8 +29,9 @@ const ExitHelp = `Exit codes:
 // drift selects what differs from what Helm deployed, change what the chart changes, and unmanaged what no manifest names. conflict and
 // fail select fields and objects that make the operation fail, and effect selects every write. restart and downtime select what the writes
 // mean for pods. uninstall and blocked select what the controller that deploys a release does next: it uninstalls the release, or does not
-// act. An uninstall changes every object and stops every pod, so change, effect, restart and downtime select it too. unknown selects fields whose value in the chart is not known here. orphan and overlap select objects of a scan that no release
-// claims any more, or that several deployers claim. none selects nothing.
+// act. An uninstall changes every object and stops every pod, so change, effect, restart and downtime select it too. unknown selects
+// fields whose value in the chart is not known here. orphan and overlap select objects of a scan that no release claims any more, or that
+// several deployers claim. none selects nothing.
 type FailOn map[string]bool
 
 // failOnWords returns the words of --fail-on in the order of its help.
