@@ -83,7 +83,7 @@ func (r *Remote) takeLogin(address *url.URL) {
 	if address.User == nil {
 		return
 	}
-	if r.IsOwn && r.Password == "" {
+	if r.IsOwn && r.Username == "" && r.Password == "" {
 		r.Username = address.User.Username()
 		r.Password, _ = address.User.Password()
 	}
