@@ -137,7 +137,7 @@ func WithoutContent(err error) error {
 }
 
 // quotedValue matches what errors of the parsers of YAML quote: a text behind an asterisk, which they take for the name of an anchor, a
-// text that is no number, and a key that is no text (go.yaml.in/yaml/v2 v2.4.4 and go.yaml.in/yaml/v3 v3.0.5 decode.go).
+// text that is no number, and a key that is no text (go.yaml.in/yaml/v2 v2.4.4 decode.go; go.yaml.in/yaml/v3 v3.0.5 decode.go).
 var quotedValue = regexp.MustCompile("(?s)(anchor) '[^']*'(?: referenced)?|(cannot unmarshal [^ ]+) `.*?`( into)|(invalid map key):.*")
 
 // WithoutValues returns an error of a parser of YAML without the values that it quotes, which may be secret. It returns nil for nil.
