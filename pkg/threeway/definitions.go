@@ -3,6 +3,7 @@ package threeway
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -83,6 +84,19 @@ func definedKind(o object.Object) (kind schema.GroupKind, defines bool) {
 	kind.Group, _ = spec["group"].(string)
 	kind.Kind, _ = object.Child(spec, "names")["kind"].(string)
 	return kind, o.Problem == "" && o.IsDefinition() && kind.Kind != ""
+}
+
+// brings reports whether the operation makes the API server serve the version of an object. Of the definitions of the crds folder, only
+// those count that the install writes.
+func (c *comparer) brings(ref object.Ref) bool {
+	for _, o := range c.in.Definitions {
+		if kind, _ := definedKind(o); kind == ref.GroupKind() {
+			isServed := func(v map[string]any) bool { return v["name"] == ref.Version && v["served"] == true }
+			return (c.in.Live[o.Ref].Object == nil || c.in.ServerSide()) &&
+				slices.ContainsFunc(object.Items(object.Child(o.Content, "spec"), "versions"), isServed)
+		}
+	}
+	return slices.Contains(c.in.Brings, ref.GroupKind())
 }
 
 // mostPathsNamed is how many paths a note or a message names at most.

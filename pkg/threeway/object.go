@@ -206,7 +206,7 @@ func (c *comparer) decideNamed(p pair, f found, rules ignore.ObjectRules) decisi
 	switch ref := p.subject().Ref; {
 	case p.isDefinition():
 		return c.decideDefinition(p, f, rules)
-	case p.old == nil && f.live.Absence == cluster.AbsentKind && slices.Contains(c.in.Brings, ref.GroupKind()):
+	case p.old == nil && f.live.Absence == cluster.AbsentKind && c.brings(ref):
 		return decision{action: report.ActionCreate, write: write{method: cluster.MethodCreate, waitsFor: "its CustomResourceDefinition"}}
 	case f.was.Absence == cluster.AbsentKind || f.live.Absence == cluster.AbsentKind:
 		return c.decideUnserved(p, f, rules)
