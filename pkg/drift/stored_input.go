@@ -46,7 +46,7 @@ func (r run) storedInput(ctx context.Context, loaded *release.Loaded) (in threew
 	}
 	for _, h := range desired.Hooks {
 		r.addHook(&in, render.Hook{
-			Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight, Events: h.Events, DeletePolicies: h.DeletePolicies,
+			Kind: h.Kind, Name: h.Name, Path: h.Path, Weight: h.Weight, Events: h.Events, DeletePolicies: h.DeletePolicies, Text: h.Manifest,
 		})
 	}
 	return in, r.addLast(ctx, loaded, &in)
@@ -107,6 +107,7 @@ func (r run) addHook(in *threeway.Input, h render.Hook) {
 		out.DeletedAfter = slices.Contains(h.DeletePolicies, "hook-succeeded")
 	}
 	if slices.Contains(h.Events, out.Event) && !r.options.NoHooks {
+		out.Key = h.Ref(render.ParseOptions{Namespace: in.Namespace, Scope: r.connection.Cluster.Scope}).Key
 		in.Hooks = append(in.Hooks, out)
 	}
 }

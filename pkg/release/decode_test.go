@@ -20,7 +20,7 @@ func TestDecodeHelm3(t *testing.T) {
 	want := &Record{
 		Name: "web", Namespace: "prod", Revision: 2, Status: "deployed",
 		ChartName: "web", ChartVersion: "1.2.0", Manifest: manifest,
-		Hooks:  []Hook{{Name: "web-migrate", Kind: "Job", Path: "web/templates/job.yaml", Events: []string{"pre-upgrade"}}},
+		Hooks:  []Hook{{Name: "web-migrate", Kind: "Job", Path: "web/templates/job.yaml", Events: []string{"pre-upgrade"}, Manifest: "kind: Job\n"}},
 		Writer: WriterHelm3,
 	}
 	got, err := Decode(text, Options{})
@@ -57,7 +57,7 @@ func TestDecodeHelm4(t *testing.T) {
 	want := &Record{
 		Name: "web", Namespace: "prod", Revision: 2, Status: "deployed",
 		ChartName: "web", ChartVersion: "1.2.0", Manifest: manifest,
-		Hooks:       []Hook{{Name: "web-migrate", Kind: "Job", Path: "web/templates/job.yaml", Events: []string{"pre-upgrade"}}},
+		Hooks:       []Hook{{Name: "web-migrate", Kind: "Job", Path: "web/templates/job.yaml", Events: []string{"pre-upgrade"}, Manifest: "kind: Job\n"}},
 		ApplyMethod: report.ApplyServerSide, Writer: WriterHelm4,
 	}
 	if d := cmp.Diff(want, got); d != "" {

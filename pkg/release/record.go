@@ -104,6 +104,8 @@ type Hook struct {
 	Weight int `json:"weight"`
 	// DeletePolicies say when Helm deletes it: before-hook-creation, hook-succeeded … The default is before-hook-creation.
 	DeletePolicies []string `json:"delete_policies"`
+	// Manifest is its document.
+	Manifest string `json:"manifest"`
 }
 
 // Chart is the part of the stored chart that later upgrades can reuse. Templates and files are in the record as well,

@@ -1,6 +1,10 @@
 package render
 
-import "context"
+import (
+	"context"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
+)
 
 // Loaded is a chart that is loaded once and can be rendered many times, for a search. It is safe for concurrent use.
 type Loaded struct{ chart helmChart }
@@ -85,4 +89,15 @@ func (o ChartOptions) ReadValues(name string) (map[string]any, error) {
 // Document returns the document of a hook, with the comment that Helm writes above it.
 func (h Hook) Document() Document {
 	return yamlDocument([]byte(sourcePrefix + h.Path + "\n" + h.Text))
+}
+
+// Ref returns which object a hook is. It is the zero Ref if the document of the hook is not one object, or cannot be read without bounds.
+func (h Hook) Ref(opts ParseOptions) object.Ref {
+	if !NeedsNoBounds(h.Text) {
+		return object.Ref{}
+	}
+	if m := Objects([]Document{h.Document()}, opts); len(m.Objects) == 1 {
+		return m.Objects[0].Ref
+	}
+	return object.Ref{}
 }

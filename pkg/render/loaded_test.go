@@ -6,6 +6,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // TestTemplatesOfDottedCharts checks where the values of templates are if names of charts have dots.
@@ -48,4 +51,28 @@ my.db: {kind: NotSeen}
 			t.Errorf("%v\n%s", err, manifest)
 		}
 	})
+}
+
+// TestHookRef checks which object a hook is.
+func TestHookRef(t *testing.T) {
+	opts := ParseOptions{Namespace: "n", Scope: func(gvk schema.GroupVersionKind) (namespaced, known bool) { return gvk.Kind != "ClusterRole", true }}
+	ref := func(group, version, kind, namespace, name string) object.Ref {
+		return object.Ref{Key: object.Key{Group: group, Kind: kind, Namespace: namespace, Name: name}, Version: version}
+	}
+	for name, c := range map[string]struct {
+		text string
+		want object.Ref
+	}{
+		"namespace of the release": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}", ref("", "v1", "ConfigMap", "n", "a")},
+		"own namespace":            {"apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: b}", ref("batch", "v1", "Job", "b", "a")},
+		"no namespace":             {"apiVersion: v1\nkind: ClusterRole\nmetadata: {name: a, namespace: b}", ref("", "v1", "ClusterRole", "", "a")},
+		"nothing":                  {"", object.Ref{}},
+		"no YAML":                  {"a: [", object.Ref{}},
+		"a list":                   {"apiVersion: v1\nkind: List\nitems: [{kind: A, metadata: {name: a}}, {kind: B, metadata: {name: b}}]", object.Ref{}},
+		"too many values":          {"kind: A\nmetadata: {name: a}\nspec: [" + strings.Repeat("1,", maxIndicators) + "1]", object.Ref{}},
+	} {
+		if diff := cmp.Diff(c.want, Hook{Text: c.text}.Ref(opts)); diff != "" {
+			t.Errorf("%s: (-want +got):\n%s", name, diff)
+		}
+	}
 }

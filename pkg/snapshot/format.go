@@ -98,7 +98,7 @@ type Manifest struct {
 	Fault  string          `json:"fault,omitempty"`
 }
 
-// Hook is one hook of a revision, without its manifest.
+// Hook is one hook of a revision.
 type Hook struct {
 	Name           string   `json:"name"`
 	Kind           string   `json:"kind"`
@@ -106,6 +106,8 @@ type Hook struct {
 	Events         []string `json:"events,omitempty"`
 	Weight         int      `json:"weight,omitempty"`
 	DeletePolicies []string `json:"deletePolicies,omitempty"`
+	// Manifest has the version, kind, namespace and name of the object, and nothing else. It is empty in snapshots of older versions.
+	Manifest string `json:"manifest,omitempty"`
 }
 
 // Release is another release that annotations of objects name. It says whether that release is installed, or why that could not be read.

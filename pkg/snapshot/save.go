@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -209,12 +210,27 @@ func (s *saver) savedRevision(r *release.Record) Revision {
 	}
 	out.Text = &text
 	for _, h := range r.Hooks {
+		h.Manifest = identityOf(h)
 		out.Hooks = append(out.Hooks, Hook(h))
 	}
 	if v := r.Values; v != nil {
 		out.Config, out.Metadata, out.Defaults = s.values(v.Config), s.values(v.Metadata), s.values(v.Defaults)
 	}
 	return out
+}
+
+// identityOf returns what identifies the object of a hook, as a manifest, or "" if that is not known.
+func identityOf(h release.Hook) string {
+	ref := render.Hook{Text: h.Manifest}.Ref(render.ParseOptions{})
+	if ref.Kind == "" {
+		return ""
+	}
+	var named unstructured.Unstructured
+	named.SetGroupVersionKind(ref.GVK())
+	named.SetNamespace(ref.Namespace)
+	named.SetName(ref.Name)
+	text, _ := json.Marshal(named.Object) // texts alone
+	return string(text)
 }
 
 // savedDocument returns a document of a manifest. A document that is not a map holds no object.
