@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -64,6 +65,28 @@ func TestApplyServerRules(t *testing.T) {
 	ApplyServerRules(autoscaler, kinds.State{Value: live}, kinds.State{Value: result})
 	if diff := cmp.Diff(specOf(t, "maxReplicas: 3\ntargetCPUUtilizationPercentage: 80"), result); diff != "" {
 		t.Errorf("an autoscaler of version 1 without a target (-want +got):\n%s", diff)
+	}
+}
+
+// TestNumbers checks which numbers of a Service the API server allocates for it alone.
+func TestNumbers(t *testing.T) {
+	service := object.Key{Kind: "Service"}
+	for _, tc := range []struct {
+		key        object.Key
+		spec, want string
+	}{
+		{service, "type: NodePort\nclusterIP: fd00:0::1\nports: [{port: 1}, {port: 2, nodePort: 30001}]",
+			"[{spec.clusterIPs fd00::1} {spec.ports[1].nodePort 30001}]"},
+		{service, "type: LoadBalancer\nexternalTrafficPolicy: Local\nclusterIPs: [10.0.0.1, fd00::1]\nhealthCheckNodePort: 30002",
+			"[{spec.clusterIPs 10.0.0.1} {spec.clusterIPs fd00::1} {spec.healthCheckNodePort 30002}]"},
+		{service, "type: ClusterIP\nclusterIP: None\nclusterIPs: [None]\nports: [{port: 1, nodePort: 30001}]", "[]"},
+		{service, "type: ExternalName\nclusterIP: 10.0.0.1", "[]"},
+		{service, "clusterIP: [1]\nclusterIPs: 2\nports: [{nodePort: {}}]\ntype: NodePort", "[]"},
+		{object.Key{Group: "ex.com", Kind: "Service"}, "clusterIP: 10.0.0.1", "[]"},
+	} {
+		if got := fmt.Sprint(Numbers(tc.key, specOf(t, tc.spec))); got != tc.want {
+			t.Errorf("%s %s: %s, want %s", tc.key, tc.spec, got, tc.want)
+		}
 	}
 }
 

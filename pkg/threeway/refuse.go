@@ -41,7 +41,7 @@ func (c *comparer) refuse(d *decision, p pair) {
 		if refused != "" {
 			reason = apiserver.Join(refused, reason) // the server checks nothing after that
 		} else {
-			reason = apiserver.Join(reason, creation.Invalid())
+			reason = apiserver.Join(reason, cmp.Or(c.taken(p, stored), creation.Invalid())) // the server allocates before it validates
 		}
 		if reason != "" {
 			d.Uncreatable = reason
@@ -65,6 +65,50 @@ func (c *comparer) refuse(d *decision, p pair) {
 			d.failures = append(d.failures, failure{scope: scopeDeletions, reason: reason, immutable: immutable})
 		}
 	}
+}
+
+// taken returns why the API server cannot give a new Service a number that the manifest fixes: another Service has it. It is empty if
+// the numbers are free. Helm deletes last, so a Service that the manifest drops still has its numbers. Argo CD deletes first.
+func (c *comparer) taken(p pair, stored map[string]any) string {
+	fixed := apiserver.Numbers(p.key, stored)
+	if len(fixed) == 0 || c.in.By.Syncs() {
+		return ""
+	}
+	for _, other := range c.all {
+		held := apiserver.Numbers(other.key, c.stateAt(p.index, other))
+		for _, n := range fixed {
+			if slices.ContainsFunc(held, func(h apiserver.Number) bool { return h.Value == n.Value }) {
+				return fmt.Sprintf("%s: %v is already allocated to %s", n.Field, n.Value, other.key)
+			}
+		}
+	}
+	return ""
+}
+
+// stateAt returns the normal form of a live Service when Helm comes to the object with an index. What comes earlier is written by then. The
+// result is nil if there is no Service, or if a hook that runs first takes its place.
+func (c *comparer) stateAt(index int, p pair) map[string]any {
+	ref := p.subject().Ref
+	live := c.in.Live[ref].Object
+	if live == nil || ref.GroupKind().String() != "Service" {
+		return nil
+	}
+	n := kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), live)
+	was := n.Stored(live)
+	switch hook, _ := c.hookOf(p.subject()); {
+	case p.desired == nil && hook != nil && hook.First:
+		return nil
+	case p.desired == nil || p.index > index:
+		return was.Object()
+	}
+	done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, c.helmText(p.desired.Content), live)
+	is := n.Stored(done.Result)
+	apiserver.ApplyServerRules(ref.Key, was, is)
+	update := apiserver.Update{Ref: ref, Text: live, Live: was.Object(), Result: is.Object()}
+	if err != nil || done.Refusal != "" || update.RefusedFields() != "" {
+		return was.Object()
+	}
+	return is.Object()
 }
 
 // refusedToSync returns why the API server refuses an object as a program writes it that does not call Helm's library, or "".
