@@ -107,15 +107,15 @@ type Input struct {
 // ServerSide reports whether the operation applies server-side.
 func (in Input) ServerSide() bool { return in.ApplyMethod == report.ApplyServerSide }
 
-// NeedsNamespace reports whether the operation is an installation that does not create the namespace of the release. Live must have it
-// then.
+// NeedsNamespace reports whether the operation is an installation that depends on the namespace of the release: it does not create the
+// namespace, or it applies it server-side. Live must have it then.
 func (in Input) NeedsNamespace() bool {
-	return in.Operation == report.OperationInstall && !in.CreateNamespace
+	return in.Operation == report.OperationInstall && (!in.CreateNamespace || in.ServerSide())
 }
 
 // LacksNamespace reports whether the namespace that the operation needs does not exist.
 func (in Input) LacksNamespace() bool {
-	return in.NeedsNamespace() && in.Live[object.NamespaceRef(in.StorageNamespace)].Absence == cluster.AbsentObject
+	return in.NeedsNamespace() && !in.CreateNamespace && in.Live[object.NamespaceRef(in.StorageNamespace)].Absence == cluster.AbsentObject
 }
 
 // Release returns the name of the release.

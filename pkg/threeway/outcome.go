@@ -141,15 +141,19 @@ func (c *Comparison) createsTwice(o *ObjectComparison) bool {
 	return twice && o.action == report.ActionCreate && !c.Input.ServerSide()
 }
 
-// recordFailure returns why the operation fails if Helm cannot store the record of the new revision, because its namespace is being deleted
-// or does not exist. It is the zero value if Helm stores the record, or fails before that. Helm stores the record before it writes anything
+// recordFailure returns why the operation fails if Helm cannot store the record of the new revision, because its namespace is being deleted,
+// does not exist or cannot be labelled. It is the zero value if Helm stores the record, or fails before that. Helm stores the record before it writes anything
 // but definitions, and after it has checked what it cannot build or adopt (helm v3.22.0 and v4.3.1 pkg/action/upgrade.go performUpgrade,
 // install.go RunWithContext, rollback.go Run).
 func (c *Comparison) recordFailure() failure {
-	in := c.Input
+	in, conflict := c.Input, c.namespaceConflict()
 	reason := namespaceNotFound(in.StorageNamespace)
 	switch {
-	case in.Records == "" || anyStopsAll(c.Objects):
+	case anyStopsAll(c.Objects):
+		return failure{}
+	case conflict != "":
+		return failure{scope: scopeRecord, reason: conflict}
+	case in.Records == "":
 		return failure{}
 	case in.Terminating[in.StorageNamespace]:
 		revision := 1
@@ -162,6 +166,25 @@ func (c *Comparison) recordFailure() failure {
 		return failure{}
 	}
 	return failure{scope: scopeRecord, reason: recordError + reason}
+}
+
+// namespaceConflict returns why Helm cannot apply the namespace of the release with its label, or "" if it can. With --create-namespace, a
+// server-side installation applies the namespace also if it exists, and never with force (helm v4.3.1 pkg/action/install.go RunWithContext).
+func (c *Comparison) namespaceConflict() string {
+	name, writer := c.Input.StorageNamespace, c.job.writer
+	ref := object.NamespaceRef(name)
+	live := c.Input.Live[ref].Object
+	if live == nil || !c.Input.CreateNamespace || !c.Input.NeedsNamespace() || c.Input.By.Syncs() {
+		return ""
+	}
+	writer.ForceConflicts = false
+	done, err := writer.Apply(ref, map[string]any{
+		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name, "labels": map[string]any{"name": name}},
+	}, live)
+	if err != nil || done.Refusal == "" {
+		return ""
+	}
+	return fmt.Sprintf("conflict occurred while applying object /%s %s: %s", name, ref.GVK(), done.Refusal)
 }
 
 // propagateFailures marks the objects that Helm does not process because another one fails. An object that cannot be built or adopted ends

@@ -14,6 +14,10 @@ func reasonFault(o objectReport, text string, tolerated tolerances) string {
 		text = errorOf(text, o)
 	}
 	switch {
+	case o.Kind != "Namespace" && strings.Contains(o.Reason, " /v1, Kind=Namespace: Apply failed with"): // --create-namespace applies it
+		if text != o.Reason {
+			return "fails with another error than predicted: " + o.Reason
+		}
 	case strings.Contains(o.Reason, "Apply failed with"):
 		return conflictFault(o, text)
 	case o.Name == "" && strings.Contains(o.Reason, noName):
