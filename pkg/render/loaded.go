@@ -92,12 +92,11 @@ func (h Hook) Document() Document {
 }
 
 // Ref returns which object a hook is. It is the zero Ref if the document of the hook is not one object, or cannot be read without bounds.
-func (h Hook) Ref(opts ParseOptions) object.Ref {
-	if !NeedsNoBounds(h.Text) {
-		return object.Ref{}
+func (h Hook) Ref(opts ParseOptions) (ref object.Ref) {
+	if NeedsNoBounds(h.Text) {
+		if m := Objects([]Document{h.Document()}, opts); len(m.Objects) == 1 {
+			ref = m.Objects[0].Ref
+		}
 	}
-	if m := Objects([]Document{h.Document()}, opts); len(m.Objects) == 1 {
-		return m.Objects[0].Ref
-	}
-	return object.Ref{}
+	return ref
 }

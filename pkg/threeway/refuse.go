@@ -154,9 +154,8 @@ func inOrder(hooks []Hook) []Hook {
 // hookOf returns the hook that an object of old becomes in the operation, and its position among the hooks that Helm runs, from 1. It
 // returns nil if the object becomes none.
 func (c *comparer) hookOf(o *object.Object) (h *Hook, position int) {
-	i := slices.IndexFunc(c.in.Hooks, func(h Hook) bool {
-		return h.Key == o.Key || h.Key == object.Key{} && h.Kind == o.Kind && h.Name == o.Name
-	})
+	byName := func(h Hook) bool { return h.Key == object.Key{} && h.Kind == o.Kind && h.Name == o.Name }
+	i := slices.IndexFunc(c.in.Hooks, func(h Hook) bool { return h.Key == o.Key || byName(h) })
 	if i < 0 {
 		return nil, 0
 	}
