@@ -198,6 +198,7 @@ func (c *Comparison) settle(settled map[object.Key]settlement) {
 	c.warnOfRules()
 	c.warnOfDuplicates()
 	c.warnOfDeployer()
+	c.warnOfPending()
 	c.failOnUnseenAutoscalers()
 	c.failOnUnseenDefinitions()
 	c.noteGroupChanges()

@@ -30,9 +30,11 @@ const (
 	scopeLater
 	// scopeManifest: Helm runs the hooks before this one, and ends before it writes the manifest.
 	scopeManifest
-	// scopeRecord: Helm has built the manifest and looked at what exists, cannot store the record, and ends before it writes anything.
+	// scopeRecord: Helm cannot store the record, and ends before it writes anything. All but a rollback have built the manifest and looked at
+	// what exists by then.
 	scopeRecord
-	// scopeAll: the upgrade ends before it writes anything, and before it stores the record.
+	// scopeAll: the operation ends before it writes any object. A rollback has stored its record by then, and leaves it pending; any other
+	// operation has not.
 	scopeAll
 )
 
@@ -142,25 +144,21 @@ func (c *Comparison) createsTwice(o *ObjectComparison) bool {
 }
 
 // recordFailure returns why the operation fails if Helm cannot store the record of the new revision, because its namespace is being deleted,
-// does not exist or cannot be labelled. It is the zero value if Helm stores the record, or fails before that. Helm stores the record before it writes anything
-// but definitions, and after it has checked what it cannot build or adopt (helm v3.22.0 and v4.3.1 pkg/action/upgrade.go performUpgrade,
-// install.go RunWithContext, rollback.go Run).
+// does not exist or cannot be labelled. It is the zero value if Helm stores the record, or fails before that. Helm stores the record before
+// it writes anything but definitions, and after it has checked what it cannot build or adopt. Only a rollback checks nothing before that
+// (helm v3.22.0 and v4.3.1 pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
 func (c *Comparison) recordFailure() failure {
 	in, conflict := c.Input, c.namespaceConflict()
 	reason := namespaceNotFound(in.StorageNamespace)
 	switch {
-	case anyStopsAll(c.Objects):
+	case in.Operation != report.OperationRollback && anyStopsAll(c.Objects):
 		return failure{}
 	case conflict != "":
 		return failure{scope: scopeRecord, reason: conflict}
 	case in.Records == "":
 		return failure{}
 	case in.Terminating[in.StorageNamespace]:
-		revision := 1
-		if in.Last != nil {
-			revision += in.Last.Revision
-		}
-		record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, revision)
+		record := fmt.Sprintf("sh.helm.release.v1.%s.v%d", in.Name, in.nextRevision())
 		reason = namespaceTerminating(schema.GroupResource{Resource: in.Records}, record, in.StorageNamespace)
 	case !in.LacksNamespace():
 		return failure{}
@@ -185,6 +183,31 @@ func (c *Comparison) namespaceConflict() string {
 		return ""
 	}
 	return fmt.Sprintf("conflict occurred while applying object /%s %s: %s", name, ref.GVK(), done.Refusal)
+}
+
+// nextRevision returns the revision that the operation makes.
+func (in Input) nextRevision() int {
+	if in.Last == nil {
+		return 1
+	}
+	return in.Last.Revision + 1
+}
+
+// warnOfPending warns of a rollback that leaves its record pending. It stores the record first, and changes the status only if it succeeds
+// or fails on an object of the manifest: not if it cannot build the manifests or fails on a hook (helm v3.22.0 and v4.3.1
+// pkg/action/rollback.go performRollback).
+func (c *Comparison) warnOfPending() {
+	furthest, fails := scopeNothing, false
+	for _, o := range c.Objects {
+		if o.Action == report.ActionFail {
+			furthest, fails = max(furthest, o.failure.scope), true
+		}
+	}
+	if fails && c.Input.Operation == report.OperationRollback && slices.Contains([]scope{scopeNothing, scopeManifest, scopeAll}, furthest) {
+		c.warn(report.Message{Code: "left-pending", Message: fmt.Sprintf("the rollback leaves revision %d as pending-rollback, because Helm "+
+			"stores it first; until another rollback succeeds, an upgrade ends with \"another operation (install/upgrade/rollback) "+
+			"is in progress\"", c.Input.nextRevision())})
+	}
 }
 
 // propagateFailures marks the objects that Helm does not process because another one fails. An object that cannot be built or adopted ends

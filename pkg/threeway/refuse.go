@@ -174,8 +174,10 @@ func (c *comparer) failHook(d *decision, o *object.Object, h *Hook, position int
 	if h == nil || h.DeletedBefore || c.in.ServerSide() || !h.First && d.action != report.ActionKeep {
 		return
 	}
-	reason := fmt.Sprintf("%s hooks failed: warning: Hook %[1]s %s failed: %s",
-		h.Event, h.Path, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name))
+	reason := fmt.Sprintf("warning: Hook %s %s failed: %s", h.Event, h.Path, apierrors.NewAlreadyExists(resourceOf(o.Ref), o.Name))
+	if c.in.Operation != report.OperationRollback {
+		reason = h.Event + " hooks failed: " + reason
+	}
 	scope := scopeNothing
 	if h.First {
 		scope, d.hook = scopeManifest, position
