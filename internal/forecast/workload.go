@@ -103,10 +103,16 @@ func (in Input) workload(w workload) *report.Effect {
 	return e
 }
 
-// rollOut returns what the controller does after the write.
+// rollOut returns what the controller does after the write. It does nothing for an object that is being deleted (kubernetes v1.36.3
+// pkg/controller/deployment/deployment_controller.go syncDeployment, pkg/controller/statefulset/stateful_set_control.go updateStatefulSet).
+// The pods stop when the object goes, and the write may be what removes it.
 func (in Input) rollOut(w workload) rollout {
-	if w.After == nil {
+	isBeingDeleted := object.Child(w.Live, "metadata")["deletionTimestamp"] != nil
+	switch {
+	case w.After == nil && !isBeingDeleted, object.EndsDeletion(w.Live, w.After):
 		return rollout{stops: max(w.pods, w.before)}
+	case isBeingDeleted:
+		return rollout{}
 	}
 	r := w.controller()(w)
 	scaler, scaled := in.Autoscaled[w.Key]

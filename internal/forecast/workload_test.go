@@ -402,3 +402,29 @@ func TestSum(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkloadsBeingDeleted checks that nothing is rolled out of a workload that is being deleted, and that its pods stop with a write that
+// removes it.
+func TestWorkloadsBeingDeleted(t *testing.T) {
+	for _, c := range []struct{ kind, after, finalizers, want string }{
+		{"Deployment", "{replicas: 2, template: T2}", "[ex.com/hold]", "nothing"},
+		{"StatefulSet", "{replicas: 5, template: T1}", "[ex.com/hold]", "nothing"},
+		{"DaemonSet", "{template: T2}", "[ex.com/hold]", "nothing"},
+		{"ReplicaSet", "{replicas: 0, template: T1}", "[ex.com/hold]", "nothing"},
+		{"Deployment", "", "", "nothing"},
+		{"Deployment", "{replicas: 2, template: T2}", "[]", "stops 3 pods -3~0+0 least 0 down"},
+	} {
+		o := written(t, c.kind, "{replicas: 3, template: T1}", c.after, steady(c.kind, 3))
+		for path, metadata := range map[*map[string]any]string{
+			&o.Live:  "{deletionTimestamp: '2026-11-20T10:00:00Z', deletionGracePeriodSeconds: 0, finalizers: [ex.com/hold]}",
+			&o.After: "{finalizers: " + c.finalizers + "}",
+		} {
+			if *path != nil {
+				(*path)["metadata"] = decode(t, metadata)
+			}
+		}
+		if got := says(predict(Input{Objects: []Object{o}}).Objects[o.Key]); got != c.want {
+			t.Errorf("%s %s %s: %s, want %s", c.kind, c.after, c.finalizers, got, c.want)
+		}
+	}
+}

@@ -188,11 +188,11 @@ func (c *comparer) decide(p pair, f found, rules ignore.ObjectRules, unseen *rep
 		return decision{}
 	}
 	d := c.decideNamed(p, f, rules)
-	if note := c.terminatingNote(p.subject().Ref, f.object()); note != "" {
+	c.refuse(&d, p)
+	if note := c.terminatingNote(p.subject().Ref, f.object(), d); note != "" {
 		d.terminating = p.old != nil && p.desired != nil
 		d.notes = append(report.Notes{note}, d.notes...)
 	}
-	c.refuse(&d, p)
 	c.refuseTwoNames(&d, p)
 	if p.isDefinition() {
 		d.stopInstall(p.desired.Source)

@@ -186,10 +186,13 @@ func (c *comparer) failHook(d *decision, o *object.Object, h *Hook, position int
 }
 
 // terminatingNote says that an object or its namespace is being deleted, and which finalizers delay that. It is empty if neither is.
-func (c *comparer) terminatingNote(ref object.Ref, live map[string]any) string {
+func (c *comparer) terminatingNote(ref object.Ref, live map[string]any, d decision) string {
 	switch {
 	case live == nil:
 		return ""
+	case len(d.failures) == 0 && object.EndsDeletion(live, d.Result):
+		return "it is being deleted, and this write takes away the finalizers that hold it (" +
+			strings.Join(apiserver.FinalizersOf(live), ", ") + "), so it goes at once; only an upgrade after that creates it again"
 	case object.Child(live, "metadata")["deletionTimestamp"] != nil:
 		note := "it is being deleted"
 		if held := apiserver.FinalizersOf(live); len(held) > 0 {

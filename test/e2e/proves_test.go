@@ -62,7 +62,8 @@ func (c *Case) foreseen() ([]*objectPrediction, error) {
 	}
 	for _, p := range predictions {
 		p.willBeDeleted = slices.ContainsFunc(predictions, func(other *objectPrediction) bool {
-			return other.report.Action == "delete" && other.before != nil && p.uid() == other.uid()
+			deletes := other.report.Action == "delete" || other.report.Action != "skip" && strings.Contains(other.report.Note, "so it goes at once")
+			return deletes && other.before != nil && p.uid() == other.uid()
 		})
 	}
 	return predictions, nil
@@ -182,7 +183,8 @@ type objectPrediction struct {
 	name      string
 	report    objectReport
 	before    map[string]any
-	// willBeDeleted says that the report predicts a deletion, under this kind or under another one that is the same object.
+	// willBeDeleted says that the report predicts a deletion, under this kind or under another one that is the same object. A write that
+	// leaves no finalizer on an object that is being deleted removes it too.
 	willBeDeleted bool
 }
 
