@@ -1,7 +1,9 @@
 package apiserver
 
 import (
+	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -264,6 +266,24 @@ func (s service) nodePorts() []any {
 	for _, port := range object.Items(s, "ports") {
 		if !object.IsZero(port["nodePort"]) {
 			out = append(out, port["nodePort"])
+		}
+	}
+	return out
+}
+
+// Numbers returns the addresses and node ports in the normal form of a Service, each with its field. No other Service of the cluster can
+// have them (kubernetes v1.36.3 pkg/registry/core/service/storage/alloc.go allocateCreate).
+func Numbers(obj map[string]any) map[string]string {
+	s, out := ServiceOf(obj), map[string]string{}
+	list, _ := s["clusterIPs"].([]any)
+	for _, v := range append(slices.Clip(list), s["clusterIP"]) {
+		if address, err := netip.ParseAddr(fmt.Sprint(v)); err == nil { // "None" is no address
+			out[address.String()] = "spec.clusterIPs"
+		}
+	}
+	for i, port := range object.Items(s, "ports") {
+		if number := integer(port["nodePort"]); number != 0 && s.hasNodePorts() {
+			out[fmt.Sprint(number)] = fmt.Sprintf("spec.ports[%d].nodePort", i)
 		}
 	}
 	return out

@@ -234,8 +234,6 @@ type comparer struct {
 	in     Input
 	writer engine.Writer
 	walker verdict.Walker
-	// all are the objects of the release.
-	all []pair
 	// asWritten is set for objects that Helm sends as the chart has them, without metadata of its own.
 	asWritten bool
 	// redefined are the custom kinds whose definitions the install changes before it writes the manifest.
@@ -271,7 +269,6 @@ func newComparer(in Input) *comparer {
 
 // compareAll compares each object by itself, on all processors. A panic in a worker is raised again here.
 func (c *comparer) compareAll(all []pair) []ObjectComparison {
-	c.all = all
 	out := make([]ObjectComparison, len(all))
 	panics := make([]any, len(all))
 	var group errgroup.Group

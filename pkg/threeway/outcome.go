@@ -143,10 +143,10 @@ func (c *Comparison) createsTwice(o *ObjectComparison) bool {
 	return twice && o.action == report.ActionCreate && !c.Input.ServerSide()
 }
 
-// recordFailure returns why the operation fails if Helm cannot store the record of the new revision, because its namespace is being deleted,
-// does not exist or cannot be labelled. It is the zero value if Helm stores the record, or fails before that. Helm stores the record before
-// it writes anything but definitions, and after it has checked what it cannot build or adopt. Only a rollback checks nothing before that
-// (helm v3.22.0 and v4.3.1 pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
+// recordFailure returns why the operation cannot store the record of the new revision: the namespace is being deleted, is missing, or
+// cannot be labelled. It is the zero value if Helm stores the record, or fails before that. Helm stores it before it writes anything but
+// definitions, and after it has checked what it cannot build or adopt. Only a rollback checks nothing before that (helm v3.22.0 and v4.3.1
+// pkg/action/upgrade.go performUpgrade, install.go RunWithContext, rollback.go Run).
 func (c *Comparison) recordFailure() failure {
 	in, conflict := c.Input, c.namespaceConflict()
 	reason := namespaceNotFound(in.StorageNamespace)
@@ -154,6 +154,7 @@ func (c *Comparison) recordFailure() failure {
 	case in.Operation != report.OperationRollback && anyStopsAll(c.Objects):
 		return failure{}
 	case conflict != "":
+		conflict = fmt.Sprintf("conflict occurred while applying object /%s /v1, Kind=Namespace: %s", in.StorageNamespace, conflict)
 		return failure{scope: scopeRecord, reason: conflict}
 	case in.Records == "":
 		return failure{}
@@ -166,23 +167,18 @@ func (c *Comparison) recordFailure() failure {
 	return failure{scope: scopeRecord, reason: recordError + reason}
 }
 
-// namespaceConflict returns why Helm cannot apply the namespace of the release with its label, or "" if it can. With --create-namespace, a
-// server-side installation applies the namespace also if it exists, and never with force (helm v4.3.1 pkg/action/install.go RunWithContext).
+// namespaceConflict returns why a server-side installation cannot apply the namespace of the release for --create-namespace, or "" if it
+// can. Helm applies it also if it exists, and never with force (helm v4.3.1 pkg/action/install.go RunWithContext).
 func (c *Comparison) namespaceConflict() string {
-	name, writer := c.Input.StorageNamespace, c.job.writer
-	ref := object.NamespaceRef(name)
+	ref, writer := object.NamespaceRef(c.Input.StorageNamespace), c.job.writer
 	live := c.Input.Live[ref].Object
-	if live == nil || !c.Input.CreateNamespace || !c.Input.NeedsNamespace() || c.Input.By.Syncs() {
+	if live == nil || !c.Input.CreateNamespace || !c.Input.NeedsNamespace() {
 		return ""
 	}
 	writer.ForceConflicts = false
-	done, err := writer.Apply(ref, map[string]any{
-		"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name, "labels": map[string]any{"name": name}},
-	}, live)
-	if err != nil || done.Refusal == "" {
-		return ""
-	}
-	return fmt.Sprintf("conflict occurred while applying object /%s %s: %s", name, ref.GVK(), done.Refusal)
+	metadata := map[string]any{"name": ref.Name, "labels": map[string]any{"name": ref.Name}}
+	done, _ := writer.Apply(ref, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}, live)
+	return done.Refusal
 }
 
 // nextRevision returns the revision that the operation makes.

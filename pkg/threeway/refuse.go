@@ -67,48 +67,41 @@ func (c *comparer) refuse(d *decision, p pair) {
 	}
 }
 
-// taken returns why the API server cannot give a new Service a number that the manifest fixes: another Service has it. It is empty if
-// the numbers are free. Helm deletes last, so a Service that the manifest drops still has its numbers. Argo CD deletes first.
+// taken returns why the API server cannot give a new Service a number that the manifest fixes: another Service has it. It is empty if the
+// numbers are free. Helm deletes last, so a Service that the manifest drops still has its numbers, unless it becomes a hook.
 func (c *comparer) taken(p pair, stored map[string]any) string {
-	fixed := apiserver.Numbers(p.key, stored)
-	if len(fixed) == 0 || c.in.By.Syncs() {
+	fixed := apiserver.Numbers(stored)
+	if p.key.GroupKind().String() != "Service" || len(fixed) == 0 || c.in.By.Syncs() { // Argo CD deletes first
 		return ""
 	}
-	for _, other := range c.all {
-		held := apiserver.Numbers(other.key, c.stateAt(p.index, other))
-		for _, n := range fixed {
-			if slices.ContainsFunc(held, func(h apiserver.Number) bool { return h.Value == n.Value }) {
-				return fmt.Sprintf("%s: %v is already allocated to %s", n.Field, n.Value, other.key)
+	all := pairs(c.in)
+	for _, number := range object.SortedKeys(fixed) {
+		for _, other := range all {
+			hook, _ := c.hookOf(other.subject())
+			isService := other.key.GroupKind() == p.key.GroupKind() && c.in.Live[other.subject().Ref].Object != nil && hook == nil
+			if isService && apiserver.Numbers(c.serviceAt(p.index, other))[number] != "" {
+				return fmt.Sprintf("%s: %s is already allocated to %s", fixed[number], number, other.key)
 			}
 		}
 	}
 	return ""
 }
 
-// stateAt returns the normal form of a live Service when Helm comes to the object with an index. What comes earlier is written by then. The
-// result is nil if there is no Service, or if a hook that runs first takes its place.
-func (c *comparer) stateAt(index int, p pair) map[string]any {
-	ref := p.subject().Ref
-	live := c.in.Live[ref].Object
-	if live == nil || ref.GroupKind().String() != "Service" {
-		return nil
-	}
+// serviceAt returns the normal form of a live Service when Helm comes to an object. What comes earlier in the manifest is written by then.
+func (c *comparer) serviceAt(index int, p pair) map[string]any {
+	ref, live := p.subject().Ref, c.in.Live[p.subject().Ref].Object
 	n := kinds.NewNormalizer(ref.Key, c.writer.ShapeOf(ref), live)
 	was := n.Stored(live)
-	switch hook, _ := c.hookOf(p.subject()); {
-	case p.desired == nil && hook != nil && hook.First:
-		return nil
-	case p.desired == nil || p.index > index:
-		return was.Object()
+	if p.desired != nil && p.index < index {
+		done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, c.helmText(p.desired.Content), live)
+		is := n.Stored(done.Result)
+		apiserver.ApplyServerRules(ref.Key, was, is)
+		update := apiserver.Update{Ref: ref, Text: live, Live: was.Object(), Result: is.Object()}
+		if err == nil && done.Refusal == "" && update.RefusedFields() == "" {
+			was = is
+		}
 	}
-	done, err := c.writer.Write(ref, cmp.Or(p.old, p.desired).Content, c.helmText(p.desired.Content), live)
-	is := n.Stored(done.Result)
-	apiserver.ApplyServerRules(ref.Key, was, is)
-	update := apiserver.Update{Ref: ref, Text: live, Live: was.Object(), Result: is.Object()}
-	if err != nil || done.Refusal != "" || update.RefusedFields() != "" {
-		return was.Object()
-	}
-	return is.Object()
+	return was.Object()
 }
 
 // refusedToSync returns why the API server refuses an object as a program writes it that does not call Helm's library, or "".
@@ -191,8 +184,7 @@ func (c *comparer) terminatingNote(ref object.Ref, live map[string]any, d decisi
 	case live == nil:
 		return ""
 	case len(d.failures) == 0 && object.EndsDeletion(live, d.Result):
-		return "it is being deleted, and this write takes away the finalizers that hold it (" +
-			strings.Join(apiserver.FinalizersOf(live), ", ") + "), so it goes at once; only an upgrade after that creates it again"
+		return "it is being deleted, and this write takes its finalizers away, so it goes at once; only an upgrade after that creates it again"
 	case object.Child(live, "metadata")["deletionTimestamp"] != nil:
 		note := "it is being deleted"
 		if held := apiserver.FinalizersOf(live); len(held) > 0 {
