@@ -65,7 +65,7 @@ func takers() map[string]func(text string) {
 	return map[string]func(string){
 		"internal/apiserver.IsFixedMetadata":    func(s string) { _ = apiserver.IsFixedMetadata(s) },
 		"internal/engine.NewApplyTypes":         func(s string) { _, _ = engine.NewApplyTypes([]byte(s)) },
-		"internal/deployer.PodsGo":              func(s string) { deployer.PodsGo(s) },
+		"internal/deployer.PodsGo":              func(s string) { _ = deployer.PodsGo(s) },
 		"internal/english.Count":                func(s string) { english.Count(2, s) },
 		"internal/escape.Text":                  func(s string) { escape.Text(s, true) },
 		"internal/escape.Lines":                 func(s string) { escape.Lines(s, true) },
