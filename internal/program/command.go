@@ -112,7 +112,7 @@ func (h *head) Write(text []byte) (int, error) {
 func (h *head) said() string {
 	text := h.text.String()
 	if h.truncated {
-		text = text[:max(strings.LastIndexAny(text, blanks), 0)]
+		text = wholeWords(text)
 	}
 	return strings.TrimSpace(text)
 }
@@ -120,12 +120,15 @@ func (h *head) said() string {
 // blanks are where a text is cut. A part of a secret, such as the rest of a long token, would not be found and masked.
 const blanks = " \t\r\n"
 
+// wholeWords returns the beginning of a text that was cut off somewhere, without the last word, which may be a part of one.
+func wholeWords(text string) string { return text[:max(strings.LastIndexAny(text, blanks), 0)] }
+
 // beginning returns as many whole words of the beginning of a text as a message may quote.
 func beginning(text string) string {
 	if len(text) <= maxComplaint {
 		return text
 	}
-	return strings.TrimSpace(text[:max(strings.LastIndexAny(text[:maxComplaint+1], blanks), 0)])
+	return strings.TrimSpace(wholeWords(text[:maxComplaint+1]))
 }
 
 // end returns as many whole words of the end of a text as a message may quote.

@@ -180,7 +180,8 @@ type Finding = verdict.Finding
 func Compare(in Input) *Comparison {
 	job := newComparer(in)
 	in.Autoscaled = job.in.Autoscaled
-	c := &Comparison{Input: in, Objects: job.compareAll(pairs(in)), job: job}
+	job.pairs = pairs(in)
+	c := &Comparison{Input: in, Objects: job.compareAll(job.pairs), job: job}
 	c.settle(nil)
 	return c
 }
@@ -234,6 +235,8 @@ type comparer struct {
 	in     Input
 	writer engine.Writer
 	walker verdict.Walker
+	// pairs are all objects of the release. They do not change while workers read them.
+	pairs []pair
 	// asWritten is set for objects that Helm sends as the chart has them, without metadata of its own.
 	asWritten bool
 	// redefined are the custom kinds whose definitions the install changes before it writes the manifest.

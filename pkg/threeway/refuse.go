@@ -74,9 +74,8 @@ func (c *comparer) taken(p pair, stored map[string]any) string {
 	if p.key.GroupKind().String() != "Service" || len(fixed) == 0 || c.in.By.Syncs() { // Argo CD deletes first
 		return ""
 	}
-	all := pairs(c.in)
 	for _, number := range object.SortedKeys(fixed) {
-		for _, other := range all {
+		for _, other := range c.pairs {
 			hook, _ := c.hookOf(other.subject())
 			isService := other.key.GroupKind() == p.key.GroupKind() && c.in.Live[other.subject().Ref].Object != nil && hook == nil
 			if isService && apiserver.Numbers(c.serviceAt(p.index, other))[number] != "" {
