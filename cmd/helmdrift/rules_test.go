@@ -128,20 +128,21 @@ func arrows() map[string][]string {
 		"internal/flux/bucket/buckettest": {},
 		"internal/flux/keep": {"internal/deployer", "internal/flux/api", "internal/flux/applied", "internal/flux/tree", "internal/places", "internal/unknown",
 			"internal/valuesfile", "pkg/cluster", "pkg/drift", "pkg/object"},
-		"internal/flux/tree":     {"internal/kustomize", "internal/secret", "internal/unknown", "internal/worktree"},
+		"internal/flux/tree":     {"internal/kustomize", "internal/secret", "internal/unknown", "internal/worktree", "internal/yamlerror"},
 		"internal/flux/fluxtest": {"pkg/cluster", "pkg/drift", "pkg/object", "pkg/report"},
 		"internal/argo": {"internal/argo/api", "internal/argo/appset", "internal/argo/ignored", "internal/argo/source", "internal/deployer",
 			"internal/engine", "internal/engine/argocd", "internal/hint", "internal/ignore", "internal/kinds", "internal/once", "internal/owners",
 			"internal/places", "internal/reread", "internal/secret", "internal/worktree", "pkg/cluster", "pkg/drift", "pkg/effect", "pkg/live", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},
-		"internal/argo/api": {"internal/deployer", "internal/hint", "pkg/object"},
-		"internal/argo/source": {"internal/address", "internal/argo/api", "internal/files", "internal/hint", "internal/kustomize", "internal/links", "internal/worktree", "pkg/drift", "pkg/fetch",
-			"pkg/render"},
-		"internal/argo/appset":   {"internal/argo/api", "internal/worktree", "pkg/object", "pkg/render"},
+		"internal/argo/api": {"internal/deployer", "internal/hint", "internal/yamlerror", "pkg/object"},
+		"internal/argo/source": {"internal/address", "internal/argo/api", "internal/files", "internal/hint", "internal/kustomize", "internal/links", "internal/worktree", "internal/yamlerror",
+			"pkg/drift", "pkg/fetch", "pkg/render"},
+		"internal/argo/appset":   {"internal/argo/api", "internal/worktree", "internal/yamlerror", "pkg/object", "pkg/render"},
 		"internal/argo/ignored":  {},
 		"internal/engine/argocd": {"internal/apiserver", "internal/engine", "internal/kinds", "internal/owners", "pkg/object", "pkg/report"},
-		"internal/kustomize":     {"internal/address", "internal/files", "internal/links", "internal/once", "internal/program", "pkg/fetch"},
+		"internal/kustomize":     {"internal/address", "internal/files", "internal/links", "internal/once", "internal/program", "internal/yamlerror", "pkg/fetch"},
 		"internal/once":          {},
+		"internal/yamlerror":     {},
 		"internal/reread":        {},
 		"internal/deployer":      {"internal/hint", "internal/once", "internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/object", "pkg/report"},
 		"internal/worktree":      {"internal/files", "internal/links"},
@@ -291,7 +292,7 @@ func guestPackages() map[string][]string {
 // sharedByGuests lists packages for guests alone, which several of them import.
 func sharedByGuests() []string {
 	return []string{"internal/address", "internal/deployer", "internal/kustomize", "internal/places", "internal/reread", "internal/unknown",
-		"internal/worktree"}
+		"internal/worktree", "internal/yamlerror"}
 }
 
 // TestGuests checks that the core imports no guest, and that no guest imports another. Only cmd/helmdrift knows all guests; a package that

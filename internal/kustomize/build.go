@@ -19,6 +19,8 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/yamlerror"
 )
 
 // Files is the file system that kustomize sees in one build: a tree, its remote bases, and files that are written over it.
@@ -133,19 +135,7 @@ func (f *Files) shorten(err error) error {
 func WithoutContent(err error) error {
 	text := quotedConfig.ReplaceAllString(quotedPatch.ReplaceAllString(err.Error(), ""), "")
 	text = quotedRest.ReplaceAllString(text, "$1 ...")
-	return WithoutValues(errors.New(strings.Join(strings.Fields(text), " ")))
-}
-
-// quotedValue matches what errors of the parsers of YAML quote: a text behind an asterisk, which they take for the name of an anchor, a
-// text that is no number, and a key that is no text (go.yaml.in/yaml/v2 v2.4.4 decode.go; go.yaml.in/yaml/v3 v3.0.5 decode.go).
-var quotedValue = regexp.MustCompile("(?s)(anchor) '[^']*'(?: referenced)?|(cannot unmarshal [^ ]+) `.*?`( into)|(invalid map key):.*")
-
-// WithoutValues returns an error of a parser of YAML without the values that it quotes, which may be secret. It returns nil for nil.
-func WithoutValues(err error) error {
-	if err == nil {
-		return nil
-	}
-	return errors.New(quotedValue.ReplaceAllString(err.Error(), "$1$2$3$4"))
+	return yamlerror.WithoutValues(errors.New(strings.Join(strings.Fields(text), " ")))
 }
 
 // IsKustomization reports whether kustomize takes a file of this name for a kustomization.

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/deployer"
+	"github.com/helmdrift/helmdrift/internal/yamlerror"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -77,7 +78,7 @@ func ReadSettings(ctx context.Context, from deployer.Reader, namespace string) (
 			"globalProjects": &out.globals,
 		} {
 			if err := yaml.Unmarshal([]byte(text(key)), into); err != nil {
-				return out, fmt.Errorf("%s of ConfigMap %s/argocd-cm: %w", key, in, err)
+				return out, fmt.Errorf("%s of ConfigMap %s/argocd-cm: %w", key, in, yamlerror.WithoutValues(err))
 			}
 		}
 		var err error

@@ -79,7 +79,8 @@ func TestKnownKinds(t *testing.T) {
 // TestBrokenSettings checks that argocd-cm which cannot be read is an error, since Argo CD then compares nothing.
 func TestBrokenSettings(t *testing.T) {
 	for _, key := range []string{"resource.exclusions", "resource.inclusions", "resource.compareoptions"} {
-		if _, err := ReadSettings(t.Context(), withSettings(map[string]any{key: "["}), "argocd"); err == nil || !strings.Contains(err.Error(), key+" of ConfigMap argocd/argocd-cm") {
+		_, err := ReadSettings(t.Context(), withSettings(map[string]any{key: "*canary"}), "argocd")
+		if want := key + " of ConfigMap argocd/argocd-cm: error converting YAML to JSON: yaml: unknown anchor"; err == nil || err.Error() != want {
 			t.Errorf("%s: %v", key, err)
 		}
 	}

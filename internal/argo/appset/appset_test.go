@@ -147,6 +147,12 @@ func TestGenerators(t *testing.T) {
 			fails: "it generates several Applications with the name a, and Argo CD changes none of them"},
 		"one failure stops all": {set: setOf("[{list: {elements: [{name: a}]}}, {list: {elements: [{}], elementsYaml: x}}]", "{{.name}}", "", ""),
 			fails: "spec.generators[1]: list: elementsYaml is no list of objects: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal"},
+		"elements with a value that an error would quote": {set: setOf("[{list: {elementsYaml: '*canary'}}]", "x", "", ""),
+			fails: "elementsYaml is no list of objects: error converting YAML to JSON: yaml: unknown anchor"},
+		"a patch with such a value": {set: setOf("[{list: {elements: [{name: a}]}}]", "{{.name}}", "p", "  templatePatch: '*canary'\n"),
+			fails: "spec.templatePatch is no object in YAML: error converting YAML to JSON: yaml: unknown anchor"},
+		"a text with such a value": {set: setOf("[{list: {elements: [{name: a, t: '*canary'}]}}]", "{{.name}}", "{{ fromYaml .t }}", ""),
+			fails: "error calling fromYaml: error converting YAML to JSON: yaml: unknown anchor"},
 		"a name that is none": {set: setOf("[{list: {elements: [{name: a_b}, {name: c}]}}]", "{{.name}}", "", ""), want: []string{"c"},
 			fails: `metadata.name: Invalid value: "a_b"`},
 		"no parameters": {set: setOf("[{list: {elements: [{}]}}]", "x", "{{x", ""), want: []string{"x {{x"}},
@@ -186,7 +192,7 @@ func TestGenerators(t *testing.T) {
 			if diff := cmp.Diff(c.want, lines(t, answer)); diff != "" {
 				t.Errorf("(-want +got)\n%s\n%s", diff, problems)
 			}
-			if !strings.Contains(problems, c.fails) || c.fails == "" && problems != "" {
+			if !strings.Contains(problems, c.fails) || c.fails == "" && problems != "" || strings.Contains(problems, "canary") {
 				t.Errorf("problems: %s, want %q", problems, c.fails)
 			}
 		})

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
+	"github.com/helmdrift/helmdrift/internal/yamlerror"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -243,7 +244,7 @@ func (g *generation) patched(content map[string]any, p params) (map[string]any, 
 		return nil, errors.New("spec.templatePatch begins with { and is no JSON")
 	}
 	if err := yaml.Unmarshal([]byte(text), &patch); err != nil {
-		return nil, fmt.Errorf("spec.templatePatch is no object in YAML: %w", err)
+		return nil, fmt.Errorf("spec.templatePatch is no object in YAML: %w", yamlerror.WithoutValues(err))
 	}
 	if err := api.CheckTypes(patch); err != nil {
 		return nil, fmt.Errorf("spec.templatePatch: %w", err)
@@ -437,7 +438,7 @@ func (g *generation) list(spec map[string]any) ([]params, error) {
 	if text, _ := spec["elementsYaml"].(string); text != "" {
 		var more []params
 		if err := yaml.Unmarshal([]byte(text), &more); err != nil {
-			return nil, fmt.Errorf("elementsYaml is no list of objects: %w", err)
+			return nil, fmt.Errorf("elementsYaml is no list of objects: %w", yamlerror.WithoutValues(err))
 		}
 		out = append(out, more...)
 	}

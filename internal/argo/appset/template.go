@@ -9,6 +9,8 @@ import (
 
 	"github.com/Masterminds/sprig/v3"
 	"sigs.k8s.io/yaml"
+
+	"github.com/helmdrift/helmdrift/internal/yamlerror"
 )
 
 // This file replaces parameters in texts (argo-cd v3.6.1 applicationset/utils/utils.go Replace, template_functions.go).
@@ -123,13 +125,11 @@ func functions() template.FuncMap {
 	}
 	out["fromYaml"] = func(text string) (map[string]any, error) {
 		value := map[string]any{}
-		err := yaml.Unmarshal([]byte(text), &value)
-		return value, err
+		return value, yamlerror.WithoutValues(yaml.Unmarshal([]byte(text), &value))
 	}
 	out["fromYamlArray"] = func(text string) ([]any, error) {
 		value := []any{}
-		err := yaml.Unmarshal([]byte(text), &value)
-		return value, err
+		return value, yamlerror.WithoutValues(yaml.Unmarshal([]byte(text), &value))
 	}
 	return out
 }

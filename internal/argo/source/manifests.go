@@ -18,6 +18,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
 	"github.com/helmdrift/helmdrift/internal/kustomize"
+	"github.com/helmdrift/helmdrift/internal/yamlerror"
 )
 
 // This file reads a folder of manifests as the repo-server does (argo-cd v3.6.1 reposerver/repository/repository.go findManifests).
@@ -144,7 +145,7 @@ func fromYAML(text []byte) (out []*unstructured.Unstructured, err error) {
 		case errors.Is(err, io.EOF):
 			return out, nil
 		case err != nil:
-			return out, fmt.Errorf("cannot be read as YAML: %w", kustomize.WithoutValues(err))
+			return out, fmt.Errorf("cannot be read as YAML: %w", yamlerror.WithoutValues(err))
 		case len(bytes.TrimSpace(raw.Raw)) == 0:
 			continue
 		}

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/argo/api"
-	"github.com/helmdrift/helmdrift/internal/kustomize"
+	"github.com/helmdrift/helmdrift/internal/yamlerror"
 	"github.com/helmdrift/helmdrift/pkg/render"
 )
 
@@ -240,7 +240,7 @@ func (f *Folder) Override(app string) error {
 		}
 		if err == nil {
 			text, err = yaml.YAMLToJSON(text)
-			err = kustomize.WithoutValues(err)
+			err = yamlerror.WithoutValues(err)
 		}
 		own, _ := json.Marshal(f.Source)
 		changed := api.Source{}

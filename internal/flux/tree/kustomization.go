@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/kustomize"
+	"github.com/helmdrift/helmdrift/internal/yamlerror"
 )
 
 // kustomization is a Kustomization of Flux: the fields that decide what kustomize-controller builds
@@ -95,7 +96,7 @@ func (f *files) write(folder string, by *kustomization) error {
 			err = kustomize.CheckAliases(text)
 		}
 		if err == nil {
-			err = kustomize.WithoutValues(yaml.Unmarshal(text, &config))
+			err = yamlerror.WithoutValues(yaml.Unmarshal(text, &config))
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

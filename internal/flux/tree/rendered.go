@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/kustomize"
+	"github.com/helmdrift/helmdrift/internal/yamlerror"
 )
 
 // readRendered takes the objects of a stream of YAML documents as they are.
@@ -73,7 +74,7 @@ func readDocument(text []byte) ([]map[string]any, error) {
 	}
 	text, err := yaml.YAMLToJSONStrict(text)
 	if err != nil || string(text) == "null" {
-		return nil, kustomize.WithoutValues(err)
+		return nil, yamlerror.WithoutValues(err)
 	}
 	return objectsOf(text)
 }

@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/yaml"
 
-	"github.com/helmdrift/helmdrift/internal/kustomize"
 	"github.com/helmdrift/helmdrift/internal/unknown"
+	"github.com/helmdrift/helmdrift/internal/yamlerror"
 )
 
 // variables are those of one Kustomization.
@@ -90,7 +90,7 @@ func (v *variables) replace(r *resource.Resource, title string, always bool, rep
 	}
 	changed, err := yaml.YAMLToJSON([]byte(out))
 	if err != nil {
-		return false, fmt.Errorf("with its variables it is not YAML: %w", kustomize.WithoutValues(err))
+		return false, fmt.Errorf("with its variables it is not YAML: %w", yamlerror.WithoutValues(err))
 	}
 	return true, r.UnmarshalJSON(changed)
 }
