@@ -46,14 +46,19 @@ func (o *ObjectPlan) staleObject(live map[string]any) *StaleError {
 	case metadata["deletionTimestamp"] != nil:
 		return &StaleError{Reason: beingDeleted}
 	case o.isOthers(live):
-		return &StaleError{Reason: "its annotations no longer name this release: they changed after the plan was made"}
+		return &StaleError{Reason: "its annotations do not name this release: they changed after the plan was made"}
 	}
 	return nil
 }
 
-// isOthers reports whether an object no longer belongs to the release, because its annotations changed after the plan was made. In the
+// isOthers reports whether an object does not belong to the release, because its annotations changed after the plan was made. In the
 // release's own namespace, annotations that name no release are drift.
 func (o *ObjectPlan) isOthers(live map[string]any) bool {
 	was, now := object.ReleaseOf(o.source.Live), object.ReleaseOf(live)
-	return was == o.release && now != o.release && (now != object.ReleaseName{} || o.Ref.Namespace != o.release.Namespace)
+	if now == (object.ReleaseName{}) {
+		return was == o.release && o.Ref.Namespace != o.release.Namespace
+	}
+	annotations := object.Child(object.Child(o.source.Live, "metadata"), "annotations")
+	wasFree := annotations[object.ReleaseNameAnnotation] == nil && annotations[object.ReleaseNamespaceAnnotation] == nil
+	return now != o.release && (wasFree || was == o.release)
 }
