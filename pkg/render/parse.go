@@ -96,19 +96,22 @@ func invalidDocument(number int, source string, err error) report.Message {
 // keepLast keeps only the last of the objects that share a Key. An upgrade patches the live object with each of them
 // in turn, so the last one wins. Objects without a name share nothing.
 func keepLast(objects []object.Object) (kept []object.Object, warnings []report.Message) {
-	total := map[object.Key]int{}
-	for _, o := range objects {
-		total[o.Key]++
+	places := map[object.Key][]int{}
+	for i, o := range objects {
+		if o.Name != "" {
+			places[o.Key] = append(places[o.Key], i)
+		}
 	}
-	seen := map[object.Key]int{}
-	for _, o := range objects {
-		seen[o.Key]++
-		if n := total[o.Key]; n > 1 && o.Name != "" {
-			if seen[o.Key] < n {
+	for i, o := range objects {
+		if same := places[o.Key]; len(same) > 1 {
+			if i < same[len(same)-1] {
 				continue
 			}
-			o.Times = n
-			o.Note = fmt.Sprintf("the manifest names this object %d times; an upgrade applies them in order, so the last one counts", n)
+			o.Times = len(same)
+			o.Note = fmt.Sprintf("the manifest names this object %d times; an upgrade applies them in order, so the last one counts", o.Times)
+			if slices.ContainsFunc(same, func(j int) bool { return !object.Identical(objects[j].Content, o.Content) }) {
+				o.Note += "; what only an earlier one names is not predicted"
+			}
 			warnings = append(warnings, report.Message{
 				Code: CodeDuplicateObject, Message: o.Note, Object: o.Key.String(), File: o.Source,
 			})
