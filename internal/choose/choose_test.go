@@ -198,7 +198,7 @@ func TestRepair(t *testing.T) {
 
 func texts(places []Place) (out []string) {
 	for _, p := range places {
-		out = append(out, repair.SelectorOf(p.Key, p.Path).String())
+		out = append(out, repair.Selector{Key: p.Key, Path: p.Path}.String())
 	}
 	return out
 }

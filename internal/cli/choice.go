@@ -50,11 +50,7 @@ func Selectors(found choose.Chosen) (only, skip []repair.Selector) {
 // selectors returns the selectors of places.
 func selectors(places []choose.Place) (out []repair.Selector) {
 	for _, p := range places {
-		selector := repair.SelectorOf(p.Key, p.Path)
-		if !p.Named {
-			selector = selector.OfPath()
-		}
-		out = append(out, selector)
+		out = append(out, repair.Selector{Key: p.Key, Path: p.Path, ByPath: !p.Named})
 	}
 	return out
 }

@@ -69,12 +69,9 @@ func partsOf(whole report.FixPlan) (out []report.FixPlan) {
 func selectorOf(o repair.ObjectPlan, part report.FixPlan) repair.Selector {
 	fields := slices.Concat(part.Fields, part.Prune)
 	if len(fields) == 0 {
-		return repair.SelectorOf(o.Ref.Key, "")
+		return repair.Selector{Key: o.Ref.Key}
 	}
 	i := slices.IndexFunc(o.Changes, func(c repair.Change) bool { return c.ID == fields[0].ID })
-	out := repair.SelectorOf(o.Ref.Key, o.Changes[i].Path.String())
-	if fields[0].Class == report.ClassOrder { // the items are asked for as well
-		out = out.Alone()
-	}
-	return out
+	isOrder := fields[0].Class == report.ClassOrder // the items are asked for as well
+	return repair.Selector{Key: o.Ref.Key, Path: o.Changes[i].Path.String(), Alone: isOrder}
 }

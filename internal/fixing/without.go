@@ -42,12 +42,12 @@ func beyond(earlier, plan *repair.Plan) (out []repair.Selector) {
 	for _, o := range plan.Objects {
 		at := slices.IndexFunc(earlier.Objects, func(known repair.ObjectPlan) bool { return known.Ref == o.Ref })
 		if at < 0 {
-			out = append(out, repair.SelectorOf(o.Ref.Key, ""))
+			out = append(out, repair.Selector{Key: o.Ref.Key})
 			continue
 		}
 		for _, c := range o.Changes {
 			if !slices.ContainsFunc(earlier.Objects[at].Changes, func(known repair.Change) bool { return known.ID == c.ID }) {
-				out = append(out, repair.SelectorOf(o.Ref.Key, c.Path.String()))
+				out = append(out, repair.Selector{Key: o.Ref.Key, Path: c.Path.String()})
 			}
 		}
 	}

@@ -63,7 +63,7 @@ func TestWithout(t *testing.T) {
 	if err != nil || len(plan.Objects) != 1 || len(plan.Objects[0].Changes) != 1 || len(plan.Declined) != 1 {
 		t.Fatalf("%+v, %v", plan, err)
 	}
-	image := repair.SelectorOf(ref.Key, plan.Objects[0].Changes[0].Path.String())
+	image := repair.Selector{Key: ref.Key, Path: plan.Objects[0].Changes[0].Path.String()}
 	if image.String() != "DaemonSet.apps/agent:spec.template.spec.containers[name=a].image" {
 		t.Fatalf("planned: %s", image)
 	}

@@ -41,7 +41,7 @@ var update = flag.Bool("update", false, "rewrite the want files of testdata/repa
 //	releases    other releases, one a line: "NAMESPACE/NAME exists", or why it is not known
 //	deployer    the field manager as which the manifest was installed; helm where there is none
 //	field-manager  the one that the user names
-//	only, skip  selectors, one a line
+//	only, skip  selectors, one a line: KIND/NAME or KIND/NAME:PATH
 //	want        the plan, what is left, and the patches
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/repair/*.txtar")
@@ -81,15 +81,16 @@ func runCase(t *testing.T, file string) {
 	for _, content := range documents(t, files["last.yaml"]) {
 		w.last = append(w.last, objectOf(content))
 	}
+	w.caseReleases(files)
+	compared := w.compare()
 	options := Options{
-		Only: selectors(t, files["only"]), Skip: selectors(t, files["skip"]), Prune: strings.Contains(files["options"], "prune"),
+		Only: selectors(t, compared, files["only"]), Skip: selectors(t, compared, files["skip"]), Prune: strings.Contains(files["options"], "prune"),
 		NoRestart: strings.Contains(files["options"], "no-restart"), Forecast: templateForecast, Manager: strings.TrimSpace(files["field-manager"]),
 		Allow: strings.Fields(files["allow"]), Asks: strings.Contains(files["options"], "asks"),
 		Revision: strings.Contains(files["options"], "revision"),
 	}
-	w.caseReleases(files)
 	got := ""
-	p, err := New(w.compare(), options)
+	p, err := New(compared, options)
 	if err != nil {
 		got = err.Error() + "\n"
 	} else {
@@ -241,15 +242,24 @@ func (w *site) check(p *Plan) {
 	}
 }
 
-func selectors(t *testing.T, text string) []Selector {
+// selectors reads selectors of objects in any namespace, each in a line: KIND/NAME or KIND/NAME:PATH. What the comparison does not have is
+// selected all the same.
+func selectors(t *testing.T, of *threeway.Comparison, text string) []Selector {
 	t.Helper()
 	var out []Selector
 	for line := range strings.Lines(text) {
-		s, err := ParseSelector(line)
-		if err != nil {
-			t.Fatal(err)
+		name, path, _ := strings.Cut(strings.TrimSpace(line), ":")
+		kind, name, ok := strings.Cut(name, "/")
+		if !ok {
+			t.Fatalf("%q is no selector", line)
 		}
-		out = append(out, s)
+		found := object.Filter(of.Objects, func(o threeway.ObjectComparison) bool { return o.Kind == kind && o.Name == name })
+		if len(found) == 0 {
+			out = append(out, Selector{Key: object.Key{Kind: kind, Name: name}, Path: path})
+		}
+		for _, o := range found {
+			out = append(out, Selector{Key: o.Key, Path: path})
+		}
 	}
 	return out
 }

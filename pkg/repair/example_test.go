@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/snapshot"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
@@ -28,13 +29,10 @@ func ExampleNew() {
 		panic(err)
 	}
 
-	only, err := repair.ParseSelector("deployment/web")
+	web := object.Key{Group: "apps", Kind: "Deployment", Namespace: "prod", Name: "web"}
+	plan, err := repair.New(result.Comparison, repair.Options{Only: []repair.Selector{{Key: web}}})
 	if err != nil {
-		panic(err)
-	}
-	plan, err := repair.New(result.Comparison, repair.Options{Only: []repair.Selector{only}})
-	if err != nil {
-		panic(err) // a *repair.SelectorError if the release has no such object
+		panic(err) // for one, if the release has no such object
 	}
 	for _, o := range plan.Result(threeway.Mask{}, nil).Plan {
 		for _, f := range o.Fields {

@@ -35,7 +35,7 @@ type Options struct {
 // New plans the repair of a release: everything that drifted in c and can be put back. The comparison c must be of the release with its
 // own record. Drift that is not in the plan is Declined, with the reason. The plan refers to c, and neither is safe for concurrent use.
 //
-// It is an error if c compares with a chart or another revision, and a *[SelectorError] if a selector matches nothing.
+// It is an error if c compares with a chart or another revision, or if it does not have what a selector names.
 func New(c *threeway.Comparison, o Options) (*Plan, error) {
 	if c.Input.Operation != report.OperationDrift {
 		return nil, fmt.Errorf("a repair needs a comparison of a release with itself, not with a chart or another revision")

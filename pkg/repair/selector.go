@@ -9,84 +9,25 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// Selector names objects of a release, and optionally one place in them. People write it like this:
-//
-//	KIND/NAME              every object of the kind with that name: deployment/web
-//	KIND.GROUP/NAME        if the kind alone is not enough: Ingress.networking.k8s.io/web
-//	KIND/NAME:PATH         one field, as the report prints its path: deployment/web:spec.replicas
-//
-// The kind and its group are not case-sensitive. PATH may end before any step of the field's path; it then names everything that drifted
-// below: deployment/web:spec.template, or deployment/web:spec.template.spec.containers[name=web].
+// Selector names one object of a release, or a place in it: a field, as Path.String writes its path, or everything that drifted below a
+// place, such as spec.template or spec.template.spec.containers[name=web]. An empty path means the whole object.
 type Selector struct {
-	kind, group string
-	// rest is the name, and the path after a colon. A name may have colons itself, so the objects decide where it ends.
-	rest string
-	text string
-	// key is set by SelectorOf, ofPath by OfPath, and alone by Alone.
-	key           object.Key
-	ofPath, alone bool
+	Key  object.Key
+	Path string
+	// ByPath is set if the place was selected by its path alone, in whatever object has it. It selects the same, but does not name the
+	// object: it allows nothing that a plan does only for objects and fields that are named.
+	ByPath bool
+	// Alone leaves out what is below the place: it selects the order of a list, and not the items.
+	Alone bool
 }
 
-// SelectorOf returns the selector of one object, or of a place in it. It selects no other object, in whatever group and namespace.
-func SelectorOf(key object.Key, path string) Selector {
-	out := Selector{key: key, rest: key.Name}
-	if path != "" {
-		out.rest += ":" + path
+// String returns the kind, the name and the path.
+func (s Selector) String() string {
+	out := s.Key.GroupKind().String() + "/" + s.Key.Name
+	if s.Path != "" {
+		out += ":" + s.Path
 	}
-	out.text = key.GroupKind().String() + "/" + out.rest
 	return out
-}
-
-// Alone returns the selector without what is below its place: it selects the order of a list, and not the items.
-func (s Selector) Alone() Selector {
-	s.alone = true
-	return s
-}
-
-// ParseSelector reads a selector.
-func ParseSelector(text string) (Selector, error) {
-	text = strings.TrimSpace(text)
-	kind, rest, ok := strings.Cut(text, "/")
-	if !ok || kind == "" || rest == "" || strings.HasPrefix(rest, ":") {
-		return Selector{}, &SelectorError{
-			fmt.Sprintf("%q selects nothing", text),
-			"write KIND/NAME or KIND/NAME:PATH, such as Deployment/web:spec.replicas",
-		}
-	}
-	kind, group, _ := strings.Cut(kind, ".")
-	return Selector{kind: strings.ToLower(kind), group: strings.ToLower(group), rest: rest, text: text}, nil
-}
-
-// OfPath returns the selector for a place that was selected by its path alone, in whatever object has it. It selects the same, but does not
-// name the object: it allows nothing that a plan does only for objects and fields that are named.
-func (s Selector) OfPath() Selector {
-	s.ofPath = true
-	return s
-}
-
-// String returns the selector as it was written.
-func (s Selector) String() string { return s.text }
-
-// SelectorError is the error of a selector that cannot be read, or that matches nothing.
-type SelectorError struct{ message, hint string }
-
-// Error returns what is wrong.
-func (e *SelectorError) Error() string { return e.message }
-
-// Hint returns what to try.
-func (e *SelectorError) Hint() string { return e.hint }
-
-// object reports whether the selector names an object, and returns the place in it. An empty place means the whole object.
-func (s Selector) object(key object.Key) (place string, ok bool) {
-	isOther := s.kind != strings.ToLower(key.Kind) || s.group != "" && s.group != strings.ToLower(key.Group)
-	if isExact := s.key != (object.Key{}); isExact && s.key != key || !isExact && isOther {
-		return "", false
-	}
-	if s.rest == key.Name {
-		return "", true
-	}
-	place, ok = strings.CutPrefix(s.rest, key.Name+":")
-	return strings.TrimSpace(place), ok
 }
 
 // choice is what the selectors of a plan select.
@@ -143,11 +84,11 @@ func (c choice) reach(of func([]Selector) reach) reach {
 func reachOf(selectors []Selector, key object.Key, path object.Path) reach {
 	out := outside
 	for _, s := range selectors {
-		place, ok := s.object(key)
 		switch {
-		case ok && (place == "" || isWithin(path, place) && !(s.alone && path.String() != place)):
+		case s.Key != key:
+		case s.Path == "" || isWithin(path, s.Path) && !(s.Alone && path.String() != s.Path):
 			return inside
-		case ok && isAbove(path, place):
+		case isAbove(path, s.Path):
 			out = inPart
 		}
 	}
@@ -158,11 +99,11 @@ func reachOf(selectors []Selector, key object.Key, path object.Path) reach {
 func reachOfObject(selectors []Selector, key object.Key) reach {
 	out := outside
 	for _, s := range selectors {
-		place, ok := s.object(key)
 		switch {
-		case ok && place == "":
+		case s.Key != key:
+		case s.Path == "":
 			return inside
-		case ok:
+		default:
 			out = inPart
 		}
 	}
@@ -187,7 +128,7 @@ func isAbove(path object.Path, place string) bool {
 
 // named returns the selectors of Only that name an object.
 func (c choice) named() []Selector {
-	return object.Filter(c.only, func(s Selector) bool { return !s.ofPath })
+	return object.Filter(c.only, func(s Selector) bool { return !s.ByPath })
 }
 
 // names reports whether a selector names an object, or something in it.
@@ -215,36 +156,20 @@ func (c choice) checked(in *threeway.Comparison) (out choice, err error) {
 	return out, nil
 }
 
-// check refuses a selector that names no object, or no place that any side of its object has.
+// check refuses a selector of an object that the release does not have, or of a place that no side of the object has.
 func (s *Selector) check(in *threeway.Comparison) error {
-	var place, owner string
-	var all []string
 	for i := range in.Objects {
 		o := &in.Objects[i]
-		all = append(all, o.Kind+"/"+o.Name)
-		path, ok := s.object(o.Key)
-		if ok && (path == "" || o.Err != nil || o.Missing) {
+		if o.Key != s.Key {
+			continue
+		}
+		if s.Path == "" || o.Err != nil || o.Missing {
 			return nil
 		}
-		if ok {
-			if known := in.PlaceOf(o, path); known != "" {
-				s.rest = o.Name + ":" + known
-				return nil
-			}
-			place, owner = path, o.Key.String()
+		if known := in.PlaceOf(o, s.Path); known != "" {
+			s.Path = known
+			return nil
 		}
 	}
-	if owner != "" {
-		return &SelectorError{
-			fmt.Sprintf("%q matches nothing: %s has no %s", s.text, owner, place),
-			"write the path as the report prints it, or its beginning up to any step",
-		}
-	}
-	if len(all) == 0 {
-		return &SelectorError{fmt.Sprintf("%q matches nothing: the release has no objects", s.text), "leave the selection out"}
-	}
-	return &SelectorError{
-		fmt.Sprintf("%q matches nothing of the release, whose objects are %s", s.text, strings.Join(all, ", ")),
-		"write KIND/NAME or KIND.GROUP/NAME",
-	}
+	return fmt.Errorf("the release has no %s", s)
 }

@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -10,48 +9,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
-
-func TestParseSelector(t *testing.T) {
-	for _, text := range []string{"", "web", "/web", "Deployment/", "Deployment/:spec", "spec.replicas"} {
-		_, err := ParseSelector(text)
-		var hinted interface{ Hint() string }
-		if err == nil || !strings.Contains(err.Error(), text) || !errors.As(err, &hinted) || !strings.Contains(hinted.Hint(), "KIND/NAME") {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
-// TestSelectorOfObjects checks that kinds and groups are not case-sensitive, that names are, and that a name may have colons.
-func TestSelectorOfObjects(t *testing.T) {
-	role := object.Key{Group: "rbac.authorization.k8s.io", Kind: "Role", Namespace: "d", Name: "a:b"}
-	for text, want := range map[string]string{
-		"Role/a:b":                             "all",
-		"role/a:b":                             "all",
-		" ROLE.rbac.authorization.K8S.io/a:b ": "all",
-		"Role/a:b:rules":                       "rules",
-		"role/a:b: metadata.labels":            "metadata.labels",
-		"Role.apps/a:b":                        "nothing",
-		"ClusterRole/a:b":                      "nothing",
-		"Role/a":                               "nothing",
-		"Role/A:b":                             "nothing",
-		`role/a:b:metadata.annotations["a.b/c:d"]`: `metadata.annotations["a.b/c:d"]`,
-	} {
-		s, err := ParseSelector(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		place, ok := s.object(role)
-		switch {
-		case !ok:
-			place = "nothing"
-		case place == "":
-			place = "all"
-		}
-		if place != want || s.String() != strings.TrimSpace(text) {
-			t.Errorf("%q selects %s, want %s", text, place, want)
-		}
-	}
-}
 
 // TestSelectorOfFields checks that a path names everything below it, but only at the boundaries of steps, and that a value around a
 // named place is selected in part.
@@ -79,14 +36,9 @@ func TestSelectorOfFields(t *testing.T) {
 	} {
 		var chosen choice
 		for text, list := range map[string]*[]Selector{c.only: &chosen.only, c.skip: &chosen.skip} {
-			if text == "" {
-				continue
+			if text != "" {
+				*list = append(*list, Selector{Key: key, Path: text})
 			}
-			s, err := ParseSelector("deployment/web:" + text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			*list = append(*list, s)
 		}
 		if got := chosen.field(key, image); got != c.want {
 			t.Errorf("only %q skip %q: %d, want %d", c.only, c.skip, got, c.want)
@@ -137,18 +89,19 @@ func TestUnreadableObjectsAreDeclined(t *testing.T) {
 	}
 }
 
-// TestSelectorOf checks that the selector of one object selects no other of the same kind or name.
-func TestSelectorOf(t *testing.T) {
+// TestSelectorNamesOneObject checks that a selector selects no other object of the same kind or name, and how it is written.
+func TestSelectorNamesOneObject(t *testing.T) {
 	web := object.Key{Kind: "Service", Namespace: "d", Name: "web"}
-	s := SelectorOf(web, "spec.ports")
-	if place, ok := s.object(web); place != "spec.ports" || !ok || s.String() != "Service/web:spec.ports" {
-		t.Errorf("%s selects %q, %v", s, place, ok)
+	s := Selector{Key: web, Path: "spec.ports"}
+	c := choice{only: []Selector{s}}
+	if c.object(web) != inPart || s.String() != "Service/web:spec.ports" {
+		t.Errorf("%s selects %v of its object", s, c.object(web))
 	}
 	for _, other := range []object.Key{
 		{Group: "serving.knative.dev", Kind: "Service", Namespace: "d", Name: "web"},
 		{Kind: "Service", Namespace: "e", Name: "web"}, {Kind: "Service", Namespace: "d", Name: "web:spec.ports"},
 	} {
-		if _, ok := s.object(other); ok {
+		if c.object(other) != outside {
 			t.Errorf("%s selects %s", s, other)
 		}
 	}
@@ -159,15 +112,15 @@ func TestAlone(t *testing.T) {
 	key := object.Key{Group: "apps", Kind: "Deployment", Namespace: "d", Name: "web"}
 	list := object.Path{}.Field("spec").Field("containers")
 	item := list.Item([]object.ListKey{{Name: "name", Value: "web"}})
-	c := choice{skip: []Selector{SelectorOf(key, list.String()).Alone()}}
+	c := choice{skip: []Selector{{Key: key, Path: list.String(), Alone: true}}}
 	if c.placement(key, list) != outside || c.field(key, item) != inside {
 		t.Errorf("the order is %v, an item is %v", c.placement(key, list), c.field(key, item))
 	}
-	c = choice{skip: []Selector{SelectorOf(key, item.String())}}
+	c = choice{skip: []Selector{{Key: key, Path: item.String()}}}
 	if c.placement(key, list) != inside || c.field(key, item) != outside {
 		t.Errorf("without an item, the order is %v, the item is %v", c.placement(key, list), c.field(key, item))
 	}
-	c = choice{only: []Selector{SelectorOf(key, item.String())}}
+	c = choice{only: []Selector{{Key: key, Path: item.String()}}}
 	if c.placement(key, list) != outside || c.field(key, item) != inside {
 		t.Errorf("an item alone: the order is %v, the item is %v", c.placement(key, list), c.field(key, item))
 	}

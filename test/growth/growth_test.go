@@ -53,7 +53,6 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/release/postgres"
 	"github.com/helmdrift/helmdrift/pkg/render"
-	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -115,7 +114,6 @@ func takers() map[string]func(text string) {
 		"pkg/render.NeedsNoBounds":              func(s string) { render.NeedsNoBounds(s) },
 		"pkg/render.ReadDocuments":              func(s string) { render.ReadDocuments(s) },
 		"pkg/render.DecodeDocuments":            func(s string) { render.DecodeDocuments(s) },
-		"pkg/repair.ParseSelector":              func(s string) { _, _ = repair.ParseSelector(s) },
 		"pkg/release.ParseApplyMethod":          func(s string) { _, _ = release.ParseApplyMethod(s) },
 		"pkg/release/postgres.Secrets":          func(s string) { postgres.Secrets(s) },
 		"pkg/report.NotesOf":                    func(s string) { report.NotesOf(s) },
