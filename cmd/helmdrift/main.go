@@ -18,9 +18,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/helmdrift/helmdrift/internal/cli"
-	"github.com/helmdrift/helmdrift/internal/files"
 	_ "github.com/helmdrift/helmdrift/internal/garbage/early" // before the libraries are initialized
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 )
 
 // lastWork is how long a command may go on after an interrupt: to finish the write that has begun, and to print what it has. Code that
@@ -44,7 +44,7 @@ func main() {
 		secret.Interrupt()
 		time.Sleep(lastWork)
 		if !onScreen.Load() {
-			files.RemoveTemp()
+			tempdir.RemoveAll()
 			fmt.Fprintln(os.Stderr, "Error: interrupted")
 			os.Exit(cli.ExitFailure)
 		}

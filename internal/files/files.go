@@ -11,7 +11,7 @@
 //	Unpack     a tar archive in a new folder for temporary files (unpack.go)
 //
 // Unpack is here because writing an archive needs the same care: a stranger has made it, no file of it may come to stand outside of the
-// folder, and the folder goes away even if the program is interrupted ([TempDir], [RemoveTemp]).
+// folder, and the folder goes away even if the program is interrupted.
 //
 // The package knows nothing of what it reads and writes. Its errors come from package os, and name the file.
 package files
@@ -27,9 +27,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"sync"
 )
 
 // CreateAll writes files that do not exist yet into a directory, which it creates if necessary: all of them or, if one cannot be written,
@@ -146,34 +144,6 @@ const (
 // leaves the old one.
 func Replace(name string, content []byte, mode fs.FileMode) error {
 	return replace(name, content, Private, func(file *os.File) error { return file.Chmod(mode) })
-}
-
-// temporary has the paths of the folders that TempDir has made.
-var temporary sync.Map
-
-// RemoveTemp removes the folders that TempDir has made, for a process that ends before those who made them.
-func RemoveTemp() {
-	temporary.Range(func(dir, _ any) bool {
-		_ = os.RemoveAll(dir.(string))
-		return true
-	})
-}
-
-// TempDir makes a folder for temporary files, which only this user can read. If there is no place for it, the error names the variable that
-// chooses one.
-func TempDir() (string, error) {
-	dir, err := os.MkdirTemp("", "helmdrift-")
-	temporary.Store(dir, nil)
-	var at *fs.PathError
-	if errors.As(err, &at) {
-		variable := "TMPDIR"
-		if runtime.GOOS == "windows" {
-			variable = "TMP"
-		}
-		return "", fmt.Errorf("temporary files need a folder that can be written, and %s is none: %w; %s names it",
-			os.TempDir(), at.Err, variable)
-	}
-	return dir, err
 }
 
 // Change is a new content of a file. Name is relative to a folder.

@@ -113,18 +113,3 @@ func TestReplaceAllBack(t *testing.T) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
-
-// TestTempDir names the variable if there is no folder for temporary files.
-func TestTempDir(t *testing.T) {
-	dir, err := TempDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = os.Remove(dir)
-	gone := filepath.Join(t.TempDir(), "gone")
-	t.Setenv("TMPDIR", gone)
-	t.Setenv("TMP", gone)
-	if _, err := TempDir(); err == nil || !strings.Contains(err.Error(), gone) || !strings.Contains(err.Error(), "; TMP") || strings.Contains(err.Error(), "helmdrift-") {
-		t.Errorf("the error is %v", err)
-	}
-}

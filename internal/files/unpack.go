@@ -10,12 +10,14 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 )
 
 // Unpack returns a new folder with the regular files of a tar archive, and with its symbolic links if withLinks is set: a link that leads
 // out of the folder is an error then. Done removes the folder; it is never nil.
 func Unpack(archive []byte, withLinks bool) (dir string, done func(), err error) {
-	if dir, err = TempDir(); err != nil {
+	if dir, err = tempdir.New(); err != nil {
 		return "", func() {}, err
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, unpack(archive, dir, withLinks)

@@ -19,6 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/links"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 )
 
 // ChartOrder says how source-controller changes a chart before helm-controller gets it. A child process does it, because a chart is foreign
@@ -43,7 +44,7 @@ type ChartOrder struct {
 // InTemp calls a function with the order and a folder for its temporary files, which goes afterwards: a child process that is killed
 // removes nothing.
 func (o ChartOrder) InTemp(do func(ChartOrder) (ChartAnswer, error)) (out ChartAnswer, err error) {
-	if o.Temp, err = files.TempDir(); err != nil {
+	if o.Temp, err = tempdir.New(); err != nil {
 		return out, err
 	}
 	defer func() { _ = os.RemoveAll(o.Temp) }()

@@ -15,13 +15,13 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/address"
 	"github.com/helmdrift/helmdrift/internal/deployer"
-	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/api"
 	"github.com/helmdrift/helmdrift/internal/flux/applied"
 	"github.com/helmdrift/helmdrift/internal/flux/bucket"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 	"github.com/helmdrift/helmdrift/internal/unknown"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
@@ -249,7 +249,7 @@ func (p *Plan) findChart(ctx context.Context, q Question) (path string, err erro
 	if answer.Archive == nil {
 		return path, p.checkContent(path, q.Own)
 	}
-	dir, err := files.TempDir()
+	dir, err := tempdir.New()
 	if err != nil {
 		return "", err
 	}

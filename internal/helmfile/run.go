@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/order"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 )
 
 // This file is the folder of a run of helmfile, and what was recorded in it.
@@ -26,7 +26,7 @@ type Run struct {
 
 // NewRun makes the folder for a run. Self is the path of this program.
 func NewRun(self string) (*Run, error) {
-	folder, err := files.TempDir()
+	folder, err := tempdir.New()
 	if err != nil {
 		return nil, err
 	}

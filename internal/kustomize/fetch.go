@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/program"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
@@ -67,7 +68,7 @@ func (f *Fetcher) fetch(ctx context.Context, base Base) (dir string, done func()
 	if err != nil {
 		return "", done, err
 	}
-	if dir, err = files.TempDir(); err != nil {
+	if dir, err = tempdir.New(); err != nil {
 		return "", done, err
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, os.WriteFile(filepath.Join(dir, path.Base(at.Path)), text, 0o600)

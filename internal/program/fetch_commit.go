@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
@@ -52,7 +52,7 @@ func (r Remote) Fetch(ctx context.Context) ([]byte, error) {
 	if strings.HasPrefix(ref, "-") || strings.ContainsAny(ref, ": *^~\\") {
 		return nil, fmt.Errorf("%q is no branch, tag or commit", ref)
 	}
-	dir, err := files.TempDir()
+	dir, err := tempdir.New()
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 
 	"helm.sh/helm/v3/pkg/provenance"
 
-	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/hint"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 )
 
 // Options are Helm's flags and settings for finding a chart. A field without a comment is the flag of its name. The zero value finds
@@ -80,7 +80,7 @@ func Chart(ctx context.Context, ref string, o Options) (path string, done func()
 	case !o.Remote && (filepath.IsAbs(ref) || strings.HasPrefix(ref, ".")):
 		err = problem{message: "no such file or directory"}
 	default:
-		if f.dir, err = files.TempDir(); err == nil {
+		if f.dir, err = tempdir.New(); err == nil {
 			done = func() { _ = os.RemoveAll(f.dir) }
 			path, err = await(ctx, func() (string, error) { return f.download(ref) })
 		}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/helmdrift/helmdrift/internal/files"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 )
 
 // Indexes keeps the indexes of repositories, so that several calls of Chart fetch each of them once. The zero value is ready to use. Close
@@ -30,7 +30,7 @@ func (x *Indexes) file(key indexKey, read func() ([]byte, error)) (string, error
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.files == nil {
-		dir, err := files.TempDir()
+		dir, err := tempdir.New()
 		if err != nil {
 			return "", err
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/flux/tree"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 )
 
 // atOnce is how many objects are fetched at once.
@@ -50,7 +51,7 @@ func (l *Listing) Fetch(ctx context.Context, names ...string) (dir string, err e
 		if err != nil {
 			return "", err
 		}
-		dir, err := files.TempDir()
+		dir, err := tempdir.New()
 		if err != nil {
 			return "", err
 		}
