@@ -13,7 +13,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
@@ -37,7 +37,7 @@ func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 		return nil, err
 	}
 	order.Sort(found, func(a, b *api.Application) int {
-		return cmp.Or(live.CompareNamespaces(a.Spec.Destination.Namespace, b.Spec.Destination.Namespace),
+		return cmp.Or(lists.CompareNamespaces(a.Spec.Destination.Namespace, b.Spec.Destination.Namespace),
 			cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})
 	for _, problem := range f.Tree.Problems() {

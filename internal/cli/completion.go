@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -103,7 +104,7 @@ func completeObject(s Streams, c *Connection) cobra.CompletionFunc {
 func completeNamespace(c *Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return c.candidates(func(cluster *live.Cluster, _ *release.Store) ([]cobra.Completion, error) {
-			found, err := cluster.Namespaces(cmd.Context())
+			found, err := lists.Namespaces(cmd.Context(), cluster)
 			return object.SortedKeys(found), err
 		})
 	}

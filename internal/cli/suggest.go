@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -162,7 +163,7 @@ func WithNamespace(ctx context.Context, err error, cluster *live.Cluster, namesp
 // MissingNamespace reports whether the cluster does not have a namespace, and which similar ones it has. Nothing is missing for a role that
 // may not list the namespaces.
 func MissingNamespace(ctx context.Context, cluster *live.Cluster, namespace string) (isMissing bool, advice string) {
-	all, err := cluster.Namespaces(ctx)
+	all, err := lists.Namespaces(ctx, cluster)
 	if _, exists := all[namespace]; err != nil || exists {
 		return false, ""
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -271,8 +271,8 @@ func (f Fleet) list(ctx context.Context, known applied.Overlay) ([]*api.HelmRele
 		out = append(out, api.HelmReleaseOf(item))
 	}
 	order.Sort(out, func(a, b *api.HelmRelease) int {
-		return cmp.Or(live.CompareNamespaces(a.ReleaseNamespace(), b.ReleaseNamespace()), cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace),
-			cmp.Compare(a.Metadata.Name, b.Metadata.Name))
+		return cmp.Or(lists.CompareNamespaces(a.ReleaseNamespace(), b.ReleaseNamespace()),
+			cmp.Compare(a.Metadata.Namespace, b.Metadata.Namespace), cmp.Compare(a.Metadata.Name, b.Metadata.Name))
 	})
 	return out, nil
 }

@@ -1,5 +1,5 @@
 // Package livetest has a fake API server, for faults of a server that a real one cannot be made to show, and for counting requests.
-// The tests of pkg/live and internal/sweep use it.
+// The tests of pkg/live, pkg/live/lists and internal/sweep use it.
 package livetest
 
 import (

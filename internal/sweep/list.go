@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 )
 
 // pageSize is the number of objects of a page. For each kind, one page is in memory while the next one is being read.
@@ -20,7 +21,7 @@ const pageSize = 250
 type sharedList struct {
 	ctx context.Context
 	// read reads the page with a token.
-	read func(ctx context.Context, token string) (live.Page, error)
+	read func(ctx context.Context, token string) (lists.Page, error)
 	of   listOf
 	// see is called with each object that was read; nil for none.
 	see func(o map[string]any)
@@ -48,7 +49,7 @@ type place struct{ namespace, name string }
 
 // comingPage is a page that was asked for. It is complete when done is closed.
 type comingPage struct {
-	live.Page
+	lists.Page
 	err  error
 	done chan struct{}
 }
@@ -64,7 +65,7 @@ func (l *sharedList) find(ctx context.Context, group live.Group) (map[string]*un
 				found[name] = o
 			}
 		}
-		if len(found) == len(group.Names) || l.done || live.CompareNamespaces(l.reached, group.Namespace) > 0 {
+		if len(found) == len(group.Names) || l.done || lists.CompareNamespaces(l.reached, group.Namespace) > 0 {
 			return found, nil
 		}
 		if l.failed != nil {
@@ -119,8 +120,8 @@ func (l *sharedList) take(page *comingPage) {
 
 // goOn makes a token that of the next page.
 func (l *sharedList) goOn(token string) error {
-	if l.pages++; l.pages >= live.MaxPages {
-		return fmt.Errorf("list %s: %w", l.of.Resource, live.ErrEndless)
+	if l.pages++; l.pages >= lists.MaxPages {
+		return fmt.Errorf("list %s: %w", l.of.Resource, lists.ErrEndless)
 	}
 	l.next = token
 	return nil
@@ -164,7 +165,7 @@ func (l *sharedList) add(items []any) {
 			l.see(content)
 		}
 		l.reached = o.GetNamespace()
-		if live.CompareNamespaces(l.reached, l.first) >= 0 || l.reached == "" {
+		if lists.CompareNamespaces(l.reached, l.first) >= 0 || l.reached == "" {
 			l.objects[place{l.reached, o.GetName()}] = o
 		}
 	}
@@ -176,6 +177,6 @@ func (l *sharedList) drop(first string) {
 	defer l.mu.Unlock()
 	l.first = first
 	maps.DeleteFunc(l.objects, func(at place, _ *unstructured.Unstructured) bool {
-		return at.namespace != "" && live.CompareNamespaces(at.namespace, first) < 0
+		return at.namespace != "" && lists.CompareNamespaces(at.namespace, first) < 0
 	})
 }

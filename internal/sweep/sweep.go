@@ -11,12 +11,13 @@ import (
 
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
 // Sweep reads the objects of many releases with lists that they share. The API server lists objects by namespace and then by name. If the
-// releases are read in that order (live.CompareNamespaces), one paged list of each kind goes along with them: a page is read when a release
-// needs it, and dropped when the releases of its namespaces are done. So the memory does not grow with the number of releases.
+// releases are read in that order (lists.CompareNamespaces), one paged list of each kind goes along with them: a page is read when a
+// release needs it, and dropped when the releases of its namespaces are done. So the memory does not grow with the number of releases.
 //
 // What the lists do not have is read as Cluster.Read does: objects that lost Helm's label, objects in a namespace that was dropped or is
 // still far ahead, and everything of a kind that cannot be listed.
@@ -86,7 +87,7 @@ func (s *Sweep) Window(first, last string) {
 	moved := first != s.first
 	s.first, s.last = first, last
 	maps.DeleteFunc(s.lists, func(of listOf, _ *sharedList) bool {
-		return of.namespace != "" && live.CompareNamespaces(of.namespace, first) < 0
+		return of.namespace != "" && lists.CompareNamespaces(of.namespace, first) < 0
 	})
 	lists := slices.Collect(maps.Values(s.lists))
 	if s.options.Whole {
@@ -123,11 +124,11 @@ func (s *Sweep) silence(of schema.GroupVersionResource) error {
 }
 
 // readPage reads a page of a list, and remembers that the kind did not answer in time.
-func (s *Sweep) readPage(ctx context.Context, of listOf, token string) (live.Page, error) {
+func (s *Sweep) readPage(ctx context.Context, of listOf, token string) (lists.Page, error) {
 	if err := s.silence(of.GroupVersionResource); err != nil {
-		return live.Page{}, err
+		return lists.Page{}, err
 	}
-	page, err := s.cluster.ReadPage(ctx, of.GroupVersionResource, of.namespace, s.selector, pageSize, token)
+	page, err := lists.ReadPage(ctx, s.cluster, of.GroupVersionResource, of.namespace, s.selector, pageSize, token)
 	if err != nil && live.ErrorCode(err) == cluster.CodeTimeout && ctx.Err() == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -143,7 +144,7 @@ func (s *Sweep) list(group live.Group) *sharedList {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	namespace := group.Namespace
-	switch outside := live.CompareNamespaces(namespace, s.first) < 0 || live.CompareNamespaces(namespace, s.last) > 0; {
+	switch outside := lists.CompareNamespaces(namespace, s.first) < 0 || lists.CompareNamespaces(namespace, s.last) > 0; {
 	case !group.Listed || group.Namespaced && outside,
 		s.selector == "" && (!group.Namespaced || group.Group == "" && group.Resource == "secrets"):
 		return nil
@@ -163,7 +164,7 @@ func (s *Sweep) list(group live.Group) *sharedList {
 func (s *Sweep) begin(key listOf) *sharedList {
 	l := &sharedList{
 		ctx: s.ctx, of: key, see: s.options.See, first: s.first, objects: map[place]*unstructured.Unstructured{},
-		read: func(ctx context.Context, token string) (live.Page, error) { return s.readPage(ctx, key, token) },
+		read: func(ctx context.Context, token string) (lists.Page, error) { return s.readPage(ctx, key, token) },
 	}
 	if s.options.Whole {
 		s.begun[key] = l

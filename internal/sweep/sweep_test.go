@@ -19,6 +19,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/livetest"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
 
@@ -62,7 +63,7 @@ func counts(f *livetest.Server) map[string]int {
 
 func TestCompareNamespaces(t *testing.T) {
 	names := []string{"b", "a", "a-b", "a0", "a-", "aa"}
-	slices.SortFunc(names, live.CompareNamespaces)
+	slices.SortFunc(names, lists.CompareNamespaces)
 	if diff := cmp.Diff([]string{"a-", "a-b", "a", "a0", "aa", "b"}, names); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -254,7 +255,7 @@ func TestSweepEndless(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			livetest.MustFind(t, s.Read(ctx, refs), refs)
-			if n := counts(f)[allConfigMaps]; n != live.MaxPages {
+			if n := counts(f)[allConfigMaps]; n != lists.MaxPages {
 				t.Errorf("%d pages were read", n)
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/pkg/drift"
-	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
@@ -38,7 +38,7 @@ func (f Fleet) Compare(ctx context.Context, all []Release) ([]report.Release, er
 		return isKnown && f.On.Namespace != "" && at != f.On.Namespace || !isKnown && !f.IsFirst
 	})
 	order.Sort(all, func(a, b Release) int {
-		return cmp.Or(live.CompareNamespaces(a.place().Namespace, b.place().Namespace), cmp.Compare(a.Address, b.Address))
+		return cmp.Or(lists.CompareNamespaces(a.place().Namespace, b.place().Namespace), cmp.Compare(a.Address, b.Address))
 	})
 	var fetched deployer.Fetched
 	defer fetched.Close()

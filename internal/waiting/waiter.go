@@ -15,6 +15,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output/progress"
 	"github.com/helmdrift/helmdrift/internal/output/text"
 	"github.com/helmdrift/helmdrift/internal/terminal"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/repair"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -81,7 +82,7 @@ func (w *waiter) Wait(ctx context.Context, f fixing.Run, plan *repair.Plan, outc
 		}
 		show(outcomesOf(states))
 	}
-	for _, waited := range outcomesOf(rollout.Wait(ctx, f.Cluster, refs, options)) {
+	for _, waited := range outcomesOf(rollout.Wait(ctx, lists.Pods{Cluster: f.Cluster}, refs, options)) {
 		for i := range outcomes {
 			if outcomes[i].Object == waited.Object && outcomes[i].Status == report.FixFixed {
 				outcomes[i].Rollout = waited.Rollout

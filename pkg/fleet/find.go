@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -86,7 +87,7 @@ func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
 		}
 	}
 	order.Sort(found.Releases, func(a, b release.Released) int {
-		return cmp.Or(live.CompareNamespaces(a.Last.Namespace, b.Last.Namespace), cmp.Compare(a.Last.Release, b.Last.Release))
+		return cmp.Or(lists.CompareNamespaces(a.Last.Namespace, b.Last.Namespace), cmp.Compare(a.Last.Release, b.Last.Release))
 	})
 	return found, nil
 }
@@ -115,7 +116,7 @@ const inFlight = 16
 // namespaces cannot be listed either, it searches only the fallback.
 func (s Source) searchNamespaces(ctx context.Context, selection Selection, found *Found) ([]release.Listed, error) {
 	names := []string{selection.Fallback}
-	if existing, err := s.Cluster.Namespaces(ctx); err == nil {
+	if existing, err := lists.Namespaces(ctx, s.Cluster); err == nil {
 		names = object.SortedKeys(existing)
 	} else {
 		what := fmt.Errorf("the role may not list the records of all namespaces, so only namespace %s was searched: %w",

@@ -16,6 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/live"
+	"github.com/helmdrift/helmdrift/pkg/live/lists"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -68,7 +69,7 @@ func (s Sharing) withRecords() Sharing {
 	return s
 }
 
-// Each calls do with the index of each of the namespaces, which must be in the order of live.CompareNamespaces: those of the comparisons
+// Each calls do with the index of each of the namespaces, which must be in the order of lists.CompareNamespaces: those of the comparisons
 // that do makes. Up to concurrency calls run at the same time. What was read of a namespace is forgotten when its comparisons are done.
 // After the end of ctx, no call begins.
 func (s Sharing) Each(ctx context.Context, namespaces []string, concurrency int, do func(i int)) {
@@ -259,7 +260,7 @@ func (s *shared) Read(ctx context.Context, wanted []object.Ref) map[object.Ref]c
 func (s *shared) Terminating(ctx context.Context, names []string) (map[string]bool, []report.Message) {
 	if s.wide {
 		all := s.namespaces.Get("", func() (a answer[string, bool], read bool) {
-			found, err := s.Cluster.Namespaces(ctx)
+			found, err := lists.Namespaces(ctx, s.Cluster)
 			a.found = found
 			return a, err == nil
 		})

@@ -119,7 +119,7 @@ func (c *Cluster) autoscalerResource(s autoscalerKind) (r resource, found bool, 
 // read returns the list with its objects or its error.
 func (l autoscalerList) read(ctx context.Context, c *Cluster) (read autoscalerList) {
 	read = l
-	defer recoverError(&read.err)
+	defer RecoverError(&read.err)
 	if l.err == nil {
 		read.found, read.err = c.dynamic.Resource(l.resource).Namespace(l.namespace).List(ctx, metav1.ListOptions{})
 	}

@@ -35,7 +35,7 @@ type Cluster struct {
 	metadata metadata.Interface
 	core     rest.Interface
 	served   *catalog
-	// objects is the REST client under dynamic, for lists that this package decodes itself.
+	// objects is the REST client under dynamic.
 	objects rest.Interface
 	// sent counts the requests.
 	sent atomic.Int64
@@ -119,6 +119,10 @@ func Connect(ctx context.Context, cfg *rest.Config, opts Options) (*Cluster, err
 
 // Dynamic returns a client for objects of any kind. It shares transport and rate limit with the other clients.
 func (c *Cluster) Dynamic() dynamic.Interface { return c.dynamic }
+
+// Objects returns the REST client under Dynamic, for answers that the caller decodes. Its requests have whole paths. It is for reading: a
+// write of Dynamic is sent once, and a write of this client may be repeated.
+func (c *Cluster) Objects() rest.Interface { return c.objects }
 
 // client returns a client for objects of the kind and the namespace of a target.
 func (c *Cluster) client(t target) dynamic.ResourceInterface {

@@ -57,7 +57,7 @@ func (c *Cluster) definitions(ctx context.Context, kinds []schema.GroupKind) []d
 	resource := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	return inParallel(wanted, func(d definition) (read definition) {
 		read = d
-		defer recoverError(&read.err)
+		defer RecoverError(&read.err)
 		read.object, read.err = c.dynamic.Resource(resource).Get(ctx, d.name, metav1.GetOptions{})
 		return read
 	})
@@ -71,7 +71,7 @@ func (c *Cluster) OpenAPI(ctx context.Context, wanted []schema.GroupVersion) (ma
 		err  error
 	}
 	results := inParallel(wanted, func(gv schema.GroupVersion) (r result) {
-		defer recoverError(&r.err)
+		defer RecoverError(&r.err)
 		r.text, r.err = c.openAPIDocument(ctx, gv)
 		return r
 	})

@@ -200,8 +200,18 @@ func isConnectionLost(err error) bool {
 	return is[*connectionLostError](err) || utilnet.IsConnectionReset(err) || utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
 }
 
-// recoverError turns a panic into an error. It is called by defer.
-func recoverError(err *error) {
+// ReadError returns the error of a read that is not about an object of the release. It names the resource and the class of the error, and
+// adds what else the server says.
+func ReadError(resource string, err error) error {
+	code, text := classify(err)
+	if detail := detailOf(err); detail != "" && code != cluster.CodeForbidden {
+		text += ": " + detail
+	}
+	return errors.New(resource + ": " + text)
+}
+
+// RecoverError turns a panic into an error. It is called by defer.
+func RecoverError(err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("internal error: %s", oneLine(fmt.Sprint(p)))
 	}

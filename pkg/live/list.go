@@ -95,7 +95,7 @@ func (c *Cluster) ListLatest(ctx context.Context, kind schema.GroupVersionKind, 
 func (c *Cluster) list(
 	ctx context.Context, kind schema.GroupVersionKind, namespace string, o metav1.ListOptions,
 ) (items []map[string]any, err error) {
-	defer recoverError(&err)
+	defer RecoverError(&err)
 	r, found, err := c.served.find(kind)
 	if err != nil || !found {
 		return nil, err

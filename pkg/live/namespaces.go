@@ -55,32 +55,6 @@ func (c *Cluster) namespaceMissing(ctx context.Context, name string, out answers
 	return isObjectNotFound(err)
 }
 
-// Namespaces lists all namespaces. The value of each reports whether it is being deleted.
-func (c *Cluster) Namespaces(ctx context.Context) (map[string]bool, error) {
-	out := map[string]bool{}
-	options := metav1.ListOptions{Limit: namespacePage}
-	for range MaxPages {
-		page, err := c.metadata.Resource(namespaceResource).List(ctx, options)
-		if err == nil {
-			err = checkNext(options.Continue, page.Continue, len(page.Items))
-		}
-		if err != nil {
-			return nil, fmt.Errorf("list namespaces: %w", err)
-		}
-		for _, n := range page.Items {
-			out[n.Name] = n.DeletionTimestamp != nil
-		}
-		if page.Continue == "" {
-			return out, nil
-		}
-		options.Continue = page.Continue
-	}
-	return nil, fmt.Errorf("list namespaces: %w", ErrEndless)
-}
-
-// namespacePage is the number of namespaces of a page. Only their metadata is read.
-const namespacePage = 500
-
 // Terminating returns the namespaces that are being deleted, with one get each. A namespace that cannot be read,
 // often because the role does not allow it, is left out and causes a message.
 func (c *Cluster) Terminating(ctx context.Context, names []string) (map[string]bool, []report.Message) {
@@ -107,7 +81,7 @@ func (c *Cluster) Terminating(ctx context.Context, names []string) (map[string]b
 }
 
 func (c *Cluster) isTerminating(ctx context.Context, name string) (going bool, err error) {
-	defer recoverError(&err)
+	defer RecoverError(&err)
 	found, err := c.dynamic.Resource(namespaceResource).Get(ctx, name, metav1.GetOptions{})
 	if isObjectNotFound(err) {
 		return false, nil

@@ -1,13 +1,8 @@
 package live
 
 import (
-	"context"
-	"errors"
-	"fmt"
-	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/helmdrift/helmdrift/internal/livetest"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
@@ -37,57 +32,6 @@ func TestMissingNamespace(t *testing.T) {
 	f.Intercept = livetest.Failing(-1, "/namespaces/nowhere", livetest.Forbid)
 	if got := c.Read(t.Context(), nowhere)[nowhere[0]]; got.Absence != cluster.AbsentObject {
 		t.Errorf("where the namespace is forbidden: %+v", got)
-	}
-}
-
-// TestPagesWithoutEnd lists from a server whose pages lead to themselves, or are empty and lead to another one.
-func TestPagesWithoutEnd(t *testing.T) {
-	for name, page := range map[string]string{
-		"to itself": `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": {"continue": "again"}, "items": [{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "prod"}}]}`,
-		"empty":     `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": {"continue": "again"}, "items": []}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := livetest.New(t)
-			f.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.URL.Path != namespaces {
-					return false
-				}
-				w.Header().Set("Content-Type", "application/json")
-				_, _ = w.Write([]byte(page))
-				return true
-			}
-			c := connect(f, Options{})
-			if got, err := c.Namespaces(t.Context()); err == nil || !strings.Contains(err.Error(), "list namespaces: the server sends pages without an end") {
-				t.Errorf("%v, %v", got, err)
-			}
-			if got, err := c.ReadPage(t.Context(), namespaceResource, "", "", 1, "again"); err == nil || !strings.Contains(err.Error(), "without an end") {
-				t.Errorf("%v, %v", got, err)
-			}
-		})
-	}
-}
-
-// TestPagesInACircle lists namespaces from a server whose pages lead to each other.
-func TestPagesInACircle(t *testing.T) {
-	f := livetest.New(t)
-	f.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path != namespaces {
-			return false
-		}
-		next := "a"
-		if r.URL.Query().Get("continue") == "a" {
-			next = "b"
-		}
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprintf(w, `{"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1", "metadata": {"continue": %q}, `+
-			`"items": [{"kind": "PartialObjectMetadata", "apiVersion": "meta.k8s.io/v1", "metadata": {"name": "prod"}}]}`, next)
-		return true
-	}
-	c := connect(f, Options{})
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if got, err := c.Namespaces(ctx); !errors.Is(err, ErrEndless) || len(f.Seen()) != MaxPages {
-		t.Errorf("%v, %v after %d requests", got, err, len(f.Seen()))
 	}
 }
 

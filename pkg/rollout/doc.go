@@ -13,7 +13,7 @@
 //
 // A program that has written objects, with a *live.Cluster, uses it like this:
 //
-//	states := rollout.Wait(ctx, cluster, refs, rollout.Options{Timeout: time.Minute, Scrub: comparison.Scrub})
+//	states := rollout.Wait(ctx, lists.Pods{Cluster: cluster}, refs, rollout.Options{Timeout: time.Minute, Scrub: comparison.Scrub})
 //
 // # When an object is ready
 //

@@ -1,4 +1,4 @@
-package live
+package lists
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func TestSelect(t *testing.T) {
 	f := livetest.New(t)
 	f.AddMany("ConfigMap", "prod", "conf", selectPage+3)
 	f.Add("ConfigMap", "prod", "other", map[string]any{"app": "web"})
-	c := connect(f, Options{})
+	c := Pods{connect(t, f)}
 	of := schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	all, err := c.Select(t.Context(), of, "prod", metav1.ListOptions{})
 	if err != nil || len(all) != selectPage+4 {
@@ -43,7 +43,7 @@ func TestSelect(t *testing.T) {
 // TestLog checks the request for a log, and that the result is bounded whatever the server sends.
 func TestLog(t *testing.T) {
 	f := livetest.New(t)
-	c := connect(f, Options{})
+	c := Pods{connect(t, f)}
 	var asked string
 	f.Intercept = func(w http.ResponseWriter, r *http.Request) bool {
 		asked = r.URL.Path + "?" + r.URL.Query().Encode()

@@ -1,4 +1,4 @@
-package live
+package lists
 
 import (
 	"context"
@@ -9,10 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 
-	"github.com/helmdrift/helmdrift/pkg/cluster"
+	"github.com/helmdrift/helmdrift/pkg/live"
 )
 
-// This file has what pkg/rollout reads while it waits: pods, events and logs.
+// Pods is a cluster with what pkg/rollout reads while it waits: pods, events and logs.
+type Pods struct{ *live.Cluster }
 
 const (
 	// selectPage is the size of a page of Select, and selectPages is the greatest number of pages. A namespace may hold more events than
@@ -24,15 +25,15 @@ const (
 )
 
 // Select returns the objects of a resource in a namespace that the selectors of the options match, at most 5000 of them. The
-// API server does not answer from its cache, as it may for List.
-func (c *Cluster) Select(ctx context.Context, of schema.GroupVersionResource, namespace string, options metav1.ListOptions) (
+// API server does not answer from its cache, as it may for live.Cluster.List.
+func (c Pods) Select(ctx context.Context, of schema.GroupVersionResource, namespace string, options metav1.ListOptions) (
 	items []map[string]any, err error) {
-	defer recoverError(&err)
+	defer live.RecoverError(&err)
 	options.Limit = selectPage
 	for range selectPages {
-		page, err := c.dynamic.Resource(of).Namespace(namespace).List(ctx, options)
+		page, err := c.Dynamic().Resource(of).Namespace(namespace).List(ctx, options)
 		if err != nil {
-			return items, listError(of.Resource, err)
+			return items, live.ReadError(of.Resource, err)
 		}
 		for _, item := range page.Items {
 			items = append(items, item.Object)
@@ -46,27 +47,17 @@ func (c *Cluster) Select(ctx context.Context, of schema.GroupVersionResource, na
 
 // Log returns the last lines of a container's log. If previous is set, it is the log of the instance that ran before
 // the current one.
-func (c *Cluster) Log(ctx context.Context, namespace, pod, container string, previous bool, lines int) (text string, err error) {
-	defer recoverError(&err)
+func (c Pods) Log(ctx context.Context, namespace, pod, container string, previous bool, lines int) (text string, err error) {
+	defer live.RecoverError(&err)
 	if len(rest.IsValidPathSegmentName(pod)) > 0 {
 		return "", errors.New("pods/log: the name of the pod is not valid")
 	}
-	request := c.objects.Get().AbsPath("api", "v1", "namespaces", namespace, "pods", pod, "log").
+	request := c.Objects().Get().AbsPath("api", "v1", "namespaces", namespace, "pods", pod, "log").
 		Param("container", container).Param("previous", strconv.FormatBool(previous)).
 		Param("tailLines", strconv.Itoa(lines)).Param("limitBytes", strconv.Itoa(logLimit))
 	body, err := request.Do(ctx).Raw()
 	if err != nil {
-		return "", listError("pods/log", err)
+		return "", live.ReadError("pods/log", err)
 	}
 	return string(body[:min(len(body), logLimit)]), nil
-}
-
-// listError returns the error of a read that is not about an object of the release. It names the resource and the class of the error, and
-// adds what else the server says.
-func listError(resource string, err error) error {
-	code, text := classify(err)
-	if detail := detailOf(err); detail != "" && code != cluster.CodeForbidden {
-		text += ": " + detail
-	}
-	return errors.New(resource + ": " + text)
 }

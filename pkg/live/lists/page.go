@@ -1,4 +1,4 @@
-package live
+package lists
 
 import (
 	"cmp"
@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+
+	"github.com/helmdrift/helmdrift/pkg/live"
 )
 
 // Page is one page of a list: objects, and the token of the next page, which is empty after the last one.
@@ -24,8 +26,8 @@ type Page struct {
 //
 // The objects are the same as those of client-go's dynamic client, which decodes a list three times (apimachinery v0.37.1
 // pkg/apis/meta/v1/unstructured/helpers.go decodeToList). Most objects of a fleet are untouched, so decoding them is much of the work.
-func (c *Cluster) ReadPage(
-	ctx context.Context, of schema.GroupVersionResource, namespace, selector string, limit int, token string,
+func ReadPage(
+	ctx context.Context, c *live.Cluster, of schema.GroupVersionResource, namespace, selector string, limit int, token string,
 ) (Page, error) {
 	path := []string{"apis", of.Group, of.Version}
 	if of.Group == "" {
@@ -34,7 +36,7 @@ func (c *Cluster) ReadPage(
 	if namespace != "" {
 		path = append(path, "namespaces", namespace)
 	}
-	request := c.objects.Get().AbsPath(append(path, of.Resource)...).Param("limit", strconv.Itoa(limit))
+	request := c.Objects().Get().AbsPath(append(path, of.Resource)...).Param("limit", strconv.Itoa(limit))
 	if selector != "" {
 		request = request.Param("labelSelector", selector)
 	}
