@@ -26,6 +26,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/reading"
 )
 
 // File is a file with a report.
@@ -49,7 +50,7 @@ func ByTime(names []string) ([]File, error) {
 		for _, file := range files {
 			at, err := timeOf(file)
 			switch {
-			case inFolder && report.IsOtherKind(err):
+			case inFolder && reading.IsOtherKind(err):
 			case err != nil:
 				return nil, err
 			default:
@@ -109,7 +110,7 @@ func timeOf(name string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, err
 	}
-	at, err := report.ReadTime(text)
+	at, err := reading.Time(text)
 	return at, notAReport(name, err)
 }
 
@@ -122,7 +123,7 @@ func Read(name string, stdin io.Reader) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := report.Read(text)
+	r, err := reading.Report(text)
 	if err != nil {
 		return nil, notAReport(name, err)
 	}
@@ -193,7 +194,7 @@ func Baseline(path string) (*report.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--baseline: %w", err)
 	}
-	known, err := report.Read(text)
+	known, err := reading.Report(text)
 	if err != nil {
 		return nil, hint.New(fmt.Errorf("--baseline %s is not a report: %w", path, err),
 			"helmdrift diff RELEASE -o json > "+hint.ShellWord(path)+" makes one")

@@ -28,7 +28,7 @@
 // A program that checks a saved report:
 //
 //	text, err := os.ReadFile("report.json") // of helmdrift diff -o json
-//	r, err := report.Read(text)
+//	r, err := reading.Report(text) // of package pkg/report/reading
 //	if r.HasError() {
 //		// not everything was compared: what is not listed may have drifted
 //	}

@@ -16,6 +16,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/ignore/findings"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/reading"
 )
 
 var every = flag.Int("savedrules.every", 20, "the part of the rules that TestRulesOfSavedReports tries")
@@ -99,7 +100,7 @@ func savedReport(t *testing.T, c *Comparison) []byte {
 
 func readReport(t *testing.T, raw []byte) *report.Report {
 	t.Helper()
-	r, err := report.Read(raw)
+	r, err := reading.Report(raw)
 	if err != nil {
 		t.Fatal(err)
 	}

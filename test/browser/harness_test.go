@@ -23,6 +23,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/reading"
 )
 
 var update = flag.Bool("update", false, "rewrite the screenshots in docs and the reference pictures")
@@ -130,7 +131,7 @@ func saved(t testing.TB, name string) *report.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := report.Read(text)
+	r, err := reading.Report(text)
 	if err != nil {
 		t.Fatal(err)
 	}

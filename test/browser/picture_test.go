@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/reading"
 )
 
 // leastContrast is what WCAG 2 asks of text at level AA.
@@ -169,7 +170,7 @@ func shown(t *testing.T) *report.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := report.Read(text)
+	r, err := reading.Report(text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,6 +32,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/internal/output/ci"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/reading"
 )
 
 // reports reads the reports that internal/output has golden files for.
@@ -47,7 +48,7 @@ func reports(t testing.TB) map[string]*report.Report {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := report.Read(text)
+		r, err := reading.Report(text)
 		if err != nil {
 			continue // a list, or the result of a fix
 		}

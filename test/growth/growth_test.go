@@ -54,6 +54,7 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/release/postgres"
 	"github.com/helmdrift/helmdrift/pkg/render"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/reading"
 )
 
 // texts is how many random texts are tried beyond the known ones.
@@ -117,8 +118,8 @@ func takers() map[string]func(text string) {
 		"pkg/release.ParseApplyMethod":          func(s string) { _, _ = release.ParseApplyMethod(s) },
 		"pkg/release/postgres.Secrets":          func(s string) { postgres.Secrets(s) },
 		"pkg/report.NotesOf":                    func(s string) { report.NotesOf(s) },
-		"pkg/report.Read":                       func(s string) { _, _ = report.Read([]byte(s)) },
-		"pkg/report.ReadTime":                   func(s string) { _, _ = report.ReadTime([]byte(s)) },
+		"pkg/report/reading.Report":             func(s string) { _, _ = reading.Report([]byte(s)) },
+		"pkg/report/reading.Time":               func(s string) { _, _ = reading.Time([]byte(s)) },
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/reading"
 )
 
 // TestKnown checks that id and cause identify a known finding, and that it is known only if it counted in the earlier report
@@ -148,7 +149,7 @@ func TestKnownComparesLiveValues(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		earlier, err := report.Read(text)
+		earlier, err := reading.Report(text)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,8 +3,8 @@ package accept_test
 import (
 	"fmt"
 
-	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/accept"
+	"github.com/helmdrift/helmdrift/pkg/report/reading"
 )
 
 // saved is what "helmdrift diff web -n prod -o json" printed, shortened.
@@ -16,11 +16,11 @@ const saved = `{"apiVersion": "helmdrift.io/v1", "kind": "Report", "helmdrift": 
 
 // Known silences what an earlier report has, so that a check fails only on new drift.
 func ExampleKnown() {
-	baseline, err := report.Read([]byte(saved))
+	baseline, err := reading.Report([]byte(saved))
 	if err != nil {
 		panic(err)
 	}
-	today, err := report.Read([]byte(saved))
+	today, err := reading.Report([]byte(saved))
 	if err != nil {
 		panic(err)
 	}

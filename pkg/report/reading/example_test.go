@@ -1,9 +1,9 @@
-package report_test
+package reading_test
 
 import (
 	"fmt"
 
-	"github.com/helmdrift/helmdrift/pkg/report"
+	"github.com/helmdrift/helmdrift/pkg/report/reading"
 )
 
 // saved is what "helmdrift diff web -n prod -o json" printed, shortened.
@@ -14,8 +14,8 @@ const saved = `{"apiVersion": "helmdrift.io/v1", "kind": "Report", "helmdrift": 
      "certain": true, "old": 2, "desired": 2, "live": 5, "after": 2, "owners": [{"manager": "kubectl", "group": "person"}]}]}]}]}`
 
 // A program reads a saved report and acts on the verdicts of its fields.
-func ExampleRead() {
-	r, err := report.Read([]byte(saved))
+func ExampleReport() {
+	r, err := reading.Report([]byte(saved))
 	if err != nil {
 		panic(err)
 	}
