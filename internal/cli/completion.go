@@ -32,14 +32,14 @@ func CompleteRelease(c *Connection) cobra.CompletionFunc {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		return c.candidates(func(_ *live.Cluster, store *release.Store) ([]cobra.Completion, error) {
-			found, err := store.Names(cmd.Context())
+		return c.candidates(func(_ *live.Cluster, storage *release.Storage, namespace string) ([]cobra.Completion, error) {
+			found, err := releasesOf(cmd.Context(), storage, namespace)
 			if len(found) > 0 {
 				err = nil // if some records cannot be read, the other names still help
 			}
 			var names []cobra.Completion
 			for _, r := range found {
-				names = append(names, cobra.CompletionWithDesc(r.Name, fmt.Sprintf("revision %d, %s", r.Revision, r.Status)))
+				names = append(names, cobra.CompletionWithDesc(r.Release, fmt.Sprintf("revision %d, %s", r.Revision, r.Status)))
 			}
 			return names, err
 		})
@@ -50,13 +50,9 @@ func CompleteRelease(c *Connection) cobra.CompletionFunc {
 func CompleteKind(
 	ctx context.Context, c *Connection, kind schema.GroupVersionKind, prefix string,
 ) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return c.candidates(func(cluster *live.Cluster, _ *release.Store) ([]cobra.Completion, error) {
-		at, err := c.Resolve()
-		if err != nil {
-			return nil, err
-		}
+	return c.candidates(func(cluster *live.Cluster, _ *release.Storage, namespace string) ([]cobra.Completion, error) {
 		kinds, _ := meta.UnsafeGuessKindToResource(kind) // to ask the server for it would take longer
-		found, err := cluster.Metadata().Resource(kinds).Namespace(at.Namespace).List(ctx, metav1.ListOptions{})
+		found, err := cluster.Metadata().Resource(kinds).Namespace(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +99,7 @@ func completeObject(s Streams, c *Connection) cobra.CompletionFunc {
 // completeNamespace returns the function that completes the names of namespaces.
 func completeNamespace(c *Connection) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		return c.candidates(func(cluster *live.Cluster, _ *release.Store) ([]cobra.Completion, error) {
+		return c.candidates(func(cluster *live.Cluster, _ *release.Storage, _ string) ([]cobra.Completion, error) {
 			found, err := lists.Namespaces(cmd.Context(), cluster)
 			return object.SortedKeys(found), err
 		})
@@ -150,15 +146,19 @@ func (c *Connection) ofRelease(
 		if len(args) == 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		return c.candidates(func(_ *live.Cluster, store *release.Store) ([]cobra.Completion, error) {
+		return c.candidates(func(_ *live.Cluster, storage *release.Storage, namespace string) ([]cobra.Completion, error) {
+			store, err := storage.Namespace(namespace)
+			if err != nil {
+				return nil, err
+			}
 			return find(cmd.Context(), store, args[0])
 		})
 	}
 }
 
-// candidates connects to the cluster and returns what find returns.
+// candidates connects to the cluster and returns what find returns. It gives find the namespace that the flags and the kubeconfig choose.
 func (c *Connection) candidates(
-	find func(*live.Cluster, *release.Store) ([]cobra.Completion, error),
+	find func(cluster *live.Cluster, storage *release.Storage, namespace string) ([]cobra.Completion, error),
 ) ([]cobra.Completion, cobra.ShellCompDirective) {
 	found, err := func() ([]cobra.Completion, error) {
 		at, err := c.Resolve()
@@ -174,11 +174,7 @@ func (c *Connection) candidates(
 		if err != nil {
 			return nil, err
 		}
-		store, err := storage.Namespace(at.Namespace)
-		if err != nil {
-			return nil, err
-		}
-		return find(cluster, store)
+		return find(cluster, storage, at.Namespace)
 	}()
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError

@@ -159,11 +159,7 @@ func (s Streams) NewActivity(c *Connection) *progress.Activity {
 func onlyRelease(
 	ctx context.Context, cluster *live.Cluster, storage *release.Storage, namespace, command string,
 ) (string, error) {
-	store, err := storage.Namespace(namespace)
-	if err != nil {
-		return "", err
-	}
-	found, err := store.Names(ctx)
+	found, err := releasesOf(ctx, storage, namespace)
 	if err != nil {
 		return "", err
 	}
@@ -172,11 +168,11 @@ func onlyRelease(
 		return "", WithNamespace(ctx, hint.New(fmt.Errorf("namespace %q has no releases", namespace),
 			"-n chooses the namespace, HELM_DRIVER where the records are stored"), cluster, namespace)
 	case 1:
-		return found[0].Name, nil
+		return found[0].Release, nil
 	}
 	names := ""
 	for _, r := range found {
-		names += fmt.Sprintf("\n  %s (revision %d, %s)", r.Name, r.Revision, r.Status)
+		names += fmt.Sprintf("\n  %s (revision %d, %s)", r.Release, r.Revision, r.Status)
 	}
 	return "", hint.New(fmt.Errorf("namespace %q has %d releases:%s", namespace, len(found), names),
 		"name one of them: helmdrift "+command+" RELEASE")

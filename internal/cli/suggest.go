@@ -86,7 +86,7 @@ func listAll(ctx context.Context, storage *release.Storage, namespace string) ([
 	if err != nil {
 		listed, err = storage.List(ctx, namespace, labels.Everything())
 	}
-	return release.Latest(listed), err
+	return latest(listed), err
 }
 
 // places returns the other namespaces that have a release of this name, and the names of the releases beside it. An empty namespace means

@@ -217,7 +217,7 @@ func (c *comparison) finish(i int, r report.Release, inTime bool) {
 }
 
 // compare compares one release. Whatever goes wrong is an error in the report.
-func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r release.Released) (out report.Release) {
+func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r Released) (out report.Release) {
 	defer func() {
 		if cause := recover(); cause != nil {
 			out = c.failed(r, fmt.Errorf("internal error: %s", c.Known.Scrub(fmt.Sprint(cause)))) // it may quote an object
@@ -234,7 +234,7 @@ func (c *comparison) compare(ctx context.Context, comparer *drift.Comparer, r re
 }
 
 // failed returns the report of a release that could not be compared.
-func (c *comparison) failed(r release.Released, err error) report.Release {
+func (c *comparison) failed(r Released, err error) report.Release {
 	e := c.scanError("", "release", err)
 	if !errors.Is(err, errInterrupted) { // an interrupt may have made every text secret
 		e = e.Map(c.Known.Scrub)
@@ -289,7 +289,7 @@ func (c *comparison) compareChanged(ctx context.Context) {
 
 // listAgain lists the records of some releases. A release that is not in the result could not be listed; one that was uninstalled has no
 // entries.
-func (s *shared) listAgain(ctx context.Context, releases []place) map[place]release.Released {
+func (s *shared) listAgain(ctx context.Context, releases []place) map[place]Released {
 	var each []string
 	for _, at := range releases {
 		each = append(each, at.namespace)
@@ -300,7 +300,7 @@ func (s *shared) listAgain(ctx context.Context, releases []place) map[place]rele
 	if s.wide {
 		namespaces = []string{""}
 	}
-	out := map[place]release.Released{}
+	out := map[place]Released{}
 	for len(namespaces) > 0 {
 		namespace := namespaces[0]
 		namespaces = namespaces[1:]
@@ -313,10 +313,10 @@ func (s *shared) listAgain(ctx context.Context, releases []place) map[place]rele
 		}
 		for _, at := range releases {
 			if namespace == "" || at.namespace == namespace {
-				out[at] = release.Released{}
+				out[at] = Released{}
 			}
 		}
-		present, _ := s.storage.Releases(listed)
+		present, _ := groupByRelease(s.storage, listed)
 		for _, r := range present {
 			out[place{r.Last.Namespace, r.Last.Release}] = r
 		}

@@ -31,7 +31,7 @@ type Source struct {
 // Found is the result of Find.
 type Found struct {
 	// Releases are the selected releases, in the order that Compare takes them: as the API server lists their objects.
-	Releases []release.Released
+	Releases []Released
 	// Total is the number of releases in the namespaces that were searched, selected or not.
 	Total int
 	// Beside is the number of releases, selected or not, in the namespaces of the selected ones.
@@ -66,7 +66,7 @@ func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
 	if err != nil {
 		return found, err
 	}
-	all, nameless := s.Storage.Releases(listed)
+	all, nameless := groupByRelease(s.Storage, listed)
 	found.Total = len(all)
 	found.Errors = append(found.Errors, s.unknownNames(selection, all)...)
 	for _, l := range nameless {
@@ -86,14 +86,14 @@ func (s Source) Find(ctx context.Context, selection Selection) (Found, error) {
 			found.Beside++
 		}
 	}
-	order.Sort(found.Releases, func(a, b release.Released) int {
+	order.Sort(found.Releases, func(a, b Released) int {
 		return cmp.Or(lists.CompareNamespaces(a.Last.Namespace, b.Last.Namespace), cmp.Compare(a.Last.Release, b.Last.Release))
 	})
 	return found, nil
 }
 
 // unknownNames returns an error for each name that no release has. If there are several shards, the first one reports them.
-func (s Source) unknownNames(selection Selection, all []release.Released) (errs []report.ScanError) {
+func (s Source) unknownNames(selection Selection, all []Released) (errs []report.ScanError) {
 	if selection.Shard != nil && selection.Shard.Index > 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (s Source) unknownNames(selection Selection, all []release.Released) (errs 
 		where = "in namespace " + selection.Namespace
 	}
 	for _, name := range selection.Names {
-		if !slices.ContainsFunc(all, func(r release.Released) bool { return r.Last.Release == name }) {
+		if !slices.ContainsFunc(all, func(r Released) bool { return r.Last.Release == name }) {
 			errs = append(errs, s.scanError(selection.Namespace, report.ErrorNotFound, fmt.Errorf("there is no release %s %s", name, where)))
 		}
 	}

@@ -53,7 +53,7 @@ func (s Source) List(ctx context.Context, found Found, concurrency int, progress
 }
 
 // listRelease reads the last record of a release. It reports false if the release was uninstalled after it was found.
-func (s Source) listRelease(ctx context.Context, r release.Released) (out listing.Release, present bool) {
+func (s Source) listRelease(ctx context.Context, r Released) (out listing.Release, present bool) {
 	record, err := (*release.Record)(nil), r.Problem
 	if err == nil {
 		r, record, err = s.lastRecord(ctx, r)
@@ -83,7 +83,7 @@ const superseded = "superseded"
 
 // lastRecord reads the last record of a release. If the record is gone, or was superseded since it was listed, the release changed, and its
 // records are listed again, once. A release that was uninstalled is returned without entries.
-func (s Source) lastRecord(ctx context.Context, r release.Released) (release.Released, *release.Record, error) {
+func (s Source) lastRecord(ctx context.Context, r Released) (Released, *release.Record, error) {
 	store, err := s.Storage.Namespace(r.Last.Namespace)
 	if err != nil {
 		return r, nil, err
@@ -96,7 +96,7 @@ func (s Source) lastRecord(ctx context.Context, r release.Released) (release.Rel
 	if listErr != nil {
 		return r, nil, listErr
 	}
-	present, _ := s.Storage.Releases(again)
+	present, _ := groupByRelease(s.Storage, again)
 	if len(present) != 1 {
 		r.History.Entries = nil
 		return r, nil, nil

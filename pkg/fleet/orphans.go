@@ -106,7 +106,7 @@ func (c *comparison) judge(ctx context.Context, named object.ReleaseName, all []
 	if !c.found.searched(named.Namespace) || !c.found.selection.selectsName(c.Name, named) {
 		return nil, nil
 	}
-	isFailed := func(r release.Released) bool { return r.Last.Release == named.Name && !c.isCompared(r.Last) }
+	isFailed := func(r Released) bool { return r.Last.Release == named.Name && !c.isCompared(r.Last) }
 	if slices.ContainsFunc(c.found.Releases, isFailed) {
 		return nil, nil // it may be the release that its record names, which could not be read
 	}
@@ -114,9 +114,9 @@ func (c *comparison) judge(ctx context.Context, named object.ReleaseName, all []
 	if err != nil {
 		return nil, err
 	}
-	now, _ := c.Storage.Releases(listed)
+	now, _ := groupByRelease(c.Storage, listed)
 	switch {
-	case slices.ContainsFunc(now, func(r release.Released) bool { return r.Last.Status != statusUninstalled || r.Problem != nil }):
+	case slices.ContainsFunc(now, func(r Released) bool { return r.Last.Status != statusUninstalled || r.Problem != nil }):
 		return nil, nil // it was not selected, or it was installed meanwhile
 	case len(now) > 0:
 		return c.located(ctx, c.orphansOf(named, all, report.OrphanUninstalled), now[0], nil), nil
@@ -136,8 +136,8 @@ func (c *comparison) judgeCompared(
 	if err != nil {
 		return nil, err
 	}
-	now, _ := c.Storage.Releases(listed)
-	i := slices.IndexFunc(c.found.Releases, func(r release.Released) bool {
+	now, _ := groupByRelease(c.Storage, listed)
+	i := slices.IndexFunc(c.found.Releases, func(r Released) bool {
 		return r.Last.Namespace == about.storage && r.Last.Release == named.Name
 	})
 	if about.isIncomplete || len(now) != 1 || i < 0 || isUnderWay(about.status) ||
@@ -179,7 +179,7 @@ func (c *comparison) orphansOf(named object.ReleaseName, all []candidate, reason
 
 // located returns the orphans of a release with the last stored revision that has each. It reads the records from the newest on, without
 // those of the given revisions, until it has found all.
-func (c *comparison) located(ctx context.Context, orphans []report.Orphan, r release.Released, without []int) []report.Orphan {
+func (c *comparison) located(ctx context.Context, orphans []report.Orphan, r Released, without []int) []report.Orphan {
 	store, left := c.Storage.Listed(r.Last.Namespace, nil), len(orphans)
 	for _, entry := range slices.Backward(r.History.Entries) {
 		if left == 0 {
@@ -273,7 +273,7 @@ func (c *comparison) isStoredOtherwise(ctx context.Context, named object.Release
 		if err != nil {
 			return false, err
 		}
-		same, _ := storage.Releases(listed)
+		same, _ := groupByRelease(storage, listed)
 		if isStored, err := c.isAmong(ctx, storage, same, named, mayBeElsewhere); err != nil || isStored {
 			return isStored, err
 		}
@@ -283,7 +283,7 @@ func (c *comparison) isStoredOtherwise(ctx context.Context, named object.Release
 
 // isAmong reports whether one of the releases of a storage is the named one. The record of each says which namespace it is of.
 func (c *comparison) isAmong(
-	ctx context.Context, storage *release.Storage, same []release.Released, named object.ReleaseName, mayBeElsewhere bool,
+	ctx context.Context, storage *release.Storage, same []Released, named object.ReleaseName, mayBeElsewhere bool,
 ) (bool, error) {
 	read := 0
 	for _, r := range same {

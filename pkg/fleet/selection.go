@@ -31,7 +31,7 @@ type Selection struct {
 
 // selects reports whether a release of the cluster is selected. Without Statuses, a release in Names is selected whatever its status. If
 // the revision of a record is not known, neither is which record is the last, and no label and no status leaves the release out.
-func (s Selection) selects(cluster string, r release.Released) bool {
+func (s Selection) selects(cluster string, r Released) bool {
 	last, isKnown := r.Last, r.Problem == nil
 	switch {
 	case len(s.Names) > 0 && !slices.Contains(s.Names, last.Release),
@@ -56,7 +56,7 @@ func (s Selection) isWhole() bool {
 // selectsName reports whether a release without records would be selected. It has neither labels nor a status.
 func (s Selection) selectsName(cluster string, named object.ReleaseName) bool {
 	s.Statuses = nil
-	return s.Labels == nil && s.selects(cluster, release.Released{Last: release.Listed{
+	return s.Labels == nil && s.selects(cluster, Released{Last: release.Listed{
 		Entry: release.Entry{Release: named.Name}, Namespace: named.Namespace,
 	}})
 }

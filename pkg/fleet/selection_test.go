@@ -13,8 +13,8 @@ import (
 )
 
 func TestSelects(t *testing.T) {
-	released := func(status string) release.Released {
-		return release.Released{Last: release.Listed{Namespace: "prod", Labels: map[string]string{"team": "shop"},
+	released := func(status string) Released {
+		return Released{Last: release.Listed{Namespace: "prod", Labels: map[string]string{"team": "shop"},
 			Entry: release.Entry{Release: "web-api", Status: status}}}
 	}
 	team := func(text string) labels.Selector {
@@ -63,7 +63,7 @@ func TestShards(t *testing.T) {
 	const count, releases = 4, 4000
 	size := make([]int, count)
 	for n := range releases {
-		r := release.Released{Last: release.Listed{Namespace: "prod", Entry: release.Entry{Release: fmt.Sprint("r", n)}}}
+		r := Released{Last: release.Listed{Namespace: "prod", Entry: release.Entry{Release: fmt.Sprint("r", n)}}}
 		parts := 0
 		for i := range count {
 			if (Selection{Shard: &report.Shard{Index: i, Count: count}}).selects("c", r) {

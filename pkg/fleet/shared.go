@@ -164,7 +164,7 @@ type answers struct {
 type histories map[place]release.History
 
 // historiesOf returns the histories of releases that were listed. One that cannot be trusted is left out.
-func historiesOf(found []release.Released) histories {
+func historiesOf(found []Released) histories {
 	out := histories{}
 	for _, r := range found {
 		if r.Problem == nil {
@@ -182,7 +182,7 @@ func (s *shared) seen(ctx context.Context, namespace string) histories {
 			if err != nil {
 				return nil, apierrors.IsForbidden(err)
 			}
-			found, _ := s.storage.Releases(listed)
+			found, _ := groupByRelease(s.storage, listed)
 			return historiesOf(found), true
 		})
 	}

@@ -27,8 +27,8 @@
 // HELM_DRIVER=sql, a record is a row in PostgreSQL: package postgres, in the folder of this one, has that backend, and its Open returns a
 // Storage too. A program that does not import it links no driver of a database.
 //
-// Store.Load does the three steps in order, and Store.LoadRollback does so for helm rollback. Store.Names lists all releases of
-// the namespace. Storage.List lists the records of all namespaces, also without reading one.
+// Store.Load does the three steps in order, and Store.LoadRollback does so for helm rollback. Storage.List lists the records of a
+// namespace, or of all, without reading one.
 //
 // # Where the rules come from
 //

@@ -37,13 +37,6 @@ type History struct {
 	LastStatus string
 }
 
-// Summary describes one release of a namespace by its last revision.
-type Summary struct {
-	Name     string
-	Revision int
-	Status   string
-}
-
 // History lists the records of a release without reading them. A release without records has an empty history;
 // Choose returns the error for it.
 func (s *Store) History(ctx context.Context, name string) (History, error) {
@@ -89,24 +82,6 @@ func (s *Storage) Has(ctx context.Context, namespace, name string) (bool, error)
 // Installed reports whether the release of the history is installed, whatever its status.
 func (h History) Installed() bool {
 	return len(h.Entries) > 0 && h.last().Status != string(helm.StatusUninstalled)
-}
-
-// Names lists the releases of the namespace, by name, without reading a record. The error reports records with
-// invalid labels; the other releases are returned with it.
-func (s *Store) Names(ctx context.Context) ([]Summary, error) {
-	listed, err := NewStorage(s.backend).List(ctx, s.namespace, labels.Everything())
-	if err != nil {
-		return nil, err
-	}
-	var found []Summary
-	var errs []error
-	for _, l := range Latest(listed) {
-		if l.Revision > 0 {
-			found = append(found, Summary{Name: l.Release, Revision: l.Revision, Status: l.Status})
-		}
-		errs = append(errs, l.Problem)
-	}
-	return found, errors.Join(errs...)
 }
 
 // NewerFormat adds the advice for a record that a newer Helm may have written.

@@ -3,7 +3,6 @@ package release
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -31,8 +30,8 @@ type Listed struct {
 // List lists the records of a namespace, or of all namespaces if it is empty, ordered by namespace, release and
 // revision. It reads no record. The selector applies to the labels of each record. Records of one release can have
 // different labels, so the last revision of a list with a selector need not be the last revision of the release: a
-// caller that selects releases lists everything, takes Latest and then applies its selector, as "helm list" does
-// (helm v3.22.0 pkg/action/list.go, List.Run).
+// caller that selects releases lists everything, takes the last revision of each and then applies its selector, as
+// "helm list" does (helm v3.22.0 pkg/action/list.go, List.Run).
 func (s *Storage) List(ctx context.Context, namespace string, selector labels.Selector) ([]Listed, error) {
 	requirements, selectable := selector.Requirements()
 	if !selectable {
@@ -76,47 +75,4 @@ func recordSubject(b Backend, verb, namespace, name, reason string) report.Subje
 // the order does not depend on the server.
 func compareEntries(a, b Entry) int {
 	return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.Name, b.Name))
-}
-
-// Latest returns the last revision of each release in the result of List, in the same order. If the revision of any
-// record of a release is unknown, its Problem is set, because that record could be the last one. Records that do not
-// name their release are returned as they are.
-func Latest(listed []Listed) []Listed {
-	var latest []Listed
-	for i, l := range listed {
-		if i == 0 || l.Release == "" || l.Namespace != listed[i-1].Namespace || l.Release != listed[i-1].Release {
-			latest = append(latest, l)
-			continue
-		}
-		last := &latest[len(latest)-1]
-		l.Problem = errors.Join(last.Problem, l.Problem)
-		*last = l
-	}
-	return latest
-}
-
-// Released is one release in the result of List: its last record and the list of all of them.
-type Released struct {
-	Last    Listed
-	History History
-	// Problem is the reason why History cannot be trusted: the revision of one of the records is unknown.
-	Problem error
-}
-
-// Releases groups the result of a List without a selector by release, in the same order. Records that do not name their
-// release are left out of the groups and returned as nameless.
-func (s *Storage) Releases(listed []Listed) (found []Released, nameless []Listed) {
-	for _, l := range listed {
-		if l.Release == "" {
-			nameless = append(nameless, l)
-			continue
-		}
-		if n := len(found); n == 0 || found[n-1].Last.Namespace != l.Namespace || found[n-1].Last.Release != l.Release {
-			found = append(found, Released{History: History{Release: l.Release, Kind: s.backend.Kind(), Namespace: l.Namespace}})
-		}
-		r := &found[len(found)-1]
-		r.Last, r.Problem = l, errors.Join(r.Problem, l.Problem)
-		r.History.Entries = append(r.History.Entries, l.Entry)
-	}
-	return found, nameless
 }

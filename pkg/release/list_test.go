@@ -105,9 +105,8 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// TestLatest checks that one revision of each release is the last, and that a record of unknown revision is a problem of
-// its own release only.
-func TestLatest(t *testing.T) {
+// TestListProblems checks that a record of unknown revision is listed with the problem.
+func TestListProblems(t *testing.T) {
 	records := listedRecords(t)
 	for _, namespace := range []string{"dev", "prod"} {
 		odd := helmSecret(t, helmRelease("web", 11, helm.StatusDeployed))
@@ -122,13 +121,13 @@ func TestLatest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := Latest(listed)
-	const want = "dev/.0 deployed with a problem, dev/db.2 deployed, dev/web.1 failed, prod/web.10 deployed with a problem"
-	if summary(got) != want {
-		t.Errorf("\n got %s\nwant %s", summary(got), want)
+	const want = "dev/.0 deployed with a problem, dev/db.2 deployed, dev/web.1 failed, prod/web.0 deployed with a problem, " +
+		"prod/web.9 superseded, prod/web.10 deployed"
+	if summary(listed) != want {
+		t.Fatalf("\n got %s\nwant %s", summary(listed), want)
 	}
-	wantError(t, got[0].Problem, "correct the labels", "Secret dev/sh.helm.release.v1.web.v11", "it has no label name")
-	wantError(t, got[3].Problem, "correct the labels", "Secret prod/sh.helm.release.v1.web.v11", `its label version is "eleven"`)
+	wantError(t, listed[0].Problem, "correct the labels", "Secret dev/sh.helm.release.v1.web.v11", "it has no label name")
+	wantError(t, listed[3].Problem, "correct the labels", "Secret prod/sh.helm.release.v1.web.v11", `its label version is "eleven"`)
 }
 
 // TestListForbidden checks the error for a user who may read some namespaces but not all.

@@ -79,6 +79,9 @@ func (s *Storage) Others(meta metadata.Interface, core rest.Interface) (out []*S
 // Close ends the connections to a database. The clients of the cluster belong to the caller.
 func (s *Storage) Close() error { return s.backend.Close() }
 
+// Kind returns what holds one record, for messages: Secret, ConfigMap or SQL row.
+func (s *Storage) Kind() string { return s.backend.Kind() }
+
 // Namespace returns the store of one namespace. It sends no request.
 func (s *Storage) Namespace(namespace string) (*Store, error) {
 	if namespace == "" {

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 func TestOpen(t *testing.T) {
@@ -119,27 +120,6 @@ func TestHistoryMislabelled(t *testing.T) {
 			_, err := s.open("").History(t.Context(), "web")
 			wantError(t, err, tc.hint, "find release web: ", tc.want)
 		})
-	}
-}
-
-func TestNames(t *testing.T) {
-	nameless := helmSecret(t, helmRelease("nameless", 1, helm.StatusDeployed))
-	delete(nameless.Labels, "name")
-	s := newAPIServer(t,
-		helmSecret(t, helmRelease("web", 9, helm.StatusDeployed)),
-		helmSecret(t, helmRelease("web", 10, helm.StatusFailed)),
-		helmSecret(t, helmRelease("db", 1, helm.StatusUninstalled)),
-		helmConfigMap(t, helmRelease("elsewhere", 1, helm.StatusDeployed)),
-		nameless,
-	)
-	got, err := s.open("").Names(t.Context())
-	wantError(t, err, "correct the labels", "Secret prod/sh.helm.release.v1.nameless.v1", "it has no label name")
-	want := []Summary{{Name: "db", Revision: 1, Status: "uninstalled"}, {Name: "web", Revision: 10, Status: "failed"}}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-	if got := s.asked(); len(got) != 1 {
-		t.Errorf("requests %s", got)
 	}
 }
 
@@ -344,7 +324,7 @@ func TestForbidden(t *testing.T) {
 	s.forbid = "list"
 	_, err := s.open("").Load(t.Context(), "web", 0, Options{})
 	wantError(t, err, "verbs list and get on secrets in namespace prod", "find release web: list secrets in namespace prod: ")
-	_, err = s.open("configmaps").Names(t.Context())
+	_, err = s.storage("configmaps").List(t.Context(), "prod", labels.Everything())
 	wantError(t, err, "verbs list and get on configmaps in namespace prod", "list configmaps in namespace prod: ")
 	s.forbid = "get"
 	_, err = s.open("").Load(t.Context(), "web", 0, Options{})
