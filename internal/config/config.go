@@ -51,7 +51,7 @@ func Read(path string) (File, error) {
 			out.APIVersion, out.Kind, report.APIVersion))
 	}
 	for group := range out.Managers {
-		if !slices.Contains([]report.ManagerGroup{report.ManagerPerson, report.ManagerController, report.ManagerDeployer}, group) {
+		if !slices.Contains(owners.ManagerGroups(), group) {
 			return out, problemError(path, fmt.Sprintf("managers: %q is not one of person, controller, deployer", group))
 		}
 	}
@@ -60,7 +60,7 @@ func Read(path string) (File, error) {
 			return out, problemError(path, fmt.Sprintf("ignore[%d]: %v", i, ignore.ErrSelectsEverything))
 		}
 	}
-	if err := out.Managers.Check(); err != nil {
+	if err := checkManagers(out.Managers); err != nil {
 		return out, problemError(path, err.Error())
 	}
 	return out, nil

@@ -3,7 +3,6 @@ package owners
 import (
 	"cmp"
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -30,63 +29,33 @@ var builtInManagers = sync.OnceValue(func() Managers {
 	return out
 })
 
-// managerGroups returns the groups in the order of lookup: the first group that has a name wins.
-func managerGroups() []report.ManagerGroup {
+// BuiltInManagers returns the table of the managers that are known to everybody. It must not be changed.
+func BuiltInManagers() Managers { return builtInManagers() }
+
+// ManagerGroups returns the groups in the order of lookup: the first group that has a name wins.
+func ManagerGroups() []report.ManagerGroup {
 	return []report.ManagerGroup{report.ManagerDeployer, report.ManagerPerson, report.ManagerController}
 }
 
 // groupOf returns the group of a manager. A program that is known to deploy or to run in the cluster keeps its group. For all others,
 // the given table comes before the built-in one.
 func (m Managers) groupOf(manager string) report.ManagerGroup {
-	known := builtInManagers().find(manager)
+	known := builtInManagers().Find(manager)
 	if known == report.ManagerDeployer || known == report.ManagerController {
 		return known
 	}
-	return cmp.Or(m.find(manager), known)
+	return cmp.Or(m.Find(manager), known)
 }
 
-// find returns the group of a manager in one table.
-func (m Managers) find(manager string) report.ManagerGroup {
+// Find returns the group of a manager in one table.
+func (m Managers) Find(manager string) report.ManagerGroup {
 	name := strings.ToLower(manager)
-	for _, group := range managerGroups() {
+	for _, group := range ManagerGroups() {
 		if slices.ContainsFunc(m[group], func(want string) bool { return MatchManager(strings.ToLower(want), name) }) {
 			return group
 		}
 	}
 	return report.ManagerUnknown
-}
-
-// Check returns an error for a name that would put a known deployer or controller into another group. What such a program writes is
-// not a person's edit, so a fix must not remove it, whatever a configuration says.
-func (m Managers) Check() error {
-	for _, group := range managerGroups() {
-		for _, name := range m[group] {
-			if known, is := knownUnder(strings.ToLower(name), group); is != report.ManagerUnknown {
-				return fmt.Errorf("managers: %s: %q matches %s, which is known as a %s", group, name, known, is)
-			}
-		}
-	}
-	return nil
-}
-
-// knownUnder returns a known controller or deployer that a name of another group matches, and its group. A name such as our-* matches
-// none, although a program may match both it and a built-in name, as our-operator does: groupOf decides then.
-func knownUnder(name string, group report.ManagerGroup) (string, report.ManagerGroup) {
-	stem := strings.Trim(name, "*")
-	for _, is := range []report.ManagerGroup{report.ManagerController, report.ManagerDeployer} {
-		if is == group {
-			continue
-		}
-		for _, known := range builtInManagers()[is] {
-			switch {
-			case MatchManager(name, strings.Trim(known, "*")):
-				return known, is
-			case MatchManager(known, stem) && builtInManagers().find(stem) == is:
-				return name, is
-			}
-		}
-	}
-	return "", report.ManagerUnknown
 }
 
 // MatchManager reports whether the name of a manager matches a name of a table or a rule, which may begin or end in *.
