@@ -162,7 +162,7 @@ func NewScanError(cluster, namespace, code string, err error) report.ScanError {
 	if hint := drift.Hint(err); hint != "" {
 		message += " (" + hint + ")"
 	}
-	subject := report.SubjectOf(err)
+	subject := subjectOf(err)
 	if subject != nil && subject.Reason == "" {
 		subject.Reason = live.ErrorReason(err)
 	}

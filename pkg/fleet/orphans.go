@@ -72,7 +72,7 @@ func (c *comparison) listRest(ctx context.Context) {
 	errs := c.sharing.cluster.sweep.Rest(ctx, namespaces)
 	for _, err := range errs {
 		namespace := ""
-		if about := report.SubjectOf(err); about != nil {
+		if about := subjectOf(err); about != nil {
 			namespace = about.Namespace
 		}
 		c.unseen(namespace, err)

@@ -1,12 +1,40 @@
 package fleet
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/helmdrift/helmdrift/pkg/report"
 )
+
+// TestSubjectOf finds the subject of a wrapped error, and none of an error that joins several.
+func TestSubjectOf(t *testing.T) {
+	plain := errors.New("no")
+	about := report.About(plain, report.Subject{Verb: "get", Resource: "secrets", Name: "a"})
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"nothing":   {nil, ""},
+		"none":      {plain, ""},
+		"its own":   {about, "a"},
+		"wrapped":   {fmt.Errorf("read: %w", about), "a"},
+		"joined":    {errors.Join(nil, about), "a"},
+		"of two":    {errors.Join(about, plain), ""},
+		"the outer": {report.About(about, report.Subject{Name: "b"}), "b"},
+	} {
+		got := ""
+		if s := subjectOf(c.err); s != nil {
+			got = s.Name
+		}
+		if got != c.want {
+			t.Errorf("%s: the subject is %q, want %q", name, got, c.want)
+		}
+	}
+}
 
 // TestSubjects checks that the error of a record says as data which record it is about, and why, without the names in the message.
 func TestSubjects(t *testing.T) {

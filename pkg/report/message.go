@@ -101,32 +101,13 @@ func (s *Subject) with(f func(string) string) *Subject {
 }
 
 // About returns an error with its subject. The text of the error does not change.
-func About(err error, s Subject) error { return aboutError{err, s} }
+func About(err error, s Subject) error { return AboutError{err, s} }
 
-type aboutError struct {
+// AboutError is an error with its subject. About makes it.
+type AboutError struct {
 	error
-	subject Subject
+	Subject Subject
 }
 
 // Unwrap returns the cause.
-func (e aboutError) Unwrap() error { return e.error }
-
-// SubjectOf returns the subject of an error, or nil if it has none. An error that joins several errors has none.
-func SubjectOf(err error) *Subject {
-	for {
-		switch e := err.(type) {
-		case aboutError:
-			return &e.subject
-		case interface{ Unwrap() error }:
-			err = e.Unwrap()
-		case interface{ Unwrap() []error }:
-			all := e.Unwrap()
-			if len(all) != 1 {
-				return nil
-			}
-			err = all[0]
-		default:
-			return nil
-		}
-	}
-}
+func (e AboutError) Unwrap() error { return e.error }

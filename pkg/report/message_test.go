@@ -3,35 +3,14 @@ package report
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 )
 
-// TestSubjectOf finds the subject of a wrapped error, and none of an error that joins several.
-func TestSubjectOf(t *testing.T) {
+// TestAbout checks that an error with a subject has the same text and the same cause.
+func TestAbout(t *testing.T) {
 	plain := errors.New("no")
 	about := About(plain, Subject{Verb: "get", Resource: "secrets", Name: "a"})
-	for name, c := range map[string]struct {
-		err  error
-		want string
-	}{
-		"nothing":   {nil, ""},
-		"none":      {plain, ""},
-		"its own":   {about, "a"},
-		"wrapped":   {fmt.Errorf("read: %w", about), "a"},
-		"joined":    {errors.Join(nil, about), "a"},
-		"of two":    {errors.Join(about, plain), ""},
-		"the outer": {About(about, Subject{Name: "b"}), "b"},
-	} {
-		got := ""
-		if s := SubjectOf(c.err); s != nil {
-			got = s.Name
-		}
-		if got != c.want {
-			t.Errorf("%s: the subject is %q, want %q", name, got, c.want)
-		}
-	}
 	if about.Error() != "no" || !errors.Is(about, plain) {
 		t.Errorf("the error is %v", about)
 	}
