@@ -19,13 +19,13 @@ const (
 )
 
 // rateLimit is the one client limit of a Cluster. client-go creates a limiter for each client and wants it before the
-// first request; this one is shared by all clients and is set when the first answer arrives.
+// first request; this one is shared by all clients and is set when the first answer arrives. Of the interface, which is nil, client-go
+// calls only Wait (client-go v0.37.1 rest/request.go tryThrottleWithInfo).
 type rateLimit struct {
+	flowcontrol.RateLimiter
 	decided sync.Once                               // done as soon as the limit is known
 	bucket  atomic.Pointer[flowcontrol.RateLimiter] // nil means no limit
 }
-
-var _ flowcontrol.RateLimiter = (*rateLimit)(nil)
 
 // newRateLimit returns the limit for the user's numbers. Zeros leave the decision to the first answer.
 func newRateLimit(qps float32, burst int) *rateLimit {
@@ -77,22 +77,6 @@ func (l *rateLimit) Wait(ctx context.Context) error {
 	}
 	return nil
 }
-
-// TryAccept reports whether a request may be sent now.
-func (l *rateLimit) TryAccept() bool {
-	bucket := l.bucket.Load()
-	return bucket == nil || (*bucket).TryAccept()
-}
-
-// Accept blocks until a request may be sent, without a deadline.
-func (l *rateLimit) Accept() {
-	if bucket := l.bucket.Load(); bucket != nil {
-		(*bucket).Accept()
-	}
-}
-
-// Stop does nothing; it completes the interface.
-func (l *rateLimit) Stop() {}
 
 // QPS returns the limit, or -1 if there is none.
 func (l *rateLimit) QPS() float32 {
