@@ -32,15 +32,3 @@ type Sync struct {
 
 // Syncs reports whether a program deploys that does not call Helm's library. A nil Deployment is the helm command.
 func (d *Deployment) Syncs() bool { return d != nil && d.Sync != nil }
-
-// Merge predicts a client-side patch of live that is computed three ways for every kind, as kubectl apply does it (kubectl v0.37
-// pkg/cmd/apply/patcher.go patchSimple). Original is what was applied last, and nil if that is not known.
-func (c Writer) Merge(ref object.Ref, original, desired, live map[string]any) (Written, error) {
-	if original == nil {
-		original = map[string]any{}
-	}
-	c.ThreeWayMerge = true
-	patch := c.clientSide(ref, desired)
-	result, err := patch.result(original, desired, live, c.ShapeOf(ref))
-	return Written{Engine: patch.Engine, Result: result}, err
-}

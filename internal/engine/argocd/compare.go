@@ -52,7 +52,7 @@ func (o Options) compare(w engine.Writer, ref object.Ref, left Left) Comparison 
 	case isThreeWay && !o.knows(ref):
 		return left.compareJSON()
 	case isThreeWay:
-		done, err = w.Merge(ref, Applied(left.Live), withLastApplied(withoutTime(left.Desired), left.Live), left.Live)
+		done, err = merge(w, ref, Applied(left.Live), withLastApplied(withoutTime(left.Desired), left.Live), left.Live)
 	case result == nil:
 		done, err = dryRun(w, ref, left.Desired, left.Live)
 	}

@@ -283,11 +283,21 @@ func (o Options) writeAll(w engine.Writer, ref object.Ref, desired, live map[str
 	if desired = withLastApplied(desired, live); o.rebinds(desired, live) {
 		return w.Replace(desired), nil
 	}
-	done, err := w.Merge(ref, Applied(live), desired, live)
+	done, err := merge(w, ref, Applied(live), desired, live)
 	if text := Annotation(live, LastApplied); text != "" && json.Unmarshal([]byte(text), &map[string]any{}) != nil {
 		done.Invalid = "the annotation " + LastApplied + " is no JSON, so kubectl cannot make a patch; remove the annotation"
 	}
 	return done, err
+}
+
+// merge predicts a client-side patch of live that is computed three ways for every kind, as kubectl apply does it (kubectl v0.37
+// pkg/cmd/apply/patcher.go patchSimple). Original is what was applied last, and nil if that is not known.
+func merge(w engine.Writer, ref object.Ref, original, desired, live map[string]any) (engine.Written, error) {
+	if original == nil {
+		original = map[string]any{}
+	}
+	w.By, w.ServerSide, w.ForceReplace, w.ThreeWayMerge = nil, false, false, true
+	return w.Write(ref, original, desired, live)
 }
 
 // withLastApplied returns an object with the annotation of live. A client-side apply writes a new one each time, and a server-side apply
