@@ -147,7 +147,7 @@ func arrows() map[string][]string {
 		"internal/once":          {},
 		"internal/yamlerror":     {},
 		"internal/reread":        {},
-		"internal/deployer":      {"internal/hint", "internal/once", "internal/secret", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/object", "pkg/report"},
+		"internal/deployer":      {"internal/hint", "internal/once", "internal/secret", "internal/tempdir", "pkg/cluster", "pkg/drift", "pkg/fetch", "pkg/object", "pkg/report"},
 		"internal/worktree":      {"internal/files", "internal/links"},
 		"internal/terraform": {"internal/deployer", "internal/english", "internal/files", "internal/hint", "internal/secret", "internal/unknown", "internal/valuesfile", "pkg/drift", "pkg/fetch", "pkg/live/lists", "pkg/object",
 			"pkg/release", "pkg/render", "pkg/report", "pkg/threeway"},

@@ -2,9 +2,12 @@ package deployer
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"sync"
 
 	"github.com/helmdrift/helmdrift/internal/once"
+	"github.com/helmdrift/helmdrift/internal/tempdir"
 	"github.com/helmdrift/helmdrift/pkg/fetch"
 )
 
@@ -14,7 +17,7 @@ type FetchChart = func(ctx context.Context, ref string, o fetch.Options) (path s
 // Fetched keeps what was fetched for many releases until it is closed, so that each chart and each index is fetched once. The zero value is
 // ready for use.
 type Fetched struct {
-	indexes fetch.Indexes
+	indexes once.Map[any, string]
 	charts  once.Map[chartKey, string]
 
 	mu   sync.Mutex
@@ -44,13 +47,30 @@ func keyOf(ref string, o fetch.Options) chartKey {
 func (f *Fetched) Charts(fetchChart FetchChart) FetchChart {
 	return func(ctx context.Context, ref string, o fetch.Options) (string, func(), error) {
 		path, err := f.charts.Get(keyOf(ref, o), func() (string, error) {
-			o.Indexes = &f.indexes
+			o.KeepIndex = f.keepIndex
 			path, done, err := fetchChart(ctx, ref, o)
 			f.Keep(done)
 			return path, err
 		})
 		return path, func() {}, err
 	}
+}
+
+// keepIndex returns the file with the index of a key. Only the first call with a key reads the index.
+func (f *Fetched) keepIndex(key any, read func() ([]byte, error)) (string, error) {
+	return f.indexes.Get(key, func() (string, error) {
+		dir, err := tempdir.New()
+		if err != nil {
+			return "", err
+		}
+		f.Keep(func() { _ = os.RemoveAll(dir) })
+		text, err := read()
+		if err != nil {
+			return "", err
+		}
+		name := filepath.Join(dir, "index.yaml")
+		return name, os.WriteFile(name, text, 0o600)
+	})
 }
 
 // Keep lets Close call done, which may be nil.
@@ -65,7 +85,6 @@ func (f *Fetched) Keep(done func()) {
 
 // Close removes the files.
 func (f *Fetched) Close() {
-	f.indexes.Close()
 	for _, done := range f.done {
 		done()
 	}

@@ -49,8 +49,9 @@ type Options struct {
 	// ReadIndex answers a question about indexes, which are foreign text and take many times their size in memory. It
 	// defaults to IndexQuery.Answer.
 	ReadIndex func(context.Context, IndexQuery) (IndexAnswer, error)
-	// Indexes keeps the indexes of RepoURL for other calls. If it is nil, each call fetches its own.
-	Indexes *Indexes
+	// KeepIndex keeps the index of RepoURL for other calls: it returns the file with the index of a key, and reads the index if it has no
+	// such file. A key is comparable; calls that may get different indexes have different keys. If it is nil, each call fetches its own.
+	KeepIndex func(key any, read func() ([]byte, error)) (file string, err error)
 }
 
 // AllowsLoopback reports whether Refuse lets this machine be a server.

@@ -10,11 +10,13 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/once"
 )
 
-// TestIndexes fetches charts of one repository at the same time. It checks that the index is fetched once for each login, that it
-// is not kept for those who may fetch nothing from this machine, and that Close removes it.
-func TestIndexes(t *testing.T) {
+// TestKeepIndex fetches charts of one repository at the same time. It checks that the index is fetched once for each login, and that it
+// is not kept for those who may fetch nothing from this machine.
+func TestKeepIndex(t *testing.T) {
 	silent(t)
 	dir := web(t)
 	index(t, dir, "", nil)
@@ -26,12 +28,22 @@ func TestIndexes(t *testing.T) {
 		}
 		files.ServeHTTP(w, r)
 	}))
-	shared := &Indexes{}
+	var kept once.Map[any, string]
+	keep := func(key any, read func() ([]byte, error)) (string, error) {
+		return kept.Get(key, func() (string, error) {
+			text, err := read()
+			if err != nil {
+				return "", err
+			}
+			name := filepath.Join(t.TempDir(), "index.yaml")
+			return name, os.WriteFile(name, text, 0o600)
+		})
+	}
 	var calls sync.WaitGroup
 	for _, version := range []string{"1.0.0", "1.1.0", "2.0.1+build.5", "1.0.0"} {
 		calls.Go(func() {
 			o := settings(t)
-			o.RepoURL, o.Version, o.Indexes = s.URL, version, shared
+			o.RepoURL, o.Version, o.KeepIndex = s.URL, version, keep
 			if name, _ := fetched(t, "web", o); name != "web-"+version+".tgz" {
 				t.Errorf("version %s: %s", version, name)
 			}
@@ -42,7 +54,7 @@ func TestIndexes(t *testing.T) {
 		t.Errorf("the index was fetched %d times", n)
 	}
 	o := settings(t)
-	o.RepoURL, o.Username, o.Password, o.Indexes = s.URL, username, password, shared
+	o.RepoURL, o.Username, o.Password, o.KeepIndex = s.URL, username, password, keep
 	fetched(t, "web", o)
 	if n := asked.Load(); n != 2 {
 		t.Errorf("with another login, the index was fetched %d times", n)
@@ -56,11 +68,6 @@ func TestIndexes(t *testing.T) {
 	_, _, err := Chart(t.Context(), "web", o)
 	if err == nil || !strings.Contains(err.Error(), "the index of the repository cannot be fetched") {
 		t.Errorf("who may fetch nothing from this machine gets an index from there: %v", err)
-	}
-	kept := shared.dir
-	shared.Close()
-	if _, err := os.Stat(kept); !os.IsNotExist(err) {
-		t.Errorf("the files are still there: %v", err)
 	}
 }
 

@@ -71,6 +71,14 @@ func (f fetcher) locateByRepoURL(name string) (source, error) {
 	return from, err
 }
 
+// indexKey is a URL and who asks for it: somebody else may get another index. If loopback is not set, no redirect to this machine may have
+// delivered the index.
+type indexKey struct {
+	url string
+	access
+	loopback bool
+}
+
 // fetchIndex downloads the index of a repository into a file. At is the URL of the index.
 func (f fetcher) fetchIndex(base string) (file, at string, err error) {
 	at, err = resolveURL(base, "index.yaml")
@@ -87,8 +95,8 @@ func (f fetcher) fetchIndex(base string) (file, at string, err error) {
 		}
 		return text, nil
 	}
-	if f.Indexes != nil {
-		file, err = f.Indexes.file(indexKey{at, login, f.AllowsLoopback()}, read)
+	if f.KeepIndex != nil {
+		file, err = f.KeepIndex(indexKey{at, login, f.AllowsLoopback()}, read)
 		return file, at, err
 	}
 	text, err := read()
