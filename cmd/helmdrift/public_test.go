@@ -18,8 +18,8 @@ import (
 // publicPackages are the packages that other programs import.
 func publicPackages() []string {
 	return []string{
-		"cluster", "drift", "effect", "fleet", "live", "object", "release", "repair", "report", "report/absorption", "report/accept",
-		"report/listing", "report/past", "snapshot",
+		"cluster", "drift", "effect", "fleet", "live", "live/lists", "object", "release", "repair", "report", "report/absorption",
+		"report/accept", "report/listing", "report/past", "report/reading", "snapshot",
 	}
 }
 
