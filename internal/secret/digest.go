@@ -20,7 +20,7 @@ const shortestDigest = 16
 // isDigestName reports whether a name belongs to a digest: an annotation of a chart, or a label that distinguishes the pods of
 // different templates (k8s.io/api v0.37.1 apps/v1/types.go DefaultDeploymentUniqueLabelKey, ControllerRevisionHashLabelKey).
 func isDigestName(name string) bool {
-	return strings.HasPrefix(name, checksumHead) || templateHashes()[name]
+	return strings.HasPrefix(name, checksumHead) || IsTemplateHash(name)
 }
 
 // checksumHead begins the names of the annotations that charts use to restart pods.
@@ -28,6 +28,9 @@ const checksumHead = "checksum/"
 
 // templateHashes are the labels with the hash of a pod template.
 var templateHashes = set(`pod-template-hash controller-revision-hash rollouts-pod-template-hash controller.kubernetes.io/hash`)
+
+// IsTemplateHash reports whether a label has the hash of a pod template.
+func IsTemplateHash(label string) bool { return templateHashes()[label] }
 
 // podStep is how far a place is on the way to the annotations of a pod template.
 type podStep int

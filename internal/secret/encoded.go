@@ -12,7 +12,7 @@ const deepestEncoding = 3
 
 // find returns where the secrets are in a text, in clear and encoded. Depth is how many encodings it reads. It returns a text in
 // base64 or in hexadecimal digits as a whole, because its other parts reveal what is before and after the secret.
-func (n *needles) find(s *scan, text string, depth int) []span {
+func (n *Needles) find(s *scan, text string, depth int) []span {
 	least := 1
 	if depth < deepestEncoding {
 		least = shortestWord
@@ -41,7 +41,7 @@ func (n *needles) find(s *scan, text string, depth int) []span {
 }
 
 // spans returns where the secrets are in a text, in clear and encoded, in order and without overlaps.
-func (n *needles) spans(text string) []span {
+func (n *Needles) spans(text string) []span {
 	if n == nil || n.count == 0 || text == "" {
 		return nil
 	}
@@ -49,8 +49,8 @@ func (n *needles) spans(text string) []span {
 }
 
 // decoders read a text in the encodings that templates, tools and errors use to quote values.
-var decoders = [...]func(*needles, string) []decoding{
-	(*needles).inBase64, (*needles).inHex, (*needles).percents, (*needles).backslashes, (*needles).entities, (*needles).doubledQuotes,
+var decoders = [...]func(*Needles, string) []decoding{
+	(*Needles).inBase64, (*Needles).inHex, (*Needles).percents, (*Needles).backslashes, (*Needles).entities, (*Needles).doubledQuotes,
 }
 
 // decoding is a text decoded from one encoding.
@@ -111,7 +111,7 @@ var sextets = sync.OnceValue(func() (out [256]byte) {
 
 // inBase64 decodes the runs of base64 four times, starting at each of the first four digits, because other text may precede the
 // encoded text.
-func (n *needles) inBase64(text string) []decoding {
+func (n *Needles) inBase64(text string) []decoding {
 	values := sextets()
 	runs := base64Runs(text, &values)
 	if len(runs) == 0 {
@@ -130,7 +130,7 @@ func (n *needles) inBase64(text string) []decoding {
 }
 
 // add adds the decoded text of a run to the buffer, unless it is not text and cannot contain a secret. The buffer with the text is longer.
-func (d *decoding) add(buffer []byte, run span, n *needles, longer []byte) []byte {
+func (d *decoding) add(buffer []byte, run span, n *Needles, longer []byte) []byte {
 	if !n.binary && !hasText(longer[len(buffer):]) {
 		return longer[:len(buffer)]
 	}
@@ -220,7 +220,7 @@ func base64Runs(text string, values *[256]byte) (runs []span) {
 }
 
 // inHex decodes the runs of hexadecimal digits, from the first and from the second digit.
-func (n *needles) inHex(text string) []decoding {
+func (n *Needles) inHex(text string) []decoding {
 	var out [2]decoding
 	var buffers [2][]byte
 	for i := 0; i < len(text); i++ {

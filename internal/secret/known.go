@@ -32,7 +32,7 @@ type Known struct {
 	// missed is set if an interrupt left a text unread. Nobody knows then whether a text is harmless, so every text is secret.
 	missed bool
 	// inTexts and inMembers find the texts and the members. They are nil if something was added since.
-	inTexts, inMembers *needles
+	inTexts, inMembers *Needles
 }
 
 // AddObject adds the secrets of an object, which must not change afterwards: all values of a Secret, and in other objects the
@@ -220,7 +220,7 @@ func (k *Known) read() {
 func (k *Known) update() {
 	k.read()
 	if k.inTexts == nil {
-		k.inTexts = newNeedles(k.texts)
+		k.inTexts = NewNeedles(k.texts)
 	}
 }
 
@@ -254,9 +254,9 @@ func (k *Known) Holds(v any) bool {
 		return k.missed
 	}
 	if k.inMembers == nil {
-		k.inMembers = newNeedles(k.members)
+		k.inMembers = NewNeedles(k.members)
 	}
-	return anyText(v, func(text string) bool { return len(text) >= shortestMember && len(k.inMembers.spans(text)) > 0 })
+	return anyText(v, func(text string) bool { return len(text) >= shortestMember && k.inMembers.Holds(text) })
 }
 
 // Scrub replaces the known secrets in a text, and everything that has the form of a secret.
@@ -272,7 +272,7 @@ func (k *Known) Scrub(text string) string {
 		if missed {
 			return Mask
 		}
-		text = replaced(text, n.spans(text), func(string) string { return Mask })
+		text = n.Replace(text, func(string) string { return Mask })
 	}
 	return Scrub(text)
 }

@@ -6,9 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -22,7 +22,7 @@ import (
 type Masker struct {
 	key []byte
 	// members finds the values of Secrets anywhere in a text. given finds everything that is known to be secret.
-	members, given *needles
+	members, given *Needles
 	// known has the texts of both.
 	known map[string]bool
 	// texts are the texts that are secret if a value of a release consists of them.
@@ -38,34 +38,29 @@ type Masker struct {
 func (k *Known) Masker(public []string) *Masker {
 	m := &Masker{key: make([]byte, sha256.Size), known: map[string]bool{}, texts: map[string]bool{}}
 	_, _ = rand.Read(m.key) // it never returns an error
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.update()
-	m.missed = k.missed
+	members, texts := k.Forms()
+	m.missed = k.Missed()
 	isPublic := func(text string) bool {
 		return slices.ContainsFunc(public, func(name string) bool { return strings.Contains(name, text) })
 	}
-	members := map[string]bool{}
-	for form := range k.members {
-		if !isPublic(form) {
-			members[form], m.known[form] = true, true
+	maps.DeleteFunc(members, func(form string, _ bool) bool { return isPublic(form) })
+	maps.Copy(m.known, members)
+	for form, anywhere := range texts {
+		if isPublic(form) {
+			continue
 		}
-	}
-	for form, anywhere := range k.texts {
-		if len(form) >= shortestWord && !isPublic(form) {
-			m.texts[form] = true
-		}
-		if anywhere && !isPublic(form) {
+		m.texts[form] = true
+		if anywhere {
 			m.known[form] = true
 		}
 	}
-	m.members, m.given = newNeedles(members), newNeedles(m.known)
+	m.members, m.given = NewNeedles(members), NewNeedles(m.known)
 	return m
 }
 
 // replace returns a text with known secrets replaced by their tokens. The base64 form of a secret becomes the base64 form of its token.
 func (m *Masker) replace(text string) string {
-	return replaced(text, m.members.spans(text), func(part string) string { return m.form(part, m.known) })
+	return m.members.Replace(text, func(part string) string { return m.form(part, m.known) })
 }
 
 // form returns the token of a text, or the base64 form of a token if the text is the base64 form of a known secret.
@@ -143,8 +138,7 @@ func (m *Masker) Text(text string) string {
 	if m.isBroken(text) {
 		return m.base64(text)
 	}
-	text = m.replace(text)
-	return replaced(text, newScan(text, nil).spans(), m.Token)
+	return Replace(m.replace(text), m.Token)
 }
 
 // value returns a copy of a value at a place. It goes the same way as Place.each, which visits what is secret.
@@ -167,27 +161,27 @@ func (m *Masker) value(p Place, v any) any {
 
 // fields returns a copy of a map. The data of a Secret is base64, and stringData is not: equal values get equal tokens in both.
 func (m *Masker) fields(p Place, in map[string]any) map[string]any {
-	p = p.mapPlace(in)
+	p = p.InMap(in)
 	out := make(map[string]any, len(in))
 	for name, below := range in {
 		data, isMap := below.(map[string]any)
-		if p.form == secretRoot && name == "data" && isMap {
-			out[name] = m.data(data)
+		if p.IsSecretRoot() && name == "data" && isMap {
+			out[name] = m.data(p.Field(name), data)
 		} else {
-			out[m.name(name)] = m.value(p.mapField(in, name), below)
+			out[m.name(name)] = m.value(p.FieldIn(in, name), below)
 		}
 	}
 	return out
 }
 
 // data returns a copy of the data of a Secret.
-func (m *Masker) data(in map[string]any) map[string]any {
+func (m *Masker) data(p Place, in map[string]any) map[string]any {
 	out := make(map[string]any, len(in))
 	for name, v := range in {
 		if text, ok := v.(string); ok {
 			out[m.name(name)] = m.base64(text)
 		} else {
-			out[m.name(name)] = m.value(Place{form: hidden}, v)
+			out[m.name(name)] = m.value(p.Field(name), v)
 		}
 	}
 	return out
@@ -195,14 +189,11 @@ func (m *Masker) data(in map[string]any) map[string]any {
 
 // items returns a copy of a list. Its texts may be the arguments of a command.
 func (m *Masker) items(p Place, in []any) []any {
-	args := make([]string, len(in))
-	for i, item := range in {
-		args[i], _ = item.(string)
-	}
 	out := make([]any, len(in))
-	for i, offset := range argOffsets(args, false) {
-		if offset >= 0 && p.form != schema && !p.Announced() {
-			out[i] = args[i][:offset] + m.Token(args[i][offset:])
+	for i, offset := range p.Arguments(in) {
+		if offset >= 0 && !p.Announced() {
+			text, _ := in[i].(string)
+			out[i] = text[:offset] + m.Token(text[offset:])
 		} else {
 			out[i] = m.value(p.Item(""), in[i])
 		}
@@ -217,21 +208,17 @@ func (m *Masker) isBroken(text string) bool {
 		return false
 	}
 	raw, err := base64.StdEncoding.DecodeString(text)
-	return err == nil && len(m.members.spans(base64.StdEncoding.EncodeToString(raw))) > 0
+	return err == nil && m.members.Holds(base64.StdEncoding.EncodeToString(raw))
 }
 
 // text returns a text at a place with its secrets replaced.
 func (m *Masker) text(p Place, text string) string {
-	if p.Announced() {
-		if p.form == announced && isHarmless(text) {
-			return text
-		}
+	switch {
+	case p.Whole(text):
 		return m.Token(text)
-	}
-	if p.isDigest(text) {
-		return m.Token(text)
-	}
-	if m.values && m.texts[strings.TrimSpace(text)] {
+	case p.Announced():
+		return text
+	case m.values && m.texts[strings.TrimSpace(text)]:
 		return m.form(text, m.texts)
 	}
 	return m.Text(text)
@@ -248,10 +235,10 @@ func (m *Masker) name(name string) string {
 // Token returns the token for a text that is secret as a whole. Blanks around the text stay: templates trim and indent values.
 func (m *Masker) Token(text string) string {
 	inner := strings.TrimSpace(text)
-	if inner == "" || isToken(inner) {
+	if inner == "" || IsToken(inner) {
 		return text
 	}
-	return strings.Replace(text, inner, tokenHead+hex.EncodeToString(m.sum(inner)[:tokenDigits/2]), 1)
+	return strings.Replace(text, inner, Token(m.sum(inner)), 1)
 }
 
 // base64 returns the base64 form of the token of what a text encodes. Line breaks in and around the text stay, because the API server keeps

@@ -17,9 +17,9 @@ func (m *Masker) Item(group, kind string, object map[string]any) map[string]any 
 	if len(owners) == 0 {
 		return out // a person made it and chose its name
 	}
-	for label := range templateHashes() {
-		hash, _ := labels[label].(string)
-		if hash == "" {
+	for label, v := range labels {
+		hash, _ := v.(string)
+		if hash == "" || !IsTemplateHash(label) {
 			continue
 		}
 		m.inName(masked, "name", hash)
@@ -95,7 +95,7 @@ func (m *Masker) hashesAfter(head, text string) string {
 			b.WriteString(text)
 			return b.String()
 		}
-		isName := before == "" || !isTokenByte(before[len(before)-1])
+		isName := before == "" || !isNameByte(before[len(before)-1])
 		b.WriteString(before + head)
 		if n := hashLength(after); n > 0 && isName {
 			b.WriteString(m.Token(after[:n]))
@@ -108,9 +108,14 @@ func (m *Masker) hashesAfter(head, text string) string {
 // hashLength returns the length of the hash of a template at the beginning of a text, or 0: a number of 32 bits, whose digits are written
 // with letters and digits that spell no words (k8s.io/apimachinery v0.37.1 pkg/util/rand/rand.go SafeEncodeString).
 func hashLength(text string) int {
-	n := prefixLength(text, "bcdfghjklmnpqrstvwxz2456789")
-	if n < 5 || n > 10 || n < len(text) && isTokenByte(text[n]) && text[n] != '-' {
+	n := len(text) - len(strings.TrimLeft(text, "bcdfghjklmnpqrstvwxz2456789"))
+	if n < 5 || n > 10 || n < len(text) && isNameByte(text[n]) && text[n] != '-' {
 		return 0
 	}
 	return n
+}
+
+// isNameByte reports whether a byte may be part of a name or of the word around it.
+func isNameByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }

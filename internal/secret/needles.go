@@ -11,9 +11,9 @@ import (
 	"github.com/helmdrift/helmdrift/internal/order"
 )
 
-// needles are known secrets to look for in texts. A filter dismisses most positions of a text, so that a search takes about the same time
+// Needles are known secrets to look for in texts. A filter dismisses most positions of a text, so that a search takes about the same time
 // for one secret and for thousands.
-type needles struct {
+type Needles struct {
 	// tables have the secrets of at least headSizes bytes, by their first bytes. The previous table has the longer ones.
 	tables [len(headSizes)]map[uint64][]needle
 	// filter has a bit for the first bytes of each secret of at least shortestWord bytes.
@@ -33,9 +33,9 @@ type needle struct {
 // headSizes are how many bytes of a secret are the key of its table.
 var headSizes = [...]int{8, shortestWord, 1}
 
-// newNeedles returns the needles of texts. The value of a text is true if it is found in the middle of a word too.
-func newNeedles(texts map[string]bool) *needles {
-	n := &needles{count: len(texts)}
+// NewNeedles returns the needles of texts. The value of a text is true if it is found in the middle of a word too.
+func NewNeedles(texts map[string]bool) *Needles {
+	n := &Needles{count: len(texts)}
 	for text, inside := range texts {
 		i := slices.IndexFunc(headSizes[:], func(size int) bool { return len(text) >= size })
 		if i < 0 {
@@ -63,11 +63,19 @@ func newNeedles(texts map[string]bool) *needles {
 	return n
 }
 
+// Holds reports whether a text contains one of the secrets, in clear or encoded.
+func (n *Needles) Holds(text string) bool { return len(n.spans(text)) > 0 }
+
+// Replace returns a text with the secrets in it replaced, in clear and encoded.
+func (n *Needles) Replace(text string, by func(part string) string) string {
+	return replaced(text, n.spans(text), by)
+}
+
 // bucket returns the bit of the filter for the first bytes of a text.
 func bucket(head uint64) uint64 { return head << 32 * 0x9e3779b97f4a7c15 >> 52 }
 
 // in returns where secrets of at least a given length are in a text, without overlaps. The scan counts the work.
-func (n *needles) in(s *scan, text string, least int) (out []span) {
+func (n *Needles) in(s *scan, text string, least int) (out []span) {
 	s.spend(len(text))
 	var head uint64 // the 8 bytes at an offset
 	for i := range min(7, len(text)) {
@@ -95,7 +103,7 @@ func (n *needles) in(s *scan, text string, least int) (out []span) {
 }
 
 // at returns the length of the secret at an offset of a text, or 0. Last is the end of the previous secret.
-func (n *needles) at(s *scan, head uint64, text string, last, i, least int) int {
+func (n *Needles) at(s *scan, head uint64, text string, last, i, least int) int {
 	for j, size := range headSizes {
 		if size < least {
 			break
@@ -149,10 +157,10 @@ type stripper struct {
 
 // stripMap returns a copy of a map without its secret fields. The paths of the fields begin with head.
 func (s *stripper) stripMap(p Place, m map[string]any, head string) map[string]any {
-	p = p.mapPlace(m)
+	p = p.InMap(m)
 	out := make(map[string]any, len(m))
 	for name, below := range m {
-		switch field := p.mapField(m, name); {
+		switch field := p.FieldIn(m, name); {
 		case MayBeValue(name) && s.known.Holds(name):
 			s.paths = append(s.paths, head+Mask)
 		case s.isRemoved(field, below):

@@ -165,7 +165,7 @@ func (d *decoding) literal(b *strings.Builder, text string, from, to int) {
 }
 
 // percents decodes %2F, as in URLs. In a query, a plus sign is a blank, and in a path it is not.
-func (n *needles) percents(text string) []decoding {
+func (n *Needles) percents(text string) []decoding {
 	decode := func(text string) (string, int) {
 		raw, err := hex.DecodeString(text[1:min(3, len(text))])
 		if err != nil || len(raw) == 0 {
@@ -188,7 +188,7 @@ func (n *needles) percents(text string) []decoding {
 const escapes = "a\a b\b e\x1b f\f n\n r\r t\t v\v 0\x00 N\u0085 _\u00a0 L\u2028 P\u2029"
 
 // backslashes decodes \n and \u003c, as in JSON, YAML, Go and shells.
-func (*needles) backslashes(text string) []decoding {
+func (*Needles) backslashes(text string) []decoding {
 	return unescaped(text, `\`, func(text string) (string, int) {
 		if len(text) < 2 {
 			return "", 0
@@ -234,7 +234,7 @@ func codePoint(text string) (r rune, length int) {
 }
 
 // entities decodes &amp; and &#38;, as in XML and HTML.
-func (*needles) entities(text string) []decoding {
+func (*Needles) entities(text string) []decoding {
 	const longest = 10
 	return unescaped(text, "&", func(text string) (string, int) {
 		name, _, found := strings.Cut(text[1:min(len(text), longest)], ";")
@@ -259,7 +259,7 @@ func (*needles) entities(text string) []decoding {
 }
 
 // doubledQuotes decodes a quote in single quotes, as YAML and SQL have it (”), and two ways of shells.
-func (*needles) doubledQuotes(text string) []decoding {
+func (*Needles) doubledQuotes(text string) []decoding {
 	return unescaped(text, "'", func(text string) (string, int) {
 		for _, quote := range []string{`'\''`, `'"'"'`, "''"} {
 			if strings.HasPrefix(text, quote) {

@@ -107,6 +107,18 @@ func (p Place) Announced() bool {
 	return p.form == hidden || p.form == announced && !p.plain || p.form == secretRoot
 }
 
+// IsSecretRoot reports whether the place is the root of a Secret.
+func (p Place) IsSecretRoot() bool { return p.form == secretRoot }
+
+// Whole reports whether a text at the place is secret as a whole, because of its place or because it is a digest. At an announced place a
+// text is secret as a whole or not at all.
+func (p Place) Whole(text string) bool {
+	if p.Announced() {
+		return p.form != announced || !isHarmless(text)
+	}
+	return p.isDigest(text)
+}
+
 // Holds reports whether a value at the place must be masked, because it is a secret, contains one, or is the checksum of one.
 func (p Place) Holds(v any) bool {
 	found := false
@@ -139,9 +151,9 @@ type walk struct {
 func (p Place) each(v any, w walk) {
 	switch v := v.(type) {
 	case map[string]any:
-		p = p.mapPlace(v)
+		p = p.InMap(v)
 		for name, below := range v {
-			p.mapField(v, name).each(below, w)
+			p.FieldIn(v, name).each(below, w)
 		}
 	case []any:
 		p.eachInList(v, w)
@@ -155,9 +167,9 @@ func (p Place) each(v any, w walk) {
 	}
 }
 
-// mapPlace returns the place with what the map itself shows: it may be a Secret within another object, or an item with a name and a value,
-// such as an environment variable.
-func (p Place) mapPlace(m map[string]any) Place {
+// InMap returns the place of a map with what the map itself shows: it may be a Secret within another object, or an item with a name and a
+// value, such as an environment variable.
+func (p Place) InMap(m map[string]any) Place {
 	_, hasValue := m["value"]
 	switch {
 	case p.form == reference:
@@ -170,8 +182,8 @@ func (p Place) mapPlace(m map[string]any) Place {
 	return p
 }
 
-// mapField returns the place of a field of a map.
-func (p Place) mapField(m map[string]any, name string) Place {
+// FieldIn returns the place of a field of a map, which is at the place that InMap returns.
+func (p Place) FieldIn(m map[string]any, name string) Place {
 	if _, isRemote := m["remoteRef"]; isRemote && name == "secretKey" { // external-secrets.io ExternalSecret spec.data
 		return Place{}
 	}
@@ -191,30 +203,38 @@ func ItemName(item any) string {
 
 // eachInList visits the masked parts of a list. Its texts may be the arguments of a command.
 func (p Place) eachInList(list []any, w walk) {
-	args := make([]string, len(list))
-	for i, item := range list {
-		args[i], _ = item.(string)
+	for _, item := range list {
 		p.Item("").each(item, w)
 	}
-	if p.form == schema {
-		return
-	}
-	for i, offset := range argOffsets(args, false) {
+	for i, offset := range p.Arguments(list) {
 		if offset >= 0 {
-			w.visit(p, args[i][offset:])
+			text, _ := list[i].(string)
+			w.visit(p, text[offset:])
 		}
 	}
 }
 
+// Arguments returns, for each item of a list at the place, the offset of a secret in it if the list is the arguments of a command, or -1.
+func (p Place) Arguments(list []any) []int {
+	if p.form == schema {
+		return slices.Repeat([]int{-1}, len(list))
+	}
+	args := make([]string, len(list))
+	for i, item := range list {
+		args[i], _ = item.(string)
+	}
+	return argOffsets(args, false)
+}
+
 // eachInText visits the text if its place makes it secret, or else the secrets in it.
 func (p Place) eachInText(text string, w walk) {
-	if p.Announced() {
-		if p.form != announced || !isHarmless(text) {
+	switch {
+	case p.Announced():
+		if p.Whole(text) {
 			w.visit(p, text)
 		}
 		return
-	}
-	if p.isDigest(text) {
+	case p.Whole(text):
 		w.visit(Place{digest: true}, text)
 		return
 	}
@@ -243,13 +263,13 @@ func (p Place) Paths(object map[string]any, known *Known) [][]any {
 func (p Place) paths(v any, known *Known, path []any) (out [][]any) {
 	switch v := v.(type) {
 	case map[string]any:
-		p = p.mapPlace(v)
+		p = p.InMap(v)
 		for name, below := range v {
 			at := append(slices.Clip(path), name)
 			if known.Holds(name) {
 				out = append(out, at)
 			}
-			out = append(out, p.mapField(v, name).paths(below, known, at)...)
+			out = append(out, p.FieldIn(v, name).paths(below, known, at)...)
 		}
 	case []any:
 		texts := slices.Clone(v)

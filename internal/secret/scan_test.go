@@ -106,7 +106,7 @@ func TestTooMuchWork(t *testing.T) {
 	}
 	k := new(Known)
 	masked := k.Masker(nil).Value(map[string]any{"hostile": lines, "other": "plain"}).(map[string]any)
-	if masked["other"] != "plain" || !isToken(strings.TrimSpace(masked["hostile"].(string))) {
+	if masked["other"] != "plain" || !IsToken(strings.TrimSpace(masked["hostile"].(string))) {
 		t.Errorf("the values became %v", masked)
 	}
 	if got := k.Scrub(`secret: {"name": "` + strings.ReplaceAll(lines, "\n", `\n`) + `"} and more`); !strings.HasPrefix(got, Mask) && !strings.HasPrefix(got, "secret: "+Mask) {
@@ -160,7 +160,7 @@ func TestInterrupt(t *testing.T) {
 		if !k.Holds("plain text") {
 			t.Errorf("%s did not read everything and calls a text harmless", name)
 		}
-		if got := k.Masker(nil).Value(map[string]any{"a": "plain"}).(map[string]any)["a"]; !isToken(got.(string)) {
+		if got := k.Masker(nil).Value(map[string]any{"a": "plain"}).(map[string]any)["a"]; !IsToken(got.(string)) {
 			t.Errorf("%s did not read everything and saves %q", name, got)
 		}
 	}

@@ -142,6 +142,14 @@ func (k *Known) forms() knownForms {
 	return knownForms{Texts: maps.Clone(k.texts), Members: maps.Clone(k.members), Missed: k.missed}
 }
 
+// Forms returns what is known now, in every form that a text may quote: the values of Secrets that are secret wherever they appear, and all
+// texts that are secret as words. The value of a text is true if it is removed even from the middle of a word.
+func (k *Known) Forms() (members, texts map[string]bool) {
+	known := k.forms()
+	maps.DeleteFunc(known.Texts, func(form string, _ bool) bool { return len(form) < shortestWord })
+	return known.Members, known.Texts
+}
+
 // addForms adds what another Known has. The caller holds the lock.
 func (k *Known) addForms(c knownForms) {
 	k.pending, k.missed = append(k.pending, c.Unread...), k.missed || c.Missed

@@ -3,8 +3,11 @@ package secret
 import "strings"
 
 // Scrub replaces the parts of a text that have the form of a secret.
-func Scrub(text string) string {
-	return replaced(text, newScan(text, nil).spans(), func(string) string { return Mask })
+func Scrub(text string) string { return Replace(text, func(string) string { return Mask }) }
+
+// Replace returns a text with the parts that have the form of a secret replaced.
+func Replace(text string, by func(part string) string) string {
+	return replaced(text, newScan(text, nil).spans(), by)
 }
 
 // replaced returns a text with parts replaced.

@@ -2,6 +2,7 @@ package secret
 
 import (
 	"encoding/base64"
+	"encoding/hex"
 	"slices"
 	"strings"
 )
@@ -188,8 +189,11 @@ func HoldsToken(v any) bool {
 	})
 }
 
-// isToken reports whether a text is a token and nothing else.
-func isToken(text string) bool {
+// Token returns the token of a sum of at least 16 bytes.
+func Token(sum []byte) string { return tokenHead + hex.EncodeToString(sum[:tokenDigits/2]) }
+
+// IsToken reports whether a text is a token and nothing else.
+func IsToken(text string) bool {
 	return len(text) == tokenLength && len(newScan(text, nil).find(maskedTokens)) == 1
 }
 
