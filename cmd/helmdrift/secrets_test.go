@@ -83,21 +83,10 @@ func FuzzNoSecretIsShown(f *testing.F) {
 	})
 }
 
-// secretTable is the part of internal/secret's table that this test reads.
-type secretTable struct {
-	SecretNames []string `json:"secretNames"`
-	SecretTexts []string `json:"secretTexts"`
-}
-
-func readSecretTable(t testing.TB) (out secretTable) {
+// readSecretTable reads internal/secret's table, with those secret texts that the canaries may take a place in.
+func readSecretTable(t testing.TB) secrettest.Table {
 	t.Helper()
-	raw, err := os.ReadFile("../../internal/secret/testdata/names.yaml")
-	if err == nil {
-		err = yaml.Unmarshal(raw, &out)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := secrettest.ReadTable(t, "../../internal/secret/testdata/names.yaml")
 	texts := out.SecretTexts[:0]
 	for _, text := range out.SecretTexts {
 		if strings.Contains(text, "hunter2") {
@@ -122,7 +111,7 @@ func canaryOf(side string, seed uint64, salt string) string {
 // planter makes a release with secrets.
 type planter struct {
 	rng       *rand.Rand
-	table     secretTable
+	table     secrettest.Table
 	encodings []secrettest.Encoding
 	// planted are the encoded canaries.
 	planted []string

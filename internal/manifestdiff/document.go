@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/tokens"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
@@ -176,7 +177,7 @@ const sourceComment = "# Source: "
 // Masked returns the text of a manifest without its secrets, for a file that people pass on. Tokens replace the values that the masker
 // hides, and comments, which may hold anything, except for the comments of Helm that name a template. The text has as many lines as the
 // manifest, and Diff makes the same diff of it, because Diff does not show the lines with tokens.
-func Masked(manifest string, m *secret.Masker) string {
+func Masked(manifest string, m *tokens.Masker) string {
 	token := m.Token("hidden")
 	var b strings.Builder
 	for _, d := range split(manifest) {
@@ -199,7 +200,7 @@ func maskedSeparator(line, token string) string {
 }
 
 // masked returns the body of a document without its secrets and comments, or false if that is not possible, or not certain.
-func (d *document) masked(m *secret.Masker, token string) (string, bool) {
+func (d *document) masked(m *tokens.Masker, token string) (string, bool) {
 	content, known := read(d.body)
 	if !known {
 		return "", false

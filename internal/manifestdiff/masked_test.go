@@ -9,12 +9,13 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/tokens"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // TestMasked compares masked manifests. <...> stands for the token.
 func TestMasked(t *testing.T) {
-	m := new(secret.Known).Masker(nil)
+	m := tokens.NewMasker(new(secret.Known), nil)
 	for name, test := range map[string]struct{ manifest, want string }{
 		"comments": {
 			"---\n# Source: web/templates/a.yaml\n# the password is x\napiVersion: v1 # y\nkind: ConfigMap\nmetadata: {name: a}\n",
@@ -63,7 +64,7 @@ func TestMaskedHasTheDiff(t *testing.T) {
 		}
 		old := parts["old.yaml"]
 		c := comparison(old, "", parts["live.yaml"])
-		masked := Masked(old, knownTo(c).Masker([]string{"web", "d"}))
+		masked := Masked(old, tokens.NewMasker(knownTo(c), []string{"web", "d"}))
 		want, got := printed(t, old, c, false), printed(t, masked, c, false)
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", filepath.Base(file), got, want)

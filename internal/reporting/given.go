@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/tokens"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/report"
@@ -30,7 +31,7 @@ func givenValues(r *drift.Result, mask threeway.Mask) (out []report.GivenValue) 
 		// A chart may print a value anywhere, so a value is secret if its own place announces that, or if it is in a Secret.
 		known := &secret.Known{}
 		known.AddAnnounced(config)
-		masked = known.Masker(nil).Given(config)
+		masked = tokens.NewMasker(known, nil).Given(config)
 	}
 	scrub := func(text string) string {
 		if mask.Show {

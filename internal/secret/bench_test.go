@@ -1,10 +1,13 @@
-package secret
+package secret_test
 
 import (
 	"encoding/base64"
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/tokens"
 )
 
 // benchText is a manifest and a log of some 40 KB, without secrets, as most texts are.
@@ -19,8 +22,8 @@ func benchText() string {
 }
 
 // benchKnown knows as many secrets as the releases of one namespace have.
-func benchKnown() *Known {
-	k := &Known{}
+func benchKnown() *secret.Known {
+	k := &secret.Known{}
 	for i := range 100 {
 		k.AddObject("", "Secret", map[string]any{"kind": "Secret", "data": map[string]any{
 			"password": base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "correct-horse-%d-battery", i*7919)),
@@ -34,7 +37,7 @@ func BenchmarkScrub(b *testing.B) {
 	text := benchText()
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		Scrub(text)
+		secret.Scrub(text)
 	}
 }
 
@@ -68,7 +71,7 @@ func BenchmarkHolds(b *testing.B) {
 }
 
 func BenchmarkMasker(b *testing.B) {
-	text, m := benchText(), benchKnown().Masker(nil)
+	text, m := benchText(), tokens.NewMasker(benchKnown(), nil)
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
 		m.Text(text)

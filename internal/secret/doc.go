@@ -29,6 +29,9 @@
 // (serviceAccountToken.path, password.secretKeyRef.name): words.go lists them. So serviceAccountToken is readable if it is a projected
 // volume, and masked if it is the token itself. A schema (openAPIV3Schema) describes secrets and contains none.
 //
+// Whoever copies a value without its secrets goes through it as Each does: by InMap and FieldIn through maps, by Item and Arguments through
+// lists, and by Whole to texts. internal/tokens does so.
+//
 // # Texts
 //
 // Scrub searches a text for what people write into arguments and files: assignments (password: x, Pwd=x;), items with a secret name and a

@@ -10,6 +10,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
+	"github.com/helmdrift/helmdrift/internal/tokens"
 )
 
 // rounds is how many random secrets are tried in each encoding.
@@ -30,7 +31,7 @@ func TestEncodedSecrets(t *testing.T) {
 	for _, value := range values {
 		var k secret.Known
 		k.AddObject("", "Secret", map[string]any{"data": map[string]any{"x": base64.StdEncoding.EncodeToString([]byte(value))}})
-		m := k.Masker(nil)
+		m := tokens.NewMasker(&k, nil)
 		for _, e := range secrettest.Composed(3) {
 			for _, around := range [][2]string{
 				{"", ""}, {"the text (", ") is refused"}, {"key: ", "\n"}, {"/a/b-", "/c"}, {`{"x":"`, `"}`}, {"first\n  ", "\nlast"},

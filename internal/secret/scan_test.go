@@ -98,18 +98,13 @@ func TestWorkOnKnownIsBounded(t *testing.T) {
 	}
 }
 
-// TestTooMuchWork checks that a text that takes the finders too much work is masked whole, and that the rest of the object is not.
+// TestTooMuchWork checks that a text that takes the finders too much work is masked whole.
 func TestTooMuchWork(t *testing.T) {
 	lines := strings.Repeat("value:\n", 2000)
 	if got := Scrub("first\n" + lines); got != Mask {
 		t.Errorf("the text became %q", got)
 	}
-	k := new(Known)
-	masked := k.Masker(nil).Value(map[string]any{"hostile": lines, "other": "plain"}).(map[string]any)
-	if masked["other"] != "plain" || !IsToken(strings.TrimSpace(masked["hostile"].(string))) {
-		t.Errorf("the values became %v", masked)
-	}
-	if got := k.Scrub(`secret: {"name": "` + strings.ReplaceAll(lines, "\n", `\n`) + `"} and more`); !strings.HasPrefix(got, Mask) && !strings.HasPrefix(got, "secret: "+Mask) {
+	if got := new(Known).Scrub(`secret: {"name": "` + strings.ReplaceAll(lines, "\n", `\n`) + `"} and more`); !strings.HasPrefix(got, Mask) && !strings.HasPrefix(got, "secret: "+Mask) {
 		t.Errorf("a text in JSON became %q", got)
 	}
 }
@@ -159,9 +154,6 @@ func TestInterrupt(t *testing.T) {
 		}
 		if !k.Holds("plain text") {
 			t.Errorf("%s did not read everything and calls a text harmless", name)
-		}
-		if got := k.Masker(nil).Value(map[string]any{"a": "plain"}).(map[string]any)["a"]; !IsToken(got.(string)) {
-			t.Errorf("%s did not read everything and saves %q", name, got)
 		}
 	}
 }

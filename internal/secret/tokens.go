@@ -173,8 +173,8 @@ func knownTokens(s *scan) (out []span) {
 	return out
 }
 
-// A token stands for a secret in saved data: tokenHead and the first tokenDigits hexadecimal digits of an HMAC. Its length is a multiple
-// of three, so that the base64 form of a token has no padding.
+// A token stands for a secret in saved data: tokenHead and the first tokenDigits hexadecimal digits of an HMAC, which internal/tokens
+// makes. Its length is a multiple of three, so that the base64 form of a token has no padding.
 const (
 	tokenHead   = "hd-masked-"
 	tokenDigits = 32
@@ -189,7 +189,7 @@ func HoldsToken(v any) bool {
 	})
 }
 
-// Token returns the token of a sum of at least 16 bytes.
+// Token returns the token with an HMAC of at least 16 bytes.
 func Token(sum []byte) string { return tokenHead + hex.EncodeToString(sum[:tokenDigits/2]) }
 
 // IsToken reports whether a text is a token and nothing else.

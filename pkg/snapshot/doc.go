@@ -28,7 +28,7 @@
 //
 // # Secrets
 //
-// Unless [Options].IncludeSecrets is set, secrets are replaced by tokens (internal/secret, Masker). Equal secrets have equal tokens
+// Unless [Options].IncludeSecrets is set, secrets are replaced by tokens (internal/tokens). Equal secrets have equal tokens
 // within a snapshot, so a report without a chart is the same. Compared with a chart, a value that is a token on one side only
 // cannot be compared; the report lists it as not compared. These places are masked:
 //

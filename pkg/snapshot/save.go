@@ -18,6 +18,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/manifestdiff"
 	"github.com/helmdrift/helmdrift/internal/order"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/tokens"
 	"github.com/helmdrift/helmdrift/pkg/drift"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/release"
@@ -65,7 +66,7 @@ func (r *Recorder) Snapshot(ctx context.Context, o Options) (*Snapshot, error) {
 	}
 	s.learn(o.Learned)
 	if !o.IncludeSecrets {
-		s.masker = s.known.Masker(s.publicNames(o))
+		s.masker = tokens.NewMasker(s.known, s.publicNames(o))
 	}
 	out := &Snapshot{
 		APIVersion: APIVersion, Kind: Kind, Helmdrift: o.Helmdrift, Time: o.Time.UTC().Truncate(time.Second), Masked: !o.IncludeSecrets,
@@ -95,7 +96,7 @@ type saver struct {
 	manifests map[int][]render.Document
 	known     *secret.Known
 	// masker replaces secrets; nil keeps them.
-	masker *secret.Masker
+	masker *tokens.Masker
 	errs   []error
 }
 

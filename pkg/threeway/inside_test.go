@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/helmdrift/helmdrift/internal/tokens"
 	"github.com/helmdrift/helmdrift/pkg/cluster"
 	"github.com/helmdrift/helmdrift/pkg/object"
 )
@@ -15,7 +16,7 @@ func TestInsideOfMaskedObjects(t *testing.T) {
 	for _, file := range caseFiles(t, "inside-*.txtar") {
 		in := caseInput(t, readCase(t, file))
 		c := Compare(in)
-		masker := c.secrets().Masker(nil)
+		masker := tokens.NewMasker(c.secrets(), nil)
 		masked := func(objects []object.Object) []object.Object {
 			var out []object.Object
 			for _, o := range objects {

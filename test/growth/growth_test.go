@@ -45,6 +45,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/secret"
 	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
 	"github.com/helmdrift/helmdrift/internal/terraform"
+	"github.com/helmdrift/helmdrift/internal/tokens"
 	"github.com/helmdrift/helmdrift/internal/unified"
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/internal/worktree"
@@ -154,7 +155,7 @@ var notTried = map[string]bool{
 func others() map[string]func(text string) {
 	var known secret.Known
 	known.AddMembers(map[string]any{"stringData": map[string]any{"a": "hunter2-canary", "b": "with blanks in it"}})
-	masker := known.Masker(nil)
+	masker := tokens.NewMasker(&known, nil)
 	out := map[string]func(string){
 		"Known.Scrub":           func(s string) { known.Scrub(s) },
 		"Known.Holds":           func(s string) { known.Holds(map[string]any{s: []any{s}}) },

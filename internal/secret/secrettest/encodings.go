@@ -1,4 +1,5 @@
-// Package secrettest has the encodings that templates, tools and errors use to quote a secret. Tests write a secret in each of them.
+// Package secrettest has what tests of secrets share: the encodings that templates, tools and errors use to quote a secret, hostile texts,
+// and the table of what is secret.
 package secrettest
 
 import (

@@ -1,4 +1,4 @@
-package secret
+package tokens
 
 import (
 	"encoding/base64"
@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/internal/secret/secrettest"
 )
 
 // canaries are the secrets of the table.
@@ -15,7 +18,7 @@ var canaries = []string{"hunter2", "abcdefgh", "abc123", "dXNlcjpodW50ZXIy", "do
 // TestMaskerOnTable checks that a Masker replaces what the table calls secret and nothing else, and that the rest is hidden as in the
 // original.
 func TestMaskerOnTable(t *testing.T) {
-	m, cases := new(Known).Masker(nil), readTable(t)
+	m, cases := NewMasker(new(secret.Known), nil), secrettest.ReadTable(t, "../secret/testdata/names.yaml")
 	for _, text := range cases.SecretTexts {
 		got := m.Text(text)
 		for _, canary := range canaries {
@@ -23,7 +26,7 @@ func TestMaskerOnTable(t *testing.T) {
 				t.Errorf("%q became %q", text, got)
 			}
 		}
-		if !HoldsToken(got) || !(Place{}).Holds(got) || m.Text(text) != got {
+		if !secret.HoldsToken(got) || !(secret.Place{}).Holds(got) || m.Text(text) != got {
 			t.Errorf("%q became %q, which is not hidden, or another text each time", text, got)
 		}
 	}
@@ -33,14 +36,14 @@ func TestMaskerOnTable(t *testing.T) {
 		}
 	}
 	for _, c := range cases.SecretPlaces {
-		place := placeOf(c.Path)
+		place := secrettest.PlaceOf(secret.Root, c.Path)
 		got := m.value(place, c.Value)
 		if !place.Holds(got) || reflect.DeepEqual(got, c.Value) {
 			t.Errorf("%s: %v became %v", c.Path, c.Value, got)
 		}
 	}
 	for _, c := range cases.ReadablePlaces {
-		if got := m.value(placeOf(c.Path), c.Value); !reflect.DeepEqual(got, c.Value) {
+		if got := m.value(secrettest.PlaceOf(secret.Root, c.Path), c.Value); !reflect.DeepEqual(got, c.Value) {
 			t.Errorf("%s: %v became %v", c.Path, c.Value, got)
 		}
 	}
@@ -49,7 +52,7 @@ func TestMaskerOnTable(t *testing.T) {
 // TestMaskerKeepsEquality checks that values are equal after masking if and only if they were equal before, whatever form they have in a
 // Secret.
 func TestMaskerKeepsEquality(t *testing.T) {
-	m, other := new(Known).Masker(nil), new(Known).Masker(nil)
+	m, other := NewMasker(new(secret.Known), nil), NewMasker(new(secret.Known), nil)
 	encoded := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	secretOf := func(field, text string) string {
 		masked := m.Object("", "Secret", map[string]any{field: map[string]any{"p": text}, "metadata": map[string]any{"name": "hunter2"}})
@@ -84,9 +87,9 @@ func isBase64Text(text string) bool {
 // TestMaskerFindsMembers checks that the value of a Secret is replaced in other objects: in texts, keys, arguments, annotations, and in the
 // field sets of managedFields, but not where it is a part of a public name.
 func TestMaskerFindsMembers(t *testing.T) {
-	var k Known
+	var k secret.Known
 	k.AddMembers(map[string]any{"stringData": map[string]any{"a": "canary-1234", "b": "database-1"}})
-	m := k.Masker([]string{"database-1-config"})
+	m := NewMasker(&k, []string{"database-1-config"})
 	object := map[string]any{
 		"kind": "ConfigMap",
 		"metadata": map[string]any{
@@ -123,14 +126,36 @@ func TestMaskerFindsMembers(t *testing.T) {
 
 // TestMaskerKeepsNames checks that the names of an object stay, although one of them looks like an assignment.
 func TestMaskerKeepsNames(t *testing.T) {
-	m := new(Known).Masker(nil)
+	m := NewMasker(new(secret.Known), nil)
 	role := map[string]any{
 		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
 		"metadata": map[string]any{"name": "reader:token:abcdef", "annotations": map[string]any{"note": "token: abcdef"}},
 	}
 	got := m.Object("rbac.authorization.k8s.io", "ClusterRole", role)["metadata"].(map[string]any)
-	if got["name"] != "reader:token:abcdef" || !HoldsToken(got["annotations"]) {
+	if got["name"] != "reader:token:abcdef" || !secret.HoldsToken(got["annotations"]) {
 		t.Errorf("the metadata became %v", got)
+	}
+}
+
+// TestTooMuchWork checks that a text that takes the finders too much work is replaced whole, and that the rest of the object is not.
+func TestTooMuchWork(t *testing.T) {
+	m := NewMasker(new(secret.Known), nil)
+	got := m.Value(map[string]any{"hostile": strings.Repeat("value:\n", 2000), "other": "plain"}).(map[string]any)
+	if got["other"] != "plain" || !secret.IsToken(strings.TrimSpace(got["hostile"].(string))) {
+		t.Errorf("the values became %v", got)
+	}
+}
+
+// TestInterrupt checks that every text becomes a token if an interrupt left a text unread where secrets may be in it. No test can take the
+// interrupt back, so the other tests of this package may run after one: they need no text that takes more than a few milliseconds.
+func TestInterrupt(t *testing.T) {
+	secret.Interrupt()
+	learns := new(secret.Known)
+	learns.AddObject("", "ConfigMap", map[string]any{"data": map[string]any{"a": strings.Repeat("token: [token: [", 64<<10)}})
+	for name, k := range map[string]*secret.Known{"it": learns, "a copy": new(secret.Known).With(learns)} {
+		if got := NewMasker(k, nil).Value(map[string]any{"a": "plain"}).(map[string]any)["a"]; !secret.IsToken(got.(string)) {
+			t.Errorf("%s did not read everything and saves %q", name, got)
+		}
 	}
 }
 
@@ -139,13 +164,13 @@ func FuzzMasker(f *testing.F) {
 	for _, text := range []string{"password: hunter2", "redis://:hunter2@cache", "--token x1 -pSecret", "", "Bearer abc.def", "hd-masked-12"} {
 		f.Add(text)
 	}
-	var k Known
+	var k secret.Known
 	k.AddMembers(map[string]any{"stringData": map[string]any{"a": "canary-1234"}})
-	m := k.Masker(nil)
+	m := NewMasker(&k, nil)
 	f.Fuzz(func(t *testing.T, text string) {
 		got := m.Text(text)
-		was := (Place{}).Holds(text) || k.Holds(text)
-		if is := (Place{}).Holds(got); was != is {
+		was := (secret.Place{}).Holds(text) || k.Holds(text)
+		if is := (secret.Place{}).Holds(got); was != is {
 			t.Errorf("%q: hidden %v, became %q: hidden %v", text, was, got, is)
 		}
 		if strings.Contains(got, "canary-1234") {

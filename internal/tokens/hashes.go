@@ -1,6 +1,10 @@
-package secret
+package tokens
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
+)
 
 // The hash of a pod template is part of names: a Deployment puts it into the names of its ReplicaSets, and these into the names of their
 // pods. It is a digest of the whole template, including the secrets in it. A masked snapshot has a token for it, the same one in names,
@@ -19,7 +23,7 @@ func (m *Masker) Item(group, kind string, object map[string]any) map[string]any 
 	}
 	for label, v := range labels {
 		hash, _ := v.(string)
-		if hash == "" || !IsTemplateHash(label) {
+		if hash == "" || !secret.IsTemplateHash(label) {
 			continue
 		}
 		m.inName(masked, "name", hash)

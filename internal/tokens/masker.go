@@ -1,4 +1,4 @@
-package secret
+package tokens
 
 import (
 	"crypto/hmac"
@@ -11,18 +11,20 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
 // Masker replaces secrets by tokens, in data that is saved and passed on. Equal secrets get equal tokens, so that a comparison of masked
 // values has the same result as a comparison of the values. The key of the tokens is random and is never stored: an attacker who guesses a
 // secret cannot check the guess against the token. A Masker is safe for concurrent use.
 //
-// A Masker replaces what Place and Known call secret. A token is itself secret wherever it appears (tokens.go), so a report on masked
+// A Masker replaces what secret.Place and secret.Known call secret. A token is itself secret wherever it appears, so a report on masked
 // data hides what a report on the data hides.
 type Masker struct {
 	key []byte
 	// members finds the values of Secrets anywhere in a text. given finds everything that is known to be secret.
-	members, given *Needles
+	members, given *secret.Needles
 	// known has the texts of both.
 	known map[string]bool
 	// texts are the texts that are secret if a value of a release consists of them.
@@ -33,13 +35,13 @@ type Masker struct {
 	missed bool
 }
 
-// Masker returns a masker of everything that is known now. The texts of public, such as the names of objects, stay readable even if a
+// NewMasker returns a masker of everything that is known now. The texts of public, such as the names of objects, stay readable even if a
 // Secret contains them.
-func (k *Known) Masker(public []string) *Masker {
+func NewMasker(known *secret.Known, public []string) *Masker {
 	m := &Masker{key: make([]byte, sha256.Size), known: map[string]bool{}, texts: map[string]bool{}}
 	_, _ = rand.Read(m.key) // it never returns an error
-	members, texts := k.Forms()
-	m.missed = k.Missed()
+	members, texts := known.Forms()
+	m.missed = known.Missed()
 	isPublic := func(text string) bool {
 		return slices.ContainsFunc(public, func(name string) bool { return strings.Contains(name, text) })
 	}
@@ -54,7 +56,7 @@ func (k *Known) Masker(public []string) *Masker {
 			m.known[form] = true
 		}
 	}
-	m.members, m.given = NewNeedles(members), NewNeedles(m.known)
+	m.members, m.given = secret.NewNeedles(members), secret.NewNeedles(m.known)
 	return m
 }
 
@@ -77,13 +79,13 @@ func (m *Masker) Object(group, kind string, object map[string]any) map[string]an
 	if object == nil {
 		return nil
 	}
-	if own, _ := object["kind"].(string); Kind("", own) {
+	if own, _ := object["kind"].(string); secret.Kind("", own) {
 		group, kind = "", own
 	}
 	if items, isList := object["items"].([]any); isList && strings.HasSuffix(kind, "List") {
 		return m.list(group, strings.TrimSuffix(kind, "List"), object, items)
 	}
-	root := Root(group, kind)
+	root := secret.Root(group, kind)
 	out := m.fields(root, object)
 	m.managedFields(root, object, out)
 	keep(out, object, "apiVersion", "kind")
@@ -107,11 +109,11 @@ func keep(masked, original map[string]any, names ...string) {
 func (m *Masker) list(group, kind string, list map[string]any, items []any) map[string]any {
 	out := map[string]any{}
 	for name, v := range list {
-		out[name] = m.value(Place{}, v)
+		out[name] = m.value(secret.Place{}, v)
 	}
 	masked := make([]any, len(items))
 	for i, item := range items {
-		masked[i] = m.value(Place{}, item)
+		masked[i] = m.value(secret.Place{}, item)
 		if object, ok := item.(map[string]any); ok {
 			masked[i] = m.Item(group, kind, object)
 		}
@@ -121,13 +123,13 @@ func (m *Masker) list(group, kind string, list map[string]any, items []any) map[
 }
 
 // Value returns a copy of a value that is not an object, with its secrets replaced.
-func (m *Masker) Value(v any) any { return m.value(Place{}, v) }
+func (m *Masker) Value(v any) any { return m.value(secret.Place{}, v) }
 
 // Given returns a copy of the values of a release. Beyond what Value replaces, it replaces every value that is known to be secret.
 func (m *Masker) Given(v any) any {
 	given := *m
 	given.members, given.values = m.given, true
-	return given.value(Place{}, v)
+	return given.value(secret.Place{}, v)
 }
 
 // Text returns a text with its secrets replaced.
@@ -138,11 +140,11 @@ func (m *Masker) Text(text string) string {
 	if m.isBroken(text) {
 		return m.base64(text)
 	}
-	return Replace(m.replace(text), m.Token)
+	return secret.Replace(m.replace(text), m.Token)
 }
 
-// value returns a copy of a value at a place. It goes the same way as Place.each, which visits what is secret.
-func (m *Masker) value(p Place, v any) any {
+// value returns a copy of a value at a place. It goes the same way as secret.Place.Each, which visits what is secret.
+func (m *Masker) value(p secret.Place, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		return m.fields(p, v)
@@ -160,7 +162,7 @@ func (m *Masker) value(p Place, v any) any {
 }
 
 // fields returns a copy of a map. The data of a Secret is base64, and stringData is not: equal values get equal tokens in both.
-func (m *Masker) fields(p Place, in map[string]any) map[string]any {
+func (m *Masker) fields(p secret.Place, in map[string]any) map[string]any {
 	p = p.InMap(in)
 	out := make(map[string]any, len(in))
 	for name, below := range in {
@@ -175,7 +177,7 @@ func (m *Masker) fields(p Place, in map[string]any) map[string]any {
 }
 
 // data returns a copy of the data of a Secret.
-func (m *Masker) data(p Place, in map[string]any) map[string]any {
+func (m *Masker) data(p secret.Place, in map[string]any) map[string]any {
 	out := make(map[string]any, len(in))
 	for name, v := range in {
 		if text, ok := v.(string); ok {
@@ -188,7 +190,7 @@ func (m *Masker) data(p Place, in map[string]any) map[string]any {
 }
 
 // items returns a copy of a list. Its texts may be the arguments of a command.
-func (m *Masker) items(p Place, in []any) []any {
+func (m *Masker) items(p secret.Place, in []any) []any {
 	out := make([]any, len(in))
 	for i, offset := range p.Arguments(in) {
 		if offset >= 0 && !p.Announced() {
@@ -212,7 +214,7 @@ func (m *Masker) isBroken(text string) bool {
 }
 
 // text returns a text at a place with its secrets replaced.
-func (m *Masker) text(p Place, text string) string {
+func (m *Masker) text(p secret.Place, text string) string {
 	switch {
 	case p.Whole(text):
 		return m.Token(text)
@@ -226,7 +228,7 @@ func (m *Masker) text(p Place, text string) string {
 
 // name returns a key of a map with the values of Secrets replaced.
 func (m *Masker) name(name string) string {
-	if !MayBeValue(name) {
+	if !secret.MayBeValue(name) {
 		return name
 	}
 	return m.replace(name)
@@ -235,10 +237,10 @@ func (m *Masker) name(name string) string {
 // Token returns the token for a text that is secret as a whole. Blanks around the text stay: templates trim and indent values.
 func (m *Masker) Token(text string) string {
 	inner := strings.TrimSpace(text)
-	if inner == "" || IsToken(inner) {
+	if inner == "" || secret.IsToken(inner) {
 		return text
 	}
-	return strings.Replace(text, inner, Token(m.sum(inner)), 1)
+	return strings.Replace(text, inner, secret.Token(m.sum(inner)), 1)
 }
 
 // base64 returns the base64 form of the token of what a text encodes. Line breaks in and around the text stay, because the API server keeps
@@ -272,7 +274,7 @@ func (m *Masker) sum(text string) []byte {
 }
 
 // managedFields replaces the secrets in the field sets of an object's managedFields, in its copy.
-func (m *Masker) managedFields(root Place, object, masked map[string]any) {
+func (m *Masker) managedFields(root secret.Place, object, masked map[string]any) {
 	metadata, _ := object["metadata"].(map[string]any)
 	copied, _ := masked["metadata"].(map[string]any)
 	entries, _ := metadata["managedFields"].([]any)
@@ -281,7 +283,7 @@ func (m *Masker) managedFields(root Place, object, masked map[string]any) {
 	}
 	out := make([]any, len(entries))
 	for i, e := range entries {
-		out[i] = m.value(Place{}, e)
+		out[i] = m.value(secret.Place{}, e)
 		entry, _ := e.(map[string]any)
 		if set, ok := entry["fieldsV1"].(map[string]any); ok {
 			out[i].(map[string]any)["fieldsV1"] = m.fieldSet(root, set)
@@ -291,7 +293,7 @@ func (m *Masker) managedFields(root Place, object, masked map[string]any) {
 }
 
 // fieldSet returns a copy of a field set. Its keys are f:NAME, k:KEYS of a list item, v:VALUE of a set, and a dot for the value itself.
-func (m *Masker) fieldSet(p Place, set map[string]any) map[string]any {
+func (m *Masker) fieldSet(p secret.Place, set map[string]any) map[string]any {
 	out := make(map[string]any, len(set))
 	for key, v := range set {
 		place, shown := p, key
@@ -311,14 +313,14 @@ func (m *Masker) fieldSet(p Place, set map[string]any) map[string]any {
 }
 
 // itemKey returns the place of a list item that a field set names, and its key with the secrets replaced.
-func (m *Masker) itemKey(p Place, form, text string) (place Place, key string) {
+func (m *Masker) itemKey(p secret.Place, form, text string) (place secret.Place, key string) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var v any
 	if decoder.Decode(&v) != nil {
 		return p.Item(""), form + ":" + m.Token(text)
 	}
-	place = p.Item(ItemName(v))
+	place = p.Item(secret.ItemName(v))
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
