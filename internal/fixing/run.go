@@ -286,7 +286,8 @@ func (f Run) SaveBackup(plan *repair.Plan) error {
 		bare := withoutServerFields(live)
 		if !f.ShowSecrets && !secret.Kind(o.Ref.Group, o.Ref.Kind) {
 			var paths []string
-			if bare, paths = f.Before.Comparison.WithoutSecrets(o.Ref, bare); len(paths) > 0 {
+			place, known := f.Before.Comparison.SecretsOf(o.Ref, bare)
+			if bare, paths = strip(place, known, bare); len(paths) > 0 {
 				notes = append(notes, fmt.Sprintf("the backup of %s leaves out secret fields: %s; --show-secrets keeps them",
 					o.Ref.Key, strings.Join(paths, ", ")))
 			}

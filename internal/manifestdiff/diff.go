@@ -198,7 +198,7 @@ type side struct {
 
 // add adds a text of a document.
 func (s *side) add(d *differ, text, title string) {
-	lines := secretLines(text, d.comparison.SecretPaths)
+	lines := secretLines(text, d.comparison)
 	for i, line := range strings.SplitAfter(text, "\n")[:len(lines)] {
 		s.secret = append(s.secret, !d.show && (lines[i] || d.comparison.Scrub(line) != line))
 		s.titles = append(s.titles, title)

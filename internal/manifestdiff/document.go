@@ -14,6 +14,7 @@ import (
 	"github.com/helmdrift/helmdrift/internal/valuesfile"
 	"github.com/helmdrift/helmdrift/pkg/object"
 	"github.com/helmdrift/helmdrift/pkg/render"
+	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
 // document is one document of a manifest. Its text before the change is separator + body, and after it separator + edited.
@@ -84,8 +85,8 @@ func (d *document) after() string {
 	return d.separator + d.edited
 }
 
-// secretLines returns, for each line of a text of the document, whether it is secret. Paths returns the places of secrets in an object.
-func secretLines(text string, paths func(object.Ref, map[string]any) [][]any) []bool {
+// secretLines returns, for each line of a text of the document, whether it is secret in the comparison.
+func secretLines(text string, c *threeway.Comparison) []bool {
 	lines := make([]bool, strings.Count(text, "\n"))
 	body := text
 	if strings.HasPrefix(text, "---") { // the separator becomes an empty line, so that lines keep their numbers
@@ -102,7 +103,8 @@ func secretLines(text string, paths func(object.Ref, map[string]any) [][]any) []
 		mark(lines, 1, len(lines)+1)
 		return lines
 	}
-	for _, path := range paths(ref, content) {
+	place, secrets := c.SecretsOf(ref, content)
+	for _, path := range secretPaths(place, secrets, content, nil) {
 		from, to := 1, len(lines)+1
 		if len(root.Content) == 1 {
 			from, to = linesOf(root.Content[0], path, from, to)

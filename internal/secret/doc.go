@@ -3,7 +3,7 @@
 // this one. The package has no side effects, and imports no package of this program but internal/order.
 //
 //	a name ────────► Name ──────────────────────────► does it announce a secret?
-//	object, path ──► Root, Place.Field, Place.Item ─► Place.Holds, Each: what is secret there; Strip: the object without it
+//	object, path ──► Root, Place.Field, Place.Item ─► Place.Holds, Each: what is secret there
 //	any text ──────► Scrub ─────────────────────────► the text with *** for what looks like a secret
 //	values of a run ► Known ── Known.Scrub ─────────► the text with *** for these values too
 //
@@ -30,7 +30,7 @@
 // volume, and masked if it is the token itself. A schema (openAPIV3Schema) describes secrets and contains none.
 //
 // Whoever copies a value without its secrets goes through it as Each does: by InMap and FieldIn through maps, by Item and Arguments through
-// lists, and by Whole to texts. internal/tokens does so.
+// lists, and by Whole to texts. internal/tokens does so, and internal/fixing for the backup of a fix.
 //
 // # Texts
 //

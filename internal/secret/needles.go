@@ -3,7 +3,6 @@ package secret
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -138,68 +137,6 @@ func isWholeWord(before string, afterSecret bool, after string, isQuoted bool) b
 	opens := strings.ContainsRune("\"'`=([{", left) || strings.HasSuffix(before, ": ") && !strings.HasSuffix(before, "::")
 	closes := after == "" || strings.ContainsRune("\"'`)]},;:", right)
 	return (before != "" || afterSecret) && opens && closes
-}
-
-// Strip returns a copy of an object without the fields that contain a secret, and the paths of these fields. If a
-// list has a secret outside of its maps, the whole list is removed. The checksum of a secret stays.
-func (p Place) Strip(object map[string]any, known *Known) (stripped map[string]any, paths []string) {
-	s := stripper{known: known}
-	stripped = s.stripMap(p, object, "")
-	slices.Sort(s.paths)
-	return stripped, s.paths
-}
-
-// stripper collects the paths of the removed fields.
-type stripper struct {
-	known *Known
-	paths []string
-}
-
-// stripMap returns a copy of a map without its secret fields. The paths of the fields begin with head.
-func (s *stripper) stripMap(p Place, m map[string]any, head string) map[string]any {
-	p = p.InMap(m)
-	out := make(map[string]any, len(m))
-	for name, below := range m {
-		switch field := p.FieldIn(m, name); {
-		case MayBeValue(name) && s.known.Holds(name):
-			s.paths = append(s.paths, head+Mask)
-		case s.isRemoved(field, below):
-			s.paths = append(s.paths, head+name)
-		default:
-			out[name] = s.stripValue(field, below, head+name)
-		}
-	}
-	return out
-}
-
-// stripValue returns a copy of a value that is not itself a secret.
-func (s *stripper) stripValue(p Place, v any, path string) any {
-	switch v := v.(type) {
-	case map[string]any:
-		return s.stripMap(p, v, path+".")
-	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = s.stripValue(p.Item(""), item, path+"["+strconv.Itoa(i)+"]")
-		}
-		return out
-	}
-	return v
-}
-
-// isRemoved reports whether a value is secret, or a list that has a secret among its texts. Unlike Place.Holds, it ignores checksums of
-// secrets.
-func (s *stripper) isRemoved(p Place, v any) bool {
-	isMap := func(v any) bool { _, ok := v.(map[string]any); return ok }
-	if isMap(v) {
-		return false
-	}
-	if list, ok := v.([]any); ok {
-		v = slices.DeleteFunc(slices.Clone(list), isMap) // stripValue strips the maps in the list one by one
-	}
-	found := s.known.Holds(v)
-	p.Each(v, func(string) { found = true })
-	return found
 }
 
 // MayBeValue reports whether a key of a map may be the value of a Secret. A key of only letters is the name of a field.

@@ -49,14 +49,10 @@ func (c *Comparison) secrets() *secret.Known {
 	return c.known
 }
 
-// WithoutSecrets returns a copy of an object without the fields that hold a secret, and where they were.
-func (c *Comparison) WithoutSecrets(ref object.Ref, object map[string]any) (stripped map[string]any, paths []string) {
-	return rootOf(ref, object).Strip(object, c.secrets())
-}
-
-// SecretPaths returns the paths, of keys and indexes, of all values of an object that a Report masks.
-func (c *Comparison) SecretPaths(ref object.Ref, object map[string]any) [][]any {
-	return rootOf(ref, object).Paths(object, c.secrets())
+// SecretsOf returns what says which values of an object a Report masks: the place of the object, and the secrets in all objects of the
+// comparison.
+func (c *Comparison) SecretsOf(ref object.Ref, object map[string]any) (secret.Place, *secret.Known) {
+	return rootOf(ref, object), c.secrets()
 }
 
 // rootOf returns the place of an object. It is a Secret if its key says so, or the kind of any state.

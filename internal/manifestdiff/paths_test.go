@@ -1,13 +1,16 @@
-package secret
+package manifestdiff
 
 import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"github.com/helmdrift/helmdrift/internal/secret"
 )
 
-func TestPaths(t *testing.T) {
-	known := &Known{}
+// TestSecretPaths checks where the secrets of an object are: at places, known ones in texts, and among the arguments of a list.
+func TestSecretPaths(t *testing.T) {
+	known := &secret.Known{}
 	known.AddObject("", "Secret", map[string]any{"stringData": map[string]any{"a": "correct-horse-battery"}})
 	object := map[string]any{
 		"kind": "Deployment",
@@ -21,7 +24,7 @@ func TestPaths(t *testing.T) {
 		},
 	}
 	var got []string
-	for _, path := range Root("apps", "Deployment").Paths(object, known) {
+	for _, path := range secretPaths(secret.Root("apps", "Deployment"), known, object, nil) {
 		got = append(got, fmt.Sprint(path))
 	}
 	slices.Sort(got)
@@ -29,7 +32,7 @@ func TestPaths(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := Root("", "Secret").Paths(map[string]any{"data": map[string]any{"a": "eA=="}}, nil); len(got) != 1 {
+	if got := secretPaths(secret.Root("", "Secret"), nil, map[string]any{"data": map[string]any{"a": "eA=="}}, nil); len(got) != 1 {
 		t.Errorf("a Secret has the paths %q", got)
 	}
 }
