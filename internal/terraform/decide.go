@@ -33,8 +33,7 @@ func (r *Release) decide(history release.History) decision {
 		return decision{action: report.DeployerReinstall, reason: why}
 	case ReplaceLast:
 		if r.Before == r.Now.Place {
-			return decision{action: report.DeployerBlocked, otherwise: report.DeployerReinstall,
-				reason: "create_before_destroy installs before it uninstalls, and Helm refuses a name that is in use; " + why}
+			return r.decideInPlace(history, why)
 		}
 		return decision{action: report.DeployerReinstall, reason: why}
 	case Forgets:
@@ -42,6 +41,22 @@ func (r *Release) decide(history release.History) decision {
 	}
 	return decision{action: report.DeployerNone,
 		reason: "the plan changes no argument, and Terraform does not look at the objects in the cluster"}
+}
+
+// decideInPlace returns what the provider does with a release that it creates before it destroys the one of the same name. If it can create
+// it, it then uninstalls the release that it has created.
+func (r *Release) decideInPlace(history release.History, why string) decision {
+	out := decision{action: report.DeployerUninstall}
+	switch r.decideNew(history, why).action {
+	case report.DeployerUpgrade:
+		out.reason = "create_before_destroy with upgrade_install upgrades the release and then uninstalls it; " + why
+	case report.DeployerInstall:
+		out.reason = "create_before_destroy with replace installs the release anew and then uninstalls it; " + why
+	default:
+		out = decision{action: report.DeployerBlocked, otherwise: report.DeployerReinstall,
+			reason: "create_before_destroy installs before it uninstalls, and Helm refuses a name that is in use; " + why}
+	}
+	return out
 }
 
 // decideNew returns what the provider does to create a release. Helm refuses a name that has records, unless replace is set and the last of
