@@ -76,34 +76,33 @@ type nextSource struct {
 }
 
 // all returns how to compare all objects that controllers deploy, and the files of tools that are named beside --next. It is nil if the
-// flags do not ask for that. Done closes the files.
+// flags do not ask for that. The files are open then.
 func (c controllers) all(
 	ctx context.Context, s cli.Streams, o diffOptions, args []string, flags *pflag.FlagSet,
-) (all compareAll, done func(), err error) {
-	done = func() {}
+) (all compareAll, opened openFiles, err error) {
 	if c.flags == nil {
-		return nil, done, nil
+		return nil, nil, nil
 	}
 	flag, err := c.flags.CheckAll(flags)
 	if flag == "" {
-		return nil, done, err
+		return nil, nil, err
 	}
 	if len(args) > 0 {
-		return nil, done, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
+		return nil, nil, hint.New(fmt.Errorf("%s takes no release", flag), "for one HelmRelease: helmdrift diff hr/NAME -n NAMESPACE")
 	}
 	if namespace, err := flags.GetString("namespace"); err == nil && c.flags.From != "" && strings.Contains(namespace, ",") {
-		return nil, done, hint.New(errors.New("--from takes one namespace with -n"),
+		return nil, nil, hint.New(errors.New("--from takes one namespace with -n"),
 			"the tree says which namespaces its objects are in: leave out -n")
 	}
 	files := namedFiles(o.files)
 	if err := c.refuse(files, o, flags, flag); err != nil {
-		return nil, done, err
+		return nil, nil, err
 	}
 	var sources []nextSource
 	for _, of := range c.known {
 		all, err := of.all(s, o)
 		if err != nil {
-			return nil, done, err
+			return nil, nil, err
 		}
 		if all == nil {
 			continue
@@ -117,13 +116,13 @@ func (c controllers) all(
 	if len(files) > 0 {
 		_, err := o.OptionsWithRules()
 		if err := errors.Join(o.check(flags, true), o.scan.check(flags, false), err); err != nil { // before a tool runs, which may take long
-			return nil, done, err
+			return nil, nil, err
 		}
-		more, closeAll, err := joined(ctx, files, &o.CompareOptions)
+		more, found, err := joined(ctx, files, &o.CompareOptions)
 		if err != nil {
-			return nil, done, err
+			return nil, nil, err
 		}
-		sources, done = append(sources, more...), closeAll
+		sources, opened = append(sources, more...), found
 	}
 	return func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
 		var all []deployer.Source
@@ -137,7 +136,7 @@ func (c controllers) all(
 			all = append(all, one.Source)
 		}
 		return deployer.CompareAll(ctx, on, all, c.nothing(sources, on.Namespace))
-	}, done, nil
+	}, opened, nil
 }
 
 // refuse refuses what a controller or a file decides, but what only a file takes.

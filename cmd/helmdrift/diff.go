@@ -35,8 +35,9 @@ type diffOptions struct {
 	controllers controllers
 	// files are files that say what a tool does next. A flag names one of them instead of a release.
 	files []objectFile
-	// all compares what a controller deploys instead of all releases, if --next is set.
-	all compareAll
+	// all compares what a controller deploys instead of all releases, if --next is set. opened are the files that it compares.
+	all    compareAll
+	opened openFiles
 	// snapshot is a file to compare instead of a cluster.
 	snapshot string
 	// fix is set to put back drift after the report. The help hides the flags of repair, and they are allowed only together with fix.
@@ -136,12 +137,12 @@ Signs: + add   - remove   ± overwrite   ∅ ignore   ! conflict   (without UTF-
 				return controlled.run(cmd.Context(), s, o, args, cmd.Flags())
 			}
 			if o.scan != nil {
-				all, done, err := o.controllers.all(cmd.Context(), s, o, args, cmd.Flags())
+				all, opened, err := o.controllers.all(cmd.Context(), s, o, args, cmd.Flags())
 				if err != nil {
 					return err
 				}
-				defer done()
-				o.all = all
+				defer opened.close()
+				o.all, o.opened = all, opened
 			}
 			if cmd.Flags().Changed("snapshot") {
 				return runDiffSnapshot(cmd.Context(), s, c, o, args, cmd.Flags())

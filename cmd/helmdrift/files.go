@@ -47,10 +47,29 @@ type openFile struct {
 	isOne  bool
 	report func(ctx context.Context, o diffOptions) error
 	// namespaces are those of the releases, in order. all compares the releases of a cluster or a namespace, and all calls together compare
-	// each release once.
+	// each release once. finish then adds to the reports what only those of all namespaces show. It may be nil. There may be other reports.
 	namespaces []string
 	all        compareAll
+	finish     func([]report.Release)
 	close      func()
+}
+
+// openFiles are the open files of a comparison.
+type openFiles []openFile
+
+// finish calls finish of each.
+func (all openFiles) finish(reports []report.Release) {
+	for _, file := range all {
+		if file.finish != nil {
+			file.finish(reports)
+		}
+	}
+}
+
+func (all openFiles) close() {
+	for _, file := range all {
+		file.close()
+	}
 }
 
 // namedFiles returns the files of tools that flags name.
@@ -108,7 +127,8 @@ func runDiffFile(ctx context.Context, files []objectFile, c *cli.Connection, o d
 	if err != nil {
 		return err
 	}
-	defer found.close()
+	o.opened = openFiles{found}
+	defer o.opened.close()
 	if len(args) == 1 && found.isOne {
 		return found.report(ctx, o)
 	}
@@ -125,21 +145,15 @@ func runDiffFile(ctx context.Context, files []objectFile, c *cli.Connection, o d
 	return o.scan.run(ctx, o, nil)
 }
 
-// joined returns how to compare what tools do next beside the controllers of a cluster. The others are compared if one file is
-// wrong, which is the error of its own comparison. Done closes the files.
-func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (sources []nextSource, done func(), err error) {
-	var opened []openFile
-	done = func() {
-		for _, file := range opened {
-			file.close()
-		}
-	}
+// joined returns how to compare what tools do next beside the controllers of a cluster, and the files. The others are compared if one file
+// is wrong, which is the error of its own comparison.
+func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (sources []nextSource, opened openFiles, err error) {
 	for _, file := range files {
 		of := nextSource{Source: deployer.Source{One: "release of the " + file.words().one, IsFile: true}}
 		found, err := file.open(ctx, o, nil, true)
 		switch {
 		case ctx.Err() != nil:
-			done()
+			opened.close()
 			return nil, nil, ctx.Err()
 		case err != nil:
 			of.all = failsOnce(err)
@@ -149,7 +163,7 @@ func joined(ctx context.Context, files []objectFile, o *cli.CompareOptions) (sou
 		}
 		sources = append(sources, of)
 	}
-	return sources, done, nil
+	return sources, opened, nil
 }
 
 // failsOnce returns a comparison that fails. It is called for each namespace, and says so once.

@@ -133,7 +133,7 @@ func (h *helmfileDiff) open(ctx context.Context, o *cli.CompareOptions, names []
 		return openFile{}, err
 	}
 	return openFile{
-		isOne: len(found.Releases) == 1, namespaces: found.Namespaces(), close: found.Close,
+		isOne: len(found.Releases) == 1, namespaces: found.Namespaces(), finish: found.Finish, close: found.Close,
 		report: func(ctx context.Context, o diffOptions) error { return h.report(ctx, o, found) },
 		all: func(ctx context.Context, on deployer.Scanned, limits jobs.Limits) ([]report.Release, error) {
 			return helmfile.Fleet{Question: h.question(o, limits, found), Loaded: found, On: on}.Compare(ctx)

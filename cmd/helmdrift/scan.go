@@ -87,6 +87,7 @@ func (f *fleetScan) run(ctx context.Context, o diffOptions, names []string) erro
 	if err != nil {
 		return err
 	}
+	o.opened.finish(releases)
 	now := time.Now()
 	clusters.Covered.Seconds = now.Sub(start).Seconds()
 	r := report.NewScan(version, now, releases, clusters.Errors, clusters.Covered)

@@ -88,24 +88,21 @@ type Fleet struct {
 	*Loaded
 	// On is the cluster.
 	On deployer.Scanned
-
-	shared *sharing
 }
 
 // Compare compares what helmfile does next with each release of the namespace of On. If something goes wrong with one of them, its report
-// has the error. Compare fails if ctx ends; even then, it returns the reports that it has.
+// has the error. Compare fails if ctx ends; even then, it returns the reports that it has. Loaded.Finish takes those of all namespaces.
 func (f Fleet) Compare(ctx context.Context) ([]report.Release, error) {
 	all := slices.DeleteFunc(slices.Clone(f.Releases), func(r Release) bool { return f.On.Namespace != "" && r.Namespace != f.On.Namespace })
 	var fetched deployer.Fetched
 	defer fetched.Close()
-	f.Fetch, f.shared = fetched.Charts(f.Fetch), &sharing{}
+	f.Fetch = fetched.Charts(f.Fetch)
 	reports := deployer.Fleet[Release]{
 		Title:   func(r Release) report.Release { return titled(f.On.Name, r) },
 		Compare: func(own *secret.Known, r Release) (report.Release, error) { return f.compare(ctx, own, r) },
 		Code:    CodeIncomplete, Known: f.Known, Each: f.On.Each, Progress: f.On.Show,
 	}.Start().All(all)
-	f.shared.say(reports)
-	f.shared.sayNamespaces(reports)
+	f.shared.addReports(reports)
 	return reports, ctx.Err()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/helmdrift/helmdrift/internal/program"
 	"github.com/helmdrift/helmdrift/internal/secret"
+	"github.com/helmdrift/helmdrift/pkg/report"
 )
 
 // Loader says which helmfile to load, and how.
@@ -46,6 +47,14 @@ type Loaded struct {
 	// file is the helmfile, and state is that of all its releases.
 	file  string
 	state *State
+	// shared is what the comparisons of all namespaces have found.
+	shared sharing
+}
+
+// Finish adds to reports what releases of the helmfile have in common, in whatever namespaces they are. There may be other reports.
+func (l *Loaded) Finish(reports []report.Release) {
+	l.shared.say(reports)
+	l.shared.sayNamespaces(reports)
 }
 
 // Close removes the charts.

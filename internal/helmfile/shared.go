@@ -29,6 +29,25 @@ type sharing struct {
 	// creates has the first release by name whose installation creates a namespace, and lacks are those that need theirs and do not have it.
 	creates map[string]owner
 	lacks   []owner
+	// reports are those of the helmfile, among others that name releases alike. A copy of a report has the same pointer.
+	reports map[*report.Deployer]bool
+}
+
+// addReports adds reports of releases.
+func (s *sharing) addReports(reports []report.Release) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.reports == nil {
+		s.reports = map[*report.Deployer]bool{}
+	}
+	for _, r := range reports {
+		s.reports[r.Deployer] = true
+	}
+}
+
+// isAbout reports whether a report is that of one of some releases.
+func (s *sharing) isAbout(r report.Release, releases ...owner) bool {
+	return s.reports[r.Deployer] && slices.Contains(releases, owner{r.StorageNamespace, r.Name})
 }
 
 // add adds what a release deploys.
@@ -58,7 +77,7 @@ func (s *sharing) add(r Release, in threeway.Input) {
 func (s *sharing) sayNamespaces(reports []report.Release) {
 	for _, of := range s.lacks {
 		by, isCreated := s.creates[of.namespace]
-		i := slices.IndexFunc(reports, func(r report.Release) bool { return owner{r.StorageNamespace, r.Name} == of })
+		i := slices.IndexFunc(reports, func(r report.Release) bool { return s.isAbout(r, of) })
 		if isCreated && i >= 0 {
 			text := fmt.Sprintf("namespace %s does not exist, and only the installation of %s creates it: Helm fails if it comes first; "+
 				"createNamespace: true creates it in any case", of.namespace, by.name)
@@ -85,7 +104,7 @@ func (s *sharing) say(reports []report.Release) {
 		})
 		var of, creating []int
 		for i, r := range reports {
-			if !slices.Contains(owners, owner{r.StorageNamespace, r.Name}) {
+			if !s.isAbout(r, owners...) {
 				continue
 			}
 			of = append(of, i)
