@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,6 +32,12 @@ const (
 	jobHelmfileSecrets = "helmfile-secrets"
 )
 
+// helmfileBuilt is what helmfile build prints, and for which environment.
+type helmfileBuilt struct {
+	Text        []byte
+	Environment string
+}
+
 // helmfileGuest returns diff of a helmfile as a guest.
 func helmfileGuest() guest {
 	return guest{
@@ -38,8 +45,8 @@ func helmfileGuest() guest {
 			return &helmfileDiff{Streams: s, connection: c, selectors: new([]string)}
 		}},
 		jobs: map[string]confine.Job{
-			jobHelmfileState: confine.NewJob(func(_ context.Context, _ *confine.Parent, text []byte) (*helmfile.State, error) {
-				return helmfile.ReadState(text)
+			jobHelmfileState: confine.NewJob(func(_ context.Context, _ *confine.Parent, built helmfileBuilt) (*helmfile.State, error) {
+				return helmfile.ReadState(built.Text, built.Environment)
 			}),
 			jobHelmfileSecrets: confine.NewJob(func(_ context.Context, _ *confine.Parent, all [][]byte) (out []helmfile.Secret, _ error) {
 				for _, document := range all {
@@ -237,7 +244,8 @@ func (h *helmfileDiff) load(ctx context.Context, o *cli.CompareOptions, names []
 	loader := helmfile.Loader{
 		File: h.path, Environment: h.environment, Context: h.connection.Context, Env: h.env(), Self: self, MaxOutput: limits.MaxAnswer(),
 		ReadState: func(ctx context.Context, text []byte) (*helmfile.State, error) {
-			return jobs.Run[[]byte, *helmfile.State](ctx, limits, "reading what helmfile build prints", jobHelmfileState, text, nil)
+			built := helmfileBuilt{text, cmp.Or(h.environment, h.Env("HELMFILE_ENVIRONMENT"), helmfile.DefaultEnvironment)}
+			return jobs.Run[helmfileBuilt, *helmfile.State](ctx, limits, "reading what helmfile build prints", jobHelmfileState, built, nil)
 		},
 		ReadSecrets: func(ctx context.Context, documents [][]byte) ([]helmfile.Secret, error) {
 			return jobs.Run[[][]byte, []helmfile.Secret](ctx, limits, "reading what helm-secrets has decrypted", jobHelmfileSecrets, documents, nil)

@@ -20,8 +20,8 @@ import (
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
 
-// TestCalls reads the cases of testdata/calls. A case has what helmfile build prints in state, the recorded calls in calls, one in each
-// line as JSON, and in want what is made of them.
+// TestCalls reads the cases of testdata/calls. A case has what helmfile build prints for the environment prod in state, the recorded calls
+// in calls, one in each line as JSON, and in want what is made of them.
 func TestCalls(t *testing.T) {
 	casetest.Run(t, "testdata/calls/*.txtar", func(t *testing.T, inputs *txtar.Archive) string {
 		casetest.Inputs(t, inputs, "state", "calls")
@@ -32,7 +32,7 @@ func TestCalls(t *testing.T) {
 // describe returns what is made of a state and of calls, one line for each thing that is not empty.
 func describe(t *testing.T, text, lines []byte) string {
 	t.Helper()
-	state, err := ReadState(text)
+	state, err := ReadState(text, "prod")
 	if err != nil {
 		return "error: " + err.Error() + "\n"
 	}

@@ -51,7 +51,7 @@ func runPlaces(t *testing.T, archive *txtar.Archive) string {
 		}
 	}
 	read := func() (*Loaded, *Step) {
-		state, err := ReadState([]byte(parts["state"]))
+		state, err := ReadState([]byte(parts["state"]), DefaultEnvironment)
 		if err != nil {
 			t.Fatal(err)
 		}

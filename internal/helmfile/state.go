@@ -68,8 +68,9 @@ type document struct {
 	Repositories      []repository `json:"repositories"`
 	OverrideNamespace string       `json:"namespace"`
 	Environments      map[string]struct {
-		Values  []any `json:"values"`
-		Secrets []any `json:"secrets"`
+		KubeContext string `json:"kubeContext"`
+		Values      []any  `json:"values"`
+		Secrets     []any  `json:"secrets"`
 	} `json:"environments"`
 	// Rendered are the values of templates and conditions.
 	Rendered  map[string]any `json:"renderedvalues"`
@@ -121,8 +122,11 @@ type repository struct {
 	OCI  bool   `json:"oci"`
 }
 
-// ReadState reads what helmfile build prints.
-func ReadState(text []byte) (*State, error) {
+// DefaultEnvironment is the environment of helmfile if nobody chooses one.
+const DefaultEnvironment = "default"
+
+// ReadState reads what helmfile build prints for an environment.
+func ReadState(text []byte, environment string) (*State, error) {
 	out := &State{}
 	for i, part := range documents(text) {
 		var d document
@@ -145,6 +149,9 @@ func ReadState(text []byte) (*State, error) {
 				out.Environments = append(out.Environments, name)
 			}
 		}
+		// helmfile build prints what a flag or helmDefaults give a release as its own kubeContext, and helmfile asks the environment after that
+		// (helmfile v1.8.0 pkg/state/state.go getKubeContext, ApplyOverrides, pkg/state/state_exec_tmpl.go ExecuteTemplates).
+		kubeContext := cmp.Or(d.Environments[environment].KubeContext, d.Defaults.KubeContext)
 		for _, r := range d.Releases {
 			if r.Name == "" {
 				return nil, errors.New("helmfile build prints a release without a name")
@@ -160,7 +167,7 @@ func ReadState(text []byte) (*State, error) {
 			*to = append(*to, Declared{
 				Values: append(at.entries(r.Prefix, r.Values, false), at.entries(r.Prefix, r.Secrets, true)...),
 				Reads:  at.entries("", reads, false), ChartFolder: at.entries("", []any{r.Chart}, false)[0].Path,
-				Name: r.Name, Namespace: cmp.Or(r.Namespace, d.OverrideNamespace), Context: cmp.Or(r.KubeContext, d.Defaults.KubeContext),
+				Name: r.Name, Namespace: cmp.Or(r.Namespace, d.OverrideNamespace), Context: cmp.Or(r.KubeContext, kubeContext),
 				File: d.FilePath, Chart: r.Chart, IsInstalled: r.Installed == nil || *r.Installed,
 				MayReinstall: r.Strategy == "reinstallIfForbidden",
 				OnlyUpgrade: slices.Concat(r.flags(d.Defaults.options), r.downloadFlags(d.repositoryOf(r.Chart), r.Chart, d.Defaults.download),

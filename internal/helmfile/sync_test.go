@@ -2,6 +2,7 @@ package helmfile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,7 +19,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
 
@@ -200,7 +201,9 @@ func (in input) compare(t *testing.T, helm string) {
 	}
 	loader := Loader{
 		File: filepath.Join(dir, in.file), Environment: in.environment, StateValues: values, Env: env, Self: self,
-		ReadState: func(_ context.Context, text []byte) (*State, error) { return ReadState(text) },
+		ReadState: func(_ context.Context, text []byte) (*State, error) {
+			return ReadState(text, cmp.Or(in.environment, DefaultEnvironment))
+		},
 		ReadSecrets: func(_ context.Context, all [][]byte) (out []Secret, _ error) {
 			for _, text := range all {
 				out = append(out, Secrets(text)...)
@@ -245,7 +248,7 @@ func (in input) compare(t *testing.T, helm string) {
 	if len(real) == 0 && len(ours) == 0 {
 		t.Log("no release")
 	}
-	if diff := cmp.Diff(real, ours); diff != "" {
+	if diff := gocmp.Diff(real, ours); diff != "" {
 		t.Errorf("helm upgrade (-) and what is recorded (+) differ:\n%s", diff)
 	}
 }

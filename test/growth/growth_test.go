@@ -89,7 +89,6 @@ func takers() map[string]func(text string) {
 		"internal/argo/api.Listed":              func(s string) { _ = api.Listed(s) },
 		"internal/argo/api.NormalURL":           func(s string) { _ = api.NormalURL(s) },
 		"internal/argo/source.IsRemote":         func(s string) { _ = source.IsRemote(s) },
-		"internal/helmfile.ReadState":           func(s string) { _, _ = helmfile.ReadState([]byte(s)) },
 		"internal/helmfile.Secrets":             func(s string) { helmfile.Secrets([]byte(s)) },
 		"internal/hint.ShellWord":               func(s string) { hint.ShellWord(s) },
 		"internal/ignore.ParsePattern":          func(s string) { _, _ = ignore.ParsePattern(s) },
@@ -162,6 +161,7 @@ func others() map[string]func(text string) {
 		"Masker.Value":          func(s string) { masker.Value(map[string]any{"args": []any{s, s}, "a": s}) },
 		"Place.Holds":           func(s string) { secret.Root("", "ConfigMap").Holds(map[string]any{"data": map[string]any{"a": s}}) },
 		"lookalike.Distinguish": func(s string) { lookalike.Distinguish([]string{s, s + "x"}) },
+		"helmfile.ReadState":    func(s string) { _, _ = helmfile.ReadState([]byte(s), helmfile.DefaultEnvironment) },
 		"valuesfile.Documents":  func(s string) { valuesfile.Documents("a", []byte(s)) },
 		"valuesfile.ConcealAll": func(s string) {
 			valuesfile.ConcealAll([]byte(s), "***", func(map[string]any, []any, string) bool { return true })

@@ -124,6 +124,9 @@ func (g *Tree) helmfile() string {
 	if g.Secrets != "" && g.chance(30) {
 		environments["prod"].(table)["secrets"] = []any{"secrets.yaml"}
 	}
+	if g.chance(25) {
+		environments[oneOf(g, "default", "prod")].(table)["kubeContext"] = "helmdrift-test"
+	}
 	main := table{"releases": g.someReleases(".", 1+g.IntN(4))}
 	g.write("defaults.yaml", table{"helmDefaults": g.defaults()})
 	if g.chance(50) {
