@@ -153,7 +153,8 @@ func (c controllers) refuse(files []objectFile, o diffOptions, flags *pflag.Flag
 		}
 	}
 	for _, file := range files {
-		all := cli.Without(file.refused(), append(controllerFlags(), taken...))
+		ofCharts := []string{"insecure-skip-tls-verify", "plain-http"} // they are for the charts of the controllers
+		all := cli.Without(file.refused(), slices.Concat(controllerFlags(), taken, ofCharts))
 		if err := errors.Join(cli.Refuse(flags, all, file.words().flag), file.check()); err != nil {
 			return err
 		}

@@ -216,8 +216,8 @@ func (h *helmfileDiff) refused() []cli.Refusal {
 			Advice: "names of releases, -l with a selector of helmfile, and -n choose from the helmfile, and --kube-context chooses the cluster"},
 		{Flags: []string{"revision", "to-revision"},
 			Advice: "it shows what helmfile does next; for a stored revision, name the release without --helmfile"},
-		{Flags: []string{"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "pass-credentials", "verify"},
-			Advice: "the chart is that of the helmfile"},
+		{Flags: []string{"version", "devel", "repo", "username", "password", "cert-file", "key-file", "ca-file", "pass-credentials", "verify",
+			"insecure-skip-tls-verify", "plain-http"}, Advice: "the chart is that of the helmfile"},
 	}...)
 }
 
