@@ -158,6 +158,10 @@ func TestIsTouched(t *testing.T) {
 	ofOCI := release(`{"chartRef":{"kind":"OCIRepository","name":"web"}}`)
 	ofChart := release(`{"chartRef":{"kind":"HelmChart","name":"web"}}`)
 	ofRepository := release(`{"chart":{"spec":{"chart":"web","sourceRef":{"kind":"HelmRepository","name":"web"}}}}`)
+	ofGit := release(`{"chart":{"spec":{"chart":"web","sourceRef":{"kind":"GitRepository","name":"web"}}}}`)
+	git := func(ref string) string {
+		return ofKind(source, "GitRepository", `"spec":{"url":"https://git.example.com/shop/web","ref":{`+ref+`}}`)
+	}
 	annotated := func(annotations string) string {
 		return `{"apiVersion":"` + helm + `","kind":"HelmRelease","metadata":{"name":"web","namespace":"shop","annotations":` + annotations +
 			`},"spec":{"chartRef":{"kind":"OCIRepository","name":"web"}}}`
@@ -172,15 +176,20 @@ func TestIsTouched(t *testing.T) {
 		"its spec": {[]string{ofOCI, oci("1")}, []string{release(`{"suspend":true,"chartRef":{"kind":"OCIRepository","name":"web"}}`), oci("1")}, true},
 		"its annotations, which force": {[]string{annotated("{" + before + "}"), oci("1")},
 			[]string{annotated("{" + now + `,"reconcile.fluxcd.io/forceAt":"2"}`), oci("1")}, true},
-		"none of its annotations":       {[]string{annotated("{" + before + "}"), oci("1")}, []string{annotated("{" + before + "}"), oci("1")}, false},
-		"the tag of its OCIRepository":  {[]string{ofOCI, oci("1")}, []string{ofOCI, oci("2")}, true},
-		"the version of its HelmChart":  {[]string{ofChart, chart("1"), repository("https://a")}, []string{ofChart, chart("2"), repository("https://a")}, true},
-		"the source of its HelmChart":   {[]string{ofChart, chart("1"), repository("https://a")}, []string{ofChart, chart("1"), repository("https://b")}, true},
-		"nothing of its HelmChart":      {[]string{ofChart, chart("1"), repository("https://a")}, []string{ofChart, chart("1"), repository("https://a")}, false},
-		"its HelmRepository":            {[]string{ofRepository, repository("https://a")}, []string{ofRepository, repository("https://b")}, true},
-		"data of its Secret":            {[]string{withSecret, oci("1"), secret("data", "YTogMQ==")}, []string{withSecret, oci("1"), secret("data", "YTogMg==")}, true},
-		"stringData of its Secret":      {[]string{withSecret, oci("1"), secret("stringData", "a: 1")}, []string{withSecret, oci("1"), secret("stringData", "a: 2")}, true},
-		"its Secret, which is the same": {[]string{withSecret, oci("1"), secret("data", "YTogMQ==")}, []string{withSecret, oci("1"), secret("stringData", "a: 1")}, false},
+		"none of its annotations":         {[]string{annotated("{" + before + "}"), oci("1")}, []string{annotated("{" + before + "}"), oci("1")}, false},
+		"the tag of its OCIRepository":    {[]string{ofOCI, oci("1")}, []string{ofOCI, oci("2")}, true},
+		"the version of its HelmChart":    {[]string{ofChart, chart("1"), repository("https://a")}, []string{ofChart, chart("2"), repository("https://a")}, true},
+		"the source of its HelmChart":     {[]string{ofChart, chart("1"), repository("https://a")}, []string{ofChart, chart("1"), repository("https://b")}, true},
+		"nothing of its HelmChart":        {[]string{ofChart, chart("1"), repository("https://a")}, []string{ofChart, chart("1"), repository("https://a")}, false},
+		"the commit of its GitRepository": {[]string{ofGit, git(`"branch":"a","commit":"1"`)}, []string{ofGit, git(`"branch":"a","commit":"2"`)}, true},
+		"the branch of its GitRepository": {[]string{ofGit, git(`"branch":"a"`)}, []string{ofGit, git(`"branch":"b"`)}, true},
+		"the name of its GitRepository":   {[]string{ofGit, git(`"name":"refs/a"`)}, []string{ofGit, git(`"name":"refs/b"`)}, true},
+		"the tag of its GitRepository":    {[]string{ofGit, git(`"tag":"a"`)}, []string{ofGit, git(`"tag":"b"`)}, true},
+		"nothing of its GitRepository":    {[]string{ofGit, git(`"commit":"1"`)}, []string{ofGit, git(`"commit":"1"`)}, false},
+		"its HelmRepository":              {[]string{ofRepository, repository("https://a")}, []string{ofRepository, repository("https://b")}, true},
+		"data of its Secret":              {[]string{withSecret, oci("1"), secret("data", "YTogMQ==")}, []string{withSecret, oci("1"), secret("data", "YTogMg==")}, true},
+		"stringData of its Secret":        {[]string{withSecret, oci("1"), secret("stringData", "a: 1")}, []string{withSecret, oci("1"), secret("stringData", "a: 2")}, true},
+		"its Secret, which is the same":   {[]string{withSecret, oci("1"), secret("data", "YTogMQ==")}, []string{withSecret, oci("1"), secret("stringData", "a: 1")}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := isTouched(t.Context(), laid(t, tt.now...), laid(t, tt.before...), api.HelmReleaseRef("shop", "web")); got != tt.want {

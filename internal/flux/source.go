@@ -43,7 +43,7 @@ type source struct {
 		CertSecretRef   *secretRef `json:"certSecretRef"`
 		ProxySecretRef  *secretRef `json:"proxySecretRef"`
 		PassCredentials bool       `json:"passCredentials"`
-		Ref             ociRef     `json:"ref"`
+		Ref             reference  `json:"ref"`
 		Ignore          string     `json:"ignore"`
 		Include         []any      `json:"include"`
 		Submodules      bool       `json:"recurseSubmodules"`
@@ -72,12 +72,11 @@ type bucketSpec struct {
 	STS      map[string]any `json:"sts"`
 }
 
-// ociRef chooses from the tags of an OCIRepository.
-type ociRef struct {
+// reference chooses from the tags of an OCIRepository, or what a GitRepository has.
+type reference struct {
+	tree.GitRef
 	Digest       string `json:"digest"`
-	SemVer       string `json:"semver"`
 	SemverFilter string `json:"semverFilter"`
-	Tag          string `json:"tag"`
 }
 
 // secretRef names a Secret in the namespace of the source.

@@ -39,6 +39,16 @@ func (o Order) localSource(ref sourceRef) string {
 	return ""
 }
 
+// GitRef is spec.ref of a GitRepository: what it has of a repository. A commit wins over a name, a name over a tag, a tag over versions,
+// and all of them over a branch (fluxcd/pkg/git v0.52.0 gogit/client.go Clone).
+type GitRef struct {
+	Branch string `json:"branch"`
+	Commit string `json:"commit"`
+	Name   string `json:"name"`
+	SemVer string `json:"semver"`
+	Tag    string `json:"tag"`
+}
+
 // gitRepository is what matters of a source here.
 type gitRepository struct {
 	Spec struct {
