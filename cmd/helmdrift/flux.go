@@ -143,7 +143,7 @@ func (f *fluxDiff) question(s cli.Streams, o *cli.CompareOptions, limits jobs.Li
 	return flux.Question{
 		Chart: o.Chart(""), Source: o.Source, WithCredentials: f.WithCredentials, Fetch: limits.FetchChart, Known: s.Known,
 		Commit: flux.Commits(func(ctx context.Context, order flux.CommitOrder) ([]byte, error) {
-			return program.Remote{URL: order.URL, Ref: order.Commit, IsOwn: !order.InTree, Addresses: order.Addresses, Username: order.Username,
+			return program.Remote{URL: order.URL, Ref: order.Ref, IsOwn: !order.InTree, Addresses: order.Addresses, Username: order.Username,
 				Password: order.Password, Time: limits.Time, MaxOutput: limits.MaxAnswer()}.Fetch(ctx)
 		}),
 		Bucket: flux.Buckets(o.Source, limits.Time, limits.MaxAnswer()),

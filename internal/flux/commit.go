@@ -12,11 +12,12 @@ import (
 	"github.com/helmdrift/helmdrift/internal/hint"
 )
 
-// This file fetches the chart in a GitRepository: the files of the commit that source-controller has.
+// This file fetches the chart in a GitRepository: the files of the commit that source-controller has, or of the ref that a tree chooses.
 
 // CommitOrder names a commit to fetch.
 type CommitOrder struct {
-	URL, Commit        string
+	// Ref is a commit, or the full name of a branch or a tag.
+	URL, Ref           string
 	Username, Password string
 	// InTree is set if a working tree names the address: it gets no credentials of the user, and only these addresses are connected to.
 	InTree    bool
@@ -40,10 +41,16 @@ func Commits(
 	}
 }
 
-// commit returns the commit that source-controller has of a GitRepository, or "" (fluxcd/source-controller v1.9.3
-// internal/controller/gitrepository_controller.go: the revision is BRANCH@sha1:COMMIT).
-func (s *source) commit() string {
-	if s == nil || s.kind != "GitRepository" || s.Status.Artifact == nil {
+// gitRef returns what to fetch of a GitRepository, or "": the commit that source-controller has, or what it fetches next if a tree changes
+// that (fluxcd/source-controller v1.9.3 internal/controller/gitrepository_controller.go: the revision is BRANCH@sha1:COMMIT).
+func (o *offer) gitRef() string {
+	s := o.repository
+	switch {
+	case s == nil || s.kind != "GitRepository":
+		return ""
+	case o.moves:
+		return s.Spec.Ref.Fetched()
+	case s.Status.Artifact == nil:
 		return ""
 	}
 	_, hash, _ := strings.Cut(s.Status.Artifact.Revision, "@")
@@ -53,7 +60,7 @@ func (s *source) commit() string {
 
 // hasCommit reports whether the chart is in a commit that can be fetched.
 func (o *offer) hasCommit(q Question) bool {
-	if q.Commit == nil || o.repository.commit() == "" {
+	if q.Commit == nil || o.gitRef() == "" {
 		return false
 	}
 	address := o.repository.Spec.URL
@@ -76,7 +83,7 @@ func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err er
 			o.doubts = append(o.doubts, field.name+" of "+o.title+" is not used: the chart may have other files")
 		}
 	}
-	order := CommitOrder{URL: s.Spec.URL, Commit: s.commit(), InTree: s.inTree}
+	order := CommitOrder{URL: s.Spec.URL, Ref: o.gitRef(), InTree: s.inTree}
 	if u, err := url.Parse(s.Spec.URL); err == nil && s.inTree {
 		order.Addresses = address.Lookup(u.Hostname())
 	}
@@ -87,7 +94,11 @@ func (p *Plan) fetchCommit(ctx context.Context, q Question) (done func(), err er
 	}
 	dir, done, err := q.Commit(ctx, order)
 	if err != nil {
-		return nil, hint.New(fmt.Errorf("%s: commit %.12s: %w", o.title, order.Commit, err), p.adviceForChart())
+		what := order.Ref
+		if !o.moves || s.Spec.Ref.Commit != "" {
+			what = fmt.Sprintf("commit %.12s", what)
+		}
+		return nil, hint.New(fmt.Errorf("%s: %s: %w", o.title, what, err), p.adviceForChart())
 	}
 	o.order.Artifact = &ArtifactOrder{Dir: dir, Kind: s.kind, Ignore: s.Spec.Ignore, Chart: o.chartPath}
 	return done, nil

@@ -24,8 +24,9 @@
 // it, too. Nothing here knows whether an object comes from the cluster or from a tree. Values that are not known are the text unknown.Text,
 // and fields that have it are of class unknown.
 //
-// A chart in a GitRepository comes from the commit that source-controller has (commit.go), and one in a Bucket from the objects that are
-// there now (bucket.go), with a warning if they are others than source-controller has. Package bucket lists and fetches them.
+// A chart in a GitRepository comes from the commit that source-controller has (commit.go), or from the ref that a tree names if it changes
+// that. One in a Bucket comes from the objects that are there now (bucket.go), with a warning if they are others than source-controller
+// has. Package bucket lists and fetches them.
 //
 // The chart is foreign text. [PrepareChart] and [PostRender] read it, so a caller runs them in a child process within limits.
 //

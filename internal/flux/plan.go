@@ -325,7 +325,7 @@ func (p *Plan) decide(ctx context.Context, q Question, path string) error {
 	if s.state == "failed" || isPending(s.state) {
 		s.retries = q.settings(ctx, p.reading).retries
 	}
-	if last := h.Last(); s.chart.name == "" && p.offer.isCurrent && last != nil {
+	if last := h.Last(); s.chart.name == "" && p.offer.isCurrent && !p.offer.moves && last != nil {
 		// The chart itself is not here, but the controller says which version it has.
 		s.chart = identity{last.ChartName, p.offer.latest}
 	}
@@ -477,6 +477,9 @@ func (p *Plan) noChart() error {
 
 // adviceForChart says how the user gives the chart.
 func (p *Plan) adviceForChart() string {
+	if s := p.offer.repository; s != nil && p.tree != nil {
+		return fmt.Sprintf("--local-source %s/%s/%s=FOLDER says where its content is", s.kind, s.Metadata.Namespace, s.Metadata.Name)
+	}
 	h, where := p.release.Metadata, cmp.Or(p.offer.chartPath, "FOLDER")
 	return fmt.Sprintf("give it as CHART: helmdrift diff hr/%s %s -n %s", h.Name, hint.ShellWord(where), h.Namespace)
 }

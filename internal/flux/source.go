@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/url"
 	"path"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -102,6 +103,8 @@ type offer struct {
 	repository *source
 	revises    bool
 	generation string
+	// moves is set if a tree changes which files the repository has. Then what the controllers have of it is not what comes next.
+	moves bool
 	// title names the source in messages, and chartPath is the place of the chart in a repository of files.
 	title, chartPath string
 	// waits says what the controller waits for, and doubts what is not known about the chart.
@@ -239,17 +242,24 @@ func fromSpec(ctx context.Context, from deployer.Reader, wanted api.ChartSpec, n
 	default:
 		out.repository = repository
 	}
-	if kind == tree.KindBucket {
+	out.moves = out.repository != nil && repository.moves(q)
+	switch {
+	case kind == tree.KindBucket:
 		out.unread = repository.notS3(q)
+	case out.moves && repository.Spec.Ref.Fetched() == "":
+		out.unread = ": the tree changes it, and source-controller has not chosen a tag for its range of versions"
 	}
 	if len(out.order.ValuesFiles) > 0 {
 		out.generation = strconv.FormatInt(generation, 10)
 	}
 	revision := ""
 	if out.revises = out.repository != nil && wanted.ReconcileStrategy == "Revision"; out.revises {
-		if revision = repository.revisionDigest(); out.repository.isIn(q.Tree) {
+		switch revision = repository.revisionDigest(); {
+		case out.repository.isIn(q.Tree):
 			revision = unknown.Text // the commit is yet to come
-		} else if q.Own || !out.hasBucket(q) {
+		case out.moves:
+			revision = cmp.Or(shortDigest(repository.Spec.Ref.Commit), unknown.Text)
+		case q.Own || !out.hasBucket(q):
 			out.doubts = append(out.doubts, "the version of the chart ends with the revision of "+out.title+", which another commit changes")
 		}
 	}
@@ -333,18 +343,29 @@ func fromOCI(ctx context.Context, from deployer.Reader, namespace, name string, 
 // isObserved reports whether source-controller has looked at the source as it is now.
 func (s *source) isObserved() bool { return s.Status.ObservedGeneration == s.Metadata.Generation }
 
-// choosesAsBefore reports whether an OCIRepository that a tree changes chooses what the one of the cluster does, which source-controller
-// has looked at.
+// choosesAsBefore reports whether a source that a tree changes chooses what the one of the cluster does, which source-controller has
+// looked at.
 func (s *source) choosesAsBefore(q Question) bool {
 	live := &source{}
 	ref := object.Ref{
-		Key:     object.Key{Group: api.SourceGroup, Kind: "OCIRepository", Namespace: s.Metadata.Namespace, Name: s.Metadata.Name},
+		Key:     object.Key{Group: api.SourceGroup, Kind: s.kind, Namespace: s.Metadata.Namespace, Name: s.Metadata.Name},
 		Version: "v1",
 	}
-	if q.Tree == nil || api.Flux.Decode(q.Tree.Live(ref), "the OCIRepository", live) != nil {
+	if q.Tree == nil || api.Flux.Decode(q.Tree.Live(ref), "the "+s.kind, live) != nil {
 		return false
 	}
-	return live.isObserved() && live.Spec.URL == s.Spec.URL && live.Spec.Ref == s.Spec.Ref
+	return live.isObserved() && reflect.DeepEqual(live.choice(), s.choice())
+}
+
+// choice returns the fields that decide which files a source has.
+func (s *source) choice() []any {
+	return []any{s.Spec.URL, s.Spec.Ref, s.Spec.Ignore, s.Spec.Include, s.Spec.Submodules, s.Spec.Sparse, s.Spec.Provider, s.Spec.bucketSpec}
+}
+
+// moves reports whether a tree changes which files a source has. If it has the files itself, it knows them, and a source that is suspended
+// keeps those that it has.
+func (s *source) moves(q Question) bool {
+	return s.inTree && !s.Spec.Suspend && !s.isIn(q.Tree) && !s.isObserved() && !s.choosesAsBefore(q)
 }
 
 // checkTag says why helm-controller does not take a chart of an OCIRepository, or returns "". A tag that is a version must be that of the

@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -47,6 +48,21 @@ type GitRef struct {
 	Name   string `json:"name"`
 	SemVer string `json:"semver"`
 	Tag    string `json:"tag"`
+}
+
+// Fetched returns the commit or the full name of the ref, for git, or "" for a range of versions.
+func (r GitRef) Fetched() string {
+	switch {
+	case r.Commit != "":
+		return r.Commit
+	case r.Name != "":
+		return strings.TrimSuffix(r.Name, "^{}") // Flux takes this end for a tag without its signature
+	case r.Tag != "":
+		return "refs/tags/" + r.Tag
+	case r.SemVer != "":
+		return ""
+	}
+	return "refs/heads/" + cmp.Or(r.Branch, "master")
 }
 
 // gitRepository is what matters of a source here.
