@@ -167,7 +167,7 @@ func fromTemplate(ctx context.Context, h *api.HelmRelease, from deployer.Reader,
 
 // folder returns the folder of a tree with the content of the source, or "". The tree need not be there.
 func (s *source) folder(t *applied.Tree) string {
-	return t.Folder(s.kind, s.Metadata.Namespace, s.Metadata.Name, s.Spec.URL)
+	return t.Folder(s.kind, s.Metadata.Namespace, s.Metadata.Name, s.Spec.URL, s.Spec.Ref.GitRef)
 }
 
 // isIn reports whether a tree has the content of the source.

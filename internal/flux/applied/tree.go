@@ -367,11 +367,11 @@ func (t *Tree) refused(ctx context.Context, all []laid, found map[object.Ref]clu
 }
 
 // Folder returns the folder of the tree with the content of a source, or "". A nil tree has none.
-func (t *Tree) Folder(kind, namespace, name, url string) string {
+func (t *Tree) Folder(kind, namespace, name, url string, at tree.GitRef) string {
 	if t == nil || t.order.Rendered {
 		return ""
 	}
-	return t.order.Folder(kind, namespace, name, url)
+	return t.order.Folder(kind, namespace, name, url, at)
 }
 
 // Order returns what the tree was built for.

@@ -7,8 +7,8 @@
 //
 // [Build] begins with the folder that the user names. If a Kustomization in it builds that folder itself, as "flux bootstrap" writes it,
 // the folder is built with its settings. If none does, the caller may know one of the cluster ([Candidate]). Every further Kustomization is
-// built once. Its source must be the tree: worktree.Find says which remotes the tree has, and a [LocalSource] maps a source to another
-// folder. What cannot be built is a [Problem], never silence.
+// built once. Its source must be a branch of the tree: worktree.Find says which remotes the tree has, and a [LocalSource] maps a source to
+// another folder. What cannot be built is a [Problem], never silence.
 //
 // # A tree is foreign text
 //

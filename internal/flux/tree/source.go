@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"github.com/helmdrift/helmdrift/internal/worktree"
@@ -20,6 +21,11 @@ func (b *builder) object(group, kind, namespace, name string) (map[string]any, e
 	if value := b.objects[objectKey{group, kind, namespace, name}]; value != nil {
 		return value, nil
 	}
+	return b.fromCluster(kind, namespace, name)
+}
+
+// fromCluster returns an object of the cluster, or nil.
+func (b *builder) fromCluster(kind, namespace, name string) (map[string]any, error) {
 	ref := sourceRef{kind, namespace, name}
 	found, asked := b.live[ref]
 	if !asked {
@@ -65,13 +71,35 @@ func (r GitRef) Fetched() string {
 	return "refs/heads/" + cmp.Or(r.Branch, "master")
 }
 
+// pinned says what the ref names in the place of a branch, or returns "" for a branch. Which branch the tree is merged into is not known,
+// so it stands for each. What is merged is in no tag and no commit that is there already.
+func (r GitRef) pinned() string {
+	at := cmp.Or(r.Fetched(), "the newest tag of "+r.SemVer)
+	if strings.HasPrefix(at, "refs/heads/") {
+		return ""
+	}
+	return at
+}
+
 // gitRepository is what matters of a source here.
 type gitRepository struct {
 	Spec struct {
 		URL     string `json:"url"`
+		Ref     GitRef `json:"ref"`
 		Ignore  string `json:"ignore"`
 		Include []any  `json:"include"`
 	} `json:"spec"`
+}
+
+// isLive reports whether the cluster has a GitRepository of the tree with the same files.
+func (b *builder) isLive(ref sourceRef, of gitRepository) bool {
+	var live gitRepository
+	value, err := b.fromCluster(ref.Kind, ref.Namespace, ref.Name)
+	if err != nil || value == nil || decode(value, &live) != nil {
+		return false
+	}
+	of.Spec.URL, live.Spec.URL = worktree.Repository(of.Spec.URL), worktree.Repository(live.Spec.URL)
+	return reflect.DeepEqual(of, live)
 }
 
 // source returns the content of the source of a Kustomization, or says why it is not here. A problem with content is a note.
@@ -115,10 +143,27 @@ func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 			where = "a repository, and the tree has no remotes to compare"
 		}
 		return nil, &Problem{Skipped, k.title(), "its source " + name + " is " + where, advice}
+	case repository.Spec.Ref.pinned() != "":
+		return nil, b.aboutPinned(k, repository, advice)
 	case len(repository.Spec.Include) > 0:
 		return nil, &Problem{Skipped, k.title(), "its source " + name + " has spec.include: files of other sources are part of it", advice}
 	}
 	return b.open(k, b.order.Root, repository.Spec.Ignore)
+}
+
+// aboutPinned returns the problem of a Kustomization whose source is the repository of the tree, and not at a branch. A merge changes
+// nothing of what it makes, unless the tree changes the source. If it builds the folder of the user, that is not what Flux deploys.
+func (b *builder) aboutPinned(k *kustomization, repository gitRepository, advice string) *Problem {
+	ref := k.Spec.SourceRef
+	name, at := title(ref.Kind, ref.Namespace, ref.Name), repository.Spec.Ref.pinned()
+	p := &Problem{Skipped, k.title(), "its source " + name + " is the tree at " + at + ", and not what is merged", advice}
+	switch {
+	case !b.isLive(ref, repository):
+		p.Severity, p.Message = Failed, "the tree changes its source "+name+", which is then the tree at "+at+", and not what is merged"
+	case k.folder() == b.folder:
+		p.Severity, p.Message = Failed, "it builds this folder, and "+p.Message
+	}
+	return p
 }
 
 // open opens the folder of a source.
@@ -166,10 +211,10 @@ func (b *builder) variablesOf(k *kustomization) *variables {
 	return vars
 }
 
-// Folder returns the folder with the content of a source, or "" if the tree does not have it.
-func (o Order) Folder(kind, namespace, name, address string) string {
+// Folder returns the folder with the content of a source, or "" if the tree does not have it. At is the spec.ref of a GitRepository.
+func (o Order) Folder(kind, namespace, name, address string, at GitRef) string {
 	local := o.localSource(sourceRef{kind, namespace, name})
-	if local == "" && kind == "GitRepository" && worktree.HasRemote(o.Remotes, address) {
+	if local == "" && kind == "GitRepository" && worktree.HasRemote(o.Remotes, address) && at.pinned() == "" {
 		return o.Root
 	}
 	return local

@@ -37,6 +37,8 @@ type builder struct {
 	ofCluster func(ctx context.Context, made []Asked) ([]Candidate, error)
 	decrypter *decrypter
 	bases     kustomize.Bases
+	// folder is that of the user, relative to the root.
+	folder    string
 	answer    Answer
 	artifacts map[[3]string]*Artifact
 	// objects are those that were made, with their makers, by kind, namespace and name.
@@ -137,6 +139,7 @@ func (b *builder) buildDir() error {
 	if err != nil {
 		return err
 	}
+	b.folder = folder
 	objects, err := b.build(a, folder, nil, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.order.Dir, err)

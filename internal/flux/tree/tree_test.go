@@ -146,6 +146,30 @@ func TestStories(t *testing.T) {
 	}
 }
 
+// TestFolder asks for the folder of a GitRepository with the address of the tree. A tag or a commit of it is not the tree.
+func TestFolder(t *testing.T) {
+	o := Order{Root: "root", Remotes: []string{"git@git.example.com:org/fleet.git"},
+		Sources: []LocalSource{{"GitRepository", "flux-system", "mapped", "dir"}}}
+	for _, tt := range []struct {
+		name string
+		at   GitRef
+		want string
+	}{
+		{"git", GitRef{}, "root"},
+		{"git", GitRef{Branch: "next"}, "root"},
+		{"git", GitRef{Name: "refs/heads/next", Tag: "v1"}, "root"},
+		{"git", GitRef{Branch: "main", Commit: "0123456789abcdef"}, ""},
+		{"git", GitRef{Tag: "v1"}, ""},
+		{"git", GitRef{SemVer: "1.x"}, ""},
+		{"git", GitRef{Name: "refs/pull/1/head"}, ""},
+		{"mapped", GitRef{Tag: "v1"}, "dir"},
+	} {
+		if got := o.Folder("GitRepository", "flux-system", tt.name, "https://git.example.com/org/fleet", tt.at); got != tt.want {
+			t.Errorf("%s at %+v: %q, want %q", tt.name, tt.at, got, tt.want)
+		}
+	}
+}
+
 // TestPipe sends an order and an answer through the encoding that the pipes of a child process have.
 func TestPipe(t *testing.T) {
 	order := Order{Dir: "a", Root: "b", Remotes: []string{"c"}, Sources: []LocalSource{{"d", "e", "f", "g"}}, Rendered: true, Text: []byte("h"),
