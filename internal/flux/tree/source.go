@@ -146,7 +146,7 @@ func (b *builder) source(k *kustomization) (*Artifact, *Problem) {
 	case repository.Spec.Ref.pinned() != "":
 		return nil, b.aboutPinned(k, repository, advice)
 	case len(repository.Spec.Include) > 0:
-		return nil, &Problem{Skipped, k.title(), "its source " + name + " has spec.include: files of other sources are part of it", advice}
+		return nil, &Problem{Failed, k.title(), "its source " + name + " has spec.include: files of other sources are part of it", advice}
 	}
 	return b.open(k, b.order.Root, repository.Spec.Ignore)
 }
