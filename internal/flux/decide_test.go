@@ -219,13 +219,16 @@ func TestForeign(t *testing.T) {
 		change func(*api.Revision, *release.Record)
 		want   bool
 	}{
-		"the same":                      {func(*api.Revision, *release.Record) {}, false},
-		"without objects":               {func(_ *api.Revision, r *release.Record) { r.Manifest = "\n" }, false},
-		"another chart":                 {func(_ *api.Revision, r *release.Record) { r.ChartVersion = "1.1.0" }, true},
-		"other values":                  {func(l *api.Revision, _ *release.Record) { l.ConfigDigest = "sha256:other" }, true},
-		"without the labels of Flux":    {func(_ *api.Revision, r *release.Record) { r.Manifest = "metadata: {}" }, true},
-		"another number":                {func(_ *api.Revision, r *release.Record) { r.Revision, r.Manifest = 2, "metadata: {}" }, false},
-		"of an older helm-controller":   {func(l *api.Revision, r *release.Record) { l.APIVersion, r.Manifest = "", "metadata: {}" }, false},
+		"the same":                    {func(*api.Revision, *release.Record) {}, false},
+		"without objects":             {func(_ *api.Revision, r *release.Record) { r.Manifest = "\n" }, false},
+		"another chart":               {func(_ *api.Revision, r *release.Record) { r.ChartVersion = "1.1.0" }, true},
+		"other values":                {func(l *api.Revision, _ *release.Record) { l.ConfigDigest = "sha256:other" }, true},
+		"without the labels of Flux":  {func(_ *api.Revision, r *release.Record) { r.Manifest = "metadata: {}" }, true},
+		"another number":              {func(_ *api.Revision, r *release.Record) { r.Revision, r.Manifest = 2, "metadata: {}" }, false},
+		"of an older helm-controller": {func(l *api.Revision, r *release.Record) { l.APIVersion, r.Manifest = "", "metadata: {}" }, false},
+		"masked values": {func(_ *api.Revision, r *release.Record) {
+			r.Values = &release.Values{Config: release.Texts{json.RawMessage(`{"a": "hd-masked-0123456789abcdef0123456789abcdef"}`)}}
+		}, false},
 		"values that could not be read": {func(_ *api.Revision, r *release.Record) { r.Values, r.Manifest = nil, "metadata: {}" }, false},
 	} {
 		last, record := made, release.Record{Revision: 1, ChartName: "web", ChartVersion: "1.0.0", Manifest: labels, Values: values}
