@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+	_ "time/tzdata" // sync windows and CronJobs name time zones, and the image has no operating system with them
 
 	"github.com/spf13/cobra"
 

@@ -125,6 +125,17 @@ func internalType(of types.Type, seen map[types.Type]bool) string {
 	return ""
 }
 
+// TestZones checks that the program brings the time zones. Where a machine has none, such as in the image, a zone would count as UTC.
+func TestZones(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	if !slices.Contains(strings.Fields(string(out)), "time/tzdata") {
+		t.Error("the program does not link time/tzdata")
+	}
+}
+
 // TestEmbeddedSize checks what a program links that embeds pkg/drift: no guest, no kustomize, nothing that fetches charts, and no driver of
 // a database.
 func TestEmbeddedSize(t *testing.T) {

@@ -173,6 +173,7 @@ func TestWindows(t *testing.T) {
 		"both, and only one is":     {"[{kind: deny, andOperator: true, schedule: '0 11 * * *', duration: 2h, applications: [web], namespaces: [other]}]", ""},
 		"both, and both are":        {"[{kind: deny, andOperator: true, schedule: '0 11 * * *', duration: 2h, applications: [web], namespaces: [shop]}]", "denies it now"},
 		"in a zone":                 {"[{kind: deny, schedule: '55 6 * * *', duration: 30m, timeZone: America/New_York, applications: ['*']}]", "denies it now"},
+		"in a zone that is none":    {"[{kind: deny, schedule: '55 11 * * *', duration: 30m, timeZone: Nowhere/Land, applications: ['*']}]", "denies it now"},
 		"on another day":            {"[{kind: deny, schedule: '0 11 * * 1', duration: 2h, applications: ['*']}]", ""},
 		"a schedule that is none":   {"[{kind: deny, schedule: often, duration: 2h, applications: ['*']}]", "error"},
 		"a duration that is none":   {"[{kind: deny, schedule: '0 11 * * *', duration: long, applications: ['*']}]", "error"},

@@ -58,7 +58,8 @@ func (p *project) Closed(a *Application, now time.Time) (Closed, error) {
 	return Closed{}, nil
 }
 
-// isActive reports whether a time is within the window. The zone moves the schedule.
+// isActive reports whether a time is within the window. The zone moves the schedule, and one that does not exist counts as UTC (argo-cd
+// v3.6.1 pkg/apis/application/v1alpha1/types.go scheduleOffsetByTimeZone).
 func (w window) isActive(now time.Time) (bool, error) {
 	schedule, err := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow).Parse(w.Schedule)
 	if err != nil {
