@@ -336,6 +336,10 @@ func (a *Absorption) search(ctx context.Context, chart *variantChart, p search.P
 		}
 		return nil
 	}
+	p.Lacks = func(key object.Key) bool {
+		o := objectOf(comparison, key)
+		return o != nil && o.Err == nil && o.Live == nil
+	}
 	p.Reads = func(source string) []reads.Value {
 		template := server.first.Reads[source]
 		if template.Everything {

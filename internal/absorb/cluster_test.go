@@ -29,9 +29,10 @@ type testCluster struct {
 	drift.Cluster
 	record release.Record
 	live   map[object.Ref]map[string]any
-	// terminating are the namespaces that are being deleted, and unserved the kinds that the cluster does not serve.
-	terminating map[string]bool
-	unserved    []string
+	// terminating are the namespaces that are being deleted, unserved the kinds that the cluster does not serve, and forbidden those that
+	// the user may not read.
+	terminating         map[string]bool
+	unserved, forbidden []string
 	// isUnrecorded is set if no record says that Helm installed the objects.
 	isUnrecorded bool
 }
@@ -117,6 +118,8 @@ func (c *testCluster) Read(_ context.Context, wanted []object.Ref) map[object.Re
 	out := map[object.Ref]cluster.Live{}
 	for _, ref := range wanted {
 		switch o := c.live[ref]; {
+		case slices.Contains(c.forbidden, ref.Kind):
+			out[ref] = cluster.Live{Err: &report.ObjectError{Code: "forbidden", Message: "cannot get " + ref.Kind}}
 		case slices.Contains(c.unserved, ref.Kind):
 			out[ref] = cluster.Live{Absence: cluster.AbsentKind}
 		case o != nil:

@@ -116,3 +116,43 @@ CustomResourceDefinition shops.example.com: left (no-value): it is of a folder c
 		})
 	}
 }
+
+// TestUnread checks that an object that could not be read does not count as gone: a switch that takes it away has a side effect.
+func TestUnread(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string][]byte{
+		"Chart.yaml":  []byte("apiVersion: v2\nname: web\nversion: 1.0.0\n"),
+		"values.yaml": []byte("extra: true\n"),
+		"templates/all.yaml": []byte("{{- if .Values.extra }}\napiVersion: v1\nkind: Service\nmetadata: {name: extra}\n---\n" +
+			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: extra}\n{{- end }}\n"),
+	})
+	const left = "Service extra: left (side-effects)\n  or\n    extra: true -> false\n    also ConfigMap extra delete: <nil> -> <nil>\n"
+	for _, test := range []struct {
+		edits     string
+		forbidden []string
+		want      string
+	}{
+		{"Service extra", nil, left},
+		{"Service extra", []string{"ConfigMap"}, left},
+		{"Service extra\nConfigMap extra", []string{"ConfigMap"}, left},
+		{"Service extra\nConfigMap extra", nil,
+			"ConfigMap extra: absorbed\n  extra: true -> false\n  also Service extra delete: <nil> -> <nil>\n" +
+				"Service extra: absorbed\nedit extra: true -> false\n"},
+	} {
+		c, err := install(t.Context(), dir, []byte("extra: true\n"), false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.edit(test.edits); err != nil {
+			t.Fatal(err)
+		}
+		c.forbidden = test.forbidden
+		a, err := absorb.Run(t.Context(), c.connection(), target(dir, []byte("extra: true\n")), absorb.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(test.want, described(a.Report("test", time.Now()))); diff != "" {
+			t.Errorf("%q gone, %q unread: -want +got\n%s", test.edits, test.forbidden, diff)
+		}
+	}
+}

@@ -23,7 +23,7 @@ func (c *changes) effects(before, after Rendering, w Wanted) []Effect {
 		is, found := after.Objects[key]
 		switch {
 		case !found && (key != w.Key || len(w.Path) > 0) && !c.random[originOf(was)]:
-			out = append(out, Effect{Key: key, Before: was.Content, Converges: c.LiveForm(key) == nil})
+			out = append(out, Effect{Key: key, Before: was.Content, Converges: c.Lacks(key)})
 		case found && !object.IsSameMap(was.Content, is.Content):
 			out = append(out, c.moved(key, was.Content, is.Content, w)...)
 		}

@@ -18,9 +18,11 @@ type Problem struct {
 	Values, Edited map[string]any
 	// Reads returns what a template may read. It returns nil if that is not known.
 	Reads func(source string) []reads.Value
-	// Form returns the normal form of an object that the chart renders, and LiveForm that of the live object, or nil if there is none.
+	// Form returns the normal form of an object that the chart renders, and LiveForm that of the live object, or nil if none was read.
 	Form     func(key object.Key, content map[string]any) map[string]any
 	LiveForm func(key object.Key) map[string]any
+	// Lacks reports whether the cluster is known to lack an object. What could not be read may be there.
+	Lacks func(key object.Key) bool
 	// Again is another rendering with unchanged values. Where it differs, the chart is random.
 	Again Rendering
 	// Hooks shows the same for the hooks.
