@@ -3,6 +3,7 @@ package gitops
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch"
@@ -12,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/internal/output"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 )
@@ -28,6 +30,31 @@ var overlays = map[string]string{
 	"lists":   `{extraEnv: [{name: A, value: b}, {name: DEBUG, value: "1"}], hosts: []}`,
 	"nothing": `{}`,
 	"nulls":   `{podAnnotations: {note: null}, probe: null, replicaCount: 4}`,
+	"emptied": overlayOf(`{replicaCount: 2, image: {}, extraEnv: [{name: A, value: b}], podAnnotations: {}}`),
+}
+
+// overlayOf returns the overlay that turns the values of the documents into others.
+func overlayOf(after string) string {
+	var was, is map[string]any
+	if err := errors.Join(yaml.Unmarshal([]byte(before), &was), yaml.Unmarshal([]byte(after), &is)); err != nil {
+		panic(err)
+	}
+	text, err := json.Marshal(search.Overlay(was, is))
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+// TestEmptied checks that no value is left of a map that has become empty. A default of the chart is, and a null where it has none.
+func TestEmptied(t *testing.T) {
+	want := map[string]any{"image": map[string]any{"repository": nil, "tag": nil}, "podAnnotations": map[string]any{"note": "default", "team": nil}}
+	seen := effective(t, merged(parsed(t, before), parsed(t, overlays["emptied"])))
+	for key := range want {
+		if diff := cmp.Diff(want[key], seen[key]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", key, diff)
+		}
+	}
 }
 
 // eachOverlay calls test with each overlay, the patch that a format has of it, and the values that must be in the document afterwards.

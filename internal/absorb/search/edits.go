@@ -182,7 +182,7 @@ func listDifference(a, b []any, path []any) []Edit {
 }
 
 // Overlay returns the values that turn one content of a values file into another when they are merged over it, as Helm merges the files of
-// -f: maps by their keys, everything else as a whole. A null removes a value. A map that becomes empty is written as it is.
+// -f: maps by their keys, everything else as a whole. A null removes a value.
 func Overlay(before, after map[string]any) map[string]any {
 	out := map[string]any{}
 	for _, key := range object.AllKeys(before, after) {
@@ -195,7 +195,7 @@ func Overlay(before, after map[string]any) map[string]any {
 		default:
 			wasMap, ok := was.(map[string]any)
 			isMap, ok2 := is.(map[string]any)
-			if ok && ok2 && len(isMap) > 0 {
+			if ok && ok2 {
 				out[key] = Overlay(wasMap, isMap)
 			} else {
 				out[key] = is
