@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/internal/files"
 	"github.com/helmdrift/helmdrift/internal/once"
 	"github.com/helmdrift/helmdrift/internal/secret"
@@ -70,6 +71,14 @@ func (v *File) Describe(r *absorption.Result, a *Absorption) error {
 	}
 	if len(a.Edits) == 0 {
 		return nil
+	}
+	// With --reuse-values, Helm also takes the stored values for defaults of the chart, so that a null does not remove one of them (helm
+	// v3.22.0 pkg/action/upgrade.go reuseValues; v4.3.1 does the same).
+	if v.name == "" && r.ValuesOf == nil && search.Removes(a.Edited, search.Overlay(a.Edited, a.found.Edited)) {
+		r.Reset, r.Values = true, a.found.Edited
+		if a.hides(secret.Place{}, r.Values) {
+			r.Masked, r.Values = true, nil
+		}
 	}
 	name := cmp.Or(v.title, storedValues)
 	patch := unified.Diff(name, name, string(v.text), string(a.Content))

@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/helmdrift/helmdrift/internal/absorb/search"
 	"github.com/helmdrift/helmdrift/pkg/drift"
+	"github.com/helmdrift/helmdrift/pkg/report"
 	"github.com/helmdrift/helmdrift/pkg/report/absorption"
 	"github.com/helmdrift/helmdrift/pkg/threeway"
 )
@@ -33,5 +37,54 @@ func TestLoginOfFile(t *testing.T) {
 	}
 	if r.ValuesFile != want || !strings.Contains(r.Patch, "--- "+want) || strings.Contains(r.Patch, "canary") {
 		t.Errorf("the values file is %s, and the patch is\n%s", r.ValuesFile, r.Patch)
+	}
+}
+
+// TestReset describes changes of the values that a release stores: all values are needed only if one of them goes.
+func TestReset(t *testing.T) {
+	type values = map[string]any
+	of := &report.ObjectKey{}
+	for name, test := range map[string]struct {
+		file          File
+		of            *report.ObjectKey
+		stored, after values
+		want          absorption.Result
+	}{
+		"one goes": {
+			stored: values{"a": values{"b": 1, "c": 2}}, after: values{"a": values{"c": 2}},
+			want: absorption.Result{Reset: true, Values: values{"a": values{"c": 2}}},
+		},
+		"all go": {
+			stored: values{"a": values{"b": 1}}, after: values{"a": values{}},
+			want: absorption.Result{Reset: true, Values: values{"a": values{}}},
+		},
+		"one becomes null": {
+			stored: values{"a": 1}, after: values{"a": nil}, want: absorption.Result{Reset: true, Values: values{"a": nil}},
+		},
+		"with a secret": {
+			stored: values{"a": 1, "password": "canary"}, after: values{"password": "canary"}, want: absorption.Result{Reset: true, Masked: true},
+		},
+		"one changes":    {stored: values{"a": values{"b": 1}}, after: values{"a": values{"b": 2}}},
+		"a default goes": {stored: values{"a": values{"b": 1}}, after: values{"a": values{"b": 1, "c": nil}}},
+		"a controller has them": {
+			of: of, stored: values{"a": values{"b": 1}}, after: values{"a": values{}}, want: absorption.Result{ValuesOf: of},
+		},
+		"a file": {
+			file: File{name: "f.yaml", title: "f.yaml"}, stored: values{"a": 1}, after: values{}, want: absorption.Result{ValuesFile: "f.yaml"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := Absorption{
+				Result: &drift.Result{Comparison: &threeway.Comparison{}}, Edits: []Edit{{Path: []any{"a"}}}, Edited: test.stored,
+				found: search.Result{Edited: test.after},
+			}
+			got := absorption.Result{ValuesOf: test.of}
+			if err := test.file.Describe(&got, &a); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("-want +got\n%s", diff)
+			}
+		})
 	}
 }

@@ -80,16 +80,24 @@ var errMasked = errors.New("the changed values may hold a secret and are not pri
 // isMasked reports whether the overlay is hidden. A patch may be masked because of its other lines.
 func isMasked(r *absorption.Result) bool { return r.Masked && r.Overlay == nil }
 
-// writeAbsorbValues returns the changes as a values file.
+// resetComment is what a reader must know before using a file with all values of a release.
+const resetComment = "# All values of the release, for helm upgrade --reset-values -f. " +
+	"With --reuse-values, Helm would keep a value that is not here any more.\n"
+
+// writeAbsorbValues returns the changes as a values file or, if --reuse-values would not make them, all values.
 func writeAbsorbValues(r *absorption.Result, _ Options) ([]byte, error) {
-	if isMasked(r) {
+	comment, all, hidden := "", r.Overlay, isMasked(r)
+	if r.Reset {
+		comment, all, hidden = resetComment, r.Values, r.Values == nil
+	}
+	switch {
+	case hidden:
 		return nil, errMasked
+	case len(all) == 0:
+		return []byte(comment + "{}\n"), nil
 	}
-	if len(r.Overlay) == 0 {
-		return []byte("{}\n"), nil
-	}
-	doc, err := encodeYAML(r.Overlay)
-	return bytes.TrimLeft(doc, "\n"), err
+	doc, err := encodeYAML(all)
+	return append([]byte(comment), bytes.TrimLeft(doc, "\n")...), err
 }
 
 // writeAbsorbHCL returns the changes as HCL.

@@ -81,7 +81,7 @@ func absorbOf(s string) *absorption.Result {
 	of := hostileKey(s)
 	out := &absorption.Result{
 		ValuesOf: &of, Helmdrift: s, Name: s, Namespace: s, Chart: s, ValuesFile: s, Edits: edits, SideEffects: effects,
-		Overlay:  map[string]any{s: []any{s, map[string]any{s: s}}},
+		Overlay: map[string]any{s: []any{s, map[string]any{s: s}}}, Reset: true, Values: map[string]any{s: []any{s, map[string]any{s: s}}},
 		Patch:    "--- " + s + "\n+++ " + s + "\n@@ -1 +1 @@\n-x: " + s + "\n+x: 1\n " + s + "\n",
 		Warnings: message, Errors: message, Fields: []absorption.Field{field},
 	}

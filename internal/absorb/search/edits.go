@@ -205,5 +205,17 @@ func Overlay(before, after map[string]any) map[string]any {
 	return out
 }
 
+// Removes reports whether an overlay has a null for a value of the content that it is merged over.
+func Removes(content, overlay map[string]any) bool {
+	for key, v := range overlay {
+		was, _ := content[key].(map[string]any)
+		below, isMap := v.(map[string]any)
+		if v == nil && content[key] != nil || isMap && Removes(was, below) {
+			return true
+		}
+	}
+	return false
+}
+
 // Name returns the path of the edit in the form that people use.
 func (e Edit) Name() string { return nameOf(e.Path) }

@@ -72,12 +72,16 @@ type Result struct {
 	SideEffects []Effect    `json:"sideEffects,omitempty"`
 	// Overlay holds the same changes as values that override those of the file. A null removes a value.
 	Overlay map[string]any `json:"overlay,omitempty"`
+	// Reset is set if the changes remove a value that the release stores. helm upgrade --reuse-values keeps such a value although Overlay
+	// has a null for it, so Values has all values, for helm upgrade --reset-values. It is absent if some of them may be secret.
+	Reset  bool           `json:"reset,omitempty"`
+	Values map[string]any `json:"values,omitempty"`
 	// Patch is the unified diff of the values file.
 	Patch string `json:"patch,omitempty"`
 	// Kustomization has patches for a post-renderer. They make desired equal live at the fields that no value controls. It is absent if no
 	// field needs or can have a patch.
 	Kustomization *Kustomization `json:"kustomization,omitempty"`
-	// Masked is set if Edits, Overlay or Patch lack values that may be secret. Such a patch cannot be applied by hand.
+	// Masked is set if Edits, Overlay, Values or Patch lack values that may be secret. Such a patch cannot be applied by hand.
 	Masked bool `json:"masked,omitempty"`
 	// Renders counts how often the chart was rendered, and Seconds is how long the search took.
 	Renders  int              `json:"renders"`

@@ -257,6 +257,9 @@ func (t *text) summary(r *absorption.Result, absorbed, left int) string {
 		return "the changes apply to the values of " + t.KeyName(*r.ValuesOf, layout.Scope{}) + "; " + printedBy(r.ValuesOf.Kind)
 	case r.Operation == report.OperationInstall && r.ValuesFile == "":
 		return "the changes apply to the values of the chart; -o values prints them as a file for -f"
+	case r.Reset:
+		return fmt.Sprintf("the changes remove some of %s, which --reuse-values would keep; "+
+			"-o values prints all values as a file for helm upgrade --reset-values -f", file)
 	case r.ValuesFile == "":
 		return fmt.Sprintf("the changes apply to %s; -o values prints them as a file for helm upgrade --reuse-values -f", file)
 	}
